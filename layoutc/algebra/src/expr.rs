@@ -1,0 +1,292 @@
+//! Integer expressions: the tree, its constructors, evaluation and substitution.
+//!
+//! An [`Expr`] is an immutable tree of 128-bit integers and variables under Python's `+ - * // % & ^`. Every node
+//! knows its depth and size, and no constructor builds a tree beyond [`MAX_DEPTH`] or [`MAX_SIZE`]: walking,
+//! dropping and printing an expression never exhaust the stack or the memory, whatever text it came from.
+//! This module gives no text (see [`crate::parse`], [`crate::print`]) and rewrites nothing (see [`crate::simplify`]).
+
+use alloc::collections::BTreeSet;
+use alloc::sync::Arc;
+
+use thiserror::Error;
+
+/// The deepest tree that a constructor builds, in nodes from the root to a leaf.
+pub const MAX_DEPTH: u32 = 1024;
+/// The largest tree that a constructor builds, in nodes; a shared subtree counts each time it appears.
+pub const MAX_SIZE: u32 = 1 << 16;
+
+/// Why an expression could not be built or evaluated.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ExprError {
+    /// The tree would be deeper than [`MAX_DEPTH`] or larger than [`MAX_SIZE`].
+    #[error("the expression grows beyond {MAX_SIZE} terms or {MAX_DEPTH} levels")]
+    TooLarge,
+    /// A value left the range of 128-bit integers (64-bit limits are checked by the layout).
+    #[error("a value in the expression leaves the integer range")]
+    Overflow,
+    /// A divisor was zero or negative when evaluated.
+    #[error("a divisor is not positive")]
+    Divisor,
+    /// A variable has no value in the given environment.
+    #[error("a variable has no value")]
+    Unbound,
+}
+
+/// What a variable of an expression stands for. Indices count from 0, outermost first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Var {
+    /// A logical axis of the tensor.
+    Axis(u32),
+    /// A storage axis: what a step of the layout produced.
+    Storage(u32),
+    /// A physical index, one per group of storage axes: `p0`, `p1`, ….
+    Physical(u32),
+    /// A digit of an axis, in proofs and loop nests.
+    Digit(u32),
+    /// A symbol: an extent known at run time.
+    Symbol(u32),
+}
+
+/// A binary operator. `FloorDiv` and `Mod` round towards minus infinity, as in Python.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum BinOp {
+    /// `a + b`
+    Add,
+    /// `a - b`
+    Sub,
+    /// `a * b`
+    Mul,
+    /// `a // b`, b > 0
+    FloorDiv,
+    /// `a % b`, b > 0, never negative
+    Mod,
+    /// `a & b` on two's complement
+    And,
+    /// `a ^ b` on two's complement
+    Xor,
+    /// The smaller of the two; only derived expressions (loop bounds) hold it, no text parses to it.
+    Min,
+    /// The larger of the two; only derived expressions hold it.
+    Max,
+}
+
+/// One node of an expression.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Node {
+    /// An integer.
+    Const(i128),
+    /// A variable.
+    Var(Var),
+    /// `-a`
+    Neg(Expr),
+    /// A binary operation.
+    Bin(BinOp, Expr, Expr),
+}
+
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Inner {
+    node: Node,
+    depth: u32,
+    size: u32,
+}
+
+/// An integer expression; cheap to clone. Ordered and hashed by structure.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Expr(Arc<Inner>);
+
+impl Expr {
+    /// The integer `value`.
+    pub fn constant(value: i128) -> Self {
+        Self::leaf(Node::Const(value))
+    }
+
+    /// The variable `var`.
+    pub fn var(var: Var) -> Self {
+        Self::leaf(Node::Var(var))
+    }
+
+    /// `a op b`, as written: nothing is folded.
+    ///
+    /// # Errors
+    /// [`ExprError::TooLarge`] beyond [`MAX_DEPTH`] or [`MAX_SIZE`].
+    pub fn binary(op: BinOp, a: &Expr, b: &Expr) -> Result<Self, ExprError> {
+        let depth = a.0.depth.max(b.0.depth).saturating_add(1);
+        let size = a.0.size.saturating_add(b.0.size).saturating_add(1);
+        Self::bounded(Node::Bin(op, a.clone(), b.clone()), depth, size)
+    }
+
+    /// `-a`, as written.
+    ///
+    /// # Errors
+    /// [`ExprError::TooLarge`] beyond [`MAX_DEPTH`] or [`MAX_SIZE`].
+    pub fn negate(a: &Expr) -> Result<Self, ExprError> {
+        Self::bounded(Node::Neg(a.clone()), a.0.depth.saturating_add(1), a.0.size.saturating_add(1))
+    }
+
+    fn leaf(node: Node) -> Self {
+        Self(Arc::new(Inner { node, depth: 1, size: 1 }))
+    }
+
+    fn bounded(node: Node, depth: u32, size: u32) -> Result<Self, ExprError> {
+        if depth > MAX_DEPTH || size > MAX_SIZE {
+            return Err(ExprError::TooLarge);
+        }
+        Ok(Self(Arc::new(Inner { node, depth, size })))
+    }
+
+    /// The root node.
+    pub fn node(&self) -> &Node {
+        &self.0.node
+    }
+
+    /// How many nodes the tree has; a shared subtree counts each time.
+    pub fn size(&self) -> u32 {
+        self.0.size
+    }
+
+    /// The value when the expression is a lone integer, as written (`Some(3)` for `3`, `None` for `1 + 2`).
+    pub fn as_const(&self) -> Option<i128> {
+        match self.node() {
+            Node::Const(value) => Some(*value),
+            Node::Var(_) | Node::Neg(_) | Node::Bin(..) => None,
+        }
+    }
+
+    /// The variable when the expression is a lone variable.
+    pub fn as_var(&self) -> Option<Var> {
+        match self.node() {
+            Node::Var(var) => Some(*var),
+            Node::Const(_) | Node::Neg(_) | Node::Bin(..) => None,
+        }
+    }
+
+    /// Every variable that occurs, in order.
+    pub fn vars(&self) -> BTreeSet<Var> {
+        let mut vars = BTreeSet::new();
+        self.collect_vars(&mut vars);
+        vars
+    }
+
+    fn collect_vars(&self, vars: &mut BTreeSet<Var>) {
+        match self.node() {
+            Node::Const(_) => {}
+            Node::Var(var) => {
+                vars.insert(*var);
+            }
+            Node::Neg(a) => a.collect_vars(vars),
+            Node::Bin(_, a, b) => {
+                a.collect_vars(vars);
+                b.collect_vars(vars);
+            }
+        }
+    }
+
+    /// Whether a variable for which `test` holds occurs.
+    pub fn mentions(&self, test: &dyn Fn(Var) -> bool) -> bool {
+        match self.node() {
+            Node::Const(_) => false,
+            Node::Var(var) => test(*var),
+            Node::Neg(a) => a.mentions(test),
+            Node::Bin(_, a, b) => a.mentions(test) || b.mentions(test),
+        }
+    }
+
+    /// The expression with every variable replaced by what `value` gives; `None` keeps the variable.
+    ///
+    /// # Errors
+    /// [`ExprError::TooLarge`] when the result would be.
+    pub fn substitute(&self, value: &dyn Fn(Var) -> Option<Expr>) -> Result<Self, ExprError> {
+        match self.node() {
+            Node::Const(_) => Ok(self.clone()),
+            Node::Var(var) => Ok(value(*var).unwrap_or_else(|| self.clone())),
+            Node::Neg(a) => Self::negate(&a.substitute(value)?),
+            Node::Bin(op, a, b) => Self::binary(*op, &a.substitute(value)?, &b.substitute(value)?),
+        }
+    }
+
+    /// The value under an assignment of the variables: checked 128-bit arithmetic, floor division.
+    /// `7 // 2` is 3, `-7 // 2` is -4, `-7 % 2` is 1.
+    ///
+    /// # Errors
+    /// [`ExprError::Unbound`], [`ExprError::Overflow`], [`ExprError::Divisor`].
+    pub fn evaluate(&self, value: &dyn Fn(Var) -> Option<i128>) -> Result<i128, ExprError> {
+        match self.node() {
+            Node::Const(c) => Ok(*c),
+            Node::Var(var) => value(*var).ok_or(ExprError::Unbound),
+            Node::Neg(a) => a.evaluate(value)?.checked_neg().ok_or(ExprError::Overflow),
+            Node::Bin(op, a, b) => apply(*op, a.evaluate(value)?, b.evaluate(value)?),
+        }
+    }
+}
+
+/// One operation on integers: checked, with floor division.
+///
+/// # Errors
+/// [`ExprError::Overflow`]; [`ExprError::Divisor`] for a divisor below 1.
+pub fn apply(op: BinOp, a: i128, b: i128) -> Result<i128, ExprError> {
+    let value = match op {
+        BinOp::Add => a.checked_add(b),
+        BinOp::Sub => a.checked_sub(b),
+        BinOp::Mul => a.checked_mul(b),
+        BinOp::FloorDiv | BinOp::Mod if b <= 0 => return Err(ExprError::Divisor),
+        // For a positive divisor Euclid's division is floor division.
+        BinOp::FloorDiv => a.checked_div_euclid(b),
+        BinOp::Mod => a.checked_rem_euclid(b),
+        BinOp::And => Some(a & b),
+        BinOp::Xor => Some(a ^ b),
+        BinOp::Min => Some(a.min(b)),
+        BinOp::Max => Some(a.max(b)),
+    };
+    value.ok_or(ExprError::Overflow)
+}
+
+/// Comparison operators of predicates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Cmp {
+    /// `==`
+    Eq,
+    /// `<`
+    Lt,
+    /// `>=`
+    Ge,
+}
+
+/// One comparison `a op b`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Comparison {
+    /// The left side.
+    pub left: Expr,
+    /// The operator.
+    pub op: Cmp,
+    /// The right side.
+    pub right: Expr,
+}
+
+/// A predicate: all of its comparisons hold. Empty is true.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Predicate {
+    /// The comparisons, all of which must hold.
+    pub all: alloc::vec::Vec<Comparison>,
+}
+
+impl Predicate {
+    /// Whether every comparison holds under an assignment.
+    ///
+    /// # Errors
+    /// As [`Expr::evaluate`].
+    pub fn evaluate(&self, value: &dyn Fn(Var) -> Option<i128>) -> Result<bool, ExprError> {
+        for comparison in &self.all {
+            let left = comparison.left.evaluate(value)?;
+            let right = comparison.right.evaluate(value)?;
+            let holds = match comparison.op {
+                Cmp::Eq => left == right,
+                Cmp::Lt => left < right,
+                Cmp::Ge => left >= right,
+            };
+            if !holds {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,88 @@
+//! A proven layout: everything that is known of where a tensor's elements live.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::digits::Digits;
+use crate::expr::{Expr, Predicate};
+
+/// An axis: a name and how many indices it has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Axis {
+    /// The name, unique within its list.
+    pub name: String,
+    /// The extent, an expression over symbols only, simplified; an integer when static.
+    pub extent: Expr,
+}
+
+/// An extent known only at run time, and what is promised of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Symbol {
+    /// The name.
+    pub name: String,
+    /// The least value, at least 0.
+    pub min: i128,
+    /// The greatest value.
+    pub max: i128,
+    /// Every value is a multiple of this, at least 1.
+    pub multiple: i128,
+}
+
+/// What the proof says of a layout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Every slot of the physical shape holds exactly one element.
+    Bijective,
+    /// Every element has a slot of its own; some slots hold none.
+    Padded,
+}
+
+/// How a verdict was reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Proof {
+    /// Read off the mixed-radix normal form.
+    Digits,
+    /// By visiting every element of at least one independent component.
+    Enumeration,
+}
+
+/// A layout whose verdict is proven. Lists are outermost first; counts are elements of the tensor's own type.
+#[derive(Debug, Clone)]
+pub struct Layout {
+    /// The symbols that the extents may mention: `Var::Symbol(k)` is `symbols[k]`.
+    pub symbols: Vec<Symbol>,
+    /// The tensor's axes: `Var::Axis(k)` is `logical[k]`.
+    pub logical: Vec<Axis>,
+    /// The axes that the steps made: `Var::Storage(k)` is `storage[k]`.
+    pub storage: Vec<Axis>,
+    /// One index per storage axis, over `Var::Axis` (and symbols), simplified.
+    pub storage_map: Vec<Expr>,
+    /// After which storage axes a separator stands: the position of the last axis of each group but the last.
+    pub separators: Vec<usize>,
+    /// One extent per group of storage axes: the shape of the memory.
+    pub physical_shape: Vec<Expr>,
+    /// Elements between neighbours along each physical axis, in the flat buffer (pitch included).
+    pub physical_strides: Vec<Expr>,
+    /// Elements between neighbours along each storage axis, in the flat buffer.
+    pub strides: Vec<Expr>,
+    /// One index per physical axis, over `Var::Axis`, simplified.
+    pub physical_map: Vec<Expr>,
+    /// The element's offset in the flat buffer, over `Var::Axis`, simplified.
+    pub offset: Expr,
+    /// The logical index in terms of `Var::Physical`; `None` only under [`Proof::Enumeration`].
+    pub inverse: Option<Vec<Expr>>,
+    /// True on the physical indices that hold an element, over `Var::Physical`; `None` when all do (or no inverse is known).
+    pub valid: Option<Predicate>,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// How it was reached.
+    pub proof: Proof,
+    /// The normal form, where the layout has one.
+    pub digits: Option<Digits>,
+    /// How many elements the tensor has.
+    pub logical_elements: Expr,
+    /// How many slots the flat buffer has (pitch included).
+    pub physical_elements: Expr,
+    /// The base address' alignment.
+    pub alignment_bytes: u64,
+}

@@ -1,0 +1,11 @@
+//! What a tensor layout is.
+//!
+//! Logical axes become storage axes by index maps and steps, storage axes become physical axes by separators, and
+//! every layout is proven: no two elements share a slot, or the two that do are named.
+#![no_std]
+
+extern crate alloc;
+
+pub mod digits;
+pub mod expr;
+pub mod layout;

@@ -1,0 +1,122 @@
+//! What a user is told when something is wrong: code, place, figures, a way out.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::codes::Code;
+
+/// How bad it is. Only errors keep outputs from being written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Nothing is built.
+    Error,
+    /// Worth a look.
+    Warning,
+}
+
+/// A place in a file: UTF-8 bytes.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The path as given.
+    pub file: Arc<str>,
+    /// First byte.
+    pub start: usize,
+    /// One past the last byte.
+    pub end: usize,
+}
+
+impl Place {
+    /// A place in `file`.
+    pub fn new(file: &Arc<str>, span: Range<usize>) -> Self {
+        Self { file: Arc::clone(file), start: span.start, end: span.end }
+    }
+}
+
+/// A place with what there is to say of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Label {
+    /// Where.
+    pub place: Place,
+    /// What; may be empty.
+    pub message: String,
+    /// Whether this is the place of the fault, not of something it refers to.
+    pub primary: bool,
+}
+
+/// One diagnostic.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// How bad it is.
+    pub severity: Severity,
+    /// The stable code.
+    pub code: Code,
+    /// One line, lower case, values in backticks.
+    pub message: String,
+    /// The places, the primary one first. Empty only for faults without a place in a file.
+    pub labels: Vec<Label>,
+    /// The figures, one line each (printed as `= …`).
+    pub notes: Vec<String>,
+    /// Ways out, one line each (printed as `= help: …`).
+    pub help: Vec<String>,
+    /// Logical indices that show the fault: two that share a slot, or one that leaves the shape. Empty if none.
+    pub witness: Vec<Vec<i128>>,
+}
+
+impl Diagnostic {
+    /// An error at a place; the label's message may be empty.
+    pub fn error(
+        code: Code,
+        message: impl Into<String>,
+        place: Place,
+        label: impl Into<String>,
+    ) -> Self {
+        let label = Label { place, message: label.into(), primary: true };
+        Self {
+            severity: Severity::Error,
+            code,
+            message: message.into(),
+            labels: vec![label],
+            notes: Vec::new(),
+            help: Vec::new(),
+            witness: Vec::new(),
+        }
+    }
+
+    /// A warning at a place.
+    pub fn warning(
+        code: Code,
+        message: impl Into<String>,
+        place: Place,
+        label: impl Into<String>,
+    ) -> Self {
+        Self { severity: Severity::Warning, ..Self::error(code, message, place, label) }
+    }
+
+    /// The same with a figure below.
+    #[must_use]
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+
+    /// The same with a way out below.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help.push(help.into());
+        self
+    }
+
+    /// The same with a place that the fault refers to.
+    #[must_use]
+    pub fn also(mut self, place: Place, message: impl Into<String>) -> Self {
+        self.labels.push(Label { place, message: message.into(), primary: false });
+        self
+    }
+
+    /// The same with the logical indices that show the fault.
+    #[must_use]
+    pub fn witness(mut self, witness: Vec<Vec<i128>>) -> Self {
+        self.witness = witness;
+        self
+    }
+}

@@ -1,0 +1,105 @@
+//! Element types.
+
+use std::fmt;
+
+/// A scalar element type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "the variants are their own names")]
+pub enum Scalar {
+    F64,
+    F32,
+    F16,
+    Bf16,
+    F8e4m3fn,
+    F8e5m2,
+    F8e8m0fnu,
+    F4e2m1fn,
+    I64,
+    I32,
+    I16,
+    I8,
+    I4,
+    I2,
+    U64,
+    U32,
+    U16,
+    U8,
+    U4,
+    U2,
+    U1,
+    Bool,
+    C64,
+    C128,
+}
+
+/// Every scalar type with its name in manifests and its width in bits.
+pub const SCALARS: &[(Scalar, &str, u32)] = &[
+    (Scalar::F64, "f64", 64),
+    (Scalar::F32, "f32", 32),
+    (Scalar::F16, "f16", 16),
+    (Scalar::Bf16, "bf16", 16),
+    (Scalar::F8e4m3fn, "f8e4m3fn", 8),
+    (Scalar::F8e5m2, "f8e5m2", 8),
+    (Scalar::F8e8m0fnu, "f8e8m0fnu", 8),
+    (Scalar::F4e2m1fn, "f4e2m1fn", 4),
+    (Scalar::I64, "i64", 64),
+    (Scalar::I32, "i32", 32),
+    (Scalar::I16, "i16", 16),
+    (Scalar::I8, "i8", 8),
+    (Scalar::I4, "i4", 4),
+    (Scalar::I2, "i2", 2),
+    (Scalar::U64, "u64", 64),
+    (Scalar::U32, "u32", 32),
+    (Scalar::U16, "u16", 16),
+    (Scalar::U8, "u8", 8),
+    (Scalar::U4, "u4", 4),
+    (Scalar::U2, "u2", 2),
+    (Scalar::U1, "u1", 1),
+    (Scalar::Bool, "bool", 8),
+    (Scalar::C64, "c64", 64),
+    (Scalar::C128, "c128", 128),
+];
+
+/// The lane counts that a vector type may have.
+pub const LANES: &[u32] = &[2, 3, 4, 8, 16];
+
+/// An element type: a scalar, or a vector of scalars.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Dtype {
+    /// The scalar.
+    pub scalar: Scalar,
+    /// How many scalars make one element; 1 unless a vector.
+    pub lanes: u32,
+}
+
+impl Dtype {
+    /// The type that a manifest calls `name`: `f32`, `bf16`, `f32x4`. `None` for anything else; vectors of sub-byte
+    /// scalars do not exist.
+    pub fn parse(name: &str) -> Option<Self> {
+        let scalar = |name: &str| SCALARS.iter().find(|(_, n, _)| *n == name).map(|row| row.0);
+        if let Some(scalar) = scalar(name) {
+            return Some(Self { scalar, lanes: 1 });
+        }
+        let (base, lanes) = name.rsplit_once('x')?;
+        let lanes = *LANES.iter().find(|l| l.to_string() == lanes)?;
+        let dtype = Self { scalar: scalar(base)?, lanes };
+        (dtype.scalar_bits() >= 8).then_some(dtype)
+    }
+
+    /// Bits of one scalar.
+    pub fn scalar_bits(self) -> u32 {
+        SCALARS.iter().find(|row| row.0 == self.scalar).map_or(0, |row| row.2)
+    }
+
+    /// Bits of one element: `f32x4` has 128.
+    pub fn element_bits(self) -> u32 {
+        self.scalar_bits() * self.lanes
+    }
+}
+
+impl fmt::Display for Dtype {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = SCALARS.iter().find(|row| row.0 == self.scalar).map_or("", |row| row.1);
+        if self.lanes == 1 { f.write_str(name) } else { write!(f, "{name}x{}", self.lanes) }
+    }
+}

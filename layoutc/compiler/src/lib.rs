@@ -1,0 +1,6 @@
+//! The compiler: layout manifests in, generated source out. It reads no file, no clock and no environment.
+
+pub mod codes;
+pub mod diagnostic;
+pub mod dtype;
+pub mod model;
