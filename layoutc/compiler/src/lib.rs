@@ -3,4 +3,6 @@
 pub mod codes;
 pub mod diagnostic;
 pub mod dtype;
+pub mod manifest;
 pub mod model;
+pub mod nearest;
