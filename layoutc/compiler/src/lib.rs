@@ -1,6 +1,7 @@
 //! The compiler: layout manifests in, generated source out. It reads no file, no clock and no environment.
 
 pub mod codes;
+pub mod config;
 pub mod diagnostic;
 pub mod dtype;
 pub mod manifest;

@@ -39,8 +39,10 @@ struct Frame<'t> {
     owner: Option<Node>,
     /// The token of its `{`.
     brace: &'t Token,
-    /// Its nodes so far.
+    /// The nodes before the owner, where the owner stands.
     nodes: Vec<Node>,
+    /// Whether what stands in it is commented out, or has no owner: it is not looked at.
+    discard: bool,
 }
 
 struct Blocks<'t, 'f> {
@@ -69,7 +71,7 @@ impl<'t> Blocks<'t, '_> {
             match token.kind {
                 Kind::End => self.finish(),
                 Kind::Close => self.close(token),
-                Kind::Open => self.open(token, false)?,
+                Kind::Open => self.open(token)?,
                 Kind::SlashDash => self.slash_dash(token)?,
                 Kind::Bare
                 | Kind::Quoted { .. }
@@ -112,7 +114,9 @@ impl<'t> Blocks<'t, '_> {
                 "write `;` or begin a new line before the next node",
             );
             self.after_block = false;
-            self.slashed = true;
+            // A name begins a node that lacks its `;`; anything else was meant for the one before.
+            let names = matches!(token.kind, Kind::Bare | Kind::Quoted { .. });
+            self.slashed = !names || self.peek() == Some(Kind::Equals);
         }
         self.head.push(token.clone());
     }
@@ -129,7 +133,8 @@ impl<'t> Blocks<'t, '_> {
     /// The node that the tokens so far make.
     fn take_head(&mut self) -> Option<Node> {
         let head = std::mem::take(&mut self.head);
-        if head.is_empty() || self.slashed {
+        let discard = self.frames.last().is_some_and(|frame| frame.discard);
+        if head.is_empty() || self.slashed || discard {
             return None;
         }
         let parent = self.frames.last().and_then(|frame| frame.owner.as_ref());
@@ -137,15 +142,13 @@ impl<'t> Blocks<'t, '_> {
         Some(kdl::node(self.text, &head, parent, self.faults))
     }
 
-    fn open(&mut self, brace: &'t Token, commented_out: bool) -> Option<()> {
+    fn open(&mut self, brace: &'t Token) -> Option<()> {
         if self.frames.len() >= NESTING_LIMIT {
             self.faults.nesting("blocks", brace.span.clone());
             return None;
         }
         let span = brace.span.clone();
-        let owner = if commented_out {
-            None
-        } else if self.after_block {
+        let owner = if self.after_block {
             self.faults.error(Code::KdlSyntax, "a node has one block", span, "a second one");
             None
         } else if self.head.is_empty() && !self.slashed {
@@ -156,7 +159,8 @@ impl<'t> Blocks<'t, '_> {
             self.take_head()
         };
         let nodes = std::mem::take(&mut self.nodes);
-        self.frames.push(Frame { owner, brace, nodes });
+        let discard = owner.is_none();
+        self.frames.push(Frame { owner, brace, nodes, discard });
         self.slashed = false;
         self.after_block = false;
         Some(())

@@ -7,6 +7,8 @@ mod lex;
 mod read;
 mod spelling;
 pub mod syntax;
+#[cfg(test)]
+mod tests;
 pub mod tree;
 
 use std::sync::Arc;

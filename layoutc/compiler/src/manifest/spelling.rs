@@ -21,16 +21,93 @@ pub(super) fn check(text: &str, head: &[Token], parent: &str, faults: &mut Fault
         property_for_node(text, head, parent, faults);
         return false;
     }
-    if let Some(at) = head.iter().position(|token| token.kind == Kind::Equals)
-        && head.get(at + 1).is_none_or(|token| token.kind == Kind::Equals)
-    {
-        let span = head[at].span.clone();
-        faults.error(Code::KdlSyntax, "a property needs a value after `=`", span, "");
+    if let Some(span) = misplaced_equals(head) {
+        faults.error(Code::KdlSyntax, "`=` stands between a property and its value", span, "");
         return false;
     }
-    head.iter().enumerate().all(|(at, token)| {
-        token.kind != Kind::Bare || word(text, token.span.clone(), at == 0, faults)
-    })
+    let words = head.iter().enumerate().all(|(at, token)| match token.kind {
+        Kind::Bare => {
+            let key = at == 0 || head.get(at + 1).is_some_and(|next| next.kind == Kind::Equals);
+            word(text, token.span.clone(), key, faults)
+        }
+        Kind::Quoted { hashes: 0 } => escapes(text, token, faults),
+        Kind::MultiLine => {
+            let message = "a string stands on one line, in one pair of quotes";
+            faults.error(Code::ExprEscape, message, token.span.clone(), "");
+            false
+        }
+        Kind::Quoted { .. }
+        | Kind::Bad
+        | Kind::Open
+        | Kind::Close
+        | Kind::Equals
+        | Kind::End
+        | Kind::SlashDash
+        | Kind::Stray => true,
+    });
+    if !words {
+        return false;
+    }
+    if let Some(pair) = head.windows(2).find(|pair| touching(pair)) {
+        let span = pair[0].span.start..pair[1].span.end;
+        faults.error(Code::KdlSyntax, "a blank is missing inside this", span, "");
+        return false;
+    }
+    true
+}
+
+/// The first `=` that does not stand between two words, one property's name and its value.
+fn misplaced_equals(head: &[Token]) -> Option<Range<usize>> {
+    let mut at = 1;
+    while let Some(token) = head.get(at) {
+        let is_word = |at: usize| head.get(at).is_some_and(|token| token.kind != Kind::Equals);
+        if token.kind == Kind::Equals {
+            return Some(token.span.clone());
+        }
+        if is_word(at + 1) || head.len() == at + 1 {
+            at += 1;
+        } else if is_word(at + 2) {
+            at += 3;
+        } else {
+            return head.get(at + 1).map(|equals| equals.span.clone());
+        }
+    }
+    None
+}
+
+/// Whether two words stand without a blank between them.
+fn touching(pair: &[Token]) -> bool {
+    pair[0].span.end == pair[1].span.start && pair.iter().all(|token| token.kind != Kind::Equals)
+}
+
+/// Whether every backslash of a string begins an escape of KDL.
+fn escapes(text: &str, token: &Token, faults: &mut Faults) -> bool {
+    let source = text.get(token.span.clone()).unwrap_or_default();
+    let mut rest = source.char_indices();
+    while let Some((at, c)) = rest.next() {
+        let Some((next_at, next)) = (if c == '\\' { rest.next() } else { continue }) else { break };
+        let after = source.get(next_at + 1..).unwrap_or_default();
+        let good = match next {
+            '"' | '\\' | 'b' | 'f' | 'n' | 'r' | 't' | 's' => true,
+            'u' => scalar(after).is_some(),
+            other => other.is_whitespace(),
+        };
+        if !good {
+            let span = token.span.start + at..token.span.start + next_at + next.len_utf8();
+            let message = format!("`\\{next}` begins no escape of KDL");
+            faults.error(Code::KdlSyntax, message, span, "").help =
+                vec!["use `#\"…\"#`, in which nothing is escaped".to_owned()];
+            return false;
+        }
+    }
+    true
+}
+
+/// The character that the rest of `\u{1F600}` spells.
+fn scalar(after: &str) -> Option<char> {
+    let (digits, _) = after.strip_prefix('{')?.split_once('}')?;
+    let hex = (1..=6).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_hexdigit());
+    char::from_u32(u32::from_str_radix(digits, 16).ok().filter(|_| hex)?)
 }
 
 /// A character that only an expression has, or a comment that an unquoted `//` has opened.
@@ -81,7 +158,7 @@ fn property_for_node(text: &str, head: &[Token], parent: &str, faults: &mut Faul
     let words: Vec<&str> = head.iter().filter(|t| t.kind != Kind::Equals).map(of).collect();
     let (code, help) = if parent == "shape" {
         let axes: Vec<String> = words.chunks(2).map(|pair| pair.join(" ")).collect();
-        (Code::ShapeForm, format!("write `shape {{ {} }}`", axes.join("; ")))
+        (Code::ShapeForm, format!("write `{}`", axes.join("; ")))
     } else {
         (Code::KdlSyntax, format!("write `{}`", words.join(" ")))
     };
@@ -102,17 +179,26 @@ fn word(text: &str, span: Range<usize>, is_name: bool, faults: &mut Faults) -> b
         ];
         return false;
     }
+    if word.starts_with('#')
+        && !matches!(word, "#true" | "#false" | "#null" | "#inf" | "#-inf" | "#nan")
+    {
+        let message = format!("`{}` is no keyword of KDL", shorten(word));
+        faults.error(Code::KdlSyntax, message, span, "").notes =
+            vec!["they are `#true`, `#false`, `#null`, `#inf`, `#-inf` and `#nan`".to_owned()];
+        return false;
+    }
     if matches!(word, "r") && text.get(span.end..).is_some_and(|rest| rest.starts_with(['"', '#']))
     {
         let fault = faults.error(Code::KdlSyntax, "`r` does not begin a raw string", span, "");
         fault.help = vec!["KDL 1 wrote `r\"…\"`; KDL 2 writes `#\"…\"#`".to_owned()];
         return false;
     }
-    if !unsigned.starts_with(|c: char| c.is_ascii_digit()) {
+    let first = unsigned.strip_prefix('.').unwrap_or(unsigned);
+    if !first.starts_with(|c: char| c.is_ascii_digit()) {
         return true;
     }
     if is_name {
-        let message = format!("`{word}` is a number, and a node begins with a name");
+        let message = format!("`{word}` is a number where a name is expected");
         faults.error(Code::KdlSyntax, message, span, "");
         return false;
     }

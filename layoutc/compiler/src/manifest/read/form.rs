@@ -136,7 +136,7 @@ impl Reader<'_, '_> {
 
     fn unknown_property(&mut self, node: &Node, key: &str, span: Range<usize>, form: &Form) {
         let props = form.props.unwrap_or_default();
-        let message = format!("`{}` has no property `{}`", node.name, self.show(key));
+        let message = format!("`{}` has no property `{}`", node.name, show(key));
         let fault = self.faults.error(Code::NameUnknown, message, span, "");
         if let Some(near) = nearest(key, props.iter().copied()) {
             fault.help.push(format!("did you mean `{near}`?"));
@@ -171,7 +171,7 @@ impl Reader<'_, '_> {
             self.not_yet(&format!("`{name}`"), what, span);
             return;
         }
-        let message = format!("`{}` is nothing that stands in {}", self.show(name), scope.place);
+        let message = format!("`{}` is nothing that stands in {}", show(name), scope.place);
         let fault = self.faults.error(Code::NameUnknown, message, span, "");
         if scope.props.contains(&name) && !scope.nodes.contains(&name) {
             fault.help.push(format!("it is a property of {}: `{name}=…`", scope.place));
@@ -197,28 +197,24 @@ impl Reader<'_, '_> {
     /// Reports a word that is none of those allowed.
     pub(super) fn unknown_word(&mut self, subject: &str, entry: &Entry, known: &[&str]) {
         let written = self.text.get(entry.content.clone()).unwrap_or_default();
-        let message = format!("{subject} is not `{}`", self.show(written));
+        let message = format!("{subject} is not `{}`", show(written));
         let near = nearest(written, known.iter().copied());
         let fault = self.faults.error(Code::NameUnknown, message, entry.span.clone(), "");
         fault.help.extend(near.map(|near| format!("did you mean `{near}`?")));
-        fault.notes.push(format!("it is one of {}", list(known)));
+        let of = if known.len() == 1 { "" } else { "one of " };
+        fault.notes.push(format!("it is {of}{}", list(known)));
     }
+}
 
-    /// A word of the user's for a message: what is not printable ASCII as `U+0430`, and no more than 80 characters.
-    pub(super) fn show(&self, word: &str) -> String {
-        let mut shown = String::new();
-        for c in word.chars().take(80) {
-            if c.is_ascii_graphic() || c == ' ' {
-                shown.push(c);
-            } else {
-                shown.push_str(&format!("U+{:04X}", u32::from(c)));
-            }
-        }
-        if word.chars().nth(80).is_some() {
-            shown.push('…');
-        }
-        shown
+/// A word of the user's for a message: what is not printable ASCII as `U+0430`, and no more than 80 characters.
+pub(super) fn show(word: &str) -> String {
+    let ascii = |c: char| c.is_ascii_graphic() || c == ' ';
+    let spell = |c: char| if ascii(c) { c.to_string() } else { format!("U+{:04X}", u32::from(c)) };
+    let mut shown: String = word.chars().take(80).map(spell).collect();
+    if word.chars().nth(80).is_some() {
+        shown.push('…');
     }
+    shown
 }
 
 fn usage(form: &Form) -> String {
@@ -233,6 +229,8 @@ fn arguments(range: &RangeInclusive<usize>) -> String {
         (least, usize::MAX) => {
             format!("at least {least} argument{}", if least == 1 { "" } else { "s" })
         }
+        (1, 2) => "one or two arguments".to_owned(),
+        (2, 2) => "two arguments".to_owned(),
         (0, 1) => "at most one argument".to_owned(),
         (least, most) => format!("{least} to {most} arguments"),
     }

@@ -1,7 +1,7 @@
 //! The items of a manifest: `use`, `const`, `symbol`, `transform`, `tensor`, `convert`.
 
 use super::Reader;
-use super::form::{Block, Form, Scope};
+use super::form::{Block, Form, Scope, show};
 use super::words::{FOREIGN, later};
 use crate::codes::Code;
 use crate::manifest::syntax::{
@@ -81,7 +81,7 @@ impl Reader<'_, '_> {
     ) -> Option<(Name, Number)> {
         let name = self.key(key);
         let Value::Integer(value) = entry.value else {
-            let message = format!("the default of `{}` is an integer", self.show(&key.value));
+            let message = format!("the default of `{}` is an integer", show(&key.value));
             self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
             return None;
         };
@@ -90,9 +90,8 @@ impl Reader<'_, '_> {
 
     /// The name of a property that the user chose.
     pub(super) fn key(&mut self, key: &crate::manifest::tree::Key) -> Option<Name> {
-        let quoted = key.span.len() != key.value.len();
-        let text = Text { value: key.value.clone(), span: key.span.clone(), quoted };
-        self.as_name(&Text { quoted: false, ..text })
+        let text = self.inside(&key.value, &key.span);
+        self.as_name(&text)
     }
 
     pub(super) fn convert(&mut self, node: &Node) -> Option<ConvertItem> {
@@ -230,7 +229,7 @@ impl Reader<'_, '_> {
         };
         let image = matches!(kind, MemoryKind::Image2d | MemoryKind::Image2dArray);
         if let Some((key, _)) = node.props.first().filter(|_| !image) {
-            let message = format!("`{}` is a property of images", self.show(&key.value));
+            let message = format!("`{}` is a property of images", show(&key.value));
             self.faults.error(Code::StepForm, message, key.span.clone(), "");
         }
         let format = self.choice(node, "format", &["rgba"]);

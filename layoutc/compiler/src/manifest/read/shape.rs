@@ -3,6 +3,7 @@
 use super::Reader;
 use super::form::Block;
 use super::form::Form;
+use super::form::show;
 use crate::codes::Code;
 use crate::manifest::syntax::{AxisItem, Bound, Extent, Name, Shape};
 use crate::manifest::tree::{Entry, Node, Value};
@@ -26,7 +27,7 @@ impl Reader<'_, '_> {
             let Some(axis) = self.axis(child) else { continue };
             let first = axes.iter().find(|other| other.name.value == axis.name.value);
             if let Some(first) = first.map(|first| first.name.span.clone()) {
-                self.twice("axis", &axis.name, first);
+                self.twice("axes", &axis.name, first);
             }
             axes.push(axis);
         }
@@ -36,7 +37,7 @@ impl Reader<'_, '_> {
     /// Reports a name that stands twice in a list.
     fn twice(&mut self, what: &str, name: &Name, first: std::ops::Range<usize>) {
         let place = self.faults.place(first);
-        let message = format!("two of the {what}s are called `{}`", name.value);
+        let message = format!("two {what} are called `{}`", name.value);
         let fault = self.faults.error(Code::NameDuplicate, message, name.span.clone(), "");
         *fault = fault.clone().also(place, "the first");
     }
@@ -100,13 +101,13 @@ impl Reader<'_, '_> {
             (Some(extent), None) => self.extent(extent).map(Extent::Bound),
             (None, Some(labels)) => self.labels(node, labels).map(Extent::Labels),
             (Some(_), Some(_)) => {
-                let message = format!("axis `{}` has an extent or labels", self.show(&node.name));
+                let message = format!("axis `{}` has an extent or labels", show(&node.name));
                 let span = node.span.clone();
                 self.faults.error(Code::ShapeLabels, message, span, "both are here");
                 None
             }
             (None, None) => {
-                let name = self.show(&node.name);
+                let name = show(&node.name);
                 let message = format!("axis `{name}` has no extent");
                 let fault = self.faults.error(Code::ShapeExtent, message, node.head.clone(), "");
                 fault.help = vec![format!("write `{name} 64`")];
@@ -118,10 +119,7 @@ impl Reader<'_, '_> {
 
     /// The node's own name as a name of the user's.
     fn node_name(&mut self, node: &Node) -> Option<Name> {
-        let quotes = usize::from(node.name_span.len() == node.name.len() + 2);
-        let span = node.name_span.start + quotes..node.name_span.end - quotes;
-        let text =
-            crate::manifest::syntax::Text { value: node.name.clone(), span, quoted: quotes == 1 };
+        let text = self.inside(&node.name, &node.name_span);
         self.as_name(&text)
     }
 
@@ -145,7 +143,7 @@ impl Reader<'_, '_> {
 
     fn labels(&mut self, axis: &Node, labels: &[Node]) -> Option<Vec<Name>> {
         if labels.is_empty() {
-            let message = format!("axis `{}` has no labels", self.show(&axis.name));
+            let message = format!("axis `{}` has no labels", show(&axis.name));
             self.faults.error(Code::ShapeLabels, message, axis.span.clone(), "");
             return None;
         }
@@ -161,7 +159,7 @@ impl Reader<'_, '_> {
             let Some(name) = self.node_name(label) else { continue };
             let first = names.iter().find(|other| other.value == name.value);
             if let Some(first) = first.map(|first| first.span.clone()) {
-                self.twice("label", &name, first);
+                self.twice("labels", &name, first);
             }
             names.push(name);
         }

@@ -1,7 +1,7 @@
 //! The steps of a layout.
 
 use super::Reader;
-use super::form::{Block, Form, Scope};
+use super::form::{Block, Form, Scope, show};
 use super::words::{FOREIGN, later, step_usage};
 use crate::codes::Code;
 use crate::manifest::syntax::{
@@ -106,7 +106,7 @@ impl Reader<'_, '_> {
         let name = node.args.first().and_then(|entry| self.name(entry, "a transform"));
         let mut arguments = Vec::new();
         for (key, entry) in &node.props {
-            let what = format!("`{}`", self.show(&key.value));
+            let what = format!("`{}`", show(&key.value));
             let (key, bound) = (self.key(key), self.bound(entry, &what, Code::KdlValue));
             arguments.extend(key.zip(bound));
         }
@@ -242,8 +242,10 @@ impl Reader<'_, '_> {
             Value::Float(value) => FillWord::Float(*value),
             Value::Bool(value) => FillWord::Bool(*value),
             Value::String(word) if word == "none" => FillWord::Nothing,
-            Value::String(_) => {
-                self.unknown_word("`fill`", entry, &["none"]);
+            Value::String(word) => {
+                let word = show(word);
+                let message = format!("`fill` is a number or `none`, not `{word}`");
+                self.faults.error(Code::NameUnknown, message, entry.span.clone(), "");
                 return None;
             }
             Value::Null => {

@@ -1,6 +1,9 @@
 //! Entries into texts, names, numbers and bounds.
 
+use std::ops::Range;
+
 use super::Reader;
+use super::form::show;
 use crate::codes::Code;
 use crate::manifest::syntax::{Bound, Name, Number, Text};
 use crate::manifest::tree::{Entry, Value};
@@ -40,6 +43,15 @@ impl Reader<'_, '_> {
         self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
     }
 
+    /// The name of a node or a property as a text: `span` are its bytes with the quotes that it may have.
+    pub(super) fn inside(&self, name: &str, span: &Range<usize>) -> Text {
+        let quotes = span.len().saturating_sub(name.len()) / 2;
+        let content = span.start + quotes..span.end - quotes;
+        let exact = self.text.get(content.clone()) == Some(name);
+        let span = if exact { content } else { span.clone() };
+        Text { value: name.to_owned(), span, quoted: exact && quotes > 0 }
+    }
+
     /// A name. `what` it is: `an axis`.
     pub(super) fn name(&mut self, entry: &Entry, what: &str) -> Option<Name> {
         let text = self.text_of(entry, what)?;
@@ -60,7 +72,7 @@ impl Reader<'_, '_> {
         } else if is_name(&value) {
             format!("a name of {} characters; the most are {NAME_LIMIT}", value.len())
         } else {
-            format!("`{}` is not a name", self.show(&value))
+            format!("`{}` is not a name", show(&value))
         };
         let fault = self.faults.error(Code::NameInvalid, message, place, "");
         fault
