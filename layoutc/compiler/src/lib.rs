@@ -3,4 +3,7 @@
 pub mod codes;
 pub mod diagnostic;
 pub mod dtype;
+pub mod emit;
+pub mod fill;
 pub mod model;
+pub mod plan;
