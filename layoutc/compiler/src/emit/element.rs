@@ -4,7 +4,7 @@ use super::dialect::Dialect;
 use crate::dtype::{Dtype, Scalar};
 
 /// The type of an element, or with `in_buffer` of what a buffer of them holds: packed elements are bytes there.
-pub fn type_name(dialect: &Dialect, element: &str, in_buffer: bool) -> String {
+pub(super) fn type_name(dialect: &Dialect, element: &str, in_buffer: bool) -> String {
     let Some(dtype) = Dtype::parse(element) else { return element.to_owned() };
     if in_buffer && dtype.element_bits() < 8 {
         return (dialect.scalars)(Scalar::U8).to_owned();
@@ -16,7 +16,7 @@ pub fn type_name(dialect: &Dialect, element: &str, in_buffer: bool) -> String {
 }
 
 /// The helper struct behind a type: its name and its members, `None` for a scalar of the language.
-pub fn structure(dialect: &Dialect, dtype: Dtype) -> Option<(String, String)> {
+pub(super) fn structure(dialect: &Dialect, dtype: Dtype) -> Option<(String, String)> {
     let name = format!("layoutc_{dtype}");
     if dtype.lanes > 1 {
         let scalar = (dialect.scalars)(dtype.scalar);
@@ -30,7 +30,7 @@ pub fn structure(dialect: &Dialect, dtype: Dtype) -> Option<(String, String)> {
 }
 
 /// The literal of an element whose scalars have these bits (hexadecimal).
-pub fn literal(element: &str, bits: &str) -> String {
+pub(super) fn literal(element: &str, bits: &str) -> String {
     let Some(dtype) = Dtype::parse(element) else { return bits.to_owned() };
     let bits = u64::from_str_radix(bits, 16).unwrap_or(0);
     let scalar = scalar_literal(dtype.scalar, bits);

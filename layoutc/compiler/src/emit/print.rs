@@ -153,35 +153,40 @@ impl Printer {
     }
 
     fn sum(&self, args: &[Expr]) -> String {
+        // A term that is added goes first where there is one: `6 - c * 4`, not `-c * 4 + 6`.
+        let parts: Vec<(bool, String)> = args.iter().map(|arg| self.term(arg)).collect();
+        let first = parts.iter().position(|(negative, _)| !negative).unwrap_or(0);
         let mut text = String::new();
-        for arg in args {
-            let (negative, magnitude) = match arg {
-                Expr::Neg { a } => (true, self.at(a, Binding::Product)),
-                Expr::Int { value } if *value < 0 && *value > i64::MIN => {
-                    (true, self.int(-value).0)
-                }
-                Expr::Mul { args: factors } => match factors.split_last() {
-                    Some((Expr::Int { value }, rest)) if *value < 0 && *value > i64::MIN => {
-                        let mut factors = rest.to_vec();
-                        if *value != -1 {
-                            factors.push(Expr::int(-value));
-                        }
-                        (true, self.product(&factors))
-                    }
-                    _ => (false, self.product(factors)),
-                },
-                other => (false, self.at(other, Binding::Product)),
-            };
-            let sign = match (text.is_empty(), negative) {
-                (true, true) => "-",
-                (true, false) => "",
-                (false, true) => " - ",
-                (false, false) => " + ",
-            };
-            text.push_str(sign);
-            text.push_str(&magnitude);
+        if let Some((negative, magnitude)) = parts.get(first) {
+            text.push_str(if *negative { "-" } else { "" });
+            text.push_str(magnitude);
+        }
+        for (k, (negative, magnitude)) in parts.iter().enumerate() {
+            if k != first {
+                text.push_str(if *negative { " - " } else { " + " });
+                text.push_str(magnitude);
+            }
         }
         text
+    }
+
+    /// A term of a sum: whether it is subtracted, and what.
+    fn term(&self, term: &Expr) -> (bool, String) {
+        match term {
+            Expr::Neg { a } => (true, self.at(a, Binding::Product)),
+            Expr::Int { value } if *value < 0 && *value > i64::MIN => (true, self.int(-value).0),
+            Expr::Mul { args } => match args.split_last() {
+                Some((Expr::Int { value }, rest)) if *value < 0 && *value > i64::MIN => {
+                    let mut factors = rest.to_vec();
+                    if *value != -1 {
+                        factors.push(Expr::int(-value));
+                    }
+                    (true, self.product(&factors))
+                }
+                _ => (false, self.product(args)),
+            },
+            other => (false, self.at(other, Binding::Product)),
+        }
     }
 
     fn product(&self, args: &[Expr]) -> String {

@@ -193,7 +193,9 @@ pub(crate) fn plain_offset(context: &Context<'_>) -> Result<Function, PlanError>
     {
         let name = namer.name(&format!("storage_{}", axis.name));
         let term = super::lower::multiply(Expr::name(&name), lower(stride, &scope)?)?;
-        body.push(Stmt::Let { name, value: lower(index, &scope)? });
+        if term != Expr::int(0) {
+            body.push(Stmt::Let { name, value: lower(index, &scope)? });
+        }
         offset = super::lower::add(offset, term)?;
     }
     body.push(Stmt::Return { value: offset });

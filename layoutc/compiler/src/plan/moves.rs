@@ -25,7 +25,10 @@ pub(super) fn pack(context: &Context<'_>) -> Result<Function, PlanError> {
     let to = parts.buffer(context, 1, "p", "store");
     let linear = match sides(context.layout)? {
         Some((logical, physical)) => {
-            transfer(&logical, &physical, &context.layout.logical, &context.layout.storage)?
+            {
+            let layout = context.layout;
+            transfer(&logical, &physical, &layout.logical, &layout.storage, &layout.symbols)?
+            }
         }
         None => None,
     };
@@ -45,7 +48,10 @@ pub(super) fn unpack(context: &Context<'_>) -> Result<Function, PlanError> {
     let to = parts.buffer(context, 1, "l", "store");
     let linear = match sides(context.layout)? {
         Some((logical, physical)) => {
-            transfer(&physical, &logical, &context.layout.logical, &context.layout.storage)?
+            {
+            let layout = context.layout;
+            transfer(&physical, &logical, &layout.logical, &layout.storage, &layout.symbols)?
+            }
         }
         None => None,
     };
@@ -89,7 +95,8 @@ pub fn convert(
         (Some(a), Some(b)) => {
             let a = renumber(physical_side(&from.layout, a)?, &convert.axes);
             let b = physical_side(&target.layout, b)?;
-            transfer(&a, &b, &target.layout.logical, &target.layout.storage)?
+            let layout = &target.layout;
+            transfer(&a, &b, &layout.logical, &layout.storage, &layout.symbols)?
         }
         _ => None,
     };

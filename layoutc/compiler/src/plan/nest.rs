@@ -55,7 +55,7 @@ pub fn nest(
         .iter()
         .map(|cut| if is_unit(cut) { String::new() } else { namer.name(&cut.name) })
         .collect();
-    let mut writer = Writer { transfer, symbols, scope, namer, names, blocks: Vec::new(), from, to };
+    let mut writer = Writer { transfer, symbols, scope, namer, names, blocks: Vec::new(), known: Vec::new(), from, to };
     let from_offset = lower(&transfer.from_constant, scope)?;
     let to_offset = lower(&transfer.to_constant, scope)?;
     writer.level(&levels, from_offset, to_offset)
@@ -99,6 +99,8 @@ struct Writer<'w, 'n> {
     names: Vec<String>,
     /// The block variable of each cut that is blocked and open.
     blocks: Vec<(usize, String)>,
+    /// The bounds of cuts that are known before their loop.
+    known: Vec<(usize, (Expr, Expr))>,
     from: &'w Buffer,
     to: &'w Buffer,
 }
@@ -130,7 +132,11 @@ impl Writer<'_, '_> {
         else {
             return Ok(Vec::new());
         };
-        let (mut before, low, high) = self.loop_bounds(k, cut, rest)?;
+        let known = self.known.iter().position(|(other, _)| *other == k);
+        let (mut before, (low, high)) = match known.map(|at| self.known.swap_remove(at)) {
+            Some((_, bounds)) => (Vec::new(), bounds),
+            None => self.loop_bounds(k, cut, rest)?,
+        };
         let from = self.advance(from, &name, &cut.from_stride)?;
         let to = self.advance(to, &name, &cut.to_stride)?;
         let body = if rest.is_empty() {
@@ -139,10 +145,28 @@ impl Writer<'_, '_> {
             let (from_let, from) = self.partial(&self.from.partial.clone(), from);
             let (to_let, to) = self.partial(&self.to.partial.clone(), to);
             let mut body: Vec<Stmt> = [to_let, from_let].into_iter().flatten().collect();
+            body.extend(self.early_bounds(cut.chain, rest)?);
             body.extend(self.level(rest, from, to)?);
             body
         };
         before.push(Stmt::For { name, from: low, to: high, step: 1, body });
+        Ok(before)
+    }
+
+    /// The bounds of the last loop of a chain, as soon as all its other loops are open.
+    fn early_bounds(&mut self, chain: usize, rest: &[Level]) -> Result<Vec<Stmt>, PlanError> {
+        let of_chain = |level: &Level| {
+            let (Level::Digit(k) | Level::Blocks(k)) = level;
+            self.transfer.cuts.get(*k).filter(|cut| cut.chain == chain).map(|_| *level)
+        };
+        let left: Vec<Level> = rest.iter().filter_map(of_chain).collect();
+        let [Level::Digit(k)] = left.as_slice() else { return Ok(Vec::new()) };
+        let Some(cut) = self.transfer.cuts.get(*k) else { return Ok(Vec::new()) };
+        if self.blocks.iter().any(|(blocked, _)| blocked == k) {
+            return Ok(Vec::new());
+        }
+        let (before, bounds) = self.loop_bounds(*k, cut, &[])?;
+        self.known.push((*k, bounds));
         Ok(before)
     }
 
@@ -186,7 +210,7 @@ impl Writer<'_, '_> {
         k: usize,
         cut: &Cut,
         rest: &[Level],
-    ) -> Result<(Vec<Stmt>, Expr, Expr), PlanError> {
+    ) -> Result<(Vec<Stmt>, (Expr, Expr)), PlanError> {
         let mut before = Vec::new();
         let mut low = Expr::int(0);
         let mut high = lower(&cut.extent, self.scope)?;
@@ -217,7 +241,7 @@ impl Writer<'_, '_> {
                 low = self.most(&mut before, cut, "start", start, low);
             }
         }
-        Ok((before, low, high))
+        Ok((before, (low, high)))
     }
 
     fn top_weight(&self, chain: usize) -> i128 {

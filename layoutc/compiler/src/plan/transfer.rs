@@ -2,9 +2,9 @@
 
 use layoutc_algebra::digits::Digits;
 use layoutc_algebra::expr::{BinOp, Expr, ExprError};
-use layoutc_algebra::layout::{Axis, Layout};
+use layoutc_algebra::layout::{Axis, Layout, Symbol};
 
-use super::arith::{ceil_div, fold, product, scale, sum};
+use super::arith::{ceil_div, fold, is_multiple, product, scale, sum};
 
 /// One arrangement of a logical tensor in a flat buffer: an offset that is a weighted sum of digits of its axes.
 #[derive(Debug, Clone)]
@@ -182,6 +182,7 @@ pub fn transfer(
     to: &Side,
     axes: &[Axis],
     storage: &[Axis],
+    symbols: &[Symbol],
 ) -> Result<Option<Transfer>, ExprError> {
     let mut cuts = Vec::new();
     let mut chains = Vec::new();
@@ -191,7 +192,7 @@ pub fn transfer(
         };
         let Some(source) = from.chains.iter().find(same) else { return Ok(None) };
         let bounds = bounds(chain, axes)?;
-        let Some(refined) = refine(position, source, chain, &bounds)? else { return Ok(None) };
+        let Some(refined) = refine(position, [source, chain], &bounds, symbols)? else { return Ok(None) };
         let count = refined.len();
         for (place, (mut cut, alone)) in refined.into_iter().enumerate() {
             cut.name = cut_name(chain, axes, alone.and_then(|s| storage.get(s)), place, count);
@@ -250,9 +251,9 @@ type Named = (Cut, Option<usize>);
 
 fn refine(
     chain: usize,
-    from: &SideChain,
-    to: &SideChain,
+    [from, to]: [&SideChain; 2],
     bounds: &Bounds,
+    symbols: &[Symbol],
 ) -> Result<Option<Vec<Named>>, ExprError> {
     let mut weights: Vec<i128> =
         from.digits.iter().chain(&to.digits).map(|digit| digit.weight).collect();
@@ -262,6 +263,9 @@ fn refine(
     let mut above: Option<i128> = None;
     for weight in weights.iter().rev().copied() {
         let extent = match above {
+            None if is_multiple(&bounds.high, weight, symbols) => {
+                fold(BinOp::FloorDiv, &bounds.high, &Expr::constant(weight))?
+            }
             None => ceil_div(&bounds.high, weight)?,
             Some(above) if above.checked_rem(weight) == Some(0) => {
                 Expr::constant(above.checked_div(weight).unwrap_or(1))
