@@ -209,7 +209,9 @@ fn round(format: &Format, parts: &Parts) -> Result<u64, FillError> {
             let kept = parts.mantissa >> shift;
             let rest = parts.mantissa & ((1 << shift) - 1);
             let half = 1_u128 << (shift - 1);
-            kept + u128::from(rest > half || (rest == half && kept & 1 == 1))
+            // Without mantissa bits it is the exponent field that is even or odd.
+            let odd = if mantissa_bits == 0 { (exponent - least) & 1 == 1 } else { kept & 1 == 1 };
+            kept + u128::from(rest > half || (rest == half && odd))
         }
     };
     if format.mantissa_bits == 0 && leading < least && units == 0 {
@@ -251,7 +253,8 @@ mod tests {
             ("f8e5m2", f64::NEG_INFINITY, 0xFC),
             ("f8e8m0fnu", 1.0, 127),
             ("f8e8m0fnu", 2.0_f64.powi(-127), 0),
-            ("f8e8m0fnu", 3.0, 129),
+            ("f8e8m0fnu", 3.0, 128),
+            ("f8e8m0fnu", 6.0, 130),
             ("f4e2m1fn", -6.0, 0xF),
             ("f4e2m1fn", 0.5, 1),
             ("f4e2m1fn", 2.5, 4),

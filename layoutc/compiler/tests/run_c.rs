@@ -391,3 +391,26 @@ fn awkward_names_compile() {
     tensors.push(tensor("reserved", "u4", layout, ZERO));
     run("awkward", &manifest(tensors, vec![]));
 }
+
+#[test]
+fn float_helpers_agree_with_the_formats() {
+    let names = ["f16", "bf16", "f8e4m3fn", "f8e5m2", "f8e8m0fnu", "f4e2m1fn"];
+    let tensors = names.map(|name| tensor(name, name, row_major(&[("n", 3)]), ZERO));
+    let manifest = manifest(tensors.into(), vec![]);
+    let outputs = emit(&manifest, &CSettings::default(), "floats", &Templates::default()).unwrap();
+    let folder = folder("floats");
+    write(&folder, &outputs);
+    std::fs::write(folder.join("floats_main.c"), include_str!("floats.c")).unwrap();
+    for (compiler, flags) in compilers() {
+        let compiled = Command::new(compiler)
+            .args(&flags)
+            .args(["-o", "floats_main", "floats_main.c"])
+            .current_dir(&folder)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&compiled.stderr);
+        assert!(compiled.status.success(), "{compiler}:\n{said}");
+        let ran = Command::new(folder.join("floats_main")).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&ran.stdout), "ok\n", "{compiler}");
+    }
+}

@@ -1,8 +1,8 @@
 //! Layouts built by hand, for tests of the emitter alone.
-#![allow(dead_code, clippy::unwrap_used, clippy::panic, reason = "shared by several tests")]
+#![allow(dead_code, unreachable_pub, missing_docs, missing_debug_implementations, reason = "shared by several tests")]
 
 use layoutc_algebra::digits::{Chain, Digit, Digits, Form};
-use layoutc_algebra::expr::{BinOp, Cmp, Comparison, Expr, Node, Predicate, Var};
+use layoutc_algebra::expr::{BinOp, Cmp, Comparison, Expr, Predicate, Var};
 use layoutc_algebra::layout::{Axis, Layout, Proof, Symbol, Verdict};
 use layoutc_compiler::dtype::Dtype;
 use layoutc_compiler::model::{Convert, Fill, FillValue, Manifest, Memory, Tensor};
@@ -338,7 +338,3 @@ pub fn permuted(axes: &[(&str, i128)], order: &[usize]) -> Layout {
     .layout()
 }
 
-/// Whether a tree has no variable; keeps `Node` in use.
-pub fn is_constant(expr: &Expr) -> bool {
-    matches!(expr.node(), Node::Const(_))
-}
