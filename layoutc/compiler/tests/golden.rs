@@ -25,7 +25,8 @@ fn check(name: &str, text: &str) {
 fn nchw4c_gives_this_header_and_source() {
     let layout = nchw4c([16, 64, 64, 126], &[]);
     let planes = permuted(&[("n", 16), ("h", 64), ("w", 64), ("c", 126)], &[0, 3, 1, 2]);
-    let tensors = vec![tensor("planes", "f32", planes, ZERO), tensor("blocked", "f32", layout, ZERO)];
+    let tensors =
+        vec![tensor("planes", "f32", planes, ZERO), tensor("blocked", "f32", layout, ZERO)];
     let convert = Convert { from: 0, to: 1, axes: vec![0, 1, 2, 3] };
     let manifest = manifest(tensors, vec![convert]);
     let outputs = emit(&manifest, &CSettings::default(), "nchw4c", &Templates::default()).unwrap();

@@ -3,77 +3,15 @@
 
 mod common;
 
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use common::cc::{compilers, folder, run, write};
 use common::{Build, ZERO, digits, manifest, nchw4c, permuted, row_major, tensor};
 use layoutc_algebra::digits::Chain;
 use layoutc_algebra::expr::{Cmp, Var};
 use layoutc_algebra::layout::Layout;
-use layoutc_compiler::emit::{CSettings, Output, Templates, emit};
-use layoutc_compiler::model::{Convert, Fill, FillValue, Manifest, Memory};
-
-const STRICT: &[&str] = &[
-    "-pedantic-errors",
-    "-Wall",
-    "-Wextra",
-    "-Wconversion",
-    "-Wsign-conversion",
-    "-Werror",
-];
-
-const ADDRESS: &[&str] = &["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g"];
-
-fn compilers() -> Vec<(&'static str, Vec<&'static str>)> {
-    let all = [
-        ("gcc", [&["-std=c99", "-O1"], STRICT, ADDRESS].concat()),
-        ("gcc", [&["-std=c11", "-O2"], STRICT].concat()),
-        ("clang", [&["-std=c99", "-O2"], STRICT].concat()),
-        ("tcc", vec!["-Wall", "-Werror"]),
-        ("g++", [&["-std=c++17", "-O1", "-x", "c++"], STRICT].concat()),
-        ("clang++", [&["-std=c++17", "-O1", "-x", "c++"], STRICT].concat()),
-    ];
-    let there = |name: &str| Command::new(name).arg("-v").output().is_ok();
-    all.into_iter().filter(|(name, _)| there(name)).collect()
-}
-
-fn folder(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    std::fs::create_dir_all(&path).unwrap();
-    path
-}
-
-fn write(folder: &Path, outputs: &[Output]) {
-    for output in outputs {
-        std::fs::write(folder.join(&output.path), &output.text).unwrap();
-    }
-}
-
-/// Compiles and runs the test program of a manifest with every compiler; gives what the last run printed.
-fn run(name: &str, manifest: &Manifest) -> String {
-    let outputs = emit(manifest, &CSettings::default(), name, &Templates::default()).unwrap();
-    let folder = folder(name);
-    write(&folder, &outputs);
-    let mut printed = String::new();
-    for (compiler, flags) in compilers() {
-        let program = folder.join(format!("{name}_{}", compiler.replace('+', "p")));
-        let compiled = Command::new(compiler)
-            .args(&flags)
-            .arg("-o")
-            .arg(&program)
-            .args([format!("{name}_test.c"), format!("{name}.c")])
-            .current_dir(&folder)
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&compiled.stderr);
-        assert!(compiled.status.success(), "{compiler} {flags:?} in {}:\n{said}", folder.display());
-        let ran = Command::new(&program).output().unwrap();
-        printed = String::from_utf8_lossy(&ran.stdout).into_owned();
-        let said = String::from_utf8_lossy(&ran.stderr);
-        assert!(ran.status.success(), "{compiler} in {}:\n{printed}{said}", folder.display());
-    }
-    printed
-}
+use layoutc_compiler::emit::{CSettings, Templates, dialect, emit};
+use layoutc_compiler::model::{Convert, Fill, FillValue, Memory};
 
 /// `[h, w]` in tiles of 8 x 128, as XLA has them, the last ones partial.
 fn xla_tiles(h: i128, w: i128) -> Layout {
@@ -93,7 +31,10 @@ fn xla_tiles(h: i128, w: i128) -> Layout {
         valid: vec![(&row, Cmp::Lt, &h_), (&column, Cmp::Lt, &w_)],
         padded: true,
         digits: Some(digits(
-            &[(0, 1, 0, vec![(8, &rows_), (1, "8")]), (1, 1, 0, vec![(128, &columns_), (1, "128")])],
+            &[
+                (0, 1, 0, vec![(8, &rows_), (1, "8")]),
+                (1, 1, 0, vec![(128, &columns_), (1, "128")]),
+            ],
             &[(0, vec![(0, 1)]), (0, vec![(2, 1)]), (0, vec![(1, 1)]), (0, vec![(3, 1)])],
             &[],
         )),
@@ -108,9 +49,17 @@ fn blocked_batch(multiple: i128) -> Layout {
     Build {
         symbols: vec![("batch", 1, 4096, multiple)],
         axes: vec![("b", "batch"), ("c", "5")],
-        storage: vec![("b_outer", "(batch + 3) // 4", "b // 4"), ("c", "5", "c"), ("b_inner", "4", "b % 4")],
+        storage: vec![
+            ("b_outer", "(batch + 3) // 4", "b // 4"),
+            ("c", "5", "c"),
+            ("b_inner", "4", "b % 4"),
+        ],
         inverse: Some(vec!["p0 // 20 * 4 + p0 % 4", "p0 // 4 % 5"]),
-        valid: if multiple % 4 == 0 { vec![] } else { vec![("p0 // 20 * 4 + p0 % 4", Cmp::Lt, "batch")] },
+        valid: if multiple % 4 == 0 {
+            vec![]
+        } else {
+            vec![("p0 // 20 * 4 + p0 % 4", Cmp::Lt, "batch")]
+        },
         padded: multiple % 4 != 0,
         digits: Some(digits(
             &[(0, 1, 0, vec![(4, "(batch + 3) // 4"), (1, "4")]), (1, 1, 0, vec![(1, "5")])],
@@ -170,7 +119,8 @@ fn fused() -> Layout {
         &[(0, vec![(0, 1)]), (0, vec![(1, 1)])],
         &[],
     );
-    digits.chains = vec![Chain { axes: vec![0, 1], sign: 1, constant: 0, digits: vec![0, 1] }];
+    digits.chains =
+        vec![Chain { axes: vec![0, 1], of_digit: None, sign: 1, constant: 0, digits: vec![0, 1] }];
     Build {
         axes: vec![("h", "4"), ("w", "5")],
         storage: vec![("outer", "7", "(h * 5 + w) // 3"), ("inner", "3", "(h * 5 + w) % 3")],
@@ -268,9 +218,35 @@ fn every_layout_round_trips() {
 #[test]
 fn every_element_size_round_trips() {
     let names = [
-        "f64", "f32", "f16", "bf16", "f8e4m3fn", "f8e5m2", "f8e8m0fnu", "f4e2m1fn", "i64", "i32",
-        "i16", "i8", "i4", "i2", "u64", "u32", "u16", "u8", "u4", "u2", "u1", "bool", "c64", "c128",
-        "f32x4", "u8x3", "f16x8", "c64x2", "i64x16",
+        "f64",
+        "f32",
+        "f16",
+        "bf16",
+        "f8e4m3fn",
+        "f8e5m2",
+        "f8e8m0fnu",
+        "f4e2m1fn",
+        "i64",
+        "i32",
+        "i16",
+        "i8",
+        "i4",
+        "i2",
+        "u64",
+        "u32",
+        "u16",
+        "u8",
+        "u4",
+        "u2",
+        "u1",
+        "bool",
+        "c64",
+        "c128",
+        "f32x4",
+        "u8x3",
+        "f16x8",
+        "c64x2",
+        "i64x16",
     ];
     let one = Fill::Value(FillValue::Integer(1));
     let mut tensors = Vec::new();
@@ -280,7 +256,8 @@ fn every_element_size_round_trips() {
             ("whole", row_major(&[("a", 3), ("b", 3)]), ZERO),
         ] {
             tensors.push(tensor(&format!("{dtype}_{name}"), dtype, layout, fill));
-            let mut high = tensor(&format!("{dtype}_{name}_high"), dtype, row_major(&[("a", 7)]), ZERO);
+            let mut high =
+                tensor(&format!("{dtype}_{name}_high"), dtype, row_major(&[("a", 7)]), ZERO);
             high.high_first = true;
             if high.dtype.element_bits() < 8 {
                 tensors.push(high);
@@ -377,8 +354,12 @@ fn conversions_of_packed_symbolic_and_searched_tensors_run() {
 fn a_tensor_without_memory_has_index_functions_only() {
     let mut fragment = tensor("fragment", "f16", nchw4c([1, 2, 2, 4], &[]), ZERO);
     fragment.memory = Memory::None;
-    let outputs =
-        emit(&manifest(vec![fragment.clone()], vec![]), &CSettings::default(), "f", &Templates::default());
+    let outputs = emit(
+        &manifest(vec![fragment.clone()], vec![]),
+        &CSettings::default(),
+        "f",
+        &Templates::default(),
+    );
     assert!(!outputs.unwrap()[0].text.contains("fragment_pack"));
     run("fragment", &manifest(vec![fragment], vec![]));
 }
@@ -387,8 +368,20 @@ fn a_tensor_without_memory_has_index_functions_only() {
 fn awkward_names_compile() {
     let layout = row_major(&[("logical", 2), ("physical", 3), ("p1", 2), ("l0", 2), ("slot", 2)]);
     let mut tensors = vec![tensor("awkward", "f32", layout, ZERO)];
-    let layout = permuted(&[("int", 2), ("errno", 3), ("class", 2), ("y0", 5), ("fill", 2)], &[4, 3, 2, 1, 0]);
+    let layout = permuted(
+        &[("int", 2), ("errno", 3), ("class", 2), ("y0", 5), ("fill", 2)],
+        &[4, 3, 2, 1, 0],
+    );
     tensors.push(tensor("reserved", "u4", layout, ZERO));
+    // Every word that C, C++ or the library keeps, as the name of an axis.
+    let words = dialect::C.reserved.iter().flat_map(|(_, words)| *words);
+    let words: Vec<&str> = words.chain(dialect::C.functions).copied().collect();
+    for (k, words) in words.chunks(12).enumerate() {
+        let axes: Vec<(&str, i128)> =
+            words.iter().enumerate().map(|(k, word)| (*word, if k < 3 { 2 } else { 1 })).collect();
+        let order: Vec<usize> = (0..axes.len()).rev().collect();
+        tensors.push(tensor(&format!("words{k}"), "f32", permuted(&axes, &order), ZERO));
+    }
     run("awkward", &manifest(tensors, vec![]));
 }
 

@@ -18,7 +18,8 @@ fn with(header: &str) -> Result<String, Diagnostic> {
 
 #[test]
 fn a_user_template_goes_first_and_prints_trees_as_it_likes() {
-    let text = with("{{ tensors[0].offset.body[0].value|python }} {{ tensors[0].offset.body[0].kind }}\n");
+    let text =
+        with("{{ tensors[0].offset.body[0].value|python }} {{ tensors[0].offset.body[0].kind }}\n");
     assert_eq!(text.unwrap().lines().nth(1), Some("n return"));
 }
 
@@ -36,7 +37,8 @@ fn a_fault_has_its_place_in_the_template() {
 
 #[test]
 fn endless_work_runs_out_of_fuel() {
-    let loops = "{% for a in range(10000) %}{% for b in range(10000) %}{{ b }}{% endfor %}{% endfor %}";
+    let loops =
+        "{% for a in range(10000) %}{% for b in range(10000) %}{{ b }}{% endfor %}{% endfor %}";
     assert_eq!(with(loops).unwrap_err().code, Code::TemplateFuel);
 }
 
@@ -80,7 +82,8 @@ fn identifiers_that_collide_are_named() {
     let layout = || row_major(&[("n", 3)]);
     let tensors = vec![tensor("a", "f32", layout(), ZERO), tensor("A", "f32", layout(), ZERO)];
     let faults =
-        emit(&manifest(tensors, vec![]), &CSettings::default(), "a", &Templates::default()).unwrap_err();
+        emit(&manifest(tensors, vec![]), &CSettings::default(), "a", &Templates::default())
+            .unwrap_err();
     assert!(faults.iter().all(|fault| fault.code == Code::NameCollision));
     assert_eq!(
         faults[0].message,
@@ -103,7 +106,8 @@ fn a_fill_value_that_does_not_fit_is_refused_where_there_is_padding() {
         tensor("whole", "u8", row_major(&[("n", 3)]), fill),
     ];
     let faults =
-        emit(&manifest(tensors, vec![]), &CSettings::default(), "a", &Templates::default()).unwrap_err();
+        emit(&manifest(tensors, vec![]), &CSettings::default(), "a", &Templates::default())
+            .unwrap_err();
     assert_eq!(faults.len(), 1);
     assert_eq!(faults[0].code, Code::PaddingFill);
     assert_eq!(

@@ -94,9 +94,8 @@ pub fn emit(
 ) -> Result<Vec<Output>, Vec<Diagnostic>> {
     let mut unit = unit::build(manifest, settings, out_stem)?;
     unit.stamp = stamp(&unit, templates);
-    let model = serde_json::to_value(&unit).map_err(|error| {
-        vec![limit(&manifest.path, "", &error.to_string())]
-    })?;
+    let model = serde_json::to_value(&unit)
+        .map_err(|error| vec![limit(&manifest.path, "", &error.to_string())])?;
     let mut wanted = vec![("c/header.h.j2", format!("{out_stem}.h"))];
     if unit.emit.pack {
         wanted.push(("c/source.c.j2", format!("{out_stem}.c")));

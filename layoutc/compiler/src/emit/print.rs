@@ -238,8 +238,7 @@ impl Printer {
     }
 
     fn helper(&self, dialect: &Dialect, name: &str, a: &Expr, b: &Expr) -> (String, Binding) {
-        let text =
-            format!("{}{name}({}, {})", dialect.helper, self.expr(a).0, self.expr(b).0);
+        let text = format!("{}{name}({}, {})", dialect.helper, self.expr(a).0, self.expr(b).0);
         (text, Binding::Primary)
     }
 
@@ -326,7 +325,8 @@ impl Writer<'_> {
             Stmt::For { name, from, to, step, body } => {
                 let index = self.dialect.index;
                 let (from, to) = (self.expr(from), self.expr(to));
-                let next = if *step == 1 { format!("++{name}") } else { format!("{name} += {step}") };
+                let next =
+                    if *step == 1 { format!("++{name}") } else { format!("{name} += {step}") };
                 let line = format!("for ({index} {name} = {from}; {name} < {to}; {next}) {{");
                 self.line(depth, &line);
                 self.stmts(body, depth.saturating_add(1));

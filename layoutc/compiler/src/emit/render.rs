@@ -69,7 +69,12 @@ pub fn render(
     String::from_utf8(out.text).map_err(|_| {
         let file = Arc::from(name);
         let place = Place::new(&file, 0..0);
-        Diagnostic::error(Code::TemplateOutput, "the template writes bytes that are not UTF-8", place, "")
+        Diagnostic::error(
+            Code::TemplateOutput,
+            "the template writes bytes that are not UTF-8",
+            place,
+            "",
+        )
     })
 }
 
@@ -261,7 +266,8 @@ fn diagnostic(templates: &Templates, name: &str, error: &Error) -> Diagnostic {
     let what = error.detail().map_or_else(|| error.kind().to_string(), str::to_owned);
     let source = templates.get(file).unwrap_or("");
     let line_at = line.and_then(|line| line.checked_sub(1));
-    let start: usize = line_at.map_or(0, |line| source.split_inclusive('\n').take(line).map(str::len).sum());
+    let start: usize =
+        line_at.map_or(0, |line| source.split_inclusive('\n').take(line).map(str::len).sum());
     let text = line_at.and_then(|line| source.lines().nth(line)).unwrap_or("");
     let span = error
         .range()

@@ -13,16 +13,41 @@ use crate::plan::{Context, Naming};
 
 /// Names that the template uses itself, inside a function with the tensor's names.
 const TAKEN: &[&str] = &[
-    "all", "back", "dense", "elements", "failed", "fill", "from", "from_slot", "invert", "logical",
-    "logical_bytes", "physical", "physical_bytes", "seen", "slot", "slots", "to", "to_slot", "used",
-    "at", "found", "source", "target", "check", "step", "allocate", "scatter", "mismatch", "limit",
+    "all",
+    "back",
+    "dense",
+    "elements",
+    "failed",
+    "fill",
+    "from",
+    "from_slot",
+    "invert",
+    "logical",
+    "logical_bytes",
+    "physical",
+    "physical_bytes",
+    "seen",
+    "slot",
+    "slots",
+    "to",
+    "to_slot",
+    "used",
+    "at",
+    "found",
+    "source",
+    "target",
+    "check",
+    "step",
+    "allocate",
+    "scatter",
+    "mismatch",
+    "limit",
 ];
 
 /// The test values of one tensor.
 pub(super) fn tensor(tensor: &Tensor, naming: &Naming<'_>) -> Result<TestUnit, PlanError> {
-    let avoid = |name: &str| {
-        (naming.avoid)(name) || TAKEN.contains(&name) || name.starts_with("found_")
-    };
+    let avoid =
+        |name: &str| (naming.avoid)(name) || TAKEN.contains(&name) || name.starts_with("found_");
     let naming = &Naming { prefix: naming.prefix, avoid: &avoid };
     let context = Context::new(tensor, naming);
     let layout = &tensor.layout;
@@ -37,7 +62,8 @@ pub(super) fn tensor(tensor: &Tensor, naming: &Naming<'_>) -> Result<TestUnit, P
     }
     let mut physical = Vec::new();
     for (k, extent) in layout.physical_shape.iter().enumerate() {
-        physical.push(AxisUnit { name: namer.name(&format!("p{k}")), extent: lower(extent, &symbol)? });
+        physical
+            .push(AxisUnit { name: namer.name(&format!("p{k}")), extent: lower(extent, &symbol)? });
     }
     let names = |axes: &[AxisUnit]| axes.iter().map(|axis| axis.name.clone()).collect::<Vec<_>>();
     let elements = count(&layout.logical)?;

@@ -97,8 +97,10 @@ fn fill_fault(tensor: &Tensor) -> Option<Diagnostic> {
         Fill::Value(FillValue::Float(value)) => format!("{value:?}"),
         Fill::Nothing => return None,
     };
-    let message =
-        format!("`{}` cannot hold the fill value `{value}` as `{}`: {fault}", tensor.name, tensor.dtype);
+    let message = format!(
+        "`{}` cannot hold the fill value `{value}` as `{}`: {fault}",
+        tensor.name, tensor.dtype
+    );
     let help = "give a `fill` that the element type holds, or `fill none`";
     Some(Diagnostic::error(Code::PaddingFill, message, place(&tensor.file), "").help(help))
 }
@@ -126,16 +128,12 @@ fn file_names(out_stem: &str, prefix: &str) -> (String, Files) {
 }
 
 /// Every identifier at file scope. Two that are equal are faults.
-fn globals(
-    manifest: &Manifest,
-    settings: &CSettings,
-) -> Result<BTreeSet<String>, Vec<Diagnostic>> {
+fn globals(manifest: &Manifest, settings: &CSettings) -> Result<BTreeSet<String>, Vec<Diagnostic>> {
     let mut owners: BTreeMap<String, String> = BTreeMap::new();
     let mut faults = Vec::new();
     let mut claim = |name: String, owner: String, file: &str| {
         if let Some(other) = owners.get(&name) {
-            let message =
-                format!("`{name}` would be generated twice: for {other} and for {owner}");
+            let message = format!("`{name}` would be generated twice: for {other} and for {owner}");
             let fault = Diagnostic::error(Code::NameCollision, message, place(file), "");
             faults.push(fault.help("rename one of the two, or set another `prefix`"));
         } else if let Some(language) = reserved_global(&name) {

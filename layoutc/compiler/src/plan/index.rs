@@ -189,7 +189,8 @@ pub(crate) fn plain_offset(context: &Context<'_>) -> Result<Function, PlanError>
     let scope = |var| signature.binding(var).map(|b| Binding { range: Range::ANY, ..b });
     let mut offset = Expr::int(0);
     let mut body = Vec::new();
-    for ((axis, index), stride) in layout.storage.iter().zip(&layout.storage_map).zip(&layout.strides)
+    for ((axis, index), stride) in
+        layout.storage.iter().zip(&layout.storage_map).zip(&layout.strides)
     {
         let name = namer.name(&format!("storage_{}", axis.name));
         let term = super::lower::multiply(Expr::name(&name), lower(stride, &scope)?)?;
@@ -201,7 +202,9 @@ pub(crate) fn plain_offset(context: &Context<'_>) -> Result<Function, PlanError>
     body.push(Stmt::Return { value: offset });
     let function = Function {
         name: context.function("plain_offset"),
-        doc: vec!["The offset as the manifest defines it, storage axis by storage axis.".to_owned()],
+        doc: vec![
+            "The offset as the manifest defines it, storage axis by storage axis.".to_owned(),
+        ],
         returns: Returns::Index,
         params: signature.params,
         body,
@@ -223,8 +226,7 @@ pub(super) fn logical(context: &Context<'_>) -> Result<Function, PlanError> {
         physical.push(Binding { tree, range: Range { low: Some(0), high } });
         params.push(Param { name, ty: ParamType::Index });
     }
-    let outputs: Vec<String> =
-        layout.logical.iter().map(|axis| namer.name(&axis.name)).collect();
+    let outputs: Vec<String> = layout.logical.iter().map(|axis| namer.name(&axis.name)).collect();
     for name in &outputs {
         params.push(Param { name: name.clone(), ty: ParamType::OutIndex });
     }
@@ -233,23 +235,21 @@ pub(super) fn logical(context: &Context<'_>) -> Result<Function, PlanError> {
         Var::Symbol(_) => context.symbol(var),
         Var::Axis(_) | Var::Storage(_) | Var::Digit(_) => None,
     };
-    let mut doc =
-        vec!["Which element a slot holds. False on padding, where the outputs mean nothing.".to_owned()];
+    let mut doc = vec![
+        "Which element a slot holds. False on padding, where the outputs mean nothing.".to_owned(),
+    ];
     let body = match &layout.inverse {
         Some(inverse) => read_off(context, inverse, &outputs, &scope)?,
         None => {
-            doc.push("The layout is proven by enumeration and has no inverse in closed form:".to_owned());
+            doc.push(
+                "The layout is proven by enumeration and has no inverse in closed form:".to_owned(),
+            );
             doc.push("this searches all elements.".to_owned());
             search(context, &physical, &outputs, &mut namer)?
         }
     };
-    let function = Function {
-        name: context.function("logical"),
-        doc,
-        returns: Returns::Bool,
-        params,
-        body,
-    };
+    let function =
+        Function { name: context.function("logical"), doc, returns: Returns::Bool, params, body };
     Ok(function.with_unused())
 }
 
@@ -331,10 +331,7 @@ fn search(
 }
 
 /// The offset of a physical index in the flat buffer; for tests.
-pub(crate) fn physical_offset(
-    context: &Context<'_>,
-    names: &[String],
-) -> Result<Expr, PlanError> {
+pub(crate) fn physical_offset(context: &Context<'_>, names: &[String]) -> Result<Expr, PlanError> {
     let symbol = |var| context.symbol(var);
     let mut offset = Expr::int(0);
     for (name, stride) in names.iter().zip(&context.layout.physical_strides) {

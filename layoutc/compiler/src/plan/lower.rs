@@ -1,7 +1,7 @@
 //! Algebra's expressions as trees with names: constants folded, sums flattened, divisions told apart by the sign
 //! of what they divide. Gives no text and changes no value.
 
-use layoutc_algebra::expr::{BinOp, Comparison, Cmp, Expr as Algebra, Node, Predicate, Var, apply};
+use layoutc_algebra::expr::{BinOp, Cmp, Comparison, Expr as Algebra, Node, Predicate, Var, apply};
 use thiserror::Error;
 
 use super::tree::{Compare, Expr};

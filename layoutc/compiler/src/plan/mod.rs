@@ -14,8 +14,8 @@ pub mod tree;
 use layoutc_algebra::expr::{Expr as Algebra, Var};
 use layoutc_algebra::layout::{Layout, Symbol};
 
-use self::names::Namer;
 use self::lower::{Binding, PlanError, Range};
+use self::names::Namer;
 use self::tree::{Expr, Function};
 use crate::model::{Fill, Memory, Tensor};
 
@@ -168,7 +168,8 @@ impl<'a> Context<'a> {
 
 fn all_exprs(layout: &Layout) -> impl Iterator<Item = &Algebra> {
     let extents = layout.logical.iter().chain(&layout.storage).map(|axis| &axis.extent);
-    let shapes = layout.physical_shape.iter().chain(&layout.physical_strides).chain(&layout.strides);
+    let shapes =
+        layout.physical_shape.iter().chain(&layout.physical_strides).chain(&layout.strides);
     let maps = layout.physical_map.iter().chain(&layout.storage_map).chain([&layout.offset]);
     extents.chain(shapes).chain(maps).chain([&layout.physical_elements])
 }

@@ -1,5 +1,6 @@
 //! Functions that move a whole tensor: pack, unpack and convert.
 
+use layoutc_algebra::digits::Digits;
 use layoutc_algebra::expr::{Expr as Algebra, Var};
 use layoutc_algebra::layout::{Axis, Layout, Symbol};
 
@@ -25,10 +26,8 @@ pub(super) fn pack(context: &Context<'_>) -> Result<Function, PlanError> {
     let to = parts.buffer(context, 1, "p", "store");
     let linear = match sides(context.layout)? {
         Some((logical, physical)) => {
-            {
             let layout = context.layout;
             transfer(&logical, &physical, &layout.logical, &layout.storage, &layout.symbols)?
-            }
         }
         None => None,
     };
@@ -48,10 +47,8 @@ pub(super) fn unpack(context: &Context<'_>) -> Result<Function, PlanError> {
     let to = parts.buffer(context, 1, "l", "store");
     let linear = match sides(context.layout)? {
         Some((logical, physical)) => {
-            {
             let layout = context.layout;
             transfer(&physical, &logical, &layout.logical, &layout.storage, &layout.symbols)?
-            }
         }
         None => None,
     };
@@ -91,19 +88,16 @@ pub fn convert(
     parts.prepare_destination(&destination, elements, destination.fills())?;
     let source_buffer = parts.buffer(&source, 0, "s", "load");
     let target_buffer = parts.buffer(&destination, 1, "d", "store");
-    let linear = match (&from.layout.digits, &target.layout.digits) {
-        (Some(a), Some(b)) => {
-            let a = renumber(physical_side(&from.layout, a)?, &convert.axes);
-            let b = physical_side(&target.layout, b)?;
+    let linear = both_sides(&from.layout, &target.layout, &convert.axes)?;
+    let linear = match linear {
+        Some((a, b)) => {
             let layout = &target.layout;
             transfer(&a, &b, &layout.logical, &layout.storage, &layout.symbols)?
         }
-        _ => None,
+        None => None,
     };
     let body = match linear {
-        Some(transfer) => {
-            parts.nest(&destination, &transfer, [&source_buffer, &target_buffer])?
-        }
+        Some(transfer) => parts.nest(&destination, &transfer, [&source_buffer, &target_buffer])?,
         None => {
             let contexts = [&source, &destination];
             parts.by_indices(contexts, &convert.axes, [&source_buffer, &target_buffer])?
@@ -160,9 +154,27 @@ fn adopt_symbols(from: &Tensor, to: &Tensor) -> Result<Option<Tensor>, PlanError
 
 /// Both sides of pack and unpack; `None` without a normal form.
 fn sides(layout: &Layout) -> Result<Option<(Side, Side)>, PlanError> {
-    let Some(digits) = &layout.digits else { return Ok(None) };
-    let physical = physical_side(layout, digits)?;
+    let Some(digits) = normal_form(layout) else { return Ok(None) };
+    let Some(physical) = physical_side(layout, digits)? else { return Ok(None) };
     Ok(logical_side(&layout.logical, &physical)?.map(|logical| (logical, physical)))
+}
+
+/// Both sides of a relayout, over the axes of the destination; `None` where one of them has no normal form.
+fn both_sides(
+    from: &Layout,
+    to: &Layout,
+    axes: &[usize],
+) -> Result<Option<(Side, Side)>, PlanError> {
+    let (Some(a), Some(b)) = (normal_form(from), normal_form(to)) else { return Ok(None) };
+    let (Some(a), Some(b)) = (physical_side(from, a)?, physical_side(to, b)?) else {
+        return Ok(None);
+    };
+    Ok(Some((renumber(a, axes), b)))
+}
+
+/// The digits, where every chain carries axes: a digit that is cut up has no loop of its own.
+fn normal_form(layout: &Layout) -> Option<&Digits> {
+    layout.digits.as_ref().filter(|d| d.chains.iter().all(|chain| chain.of_digit.is_none()))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -200,10 +212,8 @@ impl<'a> Parts<'a> {
         let buffers = buffers.map(|buffer| namer.name(buffer));
         let element = context.tensor.dtype.to_string();
         let [from, to] = &buffers;
-        params.push(Param {
-            name: from.clone(),
-            ty: ParamType::Input { element: element.clone() },
-        });
+        params
+            .push(Param { name: from.clone(), ty: ParamType::Input { element: element.clone() } });
         params.push(Param { name: to.clone(), ty: ParamType::Output { element } });
         let mut body = Vec::new();
         for context in [Some(context), other].into_iter().flatten() {

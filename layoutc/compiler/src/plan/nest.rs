@@ -55,7 +55,17 @@ pub fn nest(
         .iter()
         .map(|cut| if is_unit(cut) { String::new() } else { namer.name(&cut.name) })
         .collect();
-    let mut writer = Writer { transfer, symbols, scope, namer, names, blocks: Vec::new(), known: Vec::new(), from, to };
+    let mut writer = Writer {
+        transfer,
+        symbols,
+        scope,
+        namer,
+        names,
+        blocks: Vec::new(),
+        known: Vec::new(),
+        from,
+        to,
+    };
     let from_offset = lower(&transfer.from_constant, scope)?;
     let to_offset = lower(&transfer.to_constant, scope)?;
     writer.level(&levels, from_offset, to_offset)

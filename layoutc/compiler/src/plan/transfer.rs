@@ -1,10 +1,10 @@
 //! What has to move where: two arrangements of one logical tensor, cut into digits that both are linear in.
 
 use layoutc_algebra::digits::Digits;
-use layoutc_algebra::expr::{BinOp, Expr, ExprError};
+use layoutc_algebra::expr::{BinOp, Expr, ExprError, Var};
 use layoutc_algebra::layout::{Axis, Layout, Symbol};
 
-use super::arith::{ceil_div, fold, is_multiple, product, scale, sum};
+use super::arith::{ceil_div, fold, is_multiple, product, scale, sum, typical};
 
 /// One arrangement of a logical tensor in a flat buffer: an offset that is a weighted sum of digits of its axes.
 #[derive(Debug, Clone)]
@@ -78,15 +78,31 @@ pub struct Transfer {
     pub to_constant: Expr,
 }
 
-/// The physical side of a layout that has a normal form.
+/// The physical side of a layout that has a normal form; `None` where that form does not give the layout's offset.
+///
+/// The form's targets are the storage axes, or the offset itself for a layout with `strides`. A few elements tell.
 ///
 /// # Errors
 /// [`ExprError`] where a stride leaves the integer range.
-pub fn physical_side(layout: &Layout, digits: &Digits) -> Result<Side, ExprError> {
+pub fn physical_side(layout: &Layout, digits: &Digits) -> Result<Option<Side>, ExprError> {
+    let one = [Expr::constant(1)];
+    for (strides, named) in [(layout.strides.as_slice(), true), (one.as_slice(), false)] {
+        if strides.len() == digits.targets.len() {
+            let side = weighted_side(digits, strides, named)?;
+            if agrees(layout, digits, &side) {
+                return Ok(Some(side));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// The side in which a step of target `k` is `target_strides[k]` elements; `named` where targets are storage axes.
+fn weighted_side(digits: &Digits, target_strides: &[Expr], named: bool) -> Result<Side, ExprError> {
     let mut constant = Expr::constant(0);
     let mut strides = vec![Expr::constant(0); digits.digits.len()];
     let mut alone = vec![None; digits.digits.len()];
-    for (storage, (form, stride)) in digits.targets.iter().zip(&layout.strides).enumerate() {
+    for (target, (form, stride)) in digits.targets.iter().zip(target_strides).enumerate() {
         constant = sum(&constant, &scale(stride, form.constant)?)?;
         for (digit, weight) in &form.terms {
             if let Some(sum_so_far) = strides.get_mut(*digit) {
@@ -96,7 +112,7 @@ pub fn physical_side(layout: &Layout, digits: &Digits) -> Result<Side, ExprError
         if let [(digit, 1)] = form.terms.as_slice()
             && let Some(alone) = alone.get_mut(*digit)
         {
-            *alone = Some(storage);
+            *alone = named.then_some(target);
         }
     }
     let side_digit = |k: &usize| {
@@ -114,6 +130,59 @@ pub fn physical_side(layout: &Layout, digits: &Digits) -> Result<Side, ExprError
         digits: chain.digits.iter().filter_map(side_digit).collect(),
     });
     Ok(Side { chains: chains.collect(), constant })
+}
+
+/// Whether a side gives the layout's offset for the first element, and for the second and the last along each axis.
+fn agrees(layout: &Layout, digits: &Digits, side: &Side) -> bool {
+    let extents: Vec<i128> =
+        layout.logical.iter().map(|axis| typical(&axis.extent, &layout.symbols)).collect();
+    if extents.contains(&0) {
+        return true;
+    }
+    let mut probes = vec![vec![0; extents.len()]];
+    for (axis, extent) in extents.iter().enumerate() {
+        for index in [1, extent - 1] {
+            let mut probe = vec![0; extents.len()];
+            if let Some(place) = probe.get_mut(axis) {
+                *place = index.min(extent - 1);
+            }
+            probes.push(probe);
+        }
+    }
+    probes.iter().all(|probe| {
+        let place = side_offset(layout, digits, side, &extents, probe);
+        let value = |var| match var {
+            Var::Axis(k) => probe.get(usize::try_from(k).ok()?).copied(),
+            _ => None,
+        };
+        let fixed = layout.offset.substitute(&|var| value(var).map(Expr::constant));
+        fixed.is_ok_and(|offset| place == Some(typical(&offset, &layout.symbols)))
+    })
+}
+
+/// The offset of one element by the digits.
+fn side_offset(
+    layout: &Layout,
+    digits: &Digits,
+    side: &Side,
+    extents: &[i128],
+    index: &[i128],
+) -> Option<i128> {
+    let mut offset = typical(&side.constant, &layout.symbols);
+    for (chain, form) in side.chains.iter().zip(&digits.chains) {
+        let mut whole = 0_i128;
+        for axis in &chain.axes {
+            whole = whole.checked_mul(*extents.get(*axis)?)?.checked_add(*index.get(*axis)?)?;
+        }
+        let mut rest = chain.sign.checked_mul(whole.checked_sub(chain.constant)?)?;
+        for (digit, _) in chain.digits.iter().zip(&form.digits) {
+            let steps = rest.checked_div_euclid(digit.weight)?;
+            rest = rest.checked_rem_euclid(digit.weight)?;
+            let stride = typical(&digit.stride, &layout.symbols);
+            offset = offset.checked_add(steps.checked_mul(stride)?)?;
+        }
+    }
+    Some(offset)
 }
 
 /// The dense row-major buffer of the logical tensor, cut into the chains of `like`. `None` where a chain fuses axes
@@ -192,7 +261,9 @@ pub fn transfer(
         };
         let Some(source) = from.chains.iter().find(same) else { return Ok(None) };
         let bounds = bounds(chain, axes)?;
-        let Some(refined) = refine(position, [source, chain], &bounds, symbols)? else { return Ok(None) };
+        let Some(refined) = refine(position, [source, chain], &bounds, symbols)? else {
+            return Ok(None);
+        };
         let count = refined.len();
         for (place, (mut cut, alone)) in refined.into_iter().enumerate() {
             cut.name = cut_name(chain, axes, alone.and_then(|s| storage.get(s)), place, count);
@@ -293,10 +364,7 @@ fn refine(
 
 /// What one step of `weight` adds to the side's offset, and the storage axis if it is one; `None` where no digit of
 /// the side divides it.
-fn stride_at(
-    chain: &SideChain,
-    weight: i128,
-) -> Result<Option<(Expr, Option<usize>)>, ExprError> {
+fn stride_at(chain: &SideChain, weight: i128) -> Result<Option<(Expr, Option<usize>)>, ExprError> {
     // A chain without digits carries an axis of one element.
     if chain.digits.is_empty() {
         return Ok(Some((Expr::constant(0), None)));

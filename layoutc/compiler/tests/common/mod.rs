@@ -1,5 +1,13 @@
 //! Layouts built by hand, for tests of the emitter alone.
-#![allow(dead_code, unreachable_pub, missing_docs, missing_debug_implementations, reason = "shared by several tests")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    missing_docs,
+    missing_debug_implementations,
+    reason = "shared by several tests"
+)]
+
+pub mod cc;
 
 use layoutc_algebra::digits::{Chain, Digit, Digits, Form};
 use layoutc_algebra::expr::{BinOp, Cmp, Comparison, Expr, Predicate, Var};
@@ -39,7 +47,7 @@ pub fn digits(
             all.push(Digit { weight: *weight, extent: parse(extent, names) });
         }
         let digits = (first..all.len()).collect();
-        Chain { axes: vec![*axis], sign: *sign, constant: *constant, digits }
+        Chain { axes: vec![*axis], of_digit: None, sign: *sign, constant: *constant, digits }
     });
     let chains = chains.collect();
     let targets =
@@ -88,7 +96,8 @@ impl Build<'_> {
             }
             shape.push(extent);
             physical_map.push(map);
-            physical_strides.push(strides.get(end.wrapping_sub(1)).cloned().unwrap_or(Expr::constant(1)));
+            physical_strides
+                .push(strides.get(end.wrapping_sub(1)).cloned().unwrap_or(Expr::constant(1)));
         }
         let mut elements = flat;
         if let Some((pitch, slots)) = &self.pitch {
@@ -337,4 +346,3 @@ pub fn permuted(axes: &[(&str, i128)], order: &[usize]) -> Layout {
     }
     .layout()
 }
-
