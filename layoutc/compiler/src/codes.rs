@@ -50,4 +50,11 @@ codes! {
     StepForm "step::form" "the parts of a step do not go together"
     MapNotInjective "map::not_injective" "two elements share a slot"
     MapUnproven "map::unproven" "the map could not be proven one-to-one"
+    PaddingFill "padding::fill" "the fill value does not fit the element type"
+    NameCollision "name::collision" "two generated identifiers are equal"
+    LimitGenerated "limit::generated" "the generated arithmetic leaves its limits"
+    TemplateSyntax "template::syntax" "a template is not well-formed or misuses a value"
+    TemplateUndefined "template::undefined" "a template uses a value that the model does not have"
+    TemplateFuel "template::fuel" "a template takes too many steps"
+    TemplateOutput "template::output" "a template writes too much"
 }

@@ -1,0 +1,108 @@
+//! Elements in the C family: their types and their literals.
+
+use super::dialect::Dialect;
+use crate::dtype::{Dtype, Scalar};
+
+/// The type of an element, or with `in_buffer` of what a buffer of them holds: packed elements are bytes there.
+pub(super) fn type_name(dialect: &Dialect, element: &str, in_buffer: bool) -> String {
+    let Some(dtype) = Dtype::parse(element) else { return element.to_owned() };
+    if in_buffer && dtype.element_bits() < 8 {
+        return (dialect.scalars)(Scalar::U8).to_owned();
+    }
+    if dtype.lanes == 1 {
+        return (dialect.scalars)(dtype.scalar).to_owned();
+    }
+    format!("layoutc_{dtype}")
+}
+
+/// The helper struct behind a type: its name and its members, `None` for a scalar of the language.
+pub(super) fn structure(dialect: &Dialect, dtype: Dtype) -> Option<(String, String)> {
+    let name = format!("layoutc_{dtype}");
+    if dtype.lanes > 1 {
+        let scalar = (dialect.scalars)(dtype.scalar);
+        return Some((name, format!("{scalar} lane[{}];", dtype.lanes)));
+    }
+    match dtype.scalar {
+        Scalar::C64 => Some((name, "float re, im;".to_owned())),
+        Scalar::C128 => Some((name, "double re, im;".to_owned())),
+        _ => None,
+    }
+}
+
+/// The literal of an element whose scalars have these bits (hexadecimal).
+pub(super) fn literal(element: &str, bits: &str) -> String {
+    let Some(dtype) = Dtype::parse(element) else { return bits.to_owned() };
+    let bits = u64::from_str_radix(bits, 16).unwrap_or(0);
+    let scalar = scalar_literal(dtype.scalar, bits);
+    if dtype.lanes == 1 {
+        return scalar;
+    }
+    let lanes = (0..dtype.lanes).map(|_| scalar.clone()).collect::<Vec<_>>().join(", ");
+    format!("{{{{{lanes}}}}}")
+}
+
+fn scalar_literal(scalar: Scalar, bits: u64) -> String {
+    let single = || f32::from_bits(u32::try_from(bits & 0xFFFF_FFFF).unwrap_or(0));
+    match scalar {
+        Scalar::F64 => double_literal(f64::from_bits(bits)),
+        Scalar::F32 => single_literal(single()),
+        Scalar::C64 => format!("{{{}, 0.0f}}", single_literal(single())),
+        Scalar::C128 => format!("{{{}, 0.0}}", double_literal(f64::from_bits(bits))),
+        Scalar::F16 | Scalar::Bf16 => format!("0x{bits:04X}"),
+        Scalar::F8e4m3fn | Scalar::F8e5m2 | Scalar::F8e8m0fnu => format!("0x{bits:02X}"),
+        Scalar::F4e2m1fn => format!("0x{bits:X}"),
+        Scalar::I64 => signed_literal(bits, 64),
+        Scalar::I32 => signed_literal(bits, 32),
+        Scalar::I16 => signed_literal(bits, 16),
+        Scalar::I8 => signed_literal(bits, 8),
+        Scalar::I4 => signed_literal(bits, 4),
+        Scalar::I2 => signed_literal(bits, 2),
+        Scalar::U64 if bits > 0x7FFF_FFFF => format!("UINT64_C({bits})"),
+        Scalar::U32 if bits > 0x7FFF_FFFF => format!("UINT32_C({bits})"),
+        Scalar::U64
+        | Scalar::U32
+        | Scalar::U16
+        | Scalar::U8
+        | Scalar::U4
+        | Scalar::U2
+        | Scalar::U1
+        | Scalar::Bool => bits.to_string(),
+    }
+}
+
+fn signed_literal(bits: u64, width: u32) -> String {
+    let value = i128::from(bits);
+    let value = if bits >> (width - 1) & 1 == 1 { value - (1_i128 << width) } else { value };
+    if value == i128::from(i64::MIN) {
+        return "INT64_MIN".to_owned();
+    }
+    if value == i128::from(i32::MIN) {
+        return "INT32_MIN".to_owned();
+    }
+    let sign = if value < 0 { "-" } else { "" };
+    let magnitude = value.unsigned_abs();
+    if magnitude > 0x7FFF_FFFF {
+        format!("{sign}INT64_C({magnitude})")
+    } else {
+        format!("{sign}{magnitude}")
+    }
+}
+
+fn double_literal(value: f64) -> String {
+    special(value.is_nan(), value.is_infinite(), value.is_sign_negative(), "(double)")
+        .unwrap_or_else(|| format!("{value:?}"))
+}
+
+fn single_literal(value: f32) -> String {
+    special(value.is_nan(), value.is_infinite(), value.is_sign_negative(), "")
+        .unwrap_or_else(|| format!("{value:?}f"))
+}
+
+fn special(nan: bool, infinite: bool, negative: bool, cast: &str) -> Option<String> {
+    match (nan, infinite, negative) {
+        (true, ..) => Some(format!("{cast}NAN")),
+        (_, true, true) => Some(format!("{}-INFINITY", cast)),
+        (_, true, false) => Some(format!("{cast}INFINITY")),
+        _ => None,
+    }
+}

@@ -1,0 +1,249 @@
+//! What templates see: one unit per manifest, versioned and documented (`schemas/template-model.json`).
+//!
+//! Expressions, statements and functions are trees (see [`crate::plan::tree`]); the filters `c`, `c_plain` and
+//! `python` print them, `prototype` prints a function's head, `defines` a block of constants, `comment` makes
+//! foreign text fit for a comment.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::plan::tree::{Expr, Function, Stmt};
+
+/// The version of the model. It changes when a field's meaning or a tree's form does.
+pub const VERSION: u32 = 1;
+
+/// What one manifest's files are made from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Unit {
+    /// [`VERSION`].
+    pub version: u32,
+    /// `layoutc` and its version.
+    pub generator: String,
+    /// The manifest's path as given; fit for a comment after `comment` only.
+    pub manifest: String,
+    /// The file names, without folders.
+    pub files: Files,
+    /// The include guard of the header.
+    pub guard: String,
+    /// The macro that keeps files of different builds apart.
+    pub stamp_name: String,
+    /// Its value.
+    pub stamp: String,
+    /// What is asked for.
+    pub emit: Parts,
+    /// The headers of the standard library that the header needs, in order.
+    pub header_includes: Vec<String>,
+    /// The headers of the standard library that the source needs, in order.
+    pub source_includes: Vec<String>,
+    /// The helper functions that are used, in order: `floor_div`, `floor_mod`, `min`, `max`.
+    pub helpers: Vec<String>,
+    /// The scalar types that have conversion helpers, in order: `f16`, `bf16`, `f8e4m3fn`, ….
+    pub conversions: Vec<SmallFloat>,
+    /// The structures behind vector and complex elements, each after those it is made of.
+    pub structures: Vec<Structure>,
+    /// The tensors, in the order of the manifest.
+    pub tensors: Vec<TensorUnit>,
+    /// The relayouts, in the order of the manifest.
+    pub converts: Vec<ConvertUnit>,
+}
+
+/// The names of a manifest's files.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Files {
+    /// The header.
+    pub header: String,
+    /// The source.
+    pub source: String,
+    /// The test program.
+    pub test: String,
+}
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one word of the configuration")]
+pub struct Parts {
+    /// Constants and counts.
+    pub constants: bool,
+    /// Index functions.
+    pub index: bool,
+    /// pack, unpack and convert.
+    pub pack: bool,
+    /// The test program.
+    pub test: bool,
+}
+
+/// A float type of up to 16 bits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SmallFloat {
+    /// Its name in manifests.
+    pub name: String,
+    /// The type that holds its bits.
+    pub holder: String,
+    /// Bits of the exponent.
+    pub exponent_bits: u32,
+    /// Bits of the mantissa.
+    pub mantissa_bits: u32,
+    /// What is added to the exponent.
+    pub bias: u32,
+    /// The position of the sign.
+    pub sign_shift: u32,
+    /// The greatest finite pattern, without sign, as a literal.
+    pub greatest: String,
+    /// What a value beyond it becomes, as a literal: infinity, NaN, or the greatest.
+    pub overflow: String,
+    /// The pattern of NaN, as a literal; for a type without NaN the greatest.
+    pub nan: String,
+    /// Whether the greatest exponent means infinity and NaN, as IEEE 754 has it.
+    pub ieee: bool,
+    /// Whether there is a NaN.
+    pub has_nan: bool,
+}
+
+/// A structure behind vector or complex elements.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Structure {
+    /// Its name.
+    pub name: String,
+    /// The macro that guards it: several headers may define it.
+    pub guard: String,
+    /// Its members.
+    pub members: String,
+}
+
+/// A constant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Constant {
+    /// The macro.
+    pub name: String,
+    /// Its value: an integer.
+    pub value: Expr,
+}
+
+/// An axis.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AxisUnit {
+    /// Its name.
+    pub name: String,
+    /// Its extent.
+    pub extent: Expr,
+}
+
+/// How packed sub-byte elements are reached.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Packed {
+    /// The function that reads an element.
+    pub load: String,
+    /// The function that writes one.
+    pub store: String,
+    /// Bits of an element: 1, 2 or 4.
+    pub bits: u32,
+    /// log2 of the elements in a byte.
+    pub shift: u32,
+    /// One less than the elements in a byte.
+    pub in_byte: u32,
+    /// The bits of one element, as a literal.
+    pub mask: String,
+    /// Its sign bit, as a literal; `null` where the type has no sign.
+    pub sign: Option<String>,
+    /// Whether the first element of a byte is in its high bits.
+    pub high_first: bool,
+}
+
+/// A tensor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TensorUnit {
+    /// Its name in the manifest.
+    pub name: String,
+    /// Its name in the code: prefix and name.
+    pub ident: String,
+    /// The same in upper case, for macros.
+    pub upper: String,
+    /// Its element type as the manifest calls it.
+    pub dtype: String,
+    /// The type of an element.
+    pub element: String,
+    /// The type of what a buffer holds; differs for packed elements, which are bytes there.
+    pub in_buffer: String,
+    /// How elements that share bytes are reached.
+    pub packed: Option<Packed>,
+    /// The logical axes, outermost first.
+    pub axes: Vec<AxisUnit>,
+    /// The storage axes, outermost first.
+    pub storage_axes: Vec<AxisUnit>,
+    /// The extents of the physical axes, outermost first.
+    pub physical: Vec<Expr>,
+    /// The map from the logical axes, in the manifest's syntax, separators included.
+    pub map: String,
+    /// The steps of the layout as written, one line each; fit for a comment after `comment` only.
+    pub steps: Vec<String>,
+    /// Constants, in order.
+    pub constants: Vec<Constant>,
+    /// Functions in place of constants that depend on symbols, in order.
+    pub counts: Vec<Function>,
+    /// Whether the symbols have promised values.
+    pub symbols_ok: Option<Function>,
+    /// The element's offset.
+    pub offset: Function,
+    /// The element's physical indices, where the physical rank is over 1.
+    pub indices: Vec<Function>,
+    /// The slot's element.
+    pub logical: Function,
+    /// Into the layout.
+    pub pack: Option<Function>,
+    /// Back.
+    pub unpack: Option<Function>,
+    /// What the test program needs.
+    pub test: TestUnit,
+}
+
+/// What a test of one tensor needs. Names differ from those that the template uses itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TestUnit {
+    /// The offset by definition; print with `c_plain`.
+    pub plain: Function,
+    /// The symbols.
+    pub symbols: Vec<String>,
+    /// Values of the symbols to run with, in the order of `symbols`.
+    pub cases: Vec<Vec<i64>>,
+    /// The logical axes.
+    pub axes: Vec<AxisUnit>,
+    /// The physical axes.
+    pub physical: Vec<AxisUnit>,
+    /// The offset of an element in the dense logical buffer, over `axes`.
+    pub dense: Expr,
+    /// The offset of a slot, over `physical`.
+    pub slot: Expr,
+    /// Elements of the tensor.
+    pub elements: Expr,
+    /// Slots of the buffer.
+    pub slots: Expr,
+    /// Bytes of the dense logical buffer.
+    pub logical_bytes: Expr,
+    /// Bytes of the buffer.
+    pub physical_bytes: Expr,
+    /// The constant `fill`, where padding gets one.
+    pub fill: Option<Stmt>,
+    /// Whether the inverse is a search, too slow for every slot of a large tensor.
+    pub search: bool,
+}
+
+/// A relayout.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ConvertUnit {
+    /// The function.
+    pub function: Function,
+    /// Position of the source in the tensors.
+    pub from: usize,
+    /// Position of the destination in the tensors.
+    pub to: usize,
+    /// For each axis of the source, the position in the destination.
+    pub axes: Vec<usize>,
+    /// The source's test values, its axes named as the destination's.
+    pub from_test: TestUnit,
+    /// The destination's test values.
+    pub to_test: TestUnit,
+    /// The symbols of both.
+    pub symbols: Vec<String>,
+    /// Values of them to run with.
+    pub cases: Vec<Vec<i64>>,
+}

@@ -1,0 +1,287 @@
+//! Templates to text, within bounds: of steps, of recursion, of bytes.
+//!
+//! A pure function of the templates and the serialised model, so that a caller may run templates that it does not
+//! trust in a process of their own: `{% set x = x ~ x %}` thirty times over takes memory that no bound here sees.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::{Rest, Value};
+use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
+
+use super::dialect::{C, C_PLAIN, Dialect};
+use super::print::{self, Style};
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::plan::tree::{Expr, Function, Stmt};
+
+/// The most that one template may write, in bytes.
+pub const MAX_OUTPUT: usize = 64 << 20;
+/// The most that one call of a filter may give, in bytes.
+const MAX_TEXT: usize = 1 << 20;
+const RECURSION: usize = 64;
+
+/// The built-in templates, by name.
+pub const BUILT_IN: &[(&str, &str)] = &[
+    ("c/header.h.j2", include_str!("../../../../templates/c/header.h.j2")),
+    ("c/helpers.h.j2", include_str!("../../../../templates/c/helpers.h.j2")),
+    ("c/source.c.j2", include_str!("../../../../templates/c/source.c.j2")),
+    ("c/test.c.j2", include_str!("../../../../templates/c/test.c.j2")),
+];
+
+/// Built-in templates and the user's, which go first.
+#[derive(Debug, Clone, Default)]
+pub struct Templates {
+    /// The user's, by name: `c/header.h.j2`.
+    pub user: BTreeMap<String, String>,
+}
+
+impl Templates {
+    /// The text of a template: the user's, else the built-in one.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        let built_in = || BUILT_IN.iter().find(|(known, _)| *known == name).map(|row| row.1);
+        self.user.get(name).map(String::as_str).or_else(built_in)
+    }
+}
+
+/// Renders template `name` over `model` with at most `fuel` steps.
+///
+/// # Errors
+/// A diagnostic with the template's name, the line and what stands there: `template::syntax`,
+/// `template::undefined`, `template::fuel`, `template::output`.
+pub fn render(
+    templates: &Templates,
+    name: &str,
+    model: &serde_json::Value,
+    fuel: u64,
+) -> Result<String, Diagnostic> {
+    let written = Arc::new(AtomicUsize::new(0));
+    let environment = environment(templates, fuel, &written);
+    let template =
+        environment.get_template(name).map_err(|error| diagnostic(templates, name, &error))?;
+    let mut out = Capped { text: Vec::new() };
+    template
+        .render_captured_to(Value::from(minijinja::value::Serde(model)), &mut out)
+        .map_err(|error| diagnostic(templates, name, &error))?;
+    String::from_utf8(out.text).map_err(|_| {
+        let file = Arc::from(name);
+        let place = Place::new(&file, 0..0);
+        Diagnostic::error(
+            Code::TemplateOutput,
+            "the template writes bytes that are not UTF-8",
+            place,
+            "",
+        )
+    })
+}
+
+fn environment<'t>(
+    templates: &'t Templates,
+    fuel: u64,
+    written: &Arc<AtomicUsize>,
+) -> Environment<'t> {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_fuel(Some(fuel));
+    environment.set_recursion_limit(RECURSION);
+    environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
+    if let Ok(syntax) = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build() {
+        environment.set_syntax(syntax);
+    }
+    let owned = templates.clone();
+    environment.set_loader(move |name| Ok(owned.get(name).map(str::to_owned)));
+    let total = Arc::clone(written);
+    environment.set_formatter(move |out, _state, value| {
+        let text = text_of(value)?;
+        // What goes into a captured block is counted too: `{% set x %}{{ x }}{{ x }}{% endset %}` doubles.
+        if total.fetch_add(text.len(), Ordering::Relaxed) > MAX_OUTPUT {
+            return Err(too_long());
+        }
+        out.write_str(&text).map_err(|_| too_long())
+    });
+    for name in ["format", "pprint", "string", "batch", "slice", "sum", "chain", "zip"] {
+        environment.remove_filter(name);
+    }
+    environment.add_filter("indent", indent);
+    environment.add_filter("join", join);
+    environment.add_filter("replace", replace);
+    environment.add_filter("c", |value: &Value| tree_text(value, &C));
+    environment.add_filter("c_plain", |value: &Value| tree_text(value, &C_PLAIN));
+    environment.add_filter("python", |value: &Value| {
+        parse::<Expr>(value).map(|tree| print::expr(Style::Python, &tree))
+    });
+    environment.add_filter("prototype", |value: &Value| {
+        parse::<Function>(value).map(|function| print::prototype(&C, &function))
+    });
+    environment.add_filter("comment", |text: &str| super::comment::escape(text));
+    environment.add_filter("defines", defines);
+    environment.remove_global("debug");
+    environment
+}
+
+struct Capped {
+    text: Vec<u8>,
+}
+
+impl Write for Capped {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if self.text.len().saturating_add(bytes.len()) > MAX_OUTPUT {
+            return Err(std::io::Error::other("the output is too long"));
+        }
+        self.text.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+fn too_long() -> Error {
+    Error::new(ErrorKind::WriteFailure, "the text is too long")
+}
+
+/// Collects text up to [`MAX_TEXT`] bytes, and fails beyond.
+struct Bounded(String);
+
+impl std::fmt::Write for Bounded {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        if self.0.len().saturating_add(text.len()) > MAX_TEXT {
+            return Err(std::fmt::Error);
+        }
+        self.0.push_str(text);
+        Ok(())
+    }
+}
+
+fn text_of(value: &Value) -> Result<String, Error> {
+    if value.is_undefined() {
+        return Err(Error::from(ErrorKind::UndefinedError));
+    }
+    let mut text = Bounded(String::new());
+    std::fmt::Write::write_fmt(&mut text, format_args!("{value}")).map_err(|_| too_long())?;
+    Ok(text.0)
+}
+
+fn push(text: &mut String, part: &str) -> Result<(), Error> {
+    if text.len().saturating_add(part.len()) > MAX_TEXT {
+        return Err(too_long());
+    }
+    text.push_str(part);
+    Ok(())
+}
+
+/// Every line but the first moved right by `width` blanks; empty lines stay empty.
+fn indent(text: &str, width: usize) -> Result<String, Error> {
+    let blanks = " ".repeat(width.min(256));
+    let mut indented = String::new();
+    for (number, line) in text.split('\n').enumerate() {
+        if number > 0 {
+            push(&mut indented, "\n")?;
+            if !line.is_empty() {
+                push(&mut indented, &blanks)?;
+            }
+        }
+        push(&mut indented, line)?;
+    }
+    Ok(indented)
+}
+
+fn join(values: &Value, with: Rest<String>) -> Result<String, Error> {
+    let with = with.first().map_or("", String::as_str);
+    let mut joined = String::new();
+    for (number, value) in values.try_iter()?.enumerate() {
+        if number > 0 {
+            push(&mut joined, with)?;
+        }
+        push(&mut joined, &text_of(&value)?)?;
+    }
+    Ok(joined)
+}
+
+fn replace(text: &str, from: &str, to: &str) -> Result<String, Error> {
+    if from.is_empty() {
+        return Err(Error::new(ErrorKind::InvalidOperation, "nothing to replace"));
+    }
+    let mut replaced = String::new();
+    for (number, part) in text.split(from).enumerate() {
+        if number > 0 {
+            push(&mut replaced, to)?;
+        }
+        push(&mut replaced, part)?;
+    }
+    Ok(replaced)
+}
+
+fn parse<T: serde::de::DeserializeOwned>(value: &Value) -> Result<T, Error> {
+    let tree = serde_json::to_value(value)
+        .map_err(|error| Error::new(ErrorKind::InvalidOperation, error.to_string()))?;
+    serde_json::from_value(tree).map_err(|error| {
+        Error::new(ErrorKind::InvalidOperation, format!("not a tree of the model: {error}"))
+    })
+}
+
+/// An expression, a list of statements (indented by one level), or the body of a function.
+fn tree_text(value: &Value, dialect: &'static Dialect) -> Result<String, Error> {
+    if value.kind() == minijinja::value::ValueKind::Seq {
+        let body: Vec<Stmt> = parse(value)?;
+        return Ok(print::stmts(dialect, &body, 1));
+    }
+    if let Ok(body) = value.get_attr("body")
+        && value.get_attr("params").is_ok_and(|params| !params.is_undefined())
+    {
+        let body: Vec<Stmt> = parse(&body)?;
+        return Ok(print::stmts(dialect, &body, 1));
+    }
+    if let Ok(stmt) = parse::<Stmt>(value) {
+        return Ok(print::stmts(dialect, &[stmt], 1));
+    }
+    parse::<Expr>(value).map(|tree| print::expr(Style::C(dialect), &tree))
+}
+
+/// `#define` lines of constants, their values in one column.
+fn defines(values: &Value) -> Result<String, Error> {
+    let constants: Vec<super::model::Constant> = parse(values)?;
+    let width = constants.iter().map(|constant| constant.name.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for constant in constants {
+        let value = print::expr(Style::C(&C), &constant.value);
+        let value = if value.starts_with('-') { format!("({value})") } else { value };
+        push(&mut text, &format!("#define {:width$} {value}\n", constant.name))?;
+    }
+    Ok(text)
+}
+
+fn diagnostic(templates: &Templates, name: &str, error: &Error) -> Diagnostic {
+    let code = match error.kind() {
+        ErrorKind::UndefinedError => Code::TemplateUndefined,
+        ErrorKind::OutOfFuel => Code::TemplateFuel,
+        ErrorKind::WriteFailure => Code::TemplateOutput,
+        _ => Code::TemplateSyntax,
+    };
+    let (file, line) = (error.name().unwrap_or(name), error.line());
+    let what = error.detail().map_or_else(|| error.kind().to_string(), str::to_owned);
+    let source = templates.get(file).unwrap_or("");
+    let line_at = line.and_then(|line| line.checked_sub(1));
+    let start: usize =
+        line_at.map_or(0, |line| source.split_inclusive('\n').take(line).map(str::len).sum());
+    let text = line_at.and_then(|line| source.lines().nth(line)).unwrap_or("");
+    let span = error
+        .range()
+        .filter(|range| range.end <= source.len() && range.start <= range.end)
+        .unwrap_or(start..start.saturating_add(text.len()));
+    let place = Place::new(&Arc::from(format!("templates/{file}")), span);
+    let mut diagnostic = Diagnostic::error(code, format!("template `{file}`: {what}"), place, "");
+    if let Some(line) = line {
+        diagnostic = diagnostic.note(format!("line {line}: {}", text.trim()));
+    }
+    let mut cause = std::error::Error::source(error);
+    while let Some(inner) = cause {
+        diagnostic = diagnostic.note(inner.to_string());
+        cause = inner.source();
+    }
+    diagnostic
+}

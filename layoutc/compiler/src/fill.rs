@@ -1,0 +1,284 @@
+//! A fill value as the bits of an element: exact for integers, rounded to nearest even for floats.
+
+use thiserror::Error;
+
+use crate::dtype::{Dtype, Scalar};
+use crate::model::{Fill, FillValue};
+
+/// Why a fill value has no bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum FillError {
+    /// The value lies beyond what the type holds.
+    #[error("it is out of range")]
+    Range,
+    /// The type holds whole numbers, the value is not one.
+    #[error("it is not a whole number")]
+    Fraction,
+    /// The type has no such value: no infinity, no NaN, no zero, no sign.
+    #[error("the type has no such value")]
+    Missing,
+}
+
+/// What a float type looks like; the leading bit of a normal number is not stored.
+struct Format {
+    exponent_bits: u32,
+    mantissa_bits: u32,
+    bias: i32,
+    /// The greatest finite pattern, without sign.
+    greatest: u64,
+    infinity: Option<u64>,
+    nan: Option<u64>,
+    signed: bool,
+}
+
+/// The bit pattern of one scalar of `dtype`: the real part of a complex number, any lane of a vector.
+///
+/// # Errors
+/// [`FillError`] where the type does not hold the value. `Fill::Nothing` is 0.
+pub fn bits(dtype: Dtype, fill: Fill) -> Result<u64, FillError> {
+    match fill {
+        Fill::Nothing => Ok(0),
+        Fill::Value(value) => match format(dtype.scalar) {
+            Some(format) => float_bits(&format, value),
+            None => integer_bits(dtype, value),
+        },
+    }
+}
+
+fn format(scalar: Scalar) -> Option<Format> {
+    let ieee = |exponent_bits: u32, mantissa_bits: u32| {
+        let infinity = ((1_u64 << exponent_bits) - 1) << mantissa_bits;
+        Format {
+            exponent_bits,
+            mantissa_bits,
+            bias: (1 << (exponent_bits - 1)) - 1,
+            greatest: infinity - 1,
+            infinity: Some(infinity),
+            nan: Some(infinity | (1 << (mantissa_bits - 1))),
+            signed: true,
+        }
+    };
+    Some(match scalar {
+        Scalar::F64 | Scalar::C128 => ieee(11, 52),
+        Scalar::F32 | Scalar::C64 => ieee(8, 23),
+        Scalar::F16 => ieee(5, 10),
+        Scalar::Bf16 => ieee(8, 7),
+        Scalar::F8e5m2 => ieee(5, 2),
+        Scalar::F8e4m3fn => {
+            Format { greatest: 0x7E, infinity: None, nan: Some(0x7F), ..ieee(4, 3) }
+        }
+        Scalar::F4e2m1fn => Format { greatest: 0x7, infinity: None, nan: None, ..ieee(2, 1) },
+        Scalar::F8e8m0fnu => Format {
+            exponent_bits: 8,
+            mantissa_bits: 0,
+            bias: 127,
+            greatest: 0xFE,
+            infinity: None,
+            nan: Some(0xFF),
+            signed: false,
+        },
+        Scalar::I64
+        | Scalar::I32
+        | Scalar::I16
+        | Scalar::I8
+        | Scalar::I4
+        | Scalar::I2
+        | Scalar::U64
+        | Scalar::U32
+        | Scalar::U16
+        | Scalar::U8
+        | Scalar::U4
+        | Scalar::U2
+        | Scalar::U1
+        | Scalar::Bool => return None,
+    })
+}
+
+fn integer_bits(dtype: Dtype, value: FillValue) -> Result<u64, FillError> {
+    let value = match value {
+        FillValue::Integer(value) => value,
+        FillValue::Float(value) => whole(value)?,
+    };
+    let width = dtype.scalar_bits();
+    let signed = matches!(
+        dtype.scalar,
+        Scalar::I64 | Scalar::I32 | Scalar::I16 | Scalar::I8 | Scalar::I4 | Scalar::I2
+    );
+    let (low, high) = match dtype.scalar {
+        Scalar::Bool => (0, 1),
+        _ if signed => (-(1_i128 << (width - 1)), (1_i128 << (width - 1)) - 1),
+        _ => (0, (1_i128 << width) - 1),
+    };
+    if value < low || value > high {
+        return Err(FillError::Range);
+    }
+    u64::try_from(value & ((1_i128 << width) - 1)).map_err(|_| FillError::Range)
+}
+
+/// The integer that a float is.
+fn whole(value: f64) -> Result<i128, FillError> {
+    let parts = parts(value).ok_or(FillError::Range)?;
+    let (mut mantissa, mut exponent) = (parts.mantissa, parts.exponent);
+    while exponent < 0 && mantissa & 1 == 0 && mantissa != 0 {
+        mantissa >>= 1;
+        exponent += 1;
+    }
+    if exponent < 0 && mantissa != 0 {
+        return Err(FillError::Fraction);
+    }
+    if exponent > 70 {
+        return Err(FillError::Range);
+    }
+    let magnitude = i128::try_from(mantissa).map_err(|_| FillError::Range)?;
+    let magnitude = if mantissa == 0 { 0 } else { magnitude << exponent };
+    Ok(if parts.negative { -magnitude } else { magnitude })
+}
+
+/// `(-1)^negative * mantissa * 2^exponent`.
+struct Parts {
+    negative: bool,
+    mantissa: u128,
+    exponent: i32,
+}
+
+/// The parts of a finite number.
+fn parts(value: f64) -> Option<Parts> {
+    if !value.is_finite() {
+        return None;
+    }
+    let bits = value.to_bits();
+    let field = i32::try_from((bits >> 52) & 0x7FF).ok()?;
+    let fraction = u128::from(bits & ((1 << 52) - 1));
+    let mantissa = if field == 0 { fraction } else { fraction | (1 << 52) };
+    Some(Parts { negative: value.is_sign_negative(), mantissa, exponent: field.max(1) - 1075 })
+}
+
+fn float_bits(format: &Format, value: FillValue) -> Result<u64, FillError> {
+    let sign = |negative: bool| {
+        if negative && format.signed {
+            1_u64 << (format.exponent_bits + format.mantissa_bits)
+        } else {
+            0
+        }
+    };
+    let parts = match value {
+        FillValue::Integer(value) => {
+            Parts { negative: value < 0, mantissa: value.unsigned_abs(), exponent: 0 }
+        }
+        FillValue::Float(value) if value.is_nan() => return format.nan.ok_or(FillError::Missing),
+        FillValue::Float(value) if value.is_infinite() => {
+            let infinity = format.infinity.ok_or(FillError::Missing)?;
+            return Ok(infinity | sign(value.is_sign_negative()));
+        }
+        FillValue::Float(value) => parts(value).ok_or(FillError::Missing)?,
+    };
+    if !format.signed && (parts.negative || parts.mantissa == 0) {
+        return Err(FillError::Missing);
+    }
+    let magnitude = round(format, &parts)?;
+    if magnitude > format.greatest {
+        return Err(FillError::Range);
+    }
+    Ok(magnitude | sign(parts.negative))
+}
+
+/// The pattern of `mantissa * 2^exponent`, rounded to nearest, ties to even. A carry out of the mantissa runs into
+/// the exponent, as it should.
+fn round(format: &Format, parts: &Parts) -> Result<u64, FillError> {
+    if parts.mantissa == 0 {
+        return Ok(0);
+    }
+    let size = i32::try_from(u128::BITS - parts.mantissa.leading_zeros()).unwrap_or(i32::MAX);
+    let mantissa_bits = i32::try_from(format.mantissa_bits).unwrap_or(0);
+    // The exponent of the leading bit, not below that of the least normal number where there are subnormal ones.
+    let least = if format.mantissa_bits == 0 { -format.bias } else { 1 - format.bias };
+    let leading = parts.exponent + size - 1;
+    let exponent = leading.max(least);
+    if exponent > format.bias + 1 {
+        return Err(FillError::Range);
+    }
+    // Units in the last place.
+    let shift = exponent - mantissa_bits - parts.exponent;
+    let units = if shift <= 0 {
+        parts.mantissa << u32::try_from(-shift).unwrap_or(0)
+    } else {
+        let shift = u32::try_from(shift).unwrap_or(u32::MAX);
+        if shift > 127 {
+            0
+        } else {
+            let kept = parts.mantissa >> shift;
+            let rest = parts.mantissa & ((1 << shift) - 1);
+            let half = 1_u128 << (shift - 1);
+            // Without mantissa bits it is the exponent field that is even or odd.
+            let odd = if mantissa_bits == 0 { (exponent - least) & 1 == 1 } else { kept & 1 == 1 };
+            kept + u128::from(rest > half || (rest == half && odd))
+        }
+    };
+    if format.mantissa_bits == 0 && leading < least && units == 0 {
+        return Err(FillError::Range);
+    }
+    let units = u64::try_from(units).map_err(|_| FillError::Range)?;
+    let field = u64::try_from(exponent - least).unwrap_or(0);
+    if format.mantissa_bits == 0 {
+        // A power of two: one unit is 2^exponent, two units the next one.
+        return Ok(field + units.saturating_sub(1));
+    }
+    Ok((field << format.mantissa_bits) + units)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(name: &str, value: FillValue) -> Result<u64, FillError> {
+        bits(Dtype::parse(name).unwrap(), Fill::Value(value))
+    }
+
+    #[test]
+    fn floats_get_the_bits_of_the_nearest_value() {
+        let cases = [
+            ("f32", 1.5, 0x3FC0_0000),
+            ("f64", -0.1, 0xBFB9_9999_9999_999A),
+            ("f16", 1.0, 0x3C00),
+            ("f16", 65504.0, 0x7BFF),
+            ("f16", 65519.9, 0x7BFF),
+            ("f16", 5.960_464_477_539_063e-8, 1),
+            ("f16", 2.0_f64.powi(-25), 0),
+            ("f16", 1.000_001 * 2.0_f64.powi(-25), 1),
+            ("bf16", 1.003_906_25, 0x3F80),
+            ("bf16", 1.011_718_75, 0x3F82),
+            ("f8e4m3fn", 448.0, 0x7E),
+            ("f8e4m3fn", 463.0, 0x7E),
+            ("f8e5m2", 57344.0, 0x7B),
+            ("f8e5m2", f64::NEG_INFINITY, 0xFC),
+            ("f8e8m0fnu", 1.0, 127),
+            ("f8e8m0fnu", 2.0_f64.powi(-127), 0),
+            ("f8e8m0fnu", 3.0, 128),
+            ("f8e8m0fnu", 6.0, 130),
+            ("f4e2m1fn", -6.0, 0xF),
+            ("f4e2m1fn", 0.5, 1),
+            ("f4e2m1fn", 2.5, 4),
+        ];
+        for (name, value, expected) in cases {
+            assert_eq!(of(name, FillValue::Float(value)), Ok(expected), "{name} {value}");
+        }
+        for value in [0.1_f32, 3.3e-39, -1e38, 16_777_217.0] {
+            let bits = of("f32", FillValue::Float(f64::from(value)));
+            assert_eq!(bits, Ok(u64::from(value.to_bits())));
+        }
+    }
+
+    #[test]
+    fn what_a_type_does_not_hold_is_refused() {
+        assert_eq!(of("u8", FillValue::Integer(256)), Err(FillError::Range));
+        assert_eq!(of("i4", FillValue::Integer(-8)), Ok(8));
+        assert_eq!(of("i4", FillValue::Integer(8)), Err(FillError::Range));
+        assert_eq!(of("i32", FillValue::Float(0.5)), Err(FillError::Fraction));
+        assert_eq!(of("i32", FillValue::Float(-2.0)), Ok(0xFFFF_FFFE));
+        assert_eq!(of("f16", FillValue::Integer(65520)), Err(FillError::Range));
+        assert_eq!(of("f8e4m3fn", FillValue::Float(465.0)), Err(FillError::Range));
+        assert_eq!(of("f8e4m3fn", FillValue::Float(f64::INFINITY)), Err(FillError::Missing));
+        assert_eq!(of("f8e8m0fnu", FillValue::Integer(0)), Err(FillError::Missing));
+        assert_eq!(of("bool", FillValue::Integer(2)), Err(FillError::Range));
+    }
+}

@@ -1,0 +1,82 @@
+//! Small arithmetic on algebra's expressions for strides, counts and bounds: over symbols, constants folded.
+
+use layoutc_algebra::expr::{BinOp, Expr, ExprError, Node, Var, apply};
+use layoutc_algebra::layout::Symbol;
+
+/// `a op b`, folded where both are integers or one is neutral.
+pub(super) fn fold(op: BinOp, a: &Expr, b: &Expr) -> Result<Expr, ExprError> {
+    if let (Some(x), Some(y)) = (a.as_const(), b.as_const()) {
+        return Ok(Expr::constant(apply(op, x, y)?));
+    }
+    match (op, a.as_const(), b.as_const()) {
+        (BinOp::Add, Some(0), _) | (BinOp::Mul, Some(1), _) => Ok(b.clone()),
+        (BinOp::Add | BinOp::Sub, _, Some(0)) | (BinOp::Mul | BinOp::FloorDiv, _, Some(1)) => {
+            Ok(a.clone())
+        }
+        (BinOp::Mul, Some(0), _) | (BinOp::Mul, _, Some(0)) | (BinOp::Mod, _, Some(1)) => {
+            Ok(Expr::constant(0))
+        }
+        _ => Expr::binary(op, a, b),
+    }
+}
+
+/// `a + b`.
+pub(super) fn sum(a: &Expr, b: &Expr) -> Result<Expr, ExprError> {
+    fold(BinOp::Add, a, b)
+}
+
+/// `a * b`.
+pub(super) fn product(a: &Expr, b: &Expr) -> Result<Expr, ExprError> {
+    fold(BinOp::Mul, a, b)
+}
+
+/// `a * k`.
+pub(super) fn scale(a: &Expr, k: i128) -> Result<Expr, ExprError> {
+    product(a, &Expr::constant(k))
+}
+
+/// `ceil(a / k)`.
+pub(super) fn ceil_div(a: &Expr, k: i128) -> Result<Expr, ExprError> {
+    if k == 1 {
+        return Ok(a.clone());
+    }
+    let up = Expr::constant(apply(BinOp::Sub, k, 1)?);
+    fold(BinOp::FloorDiv, &sum(a, &up)?, &Expr::constant(k))
+}
+
+/// An integer that divides every value of `expr`; 0 where the value is always 0.
+pub(super) fn divisor(expr: &Expr, symbols: &[Symbol]) -> i128 {
+    match expr.node() {
+        Node::Const(value) => value.saturating_abs(),
+        Node::Var(Var::Symbol(k)) => {
+            usize::try_from(*k).ok().and_then(|k| symbols.get(k)).map_or(1, |s| s.multiple.max(1))
+        }
+        Node::Neg(a) => divisor(a, symbols),
+        Node::Bin(BinOp::Add | BinOp::Sub, a, b) => gcd(divisor(a, symbols), divisor(b, symbols)),
+        Node::Bin(BinOp::Mul, a, b) => {
+            divisor(a, symbols).checked_mul(divisor(b, symbols)).unwrap_or(1)
+        }
+        Node::Var(_) | Node::Bin(..) => 1,
+    }
+}
+
+fn gcd(a: i128, b: i128) -> i128 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// Whether `k` divides every value of `expr`.
+pub(super) fn is_multiple(expr: &Expr, k: i128, symbols: &[Symbol]) -> bool {
+    divisor(expr, symbols).checked_rem(k) == Some(0)
+}
+
+/// The value at a large but possible value of every symbol: for putting strides in order, not for proofs.
+pub(super) fn typical(expr: &Expr, symbols: &[Symbol]) -> i128 {
+    let value = |var: Var| match var {
+        Var::Symbol(k) => {
+            let symbol = symbols.get(usize::try_from(k).ok()?)?;
+            Some(symbol.max.min(1 << 20).max(symbol.min))
+        }
+        Var::Axis(_) | Var::Storage(_) | Var::Physical(_) | Var::Digit(_) => None,
+    };
+    expr.evaluate(&value).unwrap_or(i128::MAX)
+}

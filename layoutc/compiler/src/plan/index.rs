@@ -1,0 +1,375 @@
+//! Index functions of one tensor: offset, physical indices, their inverse, counts, and the symbols' facts.
+
+use layoutc_algebra::expr::{BinOp, Expr as Algebra, Var};
+use layoutc_algebra::layout::Axis;
+
+use super::arith::{ceil_div, fold, product, scale, sum};
+use super::lower::{Binding, PlanError, Range, Scope, literal, lower, lower_predicate, range};
+use super::names::Namer;
+use super::tree::{Compare, Expr, Function, Param, ParamType, Returns, Stmt};
+use super::{Context, NamedSymbol, Quantity};
+
+/// The parameters of a function over symbols and axes, and what each variable is called in it.
+pub(super) struct Signature<'a> {
+    context: &'a Context<'a>,
+    pub(super) params: Vec<Param>,
+    pub(super) axes: Vec<Binding>,
+}
+
+impl<'a> Signature<'a> {
+    /// Symbols, then the axes of `axes`, each counting `0..extent`.
+    pub(super) fn new(context: &'a Context<'a>, namer: &mut Namer<'_>, axes: &[Axis]) -> Self {
+        let mut params = symbol_params(context, namer);
+        let symbol = |var| context.symbol(var);
+        let mut bindings = Vec::new();
+        for axis in axes {
+            let name = namer.name(&axis.name);
+            let high = range(&axis.extent, &symbol).high.map(|extent| extent - 1);
+            let tree = Expr::name(&name);
+            bindings.push(Binding { tree, range: Range { low: Some(0), high } });
+            params.push(Param { name, ty: ParamType::Index });
+        }
+        Self { context, params, axes: bindings }
+    }
+
+    /// The binding of a symbol or an axis.
+    pub(super) fn binding(&self, var: Var) -> Option<Binding> {
+        match var {
+            Var::Axis(k) => self.axes.get(usize::try_from(k).ok()?).cloned(),
+            Var::Symbol(_) => self.context.symbol(var),
+            Var::Storage(_) | Var::Physical(_) | Var::Digit(_) => None,
+        }
+    }
+}
+
+/// The symbols as parameters.
+pub(super) fn symbol_params(context: &Context<'_>, namer: &mut Namer<'_>) -> Vec<Param> {
+    let param = |symbol: &NamedSymbol<'_>| Param {
+        name: namer.name(&symbol.facts.name),
+        ty: ParamType::Index,
+    };
+    context.symbols.iter().map(param).collect()
+}
+
+fn axis_list(axes: &[Axis]) -> String {
+    axes.iter().map(|axis| axis.name.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+/// Whether every symbol has a value that the proofs rest on.
+pub(super) fn symbols_ok(context: &Context<'_>) -> Option<Function> {
+    if context.symbols.is_empty() {
+        return None;
+    }
+    let mut namer = Namer::new(context.naming.avoid);
+    let params = symbol_params(context, &mut namer);
+    let mut args = Vec::new();
+    for NamedSymbol { facts: symbol, name, .. } in &context.symbols {
+        let name = || Expr::name(name);
+        if let Ok(min) = literal(symbol.min) {
+            args.push(Expr::compare(Compare::Ge, name(), min));
+        }
+        if let (Ok(max), true) = (literal(symbol.max), symbol.max < i128::from(i64::MAX)) {
+            args.push(Expr::compare(Compare::Le, name(), max));
+        }
+        if let (Ok(multiple), true) = (literal(symbol.multiple), symbol.multiple > 1) {
+            let rest = Expr::Mod { a: Box::new(name()), b: Box::new(multiple) };
+            args.push(Expr::compare(Compare::Eq, rest, Expr::int(0)));
+        }
+    }
+    let value = if args.len() == 1 { args.swap_remove(0) } else { Expr::All { args } };
+    Some(Function {
+        name: context.function("symbols_ok"),
+        doc: vec!["Whether the symbols have values that the layout is proven for.".to_owned()],
+        returns: Returns::Bool,
+        params,
+        body: vec![Stmt::Return { value }],
+    })
+}
+
+/// Counts and extents, in the order of the contract's table.
+pub(super) fn quantities(context: &Context<'_>) -> Result<Vec<Quantity>, PlanError> {
+    let layout = context.layout;
+    let symbol = |var| context.symbol(var);
+    let mut all = Vec::new();
+    let mut push = |name: String, doc: String, value: &Algebra| {
+        let value = lower(value, &symbol)?;
+        all.push(Quantity { name, doc, value });
+        Ok::<(), PlanError>(())
+    };
+    let rank = |n: usize| i128::try_from(n).map(Algebra::constant).map_err(|_| PlanError::Scope);
+    push("rank".to_owned(), "Logical axes.".to_owned(), &rank(layout.logical.len())?)?;
+    for axis in &layout.logical {
+        let doc = format!("Extent of axis {}.", axis.name);
+        push(format!("extent_{}", axis.name), doc, &axis.extent)?;
+    }
+    for axis in &layout.storage {
+        let doc = format!("Extent of storage axis {}.", axis.name);
+        push(format!("storage_extent_{}", axis.name), doc, &axis.extent)?;
+    }
+    for (axis, stride) in layout.storage.iter().zip(&layout.strides) {
+        let doc = format!("Elements between neighbours along storage axis {}.", axis.name);
+        push(format!("stride_{}", axis.name), doc, stride)?;
+    }
+    let physical_rank = rank(layout.physical_shape.len())?;
+    push("physical_rank".to_owned(), "Physical axes.".to_owned(), &physical_rank)?;
+    for (k, extent) in layout.physical_shape.iter().enumerate() {
+        push(format!("physical_extent_{k}"), format!("Extent of physical axis {k}."), extent)?;
+    }
+    let logical = "Elements of the tensor.".to_owned();
+    push("logical_elements".to_owned(), logical, &layout.logical_elements)?;
+    let physical = "Slots of the buffer, padding included.".to_owned();
+    push("physical_elements".to_owned(), physical, &layout.physical_elements)?;
+    let bytes = buffer_bytes(context, &layout.physical_elements)?;
+    push("bytes".to_owned(), "Bytes of the buffer.".to_owned(), &bytes)?;
+    let alignment = Algebra::constant(i128::from(layout.alignment_bytes));
+    push("alignment".to_owned(), "Alignment of the buffer, in bytes.".to_owned(), &alignment)?;
+    Ok(all)
+}
+
+/// Bytes of `elements` elements: sub-byte elements are packed, and 3 of 4 bits take 2 bytes.
+pub(crate) fn buffer_bytes(
+    context: &Context<'_>,
+    elements: &Algebra,
+) -> Result<Algebra, PlanError> {
+    let bits = context.bits();
+    Ok(match bits.checked_rem(8) {
+        Some(0) => scale(elements, bits.checked_div(8).unwrap_or(1))?,
+        // 8 elements of 1 bit, 4 of 2, 2 of 4 share a byte.
+        _ => ceil_div(elements, i128::from(8_u8).checked_div(bits).unwrap_or(1))?,
+    })
+}
+
+/// `offset(symbols, axes)`: where an element lives in the flat buffer.
+pub(super) fn offset(context: &Context<'_>) -> Result<Function, PlanError> {
+    let axes = &context.layout.logical;
+    let doc = format!("Offset of element ({}) in the buffer, in elements.", axis_list(axes));
+    expression(context, "offset", doc, &context.layout.offset)
+}
+
+/// One function per physical axis where there are several.
+pub(super) fn indices(context: &Context<'_>) -> Result<Vec<Function>, PlanError> {
+    let map = &context.layout.physical_map;
+    if map.len() < 2 {
+        return Ok(Vec::new());
+    }
+    let one = |(k, expr): (usize, &Algebra)| {
+        let axes = axis_list(&context.layout.logical);
+        let doc = format!("Index of element ({axes}) along physical axis {k}.");
+        expression(context, &format!("index_{k}"), doc, expr)
+    };
+    map.iter().enumerate().map(one).collect()
+}
+
+fn expression(
+    context: &Context<'_>,
+    what: &str,
+    doc: String,
+    value: &Algebra,
+) -> Result<Function, PlanError> {
+    let mut namer = Namer::new(context.naming.avoid);
+    let signature = Signature::new(context, &mut namer, &context.layout.logical);
+    let value = lower(value, &|var| signature.binding(var))?;
+    let function = Function {
+        name: context.function(what),
+        doc: vec![doc],
+        returns: Returns::Index,
+        params: signature.params,
+        body: vec![Stmt::Return { value }],
+    };
+    Ok(function.with_unused())
+}
+
+/// `offset` as the manifest defines it: the sum of each storage index times its stride, nothing simplified, every
+/// division a floor division. The tests hold the other functions against it.
+pub(crate) fn plain_offset(context: &Context<'_>) -> Result<Function, PlanError> {
+    let layout = context.layout;
+    let mut namer = Namer::new(context.naming.avoid);
+    let signature = Signature::new(context, &mut namer, &layout.logical);
+    // Without ranges no division is taken for one of non-negative numbers.
+    let scope = |var| signature.binding(var).map(|b| Binding { range: Range::ANY, ..b });
+    let mut offset = Expr::int(0);
+    let mut body = Vec::new();
+    for ((axis, index), stride) in
+        layout.storage.iter().zip(&layout.storage_map).zip(&layout.strides)
+    {
+        let name = namer.name(&format!("storage_{}", axis.name));
+        let term = super::lower::multiply(Expr::name(&name), lower(stride, &scope)?)?;
+        if term != Expr::int(0) {
+            body.push(Stmt::Let { name, value: lower(index, &scope)? });
+        }
+        offset = super::lower::add(offset, term)?;
+    }
+    body.push(Stmt::Return { value: offset });
+    let function = Function {
+        name: context.function("plain_offset"),
+        doc: vec![
+            "The offset as the manifest defines it, storage axis by storage axis.".to_owned(),
+        ],
+        returns: Returns::Index,
+        params: signature.params,
+        body,
+    };
+    Ok(function.with_unused())
+}
+
+/// `logical(symbols, physical indices, outputs)`: which element a slot holds; false on padding.
+pub(super) fn logical(context: &Context<'_>) -> Result<Function, PlanError> {
+    let layout = context.layout;
+    let mut namer = Namer::new(context.naming.avoid);
+    let mut params = symbol_params(context, &mut namer);
+    let symbol = |var| context.symbol(var);
+    let mut physical = Vec::new();
+    for (k, extent) in layout.physical_shape.iter().enumerate() {
+        let name = namer.name(&format!("p{k}"));
+        let high = range(extent, &symbol).high.map(|extent| extent - 1);
+        let tree = Expr::name(&name);
+        physical.push(Binding { tree, range: Range { low: Some(0), high } });
+        params.push(Param { name, ty: ParamType::Index });
+    }
+    let outputs: Vec<String> = layout.logical.iter().map(|axis| namer.name(&axis.name)).collect();
+    for name in &outputs {
+        params.push(Param { name: name.clone(), ty: ParamType::OutIndex });
+    }
+    let scope = |var: Var| match var {
+        Var::Physical(k) => physical.get(usize::try_from(k).ok()?).cloned(),
+        Var::Symbol(_) => context.symbol(var),
+        Var::Axis(_) | Var::Storage(_) | Var::Digit(_) => None,
+    };
+    let mut doc = vec![
+        "Which element a slot holds. False on padding, where the outputs mean nothing.".to_owned(),
+    ];
+    let body = match &layout.inverse {
+        Some(inverse) => read_off(context, inverse, &outputs, &scope)?,
+        None => {
+            doc.push(
+                "The layout is proven by enumeration and has no inverse in closed form:".to_owned(),
+            );
+            doc.push("this searches all elements.".to_owned());
+            search(context, &physical, &outputs, &mut namer)?
+        }
+    };
+    let function =
+        Function { name: context.function("logical"), doc, returns: Returns::Bool, params, body };
+    Ok(function.with_unused())
+}
+
+fn read_off(
+    context: &Context<'_>,
+    inverse: &[Algebra],
+    outputs: &[String],
+    scope: &Scope<'_>,
+) -> Result<Vec<Stmt>, PlanError> {
+    let mut body = Vec::new();
+    let mut values = Vec::new();
+    for (expr, name) in inverse.iter().zip(outputs) {
+        let value = lower(expr, scope)?;
+        body.push(Stmt::Set { name: name.clone(), value: value.clone() });
+        values.push(value);
+    }
+    let holds = match &context.layout.valid {
+        Some(valid) => lower_predicate(valid, scope)?,
+        None => Expr::Bool { value: true },
+    };
+    // A side of a comparison that is an output already is read from there.
+    let reuse = |side: Box<Expr>| {
+        let trivial = matches!(*side, Expr::Int { .. } | Expr::Name { .. });
+        let output = values.iter().position(|value| *value == *side).and_then(|k| outputs.get(k));
+        match output {
+            Some(name) if !trivial => Box::new(Expr::Output { name: name.clone() }),
+            _ => side,
+        }
+    };
+    let shorten = |condition: Expr| match condition {
+        Expr::Compare { op, a, b } => Expr::Compare { op, a: reuse(a), b: reuse(b) },
+        other => other,
+    };
+    let holds = match holds {
+        Expr::All { args } => Expr::All { args: args.into_iter().map(shorten).collect() },
+        other => shorten(other),
+    };
+    body.push(Stmt::Return { value: holds });
+    Ok(body)
+}
+
+/// A loop nest over all elements that compares each one's place with the one asked for.
+fn search(
+    context: &Context<'_>,
+    physical: &[Binding],
+    outputs: &[String],
+    namer: &mut Namer<'_>,
+) -> Result<Vec<Stmt>, PlanError> {
+    let layout = context.layout;
+    let symbol = |var| context.symbol(var);
+    let names: Vec<String> =
+        layout.logical.iter().map(|axis| namer.name(&format!("at_{}", axis.name))).collect();
+    let mut args = context.symbol_args();
+    args.extend(names.iter().map(|name| Expr::name(name)));
+    let there = if physical.len() == 1 {
+        vec![context.function("offset")]
+    } else {
+        (0..physical.len()).map(|k| context.function(&format!("index_{k}"))).collect()
+    };
+    let mut same: Vec<Expr> = there
+        .iter()
+        .zip(physical)
+        .map(|(f, p)| Expr::compare(Compare::Eq, Expr::call(f, args.clone()), p.tree.clone()))
+        .collect();
+    let condition = if same.len() == 1 { same.swap_remove(0) } else { Expr::All { args: same } };
+    let mut found: Vec<Stmt> = outputs
+        .iter()
+        .zip(&names)
+        .map(|(name, at)| Stmt::Set { name: name.clone(), value: Expr::name(at) })
+        .collect();
+    found.push(Stmt::Return { value: Expr::Bool { value: true } });
+    let mut body = vec![Stmt::If { condition, body: found }];
+    for (axis, name) in layout.logical.iter().zip(names).rev() {
+        let to = lower(&axis.extent, &symbol)?;
+        body = vec![Stmt::For { name, from: Expr::int(0), to, step: 1, body }];
+    }
+    body.push(Stmt::Return { value: Expr::Bool { value: false } });
+    Ok(body)
+}
+
+/// The offset of a physical index in the flat buffer; for tests.
+pub(crate) fn physical_offset(context: &Context<'_>, names: &[String]) -> Result<Expr, PlanError> {
+    let symbol = |var| context.symbol(var);
+    let mut offset = Expr::int(0);
+    for (name, stride) in names.iter().zip(&context.layout.physical_strides) {
+        let term = super::lower::multiply(Expr::name(name), lower(stride, &symbol)?)?;
+        offset = super::lower::add(offset, term)?;
+    }
+    Ok(offset)
+}
+
+/// The offset of an element in the dense logical buffer, its axes named as given; for tests and fallbacks.
+pub(crate) fn dense_offset(
+    axes: &[Axis],
+    names: &[String],
+    scope: &Scope<'_>,
+) -> Result<Expr, PlanError> {
+    let mut offset = Expr::int(0);
+    for (name, stride) in names.iter().zip(super::transfer::dense_strides(axes)?) {
+        let term = super::lower::multiply(Expr::name(name), lower(&stride, scope)?)?;
+        offset = super::lower::add(offset, term)?;
+    }
+    Ok(offset)
+}
+
+/// The bytes of a buffer of packed elements that hold none but whole elements, and all its bytes.
+pub(super) fn whole_bytes(
+    context: &Context<'_>,
+    elements: &Algebra,
+) -> Result<(Algebra, Algebra), PlanError> {
+    let per_byte = Algebra::constant(i128::from(8_u8).checked_div(context.bits()).unwrap_or(1));
+    let whole = fold(BinOp::FloorDiv, elements, &per_byte)?;
+    Ok((whole, buffer_bytes(context, elements)?))
+}
+
+/// The product of all extents.
+pub(crate) fn count(axes: &[Axis]) -> Result<Algebra, PlanError> {
+    let mut count = Algebra::constant(1);
+    for axis in axes {
+        count = product(&count, &axis.extent)?;
+    }
+    Ok(sum(&count, &Algebra::constant(0))?)
+}

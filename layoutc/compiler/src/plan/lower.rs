@@ -1,0 +1,331 @@
+//! Algebra's expressions as trees with names: constants folded, sums flattened, divisions told apart by the sign
+//! of what they divide. Gives no text and changes no value.
+
+use layoutc_algebra::expr::{BinOp, Cmp, Comparison, Expr as Algebra, Node, Predicate, Var, apply};
+use thiserror::Error;
+
+use super::tree::{Compare, Expr};
+
+/// The deepest tree that is given: JSON readers commonly stop at 128 levels.
+pub const MAX_DEPTH: u32 = 96;
+
+/// Why a plan could not be made.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum PlanError {
+    /// A literal does not fit 64 bits.
+    #[error("`{value}` does not fit 64 bits")]
+    Literal {
+        /// The literal.
+        value: i128,
+    },
+    /// A variable has no name here.
+    #[error("an expression mentions a variable that is not in scope")]
+    Scope,
+    /// The tree is deeper than [`MAX_DEPTH`].
+    #[error("an expression nests deeper than {MAX_DEPTH} levels")]
+    Depth,
+    /// An expression could not be built.
+    #[error(transparent)]
+    Expr(#[from] layoutc_algebra::expr::ExprError),
+}
+
+/// The values that an expression takes: `low..=high`, `None` where unbounded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Range {
+    /// The least value.
+    pub low: Option<i128>,
+    /// The greatest value.
+    pub high: Option<i128>,
+}
+
+impl Range {
+    /// `low..=high`.
+    pub fn new(low: i128, high: i128) -> Self {
+        Self { low: Some(low), high: Some(high) }
+    }
+
+    /// Any value from 0 up.
+    pub const NATURAL: Self = Self { low: Some(0), high: None };
+    /// Any value.
+    pub const ANY: Self = Self { low: None, high: None };
+
+    fn not_negative(self) -> bool {
+        self.low.is_some_and(|low| low >= 0)
+    }
+}
+
+/// What a variable is called and what it may be.
+#[derive(Debug, Clone)]
+pub struct Binding {
+    /// The expression that stands for it, mostly a name.
+    pub tree: Expr,
+    /// The values that it takes.
+    pub range: Range,
+}
+
+/// Gives every variable its name; see [`lower`].
+pub type Scope<'a> = dyn Fn(Var) -> Option<Binding> + 'a;
+
+/// `expr` as a tree, with the names of `scope`.
+///
+/// # Errors
+/// [`PlanError::Literal`], [`PlanError::Scope`], [`PlanError::Depth`].
+pub fn lower(expr: &Algebra, scope: &Scope<'_>) -> Result<Expr, PlanError> {
+    Ok(walk(expr, scope, MAX_DEPTH)?.0)
+}
+
+/// The values that `expr` may take.
+pub fn range(expr: &Algebra, scope: &Scope<'_>) -> Range {
+    walk(expr, scope, MAX_DEPTH).map_or(Range::ANY, |(_, range)| range)
+}
+
+/// `predicate` as a tree; empty is `true`.
+///
+/// # Errors
+/// As [`lower`].
+pub fn lower_predicate(predicate: &Predicate, scope: &Scope<'_>) -> Result<Expr, PlanError> {
+    let one = |comparison: &Comparison| {
+        let op = match comparison.op {
+            Cmp::Eq => Compare::Eq,
+            Cmp::Lt => Compare::Lt,
+            Cmp::Ge => Compare::Ge,
+        };
+        let a = lower(&comparison.left, scope)?;
+        Ok(Expr::compare(op, a, lower(&comparison.right, scope)?))
+    };
+    let mut all = predicate.all.iter().map(one).collect::<Result<Vec<_>, PlanError>>()?;
+    Ok(match all.len() {
+        0 => Expr::Bool { value: true },
+        1 => all.swap_remove(0),
+        _ => Expr::All { args: all },
+    })
+}
+
+/// An integer literal.
+///
+/// # Errors
+/// [`PlanError::Literal`] beyond 64 bits.
+pub fn literal(value: i128) -> Result<Expr, PlanError> {
+    i64::try_from(value).map(Expr::int).map_err(|_| PlanError::Literal { value })
+}
+
+fn walk(expr: &Algebra, scope: &Scope<'_>, depth: u32) -> Result<(Expr, Range), PlanError> {
+    let below = depth.checked_sub(1).ok_or(PlanError::Depth)?;
+    match expr.node() {
+        Node::Const(value) => Ok((literal(*value)?, Range::new(*value, *value))),
+        Node::Var(var) => {
+            let binding = scope(*var).ok_or(PlanError::Scope)?;
+            Ok((binding.tree, binding.range))
+        }
+        Node::Neg(a) => {
+            let (tree, range) = walk(a, scope, below)?;
+            Ok((negate(tree)?, negated(range)))
+        }
+        // Sums lean to the left: their depth is not the tree's.
+        Node::Bin(op @ (BinOp::Add | BinOp::Sub), a, b) => {
+            let (left, left_range) = walk(a, scope, if is_sum(a) { depth } else { below })?;
+            let (right, right_range) = walk(b, scope, below)?;
+            let (right, right_range) = if *op == BinOp::Sub {
+                (negate(right)?, negated(right_range))
+            } else {
+                (right, right_range)
+            };
+            let range = Range {
+                low: sum_bound(left_range.low, right_range.low),
+                high: sum_bound(left_range.high, right_range.high),
+            };
+            Ok((add(left, right)?, range))
+        }
+        Node::Bin(op, a, b) => {
+            let (left, left_range) = walk(a, scope, below)?;
+            let (right, right_range) = walk(b, scope, below)?;
+            let range = op_range(*op, left_range, right_range);
+            Ok((operate(*op, left, left_range, right)?, range))
+        }
+    }
+}
+
+fn is_sum(expr: &Algebra) -> bool {
+    matches!(expr.node(), Node::Bin(BinOp::Add | BinOp::Sub, ..))
+}
+
+fn negated(range: Range) -> Range {
+    Range {
+        low: range.high.and_then(i128::checked_neg),
+        high: range.low.and_then(i128::checked_neg),
+    }
+}
+
+fn sum_bound(a: Option<i128>, b: Option<i128>) -> Option<i128> {
+    a?.checked_add(b?)
+}
+
+/// `-a`, an integer where `a` is one.
+fn negate(tree: Expr) -> Result<Expr, PlanError> {
+    Ok(match tree {
+        Expr::Int { value } => literal(-i128::from(value))?,
+        Expr::Neg { a } => *a,
+        other => Expr::Neg { a: Box::new(other) },
+    })
+}
+
+/// `a + b`: sums flattened, integers gathered at the end.
+pub fn add(a: Expr, b: Expr) -> Result<Expr, PlanError> {
+    let mut constant = 0_i128;
+    let mut terms = Vec::new();
+    for side in [a, b] {
+        let parts = if let Expr::Add { args } = side { args } else { vec![side] };
+        for part in parts {
+            match part {
+                Expr::Int { value } => constant += i128::from(value),
+                other => terms.push(other),
+            }
+        }
+    }
+    if constant != 0 || terms.is_empty() {
+        terms.push(literal(constant)?);
+    }
+    Ok(if terms.len() == 1 { terms.swap_remove(0) } else { Expr::Add { args: terms } })
+}
+
+/// `a * b`: products flattened, integers gathered at the end.
+pub fn multiply(a: Expr, b: Expr) -> Result<Expr, PlanError> {
+    let mut constant = 1_i128;
+    let mut factors = Vec::new();
+    for side in [a, b] {
+        let parts = if let Expr::Mul { args } = side { args } else { vec![side] };
+        for part in parts {
+            match part {
+                Expr::Int { value } => constant = apply(BinOp::Mul, constant, i128::from(value))?,
+                other => factors.push(other),
+            }
+        }
+    }
+    if constant == 0 {
+        return Ok(Expr::int(0));
+    }
+    if constant != 1 || factors.is_empty() {
+        factors.push(literal(constant)?);
+    }
+    Ok(if factors.len() == 1 { factors.swap_remove(0) } else { Expr::Mul { args: factors } })
+}
+
+fn operate(op: BinOp, a: Expr, a_range: Range, b: Expr) -> Result<Expr, PlanError> {
+    if let (Expr::Int { value: left }, Expr::Int { value: right }) = (&a, &b) {
+        return literal(apply(op, i128::from(*left), i128::from(*right))?);
+    }
+    let natural = a_range.not_negative();
+    let by_one = matches!(b, Expr::Int { value: 1 });
+    Ok(match op {
+        BinOp::Add => add(a, b)?,
+        BinOp::Sub => add(a, negate(b)?)?,
+        BinOp::Mul => multiply(a, b)?,
+        BinOp::FloorDiv if by_one => a,
+        BinOp::Mod if by_one => Expr::int(0),
+        BinOp::FloorDiv if natural => Expr::Div { a: Box::new(a), b: Box::new(b) },
+        BinOp::FloorDiv => Expr::FloorDiv { a: Box::new(a), b: Box::new(b) },
+        BinOp::Mod if natural => Expr::Mod { a: Box::new(a), b: Box::new(b) },
+        BinOp::Mod => Expr::FloorMod { a: Box::new(a), b: Box::new(b) },
+        BinOp::And => match a {
+            Expr::BitAnd { mut args } => {
+                args.push(b);
+                Expr::BitAnd { args }
+            }
+            other => Expr::BitAnd { args: vec![other, b] },
+        },
+        BinOp::Xor => match a {
+            Expr::BitXor { mut args } => {
+                args.push(b);
+                Expr::BitXor { args }
+            }
+            other => Expr::BitXor { args: vec![other, b] },
+        },
+        BinOp::Min => a.min(b),
+        BinOp::Max => a.max(b),
+    })
+}
+
+fn op_range(op: BinOp, a: Range, b: Range) -> Range {
+    let both = a.not_negative() && b.not_negative();
+    match op {
+        BinOp::Add => Range { low: sum_bound(a.low, b.low), high: sum_bound(a.high, b.high) },
+        BinOp::Sub => op_range(BinOp::Add, a, negated(b)),
+        BinOp::Mul => product(a, b),
+        BinOp::FloorDiv => {
+            let (Some(least), true) = (b.low, b.low.is_some_and(|low| low > 0)) else {
+                return Range::ANY;
+            };
+            // Towards zero the quotient shrinks: only the least divisor can make it large.
+            let low = a.low.map(|low| if low >= 0 { 0 } else { low.div_euclid(least) });
+            let exact = b.high == Some(least);
+            let low = if exact { a.low.map(|low| low.div_euclid(least)) } else { low };
+            let high = a.high.map(|high| if high < 0 { -1 } else { high.div_euclid(least) });
+            Range { low, high }
+        }
+        BinOp::Mod => {
+            let bound = b.high.map(|high| high - 1);
+            let high = match (a.not_negative(), a.high, bound) {
+                (true, Some(high), Some(bound)) => Some(high.min(bound)),
+                (true, high, None) => high,
+                (_, _, bound) => bound,
+            };
+            Range { low: Some(0), high }
+        }
+        BinOp::And if both => Range {
+            low: Some(0),
+            high: match (a.high, b.high) {
+                (Some(a), Some(b)) => Some(a.min(b)),
+                (one, other) => one.or(other),
+            },
+        },
+        BinOp::Xor if both => Range {
+            low: Some(0),
+            high: match (a.high, b.high) {
+                (Some(a), Some(b)) => Some(ones(a | b)),
+                _ => None,
+            },
+        },
+        BinOp::And | BinOp::Xor => Range::ANY,
+        BinOp::Min => Range {
+            low: a.low.zip(b.low).map(|(a, b)| a.min(b)),
+            high: match (a.high, b.high) {
+                (Some(a), Some(b)) => Some(a.min(b)),
+                (one, other) => one.or(other),
+            },
+        },
+        BinOp::Max => Range {
+            low: match (a.low, b.low) {
+                (Some(a), Some(b)) => Some(a.max(b)),
+                (one, other) => one.or(other),
+            },
+            high: a.high.zip(b.high).map(|(a, b)| a.max(b)),
+        },
+    }
+}
+
+/// The least `2^k - 1` that is not below `value`.
+fn ones(value: i128) -> i128 {
+    match i128::BITS - value.leading_zeros() {
+        0 => 0,
+        bits => i128::MAX >> (i128::BITS - 1).saturating_sub(bits),
+    }
+}
+
+fn product(a: Range, b: Range) -> Range {
+    if a.not_negative() && b.not_negative() {
+        let low = a.low.zip(b.low).and_then(|(a, b)| a.checked_mul(b));
+        let high = a.high.zip(b.high).and_then(|(a, b)| a.checked_mul(b));
+        return Range { low: low.or(Some(0)), high };
+    }
+    let (Some(al), Some(ah), Some(bl), Some(bh)) = (a.low, a.high, b.low, b.high) else {
+        return Range::ANY;
+    };
+    let corners = [(al, bl), (al, bh), (ah, bl), (ah, bh)];
+    let mut bounds = Range { low: None, high: None };
+    for (x, y) in corners {
+        let Some(value) = x.checked_mul(y) else { return Range::ANY };
+        bounds.low = Some(bounds.low.map_or(value, |low| low.min(value)));
+        bounds.high = Some(bounds.high.map_or(value, |high| high.max(value)));
+    }
+    bounds
+}

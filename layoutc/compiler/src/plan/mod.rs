@@ -1,0 +1,175 @@
+//! What the generated code does, whatever the target: index functions, counts, and loop nests as trees.
+//!
+//! Reads the checked model, knows no C. [`tensor`] plans one tensor, [`convert`] one relayout; both are pure.
+
+mod arith;
+pub mod index;
+pub mod lower;
+pub mod moves;
+pub mod names;
+pub mod nest;
+pub mod transfer;
+pub mod tree;
+
+use layoutc_algebra::expr::{Expr as Algebra, Var};
+use layoutc_algebra::layout::{Layout, Symbol};
+
+use self::lower::{Binding, PlanError, Range};
+use self::names::Namer;
+use self::tree::{Expr, Function};
+use crate::model::{Fill, Memory, Tensor};
+
+pub use self::moves::convert;
+
+/// What a plan has to know of its target.
+#[derive(Clone, Copy)]
+pub struct Naming<'a> {
+    /// Put before every identifier.
+    pub prefix: &'a str,
+    /// Whether an identifier is not free: kept by the target, or given to something else in the file.
+    pub avoid: &'a dyn Fn(&str) -> bool,
+}
+
+impl std::fmt::Debug for Naming<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Naming").field("prefix", &self.prefix).finish_non_exhaustive()
+    }
+}
+
+impl Naming<'_> {
+    /// `<prefix><tensor>`.
+    pub fn tensor(&self, name: &str) -> String {
+        format!("{}{name}", self.prefix)
+    }
+
+    /// `<prefix><tensor>_<what>`.
+    pub fn member(&self, name: &str, what: &str) -> String {
+        format!("{}{name}_{what}", self.prefix)
+    }
+}
+
+/// A count or an extent with the constant's name, which is also that of the function where it depends on symbols.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Quantity {
+    /// The name without the tensor's, in lower case: `extent_n`.
+    pub name: String,
+    /// What it counts.
+    pub doc: String,
+    /// Its value.
+    pub value: Expr,
+}
+
+/// Everything that is generated for one tensor.
+#[derive(Debug, Clone)]
+pub struct TensorPlan {
+    /// The symbols that its signatures take, in order.
+    pub symbols: Vec<Symbol>,
+    /// Whether the symbols have values that are promised; `None` without symbols.
+    pub symbols_ok: Option<Function>,
+    /// Counts and extents, in the order they are printed.
+    pub quantities: Vec<Quantity>,
+    /// The offset of an element in the flat buffer.
+    pub offset: Function,
+    /// The physical index of an element; empty unless the physical rank is over 1.
+    pub indices: Vec<Function>,
+    /// The element of a physical index.
+    pub logical: Function,
+    /// The offset as the manifest defines it, storage axis by storage axis; for tests.
+    pub plain: Function,
+    /// From the dense logical buffer into the layout; `None` where the tensor has no memory.
+    pub pack: Option<Function>,
+    /// Back.
+    pub unpack: Option<Function>,
+}
+
+/// Plans one tensor.
+///
+/// # Errors
+/// [`PlanError`] where a number leaves 64 bits or an expression nests too deep.
+pub fn tensor(tensor: &Tensor, naming: &Naming<'_>) -> Result<TensorPlan, PlanError> {
+    let context = Context::new(tensor, naming);
+    let moves = tensor.memory != Memory::None;
+    Ok(TensorPlan {
+        symbols: context.symbols.iter().map(|symbol| symbol.facts.clone()).collect(),
+        symbols_ok: index::symbols_ok(&context),
+        quantities: index::quantities(&context)?,
+        offset: index::offset(&context)?,
+        indices: index::indices(&context)?,
+        logical: index::logical(&context)?,
+        plain: index::plain_offset(&context)?,
+        pack: moves.then(|| moves::pack(&context)).transpose()?,
+        unpack: moves.then(|| moves::unpack(&context)).transpose()?,
+    })
+}
+
+/// A symbol under the name that it has in the generated code.
+pub(crate) struct NamedSymbol<'a> {
+    pub(crate) number: u32,
+    pub(crate) facts: &'a Symbol,
+    pub(crate) name: String,
+}
+
+/// A tensor with the names of its symbols.
+pub(crate) struct Context<'a> {
+    pub(crate) tensor: &'a Tensor,
+    pub(crate) layout: &'a Layout,
+    pub(crate) naming: &'a Naming<'a>,
+    /// The symbols that the tensor depends on.
+    pub(crate) symbols: Vec<NamedSymbol<'a>>,
+}
+
+impl<'a> Context<'a> {
+    pub(crate) fn new(tensor: &'a Tensor, naming: &'a Naming<'a>) -> Self {
+        let layout = &tensor.layout;
+        let used = |var: Var| all_exprs(layout).any(|expr| expr.mentions(&|other| other == var));
+        // They come first in every signature, so their names are the same in all of them.
+        let mut namer = Namer::new(naming.avoid);
+        let symbols = (0..)
+            .zip(&layout.symbols)
+            .filter(|(number, _)| used(Var::Symbol(*number)))
+            .map(|(number, facts)| NamedSymbol { number, facts, name: namer.name(&facts.name) })
+            .collect();
+        Self { tensor, layout, naming, symbols }
+    }
+
+    /// The function `<prefix><tensor>_<what>`.
+    pub(crate) fn function(&self, what: &str) -> String {
+        self.naming.member(&self.tensor.name, what)
+    }
+
+    /// A symbol's name and values.
+    pub(crate) fn symbol(&self, var: Var) -> Option<Binding> {
+        let symbol = self.symbols.iter().find(|symbol| var == Var::Symbol(symbol.number))?;
+        let range = Range::new(symbol.facts.min, symbol.facts.max);
+        Some(Binding { tree: Expr::name(&symbol.name), range })
+    }
+
+    /// Each symbol by its name, for calls.
+    pub(crate) fn symbol_args(&self) -> Vec<Expr> {
+        self.symbols.iter().map(|symbol| Expr::name(&symbol.name)).collect()
+    }
+
+    /// The bits of an element.
+    pub(crate) fn bits(&self) -> i128 {
+        i128::from(self.tensor.dtype.element_bits())
+    }
+
+    /// Whether elements share bytes.
+    pub(crate) fn is_packed(&self) -> bool {
+        self.bits() < 8
+    }
+
+    /// Whether pack writes something to padding.
+    pub(crate) fn fills(&self) -> bool {
+        let padded = self.layout.verdict == layoutc_algebra::layout::Verdict::Padded;
+        padded && self.tensor.fill != Fill::Nothing
+    }
+}
+
+fn all_exprs(layout: &Layout) -> impl Iterator<Item = &Algebra> {
+    let extents = layout.logical.iter().chain(&layout.storage).map(|axis| &axis.extent);
+    let shapes =
+        layout.physical_shape.iter().chain(&layout.physical_strides).chain(&layout.strides);
+    let maps = layout.physical_map.iter().chain(&layout.storage_map).chain([&layout.offset]);
+    extents.chain(shapes).chain(maps).chain([&layout.physical_elements])
+}

@@ -1,0 +1,394 @@
+//! Functions that move a whole tensor: pack, unpack and convert.
+
+use layoutc_algebra::digits::Digits;
+use layoutc_algebra::expr::{Expr as Algebra, Var};
+use layoutc_algebra::layout::{Axis, Layout, Symbol};
+
+use super::arith::is_multiple;
+use super::index::{count, dense_offset, symbol_params, whole_bytes};
+use super::lower::{Binding, PlanError, lower};
+use super::names::Namer;
+use super::nest::{Buffer, nest};
+use super::transfer::{Side, logical_side, physical_side, renumber, transfer};
+use super::tree::{Expr, Function, Operand, Param, ParamType, Returns, Stmt};
+use super::{Context, Naming};
+use crate::model::{Convert, Manifest, Tensor};
+
+/// `pack(symbols, logical, physical)`: from the dense row-major buffer into the layout; padding gets the fill.
+pub(super) fn pack(context: &Context<'_>) -> Result<Function, PlanError> {
+    let doc = vec![
+        "From the dense row-major tensor into its layout.".to_owned(),
+        padding_doc(context).to_owned(),
+    ];
+    let mut parts = Parts::new(context, "pack", ["logical", "physical"], doc);
+    parts.prepare_destination(context, &context.layout.physical_elements, context.fills())?;
+    let from = parts.buffer(context, 0, "l", "load");
+    let to = parts.buffer(context, 1, "p", "store");
+    let linear = match sides(context.layout)? {
+        Some((logical, physical)) => {
+            let layout = context.layout;
+            transfer(&logical, &physical, &layout.logical, &layout.storage, &layout.symbols)?
+        }
+        None => None,
+    };
+    let body = match linear {
+        Some(transfer) => parts.nest(context, &transfer, [&from, &to])?,
+        None => parts.by_index(context, &from, &to, Direction::Pack)?,
+    };
+    Ok(parts.finish(body))
+}
+
+/// `unpack(symbols, physical, logical)`: back; padding is not read.
+pub(super) fn unpack(context: &Context<'_>) -> Result<Function, PlanError> {
+    let doc = vec!["From the layout back into the dense row-major tensor.".to_owned()];
+    let mut parts = Parts::new(context, "unpack", ["physical", "logical"], doc);
+    parts.prepare_destination(context, &count(&context.layout.logical)?, false)?;
+    let from = parts.buffer(context, 0, "p", "load");
+    let to = parts.buffer(context, 1, "l", "store");
+    let linear = match sides(context.layout)? {
+        Some((logical, physical)) => {
+            let layout = context.layout;
+            transfer(&physical, &logical, &layout.logical, &layout.storage, &layout.symbols)?
+        }
+        None => None,
+    };
+    let body = match linear {
+        Some(transfer) => parts.nest(context, &transfer, [&from, &to])?,
+        None => parts.by_index(context, &from, &to, Direction::Unpack)?,
+    };
+    Ok(parts.finish(body))
+}
+
+/// Plans one relayout: `<from>_to_<to>(symbols, from, to)`; padding of the destination gets its fill. `None` where
+/// one of the two has no memory, or is not there.
+///
+/// # Errors
+/// [`PlanError`] where a number leaves 64 bits or an expression nests too deep.
+pub fn convert(
+    manifest: &Manifest,
+    convert: &Convert,
+    naming: &Naming<'_>,
+) -> Result<Option<Function>, PlanError> {
+    let (Some(from), Some(to)) =
+        (manifest.tensors.get(convert.from), manifest.tensors.get(convert.to))
+    else {
+        return Ok(None);
+    };
+    // One numbering of symbols for both: the destination's are matched by name.
+    let Some(target) = adopt_symbols(from, to)? else { return Ok(None) };
+    let source = Context::new(from, naming);
+    let destination = Context::new(&target, naming);
+    let name = naming.tensor(&format!("{}_to_{}", from.name, to.name));
+    let doc = vec![
+        format!("From the layout of {} into that of {}.", from.name, to.name),
+        padding_doc(&destination).to_owned(),
+    ];
+    let mut parts = Parts::named(&source, Some(&destination), name, [&from.name, &to.name], doc);
+    let elements = &destination.layout.physical_elements;
+    parts.prepare_destination(&destination, elements, destination.fills())?;
+    let source_buffer = parts.buffer(&source, 0, "s", "load");
+    let target_buffer = parts.buffer(&destination, 1, "d", "store");
+    let linear = both_sides(&from.layout, &target.layout, &convert.axes)?;
+    let linear = match linear {
+        Some((a, b)) => {
+            let layout = &target.layout;
+            transfer(&a, &b, &layout.logical, &layout.storage, &layout.symbols)?
+        }
+        None => None,
+    };
+    let body = match linear {
+        Some(transfer) => parts.nest(&destination, &transfer, [&source_buffer, &target_buffer])?,
+        None => {
+            let contexts = [&source, &destination];
+            parts.by_indices(contexts, &convert.axes, [&source_buffer, &target_buffer])?
+        }
+    };
+    Ok(Some(parts.finish(body)))
+}
+
+fn padding_doc(context: &Context<'_>) -> &'static str {
+    if context.fills() {
+        "Padding gets the fill value."
+    } else if context.layout.verdict == layoutc_algebra::layout::Verdict::Padded {
+        "Padding is not written."
+    } else {
+        "There is no padding."
+    }
+}
+
+/// The tensor with its symbols renumbered as in `from`, those that `from` lacks at the end.
+fn adopt_symbols(from: &Tensor, to: &Tensor) -> Result<Option<Tensor>, PlanError> {
+    if from.layout.symbols == to.layout.symbols {
+        return Ok(Some(to.clone()));
+    }
+    let mut symbols: Vec<Symbol> = from.layout.symbols.clone();
+    let mut numbers = Vec::new();
+    for symbol in &to.layout.symbols {
+        let known = symbols.iter().position(|other| other.name == symbol.name);
+        numbers.push(known.unwrap_or(symbols.len()));
+        if known.is_none() {
+            symbols.push(symbol.clone());
+        }
+    }
+    let rename = |var: Var| {
+        let Var::Symbol(k) = var else { return None };
+        let number = numbers.get(usize::try_from(k).ok()?)?;
+        Some(Algebra::var(Var::Symbol(u32::try_from(*number).ok()?)))
+    };
+    let mut tensor = to.clone();
+    let layout = &mut tensor.layout;
+    layout.symbols = symbols;
+    let axes = layout.logical.iter_mut().chain(&mut layout.storage).map(|axis| &mut axis.extent);
+    let lists = axes
+        .chain(&mut layout.strides)
+        .chain(&mut layout.physical_shape)
+        .chain(&mut layout.physical_strides)
+        .chain(&mut layout.physical_map)
+        .chain(&mut layout.storage_map)
+        .chain([&mut layout.offset, &mut layout.physical_elements, &mut layout.logical_elements]);
+    for expr in lists {
+        *expr = expr.substitute(&rename)?;
+    }
+    Ok(Some(tensor))
+}
+
+/// Both sides of pack and unpack; `None` without a normal form.
+fn sides(layout: &Layout) -> Result<Option<(Side, Side)>, PlanError> {
+    let Some(digits) = normal_form(layout) else { return Ok(None) };
+    let Some(physical) = physical_side(layout, digits)? else { return Ok(None) };
+    Ok(logical_side(&layout.logical, &physical)?.map(|logical| (logical, physical)))
+}
+
+/// Both sides of a relayout, over the axes of the destination; `None` where one of them has no normal form.
+fn both_sides(
+    from: &Layout,
+    to: &Layout,
+    axes: &[usize],
+) -> Result<Option<(Side, Side)>, PlanError> {
+    let (Some(a), Some(b)) = (normal_form(from), normal_form(to)) else { return Ok(None) };
+    let (Some(a), Some(b)) = (physical_side(from, a)?, physical_side(to, b)?) else {
+        return Ok(None);
+    };
+    Ok(Some((renumber(a, axes), b)))
+}
+
+/// The digits, where every chain carries axes: a digit that is cut up has no loop of its own.
+fn normal_form(layout: &Layout) -> Option<&Digits> {
+    layout.digits.as_ref().filter(|d| d.chains.iter().all(|chain| chain.of_digit.is_none()))
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    Pack,
+    Unpack,
+}
+
+/// A function in the making.
+struct Parts<'a> {
+    namer: Namer<'a>,
+    function: Function,
+    buffers: [String; 2],
+}
+
+impl<'a> Parts<'a> {
+    fn new(context: &Context<'a>, what: &str, buffers: [&str; 2], doc: Vec<String>) -> Self {
+        Self::named(context, None, context.function(what), buffers, doc)
+    }
+
+    fn named(
+        context: &Context<'a>,
+        other: Option<&Context<'a>>,
+        name: String,
+        buffers: [&str; 2],
+        doc: Vec<String>,
+    ) -> Self {
+        let mut namer = Namer::new(context.naming.avoid);
+        let mut params = symbol_params(context, &mut namer);
+        for symbol in other.into_iter().flat_map(|other| &other.symbols) {
+            if params.iter().all(|param| param.name != symbol.name) {
+                params.push(Param { name: namer.name(&symbol.facts.name), ty: ParamType::Index });
+            }
+        }
+        let buffers = buffers.map(|buffer| namer.name(buffer));
+        let element = context.tensor.dtype.to_string();
+        let [from, to] = &buffers;
+        params
+            .push(Param { name: from.clone(), ty: ParamType::Input { element: element.clone() } });
+        params.push(Param { name: to.clone(), ty: ParamType::Output { element } });
+        let mut body = Vec::new();
+        for context in [Some(context), other].into_iter().flatten() {
+            if !context.symbols.is_empty() {
+                let condition = Expr::call(&context.function("symbols_ok"), context.symbol_args());
+                body.push(Stmt::Assert { condition });
+            }
+        }
+        let function = Function { name, doc, returns: Returns::Nothing, params, body };
+        Self { namer, function, buffers }
+    }
+
+    fn buffer(&self, context: &Context<'_>, which: usize, partial: &str, access: &str) -> Buffer {
+        Buffer {
+            name: self.buffers.get(which).cloned().unwrap_or_default(),
+            partial: partial.to_owned(),
+            through: context.is_packed().then(|| context.function(access)),
+        }
+    }
+
+    /// Writes what no element will: padding, and the bits of a last byte that is not full.
+    fn prepare_destination(
+        &mut self,
+        context: &Context<'_>,
+        elements: &Algebra,
+        fills: bool,
+    ) -> Result<(), PlanError> {
+        let symbol = |var| context.symbol(var);
+        let buffer = self.buffers.get(1).cloned().unwrap_or_default();
+        if elements.as_const() == Some(0) {
+            return Ok(());
+        }
+        if fills {
+            let bits = crate::fill::bits(context.tensor.dtype, context.tensor.fill);
+            let bits = bits.map_err(|_| PlanError::Scope)?;
+            let bytes = super::index::buffer_bytes(context, elements)?;
+            if bits == 0 {
+                let bytes = lower(&bytes, &symbol)?;
+                self.function.body.push(Stmt::Zero { buffer, bytes });
+            } else if context.is_packed() {
+                let value = repeat_in_byte(bits, context.tensor.dtype.element_bits());
+                let to = lower(&bytes, &symbol)?;
+                self.byte_loop(buffer, Expr::int(0), to, value);
+            } else {
+                let to = lower(elements, &symbol)?;
+                self.fill_loop(context, buffer, to, bits);
+            }
+        } else if context.is_packed() {
+            let per_byte = i128::from(8_u8).checked_div(context.bits()).unwrap_or(1);
+            if !is_multiple(elements, per_byte, &context.layout.symbols) {
+                let (whole, all) = whole_bytes(context, elements)?;
+                let (from, to) = (lower(&whole, &symbol)?, lower(&all, &symbol)?);
+                if matches!((&from, &to), (Expr::Int { .. }, Expr::Int { .. })) {
+                    self.function.body.push(Stmt::StoreByte { buffer, index: from, value: 0 });
+                } else {
+                    self.byte_loop(buffer, from, to, 0);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn byte_loop(&mut self, buffer: String, from: Expr, to: Expr, value: u8) {
+        let name = self.namer.name("byte");
+        let index = Expr::name(&name);
+        let body = vec![Stmt::StoreByte { buffer, index, value }];
+        self.function.body.push(Stmt::For { name, from, to, step: 1, body });
+    }
+
+    fn fill_loop(&mut self, context: &Context<'_>, buffer: String, to: Expr, bits: u64) {
+        let fill = self.namer.name("fill");
+        let name = self.namer.name("slot");
+        let element = context.tensor.dtype.to_string();
+        let digits = usize::try_from(context.tensor.dtype.scalar_bits().div_ceil(4)).unwrap_or(16);
+        let bits = format!("{bits:0digits$x}");
+        self.function.body.push(Stmt::LetElement { name: fill.clone(), element, bits });
+        let body = vec![Stmt::Store {
+            buffer,
+            index: Expr::name(&name),
+            value: Operand::Element { name: fill },
+            through: None,
+        }];
+        self.function.body.push(Stmt::For { name, from: Expr::int(0), to, step: 1, body });
+    }
+
+    fn nest(
+        &mut self,
+        context: &Context<'_>,
+        transfer: &super::transfer::Transfer,
+        buffers: [&Buffer; 2],
+    ) -> Result<Vec<Stmt>, PlanError> {
+        let symbol = |var| context.symbol(var);
+        nest(transfer, &context.layout.symbols, &symbol, &mut self.namer, buffers)
+    }
+
+    /// Loops over the logical axes, the layout's place by its index function.
+    fn by_index(
+        &mut self,
+        context: &Context<'_>,
+        from: &Buffer,
+        to: &Buffer,
+        direction: Direction,
+    ) -> Result<Vec<Stmt>, PlanError> {
+        let symbol = |var| context.symbol(var);
+        let axes = &context.layout.logical;
+        let names: Vec<String> = axes.iter().map(|axis| self.namer.name(&axis.name)).collect();
+        let dense = dense_offset(axes, &names, &symbol)?;
+        let there = place(context, &names);
+        let (source, target) = match direction {
+            Direction::Pack => (dense, there),
+            Direction::Unpack => (there, dense),
+        };
+        over(axes, names, store(from, to, source, target), &symbol)
+    }
+
+    /// Loops over the logical axes of the destination, both places by index functions.
+    fn by_indices(
+        &mut self,
+        [source, target]: [&Context<'_>; 2],
+        axes: &[usize],
+        [from, to]: [&Buffer; 2],
+    ) -> Result<Vec<Stmt>, PlanError> {
+        let symbol = |var| target.symbol(var);
+        let logical = &target.layout.logical;
+        let names: Vec<String> = logical.iter().map(|axis| self.namer.name(&axis.name)).collect();
+        let matched: Vec<String> = axes.iter().filter_map(|k| names.get(*k).cloned()).collect();
+        let stmt = store(from, to, place(source, &matched), place(target, &names));
+        over(logical, names, stmt, &symbol)
+    }
+
+    fn finish(mut self, body: Vec<Stmt>) -> Function {
+        self.function.body.extend(body);
+        self.function.with_unused()
+    }
+}
+
+fn place(context: &Context<'_>, names: &[String]) -> Expr {
+    let mut args = context.symbol_args();
+    args.extend(names.iter().map(|name| Expr::name(name)));
+    Expr::call(&context.function("offset"), args)
+}
+
+fn store(from: &Buffer, to: &Buffer, source: Expr, target: Expr) -> Stmt {
+    Stmt::Store {
+        buffer: to.name.clone(),
+        index: target,
+        value: Operand::Load {
+            buffer: from.name.clone(),
+            index: source,
+            through: from.through.clone(),
+        },
+        through: to.through.clone(),
+    }
+}
+
+fn over(
+    axes: &[Axis],
+    names: Vec<String>,
+    stmt: Stmt,
+    symbol: &dyn Fn(Var) -> Option<Binding>,
+) -> Result<Vec<Stmt>, PlanError> {
+    let mut body = vec![stmt];
+    for (axis, name) in axes.iter().zip(names).rev() {
+        let to = lower(&axis.extent, symbol)?;
+        body = vec![Stmt::For { name, from: Expr::int(0), to, step: 1, body }];
+    }
+    Ok(body)
+}
+
+fn repeat_in_byte(bits: u64, width: u32) -> u8 {
+    let mut byte = 0_u64;
+    let mut shift = 0;
+    while shift < 8 {
+        byte |= bits << shift;
+        shift += width.max(1);
+    }
+    u8::try_from(byte & 0xFF).unwrap_or(0)
+}

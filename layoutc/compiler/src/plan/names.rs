@@ -1,0 +1,61 @@
+//! Identifiers inside one function: as the manifest says, unless taken.
+
+use std::collections::BTreeSet;
+
+/// Hands out identifiers that differ from each other and from what a target keeps for itself.
+#[derive(Clone)]
+pub struct Namer<'a> {
+    avoid: &'a dyn Fn(&str) -> bool,
+    taken: BTreeSet<String>,
+}
+
+impl std::fmt::Debug for Namer<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Namer").field("taken", &self.taken).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Namer<'a> {
+    /// A namer that never gives a name for which `avoid` holds.
+    pub fn new(avoid: &'a dyn Fn(&str) -> bool) -> Self {
+        Self { avoid, taken: BTreeSet::new() }
+    }
+
+    /// `wanted`, or `wanted_2`, `wanted_3`, … if that is taken or kept by the target.
+    pub fn name(&mut self, wanted: &str) -> String {
+        let mut name = wanted.to_owned();
+        let mut suffix = 2_u64;
+        while (self.avoid)(&name) || self.taken.contains(&name) {
+            name = format!("{wanted}_{suffix}");
+            suffix = suffix.saturating_add(1);
+        }
+        self.taken.insert(name.clone());
+        name
+    }
+
+    /// The next of `prefix0`, `prefix1`, … that is free.
+    pub fn partial(&mut self, prefix: &str) -> String {
+        let mut number = 0_u64;
+        loop {
+            let name = format!("{prefix}{number}");
+            if !(self.avoid)(&name) && self.taken.insert(name.clone()) {
+                return name;
+            }
+            number = number.saturating_add(1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_taken_or_kept_name_gets_a_number() {
+        let avoid = |name: &str| name == "int";
+        let mut namer = Namer::new(&avoid);
+        assert_eq!(namer.name("n"), "n");
+        assert_eq!(namer.name("n"), "n_2");
+        assert_eq!(namer.name("int"), "int_2");
+    }
+}

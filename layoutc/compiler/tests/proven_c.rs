@@ -1,0 +1,212 @@
+//! From the text of maps through the proofs to C that runs.
+
+mod common;
+
+use common::cc::run;
+use common::{ZERO, manifest, tensor};
+use layoutc_algebra::build::Builder;
+use layoutc_algebra::expr::{Expr, Var};
+use layoutc_algebra::layout::{Axis, Layout, Symbol};
+use layoutc_algebra::map::{Scope, resolve};
+use layoutc_algebra::parse;
+use layoutc_algebra::proof::Sequential;
+use layoutc_compiler::model::{Convert, Fill, FillValue};
+
+/// Extents are integers or names of symbols.
+fn axes(list: &[(&str, &str)], symbols: &[Symbol]) -> Vec<Axis> {
+    let extent = |text: &str| match symbols.iter().position(|symbol| symbol.name == text) {
+        Some(k) => Expr::var(Var::Symbol(u32::try_from(k).unwrap())),
+        None => Expr::constant(text.parse().unwrap()),
+    };
+    list.iter().map(|(name, e)| Axis { name: (*name).to_owned(), extent: extent(e) }).collect()
+}
+
+fn proven(
+    symbols: &[Symbol],
+    shape: &[(&str, &str)],
+    maps: &[&str],
+    separators: &[usize],
+    strides: &[i128],
+) -> Result<Layout, String> {
+    let mut builder =
+        Builder::new(symbols, &axes(shape, symbols), 32).map_err(|e| e.to_string())?;
+    for text in maps {
+        let text = parse::map(text).map_err(|e| format!("{e:?}"))?;
+        let current = builder.axes().to_vec();
+        let values = |name: &str| {
+            let k = symbols.iter().position(|symbol| symbol.name == name)?;
+            Some(Expr::var(Var::Symbol(u32::try_from(k).ok()?)))
+        };
+        let scope = Scope { axes: &current, values: &values, facts: builder.facts() };
+        let map = resolve(&text, scope).map_err(|e| format!("{e:?}"))?;
+        builder.apply(&map).map_err(|e| e.to_string())?;
+    }
+    if !separators.is_empty() {
+        builder.separate(separators).map_err(|e| e.to_string())?;
+    }
+    if !strides.is_empty() {
+        let strides: Vec<Expr> = strides.iter().map(|s| Expr::constant(*s)).collect();
+        builder.strides(&strides).map_err(|e| e.to_string())?;
+    }
+    builder.finish(64, &Sequential).map_err(|e| format!("{e:?}"))
+}
+
+#[test]
+fn maps_of_every_kind_round_trip() {
+    let nhwc = [("n", "2"), ("h", "6"), ("w", "5"), ("c", "10")];
+    let hw = [("h", "13"), ("w", "21")];
+    let one = [("x", "60")];
+    let cases: Vec<(&str, &[(&str, &str)], Vec<&str>, Vec<usize>, Vec<i128>)> = vec![
+        ("nchw4c", &nhwc, vec!["(n, h, w, c) -> (n, c // 4, h, w, c % 4)"], vec![], vec![]),
+        ("texture", &nhwc, vec!["(n, h, w, c) -> (n, c // 4, h, w, c % 4)"], vec![2], vec![]),
+        ("three", &nhwc, vec!["(n, h, w, c) -> (n, c // 4, h, w, c % 4)"], vec![0, 2], vec![]),
+        ("tiles", &hw, vec!["(h, w) -> (h // 8, w // 16, h % 8, w % 16)"], vec![], vec![]),
+        ("minor", &hw, vec!["(h, w) -> (w % 4, h, w // 4)"], vec![], vec![]),
+        ("halo", &hw, vec!["(h, w) -> (h + 1 : 15, w + 2 : 25)"], vec![], vec![]),
+        ("halo_blocks", &hw, vec!["(h, w) -> ((h + 1) // 4, (h + 1) % 4, w)"], vec![], vec![]),
+        ("reversed", &hw, vec!["(h, w) -> (12 - h, w)"], vec![], vec![]),
+        (
+            "reversed_blocks",
+            &hw,
+            vec!["(h, w) -> ((12 - h) // 4, w, (12 - h) % 4)"],
+            vec![],
+            vec![],
+        ),
+        ("fused", &hw, vec!["(h, w) -> ((h * 21 + w) // 8, (h * 21 + w) % 8)"], vec![], vec![]),
+        (
+            "fused_turned",
+            &hw,
+            vec!["(h, w) -> ((w * 13 + h) // 8, (w * 13 + h) % 8)"],
+            vec![],
+            vec![],
+        ),
+        (
+            "twice",
+            &one,
+            vec!["(x) -> (x // 4, x % 4)", "(a, b) -> (a // 5, b, a % 5)"],
+            vec![],
+            vec![],
+        ),
+        ("odd_cut", &one, vec!["(x) -> (x // 6, x % 6 // 4, x % 6 % 4)"], vec![], vec![]),
+        ("xor", &[("h", "8"), ("w", "16")], vec!["(h, w) -> (h, w ^ h)"], vec![], vec![]),
+        ("rotated", &[("h", "5"), ("w", "7")], vec!["(h, w) -> (h, (w + h) % 7)"], vec![], vec![]),
+        ("coprime", &[("i", "3"), ("j", "2")], vec!["(i, j) -> (7 * i + 3 * j)"], vec![], vec![]),
+        ("pitch", &hw, vec![], vec![], vec![32, 1]),
+        ("columns", &hw, vec![], vec![], vec![1, 16]),
+        ("turned", &[("r", "70"), ("s", "100")], vec!["(r, s) -> (s, r)"], vec![], vec![]),
+        (
+            "turned_blocks",
+            &[("r", "70"), ("s", "100")],
+            vec!["(r, s) -> (s // 40, r, s % 40)"],
+            vec![],
+            vec![],
+        ),
+        ("scalar", &[], vec![], vec![], vec![]),
+        ("empty", &[("x", "3"), ("y", "0")], vec!["(x, y) -> (y, x)"], vec![], vec![]),
+        (
+            "units",
+            &[("x", "1"), ("y", "6"), ("z", "1")],
+            vec!["(x, y, z) -> (z, y // 4, x, y % 4)"],
+            vec![],
+            vec![],
+        ),
+    ];
+    let fill = Fill::Value(FillValue::Float(0.5));
+    let tensors = cases.into_iter().map(|(name, shape, maps, separators, strides)| {
+        let layout = proven(&[], shape, &maps, &separators, &strides)
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        tensor(name, "f32", layout, fill)
+    });
+    let tensors: Vec<_> = tensors.collect();
+    let count = tensors.len();
+    let printed = run("maps", &manifest(tensors, Vec::new()));
+    assert_eq!(printed.lines().filter(|line| line.contains(": ok")).count(), count, "{printed}");
+}
+
+#[test]
+fn symbolic_extents_round_trip_at_several_sizes() {
+    let symbol =
+        |name: &str, min, multiple| Symbol { name: name.to_owned(), min, max: 4096, multiple };
+    let symbols = [symbol("batch", 0, 1), symbol("rows", 4, 4)];
+    let cases: Vec<(&str, &[(&str, &str)], Vec<&str>, Vec<usize>)> = vec![
+        ("outer", &[("b", "batch"), ("c", "6")], vec!["(b, c) -> (b, c // 4, c % 4)"], vec![]),
+        ("pair", &[("b", "batch"), ("c", "6")], vec!["(b, c) -> (b, c // 4, c % 4)"], vec![0]),
+        ("blocked", &[("b", "batch"), ("c", "5")], vec!["(b, c) -> (b // 4, c, b % 4)"], vec![]),
+        ("whole", &[("r", "rows"), ("c", "5")], vec!["(r, c) -> (r // 4, c, r % 4)"], vec![]),
+        ("two", &[("b", "batch"), ("r", "rows")], vec!["(b, r) -> (r // 4, b, r % 4)"], vec![]),
+        ("swapped", &[("b", "batch"), ("r", "rows")], vec!["(b, r) -> (r, b)"], vec![]),
+    ];
+    let mut tensors = Vec::new();
+    for (name, shape, maps, separators) in cases {
+        match proven(&symbols, shape, &maps, &separators, &[]) {
+            Ok(layout) => tensors.push(tensor(name, "i16", layout, ZERO)),
+            Err(error) => panic!("{name}: {error}"),
+        }
+    }
+    let pair = |from, to| Convert { from, to, axes: vec![0, 1] };
+    run("symbolic", &manifest(tensors, vec![pair(0, 1), pair(4, 5), pair(5, 4)]));
+}
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % bound
+    }
+}
+
+/// A random permutation of digits of `(a, b, c)`, some of them shifted, reversed or fused.
+fn random_map(random: &mut Random, extents: [usize; 3]) -> String {
+    let mut items = Vec::new();
+    for (name, extent) in ["a", "b", "c"].iter().zip(extents) {
+        let value = match random.below(5) {
+            0 => format!("({} - {name})", extent - 1),
+            1 => format!("({name} + {})", random.below(3) + 1),
+            _ => (*name).to_owned(),
+        };
+        let cut = [2, 3, 4, 8][random.below(4)];
+        match random.below(4) {
+            0 => items.push(value),
+            1 => {
+                items.push(format!("{value} // {}", cut * 2));
+                items.push(format!("{value} // {cut} % 2"));
+                items.push(format!("{value} % {cut}"));
+            }
+            _ => {
+                items.push(format!("{value} // {cut}"));
+                items.push(format!("{value} % {cut}"));
+            }
+        }
+    }
+    for k in (1..items.len()).rev() {
+        items.swap(k, random.below(k + 1));
+    }
+    let named: Vec<String> = items.iter().enumerate().map(|(k, i)| format!("s{k} = {i}")).collect();
+    format!("(a, b, c) -> ({})", named.join(", "))
+}
+
+#[test]
+fn random_layouts_and_conversions_between_them_agree_with_their_definitions() {
+    let mut random = Random(7);
+    for round in 0..3 {
+        let extents = [0; 3].map(|_| random.below(11) + 1);
+        let texts = extents.map(|extent| extent.to_string());
+        let shape: Vec<(&str, &str)> =
+            ["a", "b", "c"].into_iter().zip(texts.iter().map(String::as_str)).collect();
+        let mut tensors = Vec::new();
+        while tensors.len() < 12 {
+            let map = random_map(&mut random, extents);
+            let separators = if random.below(3) == 0 { vec![0] } else { vec![] };
+            let layout = proven(&[], &shape, &[&map], &separators, &[]);
+            let Ok(layout) = layout else { panic!("{map} of {shape:?}: {layout:?}") };
+            let dtype = ["u8", "u4", "f64", "i32"][round];
+            let name = format!("t{}", tensors.len());
+            tensors.push(tensor(&name, dtype, layout, Fill::Value(FillValue::Integer(3))));
+        }
+        let converts =
+            (0..12).map(|from| Convert { from, to: (from + 5) % 12, axes: vec![0, 1, 2] });
+        run(&format!("random{round}"), &manifest(tensors, converts.collect()));
+    }
+}

@@ -1,0 +1,409 @@
+//! The emitted C, compiled by every compiler at hand under strict flags, and run.
+#![allow(clippy::disallowed_methods, reason = "runs compilers")]
+
+mod common;
+
+use std::process::Command;
+
+use common::cc::{compilers, folder, run, write};
+use common::{Build, ZERO, digits, manifest, nchw4c, permuted, row_major, tensor};
+use layoutc_algebra::digits::Chain;
+use layoutc_algebra::expr::{Cmp, Var};
+use layoutc_algebra::layout::Layout;
+use layoutc_compiler::emit::{CSettings, Templates, dialect, emit};
+use layoutc_compiler::model::{Convert, Fill, FillValue, Memory};
+
+/// `[h, w]` in tiles of 8 x 128, as XLA has them, the last ones partial.
+fn xla_tiles(h: i128, w: i128) -> Layout {
+    let (rows, columns) = ((h + 7) / 8, (w + 127) / 128);
+    let [h_, w_, rows_, columns_] = [h, w, rows, columns].map(|v| v.to_string());
+    let row = format!("p0 // {} * 8 + p0 // 128 % 8", columns * 1024);
+    let column = format!("p0 // 1024 % {columns} * 128 + p0 % 128");
+    Build {
+        axes: vec![("h", &h_), ("w", &w_)],
+        storage: vec![
+            ("h_outer", &rows_, "h // 8"),
+            ("w_outer", &columns_, "w // 128"),
+            ("h_inner", "8", "h % 8"),
+            ("w_inner", "128", "w % 128"),
+        ],
+        inverse: Some(vec![&row, &column]),
+        valid: vec![(&row, Cmp::Lt, &h_), (&column, Cmp::Lt, &w_)],
+        padded: true,
+        digits: Some(digits(
+            &[
+                (0, 1, 0, vec![(8, &rows_), (1, "8")]),
+                (1, 1, 0, vec![(128, &columns_), (1, "128")]),
+            ],
+            &[(0, vec![(0, 1)]), (0, vec![(2, 1)]), (0, vec![(1, 1)]), (0, vec![(3, 1)])],
+            &[],
+        )),
+        ..Build::default()
+    }
+    .layout()
+}
+
+/// `(b // 4, c, b % 4)` of `[b, c]` with `b` known at run time.
+fn blocked_batch(multiple: i128) -> Layout {
+    let names = [("b", Var::Axis(0)), ("c", Var::Axis(1)), ("batch", Var::Symbol(0))];
+    Build {
+        symbols: vec![("batch", 1, 4096, multiple)],
+        axes: vec![("b", "batch"), ("c", "5")],
+        storage: vec![
+            ("b_outer", "(batch + 3) // 4", "b // 4"),
+            ("c", "5", "c"),
+            ("b_inner", "4", "b % 4"),
+        ],
+        inverse: Some(vec!["p0 // 20 * 4 + p0 % 4", "p0 // 4 % 5"]),
+        valid: if multiple % 4 == 0 {
+            vec![]
+        } else {
+            vec![("p0 // 20 * 4 + p0 % 4", Cmp::Lt, "batch")]
+        },
+        padded: multiple % 4 != 0,
+        digits: Some(digits(
+            &[(0, 1, 0, vec![(4, "(batch + 3) // 4"), (1, "4")]), (1, 1, 0, vec![(1, "5")])],
+            &[(0, vec![(0, 1)]), (0, vec![(2, 1)]), (0, vec![(1, 1)])],
+            &names,
+        )),
+        ..Build::default()
+    }
+    .layout()
+}
+
+/// A halo of one row on each side, rows reversed when `sign` is -1.
+fn halo(sign: i128) -> Layout {
+    let (map, inverse, constant) =
+        if sign > 0 { ("h + 1", "p0 // 3 - 1", -1) } else { ("6 - h", "6 - p0 // 3", 6) };
+    Build {
+        axes: vec![("h", "6"), ("w", "3")],
+        storage: vec![("h", "8", map), ("w", "3", "w")],
+        inverse: Some(vec![inverse, "p0 % 3"]),
+        valid: vec![(inverse, Cmp::Ge, "0"), (inverse, Cmp::Lt, "6")],
+        padded: true,
+        digits: Some(digits(
+            &[(0, sign, constant, vec![(1, "8")]), (1, 1, 0, vec![(1, "3")])],
+            &[(0, vec![(0, 1)]), (0, vec![(1, 1)])],
+            &[],
+        )),
+        ..Build::default()
+    }
+    .layout()
+}
+
+/// A halo cut into blocks of 4: `((h + 1) // 4, (h + 1) % 4)`, the minor digit first when `minor_first`.
+fn blocked_halo(minor_first: bool) -> Layout {
+    let storage = [("h_outer", "3", "(h + 1) // 4"), ("h_inner", "4", "(h + 1) % 4")];
+    let inverse = if minor_first { "p0 % 3 * 4 + p0 // 3 - 1" } else { "p0 - 1" };
+    let order = if minor_first { [1, 0] } else { [0, 1] };
+    Build {
+        axes: vec![("h", "9")],
+        storage: order.iter().map(|k| storage[*k]).collect(),
+        inverse: Some(vec![inverse]),
+        valid: vec![(inverse, Cmp::Ge, "0"), (inverse, Cmp::Lt, "9")],
+        padded: true,
+        digits: Some(digits(
+            &[(0, 1, -1, vec![(4, "3"), (1, "4")])],
+            &order.map(|k| (0, vec![(k, 1)])),
+            &[],
+        )),
+        ..Build::default()
+    }
+    .layout()
+}
+
+/// `f = h * 5 + w`, then `(f // 3, f % 3)`: the chain carries both axes.
+fn fused() -> Layout {
+    let mut digits = digits(
+        &[(0, 1, 0, vec![(3, "7"), (1, "3")])],
+        &[(0, vec![(0, 1)]), (0, vec![(1, 1)])],
+        &[],
+    );
+    digits.chains =
+        vec![Chain { axes: vec![0, 1], of_digit: None, sign: 1, constant: 0, digits: vec![0, 1] }];
+    Build {
+        axes: vec![("h", "4"), ("w", "5")],
+        storage: vec![("outer", "7", "(h * 5 + w) // 3"), ("inner", "3", "(h * 5 + w) % 3")],
+        inverse: Some(vec!["p0 // 5", "p0 % 5"]),
+        valid: vec![("p0", Cmp::Lt, "20")],
+        padded: true,
+        digits: Some(digits),
+        ..Build::default()
+    }
+    .layout()
+}
+
+/// `(h, w ^ h % 8)`: no sum of digits, but with an inverse.
+fn swizzled() -> Layout {
+    Build {
+        axes: vec![("h", "11"), ("w", "16")],
+        storage: vec![("h", "11", "h"), ("w", "16", "w ^ h % 8")],
+        inverse: Some(vec!["p0 // 16", "p0 % 16 ^ p0 // 16 % 8"]),
+        ..Build::default()
+    }
+    .layout()
+}
+
+/// `7 * i + 3 * j`: proven by enumeration, without inverse.
+fn odd_strides(separate: bool) -> Layout {
+    Build {
+        axes: vec![("i", "3"), ("j", "2")],
+        storage: vec![("k", "18", "7 * i + 3 * j"), ("unit", "1", "0 * i")],
+        separators: if separate { vec![0] } else { vec![] },
+        padded: true,
+        ..Build::default()
+    }
+    .layout()
+}
+
+/// Row-major `[5, 6]` with 8 elements from row to row.
+fn pitched() -> Layout {
+    Build {
+        axes: vec![("i", "5"), ("j", "6")],
+        storage: vec![("i", "5", "i"), ("j", "6", "j")],
+        inverse: Some(vec!["p0 // 8", "p0 % 8"]),
+        valid: vec![("p0 % 8", Cmp::Lt, "6")],
+        padded: true,
+        digits: Some(digits(
+            &[(0, 1, 0, vec![(1, "5")]), (1, 1, 0, vec![(1, "6")])],
+            &[(0, vec![(0, 1)]), (0, vec![(1, 1)])],
+            &[],
+        )),
+        pitch: Some((vec![8, 1], 40)),
+        ..Build::default()
+    }
+    .layout()
+}
+
+fn every_layout() -> Vec<(&'static str, Layout)> {
+    vec![
+        ("rows", row_major(&[("a", 3), ("b", 5), ("c", 7)])),
+        ("nchw4c", nchw4c([2, 6, 5, 8], &[])),
+        ("nchw4c_padded", nchw4c([2, 3, 5, 6], &[])),
+        ("texture", nchw4c([2, 6, 5, 8], &[2])),
+        ("texture_padded", nchw4c([2, 3, 5, 7], &[2])),
+        ("small", nchw4c([1, 1, 1, 3], &[])),
+        ("tiles", xla_tiles(10, 200)),
+        ("one_tile", xla_tiles(3, 5)),
+        ("batch", blocked_batch(1)),
+        ("batch4", blocked_batch(4)),
+        ("halo", halo(1)),
+        ("reversed", halo(-1)),
+        ("blocked_halo", blocked_halo(false)),
+        ("minor_first", blocked_halo(true)),
+        ("fused", fused()),
+        ("swizzled", swizzled()),
+        ("odd", odd_strides(false)),
+        ("odd_pair", odd_strides(true)),
+        ("pitched", pitched()),
+        ("turned", permuted(&[("r", 70), ("s", 100)], &[1, 0])),
+        ("scalar", row_major(&[])),
+        ("empty", row_major(&[("x", 3), ("y", 0)])),
+        ("units", row_major(&[("x", 1), ("y", 4), ("z", 1)])),
+    ]
+}
+
+#[test]
+fn every_layout_round_trips() {
+    let tensors = every_layout().into_iter().map(|(name, layout)| {
+        let fill = Fill::Value(FillValue::Float(-1.5));
+        tensor(name, "f32", layout, fill)
+    });
+    let tensors: Vec<_> = tensors.collect();
+    let count = tensors.len();
+    let printed = run("every_layout", &manifest(tensors, Vec::new()));
+    assert!(printed.lines().count() >= count, "{printed}");
+}
+
+#[test]
+fn every_element_size_round_trips() {
+    let names = [
+        "f64",
+        "f32",
+        "f16",
+        "bf16",
+        "f8e4m3fn",
+        "f8e5m2",
+        "f8e8m0fnu",
+        "f4e2m1fn",
+        "i64",
+        "i32",
+        "i16",
+        "i8",
+        "i4",
+        "i2",
+        "u64",
+        "u32",
+        "u16",
+        "u8",
+        "u4",
+        "u2",
+        "u1",
+        "bool",
+        "c64",
+        "c128",
+        "f32x4",
+        "u8x3",
+        "f16x8",
+        "c64x2",
+        "i64x16",
+    ];
+    let one = Fill::Value(FillValue::Integer(1));
+    let mut tensors = Vec::new();
+    for dtype in names {
+        for (name, layout, fill) in [
+            ("padded", nchw4c([2, 3, 5, 7], &[2]), one),
+            ("whole", row_major(&[("a", 3), ("b", 3)]), ZERO),
+        ] {
+            tensors.push(tensor(&format!("{dtype}_{name}"), dtype, layout, fill));
+            let mut high =
+                tensor(&format!("{dtype}_{name}_high"), dtype, row_major(&[("a", 7)]), ZERO);
+            high.high_first = true;
+            if high.dtype.element_bits() < 8 {
+                tensors.push(high);
+            }
+        }
+    }
+    for dtype in ["u4", "u1", "f64", "f32x4"] {
+        for (name, layout, fill) in [
+            ("untouched", xla_tiles(3, 5), Fill::Nothing),
+            ("symbolic", blocked_batch(1), one),
+            ("searched", odd_strides(false), one),
+        ] {
+            tensors.push(tensor(&format!("{dtype}_{name}"), dtype, layout, fill));
+        }
+    }
+    run("every_element", &manifest(tensors, Vec::new()));
+}
+
+#[test]
+fn infinities_and_limits_are_fill_values() {
+    let cases = [
+        ("f32", FillValue::Float(f64::NEG_INFINITY)),
+        ("f64", FillValue::Float(f64::INFINITY)),
+        ("f16", FillValue::Float(f64::NEG_INFINITY)),
+        ("i64", FillValue::Integer(i128::from(i64::MIN))),
+        ("i32", FillValue::Integer(i128::from(i32::MIN))),
+        ("u64", FillValue::Integer(i128::from(u64::MAX))),
+        ("u32", FillValue::Integer(i128::from(u32::MAX))),
+        ("i8", FillValue::Integer(-128)),
+        ("i4", FillValue::Integer(-8)),
+        ("c128", FillValue::Float(0.1)),
+        ("f32x3", FillValue::Float(1e-40)),
+    ];
+    let tensors = cases.iter().map(|(dtype, fill)| {
+        tensor(&format!("t_{dtype}"), dtype, nchw4c([1, 2, 3, 5], &[]), Fill::Value(*fill))
+    });
+    run("limits", &manifest(tensors.collect(), Vec::new()));
+}
+
+#[test]
+fn conversions_agree_with_both_definitions() {
+    let layouts = [
+        ("rows", row_major(&[("n", 2), ("h", 6), ("w", 5), ("c", 7)])),
+        ("blocked", nchw4c([2, 6, 5, 7], &[])),
+        ("texture", nchw4c([2, 6, 5, 7], &[2])),
+        ("planes", permuted(&[("n", 2), ("h", 6), ("w", 5), ("c", 7)], &[0, 3, 1, 2])),
+        ("other", permuted(&[("c", 7), ("w", 5), ("h", 6), ("n", 2)], &[3, 0, 2, 1])),
+    ];
+    let tensors: Vec<_> =
+        layouts.into_iter().map(|(name, layout)| tensor(name, "u16", layout, ZERO)).collect();
+    let mut converts = Vec::new();
+    for from in 0..5 {
+        for to in 0..5 {
+            if from != to {
+                let turned = (from == 4) != (to == 4);
+                let axes = if turned { vec![3, 2, 1, 0] } else { vec![0, 1, 2, 3] };
+                converts.push(Convert { from, to, axes });
+            }
+        }
+    }
+    let printed = run("conversions", &manifest(tensors, converts));
+    assert_eq!(printed.lines().filter(|line| line.contains("_to_")).count(), 20, "{printed}");
+}
+
+#[test]
+fn conversions_of_packed_symbolic_and_searched_tensors_run() {
+    let one = Fill::Value(FillValue::Integer(1));
+    let names = [("b", Var::Axis(0)), ("c", Var::Axis(1)), ("batch", Var::Symbol(0))];
+    let rows = Build {
+        symbols: vec![("batch", 1, 4096, 1)],
+        axes: vec![("b", "batch"), ("c", "5")],
+        storage: vec![("b", "batch", "b"), ("c", "5", "c")],
+        inverse: Some(vec!["p0 // 5", "p0 % 5"]),
+        digits: Some(digits(
+            &[(0, 1, 0, vec![(1, "batch")]), (1, 1, 0, vec![(1, "5")])],
+            &[(0, vec![(0, 1)]), (0, vec![(1, 1)])],
+            &names,
+        )),
+        ..Build::default()
+    };
+    let tensors = vec![
+        tensor("rows", "i4", rows.layout(), one),
+        tensor("blocked", "i4", blocked_batch(1), one),
+        tensor("odd", "f64", odd_strides(false), one),
+        tensor("plain", "f64", row_major(&[("i", 3), ("j", 2)]), one),
+        tensor("turned", "f64", permuted(&[("i", 3), ("j", 2)], &[1, 0]), one),
+    ];
+    let pair = |from, to| Convert { from, to, axes: vec![0, 1] };
+    let converts = vec![pair(0, 1), pair(1, 0), pair(2, 3), pair(3, 2), pair(3, 4), pair(4, 2)];
+    run("packed", &manifest(tensors, converts));
+}
+
+#[test]
+fn a_tensor_without_memory_has_index_functions_only() {
+    let mut fragment = tensor("fragment", "f16", nchw4c([1, 2, 2, 4], &[]), ZERO);
+    fragment.memory = Memory::None;
+    let outputs = emit(
+        &manifest(vec![fragment.clone()], vec![]),
+        &CSettings::default(),
+        "f",
+        &Templates::default(),
+    );
+    assert!(!outputs.unwrap()[0].text.contains("fragment_pack"));
+    run("fragment", &manifest(vec![fragment], vec![]));
+}
+
+#[test]
+fn awkward_names_compile() {
+    let layout = row_major(&[("logical", 2), ("physical", 3), ("p1", 2), ("l0", 2), ("slot", 2)]);
+    let mut tensors = vec![tensor("awkward", "f32", layout, ZERO)];
+    let layout = permuted(
+        &[("int", 2), ("errno", 3), ("class", 2), ("y0", 5), ("fill", 2)],
+        &[4, 3, 2, 1, 0],
+    );
+    tensors.push(tensor("reserved", "u4", layout, ZERO));
+    // Every word that C, C++ or the library keeps, as the name of an axis.
+    let words = dialect::C.reserved.iter().flat_map(|(_, words)| *words);
+    let words: Vec<&str> = words.chain(dialect::C.functions).copied().collect();
+    for (k, words) in words.chunks(12).enumerate() {
+        let axes: Vec<(&str, i128)> =
+            words.iter().enumerate().map(|(k, word)| (*word, if k < 3 { 2 } else { 1 })).collect();
+        let order: Vec<usize> = (0..axes.len()).rev().collect();
+        tensors.push(tensor(&format!("words{k}"), "f32", permuted(&axes, &order), ZERO));
+    }
+    run("awkward", &manifest(tensors, vec![]));
+}
+
+#[test]
+fn float_helpers_agree_with_the_formats() {
+    let names = ["f16", "bf16", "f8e4m3fn", "f8e5m2", "f8e8m0fnu", "f4e2m1fn"];
+    let tensors = names.map(|name| tensor(name, name, row_major(&[("n", 3)]), ZERO));
+    let manifest = manifest(tensors.into(), vec![]);
+    let outputs = emit(&manifest, &CSettings::default(), "floats", &Templates::default()).unwrap();
+    let folder = folder("floats");
+    write(&folder, &outputs);
+    std::fs::write(folder.join("floats_main.c"), include_str!("floats.c")).unwrap();
+    for (compiler, flags) in compilers() {
+        let compiled = Command::new(compiler)
+            .args(&flags)
+            .args(["-o", "floats_main", "floats_main.c"])
+            .current_dir(&folder)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&compiled.stderr);
+        assert!(compiled.status.success(), "{compiler}:\n{said}");
+        let ran = Command::new(folder.join("floats_main")).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&ran.stdout), "ok\n", "{compiler}");
+    }
+}
