@@ -1,0 +1,58 @@
+//! `layoutc explain`: the long form of a diagnostic.
+
+use layoutc_compiler::codes::Code;
+use serde_json::json;
+
+use crate::args::Format;
+use crate::console::Console;
+use crate::fault::{Fault, distance};
+use crate::pages::page;
+
+use super::Ending;
+
+/// Prints the page of a code, or the list of all codes.
+pub(crate) fn run(code: Option<&str>, console: &mut Console) -> Result<Ending, Fault> {
+    match code {
+        None => list(console),
+        Some(code) => explain(code, console)?,
+    }
+    Ok(Ending::Good)
+}
+
+fn list(console: &mut Console) {
+    let mut codes: Vec<&Code> = Code::ALL.iter().collect();
+    codes.sort_by_key(|code| code.id());
+    let width = codes.iter().map(|code| code.id().len()).max().unwrap_or(0);
+    for code in codes {
+        let line = match console.format {
+            Format::Json => json!({ "code": code.id(), "title": code.title() }).to_string(),
+            Format::Text => format!("{:width$}  {}", code.id(), code.title()),
+        };
+        console.result(&format!("{line}\n"));
+    }
+}
+
+fn explain(asked: &str, console: &mut Console) -> Result<(), Fault> {
+    // As it is printed: `error[map::not_injective]`, or the brackets' content alone.
+    let id = asked.split_once('[').map_or(asked, |(_, rest)| rest).trim_end_matches(':');
+    let id = id.strip_suffix(']').unwrap_or(id);
+    let Some(code) = Code::ALL.iter().find(|code| code.id() == id) else {
+        return Err(Fault::Usage(unknown(id)));
+    };
+    let text = page(id).unwrap_or(code.title());
+    let text = match console.format {
+        Format::Json => json!({ "code": id, "title": code.title(), "text": text }).to_string(),
+        Format::Text => text.trim_end().to_owned(),
+    };
+    console.result(&format!("{text}\n"));
+    Ok(())
+}
+
+fn unknown(id: &str) -> String {
+    let near = Code::ALL.iter().map(|code| code.id()).min_by_key(|known| {
+        let what = known.split_once("::").map_or(*known, |(_, what)| what);
+        distance(id, known).min(distance(id, what).saturating_add(1))
+    });
+    let hint = near.map_or(String::new(), |near| format!("; the nearest is `{near}`"));
+    format!("there is no code `{id}`{hint} (`layoutc explain` lists all)")
+}
