@@ -1,5 +1,5 @@
 //! The stable codes of diagnostics: one row each. Every code has a page, `book/src/codes/<area>/<what>.md`, whose
-//! first `kdl` block raises it and whose second does not.
+//! first `kdl` block raises it and whose second does not; the page of a code that only the binary raises shows commands.
 
 macro_rules! codes {
     ($($variant:ident $id:literal $title:literal)*) => {
