@@ -24,6 +24,7 @@ pub(crate) struct Args {
 
 /// What every command understands.
 #[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Everywhere")]
 pub(crate) struct Common {
     /// How results and diagnostics are printed; json: one object a line, on standard output
     #[arg(long, global = true, value_enum, default_value_t = Format::Text, value_name = "HOW")]
@@ -42,20 +43,15 @@ pub(crate) struct Common {
 /// How results are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// For people.
     Text,
-    /// For programs.
     Json,
 }
 
 /// Whether diagnostics are coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
-    /// On a terminal, unless `NO_COLOR` is set.
     Auto,
-    /// Always.
     Always,
-    /// Never.
     Never,
 }
 

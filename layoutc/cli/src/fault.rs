@@ -49,7 +49,9 @@ pub(crate) fn placeless(code: Code, message: impl Into<String>) -> Diagnostic {
 
 /// The word of `known` that `word` was most likely meant to be.
 pub(crate) fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = (word.chars().count() / 3).max(2);
+    // A word of which every letter must change was not meant.
+    let length = word.chars().count();
+    let limit = (length / 3).max(2).min(length.saturating_sub(1));
     known
         .map(|candidate| (distance(word, candidate), candidate))
         .filter(|(distance, _)| *distance <= limit)

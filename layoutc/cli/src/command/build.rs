@@ -1,6 +1,6 @@
 //! `layoutc build`: checks, then writes the outputs that changed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -85,11 +85,9 @@ fn emit_all(args: &Build, session: &mut Session) -> Result<Vec<Job>, Fault> {
 }
 
 fn job(args: &Build, project: &Project, mut outputs: Vec<Output>) -> Result<Job, Fault> {
+    known_targets(&args.target, &outputs)?;
     if !args.target.is_empty() {
-        outputs.retain(|output| {
-            let target = output.path.split('/').next().unwrap_or_default();
-            args.target.iter().any(|asked| asked == target)
-        });
+        outputs.retain(|output| args.target.iter().any(|asked| asked == target_of(output)));
     }
     let own = args.out.is_none();
     let root = match &args.out {
@@ -105,6 +103,23 @@ fn job(args: &Build, project: &Project, mut outputs: Vec<Output>) -> Result<Job,
     // What would be replaced is a difference, not a refusal, where nothing is written.
     let strictness = if args.force || args.check { Strictness::Force } else { Strictness::Careful };
     Ok(Job { root, outputs, strictness, sweep })
+}
+
+/// The folder of an output below the output folder: its target's name.
+fn target_of(output: &Output) -> &str {
+    output.path.split('/').next().unwrap_or_default()
+}
+
+fn known_targets(asked: &[String], outputs: &[Output]) -> Result<(), Fault> {
+    let mut known: BTreeSet<&str> = outputs.iter().map(target_of).collect();
+    known.insert("c");
+    match asked.iter().find(|target| !known.contains(target.as_str())) {
+        None => Ok(()),
+        Some(target) => {
+            let known = known.into_iter().collect::<Vec<_>>().join("`, `");
+            Err(Fault::Usage(format!("there is no target `{target}`; there is `{known}`")))
+        }
+    }
 }
 
 /// The project's output folder: below its root, also when links are followed.

@@ -12,7 +12,7 @@ use layoutc_compiler::codes::Code;
 
 use crate::args::{Args, Command};
 use crate::console::{Console, write_plainly};
-use crate::fault::{Fault, placeless};
+use crate::fault::{Fault, placeless, plain};
 use crate::report::{Report, escape};
 
 /// How a command ended that printed all there is to say.
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     match console.finish() {
         Ok(()) => ExitCode::from(code),
         Err(error) => {
-            write_plainly(&format!("error: cannot write to standard output: {error}\n"));
+            write_plainly(&format!("error: cannot write to standard output: {}\n", plain(&error)));
             ExitCode::from(3)
         }
     }
