@@ -6,6 +6,8 @@ use std::path::Path;
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::diagnostic::{Diagnostic, Severity};
 
+use crate::project::seen;
+
 /// What ends a command early.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fault {
@@ -20,7 +22,8 @@ pub(crate) enum Fault {
 impl Fault {
     /// The machine would not `verb` (as in "read") the file or folder at `path`.
     pub(crate) fn io(verb: &str, path: &Path, error: &io::Error) -> Self {
-        let message = format!("cannot {verb} `{}`: {}", path.display(), plain(error));
+        let shown = if path.is_absolute() { seen(path) } else { path.display().to_string() };
+        let message = format!("cannot {verb} `{shown}`: {}", plain(error));
         Fault::Machine(Box::new(placeless(Code::OutputIo, message)))
     }
 }

@@ -35,7 +35,7 @@ impl Session {
             let files = Files::new(&project.root);
             let manifests: Vec<String> = project.manifests.keys().cloned().collect();
             let checked = check(&files, &manifests, &project.config);
-            for (path, text) in files.into_texts() {
+            for (path, text) in files.into_texts()? {
                 report.text(project.shown(&path), text);
             }
             report.add(checked.diagnostics.iter().map(|d| localized(d, &project)));

@@ -150,8 +150,8 @@ fn templates(project: &Project) -> Result<BTreeMap<String, String>, Fault> {
     for file in walk::files(&folder)? {
         let Some(name) = file.strip_prefix(&folder).ok().and_then(slashed) else { continue };
         let text = files::read(&file).map_err(|error| {
-            let reason = files::reason(&error);
-            let message = format!("cannot read the template `{}`: {reason}", seen(&file));
+            let (shown, reason) = (seen(&file), error.reason());
+            let message = format!("cannot read the template `{shown}`: {reason}");
             Fault::Machine(Box::new(placeless(Code::OutputIo, message)))
         })?;
         templates.insert(name, text);

@@ -72,7 +72,8 @@ fn folders(root: &Path, path: &str) -> Result<Option<Diagnostic>, Fault> {
                 return Ok(Some(link(&folder)));
             }
         }
-        if !real.is_dir() {
+        let metadata = fs::metadata(&real).map_err(|e| Fault::io("look at", &folder, &e))?;
+        if !metadata.is_dir() {
             return Ok(Some(blocked(&folder, "not a folder")));
         }
     }

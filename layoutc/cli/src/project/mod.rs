@@ -89,7 +89,7 @@ impl Found {
     /// The project of the current folder or of a parent.
     fn here(&mut self, report: &mut Report) -> Result<(), Fault> {
         let here = env::current_dir().map_err(|e| Fault::io("find", Path::new("."), &e))?;
-        let Some(root) = root_of(&here) else {
+        let Some(root) = root_of(&here)? else {
             return Err(Fault::Usage(format!(
                 "there is no {CONFIG} here or in a folder above; name a manifest, as in `layoutc check a.kdl`"
             )));
@@ -108,7 +108,7 @@ impl Found {
     fn folder(&mut self, given: &Path, report: &mut Report) -> Result<(), Fault> {
         let folder = canonical(given)?;
         let shown = paths::start(given);
-        if let Some(root) = root_of(&folder) {
+        if let Some(root) = root_of(&folder)? {
             if self.config(&root, report)? {
                 self.sources(&root, &folder, shown)?;
                 if !self.manifests.contains_key(&root) {
@@ -141,7 +141,7 @@ impl Found {
         let name = given.file_name().unwrap_or_default();
         let parent = given.parent().filter(|parent| !parent.as_os_str().is_empty());
         let folder = canonical(parent.unwrap_or(Path::new(".")))?;
-        let root = match root_of(&folder) {
+        let root = match root_of(&folder)? {
             Some(root) if !self.config(&root, report)? => return Ok(()),
             Some(root) => root,
             None => folder.clone(),
@@ -158,7 +158,7 @@ impl Found {
         let globs = Globs::new(&patterns)?;
         for start in &globs.folders {
             for file in walk::files(&root.join(start))? {
-                let is_own = root_of(&file).is_some_and(|own| own == root);
+                let is_own = root_of(&file)?.is_some_and(|own| own == root);
                 if is_own && file.starts_with(folder) && globs.matches(&below(&file, root)) {
                     self.add(root, &file, &given.join(below(&file, folder)))?;
                 }
@@ -187,7 +187,7 @@ impl Found {
         let path = root.join(CONFIG);
         let shown = seen(&path);
         let text = files::read(&path).map_err(|error| {
-            let message = format!("cannot read `{shown}`: {}", files::reason(&error));
+            let message = format!("cannot read `{shown}`: {}", error.reason());
             Fault::Machine(Box::new(placeless(Code::OutputIo, message)))
         })?;
         let file: Arc<str> = Arc::from(shown.as_str());
@@ -225,8 +225,17 @@ impl Found {
 }
 
 /// The nearest folder at or above `path` with a `layoutc.toml`.
-fn root_of(path: &Path) -> Option<PathBuf> {
-    path.ancestors().find(|folder| folder.join(CONFIG).is_file()).map(Path::to_owned)
+fn root_of(path: &Path) -> Result<Option<PathBuf>, Fault> {
+    use ErrorKind::{NotADirectory, NotFound, PermissionDenied};
+    for folder in path.ancestors() {
+        match fs::metadata(folder.join(CONFIG)) {
+            Ok(metadata) if metadata.is_file() => return Ok(Some(folder.to_owned())),
+            Ok(_) => {}
+            Err(error) if matches!(error.kind(), NotFound | NotADirectory | PermissionDenied) => {}
+            Err(error) => return Err(Fault::io("look at", &folder.join(CONFIG), &error)),
+        }
+    }
+    Ok(None)
 }
 
 fn canonical(path: &Path) -> Result<PathBuf, Fault> {
