@@ -12,7 +12,6 @@ mod tests;
 mod write;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use layoutc_compiler::Output;
@@ -23,7 +22,7 @@ use crate::fault::{Fault, placeless};
 use crate::project::paths::is_below;
 
 pub(crate) use place::link;
-pub(crate) use write::lock;
+pub(crate) use write::{Lock, lock};
 
 /// What became of an output, or would.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,7 +105,7 @@ impl Plan {
     }
 
     /// Writes what is new and removes what is left over. The folder must be locked, unless it is not there.
-    pub(crate) fn apply(&self, _lock: &File) -> Result<(), Fault> {
+    pub(crate) fn apply(&self, _lock: &Lock) -> Result<(), Fault> {
         let texts = |(path, (status, text)): (&String, &(Status, String))| {
             (*status == Status::Written).then(|| (self.root.join(path), text.clone()))
         };

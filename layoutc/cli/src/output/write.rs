@@ -10,16 +10,24 @@ use crate::fault::Fault;
 /// How temporary files begin and end.
 pub(crate) const TEMPORARY: (&str, &str) = (".layoutc-", ".tmp");
 
-/// Makes the output folder and locks it, for as long as the file lives; `wait` is called if another build holds it.
-/// Where locks are not to be had (some network file systems) there is none.
-pub(crate) fn lock(root: &Path, wait: impl FnOnce()) -> Result<File, Fault> {
+/// The output folder, locked for as long as this lives. Where a folder cannot be locked (Windows, some network file
+/// systems) nothing is: builds at once then still write the same bytes, each file whole.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    _folder: Option<File>,
+}
+
+/// Makes the output folder and locks it; `wait` is called if another build holds it.
+pub(crate) fn lock(root: &Path, wait: impl FnOnce()) -> Result<Lock, Fault> {
     fs::create_dir_all(root).map_err(|error| Fault::io("make", root, &error))?;
-    let folder = File::open(root).map_err(|error| Fault::io("open", root, &error))?;
-    if let Err(TryLockError::WouldBlock) = folder.try_lock() {
+    let folder = File::open(root).ok();
+    if let Some(folder) = &folder
+        && let Err(TryLockError::WouldBlock) = folder.try_lock()
+    {
         wait();
         folder.lock().map_err(|error| Fault::io("lock", root, &error))?;
     }
-    Ok(folder)
+    Ok(Lock { _folder: folder })
 }
 
 /// Temporary files and new folders: gone again unless everything went well.
