@@ -6,6 +6,17 @@
 
 extern crate alloc;
 
+pub mod build;
 pub mod digits;
 pub mod expr;
 pub mod layout;
+pub mod locate;
+pub mod map;
+pub mod parse;
+pub mod physical;
+mod poly;
+pub mod print;
+pub mod proof;
+mod range;
+pub mod simplify;
+pub mod step;

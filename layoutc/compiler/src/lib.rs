@@ -6,7 +6,9 @@ pub mod diagnostic;
 pub mod dtype;
 pub mod inspect;
 pub mod locate;
+pub mod manifest;
 pub mod model;
+pub mod nearest;
 pub mod seal;
 
 use std::collections::BTreeMap;

@@ -16,12 +16,12 @@ fn without_paths_the_project_of_a_folder_above_is_checked() {
     ]);
     let ran = world.run(&["check"]);
     assert_eq!(ran.code, Some(1));
-    assert_eq!(places(&ran.err), ["layouts/b.kdl:4:29", "layouts/deep/a.kdl:4:29"]);
+    assert_eq!(places(&ran.err), ["layouts/b.kdl:4:28", "layouts/deep/a.kdl:4:28"]);
     assert!(ran.err.ends_with("\n\n2 errors\n"), "{}", ran.err);
     let ran = world.run_in("layouts/deep", &["check"], "");
-    assert_eq!(places(&ran.err), ["../b.kdl:4:29", "a.kdl:4:29"]);
+    assert_eq!(places(&ran.err), ["../b.kdl:4:28", "a.kdl:4:28"]);
     let ran = world.run_in("other", &["check"], "");
-    assert_eq!(places(&ran.err), ["../layouts/b.kdl:4:29", "../layouts/deep/a.kdl:4:29"]);
+    assert_eq!(places(&ran.err), ["../layouts/b.kdl:4:28", "../layouts/deep/a.kdl:4:28"]);
 }
 
 #[test]
@@ -29,12 +29,12 @@ fn paths_are_printed_as_they_were_given() {
     let world = World::new(&[("layoutc.toml", ""), ("layouts/a.kdl", BROKEN)]);
     let absolute = world.path("layouts/a.kdl");
     let absolute = absolute.to_str().expect("Unicode");
-    let expected = format!("{absolute}:4:29");
+    let expected = format!("{absolute}:4:28");
     for (given, printed) in [
-        ("layouts/a.kdl", "layouts/a.kdl:4:29"),
-        ("./layouts/a.kdl", "./layouts/a.kdl:4:29"),
-        ("layouts", "layouts/a.kdl:4:29"),
-        (".", "layouts/a.kdl:4:29"),
+        ("layouts/a.kdl", "layouts/a.kdl:4:28"),
+        ("./layouts/a.kdl", "./layouts/a.kdl:4:28"),
+        ("layouts", "layouts/a.kdl:4:28"),
+        (".", "layouts/a.kdl:4:28"),
         (absolute, expected.as_str()),
     ] {
         assert_eq!(places(&world.run(&["check", given]).err), [printed], "{given}");
@@ -44,7 +44,7 @@ fn paths_are_printed_as_they_were_given() {
 #[test]
 fn a_manifest_named_outside_the_sources_is_checked_all_the_same() {
     let world = World::new(&[("layoutc.toml", ""), ("draft.kdl", BROKEN)]);
-    assert_eq!(places(&world.run(&["check", "draft.kdl"]).err), ["draft.kdl:4:29"]);
+    assert_eq!(places(&world.run(&["check", "draft.kdl"]).err), ["draft.kdl:4:28"]);
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn a_folder_without_a_project_holds_manifests_and_projects() {
         ("all/p/unrelated.kdl", BROKEN),
     ]);
     let ran = world.run(&["check", "all"]);
-    assert_eq!(places(&ran.err), ["all/one.kdl:4:29", "all/p/layouts/a.kdl:4:29"]);
+    assert_eq!(places(&ran.err), ["all/one.kdl:4:28", "all/p/layouts/a.kdl:4:28"]);
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn sources_say_which_manifests_there_are() {
         ("a.kdl", BROKEN),
         ("layouts/b.kdl", BROKEN),
     ]);
-    assert_eq!(places(&world.run(&["check"]).err), ["a.kdl:4:29"]);
+    assert_eq!(places(&world.run(&["check"]).err), ["a.kdl:4:28"]);
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn diagnostics_as_json_come_after_the_result_on_standard_output() {
     assert_eq!(objects[1]["kind"], "diagnostic");
     assert_eq!(objects[1]["labels"][0]["file"], "a.kdl");
     assert_eq!(objects[1]["labels"][0]["line"], 4);
-    assert_eq!(objects[1]["labels"][0]["column"], 29);
+    assert_eq!(objects[1]["labels"][0]["column"], 28);
     assert_eq!(objects[1]["docs"], "layoutc explain map::not_injective");
 }
 

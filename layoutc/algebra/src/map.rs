@@ -1,0 +1,447 @@
+//! Index maps: names looked up, storage axes named, every rule of the language checked but the extents.
+
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use thiserror::Error;
+
+use crate::expr::{BinOp, Expr, ExprError, Var};
+use crate::layout::Axis;
+use crate::parse::{Ast, AstKind, ItemText, MapText, Param, Span};
+use crate::simplify::Facts;
+
+/// One storage axis of a map.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Item {
+    /// Its name, unique within the map.
+    pub name: String,
+    /// Its index over the axes that the map is applied to: `Var::Storage(k)` is the k-th of them.
+    pub index: Expr,
+    /// The stated extent, over symbols.
+    pub extent: Option<Expr>,
+    /// The bytes of the index in the map's text; empty for maps that a step made.
+    pub span: Span,
+}
+
+/// A map from the current axes to new storage axes, as written: nothing is simplified.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct IndexMap {
+    /// The new axes, major to minor.
+    pub items: Vec<Item>,
+    /// After which items a separator stands: the position of the last item of each group but the last.
+    pub separators: Vec<usize>,
+}
+
+/// What is wrong with a map.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum MapErrorKind {
+    /// A name that nothing has here.
+    #[error("`{0}` is no axis, const, parameter or symbol here")]
+    UnknownName(String),
+    /// The parameters do not match the axes.
+    #[error("the map takes {params} axes, and there are {}: {}", axes.len(), axes.join(", "))]
+    Arity {
+        /// How many the parameters take.
+        params: usize,
+        /// The axes at hand.
+        axes: Vec<String>,
+    },
+    /// A parameter that stands twice.
+    #[error("the parameter `{0}` stands twice")]
+    DuplicateParameter(String),
+    /// A parameter or axis with the name of a const, symbol or layout parameter.
+    #[error("`{0}` hides a const, symbol or parameter of the same name")]
+    Hides(String),
+    /// Two items with one written name.
+    #[error("two storage axes are called `{0}`")]
+    DuplicateName(String),
+    /// `*name` where no parameter is so called.
+    #[error("`*{0}` names no `*` parameter")]
+    UnknownStar(String),
+    /// A divisor that holds an axis.
+    #[error("the divisor is not a constant")]
+    DivisorNotConstant,
+    /// A divisor that is zero or negative, or a symbol that may be.
+    #[error("the divisor is not known to be positive: it can be {least}")]
+    Divisor {
+        /// The least value it takes.
+        least: i128,
+    },
+    /// A product of two expressions that both hold axes.
+    #[error("a product needs one side free of axes")]
+    Product,
+    /// A stated extent that holds an axis.
+    #[error("an extent holds no axes")]
+    ExtentHasAxes,
+    /// A function that does not exist.
+    #[error("`{0}` is no function")]
+    UnknownFunction(String),
+    /// A function of a later release.
+    #[error("`{0}` is not built yet")]
+    FunctionNotYet(String),
+    /// Too large, or beyond the integers.
+    #[error(transparent)]
+    Expr(#[from] ExprError),
+}
+
+/// What is wrong, and where in the map's text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MapError {
+    /// What.
+    pub kind: MapErrorKind,
+    /// Where, in bytes of the text.
+    pub span: Span,
+}
+
+/// Where a map's names come from.
+#[derive(Clone, Copy)]
+pub struct Scope<'a> {
+    /// The axes that the map is applied to.
+    pub axes: &'a [Axis],
+    /// The value of a const, parameter or symbol.
+    pub values: &'a dyn Fn(&str) -> Option<Expr>,
+    /// Facts of the symbols.
+    pub facts: &'a Facts,
+}
+
+impl core::fmt::Debug for Scope<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Scope").field("axes", &self.axes).finish_non_exhaustive()
+    }
+}
+
+/// The map that a text means: names looked up, storage axes named.
+///
+/// # Errors
+/// Every fault of the text, in its order.
+pub fn resolve(text: &MapText, scope: Scope<'_>) -> Result<IndexMap, Vec<MapError>> {
+    let mut resolver = Resolver { scope, bound: Vec::new(), stars: None, errors: Vec::new() };
+    let arity_holds = match &text.params {
+        Some(params) if params.is_empty() && text.items.is_empty() => {
+            return Ok(identity(scope.axes));
+        }
+        Some(params) => resolver.bind(params),
+        None if text.items.is_empty() => return Ok(identity(scope.axes)),
+        None => {
+            resolver.bound =
+                scope.axes.iter().enumerate().map(|(k, a)| (a.name.clone(), k)).collect();
+            true
+        }
+    };
+    if !arity_holds {
+        return Err(resolver.errors);
+    }
+    let map = resolver.items(text);
+    if resolver.errors.is_empty() { Ok(map) } else { Err(resolver.errors) }
+}
+
+/// An expression free of axes: a const, an extent, a step's argument.
+///
+/// # Errors
+/// The faults, in the text's order.
+pub fn resolve_constant(
+    ast: &Ast,
+    values: &dyn Fn(&str) -> Option<Expr>,
+    facts: &Facts,
+) -> Result<Expr, Vec<MapError>> {
+    let scope = Scope { axes: &[], values, facts };
+    let mut resolver = Resolver { scope, bound: Vec::new(), stars: None, errors: Vec::new() };
+    match resolver.expr(ast) {
+        Some(expr) if resolver.errors.is_empty() => Ok(expr),
+        _ => Err(resolver.errors),
+    }
+}
+
+/// The map that leaves every axis as it is.
+pub fn identity(axes: &[Axis]) -> IndexMap {
+    let items = (0_u32..)
+        .zip(axes)
+        .map(|(k, axis)| Item {
+            name: axis.name.clone(),
+            index: Expr::var(Var::Storage(k)),
+            extent: Some(axis.extent.clone()),
+            span: 0..0,
+        })
+        .collect();
+    IndexMap { items, separators: Vec::new() }
+}
+
+struct Resolver<'a> {
+    scope: Scope<'a>,
+    /// Names of axes here, with the axis' position.
+    bound: Vec<(String, usize)>,
+    /// The `*` parameter with the axes it takes.
+    stars: Option<(String, core::ops::Range<usize>)>,
+    errors: Vec<MapError>,
+}
+
+/// A storage axis before it has its final name.
+struct Unnamed {
+    written: Option<(String, Span)>,
+    derived: String,
+    item: Item,
+}
+
+impl Resolver<'_> {
+    fn error(&mut self, kind: MapErrorKind, span: &Span) {
+        self.errors.push(MapError { kind, span: span.clone() });
+    }
+
+    /// Binds the parameters to the axes by position; false when they cannot match.
+    fn bind(&mut self, params: &[Param]) -> bool {
+        let axes = self.scope.axes;
+        let single = params.iter().filter(|p| !p.star).count();
+        let starred = params.iter().any(|p| p.star);
+        if single > axes.len() || (!starred && single != axes.len()) {
+            let names = axes.iter().map(|a| a.name.clone()).collect();
+            let span = match (params.first(), params.last()) {
+                (Some(first), Some(last)) => first.span.start..last.span.end,
+                _ => 0..0,
+            };
+            self.error(MapErrorKind::Arity { params: single, axes: names }, &span);
+            return false;
+        }
+        let mut at = 0;
+        let mut seen = BTreeSet::new();
+        for param in params {
+            if !seen.insert(param.name.clone()) {
+                self.error(MapErrorKind::DuplicateParameter(param.name.clone()), &param.span);
+            }
+            if (self.scope.values)(&param.name).is_some() {
+                self.error(MapErrorKind::Hides(param.name.clone()), &param.span);
+            }
+            if param.star {
+                let count = axes.len() - single;
+                self.stars = Some((param.name.clone(), at..at + count));
+                at += count;
+            } else {
+                self.bound.push((param.name.clone(), at));
+                at += 1;
+            }
+        }
+        true
+    }
+
+    fn items(&mut self, text: &MapText) -> IndexMap {
+        let mut unnamed: Vec<Unnamed> = Vec::new();
+        let mut separators = Vec::new();
+        for (position, item) in text.items.iter().enumerate() {
+            match item {
+                ItemText::Star(name, span) => self.spread(name, span, &mut unnamed),
+                ItemText::Expr { name, expr, extent } => {
+                    let index = self.expr(expr);
+                    let extent = extent.as_ref().and_then(|e| self.extent(e));
+                    if let Some(index) = index {
+                        let derived = self.derived_name(&index, unnamed.len());
+                        let item =
+                            Item { name: String::new(), index, extent, span: expr.span.clone() };
+                        unnamed.push(Unnamed { written: name.clone(), derived, item });
+                    }
+                }
+            }
+            if let Some((_, span)) =
+                text.separators.iter().find(|(after, _)| *after == position + 1)
+            {
+                // A `*` parameter that takes no axis can leave a group empty.
+                match unnamed.len().checked_sub(1) {
+                    Some(last) if separators.last() != Some(&last) => separators.push(last),
+                    _ if self.errors.is_empty() => {
+                        self.error(MapErrorKind::UnknownStar(String::new()), span)
+                    }
+                    _ => {}
+                }
+            }
+        }
+        IndexMap { items: self.named(unnamed), separators }
+    }
+
+    fn spread(&mut self, name: &str, span: &Span, unnamed: &mut Vec<Unnamed>) {
+        let Some((_, range)) = self.stars.clone().filter(|(star, _)| star == name) else {
+            self.error(MapErrorKind::UnknownStar(name.to_string()), span);
+            return;
+        };
+        for (k, axis) in (0_u32..).zip(self.scope.axes).skip(range.start).take(range.len()) {
+            let extent = Some(axis.extent.clone());
+            let index = Expr::var(Var::Storage(k));
+            let item = Item { name: String::new(), index, extent, span: span.clone() };
+            unnamed.push(Unnamed { written: None, derived: axis.name.clone(), item });
+        }
+    }
+
+    fn named(&mut self, unnamed: Vec<Unnamed>) -> Vec<Item> {
+        let mut taken: BTreeSet<String> = BTreeSet::new();
+        for item in &unnamed {
+            if let Some((name, span)) = &item.written
+                && !taken.insert(name.clone())
+            {
+                self.errors.push(MapError {
+                    kind: MapErrorKind::DuplicateName(name.clone()),
+                    span: span.clone(),
+                });
+            }
+        }
+        let mut items = Vec::new();
+        for Unnamed { written, derived, mut item } in unnamed {
+            item.name = match written {
+                Some((name, _)) => name,
+                None => unique(derived, &mut taken),
+            };
+            items.push(item);
+        }
+        items
+    }
+
+    /// The name of a storage axis that has none written: see the language's section 3.
+    fn derived_name(&self, index: &Expr, position: usize) -> String {
+        use crate::expr::Node;
+        let axis_name = |expr: &Expr| match expr.as_var() {
+            Some(Var::Storage(k)) => self.name_of(k),
+            _ => None,
+        };
+        if let Some(name) = axis_name(index) {
+            return name;
+        }
+        if let Node::Bin(op @ (BinOp::FloorDiv | BinOp::Mod), x, _) = index.node() {
+            if let Some(name) = axis_name(x) {
+                return format!(
+                    "{name}{}",
+                    if *op == BinOp::FloorDiv { "_outer" } else { "_inner" }
+                );
+            }
+        } else {
+            let axes: Vec<Var> =
+                index.vars().into_iter().filter(|v| matches!(v, Var::Storage(_))).collect();
+            if let [Var::Storage(k)] = axes.as_slice()
+                && is_affine(index)
+                && let Some(name) = self.name_of(*k)
+            {
+                return name;
+            }
+        }
+        format!("axis{position}")
+    }
+
+    fn name_of(&self, axis: u32) -> Option<String> {
+        let axis = usize::try_from(axis).ok()?;
+        self.bound.iter().find(|(_, k)| *k == axis).map(|(name, _)| name.clone())
+    }
+
+    fn extent(&mut self, ast: &Ast) -> Option<Expr> {
+        let expr = self.expr(ast)?;
+        if has_axes(&expr) {
+            self.error(MapErrorKind::ExtentHasAxes, &ast.span);
+            return None;
+        }
+        Some(expr)
+    }
+
+    fn expr(&mut self, ast: &Ast) -> Option<Expr> {
+        match &ast.kind {
+            AstKind::Int(value) => Some(Expr::constant(*value)),
+            AstKind::Name(name) => self.name(name, &ast.span),
+            AstKind::Neg(a) => {
+                let a = self.expr(a)?;
+                self.built(Expr::negate(&a), &ast.span)
+            }
+            AstKind::Bin(op, _, left, right) => self.binary(*op, left, right, &ast.span),
+            AstKind::Call(name, _) => {
+                let known = ["morton", "hilbert", "bitrev"].contains(&name.as_str());
+                let kind = if known {
+                    MapErrorKind::FunctionNotYet
+                } else {
+                    MapErrorKind::UnknownFunction
+                };
+                self.error(kind(name.clone()), &ast.span);
+                None
+            }
+        }
+    }
+
+    fn name(&mut self, name: &str, span: &Span) -> Option<Expr> {
+        if let Some((_, axis)) = self.bound.iter().find(|(bound, _)| bound == name) {
+            return u32::try_from(*axis).ok().map(|k| Expr::var(Var::Storage(k)));
+        }
+        if let Some(value) = (self.scope.values)(name) {
+            return Some(value);
+        }
+        self.error(MapErrorKind::UnknownName(name.to_string()), span);
+        None
+    }
+
+    fn built(&mut self, expr: Result<Expr, ExprError>, span: &Span) -> Option<Expr> {
+        match expr {
+            Ok(expr) => Some(expr),
+            Err(error) => {
+                self.error(MapErrorKind::Expr(error), span);
+                None
+            }
+        }
+    }
+
+    fn binary(&mut self, op: BinOp, left: &Ast, right: &Ast, span: &Span) -> Option<Expr> {
+        let (a, b) = (self.expr(left), self.expr(right));
+        let (a, b) = (a?, b?);
+        match op {
+            BinOp::FloorDiv | BinOp::Mod => {
+                if has_axes(&b) {
+                    self.error(MapErrorKind::DivisorNotConstant, &right.span);
+                    return None;
+                }
+                let bounds = self.scope.facts.bounds(&b);
+                let (least, _) = self.built_bounds(bounds, &right.span)?;
+                if least < 1 {
+                    self.error(MapErrorKind::Divisor { least }, &right.span);
+                    return None;
+                }
+            }
+            BinOp::Mul if has_axes(&a) && has_axes(&b) => {
+                self.error(MapErrorKind::Product, span);
+                return None;
+            }
+            _ => {}
+        }
+        self.built(Expr::binary(op, &a, &b), span)
+    }
+
+    fn built_bounds(
+        &mut self,
+        bounds: Result<(i128, i128), ExprError>,
+        span: &Span,
+    ) -> Option<(i128, i128)> {
+        match bounds {
+            Ok(bounds) => Some(bounds),
+            Err(error) => {
+                self.error(MapErrorKind::Expr(error), span);
+                None
+            }
+        }
+    }
+}
+
+fn has_axes(expr: &Expr) -> bool {
+    expr.mentions(&|var| !matches!(var, Var::Symbol(_)))
+}
+
+/// Whether no `//`, `%`, `&` or `^` occurs.
+fn is_affine(expr: &Expr) -> bool {
+    use crate::expr::Node;
+    match expr.node() {
+        Node::Const(_) | Node::Var(_) => true,
+        Node::Neg(a) => is_affine(a),
+        Node::Bin(BinOp::Add | BinOp::Sub | BinOp::Mul, a, b) => is_affine(a) && is_affine(b),
+        Node::Bin(..) => false,
+    }
+}
+
+/// `name`, or `name_2`, `name_3`, … where that is taken; takes it.
+pub(crate) fn unique(name: String, taken: &mut BTreeSet<String>) -> String {
+    let mut candidate = name.clone();
+    let mut suffix = 2;
+    while !taken.insert(candidate.clone()) {
+        candidate = format!("{name}_{suffix}");
+        suffix += 1;
+    }
+    candidate
+}

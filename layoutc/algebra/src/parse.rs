@@ -1,0 +1,498 @@
+//! The text of maps and expressions: tokens, spanned trees. No name is looked up here (see [`crate::map`]).
+//!
+//! Spans are UTF-8 bytes of the text. Parentheses nest at most [`MAX_NESTING`] deep and an expression holds at most
+//! [`MAX_TERMS`] operators in a row, so that no text exhausts the stack.
+
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use thiserror::Error;
+
+use crate::expr::BinOp;
+
+/// How deep parentheses, signs and calls may nest.
+pub const MAX_NESTING: usize = 256;
+/// How many operators may follow one another without parentheses.
+pub const MAX_TERMS: usize = 512;
+/// The longest text, in bytes.
+pub const MAX_BYTES: usize = 1 << 16;
+
+/// Bytes of the text.
+pub type Span = Range<usize>;
+
+/// An expression with the place of every part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ast {
+    /// The bytes it was written in, its parentheses included.
+    pub span: Span,
+    /// What it is.
+    pub kind: AstKind,
+    /// Nodes from here to the farthest leaf; at most [`MAX_TERMS`].
+    depth: usize,
+}
+
+/// What an [`Ast`] is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AstKind {
+    /// A literal, at most `2^63 - 1`.
+    Int(i128),
+    /// A name: an axis, const, parameter or symbol.
+    Name(String),
+    /// `-a`
+    Neg(Box<Ast>),
+    /// `a op b`; the operator's own bytes.
+    Bin(BinOp, Span, Box<Ast>, Box<Ast>),
+    /// `f(a, b)`
+    Call(String, Vec<Ast>),
+}
+
+/// A parameter: `c`, or `*outer` for any number of axes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Param {
+    /// The name.
+    pub name: String,
+    /// Whether it takes any number of axes.
+    pub star: bool,
+    /// Its bytes.
+    pub span: Span,
+}
+
+/// One item of a map's right side.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ItemText {
+    /// `name = expr : extent`
+    Expr {
+        /// The written name of the storage axis.
+        name: Option<(String, Span)>,
+        /// The index.
+        expr: Ast,
+        /// The stated extent.
+        extent: Option<Ast>,
+    },
+    /// `*outer`
+    Star(String, Span),
+}
+
+/// A map as written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MapText {
+    /// The parameters, when there is an arrow.
+    pub params: Option<Vec<Param>>,
+    /// The items.
+    pub items: Vec<ItemText>,
+    /// After which item (counted from 1) each `|` stands, with its bytes.
+    pub separators: Vec<(usize, Span)>,
+}
+
+/// What is wrong with a text.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ParseErrorKind {
+    /// Something else should stand here.
+    #[error("expected {expected}, found {found}")]
+    Unexpected {
+        /// What may stand here.
+        expected: &'static str,
+        /// What stands here.
+        found: String,
+    },
+    /// A character that no expression holds.
+    #[error("`{0}` means nothing in an expression")]
+    Character(char),
+    /// `/` alone.
+    #[error("`/` alone is no operator")]
+    Slash,
+    /// A literal beyond 64 bits.
+    #[error("the literal has {digits} digits and does not fit 64 bits")]
+    TooBig {
+        /// How many digits.
+        digits: usize,
+    },
+    /// A literal with a leading zero, a `_` or letters.
+    #[error("literals are decimal, without leading zeros, `_` or letters")]
+    Literal,
+    /// Nested too deep, too many terms in a row, or too long.
+    #[error(
+        "the expression is nested deeper than {MAX_NESTING}, has over {MAX_TERMS} terms in a row or is too long"
+    )]
+    TooDeep,
+    /// Two `*name` parameters.
+    #[error("one `*` parameter at most")]
+    TwoStars,
+    /// A separator with no axis on one side.
+    #[error("a separator needs an axis on both sides")]
+    EmptyGroup,
+}
+
+/// What is wrong, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParseError {
+    /// What.
+    pub kind: ParseErrorKind,
+    /// Where.
+    pub span: Span,
+}
+
+/// Parses a map: `(n, c) -> (n, c // 4 | c % 4)`, or the items alone.
+///
+/// # Errors
+/// The first fault, with its place.
+pub fn map(text: &str) -> Result<MapText, ParseError> {
+    let tokens = tokenize(text)?;
+    let mut parser = Parser { tokens: &tokens, at: 0, end: text.len(), nesting: 0 };
+    let arrow = parser.top_level_arrow();
+    let params = if arrow.is_some() { Some(parser.params()?) } else { None };
+    let wrapped = parser.wrapped_to_the_end();
+    if wrapped {
+        parser.at += 1;
+        parser.tokens = tokens.get(..tokens.len() - 1).unwrap_or_default();
+        parser.end = tokens.last().map_or(text.len(), |t| t.span.start);
+    }
+    let (items, separators) = parser.items()?;
+    Ok(MapText { params, items, separators })
+}
+
+/// Parses one expression.
+///
+/// # Errors
+/// The first fault, with its place.
+pub fn expression(text: &str) -> Result<Ast, ParseError> {
+    let tokens = tokenize(text)?;
+    let mut parser = Parser { tokens: &tokens, at: 0, end: text.len(), nesting: 0 };
+    let ast = parser.expr(0)?;
+    match parser.peek() {
+        None => Ok(ast),
+        Some(_) => Err(parser.unexpected("an operator or the end")),
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum TokenKind {
+    Int(i128),
+    Name(String),
+    Op(BinOp),
+    Open,
+    Close,
+    Comma,
+    Bar,
+    Arrow,
+    Equals,
+    Colon,
+}
+
+#[derive(Debug, Clone)]
+struct Token {
+    kind: TokenKind,
+    span: Span,
+}
+
+fn tokenize(text: &str) -> Result<Vec<Token>, ParseError> {
+    if text.len() > MAX_BYTES {
+        return Err(ParseError { kind: ParseErrorKind::TooDeep, span: 0..text.len() });
+    }
+    let mut tokens = Vec::new();
+    let mut rest = text.char_indices().peekable();
+    while let Some((start, c)) = rest.next() {
+        if c.is_ascii_whitespace() {
+            continue;
+        }
+        let mut end = start + c.len_utf8();
+        let mut followed_by = |wanted: char| rest.next_if(|(_, next)| *next == wanted).is_some();
+        let kind = match c {
+            '(' => TokenKind::Open,
+            ')' => TokenKind::Close,
+            ',' => TokenKind::Comma,
+            '|' => TokenKind::Bar,
+            ':' => TokenKind::Colon,
+            '=' => TokenKind::Equals,
+            '+' => TokenKind::Op(BinOp::Add),
+            '*' => TokenKind::Op(BinOp::Mul),
+            '%' => TokenKind::Op(BinOp::Mod),
+            '&' => TokenKind::Op(BinOp::And),
+            '^' => TokenKind::Op(BinOp::Xor),
+            '-' if followed_by('>') => {
+                end += 1;
+                TokenKind::Arrow
+            }
+            '-' => TokenKind::Op(BinOp::Sub),
+            '/' if followed_by('/') => {
+                end += 1;
+                TokenKind::Op(BinOp::FloorDiv)
+            }
+            '/' => return Err(ParseError { kind: ParseErrorKind::Slash, span: start..end }),
+            c if c.is_ascii_alphanumeric() || c == '_' => {
+                while let Some((at, next)) =
+                    rest.next_if(|(_, n)| n.is_ascii_alphanumeric() || *n == '_')
+                {
+                    end = at + next.len_utf8();
+                }
+                word(text.get(start..end).unwrap_or_default(), start..end)?
+            }
+            c => return Err(ParseError { kind: ParseErrorKind::Character(c), span: start..end }),
+        };
+        tokens.push(Token { kind, span: start..end });
+    }
+    Ok(tokens)
+}
+
+fn word(text: &str, span: Span) -> Result<TokenKind, ParseError> {
+    if !text.starts_with(|c: char| c.is_ascii_digit()) {
+        return Ok(TokenKind::Name(text.to_string()));
+    }
+    let decimal =
+        text.bytes().all(|b| b.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
+    if !decimal {
+        return Err(ParseError { kind: ParseErrorKind::Literal, span });
+    }
+    match text.parse::<i64>() {
+        Ok(value) => Ok(TokenKind::Int(i128::from(value))),
+        Err(_) => Err(ParseError { kind: ParseErrorKind::TooBig { digits: text.len() }, span }),
+    }
+}
+
+struct Parser<'a> {
+    tokens: &'a [Token],
+    at: usize,
+    end: usize,
+    nesting: usize,
+}
+
+impl Parser<'_> {
+    fn peek(&self) -> Option<&TokenKind> {
+        self.tokens.get(self.at).map(|token| &token.kind)
+    }
+
+    fn span(&self) -> Span {
+        self.tokens.get(self.at).map_or(self.end..self.end, |token| token.span.clone())
+    }
+
+    fn take(&mut self, wanted: &TokenKind) -> bool {
+        let found = self.peek() == Some(wanted);
+        if found {
+            self.at += 1;
+        }
+        found
+    }
+
+    fn expect(&mut self, wanted: &TokenKind, expected: &'static str) -> Result<Span, ParseError> {
+        let span = self.span();
+        if self.take(wanted) { Ok(span) } else { Err(self.unexpected(expected)) }
+    }
+
+    fn unexpected(&self, expected: &'static str) -> ParseError {
+        let found = match self.peek() {
+            None => "the end".to_string(),
+            Some(TokenKind::Int(value)) => alloc::format!("`{value}`"),
+            Some(TokenKind::Name(name)) => alloc::format!("`{name}`"),
+            Some(TokenKind::Op(op)) => alloc::format!("`{}`", crate::print::sign(*op)),
+            Some(TokenKind::Open) => "`(`".to_string(),
+            Some(TokenKind::Close) => "`)`".to_string(),
+            Some(TokenKind::Comma) => "`,`".to_string(),
+            Some(TokenKind::Bar) => "`|`".to_string(),
+            Some(TokenKind::Arrow) => "`->`".to_string(),
+            Some(TokenKind::Equals) => "`=`".to_string(),
+            Some(TokenKind::Colon) => "`:`".to_string(),
+        };
+        ParseError { kind: ParseErrorKind::Unexpected { expected, found }, span: self.span() }
+    }
+
+    fn too_deep(&self) -> ParseError {
+        ParseError { kind: ParseErrorKind::TooDeep, span: self.span() }
+    }
+
+    fn top_level_arrow(&self) -> Option<usize> {
+        let mut depth = 0_usize;
+        for (at, token) in self.tokens.iter().enumerate() {
+            match token.kind {
+                TokenKind::Open => depth += 1,
+                TokenKind::Close => depth = depth.saturating_sub(1),
+                TokenKind::Arrow if depth == 0 => return Some(at),
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// Whether the next token is a parenthesis that closes at the very last token.
+    fn wrapped_to_the_end(&self) -> bool {
+        if self.peek() != Some(&TokenKind::Open) {
+            return false;
+        }
+        let mut depth = 0_usize;
+        for (at, token) in self.tokens.iter().enumerate().skip(self.at) {
+            match token.kind {
+                TokenKind::Open => depth += 1,
+                TokenKind::Close => {
+                    depth = depth.saturating_sub(1);
+                    if depth == 0 {
+                        return at + 1 == self.tokens.len();
+                    }
+                }
+                _ => {}
+            }
+        }
+        false
+    }
+
+    fn params(&mut self) -> Result<Vec<Param>, ParseError> {
+        self.expect(&TokenKind::Open, "`(` before the parameters")?;
+        let mut params: Vec<Param> = Vec::new();
+        if !self.take(&TokenKind::Close) {
+            loop {
+                let start = self.span();
+                let star = self.take(&TokenKind::Op(BinOp::Mul));
+                if star && params.iter().any(|p| p.star) {
+                    return Err(ParseError { kind: ParseErrorKind::TwoStars, span: start });
+                }
+                let (name, span) = self.name("a parameter's name")?;
+                params.push(Param { name, star, span: start.start..span.end });
+                if self.take(&TokenKind::Close) {
+                    break;
+                }
+                self.expect(&TokenKind::Comma, "`,` or `)`")?;
+            }
+        }
+        self.expect(&TokenKind::Arrow, "`->`")?;
+        Ok(params)
+    }
+
+    fn name(&mut self, expected: &'static str) -> Result<(String, Span), ParseError> {
+        let span = self.span();
+        let Some(TokenKind::Name(name)) = self.peek() else {
+            return Err(self.unexpected(expected));
+        };
+        let name = name.clone();
+        self.at += 1;
+        Ok((name, span))
+    }
+
+    fn items(&mut self) -> Result<(Vec<ItemText>, Vec<(usize, Span)>), ParseError> {
+        let (mut items, mut separators) = (Vec::new(), Vec::new());
+        if self.peek().is_none() {
+            return Ok((items, separators));
+        }
+        loop {
+            if self.peek() == Some(&TokenKind::Bar) {
+                return Err(ParseError { kind: ParseErrorKind::EmptyGroup, span: self.span() });
+            }
+            items.push(self.item()?);
+            let span = self.span();
+            if self.peek().is_none() {
+                return Ok((items, separators));
+            }
+            if self.take(&TokenKind::Bar) {
+                if self.peek().is_none() {
+                    return Err(ParseError { kind: ParseErrorKind::EmptyGroup, span });
+                }
+                separators.push((items.len(), span));
+            } else {
+                self.expect(&TokenKind::Comma, "an operator, `,`, `|` or the end")?;
+            }
+        }
+    }
+
+    fn item(&mut self) -> Result<ItemText, ParseError> {
+        let start = self.span();
+        if self.take(&TokenKind::Op(BinOp::Mul)) {
+            let (name, span) = self.name("the name of a `*` parameter")?;
+            return Ok(ItemText::Star(name, start.start..span.end));
+        }
+        let mut name = None;
+        if self.tokens.get(self.at + 1).is_some_and(|token| token.kind == TokenKind::Equals) {
+            name = Some(self.name("the name of a storage axis")?);
+            self.at += 1;
+        }
+        let expr = self.expr(0)?;
+        let extent = if self.take(&TokenKind::Colon) { Some(self.expr(0)?) } else { None };
+        Ok(ItemText::Expr { name, expr, extent })
+    }
+
+    /// Operators that bind at least as tightly as `least`, by precedence climbing.
+    fn expr(&mut self, least: u8) -> Result<Ast, ParseError> {
+        let mut left = self.unary()?;
+        while let Some(TokenKind::Op(op)) = self.peek() {
+            let (op, span) = (*op, self.span());
+            let level = match op {
+                BinOp::Xor => 1,
+                BinOp::And => 2,
+                BinOp::Add | BinOp::Sub => 3,
+                _ => 4,
+            };
+            if level < least {
+                break;
+            }
+            self.at += 1;
+            let right = self.expr(level + 1)?;
+            let depth = left.depth.max(right.depth) + 1;
+            if depth > MAX_TERMS {
+                return Err(self.too_deep());
+            }
+            left = Ast {
+                span: left.span.start..right.span.end,
+                kind: AstKind::Bin(op, span, Box::new(left), Box::new(right)),
+                depth,
+            };
+        }
+        Ok(left)
+    }
+
+    fn unary(&mut self) -> Result<Ast, ParseError> {
+        self.nesting += 1;
+        if self.nesting > MAX_NESTING {
+            return Err(self.too_deep());
+        }
+        let start = self.span();
+        let ast = if self.take(&TokenKind::Op(BinOp::Sub)) {
+            let inner = self.unary()?;
+            let (span, depth) = (start.start..inner.span.end, inner.depth + 1);
+            Ast { span, kind: AstKind::Neg(Box::new(inner)), depth }
+        } else {
+            self.primary()?
+        };
+        self.nesting -= 1;
+        Ok(ast)
+    }
+
+    fn primary(&mut self) -> Result<Ast, ParseError> {
+        let span = self.span();
+        match self.peek() {
+            Some(TokenKind::Int(value)) => {
+                let kind = AstKind::Int(*value);
+                self.at += 1;
+                Ok(Ast { span, kind, depth: 1 })
+            }
+            Some(TokenKind::Name(name)) => {
+                let name = name.clone();
+                self.at += 1;
+                if self.take(&TokenKind::Open) {
+                    self.call(name, span.start)
+                } else {
+                    Ok(Ast { span, kind: AstKind::Name(name), depth: 1 })
+                }
+            }
+            Some(TokenKind::Open) => {
+                self.at += 1;
+                let inner = self.expr(0)?;
+                let close = self.expect(&TokenKind::Close, "an operator or `)`")?;
+                // The parentheses belong to the operand: a caret below `(a + b) // 4` covers them.
+                Ok(Ast { span: span.start..close.end, ..inner })
+            }
+            _ => Err(self.unexpected("an axis, a number or `(`")),
+        }
+    }
+
+    fn call(&mut self, name: String, start: usize) -> Result<Ast, ParseError> {
+        let mut arguments = Vec::new();
+        loop {
+            arguments.push(self.expr(0)?);
+            if self.peek() == Some(&TokenKind::Close) {
+                let end = self.span().end;
+                self.at += 1;
+                let depth = arguments.iter().map(|a| a.depth).max().unwrap_or(0) + 1;
+                return Ok(Ast { span: start..end, kind: AstKind::Call(name, arguments), depth });
+            }
+            self.expect(&TokenKind::Comma, "`,` or `)`")?;
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Expressions as text, in the manifest's own syntax: what is printed parses back to the same value.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use crate::expr::{BinOp, Cmp, Expr, Node, Predicate, Var};
+
+/// Gives a variable its name.
+pub type Names<'a> = &'a dyn Fn(Var) -> String;
+
+/// How tightly an operator binds; more binds tighter (Python's order).
+fn level(op: BinOp) -> u8 {
+    match op {
+        BinOp::Xor => 1,
+        BinOp::And => 2,
+        BinOp::Add | BinOp::Sub => 3,
+        BinOp::Mul | BinOp::FloorDiv | BinOp::Mod => 4,
+        BinOp::Min | BinOp::Max => 6,
+    }
+}
+
+/// The sign of an operator in manifests.
+pub fn sign(op: BinOp) -> &'static str {
+    match op {
+        BinOp::Add => "+",
+        BinOp::Sub => "-",
+        BinOp::Mul => "*",
+        BinOp::FloorDiv => "//",
+        BinOp::Mod => "%",
+        BinOp::And => "&",
+        BinOp::Xor => "^",
+        BinOp::Min => "min",
+        BinOp::Max => "max",
+    }
+}
+
+/// The expression as text: `(n * 32 + c // 4) * 64 + h`. Parentheses only where the value needs them.
+pub fn expr(expr: &Expr, names: Names<'_>) -> String {
+    let mut text = String::new();
+    write_expr(&mut text, expr, names, 0);
+    text
+}
+
+fn write_expr(text: &mut String, expr: &Expr, names: Names<'_>, context: u8) {
+    match expr.node() {
+        Node::Const(value) if *value < 0 && context > 3 => text.push_str(&format!("({value})")),
+        Node::Const(value) => text.push_str(&value.to_string()),
+        Node::Var(var) => text.push_str(&names(*var)),
+        Node::Neg(a) => {
+            let wrap = context > 3;
+            text.push_str(if wrap { "(-" } else { "-" });
+            write_expr(text, a, names, 5);
+            text.push_str(if wrap { ")" } else { "" });
+        }
+        Node::Bin(op @ (BinOp::Min | BinOp::Max), a, b) => {
+            text.push_str(sign(*op));
+            text.push('(');
+            write_expr(text, a, names, 0);
+            text.push_str(", ");
+            write_expr(text, b, names, 0);
+            text.push(')');
+        }
+        Node::Bin(op, a, b) => {
+            let own = level(*op);
+            let wrap = own < context;
+            text.push_str(if wrap { "(" } else { "" });
+            write_expr(text, a, names, own);
+            text.push_str(&format!(" {} ", sign(*op)));
+            write_expr(text, b, names, own + 1);
+            text.push_str(if wrap { ")" } else { "" });
+        }
+    }
+}
+
+/// The predicate as text: `p0 < 14 and p1 % 4 == 0`; `true` when empty.
+pub fn predicate(predicate: &Predicate, names: Names<'_>) -> String {
+    let mut text = String::new();
+    for comparison in &predicate.all {
+        if !text.is_empty() {
+            text.push_str(" and ");
+        }
+        let op = match comparison.op {
+            Cmp::Eq => "==",
+            Cmp::Lt => "<",
+            Cmp::Ge => ">=",
+        };
+        text.push_str(&format!(
+            "{} {op} {}",
+            expr(&comparison.left, names),
+            expr(&comparison.right, names)
+        ));
+    }
+    if text.is_empty() {
+        text.push_str("true");
+    }
+    text
+}

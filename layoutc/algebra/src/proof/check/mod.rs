@@ -1,0 +1,274 @@
+//! The independent checker: it re-derives what a layout claims, and trusts neither the provers nor the simplifier.
+//!
+//! It shares no code with them but the expression tree and its evaluation. For a digit proof it takes the chains as a
+//! hint, checks for itself that they count every index of every axis, evaluates the map *as composed* and the map and
+//! the inverse *as emitted* on them (see [`sums`]), and accepts when both maps agree and the inverse of the map is the
+//! index again: a map with a left inverse is one-to-one. For an enumeration it visits all points again (see
+//! [`points`]), by other means and in another order.
+
+use alloc::vec::Vec;
+
+use thiserror::Error;
+
+use super::Parallel;
+use crate::digits::Digits;
+use crate::expr::{BinOp, Cmp, Expr, ExprError, Predicate, Var};
+use crate::layout::{Layout, Proof, Verdict};
+use crate::physical::groups;
+
+mod points;
+mod sums;
+
+use sums::{Domain, Sum};
+
+/// What a layout was made from, next to what it claims.
+#[derive(Debug, Clone, Copy)]
+pub struct Certificate<'a> {
+    /// The physical indices over `Var::Axis`, as the steps compose them.
+    pub composed_physical: &'a [Expr],
+    /// What was proven one-to-one, as the steps compose it.
+    pub composed_targets: &'a [Expr],
+    /// The extent of each target.
+    pub slots: &'a [Expr],
+    /// The digits of a digit proof.
+    pub digits: Option<&'a Digits>,
+}
+
+/// What the checker does not accept.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum CheckError {
+    /// The chains do not count every index of every axis exactly.
+    #[error("the digits do not cover axis {0}")]
+    Chains(usize),
+    /// The emitted map is not the composed one.
+    #[error("the map of physical axis {0} is not the composition of the steps")]
+    Map(usize),
+    /// The inverse of the map is not the index.
+    #[error("the inverse of axis {0} does not lead back")]
+    Inverse(usize),
+    /// A target leaves its slots.
+    #[error("storage axis {0} leaves its extent")]
+    Bounds(usize),
+    /// The predicate is false on an element, or true on padding.
+    #[error("comparison {0} of the predicate does not hold on every element")]
+    Predicate(usize),
+    /// The verdict contradicts the counts.
+    #[error("the verdict contradicts the number of slots")]
+    Verdict,
+    /// Two points share a slot after all.
+    #[error("two points share a slot")]
+    Collision,
+    /// An expression that the checker cannot evaluate.
+    #[error("an expression is beyond the checker: {0}")]
+    Expr(#[from] ExprError),
+    /// A part of the certificate is missing.
+    #[error("the certificate is incomplete")]
+    Missing,
+}
+
+/// The slots up to which the predicate is counted in full.
+const COUNTED_SLOTS: i128 = 1 << 12;
+
+/// Accepts a layout, or says what does not hold.
+///
+/// # Errors
+/// [`CheckError`].
+pub fn check(
+    layout: &Layout,
+    certificate: &Certificate<'_>,
+    parallel: &dyn Parallel,
+) -> Result<(), CheckError> {
+    check_verdict(layout)?;
+    if empty(layout) {
+        return Ok(());
+    }
+    match layout.proof {
+        Proof::Digits => check_digits(layout, certificate)?,
+        Proof::Enumeration => points::check(layout, certificate, parallel)?,
+    }
+    count_valid(layout)
+}
+
+/// With no element there is nothing to hold.
+fn empty(layout: &Layout) -> bool {
+    layout.logical.iter().any(|axis| axis.extent.as_const() == Some(0))
+}
+
+fn check_verdict(layout: &Layout) -> Result<(), CheckError> {
+    let domain = Domain::of_symbols(&layout.symbols);
+    let logical = domain.sum(&layout.logical_elements, &|_| None)?;
+    let physical = domain.sum(&layout.physical_elements, &|_| None)?;
+    let mut product = Sum::constant(1);
+    for axis in &layout.logical {
+        product = product.times(&domain.sum(&axis.extent, &|_| None)?)?;
+    }
+    let equal = logical.minus(&physical)?.is_zero();
+    let bijective = layout.verdict == Verdict::Bijective;
+    let counted = product.minus(&logical)?.is_zero();
+    if !counted || equal != bijective || (bijective && layout.valid.is_some()) {
+        return Err(CheckError::Verdict);
+    }
+    Ok(())
+}
+
+fn check_digits(layout: &Layout, certificate: &Certificate<'_>) -> Result<(), CheckError> {
+    let (Some(digits), Some(inverse)) = (certificate.digits, &layout.inverse) else {
+        return Err(CheckError::Missing);
+    };
+    let domain = Domain::of_digits(&layout.symbols, digits, &layout.logical)?;
+    let physical = check_maps(layout, certificate, &domain)?;
+    let targets = check_bounds(layout, certificate, &domain)?;
+    let strided = certificate.composed_targets.len() != layout.storage.len();
+    let back_sums =
+        if strided { physical } else { physical_of_storage(layout, &domain, &targets)? };
+    let back = |var: Var| match var {
+        Var::Physical(k) => back_sums.get(usize::try_from(k).ok()?).cloned(),
+        _ => None,
+    };
+    for (k, index) in inverse.iter().enumerate() {
+        if !domain.is_axis(k, index, &back)? {
+            return Err(CheckError::Inverse(k));
+        }
+    }
+    check_predicate(layout.valid.as_ref(), &domain, &back)
+}
+
+/// The emitted physical map is the composed one; gives it as sums.
+fn check_maps(
+    layout: &Layout,
+    certificate: &Certificate<'_>,
+    domain: &Domain<'_>,
+) -> Result<Vec<Sum>, CheckError> {
+    let axis = |var: Var| match var {
+        Var::Axis(k) => domain.axis(usize::try_from(k).ok()?),
+        _ => None,
+    };
+    let mut physical = Vec::new();
+    for (k, (emitted, composed)) in
+        layout.physical_map.iter().zip(certificate.composed_physical).enumerate()
+    {
+        let (emitted, composed) = (domain.sum(emitted, &axis)?, domain.sum(composed, &axis)?);
+        if !domain.equal(&emitted, &composed)? {
+            return Err(CheckError::Map(k));
+        }
+        physical.push(composed);
+    }
+    check_offset(layout, domain, &physical, &axis)?;
+    Ok(physical)
+}
+
+/// Every target stays below its slots; gives both as sums.
+fn check_bounds(
+    layout: &Layout,
+    certificate: &Certificate<'_>,
+    domain: &Domain<'_>,
+) -> Result<Vec<(Sum, Sum)>, CheckError> {
+    let axis = |var: Var| match var {
+        Var::Axis(k) => domain.axis(usize::try_from(k).ok()?),
+        _ => None,
+    };
+    let mut targets = Vec::new();
+    for (k, (target, slots)) in
+        certificate.composed_targets.iter().zip(certificate.slots).enumerate()
+    {
+        let sum = domain.sum(target, &axis)?;
+        let slots = domain.sum(slots, &|_| None)?;
+        if !domain.stays_inside(&sum, &slots)? && !points::stays_inside(target, &slots, layout)? {
+            return Err(CheckError::Bounds(k));
+        }
+        targets.push((sum, slots));
+    }
+    Ok(targets)
+}
+
+/// The physical indices as sums of storage indices and their strides.
+fn physical_of_storage(
+    layout: &Layout,
+    domain: &Domain<'_>,
+    targets: &[(Sum, Sum)],
+) -> Result<Vec<Sum>, CheckError> {
+    let (indices, extents): (Vec<Sum>, Vec<Sum>) = targets.iter().cloned().unzip();
+    let stand_ins = domain.add_storage(&indices, &extents)?;
+    let mut physical = Vec::new();
+    for (g, group) in groups(layout.storage.len(), &layout.separators).into_iter().enumerate() {
+        let pitch = layout.physical_strides.get(g).ok_or(CheckError::Missing)?;
+        let mut sum = Sum::constant(0);
+        for k in group {
+            let (stride, index) = (
+                layout.strides.get(k).ok_or(CheckError::Missing)?,
+                stand_ins.get(k).ok_or(CheckError::Missing)?,
+            );
+            let local = Expr::binary(BinOp::FloorDiv, stride, pitch)?;
+            sum = sum.plus(&index.times(&domain.sum(&local, &|_| None)?)?)?;
+        }
+        physical.push(sum);
+    }
+    Ok(physical)
+}
+
+/// The flat offset is the physical index times the pitches.
+fn check_offset(
+    layout: &Layout,
+    domain: &Domain<'_>,
+    physical: &[Sum],
+    axis: &dyn Fn(Var) -> Option<Sum>,
+) -> Result<(), CheckError> {
+    let mut flat = Sum::constant(0);
+    for (index, pitch) in physical.iter().zip(&layout.physical_strides) {
+        flat = flat.plus(&index.times(&domain.sum(pitch, &|_| None)?)?)?;
+    }
+    let emitted = domain.sum(&layout.offset, axis)?;
+    if domain.equal(&emitted, &flat)? { Ok(()) } else { Err(CheckError::Map(physical.len())) }
+}
+
+/// The predicate holds on every element.
+fn check_predicate(
+    valid: Option<&Predicate>,
+    domain: &Domain<'_>,
+    back: &dyn Fn(Var) -> Option<Sum>,
+) -> Result<(), CheckError> {
+    let Some(valid) = valid else { return Ok(()) };
+    for (k, comparison) in valid.all.iter().enumerate() {
+        let (left, right) =
+            (domain.sum(&comparison.left, back)?, domain.sum(&comparison.right, back)?);
+        let holds = match comparison.op {
+            Cmp::Eq => domain.equal(&left, &right)?,
+            Cmp::Ge => domain.never_negative(&left.minus(&right)?)?,
+            Cmp::Lt => domain.never_negative(&right.minus(&left)?.minus(&Sum::constant(1))?)?,
+        };
+        if !holds {
+            return Err(CheckError::Predicate(k));
+        }
+    }
+    Ok(())
+}
+
+/// On small static layouts: the predicate is true on as many slots as there are elements.
+fn count_valid(layout: &Layout) -> Result<(), CheckError> {
+    let shape: Option<Vec<i128>> = layout.physical_shape.iter().map(Expr::as_const).collect();
+    let (Some(shape), Some(elements)) = (shape, layout.logical_elements.as_const()) else {
+        return Ok(());
+    };
+    let slots = shape.iter().fold(1_i128, |n, e| n.saturating_mul(*e));
+    if slots > COUNTED_SLOTS || layout.inverse.is_none() {
+        return Ok(());
+    }
+    let mut held = 0_i128;
+    for slot in 0..slots {
+        let mut rest = slot;
+        let mut index = alloc::vec![0; shape.len()];
+        for (value, extent) in index.iter_mut().zip(&shape).rev() {
+            *value = rest % extent;
+            rest /= extent;
+        }
+        let at = |var: Var| match var {
+            Var::Physical(k) => index.get(usize::try_from(k).ok()?).copied(),
+            _ => None,
+        };
+        held += i128::from(match &layout.valid {
+            Some(valid) => valid.evaluate(&at)?,
+            None => true,
+        });
+    }
+    if held == elements { Ok(()) } else { Err(CheckError::Predicate(usize::MAX)) }
+}

@@ -1,0 +1,643 @@
+//! The checker's own arithmetic: sums of products of digits and symbols.
+//!
+//! A digit counts from 0 below its extent, all combinations occur. `//` and `%` are carried out only where the terms
+//! that the divisor does not divide provably stay within one block of it; anything else is refused.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::cell::RefCell;
+
+use super::CheckError;
+use crate::digits::Digits;
+use crate::expr::{BinOp, Expr, ExprError, Node, Var};
+use crate::layout::{Axis, Symbol};
+
+/// A factor of a term: a digit, a symbol divided by its multiple, or a quotient of symbols.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Factor {
+    Digit(usize),
+    Unit(u32),
+    Quotient(Sum, i128),
+}
+
+/// A sum of products with integer coefficients that are not 0.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(super) struct Sum(BTreeMap<Vec<Factor>, i128>);
+
+impl Sum {
+    pub(super) fn constant(value: i128) -> Self {
+        Self::single(Vec::new(), value)
+    }
+
+    fn single(factors: Vec<Factor>, coefficient: i128) -> Self {
+        let mut sum = BTreeMap::new();
+        if coefficient != 0 {
+            sum.insert(factors, coefficient);
+        }
+        Self(sum)
+    }
+
+    pub(super) fn is_zero(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn as_constant(&self) -> Option<i128> {
+        match self.0.len() {
+            0 => Some(0),
+            1 => self.0.get(&Vec::new()).copied(),
+            _ => None,
+        }
+    }
+
+    pub(super) fn is_constant_at_least_zero(&self) -> bool {
+        self.as_constant().is_some_and(|value| value >= 0)
+    }
+
+    fn holds_digits(&self) -> bool {
+        self.0.keys().flatten().any(|factor| match factor {
+            Factor::Digit(_) => true,
+            Factor::Unit(_) => false,
+            Factor::Quotient(x, _) => x.holds_digits(),
+        })
+    }
+
+    fn put(&mut self, factors: Vec<Factor>, coefficient: i128) -> Result<(), ExprError> {
+        let held = self.0.remove(&factors).unwrap_or(0);
+        let total = held.checked_add(coefficient).ok_or(ExprError::Overflow)?;
+        if total != 0 {
+            self.0.insert(factors, total);
+        }
+        if self.0.len() > 4096 { Err(ExprError::TooLarge) } else { Ok(()) }
+    }
+
+    pub(super) fn plus(&self, other: &Sum) -> Result<Self, ExprError> {
+        let mut out = self.clone();
+        for (factors, coefficient) in &other.0 {
+            out.put(factors.clone(), *coefficient)?;
+        }
+        Ok(out)
+    }
+
+    pub(super) fn minus(&self, other: &Sum) -> Result<Self, ExprError> {
+        self.plus(&other.times(&Sum::constant(-1))?)
+    }
+
+    pub(super) fn times(&self, other: &Sum) -> Result<Self, ExprError> {
+        let mut out = Sum::default();
+        for (a, x) in &self.0 {
+            for (b, y) in &other.0 {
+                let mut factors = a.clone();
+                factors.extend(b.iter().cloned());
+                factors.sort();
+                out.put(factors, x.checked_mul(*y).ok_or(ExprError::Overflow)?)?;
+            }
+        }
+        Ok(out)
+    }
+}
+
+/// `(quotient, rest)` with `a = by*k * quotient + rest`: the quotient takes every term that the divisor divides.
+fn split(a: &Sum, by: &[Factor], k: i128) -> Result<(Sum, Sum), ExprError> {
+    let (mut quotient, mut rest) = (Sum::default(), Sum::default());
+    for (factors, coefficient) in &a.0 {
+        if by.is_empty() && factors.is_empty() {
+            quotient.put(Vec::new(), coefficient.div_euclid(k))?;
+            rest.put(Vec::new(), coefficient.rem_euclid(k))?;
+            continue;
+        }
+        let mut left = factors.clone();
+        let divides =
+            by.iter().all(|f| left.iter().position(|g| f == g).map(|at| left.remove(at)).is_some());
+        if divides && coefficient % k == 0 {
+            quotient.put(left, coefficient / k)?;
+        } else {
+            rest.put(factors.clone(), *coefficient)?;
+        }
+    }
+    Ok((quotient, rest))
+}
+
+/// What the digits and symbols are.
+pub(super) struct Domain<'a> {
+    symbols: &'a [Symbol],
+    digits: RefCell<Known>,
+    /// Each axis as a sum of digits.
+    axes: Vec<Sum>,
+    /// Greatest index of each axis.
+    last: Vec<Sum>,
+}
+
+/// What is known of the digits; more are made when one must be cut up.
+#[derive(Default)]
+struct Known {
+    /// Greatest value of each digit, a sum over symbols.
+    greatest: Vec<Sum>,
+    /// What a digit is made of that stands for more: a storage index, a digit that is cut up.
+    made_of: BTreeMap<usize, Sum>,
+}
+
+impl Known {
+    fn add(&mut self, greatest: Sum) -> usize {
+        self.greatest.push(greatest);
+        self.greatest.len() - 1
+    }
+}
+
+impl<'a> Domain<'a> {
+    pub(super) fn of_symbols(symbols: &'a [Symbol]) -> Self {
+        Self { symbols, digits: RefCell::default(), axes: Vec::new(), last: Vec::new() }
+    }
+
+    /// Checks that the chains count every index of every axis, and takes the axes as sums of their digits.
+    pub(super) fn of_digits(
+        symbols: &'a [Symbol],
+        digits: &Digits,
+        logical: &[Axis],
+    ) -> Result<Self, CheckError> {
+        let mut domain = Self::of_symbols(symbols);
+        for digit in &digits.digits {
+            let extent = domain.sum(&digit.extent, &|_| None)?;
+            let _ = domain.digits.borrow_mut().add(extent.minus(&Sum::constant(1))?);
+        }
+        for axis in logical {
+            domain.last.push(domain.sum(&axis.extent, &|_| None)?.minus(&Sum::constant(1))?);
+        }
+        let mut found: Vec<Option<Sum>> = alloc::vec![None; logical.len()];
+        for chain in &digits.chains {
+            domain.add_chain(chain, digits, logical, &mut found)?;
+        }
+        for (k, sum) in found.into_iter().enumerate() {
+            domain.axes.push(sum.ok_or(CheckError::Chains(k))?);
+        }
+        Ok(domain)
+    }
+
+    fn add_chain(
+        &mut self,
+        chain: &crate::digits::Chain,
+        digits: &Digits,
+        logical: &[Axis],
+        found: &mut [Option<Sum>],
+    ) -> Result<(), CheckError> {
+        let bad = CheckError::Chains(chain.axes.first().copied().unwrap_or(0));
+        // From the minor end, each digit starts where those below it end.
+        let mut reach = Sum::constant(1);
+        let mut number = Sum::default();
+        for digit in chain.digits.iter().rev() {
+            let part = digits.digits.get(*digit).ok_or(CheckError::Missing)?;
+            let weight = Sum::constant(part.weight);
+            if reach != weight {
+                return Err(bad);
+            }
+            let greatest = self.greatest(*digit)?;
+            if greatest.as_constant() != Some(0) {
+                number =
+                    number.plus(&Sum::single(alloc::vec![Factor::Digit(*digit)], part.weight))?;
+            }
+            reach = weight.times(&greatest.plus(&Sum::constant(1))?)?;
+        }
+        if let Some(whole) = chain.of_digit {
+            // Parts of a digit: made before it is used, reaching at least as far.
+            let greatest = self.greatest(whole)?;
+            let covers = self.at_least_zero(&reach.minus(&greatest)?.minus(&Sum::constant(1))?)?;
+            let later = chain.digits.iter().all(|digit| *digit > whole);
+            let plain = chain.sign == 1 && chain.constant == 0 && chain.axes.is_empty();
+            if !covers
+                || !later
+                || !plain
+                || self.digits.borrow_mut().made_of.insert(whole, number).is_some()
+            {
+                return Err(bad);
+            }
+            return Ok(());
+        }
+        let extent = |axis: &usize| {
+            let axis = logical.get(*axis).ok_or(CheckError::Missing)?;
+            Ok::<Sum, CheckError>(self.sum(&axis.extent, &|_| None)?)
+        };
+        let mut count = Sum::constant(1);
+        for axis in &chain.axes {
+            count = count.times(&extent(axis)?)?;
+        }
+        // m runs at least over the indices: -constant.. upwards, or constant.. downwards.
+        let start = if chain.sign == 1 { -chain.constant } else { 0 };
+        let covers = self.at_least_zero(&reach.minus(&count)?.minus(&Sum::constant(start))?)?;
+        let turned = Sum::constant(chain.constant + 1).minus(&count)?.is_zero();
+        let whole = chain.axes.len() == 1 || (chain.sign == 1 && chain.constant == 0);
+        let counted = chain.sign == 1 || (chain.sign == -1 && turned);
+        if !covers || !counted || !whole || start < 0 {
+            return Err(bad);
+        }
+        let value =
+            number.times(&Sum::constant(chain.sign))?.plus(&Sum::constant(chain.constant))?;
+        let mut rest = value;
+        for (k, axis) in chain.axes.iter().enumerate().rev() {
+            let slot = found.get_mut(*axis).ok_or(CheckError::Missing)?;
+            if slot.is_some() {
+                return Err(CheckError::Chains(*axis));
+            }
+            if k == 0 {
+                *slot = Some(rest);
+                break;
+            }
+            // Fused axes: remainder and quotient of the number, kept whole where the digits do not tell them apart.
+            let (quotient, remainder) = self.parts(&rest, &extent(axis)?)?;
+            *slot = Some(remainder);
+            rest = quotient;
+        }
+        Ok(())
+    }
+
+    /// Takes the storage indices as numbers of their own, each below its extent: in `p // stride` they come apart
+    /// although the digits behind them overlap. Gives the sums that stand for them.
+    pub(super) fn add_storage(
+        &self,
+        indices: &[Sum],
+        extents: &[Sum],
+    ) -> Result<Vec<Sum>, ExprError> {
+        let mut stand_ins = Vec::new();
+        for (index, extent) in indices.iter().zip(extents) {
+            let mut digits = self.digits.borrow_mut();
+            let digit = digits.add(extent.minus(&Sum::constant(1))?);
+            digits.made_of.insert(digit, index.clone());
+            stand_ins.push(Sum::single(alloc::vec![Factor::Digit(digit)], 1));
+        }
+        Ok(stand_ins)
+    }
+
+    fn greatest(&self, digit: usize) -> Result<Sum, ExprError> {
+        self.digits.borrow().greatest.get(digit).cloned().ok_or(ExprError::Unbound)
+    }
+
+    /// What a factor stands for, if for more than itself.
+    fn spelled(&self, factor: &Factor) -> Option<Sum> {
+        match factor {
+            Factor::Digit(d) => self.digits.borrow().made_of.get(d).cloned(),
+            Factor::Unit(_) | Factor::Quotient(..) => None,
+        }
+    }
+
+    /// A product with its first factor that stands for more spelled out.
+    fn spell(&self, factors: &[Factor], coefficient: i128) -> Result<Option<Sum>, ExprError> {
+        let Some(at) = factors.iter().position(|f| self.spelled(f).is_some()) else {
+            return Ok(None);
+        };
+        let mut term = Sum::constant(coefficient);
+        for (k, factor) in factors.iter().enumerate() {
+            let whole = || Sum::single(alloc::vec![factor.clone()], 1);
+            let part = if k == at { self.spelled(factor).unwrap_or_else(whole) } else { whole() };
+            term = term.times(&part)?;
+        }
+        Ok(Some(term))
+    }
+
+    /// The sum with everything spelled out. What stands for more was made before what stands for it: this ends.
+    fn expand(&self, sum: &Sum) -> Result<Sum, ExprError> {
+        let mut out = sum.clone();
+        loop {
+            let found =
+                out.0.iter().find(|(factors, _)| factors.iter().any(|f| self.spelled(f).is_some()));
+            let Some((factors, coefficient)) = found else { return Ok(out) };
+            let (factors, coefficient) = (factors.clone(), *coefficient);
+            let Some(term) = self.spell(&factors, coefficient)? else { return Ok(out) };
+            out = out.minus(&Sum::single(factors, coefficient))?.plus(&term)?;
+        }
+    }
+
+    /// Whether two sums are the same once storage indices are spelled out.
+    pub(super) fn equal(&self, a: &Sum, b: &Sum) -> Result<bool, ExprError> {
+        Ok(self.expand(&a.minus(b)?)?.is_zero())
+    }
+
+    pub(super) fn axis(&self, k: usize) -> Option<Sum> {
+        self.axes.get(k).cloned()
+    }
+
+    /// Whether `index`, evaluated on `back`, is the axis `k` on every element.
+    pub(super) fn is_axis(
+        &self,
+        k: usize,
+        index: &Expr,
+        back: &dyn Fn(Var) -> Option<Sum>,
+    ) -> Result<bool, CheckError> {
+        let own = self.axes.get(k).ok_or(CheckError::Missing)?;
+        // An index known modulo m is the index itself where the axis has at most m indices.
+        if let Node::Bin(BinOp::Mod, inner, modulus) = index.node()
+            && let Some(m) = modulus.as_const()
+        {
+            let last = self.last.get(k).ok_or(CheckError::Missing)?;
+            let fits = self.at_least_zero(&Sum::constant(m - 1).minus(last)?)?;
+            if let (true, Ok(inner)) = (fits, self.sum(inner, back)) {
+                let difference = self.expand(&inner.minus(own)?)?;
+                if difference.0.values().all(|coefficient| coefficient % m == 0) {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(self.equal(&self.sum(index, back)?, own)?)
+    }
+
+    /// An expression over symbols and whatever `value` knows, as a sum.
+    pub(super) fn sum(
+        &self,
+        expr: &Expr,
+        value: &dyn Fn(Var) -> Option<Sum>,
+    ) -> Result<Sum, ExprError> {
+        match expr.node() {
+            Node::Const(c) => Ok(Sum::constant(*c)),
+            Node::Var(Var::Symbol(k)) => {
+                let symbol = usize::try_from(*k)
+                    .ok()
+                    .and_then(|k| self.symbols.get(k))
+                    .ok_or(ExprError::Unbound)?;
+                Ok(Sum::single(alloc::vec![Factor::Unit(*k)], symbol.multiple))
+            }
+            Node::Var(var) => value(*var).ok_or(ExprError::Unbound),
+            Node::Neg(a) => self.sum(a, value)?.times(&Sum::constant(-1)),
+            Node::Bin(op, a, b) => {
+                let (a, b) = (self.sum(a, value)?, self.sum(b, value)?);
+                match op {
+                    BinOp::Add => a.plus(&b),
+                    BinOp::Sub => a.minus(&b),
+                    BinOp::Mul => a.times(&b),
+                    BinOp::FloorDiv => Ok(self.parts(&a, &b)?.0),
+                    BinOp::Mod => Ok(self.parts(&a, &b)?.1),
+                    BinOp::Min | BinOp::Max => self.extremum(*op, a, b),
+                    BinOp::And | BinOp::Xor => match (a.as_constant(), b.as_constant()) {
+                        (Some(x), Some(y)) => Ok(Sum::constant(crate::expr::apply(*op, x, y)?)),
+                        _ => Err(ExprError::Unbound),
+                    },
+                }
+            }
+        }
+    }
+
+    fn extremum(&self, op: BinOp, a: Sum, b: Sum) -> Result<Sum, ExprError> {
+        let least = op == BinOp::Min;
+        if self.never_below(&a, &b)? {
+            return Ok(if least { b } else { a });
+        }
+        if self.never_below(&b, &a)? {
+            return Ok(if least { a } else { b });
+        }
+        Err(ExprError::Unbound)
+    }
+
+    /// `(a // b, a % b)`. Where the terms overlap, storage indices are spelled out one after another, the weightiest
+    /// first; what stays together then becomes a quotient of its own.
+    fn parts(&self, a: &Sum, b: &Sum) -> Result<(Sum, Sum), ExprError> {
+        let mut divisor = b.0.iter();
+        let (Some((by, k)), None) = (divisor.next(), divisor.next()) else {
+            return Err(ExprError::Divisor);
+        };
+        if *k < 1 {
+            return Err(ExprError::Divisor);
+        }
+        let mut a = a.clone();
+        loop {
+            let (quotient, rest) = split(&a, by, *k)?;
+            if let Some(parts) = self.within_a_block(&quotient, &rest, b)? {
+                return Ok(parts);
+            }
+            match self.expand_one(&a, by, *k)? {
+                Some(expanded) => a = expanded,
+                None if by.is_empty() && self.cut(&rest, *k)? => {}
+                None if by.is_empty() => return self.quotient(&quotient, &rest, *k),
+                None => return Err(ExprError::Unbound),
+            }
+        }
+    }
+
+    /// The parts when `rest` stays within one block of `b`.
+    fn within_a_block(
+        &self,
+        quotient: &Sum,
+        rest: &Sum,
+        b: &Sum,
+    ) -> Result<Option<(Sum, Sum)>, ExprError> {
+        let (mut low, mut high) = self.span(rest)?;
+        // An axis, or a digit that is cut up, never exceeds its own extent.
+        for (number, last) in self.bounded()? {
+            let beside = rest.minus(&number)?;
+            if number.as_constant().is_none() && beside.as_constant().is_some() {
+                (low, high) = (beside.clone(), beside.plus(&last)?);
+            }
+        }
+        if self.at_least_zero(&low)?
+            && self.at_least_zero(&b.minus(&high)?.minus(&Sum::constant(1))?)?
+        {
+            return Ok(Some((quotient.clone(), rest.clone())));
+        }
+        if let (Some(low), Some(high), Some(k)) =
+            (low.as_constant(), high.as_constant(), b.as_constant())
+            && low.div_euclid(k) == high.div_euclid(k)
+        {
+            let whole = Sum::constant(low.div_euclid(k));
+            return Ok(Some((quotient.plus(&whole)?, rest.minus(&whole.times(b)?)?)));
+        }
+        Ok(None)
+    }
+
+    /// The sum with the weightiest storage index that the divisor does not divide spelled out.
+    fn expand_one(&self, a: &Sum, by: &[Factor], k: i128) -> Result<Option<Sum>, ExprError> {
+        let heaviest =
+            a.0.iter()
+                .filter(|(factors, coefficient)| {
+                    factors.iter().any(|f| self.spelled(f).is_some())
+                        && (!by.is_empty() || *coefficient % k != 0)
+                })
+                .max_by_key(|(_, coefficient)| coefficient.unsigned_abs());
+        let Some((factors, coefficient)) = heaviest else { return Ok(None) };
+        let Some(term) = self.spell(factors, *coefficient)? else { return Ok(None) };
+        let without = a.minus(&Sum::single(factors.clone(), *coefficient))?;
+        Ok(Some(without.plus(&term)?))
+    }
+
+    /// Cuts up a digit of `rest` that reaches into the next block of `k`: `d = c * high + low`, all of whose values
+    /// occur, and perhaps more. False when there is none.
+    fn cut(&self, rest: &Sum, k: i128) -> Result<bool, ExprError> {
+        for (factors, weight) in &rest.0 {
+            let [factor @ Factor::Digit(digit)] = factors.as_slice() else { continue };
+            let Some(greatest) = self.greatest(*digit)?.as_constant() else { continue };
+            if *weight < 1
+                || k % weight != 0
+                || greatest < k / weight
+                || self.spelled(factor).is_some()
+            {
+                continue;
+            }
+            let below = k / weight;
+            let mut digits = self.digits.borrow_mut();
+            let high = digits.add(Sum::constant(greatest / below));
+            let low = digits.add(Sum::constant(below - 1));
+            let parts = Sum::single(alloc::vec![Factor::Digit(high)], below);
+            let parts = parts.plus(&Sum::single(alloc::vec![Factor::Digit(low)], 1))?;
+            digits.made_of.insert(*digit, parts);
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// `rest // k` as a factor of its own: `x // a // k` is `x // (a*k)`.
+    fn quotient(&self, quotient: &Sum, rest: &Sum, k: i128) -> Result<(Sum, Sum), ExprError> {
+        if !self.at_least_zero(&self.span(rest)?.0)? {
+            return Err(ExprError::Unbound);
+        }
+        let mut terms = rest.0.iter();
+        let part = match (terms.next(), terms.next()) {
+            (Some((factors, 1)), None) => match factors.as_slice() {
+                [Factor::Quotient(x, a)] => {
+                    Factor::Quotient(x.clone(), a.checked_mul(k).ok_or(ExprError::Overflow)?)
+                }
+                _ => Factor::Quotient(rest.clone(), k),
+            },
+            _ => Factor::Quotient(rest.clone(), k),
+        };
+        let part = Sum::single(alloc::vec![part], 1);
+        let remainder = rest.minus(&part.times(&Sum::constant(k))?)?;
+        Ok((quotient.plus(&part)?, remainder))
+    }
+
+    /// Least and greatest value over the digits: sums over symbols.
+    fn span(&self, sum: &Sum) -> Result<(Sum, Sum), ExprError> {
+        let (mut low, mut high) = (Sum::default(), Sum::default());
+        for (factors, coefficient) in &sum.0 {
+            let mut reach = Sum::constant(*coefficient);
+            let mut digits = 0;
+            for factor in factors {
+                reach = match factor {
+                    Factor::Digit(d) => {
+                        digits += 1;
+                        reach.times(&self.greatest(*d)?)?
+                    }
+                    // A quotient that holds digits runs from 0 to its bound.
+                    Factor::Quotient(x, _) if x.holds_digits() => {
+                        digits += 1;
+                        reach.times(&Sum::constant(self.factor_bounds(factor)?.1))?
+                    }
+                    other => reach.times(&Sum::single(alloc::vec![other.clone()], 1))?,
+                };
+            }
+            if digits == 0 {
+                low = low.plus(&reach)?;
+                high = high.plus(&reach)?;
+            } else if *coefficient < 0 {
+                low = low.plus(&reach)?;
+            } else {
+                high = high.plus(&reach)?;
+            }
+        }
+        Ok((low, high))
+    }
+
+    /// Whether a sum over symbols is at least 0 for all their values.
+    fn at_least_zero(&self, sum: &Sum) -> Result<bool, ExprError> {
+        if self.least(sum)? >= 0 {
+            return Ok(true);
+        }
+        // k * (a // k) lies in a-k+1 ..= a.
+        let mut relaxed = Sum::default();
+        for (factors, coefficient) in &sum.0 {
+            match factors.as_slice() {
+                [Factor::Quotient(a, k)] if coefficient % k == 0 => {
+                    let slack = if *coefficient > 0 { k - 1 } else { 0 };
+                    let bound = a.minus(&Sum::constant(slack))?;
+                    relaxed = relaxed.plus(&bound.times(&Sum::constant(coefficient / k))?)?;
+                }
+                _ => relaxed.put(factors.clone(), *coefficient)?,
+            }
+        }
+        Ok(self.least(&relaxed)? >= 0)
+    }
+
+    fn least(&self, sum: &Sum) -> Result<i128, ExprError> {
+        let mut total = 0_i128;
+        for (factors, coefficient) in &sum.0 {
+            let mut bounds = (1_i128, 1_i128);
+            for factor in factors {
+                let (low, high) = self.factor_bounds(factor)?;
+                let product = |x: i128, y: i128| x.checked_mul(y).ok_or(ExprError::Overflow);
+                bounds = (product(bounds.0, low)?, product(bounds.1, high)?);
+            }
+            let worst = if *coefficient > 0 { bounds.0 } else { bounds.1 };
+            let part = worst.checked_mul(*coefficient).ok_or(ExprError::Overflow)?;
+            total = total.checked_add(part).ok_or(ExprError::Overflow)?;
+        }
+        Ok(total)
+    }
+
+    /// Bounds of a factor that is no digit; never negative.
+    fn factor_bounds(&self, factor: &Factor) -> Result<(i128, i128), ExprError> {
+        match factor {
+            Factor::Digit(d) => {
+                let high = self.greatest(*d)?;
+                let high = -self.least(&Sum::default().minus(&high)?)?;
+                Ok((0, high.max(0)))
+            }
+            Factor::Unit(k) => {
+                let symbol = usize::try_from(*k)
+                    .ok()
+                    .and_then(|k| self.symbols.get(k))
+                    .ok_or(ExprError::Unbound)?;
+                let least = symbol.min.max(0).saturating_add(symbol.multiple - 1) / symbol.multiple;
+                Ok((least, (symbol.max / symbol.multiple).max(least)))
+            }
+            Factor::Quotient(a, k) => {
+                let (_, high) = self.span(a)?;
+                let low = if a.holds_digits() { 0 } else { self.least(a)?.max(0) };
+                let high = -self.least(&Sum::default().minus(&high)?)?;
+                Ok((low.div_euclid(*k), high.max(low).div_euclid(*k)))
+            }
+        }
+    }
+
+    /// Axes and digits that are cut up, spelled out, each from 0 to a greatest value that its parts may exceed.
+    fn bounded(&self) -> Result<Vec<(Sum, Sum)>, ExprError> {
+        let made_of = self.digits.borrow().made_of.clone();
+        let mut bounded = Vec::new();
+        for (axis, last) in self.axes.iter().zip(&self.last) {
+            bounded.push((self.expand(axis)?, last.clone()));
+        }
+        for (digit, parts) in &made_of {
+            bounded.push((self.expand(parts)?, self.greatest(*digit)?));
+        }
+        Ok(bounded)
+    }
+
+    /// Whether `a >= b` for all digits and symbols.
+    fn never_below(&self, a: &Sum, b: &Sum) -> Result<bool, ExprError> {
+        let (low, _) = self.span(&a.minus(b)?)?;
+        self.at_least_zero(&low)
+    }
+
+    /// Whether the sum is at least 0 on every element: by its digits, or as an axis or a digit that is cut up (or its
+    /// distance to the end), whose range is known better.
+    pub(super) fn never_negative(&self, sum: &Sum) -> Result<bool, ExprError> {
+        let (low, _) = self.span(sum)?;
+        if self.at_least_zero(&low)? {
+            return Ok(true);
+        }
+        let sum = &self.expand(sum)?;
+        let (low, _) = self.span(sum)?;
+        if self.at_least_zero(&low)? {
+            return Ok(true);
+        }
+        for (number, last) in self.bounded()? {
+            let from_start = sum.minus(&number)?;
+            let from_end = sum.minus(&last.minus(&number)?)?;
+            for rest in [from_start, from_end] {
+                let (low, _) = self.span(&rest)?;
+                if self.at_least_zero(&low)? {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether `0 <= sum < slots` on every element.
+    pub(super) fn stays_inside(&self, sum: &Sum, slots: &Sum) -> Result<bool, ExprError> {
+        let above = slots.minus(sum)?.minus(&Sum::constant(1))?;
+        Ok(self.never_negative(sum)? && self.never_negative(&above)?)
+    }
+}

@@ -1,0 +1,437 @@
+//! Exact enumeration: every element of a component is visited, none is sampled.
+//!
+//! A component is a set of axes with the targets that read them and no others. Its points are visited in blocks along
+//! the longest axis, its slots are one bit each; boxes beyond one window of bits are swept window by window.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use crate::expr::{BinOp, Expr, ExprError, Node, Var, apply};
+
+/// The most points that are visited: 2^30.
+pub const MAX_POINTS: i128 = 1 << 30;
+/// The most slots that the points may spread over: 2^37.
+pub const MAX_SLOTS: i128 = 1 << 37;
+/// Slots of one window: 2^31, 256 MiB of bits.
+const WINDOW: i128 = 1 << 31;
+/// Points of one block.
+const BLOCK: usize = 1024;
+
+/// Runs pieces of work, possibly at once. The algebra has [`Sequential`]; a caller with threads brings its own.
+pub trait Parallel: Sync {
+    /// Calls `work(k)` for every k in `0..pieces`, in any order, and returns when all have returned.
+    fn for_each(&self, pieces: usize, work: &(dyn Fn(usize) + Sync));
+}
+
+/// One piece after another.
+#[derive(Debug, Clone, Copy)]
+pub struct Sequential;
+
+impl Parallel for Sequential {
+    fn for_each(&self, pieces: usize, work: &(dyn Fn(usize) + Sync)) {
+        (0..pieces).for_each(work);
+    }
+}
+
+/// What is enumerated: `targets[k]` is an index below `slots[k]`, over `Var::Axis(axes[j])` below `extents[j]`.
+#[derive(Debug, Clone)]
+pub(crate) struct Domain<'a> {
+    pub(crate) axes: &'a [usize],
+    pub(crate) extents: &'a [i128],
+    pub(crate) targets: &'a [Expr],
+    pub(crate) slots: &'a [i128],
+}
+
+/// What enumeration found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// No two points share a slot.
+    Injective,
+    /// The first point, in row-major order, that lands where an earlier one lies; the earlier one first.
+    Collision(Vec<i128>, Vec<i128>),
+    /// More points or slots than are visited.
+    TooLarge { points: i128, slots: i128 },
+}
+
+impl Domain<'_> {
+    fn points(&self) -> i128 {
+        self.extents.iter().fold(1_i128, |n, e| n.saturating_mul(*e))
+    }
+
+    fn slot_count(&self) -> i128 {
+        self.slots.iter().fold(1_i128, |n, e| n.saturating_mul(*e))
+    }
+}
+
+/// Whether the points of a box have slots of their own.
+pub(crate) fn enumerate(domain: &Domain<'_>, parallel: &dyn Parallel) -> Result<Found, ExprError> {
+    let (points, slots) = (domain.points(), domain.slot_count());
+    if points <= 1 {
+        return Ok(Found::Injective);
+    }
+    // A collision in a corner of the box is one in the box, and far cheaper to find.
+    let corner = corner_of(domain.extents);
+    if corner != domain.extents {
+        let small = Domain { extents: &corner, ..domain.clone() };
+        if small.slot_count() <= MAX_SLOTS
+            && let Some(found) = first_collision(&small)?
+        {
+            return Ok(found);
+        }
+    }
+    if points > MAX_POINTS || slots > MAX_SLOTS {
+        return Ok(Found::TooLarge { points, slots });
+    }
+    if collides(domain, parallel)? {
+        return Ok(first_collision(domain)?.unwrap_or(Found::Injective));
+    }
+    Ok(Found::Injective)
+}
+
+/// Extents cut down, the longest halved first, until there are at most 2^16 points.
+fn corner_of(extents: &[i128]) -> Vec<i128> {
+    let mut corner = extents.to_vec();
+    while corner.iter().fold(1_i128, |n, e| n.saturating_mul(*e)) > 1 << 16 {
+        match corner.iter_mut().max() {
+            Some(longest) => *longest = (*longest + 1) / 2,
+            None => break,
+        }
+    }
+    corner
+}
+
+/// The slot of each point of a block, row-major over the slots.
+struct Sweep<'a> {
+    domain: &'a Domain<'a>,
+    /// Position in `axes` of the axis that a block runs along.
+    along: usize,
+}
+
+impl Sweep<'_> {
+    fn rows(&self) -> i128 {
+        let along = self.domain.extents.get(self.along).copied().unwrap_or(1);
+        self.domain.points() / along.max(1)
+    }
+
+    /// The indices of row `row`, with 0 along the block axis; row-major over the other axes.
+    fn row(&self, mut row: i128) -> Vec<i128> {
+        let mut indices = vec![0; self.domain.extents.len()];
+        for (k, extent) in self.domain.extents.iter().enumerate().rev() {
+            if k == self.along {
+                continue;
+            }
+            if let Some(index) = indices.get_mut(k) {
+                *index = row % (*extent).max(1);
+            }
+            row /= (*extent).max(1);
+        }
+        indices
+    }
+
+    /// Calls `visit(first index along the axis, slots)` for every block of a row.
+    fn blocks(
+        &self,
+        indices: &[i128],
+        visit: &mut dyn FnMut(i128, &[i64]) -> bool,
+    ) -> Result<bool, ExprError> {
+        let along = self.domain.extents.get(self.along).copied().unwrap_or(1);
+        let (mut values, mut slots) = (vec![0_i64; BLOCK], vec![0_i64; BLOCK]);
+        let mut start = 0_i128;
+        while start < along {
+            let len = usize::try_from(along - start).unwrap_or(BLOCK).min(BLOCK);
+            let slots = slots.get_mut(..len).unwrap_or_default();
+            let values = values.get_mut(..len).unwrap_or_default();
+            slots.fill(0);
+            for (target, count) in self.domain.targets.iter().zip(self.domain.slots) {
+                let block = Block { sweep: self, indices, start };
+                block.evaluate(target, values)?;
+                let count = i64::try_from(*count).map_err(|_| ExprError::Overflow)?;
+                for (slot, value) in slots.iter_mut().zip(values.iter()) {
+                    *slot = *slot * count + *value;
+                }
+            }
+            if !visit(start, slots) {
+                return Ok(false);
+            }
+            start += i128::try_from(len).unwrap_or(along);
+        }
+        Ok(true)
+    }
+}
+
+/// A block of points: all indices fixed but one, which counts from `start`.
+struct Block<'a> {
+    sweep: &'a Sweep<'a>,
+    indices: &'a [i128],
+    start: i128,
+}
+
+impl Block<'_> {
+    fn axis(&self, var: Var) -> Result<usize, ExprError> {
+        let Var::Axis(axis) = var else { return Err(ExprError::Unbound) };
+        let axis = usize::try_from(axis).map_err(|_| ExprError::Overflow)?;
+        self.sweep.domain.axes.iter().position(|a| *a == axis).ok_or(ExprError::Unbound)
+    }
+
+    fn varies(&self, expr: &Expr) -> bool {
+        expr.mentions(&|var| self.axis(var) == Ok(self.sweep.along))
+    }
+
+    fn fixed(&self, expr: &Expr) -> Result<i128, ExprError> {
+        expr.evaluate(&|var| self.axis(var).ok().and_then(|k| self.indices.get(k).copied()))
+    }
+
+    /// The expression at every point of the block.
+    fn evaluate(&self, expr: &Expr, out: &mut [i64]) -> Result<(), ExprError> {
+        if !self.varies(expr) {
+            out.fill(narrow(self.fixed(expr)?)?);
+            return Ok(());
+        }
+        match expr.node() {
+            Node::Const(_) => Err(ExprError::Unbound),
+            Node::Var(_) => {
+                let start = narrow(self.start)?;
+                for (value, k) in out.iter_mut().zip(0_i64..) {
+                    *value = start + k;
+                }
+                Ok(())
+            }
+            Node::Neg(a) => {
+                self.evaluate(a, out)?;
+                each(out, i64::checked_neg)
+            }
+            Node::Bin(op, a, b) if !self.varies(b) => {
+                self.evaluate(a, out)?;
+                by_constant(*op, out, narrow(self.fixed(b)?)?)
+            }
+            Node::Bin(op, a, b) => {
+                self.evaluate(a, out)?;
+                let mut right = vec![0_i64; out.len()];
+                self.evaluate(b, &mut right)?;
+                for (value, r) in out.iter_mut().zip(right) {
+                    *value = narrow(apply(*op, i128::from(*value), i128::from(r))?)?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+fn narrow(value: i128) -> Result<i64, ExprError> {
+    i64::try_from(value).map_err(|_| ExprError::Overflow)
+}
+
+fn each(values: &mut [i64], f: impl Fn(i64) -> Option<i64>) -> Result<(), ExprError> {
+    let mut overflow = false;
+    for value in values.iter_mut() {
+        match f(*value) {
+            Some(new) => *value = new,
+            None => overflow = true,
+        }
+    }
+    if overflow { Err(ExprError::Overflow) } else { Ok(()) }
+}
+
+/// One operation with the same right side everywhere; divisions by powers of two are shifts and masks.
+fn by_constant(op: BinOp, values: &mut [i64], right: i64) -> Result<(), ExprError> {
+    match op {
+        BinOp::Add => each(values, |v| v.checked_add(right)),
+        BinOp::Sub => each(values, |v| v.checked_sub(right)),
+        BinOp::Mul => each(values, |v| v.checked_mul(right)),
+        BinOp::FloorDiv | BinOp::Mod if right < 1 => Err(ExprError::Divisor),
+        BinOp::FloorDiv if right.count_ones() == 1 => {
+            each(values, |v| Some(v >> right.trailing_zeros()))
+        }
+        BinOp::Mod if right.count_ones() == 1 => each(values, |v| Some(v & (right - 1))),
+        BinOp::FloorDiv => each(values, |v| v.checked_div_euclid(right)),
+        BinOp::Mod => each(values, |v| v.checked_rem_euclid(right)),
+        BinOp::And => each(values, |v| Some(v & right)),
+        BinOp::Xor => each(values, |v| Some(v ^ right)),
+        BinOp::Min => each(values, |v| Some(v.min(right))),
+        BinOp::Max => each(values, |v| Some(v.max(right))),
+    }
+}
+
+fn longest(extents: &[i128]) -> usize {
+    extents.iter().enumerate().max_by_key(|(_, e)| **e).map_or(0, |(k, _)| k)
+}
+
+/// Whether any two points share a slot.
+fn collides(domain: &Domain<'_>, parallel: &dyn Parallel) -> Result<bool, ExprError> {
+    let sweep = Sweep { domain, along: longest(domain.extents) };
+    let rows = sweep.rows();
+    let slots = domain.slot_count();
+    let words = usize::try_from((slots.min(WINDOW) + 63) / 64).map_err(|_| ExprError::Overflow)?;
+    let bits: Vec<AtomicU64> = (0..words).map(|_| AtomicU64::new(0)).collect();
+    let (collided, failed) = (AtomicBool::new(false), AtomicBool::new(false));
+    let pieces = usize::try_from(rows.min(256)).unwrap_or(1);
+    let mut low = 0_i128;
+    while low < slots {
+        let window = (narrow(low)?, narrow((low + WINDOW).min(slots))?);
+        for word in &bits {
+            word.store(0, Ordering::Relaxed);
+        }
+        parallel.for_each(pieces, &|piece| {
+            let count = i128::try_from(pieces).unwrap_or(1);
+            let mut row = i128::try_from(piece).unwrap_or(0);
+            while row < rows && !collided.load(Ordering::Relaxed) {
+                let mut visit = |_: i128, slots: &[i64]| mark_all(&bits, window, slots, &collided);
+                if sweep.blocks(&sweep.row(row), &mut visit).is_err() {
+                    failed.store(true, Ordering::Relaxed);
+                    return;
+                }
+                row += count;
+            }
+        });
+        if failed.load(Ordering::Relaxed) {
+            return Err(ExprError::Overflow);
+        }
+        if collided.load(Ordering::Relaxed) {
+            return Ok(true);
+        }
+        low += WINDOW;
+    }
+    Ok(false)
+}
+
+/// Marks slots; false, and `collided`, once one was marked before.
+fn mark_all(bits: &[AtomicU64], window: (i64, i64), slots: &[i64], collided: &AtomicBool) -> bool {
+    for slot in slots {
+        if *slot < window.0 || *slot >= window.1 {
+            continue;
+        }
+        let at = slot - window.0;
+        let Some(word) = usize::try_from(at >> 6).ok().and_then(|w| bits.get(w)) else { continue };
+        let bit = 1_u64 << (at & 63);
+        if word.fetch_or(bit, Ordering::Relaxed) & bit != 0 {
+            collided.store(true, Ordering::Relaxed);
+            return false;
+        }
+    }
+    true
+}
+
+/// The first collision in row-major order, if there is one.
+fn first_collision(domain: &Domain<'_>) -> Result<Option<Found>, ExprError> {
+    let sweep = Sweep { domain, along: domain.extents.len().saturating_sub(1) };
+    let slots = domain.slot_count();
+    let words = usize::try_from((slots.min(WINDOW) + 63) / 64).map_err(|_| ExprError::Overflow)?;
+    // (row, index along the row, slot) of the second point
+    let mut best: Option<(i128, i128, i64)> = None;
+    let mut low = 0_i128;
+    while low < slots {
+        let window = (narrow(low)?, narrow((low + WINDOW).min(slots))?);
+        let mut bits = vec![0_u64; words];
+        let mut row = 0;
+        while row < sweep.rows() && best.is_none_or(|b| row <= b.0) {
+            sweep.blocks(&sweep.row(row), &mut |start, slots| {
+                for (slot, k) in slots.iter().zip(start..) {
+                    if *slot < window.0 || *slot >= window.1 {
+                        continue;
+                    }
+                    let at = slot - window.0;
+                    let Some(word) = usize::try_from(at >> 6).ok().and_then(|w| bits.get_mut(w))
+                    else {
+                        continue;
+                    };
+                    let bit = 1_u64 << (at & 63);
+                    if *word & bit != 0 {
+                        if best.is_none_or(|b| (row, k) < (b.0, b.1)) {
+                            best = Some((row, k, *slot));
+                        }
+                        return false;
+                    }
+                    *word |= bit;
+                }
+                true
+            })?;
+            row += 1;
+        }
+        low += WINDOW;
+    }
+    let Some((row, k, slot)) = best else { return Ok(None) };
+    let point = |row: i128, k: i128| {
+        let mut indices = sweep.row(row);
+        if let Some(last) = indices.get_mut(sweep.along) {
+            *last = k;
+        }
+        indices
+    };
+    let mut earlier: Option<Vec<i128>> = None;
+    let mut at = 0;
+    while at <= row && earlier.is_none() {
+        sweep.blocks(&sweep.row(at), &mut |start, slots| {
+            if let Some((_, found)) = slots.iter().zip(start..).find(|(s, _)| **s == slot) {
+                earlier = Some(point(at, found));
+            }
+            earlier.is_none()
+        })?;
+        at += 1;
+    }
+    Ok(earlier.map(|first| Found::Collision(first, point(row, k))))
+}
+
+/// The point that a box sends to given targets, by search; `None` when no point does.
+pub(crate) fn find(domain: &Domain<'_>, wanted: &[i128]) -> Result<Option<Vec<i128>>, ExprError> {
+    let sweep = Sweep { domain, along: longest(domain.extents) };
+    let mut slot = 0_i128;
+    for (value, count) in wanted.iter().zip(domain.slots) {
+        slot = slot
+            .checked_mul(*count)
+            .and_then(|s| s.checked_add(*value))
+            .ok_or(ExprError::Overflow)?;
+    }
+    let slot = narrow(slot)?;
+    let mut found = None;
+    let mut row = 0;
+    while row < sweep.rows() && found.is_none() {
+        let indices = sweep.row(row);
+        sweep.blocks(&indices, &mut |start, slots| {
+            if let Some((_, k)) = slots.iter().zip(start..).find(|(s, _)| **s == slot) {
+                let mut point = indices.clone();
+                if let Some(index) = point.get_mut(sweep.along) {
+                    *index = k;
+                }
+                found = Some(point);
+            }
+            found.is_none()
+        })?;
+        row += 1;
+    }
+    Ok(found)
+}
+
+/// Least and greatest value of an expression over a box with the first points that take them; `None` when there
+/// are more points than are visited, or none.
+pub(crate) fn extremes(domain: &Domain<'_>) -> Result<Option<[(i128, Vec<i128>); 2]>, ExprError> {
+    if domain.points() > MAX_POINTS || domain.points() < 1 {
+        return Ok(None);
+    }
+    let sweep = Sweep { domain, along: domain.extents.len().saturating_sub(1) };
+    let mut low: Option<(i64, i128, i128)> = None;
+    let mut high: Option<(i64, i128, i128)> = None;
+    let mut row = 0;
+    while row < sweep.rows() {
+        sweep.blocks(&sweep.row(row), &mut |start, values| {
+            for (value, k) in values.iter().zip(start..) {
+                if low.is_none_or(|l| *value < l.0) {
+                    low = Some((*value, row, k));
+                }
+                if high.is_none_or(|h| *value > h.0) {
+                    high = Some((*value, row, k));
+                }
+            }
+            true
+        })?;
+        row += 1;
+    }
+    let point = |(value, row, k): (i64, i128, i128)| {
+        let mut indices = sweep.row(row);
+        if let Some(last) = indices.get_mut(sweep.along) {
+            *last = k;
+        }
+        (i128::from(value), indices)
+    };
+    Ok(low.zip(high).map(|(l, h)| [point(l), point(h)]))
+}

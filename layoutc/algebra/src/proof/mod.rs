@@ -1,0 +1,378 @@
+//! Is a map one-to-one? Digits first, then exact enumeration, component by component.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use thiserror::Error;
+
+use crate::digits::{self, Digits};
+use crate::expr::{Expr, ExprError, Var};
+use crate::layout::{Proof, Symbol};
+use crate::simplify::Facts;
+
+pub mod check;
+mod decode;
+mod enumerate;
+
+pub use decode::Lost;
+pub(crate) use enumerate::{Domain, extremes, find};
+pub use enumerate::{MAX_POINTS, MAX_SLOTS, Parallel, Sequential};
+
+/// Why a map is refused.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Refusal {
+    /// Two elements share a slot.
+    #[error("two elements share a slot")]
+    NotInjective {
+        /// A logical index.
+        first: Vec<i128>,
+        /// Another one.
+        second: Vec<i128>,
+        /// The index, one per target, at which both land.
+        target: Vec<i128>,
+        /// The values of the symbols for which they do.
+        symbols: Vec<i128>,
+        /// The digits that no target tells, where digits could be read.
+        lost: Vec<Lost>,
+        /// The targets that read the axes at fault.
+        targets: Vec<usize>,
+    },
+    /// No prover could decide.
+    #[error("no prover could decide")]
+    Unproven {
+        /// The axes of the undecided component.
+        axes: Vec<usize>,
+        /// The targets that read them.
+        targets: Vec<usize>,
+        /// How many points there are; `None` when that depends on a symbol.
+        points: Option<i128>,
+        /// How many slots they spread over; `None` when that depends on a symbol.
+        slots: Option<i128>,
+    },
+    /// The independent checker did not accept the certificate.
+    #[error("the certificate does not hold: {0}")]
+    Certificate(#[from] check::CheckError),
+    /// Too large, or beyond the integers.
+    #[error(transparent)]
+    Expr(#[from] ExprError),
+}
+
+/// What is proven: every target is one index, below its slots, over `Var::Axis`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Claim<'a> {
+    pub(crate) extents: &'a [Expr],
+    pub(crate) targets: &'a [Expr],
+    pub(crate) slots: &'a [Expr],
+    pub(crate) facts: &'a Facts,
+}
+
+/// A proof that the targets tell the axes.
+#[derive(Debug, Clone)]
+pub(crate) struct Proven {
+    pub(crate) proof: Proof,
+    /// One index per axis over `Var::Storage(k)`, k the position of a target; `None` under enumeration.
+    pub(crate) inverse: Option<Vec<Expr>>,
+    pub(crate) digits: Option<Digits>,
+}
+
+/// A set of axes with the targets that read them and no others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Component {
+    pub(crate) axes: Vec<usize>,
+    pub(crate) targets: Vec<usize>,
+}
+
+/// Cuts a claim into independent components, in the order of their first axis. Targets without axes are in none.
+pub(crate) fn components(axes: usize, targets: &[Expr]) -> Vec<Component> {
+    let mut groups: Vec<Component> =
+        (0..axes).map(|axis| Component { axes: alloc::vec![axis], targets: Vec::new() }).collect();
+    for (k, target) in targets.iter().enumerate() {
+        let reads = |group: &Component| {
+            target.mentions(&|var| matches!(var, Var::Axis(a) if usize::try_from(a).is_ok_and(|a| group.axes.contains(&a))))
+        };
+        let (read, mut rest): (Vec<_>, Vec<_>) = groups.into_iter().partition(reads);
+        let mut merged = Component { axes: Vec::new(), targets: Vec::new() };
+        for group in read {
+            merged.axes.extend(group.axes);
+            merged.targets.extend(group.targets);
+        }
+        if !merged.axes.is_empty() {
+            merged.targets.push(k);
+            merged.axes.sort_unstable();
+            merged.targets.sort_unstable();
+            rest.push(merged);
+        }
+        groups = rest;
+    }
+    groups.sort_by_key(|group| group.axes.first().copied());
+    groups
+}
+
+/// Proves a claim, or refuses it with a witness.
+pub(crate) fn prove(claim: Claim<'_>, parallel: &dyn Parallel) -> Result<Proven, Refusal> {
+    let rank = claim.extents.len();
+    let mut inverse = alloc::vec![Expr::constant(0); rank];
+    let mut all = Digits {
+        targets: alloc::vec![digits::Form::default(); claim.targets.len()],
+        ..Digits::default()
+    };
+    let mut proof = Proof::Digits;
+    for component in components(rank, claim.targets) {
+        match by_digits(claim, &component)? {
+            ByDigits::Told(read, decoded) => {
+                for (axis, index) in decoded.axes {
+                    if let Some(slot) = inverse.get_mut(axis) {
+                        *slot = rename_targets(&index, &component.targets)?;
+                    }
+                }
+                merge(&mut all, read, &component);
+            }
+            ByDigits::Lost(lost) => {
+                enumerate_component(claim, &component, lost, parallel)?;
+                proof = Proof::Enumeration;
+            }
+            ByDigits::Unread => {
+                enumerate_component(claim, &component, Vec::new(), parallel)?;
+                proof = Proof::Enumeration;
+            }
+        }
+    }
+    if proof == Proof::Enumeration {
+        return Ok(Proven { proof, inverse: None, digits: None });
+    }
+    constant_targets(claim, &mut all)?;
+    Ok(Proven { proof, inverse: Some(inverse), digits: Some(all) })
+}
+
+enum ByDigits {
+    Told(Digits, decode::Decoded),
+    Lost(Vec<Lost>),
+    Unread,
+}
+
+fn by_digits(claim: Claim<'_>, component: &Component) -> Result<ByDigits, ExprError> {
+    let targets: Vec<Expr> =
+        component.targets.iter().filter_map(|k| claim.targets.get(*k)).cloned().collect();
+    // A constant beyond 128 bits is no fault of the map: enumeration may still decide.
+    let Some(read) = digits::read(&component.axes, claim.extents, &targets, claim.facts)? else {
+        return Ok(ByDigits::Unread);
+    };
+    Ok(match decode::decode(&read, claim.extents, claim.facts)? {
+        Ok(decoded) => ByDigits::Told(read, decoded),
+        Err(lost) => ByDigits::Lost(lost),
+    })
+}
+
+/// Targets of a component counted from 0 become the claim's own.
+fn rename_targets(index: &Expr, targets: &[usize]) -> Result<Expr, ExprError> {
+    index.substitute(&|var| match var {
+        Var::Storage(k) => {
+            let own = usize::try_from(k).ok().and_then(|k| targets.get(k))?;
+            u32::try_from(*own).ok().map(|k| Expr::var(Var::Storage(k)))
+        }
+        _ => None,
+    })
+}
+
+fn merge(all: &mut Digits, read: Digits, component: &Component) {
+    let base = all.digits.len();
+    all.digits.extend(read.digits);
+    all.chains.extend(read.chains.into_iter().map(|mut chain| {
+        chain.digits.iter_mut().for_each(|digit| *digit += base);
+        chain.of_digit = chain.of_digit.map(|digit| digit + base);
+        chain
+    }));
+    for (form, target) in read.targets.into_iter().zip(&component.targets) {
+        if let Some(slot) = all.targets.get_mut(*target) {
+            let terms =
+                form.terms.into_iter().map(|(digit, weight)| (digit + base, weight)).collect();
+            *slot = digits::Form { constant: form.constant, terms };
+        }
+    }
+}
+
+/// Targets that read no axis are constants.
+fn constant_targets(claim: Claim<'_>, all: &mut Digits) -> Result<(), ExprError> {
+    for (target, form) in claim.targets.iter().zip(&mut all.targets) {
+        if let Some(value) = claim.facts.simplify(target)?.as_const()
+            && form.terms.is_empty()
+        {
+            form.constant = value;
+        }
+    }
+    Ok(())
+}
+
+/// Decides a component by visiting all its points; a refusal otherwise.
+fn enumerate_component(
+    claim: Claim<'_>,
+    component: &Component,
+    lost: Vec<Lost>,
+    parallel: &dyn Parallel,
+) -> Result<(), Refusal> {
+    let symbolic = |exprs: &[Expr], of: &[usize]| {
+        of.iter()
+            .filter_map(|k| exprs.get(*k))
+            .any(|e| e.mentions(&|var| matches!(var, Var::Symbol(_))))
+    };
+    let depends = symbolic(claim.extents, &component.axes)
+        || symbolic(claim.targets, &component.targets)
+        || symbolic(claim.slots, &component.targets);
+    if !depends {
+        return at_values(claim, component, &lost, &[], parallel);
+    }
+    // Symbols: a collision for some values is one; that there is none for a few values proves nothing.
+    for values in sample_values(claim.facts.symbols()) {
+        match at_values(claim, component, &lost, &values, parallel) {
+            Err(refusal @ Refusal::NotInjective { .. }) => return Err(refusal),
+            Err(Refusal::Expr(error)) => return Err(error.into()),
+            _ => {}
+        }
+    }
+    let (axes, targets) = (component.axes.clone(), component.targets.clone());
+    Err(Refusal::Unproven { axes, targets, points: None, slots: None })
+}
+
+/// A few small values of every symbol, within its facts.
+fn sample_values(symbols: &[Symbol]) -> Vec<Vec<i128>> {
+    let at = |k: i128| {
+        symbols
+            .iter()
+            .map(|symbol| {
+                let least = symbol.min.max(1);
+                let up =
+                    least.saturating_add(symbol.multiple - 1) / symbol.multiple * symbol.multiple;
+                up.saturating_add(k.saturating_mul(symbol.multiple)).min(symbol.max.max(up))
+            })
+            .collect()
+    };
+    [0, 1, 2, 5, 11].into_iter().map(at).collect()
+}
+
+fn at_values(
+    claim: Claim<'_>,
+    component: &Component,
+    lost: &[Lost],
+    symbols: &[i128],
+    parallel: &dyn Parallel,
+) -> Result<(), Refusal> {
+    let fix = |expr: &Expr| {
+        expr.substitute(&|var| match var {
+            Var::Symbol(k) => {
+                usize::try_from(k).ok().and_then(|k| symbols.get(k)).map(|v| Expr::constant(*v))
+            }
+            _ => None,
+        })
+    };
+    let value = |expr: &Expr| fix(expr)?.evaluate(&|_| None);
+    let extents: Vec<i128> = component
+        .axes
+        .iter()
+        .filter_map(|k| claim.extents.get(*k))
+        .map(value)
+        .collect::<Result<_, _>>()?;
+    let slots: Vec<i128> = component
+        .targets
+        .iter()
+        .filter_map(|k| claim.slots.get(*k))
+        .map(value)
+        .collect::<Result<_, _>>()?;
+    let targets: Vec<Expr> = component
+        .targets
+        .iter()
+        .filter_map(|k| claim.targets.get(*k))
+        .map(fix)
+        .collect::<Result<_, _>>()?;
+    let domain =
+        Domain { axes: &component.axes, extents: &extents, targets: &targets, slots: &slots };
+    match enumerate::enumerate(&domain, parallel)? {
+        enumerate::Found::Injective => Ok(()),
+        enumerate::Found::TooLarge { points, slots } => {
+            if let Some(pair) = collision_of_lost_digit(&domain, lost) {
+                return Err(refuse(claim, component, lost, symbols, pair)?);
+            }
+            let (axes, targets) = (component.axes.clone(), component.targets.clone());
+            Err(Refusal::Unproven { axes, targets, points: Some(points), slots: Some(slots) })
+        }
+        enumerate::Found::Collision(first, second) => {
+            Err(refuse(claim, component, lost, symbols, (first, second))?)
+        }
+    }
+}
+
+/// Two points that differ in a lost digit only, when they really collide.
+fn collision_of_lost_digit(domain: &Domain<'_>, lost: &[Lost]) -> Option<(Vec<i128>, Vec<i128>)> {
+    for digit in lost {
+        let k = domain.axes.iter().position(|axis| *axis == digit.axis)?;
+        let first = alloc::vec![0; domain.axes.len()];
+        let mut second = first.clone();
+        *second.get_mut(k)? = digit.weight;
+        if digit.weight >= *domain.extents.get(k)? {
+            continue;
+        }
+        let at = |point: &[i128], target: &Expr| {
+            target.evaluate(&|var| match var {
+                Var::Axis(a) => domain
+                    .axes
+                    .iter()
+                    .position(|axis| usize::try_from(a) == Ok(*axis))
+                    .and_then(|k| point.get(k).copied()),
+                _ => None,
+            })
+        };
+        if domain.targets.iter().all(|t| at(&first, t).is_ok() && at(&first, t) == at(&second, t)) {
+            return Some((first, second));
+        }
+    }
+    None
+}
+
+/// The refusal for two points of a component; the other axes stand at 0.
+fn refuse(
+    claim: Claim<'_>,
+    component: &Component,
+    lost: &[Lost],
+    symbols: &[i128],
+    (first, second): (Vec<i128>, Vec<i128>),
+) -> Result<Refusal, ExprError> {
+    let whole = |point: &[i128]| {
+        let mut index = alloc::vec![0; claim.extents.len()];
+        for (axis, value) in component.axes.iter().zip(point) {
+            if let Some(slot) = index.get_mut(*axis) {
+                *slot = *value;
+            }
+        }
+        index
+    };
+    let (first, second) = (whole(&first), whole(&second));
+    let mut target = Vec::new();
+    for expr in claim.targets {
+        target.push(expr.evaluate(&|var| value_of(var, &first, symbols))?);
+    }
+    Ok(Refusal::NotInjective {
+        first,
+        second,
+        target,
+        symbols: symbols.to_vec(),
+        lost: lost.to_vec(),
+        targets: component.targets.clone(),
+    })
+}
+
+/// The value of an axis or a symbol.
+pub(crate) fn value_of(var: Var, axes: &[i128], symbols: &[i128]) -> Option<i128> {
+    match var {
+        Var::Axis(k) => axes.get(usize::try_from(k).ok()?).copied(),
+        Var::Symbol(k) => symbols.get(usize::try_from(k).ok()?).copied(),
+        Var::Storage(_) | Var::Physical(_) | Var::Digit(_) => None,
+    }
+}
+
+/// A list of names as text: `n, h and w`.
+pub fn listed(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [head @ .., last] => alloc::format!("{} and {last}", head.join(", ")),
+    }
+}

@@ -1,0 +1,70 @@
+//! Interval arithmetic on expressions as written, which decides the extents of storage axes.
+//!
+//! The language takes the extent of a storage axis from the text: `e % k` spans `0..k` whatever `e` is, so that the
+//! last block is whole. [`crate::simplify`] knows tighter ranges; it must not be asked here.
+
+use crate::expr::{BinOp, Expr, ExprError, Node, Var};
+use crate::poly::Poly;
+use crate::simplify::{Facts, Interval, bitwise_bounds};
+
+/// The interval of `expr` as written, where `range` gives the interval of a variable that is no symbol.
+pub(crate) fn interval(
+    expr: &Expr,
+    range: &dyn Fn(Var) -> Option<Interval>,
+    facts: &Facts,
+) -> Result<Interval, ExprError> {
+    match expr.node() {
+        Node::Const(value) => Ok(point(Poly::constant(*value))),
+        Node::Var(var @ Var::Symbol(_)) => Ok(point(facts.normalize(&Expr::var(*var))?)),
+        Node::Var(var) => range(*var).ok_or(ExprError::Unbound),
+        Node::Neg(a) => {
+            let a = interval(a, range, facts)?;
+            Ok(Interval { low: a.high.scale(-1)?, high: a.low.scale(-1)? })
+        }
+        Node::Bin(op, a, b) => {
+            let (a, b) = (interval(a, range, facts)?, interval(b, range, facts)?);
+            operation(*op, &a, &b, facts)
+        }
+    }
+}
+
+fn point(value: Poly) -> Interval {
+    Interval { low: value.clone(), high: value }
+}
+
+fn operation(op: BinOp, a: &Interval, b: &Interval, facts: &Facts) -> Result<Interval, ExprError> {
+    match op {
+        BinOp::Add => Ok(Interval { low: a.low.add(&b.low)?, high: a.high.add(&b.high)? }),
+        BinOp::Sub => Ok(Interval { low: a.low.sub(&b.high)?, high: a.high.sub(&b.low)? }),
+        BinOp::Mul => product(a, b, facts),
+        // Divisors are single positive values (checked with the map).
+        BinOp::FloorDiv => Ok(Interval {
+            low: facts.floor_div(&a.low, &b.low)?,
+            high: facts.floor_div(&a.high, &b.low)?,
+        }),
+        BinOp::Mod => Ok(Interval { low: Poly::zero(), high: b.low.plus(-1)? }),
+        BinOp::And | BinOp::Xor | BinOp::Min | BinOp::Max => {
+            let (a, b) = (numeric(a, facts)?, numeric(b, facts)?);
+            let (low, high) = bitwise_bounds(op, a, b);
+            Ok(Interval { low: Poly::constant(low), high: Poly::constant(high) })
+        }
+    }
+}
+
+fn numeric(a: &Interval, facts: &Facts) -> Result<(i128, i128), ExprError> {
+    Ok((facts.numeric(&a.low)?.0, facts.numeric(&a.high)?.1))
+}
+
+/// One side is free of axes, a single value whose sign decides which bound is which.
+fn product(a: &Interval, b: &Interval, facts: &Facts) -> Result<Interval, ExprError> {
+    let (factor, range) = if a.low == a.high { (a, b) } else { (b, a) };
+    let (x, y) = (range.low.mul(&factor.low)?, range.high.mul(&factor.low)?);
+    let (least, greatest) = facts.numeric(&factor.low)?;
+    if least >= 0 {
+        return Ok(Interval { low: x, high: y });
+    }
+    if greatest <= 0 {
+        return Ok(Interval { low: y, high: x });
+    }
+    Err(ExprError::Overflow)
+}

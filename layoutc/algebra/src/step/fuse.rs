@@ -1,0 +1,41 @@
+//! `fuse h w as=hw`: adjacent axes into one.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::{StepError, binary, current, find_axis, item, kept, map_of};
+use crate::expr::BinOp;
+use crate::layout::Axis;
+use crate::map::IndexMap;
+
+/// The axes `fused`, neighbours in this order, become one: `h * extent(w) + w`, called `into` or `h_w`.
+///
+/// # Errors
+/// [`StepError::UnknownAxis`], [`StepError::TooFewAxes`], [`StepError::NotAdjacent`].
+pub fn fuse(axes: &[Axis], fused: &[String], into: Option<&str>) -> Result<IndexMap, StepError> {
+    let positions: Vec<usize> =
+        fused.iter().map(|n| find_axis(axes, n)).collect::<Result<_, _>>()?;
+    let (Some(first), Some(last)) = (positions.first().copied(), positions.last().copied()) else {
+        return Err(StepError::TooFewAxes);
+    };
+    if positions.len() < 2 {
+        return Err(StepError::TooFewAxes);
+    }
+    for (pair, names) in positions.windows(2).zip(fused.windows(2)) {
+        if let ([a, b], [first, second]) = (pair, names)
+            && *b != a + 1
+        {
+            return Err(StepError::NotAdjacent { first: first.clone(), second: second.clone() });
+        }
+    }
+    let mut index = current(first);
+    for (k, axis) in axes.iter().enumerate().take(last + 1).skip(first + 1) {
+        index = binary(BinOp::Mul, &index, &axis.extent)?;
+        index = binary(BinOp::Add, &index, &current(k))?;
+    }
+    let name = into.map_or_else(|| fused.join("_"), String::from);
+    let mut items: Vec<_> = (0..first).map(|k| kept(axes, k)).collect();
+    items.push(item(name, index));
+    items.extend((last + 1..axes.len()).map(|k| kept(axes, k)));
+    map_of(items)
+}

@@ -1,0 +1,123 @@
+//! The steps of a layout, one file each. A step reads the current axes and gives an [`IndexMap`] on them; what every
+//! map must obey (extents, negative indices, proofs) is checked once, where the map is applied (see [`crate::build`]).
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use thiserror::Error;
+
+use crate::expr::{BinOp, Expr, ExprError, Var};
+use crate::layout::Axis;
+use crate::map::{IndexMap, Item};
+
+mod fuse;
+mod order;
+mod pad;
+mod split;
+mod tile;
+
+pub use fuse::fuse;
+pub use order::{Place, order};
+pub use pad::{pad_around, pad_to_multiple};
+pub use split::split;
+pub use tile::{TileExtent, tile};
+
+/// What is wrong with a step's arguments.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum StepError {
+    /// An axis that is not there.
+    #[error("there is no axis `{name}` here; the axes are {}", axes.join(", "))]
+    UnknownAxis {
+        /// The name.
+        name: String,
+        /// The current axes.
+        axes: Vec<String>,
+    },
+    /// An axis named twice.
+    #[error("the axis `{0}` is named twice")]
+    RepeatedAxis(String),
+    /// `order` leaves axes out.
+    #[error("`order` leaves out {}", .0.join(", "))]
+    MissingAxes(Vec<String>),
+    /// Two `...` in an `order`.
+    #[error("`...` stands twice")]
+    TwoEllipses,
+    /// `fuse` of axes that are not neighbours in this order.
+    #[error("`{first}` and `{second}` are not neighbours in this order")]
+    NotAdjacent {
+        /// The axis before.
+        first: String,
+        /// The axis that should follow it.
+        second: String,
+    },
+    /// Fewer than two axes to fuse.
+    #[error("`fuse` takes two axes or more")]
+    TooFewAxes,
+    /// A tile without an extent, or one that ends in `*`.
+    #[error(
+        "a tile needs at least one extent, and its last entry cannot be `*`: there is nothing to merge into"
+    )]
+    TrailingStar,
+    /// The number of names does not match the number of axes they name.
+    #[error("{given} names for {wanted} axes: {}", wanted_axes.join(", "))]
+    NameCount {
+        /// How many were given.
+        given: usize,
+        /// How many are needed.
+        wanted: usize,
+        /// The axes that want a name.
+        wanted_axes: Vec<String>,
+    },
+    /// More axes than a layout may have.
+    #[error("the layout would have {0} storage axes; the limit is {MAX_AXES}")]
+    TooManyAxes(usize),
+    /// Too large, or beyond the integers.
+    #[error(transparent)]
+    Expr(#[from] ExprError),
+}
+
+/// The most storage axes that a layout may have.
+pub const MAX_AXES: usize = 64;
+
+/// The position of the axis called `name`.
+///
+/// # Errors
+/// [`StepError::UnknownAxis`].
+pub fn find_axis(axes: &[Axis], name: &str) -> Result<usize, StepError> {
+    let unknown = || StepError::UnknownAxis { name: String::from(name), axes: names(axes) };
+    axes.iter().position(|axis| axis.name == name).ok_or_else(unknown)
+}
+
+fn names(axes: &[Axis]) -> Vec<String> {
+    axes.iter().map(|axis| axis.name.clone()).collect()
+}
+
+/// The index of the current axis at `position`.
+fn current(position: usize) -> Expr {
+    Expr::var(Var::Storage(u32::try_from(position).unwrap_or(u32::MAX)))
+}
+
+/// An item that takes a current axis over unchanged.
+fn kept(axes: &[Axis], position: usize) -> Item {
+    let (name, extent) = match axes.get(position) {
+        Some(axis) => (axis.name.clone(), Some(axis.extent.clone())),
+        None => (String::new(), None),
+    };
+    Item { name, index: current(position), extent, span: 0..0 }
+}
+
+fn item(name: String, index: Expr) -> Item {
+    Item { name, index, extent: None, span: 0..0 }
+}
+
+fn binary(op: BinOp, a: &Expr, b: &Expr) -> Result<Expr, StepError> {
+    Ok(Expr::binary(op, a, b)?)
+}
+
+/// A map of these items, their names made unique where the step derived them.
+fn map_of(items: Vec<Item>) -> Result<IndexMap, StepError> {
+    if items.len() > MAX_AXES {
+        return Err(StepError::TooManyAxes(items.len()));
+    }
+    Ok(IndexMap { items, separators: Vec::new() })
+}

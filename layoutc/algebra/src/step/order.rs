@@ -1,0 +1,53 @@
+//! `order a b c`: a permutation by name, major to minor.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::{StepError, find_axis, kept, map_of};
+use crate::layout::Axis;
+use crate::map::IndexMap;
+
+/// One word of an `order`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// An axis by name.
+    Axis(String),
+    /// `...`: all the others, in their order.
+    Others,
+}
+
+/// The axes in another order; every axis exactly once, `...` stands for those not named.
+///
+/// # Errors
+/// [`StepError::UnknownAxis`], [`StepError::RepeatedAxis`], [`StepError::MissingAxes`], [`StepError::TwoEllipses`].
+pub fn order(axes: &[Axis], places: &[Place]) -> Result<IndexMap, StepError> {
+    let mut named = Vec::new();
+    for place in places {
+        if let Place::Axis(name) = place {
+            let position = find_axis(axes, name)?;
+            if named.contains(&position) {
+                return Err(StepError::RepeatedAxis(name.clone()));
+            }
+            named.push(position);
+        }
+    }
+    let others: Vec<usize> = (0..axes.len()).filter(|k| !named.contains(k)).collect();
+    match places.iter().filter(|p| **p == Place::Others).count() {
+        0 if !others.is_empty() => {
+            let missing =
+                others.iter().filter_map(|k| axes.get(*k)).map(|a| a.name.clone()).collect();
+            return Err(StepError::MissingAxes(missing));
+        }
+        0 | 1 => {}
+        _ => return Err(StepError::TwoEllipses),
+    }
+    let mut named = named.into_iter();
+    let mut items = Vec::new();
+    for place in places {
+        match place {
+            Place::Axis(_) => items.extend(named.next().map(|k| kept(axes, k))),
+            Place::Others => items.extend(others.iter().map(|k| kept(axes, *k))),
+        }
+    }
+    map_of(items)
+}

@@ -1,0 +1,42 @@
+//! `pad c multiple=8` and `pad h before=1 after=1`: room around an axis.
+
+use super::{StepError, binary, find_axis, kept, map_of};
+use crate::expr::{BinOp, Expr};
+use crate::layout::Axis;
+use crate::map::IndexMap;
+
+/// The extent of `name` rounded up to a multiple: 30 to a multiple of 8 is 32.
+///
+/// # Errors
+/// [`StepError::UnknownAxis`].
+pub fn pad_to_multiple(axes: &[Axis], name: &str, multiple: &Expr) -> Result<IndexMap, StepError> {
+    let position = find_axis(axes, name)?;
+    let mut items: alloc::vec::Vec<_> = (0..axes.len()).map(|k| kept(axes, k)).collect();
+    if let (Some(axis), Some(item)) = (axes.get(position), items.get_mut(position)) {
+        let below = binary(BinOp::Sub, multiple, &Expr::constant(1))?;
+        let sum = binary(BinOp::Add, &axis.extent, &below)?;
+        let blocks = binary(BinOp::FloorDiv, &sum, multiple)?;
+        item.extent = Some(binary(BinOp::Mul, &blocks, multiple)?);
+    }
+    map_of(items)
+}
+
+/// `before` slots below index 0 of `name` and `after` slots above its last index.
+///
+/// # Errors
+/// [`StepError::UnknownAxis`].
+pub fn pad_around(
+    axes: &[Axis],
+    name: &str,
+    before: &Expr,
+    after: &Expr,
+) -> Result<IndexMap, StepError> {
+    let position = find_axis(axes, name)?;
+    let mut items: alloc::vec::Vec<_> = (0..axes.len()).map(|k| kept(axes, k)).collect();
+    if let (Some(axis), Some(item)) = (axes.get(position), items.get_mut(position)) {
+        item.index = binary(BinOp::Add, &item.index, before)?;
+        let sum = binary(BinOp::Add, &axis.extent, before)?;
+        item.extent = Some(binary(BinOp::Add, &sum, after)?);
+    }
+    map_of(items)
+}

@@ -1,0 +1,51 @@
+//! `split c by=4`: one axis into two or more, in place; the last block is padded.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::{StepError, binary, current, find_axis, item, kept, map_of};
+use crate::expr::{BinOp, Expr};
+use crate::layout::Axis;
+use crate::map::IndexMap;
+
+/// Axis `name` becomes `by.len() + 1` axes: with `by = [4, 4]`, `i // 16`, `i // 4 % 4` and `i % 4`. They are called
+/// `into`, or `<axis>_outer` and `<axis>_inner` when `into` is empty and there are two.
+///
+/// # Errors
+/// [`StepError::UnknownAxis`]; [`StepError::NameCount`] when `into` has another number of names.
+pub fn split(
+    axes: &[Axis],
+    name: &str,
+    into: &[String],
+    by: &[Expr],
+) -> Result<IndexMap, StepError> {
+    let position = find_axis(axes, name)?;
+    let parts = by.len() + 1;
+    let derived: Vec<String> = if parts == 2 {
+        alloc::vec![format!("{name}_outer"), format!("{name}_inner")]
+    } else {
+        (0..parts).map(|k| format!("{name}_{k}")).collect()
+    };
+    if !into.is_empty() && into.len() != parts {
+        return Err(StepError::NameCount {
+            given: into.len(),
+            wanted: parts,
+            wanted_axes: derived,
+        });
+    }
+    let names = if into.is_empty() { derived } else { into.to_vec() };
+    // From the minor end: each part is `x // (what is below) % its factor`.
+    let mut minor_first = Vec::new();
+    let mut rest = current(position);
+    for factor in by.iter().rev() {
+        minor_first.push(binary(BinOp::Mod, &rest, factor)?);
+        rest = binary(BinOp::FloorDiv, &rest, factor)?;
+    }
+    minor_first.push(rest);
+    let parts = minor_first.into_iter().rev();
+    let mut items: Vec<_> = (0..position).map(|k| kept(axes, k)).collect();
+    items.extend(names.into_iter().zip(parts).map(|(name, index)| item(name, index)));
+    items.extend((position + 1..axes.len()).map(|k| kept(axes, k)));
+    map_of(items)
+}

@@ -1,0 +1,105 @@
+//! `tile 8 128`: XLA's tiles on the minor-most axes.
+//!
+//! Source: XLA, tiled layout: a tile acts on a suffix of the current shape, which becomes
+//! prefix ++ ceil(d / t) ++ t; `*` merges an axis into the next more minor one before.
+
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::{StepError, binary, current, item, kept, map_of};
+use crate::expr::{BinOp, Expr};
+use crate::layout::Axis;
+use crate::map::{IndexMap, unique};
+
+/// One entry of a tile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TileExtent {
+    /// `*`: merge this axis into the next more minor one.
+    Merge,
+    /// The tile's extent along this axis.
+    Extent(Expr),
+}
+
+/// An axis that a tile acts on: after merging, before splitting.
+struct Body {
+    name: String,
+    index: Expr,
+    tile: Expr,
+}
+
+/// The tile's effect on the last `tile.len()` axes. A tile longer than the rank meets implicit leading axes of extent
+/// 1, called `unit0`, …. The grid axes are called `<axis>_outer` and the axes within the tile `<axis>_inner`, or by
+/// `names`: all grid axes, then all inner ones.
+///
+/// [3, 5] under the tile [2, 2] gives [2, 3, 2, 2]; (2, 3) goes to (1, 1, 0, 1).
+///
+/// # Errors
+/// [`StepError::TrailingStar`], [`StepError::NameCount`], [`StepError::TooManyAxes`].
+pub fn tile(axes: &[Axis], tile: &[TileExtent], names: &[String]) -> Result<IndexMap, StepError> {
+    if !matches!(tile.last(), Some(TileExtent::Extent(_))) {
+        return Err(StepError::TrailingStar);
+    }
+    if tile.len() > super::MAX_AXES {
+        return Err(StepError::TooManyAxes(tile.len()));
+    }
+    let prefix = axes.len().saturating_sub(tile.len());
+    let bodies = merge(axes, prefix, tile)?;
+    let derived: Vec<String> = ["outer", "inner"]
+        .iter()
+        .flat_map(|end| bodies.iter().map(move |body| format!("{}_{end}", body.name)))
+        .collect();
+    if !names.is_empty() && names.len() != derived.len() {
+        return Err(StepError::NameCount {
+            given: names.len(),
+            wanted: derived.len(),
+            wanted_axes: derived,
+        });
+    }
+    let mut taken: BTreeSet<String> = axes.iter().take(prefix).map(|a| a.name.clone()).collect();
+    let chosen: Vec<String> = if names.is_empty() {
+        derived.into_iter().map(|name| unique(name, &mut taken)).collect()
+    } else {
+        names.to_vec()
+    };
+    let mut indices = Vec::new();
+    for op in [BinOp::FloorDiv, BinOp::Mod] {
+        for body in &bodies {
+            indices.push(binary(op, &body.index, &body.tile)?);
+        }
+    }
+    let mut items: Vec<_> = (0..prefix).map(|k| kept(axes, k)).collect();
+    items.extend(chosen.into_iter().zip(indices).map(|(name, index)| item(name, index)));
+    map_of(items)
+}
+
+/// The axes after merging; entries beyond the rank meet axes of extent 1.
+fn merge(axes: &[Axis], prefix: usize, tile: &[TileExtent]) -> Result<Vec<Body>, StepError> {
+    let units = tile.len().saturating_sub(axes.len());
+    let mut bodies = Vec::new();
+    let mut merged: Option<(String, Expr)> = None;
+    for (k, entry) in tile.iter().enumerate() {
+        let (name, index, extent) = if k < units {
+            (format!("unit{k}"), Expr::constant(0), Expr::constant(1))
+        } else {
+            let position = prefix + k - units;
+            match axes.get(position) {
+                Some(axis) => (axis.name.clone(), current(position), axis.extent.clone()),
+                None => continue,
+            }
+        };
+        let (name, index) = match merged.take() {
+            None => (name, index),
+            Some((outer, above)) => {
+                let scaled = binary(BinOp::Mul, &above, &extent)?;
+                (format!("{outer}_{name}"), binary(BinOp::Add, &scaled, &index)?)
+            }
+        };
+        match entry {
+            TileExtent::Merge => merged = Some((name, index)),
+            TileExtent::Extent(tile) => bodies.push(Body { name, index, tile: tile.clone() }),
+        }
+    }
+    Ok(bodies)
+}

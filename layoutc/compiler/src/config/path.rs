@@ -1,0 +1,64 @@
+//! Paths that stay inside the project, whatever the machine.
+
+/// Names that Windows gives to devices, whatever follows the first dot.
+const DEVICES: &[&str] = &["con", "prn", "aux", "nul"];
+
+/// Why `path`, which counts from the project's folder, could lead out of it or exist on some machines only; `None` if
+/// it is well. `/` parts its components.
+pub(super) fn fault(path: &str) -> Option<String> {
+    if path.is_empty() {
+        return Some("the path is empty".to_owned());
+    }
+    if path.len() > 4096 {
+        return Some(format!("a path of {} bytes; the most are 4096", path.len()));
+    }
+    if path.starts_with(['/', '~']) {
+        return Some("the path does not begin in the project".to_owned());
+    }
+    path.split('/').find_map(component)
+}
+
+fn component(name: &str) -> Option<String> {
+    let stem = name.split('.').next().unwrap_or_default().to_ascii_lowercase();
+    let port = stem.strip_prefix("com").or_else(|| stem.strip_prefix("lpt"));
+    let device = DEVICES.contains(&stem.as_str())
+        || port.is_some_and(|n| n.len() == 1 && n.bytes().all(|b| b.is_ascii_digit()));
+    if name == ".." {
+        Some("`..` leads out of the project".to_owned())
+    } else if let Some(c) = name.chars().find(|&c| c == '\\' || c == ':' || c.is_control()) {
+        Some(format!("the character `{}` must not stand in a path", c.escape_default()))
+    } else if name.len() > 255 {
+        Some(format!("a file name of {} bytes; the most are 255", name.len()))
+    } else if name != "." && name.ends_with(['.', ' ']) {
+        Some(format!("`{name}` ends with a dot or a blank, which Windows drops"))
+    } else if device {
+        Some(format!("`{name}` is a device on Windows"))
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fault;
+
+    #[test]
+    fn a_path_inside_the_project_is_well() {
+        for path in ["generated", "a/b.c/d", ".", "layouts/**/*.kdl", "com/console", "aux2"] {
+            assert_eq!(fault(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_path_that_leads_out_or_exists_on_some_machines_only_is_not() {
+        for path in
+            ["", "/etc", "~/x", "..", "a/../../b", "C:/x", "C:x", "a\\..\\b", "\\\\host\\x", "a\0b"]
+        {
+            assert!(fault(path).is_some(), "{path:?}");
+        }
+        for path in ["a.", "b ", "CON", "con.txt", "x/LPT1.h"] {
+            assert!(fault(path).is_some(), "{path:?}");
+        }
+        assert!(fault(&"a".repeat(256)).is_some() && fault(&"a/".repeat(3000)).is_some());
+    }
+}

@@ -1,0 +1,383 @@
+//! Text → [`Config`]. It walks TOML's own spanned table instead of deserialising, because a deserialiser stops at the
+//! first fault: all of a file's are told in one run.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use toml::de::{DeTable, DeValue};
+
+use super::{CStandard, Config, DefaultFill, Defaults, Emit, IndexType, Project, TargetC, Targets};
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::nearest::nearest;
+
+/// How many faults of TOML itself are told of one file.
+const SYNTAX_LIMIT: usize = 20;
+
+const STANDARDS: &[(&str, CStandard)] =
+    &[("c99", CStandard::C99), ("c11", CStandard::C11), ("c17", CStandard::C17)];
+const INDEX_TYPES: &[(&str, IndexType)] =
+    &[("int64_t", IndexType::Int64), ("int32_t", IndexType::Int32)];
+const EMITS: &[(&str, Emit)] = &[
+    ("constants", Emit::Constants),
+    ("index", Emit::Index),
+    ("pack", Emit::Pack),
+    ("test", Emit::Test),
+];
+
+/// The configuration that `text` spells; what it does not say has its default.
+///
+/// # Errors
+///
+/// All that is wrong with it, in the order of the file.
+pub fn parse(file: &Arc<str>, text: &str) -> Result<Config, Vec<Diagnostic>> {
+    let mut reader = Reader { file, text, found: Vec::new() };
+    let (table, errors) = DeTable::parse_recoverable(text);
+    for error in errors.iter().take(SYNTAX_LIMIT) {
+        let span = error.span().unwrap_or(0..0);
+        let mut message = error.message().chars();
+        let first = message.next().map(|c| c.to_ascii_lowercase());
+        let message: String = first.into_iter().chain(message).collect();
+        reader.error(Code::ConfigSyntax, message.trim_end_matches('.'), span);
+    }
+    let config = if errors.is_empty() { reader.config(table.get_ref()) } else { Config::default() };
+    let mut found = reader.found;
+    if found.is_empty() {
+        return Ok(config);
+    }
+    found.sort_by_key(|d| d.labels.first().map_or(0, |label| label.place.start));
+    Err(found)
+}
+
+/// A value with its place.
+type Found<'t, 'i> = (&'t DeValue<'i>, Range<usize>);
+
+struct Reader<'a> {
+    file: &'a Arc<str>,
+    text: &'a str,
+    found: Vec<Diagnostic>,
+}
+
+impl Reader<'_> {
+    fn error(&mut self, code: Code, message: &str, span: Range<usize>) -> &mut Diagnostic {
+        let boundary = |mut byte: usize| {
+            byte = byte.min(self.text.len());
+            while !self.text.is_char_boundary(byte) {
+                byte -= 1;
+            }
+            byte
+        };
+        let start = boundary(span.start);
+        let place = Place::new(self.file, start..boundary(span.end).max(start));
+        self.found.push_mut(Diagnostic::error(code, message, place, ""))
+    }
+
+    fn config(&mut self, table: &DeTable<'_>) -> Config {
+        self.known(table, "layoutc.toml", &["project", "defaults", "target"]);
+        Config {
+            project: self
+                .table(table, "project")
+                .map_or_else(Project::default, |t| self.project(t)),
+            defaults: self
+                .table(table, "defaults")
+                .map_or_else(Defaults::default, |t| self.defaults(t)),
+            target: self.table(table, "target").map_or_else(Targets::default, |t| self.targets(t)),
+        }
+    }
+
+    fn project(&mut self, table: &DeTable<'_>) -> Project {
+        let keys = ["name", "sources", "out-dir", "templates-dir", "prefix"];
+        self.known(table, "[project]", &keys);
+        let default = Project::default();
+        Project {
+            name: self.string(table, "name").map(|(name, _)| name),
+            sources: self.sources(table).unwrap_or(default.sources),
+            out_dir: self.path(table, "out-dir").unwrap_or(default.out_dir),
+            templates_dir: self.path(table, "templates-dir").unwrap_or(default.templates_dir),
+            prefix: self.prefix(table).unwrap_or(default.prefix),
+        }
+    }
+
+    fn prefix(&mut self, table: &DeTable<'_>) -> Option<String> {
+        let (prefix, span) = self.string(table, "prefix")?;
+        let word = prefix.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+        if !word || prefix.starts_with(|c: char| c.is_ascii_digit()) || prefix.len() > 128 {
+            let message = "`prefix` cannot begin an identifier";
+            self.error(Code::ConfigValue, message, span).notes =
+                vec!["at most 128 ASCII letters, digits and `_`, and no digit first".to_owned()];
+        }
+        Some(prefix)
+    }
+
+    fn sources(&mut self, table: &DeTable<'_>) -> Option<Vec<String>> {
+        let (items, span) = self.strings(table, "sources")?;
+        if items.is_empty() {
+            self.error(Code::ConfigValue, "`sources` is empty: nothing would be built", span);
+        }
+        for (path, span) in &items {
+            self.inside(path, span.clone());
+        }
+        Some(items.into_iter().map(|(path, _)| path).collect())
+    }
+
+    fn path(&mut self, table: &DeTable<'_>, key: &str) -> Option<String> {
+        let (path, span) = self.string(table, key)?;
+        self.inside(&path, span);
+        Some(path)
+    }
+
+    fn inside(&mut self, path: &str, span: Range<usize>) {
+        if let Some(fault) = super::path::fault(path) {
+            self.error(Code::ConfigPath, &fault, span).help =
+                vec!["write a path below the folder of layoutc.toml, with `/`".to_owned()];
+        }
+    }
+
+    fn defaults(&mut self, table: &DeTable<'_>) -> Defaults {
+        self.known(table, "[defaults]", &["alignment", "fill", "padding-warning"]);
+        let default = Defaults::default();
+        Defaults {
+            alignment: self.alignment(table).unwrap_or(default.alignment),
+            fill: self.fill(table).unwrap_or(default.fill),
+            padding_warning: self.share(table).unwrap_or(default.padding_warning),
+        }
+    }
+
+    fn alignment(&mut self, table: &DeTable<'_>) -> Option<u64> {
+        let (value, span) = find(table, "alignment")?;
+        let Some(bytes) = integer(value) else {
+            self.kind("alignment", "an integer", value, span);
+            return None;
+        };
+        match u64::try_from(bytes) {
+            Ok(bytes) if bytes.is_power_of_two() => Some(bytes),
+            Ok(_) | Err(_) => {
+                let message = format!("an alignment is a power of two: {bytes}");
+                self.error(Code::ConfigValue, &message, span);
+                None
+            }
+        }
+    }
+
+    fn fill(&mut self, table: &DeTable<'_>) -> Option<DefaultFill> {
+        let (value, span) = find(table, "fill")?;
+        if let Some(value) = integer(value) {
+            return Some(DefaultFill::Integer(value));
+        }
+        let fill = float(value).map(DefaultFill::Float);
+        if fill.is_none() {
+            self.kind("fill", "a number", value, span);
+        }
+        fill
+    }
+
+    fn share(&mut self, table: &DeTable<'_>) -> Option<f64> {
+        let (value, span) = find(table, "padding-warning")?;
+        let whole = match integer(value) {
+            Some(0) => Some(0.0),
+            Some(1) => Some(1.0),
+            Some(_) => Some(f64::INFINITY),
+            None => None,
+        };
+        let Some(share) = whole.or_else(|| float(value)) else {
+            self.kind("padding-warning", "a number", value, span);
+            return None;
+        };
+        if !(0.0..=1.0).contains(&share) {
+            let message = "`padding-warning` is a share of the bytes, from 0 to 1";
+            self.error(Code::ConfigValue, message, span);
+        }
+        Some(share)
+    }
+
+    fn targets(&mut self, table: &DeTable<'_>) -> Targets {
+        let mut c = None;
+        for (key, value) in table {
+            let what = match key.get_ref().as_ref() {
+                "c" => {
+                    c = self.table(table, "c").map(|table| self.target_c(table));
+                    continue;
+                }
+                "opencl" => "OpenCL C",
+                "cuda" => "CUDA C++",
+                _ if matches!(value.get_ref(), DeValue::Table(_)) => {
+                    "a target of your own templates"
+                }
+                word => {
+                    self.unknown(word, key.span(), "[target]", &["c"]);
+                    continue;
+                }
+            };
+            self.not_yet(&format!("`[target.{}]`", key.get_ref()), what, key.span());
+        }
+        if table.is_empty() { Targets::default() } else { Targets { c } }
+    }
+
+    fn target_c(&mut self, table: &DeTable<'_>) -> TargetC {
+        let keys = ["standard", "emit", "macros", "openmp", "index-type", "umbrella-header"];
+        self.known(table, "[target.c]", &keys);
+        for (key, what) in [
+            ("macros", "the index functions as macros too"),
+            ("openmp", "pack and convert on all cores"),
+        ] {
+            match find(table, key) {
+                Some((DeValue::Boolean(true), _)) => {
+                    self.not_yet(&format!("`{key}`"), what, key_span(table, key));
+                }
+                Some((DeValue::Boolean(false), _)) | None => {}
+                Some((value, span)) => self.kind(key, "a boolean", value, span),
+            }
+        }
+        if find(table, "umbrella-header").is_some() {
+            let span = key_span(table, "umbrella-header");
+            self.not_yet("`umbrella-header`", "one header that includes all others", span);
+        }
+        let default = TargetC::default();
+        TargetC {
+            standard: self.choice(table, "standard", STANDARDS).unwrap_or(default.standard),
+            emit: self.emit(table).unwrap_or(default.emit),
+            index_type: self.choice(table, "index-type", INDEX_TYPES).unwrap_or(default.index_type),
+        }
+    }
+
+    fn emit(&mut self, table: &DeTable<'_>) -> Option<Vec<Emit>> {
+        let (words, _) = self.strings(table, "emit")?;
+        let mut emit = Vec::new();
+        for (word, span) in words {
+            if word == "bench" {
+                self.not_yet("`bench`", "a program that times the others", span);
+                continue;
+            }
+            match self.one_of("emit", &word, span.clone(), EMITS) {
+                Some(part) if emit.contains(&part) => {
+                    let message = format!("`{word}` is given twice");
+                    self.error(Code::ConfigValue, &message, span);
+                }
+                part => emit.extend(part),
+            }
+        }
+        Some(emit)
+    }
+
+    fn choice<T: Copy>(
+        &mut self,
+        table: &DeTable<'_>,
+        key: &str,
+        known: &[(&str, T)],
+    ) -> Option<T> {
+        let (word, span) = self.string(table, key)?;
+        self.one_of(key, &word, span, known)
+    }
+
+    fn one_of<T: Copy>(
+        &mut self,
+        key: &str,
+        word: &str,
+        span: Range<usize>,
+        known: &[(&str, T)],
+    ) -> Option<T> {
+        if let Some((_, value)) = known.iter().find(|row| row.0 == word) {
+            return Some(*value);
+        }
+        let words: Vec<String> = known.iter().map(|row| format!("`{}`", row.0)).collect();
+        let message = format!("`{key}` cannot be `{}`", word.escape_debug());
+        let fault = self.error(Code::ConfigValue, &message, span);
+        fault.notes.push(format!("it is one of {}", words.join(", ")));
+        let near = nearest(word, known.iter().map(|row| row.0));
+        fault.help.extend(near.map(|near| format!("did you mean `{near}`?")));
+        None
+    }
+
+    fn not_yet(&mut self, subject: &str, what: &str, span: Range<usize>) {
+        let message = format!("{subject} is not built yet");
+        self.error(Code::NameNotYet, &message, span).notes = vec![format!("it will be {what}")];
+    }
+
+    fn known(&mut self, table: &DeTable<'_>, place: &str, known: &[&str]) {
+        for (key, _) in table {
+            if !known.contains(&key.get_ref().as_ref()) {
+                self.unknown(key.get_ref(), key.span(), place, known);
+            }
+        }
+    }
+
+    fn unknown(&mut self, key: &str, span: Range<usize>, place: &str, known: &[&str]) {
+        let message = format!("{place} has no key `{}`", key.escape_debug());
+        let words: Vec<String> = known.iter().map(|word| format!("`{word}`")).collect();
+        let fault = self.error(Code::ConfigUnknownKey, &message, span);
+        fault.notes.push(format!("its keys are {}", words.join(", ")));
+        let near = nearest(key, known.iter().copied());
+        fault.help.extend(near.map(|near| format!("did you mean `{near}`?")));
+    }
+
+    fn kind(&mut self, key: &str, wanted: &str, value: &DeValue<'_>, span: Range<usize>) {
+        let message = format!("`{key}` is {wanted}, not a TOML {}", value.type_str());
+        self.error(Code::ConfigValue, &message, span);
+    }
+
+    fn table<'t, 'i>(&mut self, table: &'t DeTable<'i>, key: &str) -> Option<&'t DeTable<'i>> {
+        match find(table, key)? {
+            (DeValue::Table(table), _) => Some(table),
+            (value, span) => {
+                self.kind(key, "a table", value, span);
+                None
+            }
+        }
+    }
+
+    fn string(&mut self, table: &DeTable<'_>, key: &str) -> Option<(String, Range<usize>)> {
+        match find(table, key)? {
+            (DeValue::String(text), span) => Some((text.to_string(), span)),
+            (value, span) => {
+                self.kind(key, "a string", value, span);
+                None
+            }
+        }
+    }
+
+    #[expect(clippy::type_complexity, reason = "strings with their places, and the place of all")]
+    fn strings(
+        &mut self,
+        table: &DeTable<'_>,
+        key: &str,
+    ) -> Option<(Vec<(String, Range<usize>)>, Range<usize>)> {
+        let (value, span) = find(table, key)?;
+        let DeValue::Array(items) = value else {
+            self.kind(key, "an array of strings", value, span);
+            return None;
+        };
+        let mut strings = Vec::new();
+        for item in items {
+            match item.get_ref() {
+                DeValue::String(text) => strings.push((text.to_string(), item.span())),
+                DeValue::Integer(_)
+                | DeValue::Float(_)
+                | DeValue::Boolean(_)
+                | DeValue::Datetime(_)
+                | DeValue::Array(_)
+                | DeValue::Table(_) => {
+                    self.kind(key, "an array of strings", item.get_ref(), item.span());
+                }
+            }
+        }
+        Some((strings, span))
+    }
+}
+
+fn find<'t, 'i>(table: &'t DeTable<'i>, key: &str) -> Option<Found<'t, 'i>> {
+    let (_, value) = table.iter().find(|(name, _)| name.get_ref() == key)?;
+    Some((value.get_ref(), value.span()))
+}
+
+fn key_span(table: &DeTable<'_>, key: &str) -> Range<usize> {
+    table.iter().find(|(name, _)| name.get_ref() == key).map_or(0..0, |(name, _)| name.span())
+}
+
+fn integer(value: &DeValue<'_>) -> Option<i64> {
+    let integer = value.as_integer()?;
+    i64::from_str_radix(integer.as_str(), integer.radix()).ok()
+}
+
+fn float(value: &DeValue<'_>) -> Option<f64> {
+    value.as_float()?.as_str().parse::<f64>().ok()
+}

@@ -1,0 +1,161 @@
+//! One node of KDL 2, without its block, by the `kdl` crate. The crate gets one node at a time, free of comments and
+//! `/-`, because it recurses without bound, and takes exponential time, on what nests: [`super::blocks`] does that.
+//! It resolves strings and numbers; the places come from the tokens.
+
+use std::ops::Range;
+
+use kdl::{KdlDocument, KdlError, KdlValue};
+
+use super::fault::Faults;
+use super::lex::{Kind, Token};
+use super::spelling;
+use super::tree::{Entry, Key, Node, Value};
+use crate::codes::Code;
+
+/// The node that `head` spells; `parent` is the name of the node around it, empty at the top. A malformed one is
+/// reported once and comes back broken.
+pub(super) fn node(text: &str, head: &[Token], parent: &str, faults: &mut Faults) -> Node {
+    let mut node = outline(text, head);
+    let declared = node.args.clone();
+    if !spelling::check(text, head, parent, faults) {
+        node.broken = true;
+        return node;
+    }
+    let whole = node.head.clone();
+    node.args.clear();
+    match KdlDocument::parse_v2(&alone(text, head, &whole)) {
+        Ok(document) => {
+            let parsed = document.nodes().first().map(kdl::KdlNode::entries).unwrap_or_default();
+            if document.nodes().len() != 1 || fill(text, &mut node, head, parsed).is_none() {
+                faults.error(Code::KdlSyntax, "this is not one node of KDL 2", whole, "");
+                node.broken = true;
+            }
+        }
+        Err(error) => {
+            report(text, &whole, &error, faults);
+            node.broken = true;
+        }
+    }
+    if node.broken {
+        node.args = declared;
+        node.props.clear();
+    }
+    node
+}
+
+/// The node with its name and, for the sake of a broken one, the first argument: the name that it declares.
+fn outline(text: &str, head: &[Token]) -> Node {
+    let span = head.first().map_or(0, |t| t.span.start)..head.last().map_or(0, |t| t.span.end);
+    let name_span = head.first().map_or(span.clone(), |token| token.span.clone());
+    let named = head.get(1).filter(|t| matches!(t.kind, Kind::Bare | Kind::Quoted { .. }));
+    let named = named.filter(|_| head.get(2).is_none_or(|t| t.kind != Kind::Equals));
+    let args = named.map(|token| {
+        let content = content(token);
+        let value = text.get(content.clone()).unwrap_or_default().to_owned();
+        entry(text, token, Value::String(value))
+    });
+    let name = head.first().and_then(|token| text.get(content(token))).unwrap_or_default();
+    Node {
+        name: name.to_owned(),
+        name_span,
+        args: args.into_iter().collect(),
+        props: Vec::new(),
+        children: None,
+        head: span.clone(),
+        span,
+        broken: false,
+    }
+}
+
+/// The source of the node with blanks for all that is not a token of it, so that bytes keep their distance.
+fn alone(text: &str, head: &[Token], whole: &Range<usize>) -> String {
+    let mut source = String::with_capacity(whole.len());
+    for token in head {
+        let gap = token.span.start.saturating_sub(whole.start).saturating_sub(source.len());
+        source.extend(std::iter::repeat_n(' ', gap));
+        source.push_str(text.get(token.span.clone()).unwrap_or_default());
+    }
+    source
+}
+
+/// Pairs the tokens with the values that `kdl` read. `None` if they do not match.
+fn fill(text: &str, node: &mut Node, head: &[Token], parsed: &[kdl::KdlEntry]) -> Option<()> {
+    let mut tokens = head.get(1..)?.iter().peekable();
+    let mut parsed = parsed.iter();
+    while let Some(token) = tokens.next() {
+        let read = parsed.next()?;
+        let value = value(read.value());
+        if tokens.next_if(|next| next.kind == Kind::Equals).is_some() {
+            let key = Key { value: read.name()?.value().to_owned(), span: token.span.clone() };
+            node.props.push((key, entry(text, tokens.next()?, value)));
+        } else {
+            node.args.push(entry(text, token, value));
+        }
+    }
+    parsed.next().is_none().then_some(())
+}
+
+fn value(value: &KdlValue) -> Value {
+    match value {
+        KdlValue::String(text) => Value::String(text.clone()),
+        KdlValue::Integer(integer) => Value::Integer(*integer),
+        KdlValue::Float(float) => Value::Float(*float),
+        KdlValue::Bool(boolean) => Value::Bool(*boolean),
+        KdlValue::Null => Value::Null,
+    }
+}
+
+fn entry(text: &str, token: &Token, value: Value) -> Entry {
+    let content = content(token);
+    let plain = match &value {
+        Value::String(string) => text.get(content.clone()) == Some(string.as_str()),
+        Value::Integer(_) | Value::Float(_) | Value::Bool(_) | Value::Null => true,
+    };
+    let quoted = token.kind != Kind::Bare;
+    Entry { value, span: token.span.clone(), content, quoted, plain }
+}
+
+/// The bytes of a token inside its quotes.
+fn content(token: &Token) -> Range<usize> {
+    let quotes = match token.kind {
+        Kind::Quoted { hashes } => hashes + 1,
+        Kind::MultiLine => 3,
+        Kind::Bare
+        | Kind::Bad
+        | Kind::Open
+        | Kind::Close
+        | Kind::Equals
+        | Kind::End
+        | Kind::SlashDash
+        | Kind::Stray => 0,
+    };
+    token.span.start + quotes..token.span.end.saturating_sub(quotes).max(token.span.start + quotes)
+}
+
+/// Reports the first of the crate's errors: the others of one node follow from it.
+fn report(text: &str, whole: &Range<usize>, error: &KdlError, faults: &mut Faults) {
+    let first = error.diagnostics.first();
+    let clamp = |byte: usize| {
+        let mut byte = byte.clamp(whole.start, whole.end);
+        while !text.is_char_boundary(byte) {
+            byte -= 1;
+        }
+        byte
+    };
+    let start = first.map_or(0, |d| d.span.offset());
+    let end = start + first.map_or(0, |d| d.span.len());
+    let mut span = clamp(whole.start + start)..clamp(whole.start + end);
+    if span.is_empty() {
+        span = whole.clone();
+    }
+    let message = first.and_then(|d| d.message.as_deref()).unwrap_or("malformed node");
+    let fault = faults.error(Code::KdlSyntax, lower(message), span, "");
+    fault.help.extend(first.and_then(|d| d.help.as_deref()).map(lower));
+}
+
+/// A sentence in the style of our messages: lower case, no full stop.
+fn lower(sentence: &str) -> String {
+    let mut rest = sentence.chars();
+    let first = rest.next().map(char::to_lowercase).into_iter().flatten();
+    first.chain(rest).collect::<String>().trim_end_matches('.').to_owned()
+}

@@ -1,0 +1,337 @@
+//! KDL text cut into tokens: where strings, comments, braces and names begin and end. It bounds nesting without
+//! recursion and resolves no value.
+//!
+//! Source: KDL 2.0.0, sections "Whitespace", "Newline", "String" and "Disallowed Literal Code Points".
+
+use std::ops::Range;
+
+use super::fault::Faults;
+use crate::codes::Code;
+
+/// How many blocks or comments may stand inside each other.
+pub(super) const NESTING_LIMIT: usize = 128;
+
+/// What a token is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A name, a number or a keyword, without quotes.
+    Bare,
+    /// A string in quotes on one line; `hashes` are around a raw one.
+    Quoted { hashes: usize },
+    /// A string in triple quotes.
+    MultiLine,
+    /// A string or character that a diagnostic speaks of already.
+    Bad,
+    /// `{`
+    Open,
+    /// `}`
+    Close,
+    /// `=`
+    Equals,
+    /// `;` or the end of a line.
+    End,
+    /// `/-`
+    SlashDash,
+    /// A character that KDL gives no meaning outside quotes, or one that manifests do not use: `( ) [ ] / \`.
+    Stray,
+}
+
+/// A token and its bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Token {
+    pub(super) kind: Kind,
+    pub(super) span: Range<usize>,
+    /// Whether `//` follows it without a blank.
+    pub(super) glued_comment: bool,
+}
+
+/// The tokens of a text. `None` if it cannot be cut at all: something never closes, or nests too deep.
+pub(super) fn lex(text: &str, faults: &mut Faults) -> Option<Vec<Token>> {
+    let mut lexer = Lexer { text, at: 0, tokens: Vec::new(), faults };
+    if text.starts_with('\u{feff}') {
+        lexer.at = '\u{feff}'.len_utf8();
+    }
+    while lexer.at < text.len() {
+        lexer.step()?;
+    }
+    Some(lexer.tokens)
+}
+
+struct Lexer<'a, 'f> {
+    text: &'a str,
+    at: usize,
+    tokens: Vec<Token>,
+    faults: &'f mut Faults,
+}
+
+impl Lexer<'_, '_> {
+    fn rest(&self) -> &str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn push(&mut self, kind: Kind, start: usize) {
+        let glued_comment =
+            matches!(kind, Kind::Bare | Kind::Stray) && self.rest().starts_with("//");
+        self.tokens.push(Token { kind, span: start..self.at, glued_comment });
+    }
+
+    fn single(&mut self, kind: Kind, bytes: usize) {
+        let start = self.at;
+        self.at += bytes;
+        self.push(kind, start);
+    }
+
+    fn step(&mut self) -> Option<()> {
+        let Some(first) = self.peek() else { return Some(()) };
+        let rest = self.rest();
+        if let Some(bytes) = newline(rest) {
+            self.single(Kind::End, bytes);
+        } else if is_space(first) {
+            self.at += first.len_utf8();
+        } else if rest.starts_with("//") {
+            self.line_comment();
+        } else if rest.starts_with("/*") {
+            self.block_comment()?;
+        } else if rest.starts_with("/-") {
+            self.single(Kind::SlashDash, 2);
+        } else if let Some(hashes) = raw_hashes(rest) {
+            self.raw_string(hashes)?;
+        } else if first == '"' {
+            self.string()?;
+        } else if is_disallowed(first) {
+            self.disallowed(first);
+            self.single(Kind::Bad, first.len_utf8());
+        } else {
+            self.mark(first)?;
+        }
+        Some(())
+    }
+
+    fn mark(&mut self, first: char) -> Option<()> {
+        match first {
+            '{' => self.single(Kind::Open, 1),
+            '}' => self.single(Kind::Close, 1),
+            '=' => self.single(Kind::Equals, 1),
+            ';' => self.single(Kind::End, 1),
+            '\\' => self.line_continuation()?,
+            '(' | ')' | '[' | ']' | '/' => self.single(Kind::Stray, 1),
+            _ => self.bare(),
+        }
+        Some(())
+    }
+
+    fn bare(&mut self) {
+        let start = self.at;
+        self.at += self.rest().chars().take_while(|&c| c == '#').map(char::len_utf8).sum::<usize>();
+        let length = self.rest().find(|c| !is_bare(c)).unwrap_or(self.rest().len());
+        self.at += length;
+        self.push(Kind::Bare, start);
+    }
+
+    fn line_comment(&mut self) {
+        let glued = self.tokens.last().is_some_and(|t| t.glued_comment && t.span.end == self.at);
+        while let Some(c) = self.peek() {
+            if newline(self.rest()).is_some() {
+                return;
+            }
+            self.faults.tail_lost |= glued && matches!(c, '{' | '}');
+            self.disallowed(c);
+            self.at += c.len_utf8();
+        }
+    }
+
+    /// Skips a comment with those inside it.
+    fn block_comment(&mut self) -> Option<()> {
+        let start = self.at;
+        let mut depth = 0_usize;
+        while let Some(c) = self.peek() {
+            if self.rest().starts_with("/*") {
+                depth += 1;
+                if depth > NESTING_LIMIT {
+                    self.faults.nesting("comments", self.at..self.at + 2);
+                    return None;
+                }
+                self.at += 2;
+            } else if self.rest().starts_with("*/") {
+                depth -= 1;
+                self.at += 2;
+                if depth == 0 {
+                    return Some(());
+                }
+            } else {
+                self.disallowed(c);
+                self.at += c.len_utf8();
+            }
+        }
+        self.faults
+            .error(Code::KdlSyntax, "this comment never closes", start..start + 2, "")
+            .help =
+            vec!["close it with `*/`; a `/*` inside a comment opens another one".to_owned()];
+        None
+    }
+
+    /// Skips a backslash with the line end that it hides.
+    fn line_continuation(&mut self) -> Option<()> {
+        let start = self.at;
+        self.at += 1;
+        loop {
+            let Some(c) = self.peek() else { return Some(()) };
+            if let Some(bytes) = newline(self.rest()) {
+                self.at += bytes;
+                return Some(());
+            }
+            if is_space(c) {
+                self.at += c.len_utf8();
+            } else if self.rest().starts_with("//") {
+                self.line_comment();
+            } else if self.rest().starts_with("/*") {
+                self.block_comment()?;
+            } else {
+                self.at = start + 1;
+                self.push(Kind::Stray, start);
+                return Some(());
+            }
+        }
+    }
+
+    fn raw_string(&mut self, hashes: usize) -> Option<()> {
+        let start = self.at;
+        self.at += hashes;
+        let triple = self.rest().starts_with("\"\"\"");
+        let quotes = if triple { 3 } else { 1 };
+        let end = format!("{}{}", "\"".repeat(quotes), "#".repeat(hashes));
+        self.at += quotes;
+        let kind = if triple { Kind::MultiLine } else { Kind::Quoted { hashes } };
+        let mut clean = true;
+        while let Some(c) = self.peek() {
+            if self.rest().starts_with(&end) {
+                self.at += end.len();
+                self.push(if clean { kind } else { Kind::Bad }, start);
+                return Some(());
+            }
+            if !triple && newline(self.rest()).is_some() {
+                break;
+            }
+            clean &= !self.disallowed(c);
+            self.at += c.len_utf8();
+        }
+        self.unclosed_string(start, &end, triple)
+    }
+
+    fn string(&mut self) -> Option<()> {
+        let start = self.at;
+        let triple = self.rest().starts_with("\"\"\"");
+        let end = if triple { "\"\"\"" } else { "\"" };
+        self.at += end.len();
+        let kind = if triple { Kind::MultiLine } else { Kind::Quoted { hashes: 0 } };
+        let mut clean = true;
+        while let Some(c) = self.peek() {
+            if self.rest().starts_with(end) {
+                self.at += end.len();
+                self.push(if clean { kind } else { Kind::Bad }, start);
+                return Some(());
+            }
+            if c == '\\' {
+                self.escape();
+                continue;
+            }
+            if !triple && newline(self.rest()).is_some() {
+                break;
+            }
+            clean &= !self.disallowed(c);
+            self.at += c.len_utf8();
+        }
+        self.unclosed_string(start, end, triple)
+    }
+
+    /// Skips a backslash in a string with what it escapes: a character, or blanks and line ends.
+    fn escape(&mut self) {
+        self.at += 1;
+        let blank = |c: char| is_space(c) || is_newline(c);
+        let Some(c) = self.peek() else { return };
+        if blank(c) {
+            let length = self.rest().find(|c| !blank(c)).unwrap_or(self.rest().len());
+            self.at += length;
+        } else if !is_disallowed(c) {
+            self.at += c.len_utf8();
+        }
+    }
+
+    /// One line loses its string; a string in triple quotes takes the rest of the file with it.
+    fn unclosed_string(&mut self, start: usize, end: &str, triple: bool) -> Option<()> {
+        let message = if triple {
+            "this string never closes"
+        } else {
+            "this string does not close on its line"
+        };
+        let fault = self.faults.error(Code::KdlSyntax, message, start..self.at, "");
+        fault.help = vec![format!("close it with `{end}`")];
+        self.faults.tail_lost = true;
+        if triple {
+            return None;
+        }
+        self.push(Kind::Bad, start);
+        Some(())
+    }
+
+    /// Reports a character that no KDL text may contain; whether it is one.
+    fn disallowed(&mut self, c: char) -> bool {
+        let bad = is_disallowed(c);
+        if bad {
+            let code = u32::from(c);
+            let span = self.at..self.at + c.len_utf8();
+            let message = format!("the character U+{code:04X} must not stand in a manifest");
+            let fault = self.faults.error(Code::KdlCharacter, message, span, "");
+            fault.help =
+                vec!["remove it; it is invisible, or turns the reading direction".to_owned()];
+        }
+        bad
+    }
+}
+
+/// How many bytes the line end at the start of `rest` has.
+fn newline(rest: &str) -> Option<usize> {
+    if rest.starts_with("\r\n") {
+        return Some(2);
+    }
+    rest.chars().next().filter(|&c| is_newline(c)).map(char::len_utf8)
+}
+
+fn is_newline(c: char) -> bool {
+    matches!(c, '\r' | '\n' | '\u{85}' | '\u{b}' | '\u{c}' | '\u{2028}' | '\u{2029}')
+}
+
+fn is_space(c: char) -> bool {
+    matches!(
+        c,
+        '\t' | ' ' | '\u{a0}' | '\u{1680}' | '\u{2000}'
+            ..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}'
+    )
+}
+
+fn is_disallowed(c: char) -> bool {
+    matches!(
+        c,
+        '\0'..='\u{8}' | '\u{e}'
+            ..='\u{1f}' | '\u{7f}' | '\u{200e}' | '\u{200f}' | '\u{202a}'
+            ..='\u{202e}' | '\u{2066}'
+            ..='\u{2069}' | '\u{feff}'
+    )
+}
+
+fn is_bare(c: char) -> bool {
+    !matches!(c, '\\' | '/' | '(' | ')' | '{' | '}' | '[' | ']' | ';' | '"' | '#' | '=')
+        && !is_newline(c)
+        && !is_space(c)
+        && !is_disallowed(c)
+}
+
+/// The number of `#` before the quote of a raw string; `None` if `rest` starts otherwise.
+fn raw_hashes(rest: &str) -> Option<usize> {
+    let hashes = rest.bytes().take_while(|&b| b == b'#').count();
+    (hashes > 0 && rest.as_bytes().get(hashes) == Some(&b'"')).then_some(hashes)
+}

@@ -1,0 +1,36 @@
+//! Manifests: KDL text → [`tree`] → [`syntax`]. Each stage collects all that is wrong and goes on with the rest.
+
+mod blocks;
+mod fault;
+mod kdl;
+mod lex;
+mod read;
+mod spelling;
+pub mod syntax;
+#[cfg(test)]
+mod tests;
+pub mod tree;
+
+use std::sync::Arc;
+
+use crate::diagnostic::Diagnostic;
+use fault::Faults;
+use syntax::Manifest;
+
+/// The items of a manifest, and all that is wrong with it in the order of the file. What has errors is left out and
+/// named in [`Manifest::broken`]. No text makes this panic, exhaust the stack or take more than linear time.
+pub fn parse(file: &Arc<str>, text: &str) -> (Manifest, Vec<Diagnostic>) {
+    let mut faults = Faults::new(file);
+    let tree = blocks::tree(text, &mut faults);
+    faults.cap();
+    let manifest = read::manifest(file, text, &tree, &mut faults);
+    (manifest, faults.finish())
+}
+
+/// The generic tree of a manifest, and what is wrong with it as KDL.
+pub fn parse_tree(file: &Arc<str>, text: &str) -> (tree::Tree, Vec<Diagnostic>) {
+    let mut faults = Faults::new(file);
+    let tree = blocks::tree(text, &mut faults);
+    faults.cap();
+    (tree, faults.finish())
+}

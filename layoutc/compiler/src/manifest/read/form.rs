@@ -1,0 +1,247 @@
+//! What a node takes: how many arguments, which properties, whether a block. And what to say of a node that has no
+//! place where it stands.
+
+use std::ops::{Range, RangeInclusive};
+
+use super::Reader;
+use super::words::{STEPS, later};
+use crate::codes::Code;
+use crate::manifest::tree::{Entry, Node};
+use crate::nearest::nearest;
+
+/// Whether a node has a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Block {
+    Never,
+    Maybe,
+    Always,
+}
+
+/// What a node takes.
+#[derive(Debug)]
+pub(super) struct Form {
+    /// How it is written, for help.
+    pub(super) usage: &'static str,
+    /// How many arguments.
+    pub(super) args: RangeInclusive<usize>,
+    /// Its properties; `None` if it takes any.
+    pub(super) props: Option<&'static [&'static str]>,
+    /// Whether it has a block.
+    pub(super) block: Block,
+}
+
+/// A place where nodes stand.
+#[derive(Debug)]
+pub(super) struct Scope {
+    /// Where, for messages: `in a manifest`.
+    place: &'static str,
+    /// The nodes that may stand there.
+    nodes: &'static [&'static str],
+    /// The properties of the node around.
+    props: &'static [&'static str],
+}
+
+impl Scope {
+    pub(super) const TOP: Self = Self {
+        place: "a manifest",
+        nodes: &["use", "const", "symbol", "transform", "tensor", "convert"],
+        props: &[],
+    };
+    pub(super) const TENSOR: Self = Self {
+        place: "a tensor",
+        nodes: &["shape", "layout", "memory", "nibbles"],
+        props: &["dtype", "like", "nibbles", "targets"],
+    };
+    pub(super) const STEPS: Self = Self {
+        place: "a layout",
+        nodes: &[
+            "map",
+            "apply",
+            "order",
+            "split",
+            "fuse",
+            "tile",
+            "pad",
+            "strides",
+            "align",
+            "fill",
+            "padding",
+            "axis-separators",
+        ],
+        props: &[],
+    };
+}
+
+impl Reader<'_, '_> {
+    /// Whether the node has the form; every way in which it has not is reported. `false` for a broken node, without
+    /// another word.
+    pub(super) fn form(&mut self, node: &Node, form: &Form) -> bool {
+        if node.broken {
+            return false;
+        }
+        let before = self.faults.count();
+        self.properties(node, form);
+        // A foreign notation may stand for the arguments that are missing.
+        let told =
+            self.faults.count() > before && node.props.iter().any(|p| later(&p.0.value).is_some());
+        if node.args.len() < *form.args.start() && !told {
+            let message = format!("`{}` needs {}", node.name, arguments(&form.args));
+            let span = node.head.clone();
+            self.faults.error(Code::KdlMissing, message, span, "").help = vec![usage(form)];
+        }
+        if let Some(first) = node.args.get(*form.args.end()) {
+            let end = node.args.last().map_or(first.span.end, |arg| arg.span.end);
+            let message = format!("`{}` takes {}", node.name, arguments(&form.args));
+            let span = first.span.start..end;
+            self.faults.error(Code::KdlSurplus, message, span, "").help = vec![usage(form)];
+        }
+        match (form.block, &node.children) {
+            (Block::Never, Some(_)) => {
+                let message = format!("`{}` takes no block", node.name);
+                let span = self.block_span(node);
+                self.faults.error(Code::KdlSurplus, message, span, "").help = vec![usage(form)];
+            }
+            (Block::Always, None) => {
+                let message = format!("`{}` needs a block", node.name);
+                let span = node.head.clone();
+                self.faults.error(Code::KdlMissing, message, span, "").help = vec![usage(form)];
+            }
+            (Block::Never | Block::Maybe, None) | (Block::Maybe | Block::Always, Some(_)) => {}
+        }
+        self.faults.count() == before
+    }
+
+    fn properties(&mut self, node: &Node, form: &Form) {
+        let mut said_later = false;
+        for (at, (key, _)) in node.props.iter().enumerate() {
+            let earlier = node.props.iter().take(at).find(|other| other.0.value == key.value);
+            if let Some((first, _)) = earlier {
+                let place = self.faults.place(first.span.clone());
+                let message = format!("`{}` is given twice", key.value);
+                let fault = self.faults.error(Code::KdlTwice, message, key.span.clone(), "");
+                *fault = fault.clone().also(place, "first here");
+                continue;
+            }
+            let known = form.props.is_none_or(|props| props.contains(&key.value.as_str()));
+            if let Some(what) = later(&key.value).filter(|_| form.props.is_none_or(|_| !known)) {
+                if !said_later {
+                    self.not_yet(&format!("`{}=`", key.value), what, key.span.clone());
+                }
+                said_later = true;
+            } else if !known {
+                self.unknown_property(node, &key.value, key.span.clone(), form);
+            }
+        }
+    }
+
+    fn unknown_property(&mut self, node: &Node, key: &str, span: Range<usize>, form: &Form) {
+        let props = form.props.unwrap_or_default();
+        let message = format!("`{}` has no property `{}`", node.name, show(key));
+        let fault = self.faults.error(Code::NameUnknown, message, span, "");
+        if let Some(near) = nearest(key, props.iter().copied()) {
+            fault.help.push(format!("did you mean `{near}`?"));
+        }
+        fault.notes.push(if props.is_empty() {
+            format!("`{}` has no properties", node.name)
+        } else {
+            format!("its properties are {}", list(props))
+        });
+    }
+
+    /// The property, if it is there.
+    pub(super) fn prop<'n>(node: &'n Node, name: &str) -> Option<&'n Entry> {
+        node.props.iter().find(|(key, _)| key.value == name).map(|(_, entry)| entry)
+    }
+
+    /// The bytes of the node's braces and what they hold.
+    pub(super) fn block_span(&self, node: &Node) -> Range<usize> {
+        let gap = self.text.get(node.head.end..node.span.end).unwrap_or_default();
+        let start = gap.find('{').map_or(node.head.start, |at| node.head.end + at);
+        start..node.span.end
+    }
+
+    /// Reports a node that has no place in `scope`.
+    pub(super) fn unknown_node(&mut self, node: &Node, scope: &Scope) {
+        if node.broken {
+            return;
+        }
+        let name = node.name.as_str();
+        let span = node.name_span.clone();
+        if let Some(what) = later(name) {
+            self.not_yet(&format!("`{name}`"), what, span);
+            return;
+        }
+        let message = format!("`{}` is nothing that stands in {}", show(name), scope.place);
+        let fault = self.faults.error(Code::NameUnknown, message, span, "");
+        if scope.props.contains(&name) && !scope.nodes.contains(&name) {
+            fault.help.push(format!("it is a property of {}: `{name}=…`", scope.place));
+        } else if let Some(near) = nearest(name, scope.nodes.iter().copied()) {
+            fault.help.push(format!("did you mean `{near}`?"));
+        } else if STEPS.iter().any(|row| row.0 == name) {
+            fault.help.push(format!("it is a step: write it inside `layout {{ {name} … }}`"));
+        } else if Scope::TENSOR.nodes.contains(&name) {
+            fault.help.push("it stands in a tensor".to_owned());
+        } else if Scope::TOP.nodes.contains(&name) {
+            fault.help.push("it stands at the top of a manifest".to_owned());
+        }
+        fault.notes.push(format!("here stand {}", list(scope.nodes)));
+    }
+
+    /// Reports what is of a later release.
+    pub(super) fn not_yet(&mut self, subject: &str, what: &str, span: Range<usize>) {
+        let message = format!("{subject} is not built yet");
+        let fault = self.faults.error(Code::NameNotYet, message, span, "");
+        fault.notes = vec![format!("it will be {what}")];
+    }
+
+    /// Reports a word that is none of those allowed.
+    pub(super) fn unknown_word(&mut self, subject: &str, entry: &Entry, known: &[&str]) {
+        let written = self.text.get(entry.content.clone()).unwrap_or_default();
+        let message = format!("{subject} is not `{}`", show(written));
+        let near = nearest(written, known.iter().copied());
+        let fault = self.faults.error(Code::NameUnknown, message, entry.span.clone(), "");
+        fault.help.extend(near.map(|near| format!("did you mean `{near}`?")));
+        let of = if known.len() == 1 { "" } else { "one of " };
+        fault.notes.push(format!("it is {of}{}", list(known)));
+    }
+}
+
+/// A word of the user's for a message: what is not printable ASCII as `U+0430`, and no more than 80 characters.
+pub(super) fn show(word: &str) -> String {
+    let ascii = |c: char| c.is_ascii_graphic() || c == ' ';
+    let spell = |c: char| if ascii(c) { c.to_string() } else { format!("U+{:04X}", u32::from(c)) };
+    let mut shown: String = word.chars().take(80).map(spell).collect();
+    if word.chars().nth(80).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+fn usage(form: &Form) -> String {
+    format!("it is written `{}`", form.usage)
+}
+
+fn arguments(range: &RangeInclusive<usize>) -> String {
+    let (least, most) = (*range.start(), *range.end());
+    match (least, most) {
+        (0, 0) => "no argument".to_owned(),
+        (1, 1) => "one argument".to_owned(),
+        (least, usize::MAX) => {
+            format!("at least {least} argument{}", if least == 1 { "" } else { "s" })
+        }
+        (1, 2) => "one or two arguments".to_owned(),
+        (2, 2) => "two arguments".to_owned(),
+        (0, 1) => "at most one argument".to_owned(),
+        (least, most) => format!("{least} to {most} arguments"),
+    }
+}
+
+/// `a`, `b` and `c`.
+pub(super) fn list(words: &[&str]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+    match quoted.split_last() {
+        None => String::new(),
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+    }
+}

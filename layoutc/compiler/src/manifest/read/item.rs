@@ -1,0 +1,274 @@
+//! The items of a manifest: `use`, `const`, `symbol`, `transform`, `tensor`, `convert`.
+
+use super::Reader;
+use super::form::{Block, Form, Scope, show};
+use super::words::{FOREIGN, later};
+use crate::codes::Code;
+use crate::manifest::syntax::{
+    Const, ConvertItem, LayoutItem, MemoryItem, MemoryKind, Name, Nibbles, Number, Shape,
+    SymbolItem, TensorItem, Text, Transform, Use,
+};
+use crate::manifest::tree::{Entry, Node, Value};
+
+/// The kinds of memory by their names in manifests.
+const MEMORIES: &[(&str, MemoryKind)] = &[
+    ("global", MemoryKind::Global),
+    ("constant", MemoryKind::Constant),
+    ("image2d", MemoryKind::Image2d),
+    ("texture", MemoryKind::Image2d),
+    ("image2d-array", MemoryKind::Image2dArray),
+    ("shared", MemoryKind::Shared),
+    ("local", MemoryKind::Local),
+    ("none", MemoryKind::None),
+];
+
+impl Reader<'_, '_> {
+    pub(super) fn r#use(&mut self, node: &Node) -> Option<Use> {
+        let usage = "use \"common.kdl\"";
+        let form = Form { usage, args: 1..=1, props: Some(&[]), block: Block::Never };
+        self.form(node, &form);
+        let path = self.text_of(node.args.first()?, "a path")?;
+        if path.value.is_empty() {
+            let span = node.head.clone();
+            self.faults.error(Code::KdlValue, "the path is empty", span, "");
+            return None;
+        }
+        Some(Use { path, span: node.span.clone() })
+    }
+
+    pub(super) fn r#const(&mut self, node: &Node) -> Option<Const> {
+        let usage = "const LANES 4";
+        let form = Form { usage, args: 2..=2, props: Some(&[]), block: Block::Never };
+        self.form(node, &form);
+        let name = self.name(node.args.first()?, "a const's name");
+        let value = self.bound(node.args.get(1)?, "a const", Code::KdlValue);
+        Some(Const { name: name?, value: value? })
+    }
+
+    pub(super) fn symbol(&mut self, node: &Node) -> Option<SymbolItem> {
+        let form = Form {
+            usage: "symbol batch min=1 max=4096 multiple=4",
+            args: 1..=1,
+            props: Some(&["min", "max", "multiple"]),
+            block: Block::Never,
+        };
+        self.form(node, &form);
+        let [min, max, multiple] = ["min", "max", "multiple"].map(|fact| {
+            Self::prop(node, fact)
+                .and_then(|entry| self.bound(entry, &format!("`{fact}`"), Code::KdlValue))
+        });
+        let name = self.name(node.args.first()?, "a symbol's name")?;
+        Some(SymbolItem { name, min, max, multiple, span: node.span.clone() })
+    }
+
+    pub(super) fn transform(&mut self, node: &Node) -> Option<Transform> {
+        let usage = "transform blocked block=16 { … }";
+        let form = Form { usage, args: 1..=1, props: None, block: Block::Always };
+        self.form(node, &form);
+        let mut parameters = Vec::new();
+        for (key, entry) in &node.props {
+            parameters.extend(self.parameter(key, entry));
+        }
+        let steps = self.steps(node.children());
+        let name = self.name(node.args.first()?, "a transform's name")?;
+        Some(Transform { name, parameters, steps, span: node.span.clone() })
+    }
+
+    fn parameter(
+        &mut self,
+        key: &crate::manifest::tree::Key,
+        entry: &Entry,
+    ) -> Option<(Name, Number)> {
+        let name = self.key(key);
+        let Value::Integer(value) = entry.value else {
+            let message = format!("the default of `{}` is an integer", show(&key.value));
+            self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
+            return None;
+        };
+        Some((name?, Number { value, span: entry.span.clone() }))
+    }
+
+    /// The name of a property that the user chose.
+    pub(super) fn key(&mut self, key: &crate::manifest::tree::Key) -> Option<Name> {
+        let text = self.inside(&key.value, &key.span);
+        self.as_name(&text)
+    }
+
+    pub(super) fn convert(&mut self, node: &Node) -> Option<ConvertItem> {
+        let form = Form {
+            usage: "convert input to=texture",
+            args: 1..=1,
+            props: Some(&["to"]),
+            block: Block::Never,
+        };
+        if !self.form(node, &form) {
+            return None;
+        }
+        let from = self.name(node.args.first()?, "a tensor");
+        let Some(to) = Self::prop(node, "to") else {
+            let message = "`convert` needs `to=`";
+            let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
+            fault.help = vec![format!("it is written `{}`", form.usage)];
+            return None;
+        };
+        let to = self.name(to, "a tensor");
+        Some(ConvertItem { from: from?, to: to?, span: node.span.clone() })
+    }
+
+    pub(super) fn tensor(&mut self, node: &Node) -> Option<TensorItem> {
+        let form = Form {
+            usage: "tensor input dtype=f32 { shape { n 16 } }",
+            args: 1..=1,
+            props: Some(&["dtype", "like", "nibbles", "targets"]),
+            block: Block::Maybe,
+        };
+        let foreign = node.props.iter().any(|(key, _)| FOREIGN.contains(&key.value.as_str()));
+        self.form(node, &form);
+        let dtype = Self::prop(node, "dtype").map(|entry| self.text_of(entry, "an element type"));
+        let like = Self::prop(node, "like").map(|entry| self.name(entry, "a tensor"));
+        let targets = Self::prop(node, "targets").map(|entry| self.words(entry, "`targets`"));
+        let nibbles = Self::prop(node, "nibbles").and_then(|entry| self.nibbles(entry));
+        let mut parts = Parts { nibbles, ..Parts::default() };
+        for child in node.children() {
+            self.part(child, node, &mut parts);
+        }
+        if like.is_none() && !foreign {
+            let missing = [
+                (
+                    dtype.is_none(),
+                    "an element type",
+                    "write `dtype=f32`, or `like=` another tensor",
+                ),
+                (!parts.seen.contains(&"shape"), "a shape", "write `shape { n 16; c 4 }`"),
+            ];
+            for (_, what, help) in missing.iter().filter(|row| row.0 && !hides(node, row.1)) {
+                let message = format!("`tensor` needs {what}");
+                let span = node.head.clone();
+                self.faults.error(Code::KdlMissing, message, span, "").help = vec![(*help).into()];
+            }
+        }
+        Some(TensorItem {
+            name: self.name(node.args.first()?, "a tensor's name")?,
+            dtype: dtype.flatten(),
+            like: like.flatten(),
+            shape: parts.shape,
+            layout: parts.layout,
+            memory: parts.memory,
+            targets: targets.flatten(),
+            nibbles: parts.nibbles,
+            span: node.span.clone(),
+        })
+    }
+
+    fn part(&mut self, node: &Node, tensor: &Node, parts: &mut Parts) {
+        let known = ["shape", "layout", "memory", "nibbles"];
+        let Some(name) = known.into_iter().find(|known| *known == node.name) else {
+            self.unknown_node(node, &Scope::TENSOR);
+            return;
+        };
+        let first = tensor.children().iter().find(|other| other.name == node.name);
+        if parts.seen.contains(&name) || name == "nibbles" && Self::prop(tensor, name).is_some() {
+            let span = node.name_span.clone();
+            let place = first.filter(|other| other.span != node.span);
+            let place = place.map(|other| self.faults.place(other.name_span.clone()));
+            let message = format!("a tensor has one `{name}`");
+            let fault = self.faults.error(Code::KdlTwice, message, span, "");
+            if let Some(place) = place {
+                *fault = fault.clone().also(place, "the first");
+            }
+            return;
+        }
+        parts.seen.push(name);
+        match name {
+            "shape" => parts.shape = self.shape(node),
+            "layout" => parts.layout = self.layout(node),
+            "memory" => parts.memory = self.memory(node),
+            _ => parts.nibbles = self.nibbles_node(node),
+        }
+    }
+
+    fn nibbles_node(&mut self, node: &Node) -> Option<Nibbles> {
+        let usage = "nibbles high-first";
+        let form = Form { usage, args: 1..=1, props: Some(&[]), block: Block::Never };
+        self.form(node, &form);
+        self.nibbles(node.args.first()?)
+    }
+
+    fn nibbles(&mut self, entry: &Entry) -> Option<Nibbles> {
+        match &entry.value {
+            Value::String(word) if word == "high-first" => Some(Nibbles::HighFirst),
+            Value::String(word) if word == "low-first" => Some(Nibbles::LowFirst),
+            Value::String(_)
+            | Value::Integer(_)
+            | Value::Float(_)
+            | Value::Bool(_)
+            | Value::Null => {
+                self.unknown_word("`nibbles`", entry, &["high-first", "low-first"]);
+                None
+            }
+        }
+    }
+
+    fn memory(&mut self, node: &Node) -> Option<MemoryItem> {
+        let form = Form {
+            usage: "memory texture",
+            args: 1..=1,
+            props: Some(&["format", "access"]),
+            block: Block::Never,
+        };
+        self.form(node, &form);
+        let entry = node.args.first()?;
+        let row = match &entry.value {
+            Value::String(word) => MEMORIES.iter().find(|row| row.0 == word),
+            Value::Integer(_) | Value::Float(_) | Value::Bool(_) | Value::Null => None,
+        };
+        let Some((_, kind)) = row else {
+            let known: Vec<&str> = MEMORIES.iter().map(|row| row.0).collect();
+            self.unknown_word("a memory", entry, &known);
+            return None;
+        };
+        let image = matches!(kind, MemoryKind::Image2d | MemoryKind::Image2dArray);
+        if let Some((key, _)) = node.props.first().filter(|_| !image) {
+            let message = format!("`{}` is a property of images", show(&key.value));
+            self.faults.error(Code::StepForm, message, key.span.clone(), "");
+        }
+        let format = self.choice(node, "format", &["rgba"]);
+        let access = self.choice(node, "access", &["read", "write", "read-write"]);
+        Some(MemoryItem { kind: *kind, format, access, span: node.span.clone() })
+    }
+
+    /// A property whose value is one of a few words.
+    fn choice(&mut self, node: &Node, prop: &str, known: &[&str]) -> Option<Text> {
+        let entry = Self::prop(node, prop)?;
+        let text = self.text_of(entry, &format!("`{prop}`"))?;
+        if !known.contains(&text.value.as_str()) {
+            self.unknown_word(&format!("`{prop}`"), entry, known);
+            return None;
+        }
+        Some(text)
+    }
+}
+
+/// The parts of a tensor found so far.
+#[derive(Default)]
+struct Parts {
+    shape: Option<Shape>,
+    layout: Option<LayoutItem>,
+    memory: Option<MemoryItem>,
+    nibbles: Option<Nibbles>,
+    seen: Vec<&'static str>,
+}
+
+/// Whether what is missing may be what a broken or misplaced part of the tensor was meant to be.
+fn hides(tensor: &Node, what: &str) -> bool {
+    let near = |name: &str| crate::nearest::nearest(name, ["shape", "dtype"]).is_some();
+    let child = |node: &Node| node.broken || near(&node.name);
+    let prop = |name: &str| near(name) || later(name).is_some();
+    match what {
+        "a shape" => tensor.broken || tensor.children().iter().any(child),
+        _ => {
+            tensor.props.iter().any(|(key, _)| prop(&key.value))
+                || tensor.children().iter().any(|node| near(&node.name) && node.name != "shape")
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Tree → syntax: every node checked against what the language lets it take.
+
+mod form;
+mod item;
+mod shape;
+mod step;
+mod text;
+mod words;
+
+use std::sync::Arc;
+
+use super::fault::Faults;
+use super::syntax::{Kind, Manifest};
+use super::tree::{Node, Tree};
+use form::Scope;
+
+/// The items of a tree; what is wrong goes to `faults`.
+pub(super) fn manifest(file: &Arc<str>, text: &str, tree: &Tree, faults: &mut Faults) -> Manifest {
+    let mut manifest = Manifest {
+        file: Arc::clone(file),
+        uses: Vec::new(),
+        consts: Vec::new(),
+        symbols: Vec::new(),
+        transforms: Vec::new(),
+        tensors: Vec::new(),
+        converts: Vec::new(),
+        broken: Vec::new(),
+        torn: tree.torn,
+    };
+    let mut reader = Reader { text, faults };
+    for node in &tree.nodes {
+        reader.item(node, &mut manifest);
+    }
+    manifest
+}
+
+/// Reads nodes. A method that returns `None` has reported why.
+struct Reader<'t, 'f> {
+    text: &'t str,
+    faults: &'f mut Faults,
+}
+
+impl Reader<'_, '_> {
+    fn item(&mut self, node: &Node, manifest: &mut Manifest) {
+        let broken = &mut manifest.broken;
+        match node.name.as_str() {
+            "use" => manifest.uses.extend(self.keep(Kind::Use, node, broken, Self::r#use)),
+            "const" => manifest.consts.extend(self.keep(Kind::Const, node, broken, Self::r#const)),
+            "symbol" => {
+                manifest.symbols.extend(self.keep(Kind::Symbol, node, broken, Self::symbol));
+            }
+            "transform" => {
+                manifest.transforms.extend(self.keep(
+                    Kind::Transform,
+                    node,
+                    broken,
+                    Self::transform,
+                ));
+            }
+            "tensor" => {
+                manifest.tensors.extend(self.keep(Kind::Tensor, node, broken, Self::tensor));
+            }
+            "convert" => {
+                let before = self.faults.count();
+                let convert = self.convert(node);
+                let good = self.faults.count() == before && !node.is_damaged();
+                manifest.converts.extend(convert.filter(|_| good));
+            }
+            name => {
+                if name == "view" {
+                    broken.extend(declared(node).map(|view| (Kind::Tensor, view)));
+                }
+                self.unknown_node(node, &Scope::TOP);
+            }
+        }
+    }
+
+    /// The item, if reading it reported nothing; else its name goes to `broken`.
+    fn keep<T>(
+        &mut self,
+        kind: Kind,
+        node: &Node,
+        broken: &mut Vec<(Kind, String)>,
+        read: impl FnOnce(&mut Self, &Node) -> Option<T>,
+    ) -> Option<T> {
+        let before = self.faults.count();
+        let item = if node.broken { None } else { read(self, node) };
+        if item.is_some() && self.faults.count() == before && !node.is_damaged() {
+            return item;
+        }
+        broken.extend(declared(node).map(|name| (kind, name)));
+        None
+    }
+}
+
+/// The name that a node declares.
+fn declared(node: &Node) -> Option<String> {
+    match &node.args.first()?.value {
+        super::tree::Value::String(name) => Some(name.clone()),
+        super::tree::Value::Integer(_)
+        | super::tree::Value::Float(_)
+        | super::tree::Value::Bool(_)
+        | super::tree::Value::Null => None,
+    }
+}

@@ -1,0 +1,168 @@
+//! `shape { n batch; h 64; field { x; y; z } }`
+
+use super::Reader;
+use super::form::Block;
+use super::form::Form;
+use super::form::show;
+use crate::codes::Code;
+use crate::manifest::syntax::{AxisItem, Bound, Extent, Name, Shape};
+use crate::manifest::tree::{Entry, Node, Value};
+
+impl Reader<'_, '_> {
+    pub(super) fn shape(&mut self, node: &Node) -> Option<Shape> {
+        if node.broken || self.misshapen(node) {
+            return None;
+        }
+        let form = Form {
+            usage: "shape { n 16; c 4 }",
+            args: 0..=0,
+            props: Some(&[]),
+            block: Block::Always,
+        };
+        if !self.form(node, &form) {
+            return None;
+        }
+        let mut axes: Vec<AxisItem> = Vec::new();
+        for child in node.children() {
+            let Some(axis) = self.axis(child) else { continue };
+            let first = axes.iter().find(|other| other.name.value == axis.name.value);
+            if let Some(first) = first.map(|first| first.name.span.clone()) {
+                self.twice("axes", &axis.name, first);
+            }
+            axes.push(axis);
+        }
+        Some(Shape { axes, span: node.span.clone() })
+    }
+
+    /// Reports a name that stands twice in a list.
+    fn twice(&mut self, what: &str, name: &Name, first: std::ops::Range<usize>) {
+        let place = self.faults.place(first);
+        let message = format!("two {what} are called `{}`", name.value);
+        let fault = self.faults.error(Code::NameDuplicate, message, name.span.clone(), "");
+        *fault = fault.clone().also(place, "the first");
+    }
+
+    /// Whether the axes are written as properties, as arguments, or several on one node: one diagnostic that prints
+    /// the corrected line.
+    fn misshapen(&mut self, node: &Node) -> bool {
+        let crowded = |axis: &&Node| axis.args.len() > 1 || !axis.props.is_empty();
+        let (message, span) = if let Some((key, last)) = node.props.first() {
+            let message = "axes are nodes in a block: properties have no order";
+            (message, key.span.start..node.props.last().map_or(last, |prop| &prop.1).span.end)
+        } else if let (Some(first), Some(last)) = (node.args.first(), node.args.last()) {
+            ("axes are nodes in a block: each has a name", first.span.start..last.span.end)
+        } else if let Some(axis) = node.children().iter().find(crowded) {
+            ("one axis is one node: part them by `;` or a new line", axis.head.clone())
+        } else {
+            return false;
+        };
+        let fault = self.corrected(node);
+        self.faults.error(Code::ShapeForm, message, span, "").help = vec![fault];
+        true
+    }
+
+    /// The shape as it should have been written.
+    fn corrected(&self, node: &Node) -> String {
+        let of = |entry: &Entry| self.text.get(entry.span.clone()).unwrap_or_default().to_owned();
+        let mut words: Vec<String> = Vec::new();
+        let named = node.args.iter().any(|arg| matches!(arg.value, Value::String(_)));
+        for (at, arg) in node.args.iter().enumerate() {
+            if !named {
+                words.push(format!("d{at}"));
+            }
+            words.push(of(arg));
+        }
+        for (key, entry) in &node.props {
+            words.extend([key.value.clone(), of(entry)]);
+        }
+        let mut axes: Vec<String> = words.chunks(2).map(|pair| pair.join(" ")).collect();
+        for axis in node.children() {
+            if axis.children.is_some() {
+                let source = self.text.get(axis.span.clone()).unwrap_or_default();
+                axes.push(source.split_whitespace().collect::<Vec<_>>().join(" "));
+                continue;
+            }
+            let mut words = vec![axis.name.clone()];
+            words.extend(axis.args.iter().map(of));
+            for (key, entry) in &axis.props {
+                words.extend([key.value.clone(), of(entry)]);
+            }
+            axes.extend(words.chunks(2).map(|pair| pair.join(" ")));
+        }
+        format!("write `shape {{ {} }}`", axes.join("; "))
+    }
+
+    fn axis(&mut self, node: &Node) -> Option<AxisItem> {
+        if node.broken {
+            return None;
+        }
+        let name = self.node_name(node);
+        let extent = match (node.args.first(), &node.children) {
+            (Some(extent), None) => self.extent(extent).map(Extent::Bound),
+            (None, Some(labels)) => self.labels(node, labels).map(Extent::Labels),
+            (Some(_), Some(_)) => {
+                let message = format!("axis `{}` has an extent or labels", show(&node.name));
+                let span = node.span.clone();
+                self.faults.error(Code::ShapeLabels, message, span, "both are here");
+                None
+            }
+            (None, None) => {
+                let name = show(&node.name);
+                let message = format!("axis `{name}` has no extent");
+                let fault = self.faults.error(Code::ShapeExtent, message, node.head.clone(), "");
+                fault.help = vec![format!("write `{name} 64`")];
+                None
+            }
+        };
+        Some(AxisItem { name: name?, extent: extent? })
+    }
+
+    /// The node's own name as a name of the user's.
+    fn node_name(&mut self, node: &Node) -> Option<Name> {
+        let text = self.inside(&node.name, &node.name_span);
+        self.as_name(&text)
+    }
+
+    fn extent(&mut self, entry: &Entry) -> Option<Bound> {
+        let bound = self.bound(entry, "an extent", Code::ShapeExtent)?;
+        let message = match &bound {
+            Bound::Integer(number) if number.value < 0 => {
+                format!("an extent is not negative: {}", number.value)
+            }
+            Bound::Text(text) if text.quoted && text.value.trim().parse::<f64>().is_ok() => {
+                "an extent is a number, not a string".to_owned()
+            }
+            Bound::Integer(_) | Bound::Text(_) => return Some(bound),
+        };
+        let fault = self.faults.error(Code::ShapeExtent, message, entry.span.clone(), "");
+        if let Bound::Text(text) = &bound {
+            fault.help.push(format!("write `{}`", text.value.trim()));
+        }
+        None
+    }
+
+    fn labels(&mut self, axis: &Node, labels: &[Node]) -> Option<Vec<Name>> {
+        if labels.is_empty() {
+            let message = format!("axis `{}` has no labels", show(&axis.name));
+            self.faults.error(Code::ShapeLabels, message, axis.span.clone(), "");
+            return None;
+        }
+        let mut names: Vec<Name> = Vec::new();
+        for label in labels.iter().filter(|label| !label.broken) {
+            if !label.args.is_empty() || !label.props.is_empty() || label.children.is_some() {
+                let message = "a label is a name alone";
+                let span = label.span.clone();
+                let fault = self.faults.error(Code::ShapeLabels, message, span, "");
+                fault.help = vec!["write `field { x; y; z }`".to_owned()];
+                continue;
+            }
+            let Some(name) = self.node_name(label) else { continue };
+            let first = names.iter().find(|other| other.value == name.value);
+            if let Some(first) = first.map(|first| first.span.clone()) {
+                self.twice("labels", &name, first);
+            }
+            names.push(name);
+        }
+        Some(names)
+    }
+}

@@ -1,0 +1,293 @@
+//! The steps of a layout.
+
+use super::Reader;
+use super::form::{Block, Form, Scope, show};
+use super::words::{FOREIGN, later, step_usage};
+use crate::codes::Code;
+use crate::manifest::syntax::{
+    FillItem, FillWord, LayoutItem, Number, PaddingRule, SeparatorItem, Step, StepKind, Text,
+    TileEntry,
+};
+use crate::manifest::tree::{Entry, Node, Value};
+
+/// Any number of arguments, but one.
+const SOME: std::ops::RangeInclusive<usize> = 1..=usize::MAX;
+
+impl Reader<'_, '_> {
+    pub(super) fn layout(&mut self, node: &Node) -> Option<LayoutItem> {
+        if node.broken {
+            return None;
+        }
+        let span = node.span.clone();
+        if let Some(foreign) =
+            node.props.iter().find(|(key, _)| FOREIGN.contains(&key.value.as_str()))
+        {
+            let what = later(&foreign.0.value).unwrap_or_default();
+            self.not_yet(&format!("`{}=`", foreign.0.value), what, foreign.0.span.clone());
+            return None;
+        }
+        let Some(children) = &node.children else {
+            let form = Form {
+                usage: "layout nchw4c` or `layout { … }",
+                args: 1..=1,
+                props: None,
+                block: Block::Never,
+            };
+            self.form(node, &form);
+            let kind = self.apply(node)?;
+            let step = Step { kind, span: span.clone(), name_span: node.name_span.clone() };
+            return Some(LayoutItem { steps: vec![step], span });
+        };
+        if !node.args.is_empty() || !node.props.is_empty() {
+            let message = "a layout has a name or a block";
+            let fault =
+                self.faults.error(Code::StepForm, message, node.head.clone(), "both are here");
+            let source = self.text.get(node.head.clone()).unwrap_or_default();
+            let apply = source.split_whitespace().skip(1).collect::<Vec<_>>().join(" ");
+            fault.help = vec![format!("write `layout {{ apply {apply}; … }}`")];
+        }
+        Some(LayoutItem { steps: self.steps(children), span })
+    }
+
+    /// The good steps; the faults of the others are reported.
+    pub(super) fn steps(&mut self, nodes: &[Node]) -> Vec<Step> {
+        let mut steps = Vec::new();
+        for node in nodes.iter().filter(|node| !node.broken) {
+            let kind = self.step(node);
+            let (span, name_span) = (node.span.clone(), node.name_span.clone());
+            steps.extend(kind.map(|kind| Step { kind, span, name_span }));
+        }
+        steps
+    }
+
+    fn step(&mut self, node: &Node) -> Option<StepKind> {
+        let (args, props): (_, Option<&'static [&'static str]>) = match node.name.as_str() {
+            "map" | "fill" | "padding" => (1..=1, Some(&[])),
+            "apply" => (1..=1, None),
+            "order" | "strides" | "axis-separators" => (SOME, Some(&[])),
+            "split" => (1..=1, Some(&["by", "into"])),
+            "fuse" => (2..=usize::MAX, Some(&["as"])),
+            "tile" => (SOME, Some(&["as"])),
+            "pad" => (1..=1, Some(&["multiple", "before", "after"])),
+            "align" => (1..=2, Some(&["at"])),
+            _ => {
+                self.unknown_node(node, &Scope::STEPS);
+                return None;
+            }
+        };
+        let usage = step_usage(&node.name);
+        if !self.form(node, &Form { usage, args, props, block: Block::Never }) {
+            return None;
+        }
+        let first = node.args.first()?;
+        match node.name.as_str() {
+            "map" => self.map(first),
+            "apply" => self.apply(node),
+            "order" => self.order(&node.args),
+            "split" => self.split(node, first),
+            "fuse" => self.fuse(node),
+            "tile" => self.tile(node),
+            "pad" => self.pad(node, first),
+            "strides" => self.all_bounds(&node.args, "a stride").map(StepKind::Strides),
+            "align" => self.align(node, first),
+            "fill" => self.fill(first),
+            "padding" => self.padding(first),
+            _ => self.separators(&node.args),
+        }
+    }
+
+    fn map(&mut self, entry: &Entry) -> Option<StepKind> {
+        let text = self.text_of(entry, "a map")?;
+        if text.quoted { Some(StepKind::Map(text)) } else { self.unquoted(&text) }
+    }
+
+    /// `apply blocked block=8`, or the same behind `layout`.
+    fn apply(&mut self, node: &Node) -> Option<StepKind> {
+        let name = node.args.first().and_then(|entry| self.name(entry, "a transform"));
+        let mut arguments = Vec::new();
+        for (key, entry) in &node.props {
+            let what = format!("`{}`", show(&key.value));
+            let (key, bound) = (self.key(key), self.bound(entry, &what, Code::KdlValue));
+            arguments.extend(key.zip(bound));
+        }
+        Some(StepKind::Apply { name: name?, arguments })
+    }
+
+    fn order(&mut self, entries: &[Entry]) -> Option<StepKind> {
+        let mut axes = Vec::new();
+        for entry in entries {
+            let text = self.text_of(entry, "an axis");
+            let axis = text.and_then(|text| match text.value.as_str() {
+                "..." => Some(text),
+                _ => self.as_name(&text).map(|name| Text {
+                    value: name.value,
+                    span: name.span,
+                    quoted: text.quoted,
+                }),
+            });
+            axes.push(axis);
+        }
+        axes.into_iter().collect::<Option<_>>().map(StepKind::Order)
+    }
+
+    fn split(&mut self, node: &Node, first: &Entry) -> Option<StepKind> {
+        let axis = self.name(first, "an axis");
+        let into = match Self::prop(node, "into") {
+            Some(entry) => self.names(entry, "`into`"),
+            None => Some(Vec::new()),
+        };
+        let Some(by) = Self::prop(node, "by") else {
+            self.missing(node, "`by=`");
+            return None;
+        };
+        let by = self.bounds(by, "`by`");
+        Some(StepKind::Split { axis: axis?, into: into?, by: by? })
+    }
+
+    fn missing(&mut self, node: &Node, what: &str) {
+        let message = format!("`{}` needs {what}", node.name);
+        let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
+        fault.help = vec![format!("it is written `{}`", step_usage(&node.name))];
+    }
+
+    fn fuse(&mut self, node: &Node) -> Option<StepKind> {
+        let axes = self.all_names(&node.args, "an axis");
+        let into = Self::prop(node, "as").map(|entry| self.name(entry, "the fused axis"));
+        let into = match into {
+            Some(None) => return None,
+            Some(Some(name)) => Some(name),
+            None => None,
+        };
+        Some(StepKind::Fuse { axes: axes?, into })
+    }
+
+    fn tile(&mut self, node: &Node) -> Option<StepKind> {
+        let entries: Vec<Option<TileEntry>> = node
+            .args
+            .iter()
+            .map(|entry| match &entry.value {
+                Value::String(star) if star == "*" => Some(TileEntry::Star(entry.span.clone())),
+                Value::String(_)
+                | Value::Integer(_)
+                | Value::Float(_)
+                | Value::Bool(_)
+                | Value::Null => {
+                    self.bound(entry, "a tile's extent", Code::KdlValue).map(TileEntry::Extent)
+                }
+            })
+            .collect();
+        let names = match Self::prop(node, "as") {
+            Some(entry) => self.names(entry, "`as`"),
+            None => Some(Vec::new()),
+        };
+        Some(StepKind::Tile { entries: entries.into_iter().collect::<Option<_>>()?, names: names? })
+    }
+
+    fn pad(&mut self, node: &Node, first: &Entry) -> Option<StepKind> {
+        let axis = self.name(first, "an axis");
+        let before_faults = self.faults.count();
+        let [multiple, before, after] = ["multiple", "before", "after"].map(|prop| {
+            let entry = Self::prop(node, prop)?;
+            self.bound(entry, &format!("`{prop}`"), Code::KdlValue)
+        });
+        if self.faults.count() > before_faults {
+            return None;
+        }
+        match (multiple, before, after) {
+            (None, None, None) => {
+                self.missing(node, "`multiple=`, `before=` or `after=`");
+                None
+            }
+            (Some(multiple), None, None) => Some(StepKind::PadMultiple { axis: axis?, multiple }),
+            (None, before, after) => Some(StepKind::PadBeforeAfter { axis: axis?, before, after }),
+            (Some(_), _, _) => {
+                let message = "`pad` takes `multiple=`, or `before=` and `after=`";
+                let span = node.head.clone();
+                let fault = self.faults.error(Code::StepForm, message, span, "both are here");
+                fault.help = vec!["write two `pad` steps".to_owned()];
+                None
+            }
+        }
+    }
+
+    fn align(&mut self, node: &Node, first: &Entry) -> Option<StepKind> {
+        let at = Self::prop(node, "at");
+        if let Some(second) = node.args.get(1) {
+            let axis = self.name(first, "an axis");
+            let bytes = self.bound(second, "an alignment", Code::KdlValue);
+            if at.is_some() {
+                let message = "`align` takes an axis or `at=`";
+                let span = node.head.clone();
+                self.faults.error(Code::StepForm, message, span, "both are here");
+                return None;
+            }
+            return Some(StepKind::AlignAxis { axis: axis?, bytes: bytes? });
+        }
+        let bytes = self.bound(first, "an alignment", Code::KdlValue);
+        match at {
+            None => bytes.map(StepKind::AlignBase),
+            Some(Entry { value: Value::String(at), .. }) if at == "origin" => {
+                bytes.map(StepKind::AlignOrigin)
+            }
+            Some(entry) => {
+                self.unknown_word("`at`", entry, &["origin"]);
+                None
+            }
+        }
+    }
+
+    fn fill(&mut self, entry: &Entry) -> Option<StepKind> {
+        let value = match &entry.value {
+            Value::Integer(value) => FillWord::Integer(*value),
+            Value::Float(value) => FillWord::Float(*value),
+            Value::Bool(value) => FillWord::Bool(*value),
+            Value::String(word) if word == "none" => FillWord::Nothing,
+            Value::String(word) => {
+                let word = show(word);
+                let message = format!("`fill` is a number or `none`, not `{word}`");
+                self.faults.error(Code::NameUnknown, message, entry.span.clone(), "");
+                return None;
+            }
+            Value::Null => {
+                self.wrong_kind(entry, "`fill`");
+                return None;
+            }
+        };
+        Some(StepKind::Fill(FillItem { value, span: entry.span.clone() }))
+    }
+
+    fn padding(&mut self, entry: &Entry) -> Option<StepKind> {
+        match &entry.value {
+            Value::String(word) if word == "forbid" => Some(StepKind::Padding(PaddingRule::Forbid)),
+            Value::String(word) if word == "allow" => Some(StepKind::Padding(PaddingRule::Allow)),
+            Value::String(_)
+            | Value::Integer(_)
+            | Value::Float(_)
+            | Value::Bool(_)
+            | Value::Null => {
+                self.unknown_word("`padding`", entry, &["forbid", "allow"]);
+                None
+            }
+        }
+    }
+
+    fn separators(&mut self, entries: &[Entry]) -> Option<StepKind> {
+        let items: Vec<Option<SeparatorItem>> = entries
+            .iter()
+            .map(|entry| match entry.value {
+                Value::Integer(value) if value >= 0 => {
+                    Some(SeparatorItem::Position(Number { value, span: entry.span.clone() }))
+                }
+                Value::Integer(value) => {
+                    let message = format!("a position counts from 0: {value}");
+                    self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
+                    None
+                }
+                Value::String(_) | Value::Float(_) | Value::Bool(_) | Value::Null => {
+                    self.name(entry, "a storage axis").map(SeparatorItem::Name)
+                }
+            })
+            .collect();
+        items.into_iter().collect::<Option<_>>().map(StepKind::Separators)
+    }
+}

@@ -1,0 +1,182 @@
+//! Entries into texts, names, numbers and bounds.
+
+use std::ops::Range;
+
+use super::Reader;
+use super::form::show;
+use crate::codes::Code;
+use crate::manifest::syntax::{Bound, Name, Number, Text};
+use crate::manifest::tree::{Entry, Value};
+
+/// The longest name, in characters.
+const NAME_LIMIT: usize = 128;
+
+/// Whether `word` is `[A-Za-z_][A-Za-z0-9_]*`.
+fn is_name(word: &str) -> bool {
+    let mut bytes = word.bytes();
+    bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
+        && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_')
+}
+
+impl Reader<'_, '_> {
+    /// A string whose bytes are the file's. `what` it is: `an axis`.
+    pub(super) fn text_of(&mut self, entry: &Entry, what: &str) -> Option<Text> {
+        let Value::String(value) = &entry.value else {
+            self.wrong_kind(entry, what);
+            return None;
+        };
+        if !entry.plain {
+            let message = format!("{what} is written without escapes and on one line");
+            let fault = self.faults.error(Code::ExprEscape, message, entry.span.clone(), "");
+            fault.help = if value.contains(['\n', '\\', '"']) {
+                vec!["use `#\"…\"#`, in which nothing is escaped".to_owned()]
+            } else {
+                vec![format!("write `\"{value}\"`")]
+            };
+            return None;
+        }
+        Some(Text { value: value.clone(), span: entry.content.clone(), quoted: entry.quoted })
+    }
+
+    pub(super) fn wrong_kind(&mut self, entry: &Entry, what: &str) {
+        let message = format!("{what} cannot be {}", entry.value.kind());
+        self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
+    }
+
+    /// The name of a node or a property as a text: `span` are its bytes with the quotes that it may have.
+    pub(super) fn inside(&self, name: &str, span: &Range<usize>) -> Text {
+        let quotes = span.len().saturating_sub(name.len()) / 2;
+        let content = span.start + quotes..span.end - quotes;
+        let exact = self.text.get(content.clone()) == Some(name);
+        let span = if exact { content } else { span.clone() };
+        Text { value: name.to_owned(), span, quoted: exact && quotes > 0 }
+    }
+
+    /// A name. `what` it is: `an axis`.
+    pub(super) fn name(&mut self, entry: &Entry, what: &str) -> Option<Name> {
+        let text = self.text_of(entry, what)?;
+        self.as_name(&text)
+    }
+
+    /// The text as a name.
+    pub(super) fn as_name(&mut self, text: &Text) -> Option<Name> {
+        let (value, span) = (text.value.clone(), text.span.clone());
+        if is_name(&value) && value.len() <= NAME_LIMIT {
+            return Some(Name { value, span });
+        }
+        // An empty name has no bytes: its quotes are the place.
+        let place =
+            if span.is_empty() && text.quoted { span.start - 1..span.end + 1 } else { span };
+        let message = if value.is_empty() {
+            "a name is empty".to_owned()
+        } else if is_name(&value) {
+            format!("a name of {} characters; the most are {NAME_LIMIT}", value.len())
+        } else {
+            format!("`{}` is not a name", show(&value))
+        };
+        let fault = self.faults.error(Code::NameInvalid, message, place, "");
+        fault
+            .notes
+            .push("names are ASCII letters, digits and `_`, and begin with no digit".to_owned());
+        if let Some((at, c)) = value.chars().enumerate().find(|(_, c)| !c.is_ascii()) {
+            let code = u32::from(c);
+            fault.notes.push(format!("character {} is U+{code:04X}, which is not ASCII", at + 1));
+        } else if let Some(name) = value.strip_suffix(',').filter(|name| is_name(name)) {
+            fault.help.push(format!("write `{name}`: blanks part arguments, `;` parts nodes"));
+        }
+        None
+    }
+
+    /// An integer, or an expression of consts, symbols and parameters. `code` is raised for any other value.
+    pub(super) fn bound(&mut self, entry: &Entry, what: &str, code: Code) -> Option<Bound> {
+        match &entry.value {
+            Value::Integer(value) => {
+                Some(Bound::Integer(Number { value: *value, span: entry.span.clone() }))
+            }
+            Value::String(_) => {
+                let text = self.text_of(entry, what)?;
+                if !text.quoted && !is_name(&text.value) {
+                    return self.unquoted(&text);
+                }
+                if text.value.trim().is_empty() {
+                    let message = format!("{what} is empty");
+                    self.faults.error(code, message, entry.span.clone(), "");
+                    return None;
+                }
+                if is_name(&text.value) {
+                    self.as_name(&text)?;
+                }
+                Some(Bound::Text(text))
+            }
+            Value::Float(_) | Value::Bool(_) | Value::Null => {
+                let message = format!("{what} cannot be {}", entry.value.kind());
+                self.faults.error(code, message, entry.span.clone(), "");
+                None
+            }
+        }
+    }
+
+    /// Reports an expression without quotes.
+    pub(super) fn unquoted<T>(&mut self, text: &Text) -> Option<T> {
+        let message = "an expression is one quoted string";
+        let fault = self.faults.error(Code::ExprUnquoted, message, text.span.clone(), "");
+        fault.help = vec![format!("write `\"{}\"`", text.value)];
+        None
+    }
+
+    /// The words of a string, parted by blanks: at least one.
+    pub(super) fn words(&mut self, entry: &Entry, what: &str) -> Option<Vec<Text>> {
+        let text = self.text_of(entry, what)?;
+        let mut words = Vec::new();
+        let mut at = 0;
+        for word in text.value.split(char::is_whitespace) {
+            if !word.is_empty() {
+                let start = text.span.start + at;
+                let span = start..start + word.len();
+                words.push(Text { value: word.to_owned(), span, quoted: text.quoted });
+            }
+            at += word.len();
+            at += text.value.get(at..).and_then(|r| r.chars().next()).map_or(0, char::len_utf8);
+        }
+        if words.is_empty() {
+            self.faults.error(Code::KdlValue, format!("{what} is empty"), entry.span.clone(), "");
+            return None;
+        }
+        Some(words)
+    }
+
+    /// The names in a string, parted by blanks.
+    pub(super) fn names(&mut self, entry: &Entry, what: &str) -> Option<Vec<Name>> {
+        let words = self.words(entry, what)?;
+        let names: Vec<Option<Name>> = words.iter().map(|word| self.as_name(word)).collect();
+        names.into_iter().collect()
+    }
+
+    /// The bounds in a string, parted by blanks, or the one that the entry is.
+    pub(super) fn bounds(&mut self, entry: &Entry, what: &str) -> Option<Vec<Bound>> {
+        if !entry.quoted {
+            return self.bound(entry, what, Code::KdlValue).map(|bound| vec![bound]);
+        }
+        let words = self.words(entry, what)?;
+        let bounds = words.into_iter().map(|word| match word.value.parse::<i128>() {
+            Ok(value) if !word.value.starts_with('+') => {
+                Bound::Integer(Number { value, span: word.span })
+            }
+            Ok(_) | Err(_) => Bound::Text(word),
+        });
+        Some(bounds.collect())
+    }
+
+    /// The bounds of all entries; each fault is reported.
+    pub(super) fn all_bounds(&mut self, entries: &[Entry], what: &str) -> Option<Vec<Bound>> {
+        let bounds: Vec<Option<Bound>> =
+            entries.iter().map(|entry| self.bound(entry, what, Code::KdlValue)).collect();
+        bounds.into_iter().collect()
+    }
+
+    /// The names of all entries; each fault is reported.
+    pub(super) fn all_names(&mut self, entries: &[Entry], what: &str) -> Option<Vec<Name>> {
+        let names: Vec<Option<Name>> = entries.iter().map(|entry| self.name(entry, what)).collect();
+        names.into_iter().collect()
+    }
+}

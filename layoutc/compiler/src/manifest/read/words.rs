@@ -1,0 +1,51 @@
+//! The words of the language: what stands where, and what is of a later release.
+
+/// Properties that give a layout, or a whole tensor, in a foreign notation.
+pub(super) const FOREIGN: &[&str] =
+    &["xla", "tvm", "glow", "onednn", "cute", "mlir", "einops", "numpy", "mdspan", "triton"];
+
+/// Nodes and properties of later releases, with what they will be.
+const LATER: &[(&str, &str)] = &[
+    ("view", "an alias of the same memory with another element type or window"),
+    ("kernel", "compute that is written once, for any layout of its operands"),
+    ("instance", "a kernel with its operands' layouts and a schedule"),
+    ("backend", "what layouts each operator of a device accepts"),
+    ("graph", "operators whose tensors get the cheapest layouts"),
+    ("mesh", "the devices that tensors are sharded over"),
+    ("memory-space", "a memory of the project's own, with its size"),
+    ("require", "a condition that the tensor's layout must meet"),
+    ("shard", "the part of a tensor that each device of a mesh holds"),
+    ("swizzle", "the offset's bits folded over each other, against bank conflicts"),
+    ("notation", "a step in a foreign notation"),
+    ("pack-from", "another element type on the logical side of pack and unpack"),
+    ("cast", "how a conversion changes the element type"),
+];
+
+/// What a word of a later release will be; `None` for any other.
+pub(super) fn later(word: &str) -> Option<&'static str> {
+    if FOREIGN.contains(&word) {
+        return Some("a layout in a foreign notation");
+    }
+    LATER.iter().find(|row| row.0 == word).map(|row| row.1)
+}
+
+/// The steps of a layout, each with the way it is written.
+pub(super) const STEPS: &[(&str, &str)] = &[
+    ("map", "map \"(n, c) -> (n, c // 4, c % 4)\""),
+    ("apply", "apply NAME"),
+    ("order", "order AXIS…"),
+    ("split", "split AXIS by=4"),
+    ("fuse", "fuse AXIS AXIS… as=NAME"),
+    ("tile", "tile 8 128"),
+    ("pad", "pad AXIS multiple=8"),
+    ("strides", "strides 1056 1"),
+    ("align", "align 64"),
+    ("fill", "fill 0"),
+    ("padding", "padding forbid"),
+    ("axis-separators", "axis-separators AXIS…"),
+];
+
+/// How a step is written; empty for what is none.
+pub(super) fn step_usage(step: &str) -> &'static str {
+    STEPS.iter().find(|row| row.0 == step).map_or("", |row| row.1)
+}

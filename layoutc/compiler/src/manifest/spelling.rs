@@ -1,0 +1,262 @@
+//! What is wrong with a node by the look of its tokens, said better than a general parser can: numbers out of range,
+//! KDL 1, expressions without quotes.
+
+use std::ops::Range;
+
+use super::fault::Faults;
+use super::lex::{Kind, Token};
+use crate::codes::Code;
+
+/// Whether the tokens of a node are spelled well; the first fault is reported. `parent` is the name of the node around.
+pub(super) fn check(text: &str, head: &[Token], parent: &str, faults: &mut Faults) -> bool {
+    if head.iter().any(|token| token.kind == Kind::Bad) {
+        return false;
+    }
+    if let Some(token) = head.iter().find(|token| token.kind == Kind::Stray || token.glued_comment)
+    {
+        unquoted(text, head, token, faults);
+        return false;
+    }
+    if head.get(1).is_some_and(|token| token.kind == Kind::Equals) {
+        property_for_node(text, head, parent, faults);
+        return false;
+    }
+    if let Some(span) = misplaced_equals(head) {
+        faults.error(Code::KdlSyntax, "`=` stands between a property and its value", span, "");
+        return false;
+    }
+    let words = head.iter().enumerate().all(|(at, token)| match token.kind {
+        Kind::Bare => {
+            let key = at == 0 || head.get(at + 1).is_some_and(|next| next.kind == Kind::Equals);
+            word(text, token.span.clone(), key, faults)
+        }
+        Kind::Quoted { hashes: 0 } => escapes(text, token, faults),
+        Kind::MultiLine => {
+            let message = "a string stands on one line, in one pair of quotes";
+            faults.error(Code::ExprEscape, message, token.span.clone(), "");
+            false
+        }
+        Kind::Quoted { .. }
+        | Kind::Bad
+        | Kind::Open
+        | Kind::Close
+        | Kind::Equals
+        | Kind::End
+        | Kind::SlashDash
+        | Kind::Stray => true,
+    });
+    if !words {
+        return false;
+    }
+    if let Some(pair) = head.windows(2).find(|pair| touching(pair)) {
+        let span = pair[0].span.start..pair[1].span.end;
+        faults.error(Code::KdlSyntax, "a blank is missing inside this", span, "");
+        return false;
+    }
+    true
+}
+
+/// The first `=` that does not stand between two words, one property's name and its value.
+fn misplaced_equals(head: &[Token]) -> Option<Range<usize>> {
+    let mut at = 1;
+    while let Some(token) = head.get(at) {
+        let is_word = |at: usize| head.get(at).is_some_and(|token| token.kind != Kind::Equals);
+        if token.kind == Kind::Equals {
+            return Some(token.span.clone());
+        }
+        if is_word(at + 1) || head.len() == at + 1 {
+            at += 1;
+        } else if is_word(at + 2) {
+            at += 3;
+        } else {
+            return head.get(at + 1).map(|equals| equals.span.clone());
+        }
+    }
+    None
+}
+
+/// Whether two words stand without a blank between them.
+fn touching(pair: &[Token]) -> bool {
+    pair[0].span.end == pair[1].span.start && pair.iter().all(|token| token.kind != Kind::Equals)
+}
+
+/// Whether every backslash of a string begins an escape of KDL.
+fn escapes(text: &str, token: &Token, faults: &mut Faults) -> bool {
+    let source = text.get(token.span.clone()).unwrap_or_default();
+    let mut rest = source.char_indices();
+    while let Some((at, c)) = rest.next() {
+        let Some((next_at, next)) = (if c == '\\' { rest.next() } else { continue }) else { break };
+        let after = source.get(next_at + 1..).unwrap_or_default();
+        let good = match next {
+            '"' | '\\' | 'b' | 'f' | 'n' | 'r' | 't' | 's' => true,
+            'u' => scalar(after).is_some(),
+            other => other.is_whitespace(),
+        };
+        if !good {
+            let span = token.span.start + at..token.span.start + next_at + next.len_utf8();
+            let message = format!("`\\{next}` begins no escape of KDL");
+            faults.error(Code::KdlSyntax, message, span, "").help =
+                vec!["use `#\"…\"#`, in which nothing is escaped".to_owned()];
+            return false;
+        }
+    }
+    true
+}
+
+/// The character that the rest of `\u{1F600}` spells.
+fn scalar(after: &str) -> Option<char> {
+    let (digits, _) = after.strip_prefix('{')?.split_once('}')?;
+    let hex = (1..=6).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_hexdigit());
+    char::from_u32(u32::from_str_radix(digits, 16).ok().filter(|_| hex)?)
+}
+
+/// A character that only an expression has, or a comment that an unquoted `//` has opened.
+fn unquoted(text: &str, head: &[Token], token: &Token, faults: &mut Faults) {
+    let of = |token: &Token| text.get(token.span.clone()).unwrap_or_default();
+    let name = head.first().map(of).unwrap_or_default();
+    // From the fault's own word to the end of the line: that is what was meant as the expression.
+    let glued = |pair: &[Token]| pair[0].span.end == pair[1].span.start;
+    let at = head.iter().position(|t| t.span == token.span).unwrap_or_default();
+    let mut first = at;
+    while first > 1 && glued(&head[first - 1..=first]) && head[first - 1].kind != Kind::Equals {
+        first -= 1;
+    }
+    if name == "map" {
+        first = 1.min(at);
+    }
+    let start = head.get(first).map_or(token.span.start, |t| t.span.start);
+    let rest = text.get(start..).unwrap_or_default();
+    let end = rest.find(['\n', '\r', '{', '}', ';', '"']).unwrap_or(rest.len());
+    let mut meant = rest.get(..end).unwrap_or_default().trim_end();
+    if name != "map" {
+        meant = meant.split_whitespace().next().unwrap_or_default();
+    }
+    let help = format!("write it as one quoted string: `\"{meant}\"`");
+    if token.glued_comment {
+        let span = start..token.span.end + 2;
+        let message = "`//` begins a comment here: the rest of the line is lost";
+        let label = format!(
+            "`{}` is all that is left",
+            text.get(start..token.span.end).unwrap_or_default()
+        );
+        let fault = faults.error(Code::ExprUnquoted, message, span, label);
+        fault.help = vec![help, "put a blank before `//` if a comment is meant".to_owned()];
+    } else if of(token) == "\\" {
+        let message = "a `\\` outside quotes continues a line, and must be the last of it";
+        faults.error(Code::KdlSyntax, message, token.span.clone(), "");
+    } else {
+        let message = format!("`{}` must not stand outside quotes", of(token));
+        let fault = faults.error(Code::ExprUnquoted, message, token.span.clone(), "");
+        fault.help = vec![help];
+    }
+}
+
+/// `n=1` where a node is expected.
+fn property_for_node(text: &str, head: &[Token], parent: &str, faults: &mut Faults) {
+    let of = |token: &Token| text.get(token.span.clone()).unwrap_or_default();
+    let whole = head[0].span.start..head.last().map_or(0, |token| token.span.end);
+    let words: Vec<&str> = head.iter().filter(|t| t.kind != Kind::Equals).map(of).collect();
+    let (code, help) = if parent == "shape" {
+        let axes: Vec<String> = words.chunks(2).map(|pair| pair.join(" ")).collect();
+        (Code::ShapeForm, format!("write `{}`", axes.join("; ")))
+    } else {
+        (Code::KdlSyntax, format!("write `{}`", words.join(" ")))
+    };
+    let message =
+        format!("`{}` begins a node, and a node's name is followed by a blank", of(&head[0]));
+    faults.error(code, message, whole, "").help = vec![help];
+}
+
+/// Whether a word without quotes is a name, a keyword or a number that can be read.
+fn word(text: &str, span: Range<usize>, is_name: bool, faults: &mut Faults) -> bool {
+    let word = text.get(span.clone()).unwrap_or_default();
+    let unsigned = word.strip_prefix(['+', '-']).unwrap_or(word);
+    if matches!(unsigned, "true" | "false" | "null" | "inf" | "nan") {
+        let fault = faults.error(Code::KdlSyntax, format!("`{word}` is a keyword"), span, "");
+        fault.help = vec![
+            format!("KDL 2 writes it `#{word}`"),
+            "KDL 1 wrote keywords without `#`; manifests are KDL 2".to_owned(),
+        ];
+        return false;
+    }
+    if word.starts_with('#')
+        && !matches!(word, "#true" | "#false" | "#null" | "#inf" | "#-inf" | "#nan")
+    {
+        let message = format!("`{}` is no keyword of KDL", shorten(word));
+        faults.error(Code::KdlSyntax, message, span, "").notes =
+            vec!["they are `#true`, `#false`, `#null`, `#inf`, `#-inf` and `#nan`".to_owned()];
+        return false;
+    }
+    if matches!(word, "r") && text.get(span.end..).is_some_and(|rest| rest.starts_with(['"', '#']))
+    {
+        let fault = faults.error(Code::KdlSyntax, "`r` does not begin a raw string", span, "");
+        fault.help = vec!["KDL 1 wrote `r\"…\"`; KDL 2 writes `#\"…\"#`".to_owned()];
+        return false;
+    }
+    let first = unsigned.strip_prefix('.').unwrap_or(unsigned);
+    if !first.starts_with(|c: char| c.is_ascii_digit()) {
+        return true;
+    }
+    if is_name {
+        let message = format!("`{word}` is a number where a name is expected");
+        faults.error(Code::KdlSyntax, message, span, "");
+        return false;
+    }
+    match number(unsigned) {
+        Ok(()) => true,
+        Err(message) => {
+            let fault = faults.error(Code::KdlNumber, message, span, "");
+            if let Some(number) = word.strip_suffix(',').filter(|n| !n.contains(',')) {
+                fault.help =
+                    vec![format!("write `{number}`: blanks part arguments, `;` parts nodes")];
+            }
+            false
+        }
+    }
+}
+
+/// Whether KDL can hold the number; else why not.
+fn number(word: &str) -> Result<(), String> {
+    let digits: String = word.chars().filter(|&c| c != '_').collect();
+    for (prefix, radix) in [("0x", 16), ("0X", 16), ("0o", 8), ("0b", 2)] {
+        if let Some(digits) = digits.strip_prefix(prefix) {
+            return integer(word, digits, radix);
+        }
+    }
+    if digits.bytes().all(|b| b.is_ascii_digit()) {
+        return integer(word, &digits, 10);
+    }
+    let (mantissa, exponent) = digits.split_once(['e', 'E']).unwrap_or((&digits, "0"));
+    let exponent = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, "0"));
+    let parts = [whole, fraction, exponent];
+    if !parts.iter().all(|p| !p.is_empty() && p.bytes().all(|b| b.is_ascii_digit())) {
+        return Err(format!("`{}` is not a number", shorten(word)));
+    }
+    if parts.iter().any(|part| part.len() > 38) {
+        return Err(format!("`{}` has more digits than a number can hold", shorten(word)));
+    }
+    match digits.parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok(()),
+        Ok(_) | Err(_) => Err(format!("`{}` is larger than any 64-bit float", shorten(word))),
+    }
+}
+
+fn integer(word: &str, digits: &str, radix: u32) -> Result<(), String> {
+    if digits.is_empty() || !digits.chars().all(|c| c.is_digit(radix)) {
+        return Err(format!("`{}` is not a number", shorten(word)));
+    }
+    match i128::from_str_radix(digits, radix) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(format!("an integer of {} digits does not fit 128 bits", digits.len())),
+    }
+}
+
+/// The first characters of a word that may be very long.
+fn shorten(word: &str) -> String {
+    let mut start: String = word.chars().take(40).collect();
+    if start.len() < word.len() {
+        start.push('…');
+    }
+    start
+}

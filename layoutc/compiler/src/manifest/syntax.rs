@@ -1,0 +1,340 @@
+//! A manifest as typed syntax: every node of the language with its parts and their places. Nothing is resolved: a name
+//! is not looked up, an expression is not parsed, an extent is not computed.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A text of the user's, mostly an expression. Byte `k` of `value` is byte `span.start + k` of the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Text {
+    /// The text.
+    pub value: String,
+    /// Its bytes in the file, quotes excluded.
+    pub span: Range<usize>,
+    /// Whether it stands in quotes.
+    pub quoted: bool,
+}
+
+/// A name: `[A-Za-z_][A-Za-z0-9_]*`, at most 128 characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Name {
+    /// The name.
+    pub value: String,
+    /// Its bytes in the file, quotes excluded.
+    pub span: Range<usize>,
+}
+
+/// An integer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Number {
+    /// Its value.
+    pub value: i128,
+    /// Its bytes in the file.
+    pub span: Range<usize>,
+}
+
+/// An integer that may be written as an expression of consts, symbols and parameters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Bound {
+    /// An integer.
+    Integer(Number),
+    /// A name, or an expression in quotes.
+    Text(Text),
+}
+
+impl Bound {
+    /// Its bytes in the file, quotes excluded.
+    pub fn span(&self) -> Range<usize> {
+        match self {
+            Self::Integer(number) => number.span.clone(),
+            Self::Text(text) => text.span.clone(),
+        }
+    }
+}
+
+/// What an item declares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// `const`
+    Const,
+    /// `symbol`
+    Symbol,
+    /// `transform`
+    Transform,
+    /// `tensor`
+    Tensor,
+    /// `use`: the name is the path
+    Use,
+}
+
+/// A manifest's items, each kind in the order of the file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Manifest {
+    /// The path as given.
+    pub file: Arc<str>,
+    /// The manifests whose items it uses.
+    pub uses: Vec<Use>,
+    /// Its constants.
+    pub consts: Vec<Const>,
+    /// Its run-time extents.
+    pub symbols: Vec<SymbolItem>,
+    /// Its reusable pipelines.
+    pub transforms: Vec<Transform>,
+    /// Its tensors.
+    pub tensors: Vec<TensorItem>,
+    /// Its conversions.
+    pub converts: Vec<ConvertItem>,
+    /// What had errors and is left out above: a reference to one of these needs no further diagnostic.
+    pub broken: Vec<(Kind, String)>,
+    /// Whether part of the file could not be read at all: a name that is not found here may stand there, and needs no
+    /// further diagnostic.
+    pub torn: bool,
+}
+
+/// `use "common.kdl"`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Use {
+    /// The path as written.
+    pub path: Text,
+    /// The node.
+    pub span: Range<usize>,
+}
+
+/// `const LANES 4`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Const {
+    /// The name.
+    pub name: Name,
+    /// The value, of integers and earlier consts.
+    pub value: Bound,
+}
+
+/// `symbol batch min=1 max=4096 multiple=4`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SymbolItem {
+    /// The name.
+    pub name: Name,
+    /// The least value.
+    pub min: Option<Bound>,
+    /// The greatest value.
+    pub max: Option<Bound>,
+    /// What divides every value.
+    pub multiple: Option<Bound>,
+    /// The node.
+    pub span: Range<usize>,
+}
+
+/// `transform blocked block=16 { … }`
+#[derive(Debug, Clone, PartialEq)]
+pub struct Transform {
+    /// The name.
+    pub name: Name,
+    /// The parameters with their defaults.
+    pub parameters: Vec<(Name, Number)>,
+    /// The steps.
+    pub steps: Vec<Step>,
+    /// The node.
+    pub span: Range<usize>,
+}
+
+/// Which end of a byte holds the first of its packed elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Nibbles {
+    /// The first element is in the high bits.
+    HighFirst,
+    /// The first element is in the low bits: the default.
+    LowFirst,
+}
+
+/// `tensor input dtype=f32 { … }`
+#[derive(Debug, Clone, PartialEq)]
+pub struct TensorItem {
+    /// The name.
+    pub name: Name,
+    /// The element type as written. There is one, or a `like`, or both.
+    pub dtype: Option<Text>,
+    /// The tensor whose shape and element type it takes.
+    pub like: Option<Name>,
+    /// The shape. There is one, or a `like`, or both.
+    pub shape: Option<Shape>,
+    /// The layout; without one it is row-major.
+    pub layout: Option<LayoutItem>,
+    /// The memory; without it, it is global.
+    pub memory: Option<MemoryItem>,
+    /// The targets that it is restricted to.
+    pub targets: Option<Vec<Text>>,
+    /// The order of packed elements.
+    pub nibbles: Option<Nibbles>,
+    /// The node.
+    pub span: Range<usize>,
+}
+
+/// `shape { n batch; h 64 }`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shape {
+    /// The axes, outermost first; their names differ.
+    pub axes: Vec<AxisItem>,
+    /// The node.
+    pub span: Range<usize>,
+}
+
+/// One axis of a shape.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AxisItem {
+    /// The name.
+    pub name: Name,
+    /// The extent.
+    pub extent: Extent,
+}
+
+/// How long an axis is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Extent {
+    /// So many elements; an integer here is not negative.
+    Bound(Bound),
+    /// As many as there are labels; they differ.
+    Labels(Vec<Name>),
+}
+
+/// `layout { … }`, or `layout nchw4c block=8`, which is one [`StepKind::Apply`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct LayoutItem {
+    /// The steps.
+    pub steps: Vec<Step>,
+    /// The node.
+    pub span: Range<usize>,
+}
+
+/// One step of a layout.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// What it does.
+    pub kind: StepKind,
+    /// The node.
+    pub span: Range<usize>,
+    /// The name of the node.
+    pub name_span: Range<usize>,
+}
+
+/// What a step does.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the fields are the words of the manifest")]
+pub enum StepKind {
+    /// `map "(n, c) -> …"`
+    Map(Text),
+    /// `apply blocked block=8`
+    Apply { name: Name, arguments: Vec<(Name, Bound)> },
+    /// `order a ... c`: names of axes, or `...`
+    Order(Vec<Text>),
+    /// `split c by=4`, `split i into="io im ii" by="4 4"`; `into` is empty where it is not written
+    Split { axis: Name, into: Vec<Name>, by: Vec<Bound> },
+    /// `fuse h w as=hw`
+    Fuse { axes: Vec<Name>, into: Option<Name> },
+    /// `tile 8 * 128 as="r_tile …"`; `names` is empty where it is not written
+    Tile { entries: Vec<TileEntry>, names: Vec<Name> },
+    /// `pad c multiple=8`
+    PadMultiple { axis: Name, multiple: Bound },
+    /// `pad h before=1 after=1`: one of the two at least
+    PadBeforeAfter { axis: Name, before: Option<Bound>, after: Option<Bound> },
+    /// `strides 1056 1`, in elements
+    Strides(Vec<Bound>),
+    /// `align 64`: the base address, in bytes
+    AlignBase(Bound),
+    /// `align h 64`: every step along an axis
+    AlignAxis { axis: Name, bytes: Bound },
+    /// `align 64 at=origin`: the first real element
+    AlignOrigin(Bound),
+    /// `fill 0`, `fill none`
+    Fill(FillItem),
+    /// `padding forbid`, `padding allow`
+    Padding(PaddingRule),
+    /// `axis-separators h 2`
+    Separators(Vec<SeparatorItem>),
+}
+
+/// One entry of a tile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TileEntry {
+    /// `*`: merges its axis into the next more minor one. Its bytes in the file.
+    Star(Range<usize>),
+    /// The extent of the tile.
+    Extent(Bound),
+}
+
+/// What pack writes to padding.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FillItem {
+    /// The value.
+    pub value: FillWord,
+    /// Its bytes in the file.
+    pub span: Range<usize>,
+}
+
+/// A fill value as written.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum FillWord {
+    /// An integer.
+    Integer(i128),
+    /// A number with a fraction or an exponent, or `#inf`, `#-inf`, `#nan`.
+    Float(f64),
+    /// `#true`, `#false`
+    Bool(bool),
+    /// `none`: padding keeps what it holds.
+    Nothing,
+}
+
+/// What is said of padding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PaddingRule {
+    /// Any padding is an error.
+    Forbid,
+    /// Padding without a reason needs no warning.
+    Allow,
+}
+
+/// Where a separator stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SeparatorItem {
+    /// After the storage axis of this name.
+    Name(Name),
+    /// After the storage axis at this position, counted from 0; not negative.
+    Position(Number),
+}
+
+/// `memory image2d format=rgba access=read`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemoryItem {
+    /// The memory.
+    pub kind: MemoryKind,
+    /// The channels of an image's texel: `rgba`.
+    pub format: Option<Text>,
+    /// How an image is accessed: `read`, `write` or `read-write`.
+    pub access: Option<Text>,
+    /// The node.
+    pub span: Range<usize>,
+}
+
+/// The kinds of memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the variants are the words of the manifest")]
+pub enum MemoryKind {
+    Global,
+    Constant,
+    /// `image2d`, or `texture`
+    Image2d,
+    Image2dArray,
+    Shared,
+    Local,
+    None,
+}
+
+/// `convert input to=texture`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConvertItem {
+    /// The tensor that is read.
+    pub from: Name,
+    /// The tensor that is written.
+    pub to: Name,
+    /// The node.
+    pub span: Range<usize>,
+}

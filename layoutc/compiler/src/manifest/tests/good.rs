@@ -1,0 +1,164 @@
+//! What well-formed manifests are read as.
+
+use super::sweep::FULL;
+use super::{good, read};
+use crate::manifest::syntax::{
+    Bound, Extent, FillWord, MemoryKind, Nibbles, PaddingRule, SeparatorItem, StepKind, TileEntry,
+};
+
+/// The source of a bound: what its place marks.
+fn bound<'t>(text: &'t str, bound: &Bound) -> &'t str {
+    &text[bound.span()]
+}
+
+#[test]
+fn every_item_is_read() {
+    let manifest = good(FULL);
+    assert_eq!(manifest.uses[0].path.value, "common.kdl");
+    assert_eq!(&FULL[manifest.uses[0].path.span.clone()], "common.kdl");
+    assert_eq!(manifest.consts[0].name.value, "LANES");
+    assert!(matches!(&manifest.consts[0].value, Bound::Integer(number) if number.value == 4));
+    assert_eq!(bound(FULL, &manifest.consts[1].value), "LANES * 2");
+    let symbol = &manifest.symbols[0];
+    let facts = [&symbol.min, &symbol.max, &symbol.multiple];
+    let facts = facts.map(|fact| bound(FULL, fact.as_ref().unwrap()));
+    assert_eq!(facts, ["1", "4096", "LANES"]);
+    let transform = &manifest.transforms[0];
+    assert_eq!((transform.name.value.as_str(), transform.steps.len()), ("blocked", 1));
+    assert_eq!(transform.parameters[0].0.value, "block");
+    assert_eq!(transform.parameters[0].1.value, 16);
+    let convert = &manifest.converts[0];
+    assert_eq!((convert.from.value.as_str(), convert.to.value.as_str()), ("input", "other"));
+    assert_eq!(&FULL[convert.span.clone()], "convert input to=other");
+}
+
+#[test]
+fn every_part_of_a_tensor_is_read() {
+    let manifest = good(FULL);
+    let names: Vec<_> = manifest.tensors.iter().map(|t| t.name.value.as_str()).collect();
+    assert_eq!(names, ["input", "other"]);
+    let tensor = &manifest.tensors[0];
+    assert_eq!(tensor.dtype.as_ref().unwrap().value, "f32");
+    let targets = tensor.targets.as_ref().unwrap();
+    assert_eq!(targets.iter().map(|t| &FULL[t.span.clone()]).collect::<Vec<_>>(), ["c", "opencl"]);
+    assert_eq!(tensor.nibbles, Some(Nibbles::HighFirst));
+    let axes = &tensor.shape.as_ref().unwrap().axes;
+    assert_eq!(
+        axes.iter().map(|a| a.name.value.as_str()).collect::<Vec<_>>(),
+        ["n", "h", "rgb", "c"]
+    );
+    assert!(matches!(&axes[2].extent, Extent::Labels(labels) if labels[2].value == "b"));
+    assert!(matches!(&axes[3].extent, Extent::Bound(b) if bound(FULL, b) == "LANES * 2"));
+    let layout = tensor.layout.as_ref().unwrap();
+    let StepKind::Apply { name, arguments } = &layout.steps[0].kind else { panic!("no apply") };
+    assert_eq!((name.value.as_str(), arguments[0].0.value.as_str()), ("blocked", "block"));
+    assert_eq!(&FULL[layout.steps[0].span.clone()], "layout blocked block=8");
+    let memory = tensor.memory.as_ref().unwrap();
+    assert_eq!(memory.kind, MemoryKind::Image2d);
+    assert_eq!(memory.access.as_ref().unwrap().value, "read");
+    assert_eq!(manifest.tensors[1].like.as_ref().unwrap().value, "input");
+}
+
+#[test]
+fn every_step_is_read() {
+    let manifest = good(FULL);
+    let steps = &manifest.tensors[1].layout.as_ref().unwrap().steps;
+    let kinds: Vec<_> = steps.iter().map(|step| &step.kind).collect();
+    let words = |bounds: &[Bound]| bounds.iter().map(|b| bound(FULL, b)).collect::<Vec<_>>();
+    assert_eq!(kinds.len(), 17);
+    assert!(matches!(kinds[0], StepKind::Map(text)
+        if text.quoted && FULL[text.span.clone()] == *"(n, h, rgb, c) -> (n, h | rgb, c)"));
+    assert!(matches!(kinds[1], StepKind::Apply { name, arguments }
+        if name.value == "blocked" && bound(FULL, &arguments[0].1) == "LANES"));
+    assert!(matches!(kinds[2], StepKind::Order(axes)
+        if axes.iter().map(|a| a.value.as_str()).eq(["n", "...", "c"])));
+    assert!(matches!(kinds[3], StepKind::Split { axis, into, by }
+        if axis.value == "c" && into.is_empty() && words(by) == ["4"]));
+    assert!(matches!(kinds[4], StepKind::Split { into, by, .. }
+        if into.iter().map(|n| &FULL[n.span.clone()]).eq(["ho", "hm", "hi"])
+            && words(by) == ["4", "LANES"] && matches!(by[0], Bound::Integer(_))));
+    assert!(matches!(kinds[5], StepKind::Fuse { axes, into: Some(into) }
+        if axes.len() == 2 && into.value == "hf"));
+    assert!(matches!(kinds[6], StepKind::Tile { entries, names }
+        if matches!(&entries[..], [TileEntry::Extent(_), TileEntry::Star(star), TileEntry::Extent(_)]
+            if FULL[star.clone()] == *"*") && names.len() == 4));
+    assert!(
+        matches!(kinds[7], StepKind::PadMultiple { multiple, .. } if bound(FULL, multiple) == "8")
+    );
+    assert!(
+        matches!(kinds[8], StepKind::PadBeforeAfter { before: Some(before), after: Some(after), .. }
+        if bound(FULL, before) == "1" && bound(FULL, after) == "-1")
+    );
+    assert!(matches!(kinds[9], StepKind::Strides(strides) if words(strides) == ["1056", "1"]));
+    assert!(matches!(kinds[10], StepKind::AlignBase(bytes) if bound(FULL, bytes) == "64"));
+    assert!(matches!(kinds[11], StepKind::AlignAxis { axis, .. } if axis.value == "h"));
+    assert!(matches!(kinds[12], StepKind::AlignOrigin(_)));
+    assert!(matches!(kinds[13], StepKind::Fill(fill) if fill.value == FillWord::Nothing));
+    assert!(matches!(kinds[14], StepKind::Fill(fill) if fill.value == FillWord::Float(-1.5)));
+    assert!(matches!(kinds[15], StepKind::Padding(PaddingRule::Forbid)));
+    assert!(matches!(kinds[16], StepKind::Separators(items)
+        if matches!(&items[..], [SeparatorItem::Name(_), SeparatorItem::Position(p)] if p.value == 2)));
+}
+
+#[test]
+fn an_empty_text_and_an_empty_shape_are_well() {
+    assert_eq!(good("").tensors.len(), 0);
+    let manifest = good("tensor a dtype=f32 { shape {}; layout {} }");
+    assert_eq!(manifest.tensors[0].shape.as_ref().unwrap().axes.len(), 0);
+    assert_eq!(manifest.tensors[0].layout.as_ref().unwrap().steps.len(), 0);
+}
+
+#[test]
+fn a_byte_order_mark_moves_places_by_its_three_bytes_and_nothing_else() {
+    let text = "\u{feff}tensor a dtype=f32 { shape { n 4 } }";
+    assert_eq!(good(text).tensors[0].name.span, 10..11);
+}
+
+#[test]
+fn crlf_and_other_line_ends_read_as_lf_does() {
+    for end in ["\r\n", "\r", "\u{85}", "\u{2028}"] {
+        let text = FULL.replace('\n', end);
+        let (manifest, plain) = (good(&text), good(FULL));
+        assert_eq!(manifest.tensors.len(), plain.tensors.len());
+        let steps = |m: &super::Manifest| m.tensors[1].layout.as_ref().unwrap().steps.len();
+        assert_eq!(steps(&manifest), steps(&plain));
+        assert_eq!(&text[manifest.converts[0].span.clone()], "convert input to=other");
+    }
+}
+
+#[test]
+fn a_line_may_be_continued() {
+    let manifest = good("tensor a \\ // why\n  dtype=f32 { shape { n \\\r\n 4 } }");
+    assert_eq!(manifest.tensors[0].shape.as_ref().unwrap().axes.len(), 1);
+}
+
+#[test]
+fn slash_dash_takes_out_nodes_arguments_properties_and_blocks() {
+    let text = "/- tensor x { shape { n=1 } }\ntensor a /-dtype=f16 dtype=f32 /-{ x } { shape { /-n 4; c /-3 4 } /-{ q } }\n/-\ntensor y";
+    let manifest = good(text);
+    assert_eq!(manifest.tensors.len(), 1);
+    assert_eq!(manifest.tensors[0].dtype.as_ref().unwrap().value, "f32");
+    assert_eq!(manifest.tensors[0].shape.as_ref().unwrap().axes.len(), 1);
+}
+
+#[test]
+fn a_faulty_item_is_named_and_the_others_are_kept() {
+    let (manifest, faults) = read(
+        "const A 1.5\ntensor bad dtype=f32 { shape { n -1 } }\ntensor ok dtype=f32 { shape { n 1 } }\ntensor worse dtype=true { shape { n 1 } }\nconvert bad to=ok\n",
+    );
+    assert_eq!(faults.len(), 3);
+    assert_eq!(manifest.tensors.len(), 1);
+    assert_eq!(manifest.converts.len(), 1);
+    let broken: Vec<_> = manifest.broken.iter().map(|(_, name)| name.as_str()).collect();
+    assert_eq!(broken, ["A", "bad", "worse"]);
+    assert!(!manifest.torn);
+}
+
+#[test]
+fn a_text_that_cannot_be_cut_keeps_what_stands_before_and_says_that_it_is_torn() {
+    let (manifest, faults) =
+        read("tensor a dtype=f32 { shape { n 4 } }\ntensor b dtype=f32 {\ntensor c");
+    assert_eq!(faults.len(), 1);
+    assert_eq!(manifest.tensors.len(), 1);
+    assert!(manifest.torn);
+}

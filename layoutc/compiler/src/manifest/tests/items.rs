@@ -1,0 +1,223 @@
+//! Items and the parts of a tensor.
+
+use super::check;
+
+#[test]
+fn an_unknown_node_gets_the_nearest_name() {
+    check(
+        "tensr x\nfoo",
+        &[
+            ("name::unknown", "tensr", "`tensr` is nothing that stands in a manifest"),
+            ("name::unknown", "foo", "`foo` is nothing that stands in a manifest"),
+        ],
+        &["did you mean `tensor`?"],
+    );
+}
+
+#[test]
+fn an_unknown_property_gets_the_nearest_name() {
+    check(
+        "tensor a dtyp=f32 { shape {} }",
+        &[("name::unknown", "dtyp", "`tensor` has no property `dtyp`")],
+        &["did you mean `dtype`?"],
+    );
+}
+
+#[test]
+fn a_property_given_twice_is_refused() {
+    check(
+        "tensor a dtype=f32 dtype=f16 { shape {} }",
+        &[("kdl::twice", "dtype", "`dtype` is given twice")],
+        &[],
+    );
+}
+
+#[test]
+fn a_tensor_needs_an_element_type_and_a_shape() {
+    check(
+        "tensor a",
+        &[
+            ("kdl::missing", "tensor a", "`tensor` needs an element type"),
+            ("kdl::missing", "tensor a", "`tensor` needs a shape"),
+        ],
+        &["write `dtype=f32`, or `like=` another tensor", "write `shape { n 16; c 4 }`"],
+    );
+}
+
+#[test]
+fn a_part_given_twice_is_refused() {
+    check(
+        "tensor a dtype=f32 nibbles=low-first { shape {}; shape {}; nibbles high-first }",
+        &[
+            ("kdl::twice", "shape", "a tensor has one `shape`"),
+            ("kdl::twice", "nibbles", "a tensor has one `nibbles`"),
+        ],
+        &[],
+    );
+}
+
+#[test]
+fn misplaced_nodes_get_a_hint() {
+    check(
+        "tensor a dtype=f32 { shape {}; map \"\"; like b; layout { shape {} } }\nshape {}",
+        &[
+            ("name::unknown", "map", "`map` is nothing that stands in a tensor"),
+            ("name::unknown", "like", "`like` is nothing that stands in a tensor"),
+            ("name::unknown", "shape", "`shape` is nothing that stands in a layout"),
+            ("name::unknown", "shape", "`shape` is nothing that stands in a manifest"),
+        ],
+        &[
+            "it is a step: write it inside `layout { map … }`",
+            "it is a property of a tensor: `like=…`",
+            "it stands in a tensor",
+            "it stands in a tensor",
+        ],
+    );
+}
+
+#[test]
+fn nodes_of_later_releases_are_told_once_each() {
+    check(
+        "kernel conv { operands A B; compute \"x\" }\nview v of=a\nmemory-space vmem bytes=1\nbackend b { x }\ngraph g\nmesh m { x 2 }\ninstance i of=conv",
+        &[
+            ("name::not_yet", "kernel", "`kernel` is not built yet"),
+            ("name::not_yet", "view", "`view` is not built yet"),
+            ("name::not_yet", "memory-space", "`memory-space` is not built yet"),
+            ("name::not_yet", "backend", "`backend` is not built yet"),
+            ("name::not_yet", "graph", "`graph` is not built yet"),
+            ("name::not_yet", "mesh", "`mesh` is not built yet"),
+            ("name::not_yet", "instance", "`instance` is not built yet"),
+        ],
+        &[],
+    );
+}
+
+#[test]
+fn properties_of_later_releases_are_told() {
+    check(
+        "tensor a xla=\"bf16[4]{0}\"\ntensor b dtype=f32 pack-from=f16 { shape {}; layout tvm=\"NCHW\" }\nconvert a to=b cast=round",
+        &[
+            ("name::not_yet", "xla", "`xla=` is not built yet"),
+            ("name::not_yet", "pack-from", "`pack-from=` is not built yet"),
+            ("name::not_yet", "tvm", "`tvm=` is not built yet"),
+            ("name::not_yet", "cast", "`cast=` is not built yet"),
+        ],
+        &[],
+    );
+}
+
+#[test]
+fn parts_and_steps_of_later_releases_are_told() {
+    check(
+        "tensor a dtype=f32 { shape {}; require bijective; shard n=x; layout { swizzle 3 4 3 unit=bytes; notation tvm=\"N\" } }",
+        &[
+            ("name::not_yet", "require", "`require` is not built yet"),
+            ("name::not_yet", "shard", "`shard` is not built yet"),
+            ("name::not_yet", "swizzle", "`swizzle` is not built yet"),
+            ("name::not_yet", "notation", "`notation` is not built yet"),
+        ],
+        &[],
+    );
+}
+
+#[test]
+fn a_const_needs_a_name_and_a_value() {
+    check(
+        "const A\nconst B 1 2\nconst C 1.5\nconst 4 4",
+        &[
+            ("kdl::missing", "const A", "`const` needs two arguments"),
+            ("kdl::surplus", "2", "`const` takes two arguments"),
+            ("kdl::value", "1.5", "a const cannot be a number with a fraction or an exponent"),
+            ("kdl::value", "4", "a const's name cannot be an integer"),
+        ],
+        &["it is written `const LANES 4`", "it is written `const LANES 4`"],
+    );
+}
+
+#[test]
+fn a_symbols_facts_are_numbers_or_names() {
+    check(
+        "symbol s min=1.5 max=#true foo=1\nsymbol 3",
+        &[
+            ("kdl::value", "1.5", "`min` cannot be a number with a fraction or an exponent"),
+            ("kdl::value", "#true", "`max` cannot be a boolean"),
+            ("name::unknown", "foo", "`symbol` has no property `foo`"),
+            ("kdl::value", "3", "a symbol's name cannot be an integer"),
+        ],
+        &[],
+    );
+}
+
+#[test]
+fn a_transforms_defaults_are_integers() {
+    check(
+        "transform t x=1.5 { map \"n\" }\ntransform u",
+        &[
+            ("kdl::value", "1.5", "the default of `x` is an integer"),
+            ("kdl::missing", "transform u", "`transform` needs a block"),
+        ],
+        &["it is written `transform blocked block=16 { … }`"],
+    );
+}
+
+#[test]
+fn a_layout_has_a_name_or_a_block() {
+    check(
+        "tensor a dtype=f32 { shape {}; layout t { fill 0 } }\ntensor b dtype=f32 { shape {}; layout }",
+        &[
+            ("step::form", "layout t", "a layout has a name or a block"),
+            ("kdl::missing", "layout", "`layout` needs one argument"),
+        ],
+        &["write `layout { apply t; … }`", "it is written `layout nchw4c` or `layout { … }`"],
+    );
+}
+
+#[test]
+fn an_unknown_memory_gets_the_nearest() {
+    check(
+        "tensor a dtype=f32 { shape {}; memory textur }\ntensor b dtype=f32 { shape {}; memory image2d format=rgb access=rea }\ntensor c dtype=f32 { shape {}; memory global access=read }",
+        &[
+            ("name::unknown", "textur", "a memory is not `textur`"),
+            ("name::unknown", "rgb", "`format` is not `rgb`"),
+            ("name::unknown", "rea", "`access` is not `rea`"),
+            ("step::form", "access", "`access` is a property of images"),
+        ],
+        &["did you mean `texture`?", "did you mean `rgba`?", "did you mean `read`?"],
+    );
+}
+
+#[test]
+fn unknown_nibbles_are_refused() {
+    check(
+        "tensor a dtype=i4 nibbles=high { shape {} }",
+        &[("name::unknown", "high", "`nibbles` is not `high`")],
+        &[],
+    );
+}
+
+#[test]
+fn a_conversion_needs_both_tensors() {
+    check(
+        "convert a\nconvert to=b\nconvert a to=4",
+        &[
+            ("kdl::missing", "convert a", "`convert` needs `to=`"),
+            ("kdl::missing", "convert to=b", "`convert` needs one argument"),
+            ("kdl::value", "4", "a tensor cannot be an integer"),
+        ],
+        &["it is written `convert input to=texture`", "it is written `convert input to=texture`"],
+    );
+}
+
+#[test]
+fn a_use_needs_a_path() {
+    check(
+        "use\nuse 4\nuse \"\"\nuse \"a\" { b }",
+        &[
+            ("kdl::missing", "use", "`use` needs one argument"),
+            ("kdl::value", "4", "a path cannot be an integer"),
+            ("kdl::value", "use \"\"", "the path is empty"),
+            ("kdl::surplus", "{ b }", "`use` takes no block"),
+        ],
+        &["it is written `use \"common.kdl\"`", "it is written `use \"common.kdl\"`"],
+    );
+}

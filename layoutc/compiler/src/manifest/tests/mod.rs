@@ -1,0 +1,45 @@
+//! What a manifest is read as, and what is said of a wrong one.
+
+mod good;
+mod items;
+mod kdl;
+mod pages;
+mod shape;
+mod steps;
+mod sweep;
+mod unquoted;
+
+use std::sync::Arc;
+
+use super::parse;
+use super::syntax::Manifest;
+use crate::diagnostic::Diagnostic;
+
+fn read(text: &str) -> (Manifest, Vec<Diagnostic>) {
+    parse(&Arc::from("layouts/a.kdl"), text)
+}
+
+/// The manifest of a text without faults.
+fn good(text: &str) -> Manifest {
+    let (manifest, faults) = read(text);
+    assert_eq!(faults, [], "{text}");
+    assert_eq!(manifest.broken, []);
+    assert!(!manifest.torn);
+    manifest
+}
+
+/// The text of the primary place of a diagnostic.
+fn marked<'t>(text: &'t str, fault: &Diagnostic) -> &'t str {
+    let place = &fault.labels[0].place;
+    &text[place.start..place.end]
+}
+
+/// Asserts the diagnostics of `text`, each as code, marked text and message, and the help of all of them.
+fn check(text: &str, expected: &[(&str, &str, &str)], help: &[&str]) {
+    let (_, faults) = read(text);
+    let found: Vec<_> =
+        faults.iter().map(|f| (f.code.id(), marked(text, f), f.message.as_str())).collect();
+    assert_eq!(found, expected, "{text}");
+    let helps: Vec<_> = faults.iter().flat_map(|f| &f.help).collect();
+    assert_eq!(helps, help, "{text}");
+}

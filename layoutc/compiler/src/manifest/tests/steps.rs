@@ -1,0 +1,182 @@
+//! Steps of a layout.
+
+use super::check;
+
+#[test]
+fn an_unknown_step_gets_the_nearest() {
+    check(
+        "tensor a dtype=f32 { shape { n 4 }; layout { splt n by=4 } }",
+        &[("name::unknown", "splt", "`splt` is nothing that stands in a layout")],
+        &["did you mean `split`?"],
+    );
+}
+
+#[test]
+fn a_step_without_arguments_is_refused() {
+    check(
+        "tensor a dtype=f32 { shape { n 4 }; layout { order; split by=4; fuse n; tile; strides; axis-separators; map; apply } }",
+        &[
+            ("kdl::missing", "order", "`order` needs at least 1 argument"),
+            ("kdl::missing", "split by=4", "`split` needs one argument"),
+            ("kdl::missing", "fuse n", "`fuse` needs at least 2 arguments"),
+            ("kdl::missing", "tile", "`tile` needs at least 1 argument"),
+            ("kdl::missing", "strides", "`strides` needs at least 1 argument"),
+            ("kdl::missing", "axis-separators", "`axis-separators` needs at least 1 argument"),
+            ("kdl::missing", "map", "`map` needs one argument"),
+            ("kdl::missing", "apply", "`apply` needs one argument"),
+        ],
+        &[
+            "it is written `order AXIS…`",
+            "it is written `split AXIS by=4`",
+            "it is written `fuse AXIS AXIS… as=NAME`",
+            "it is written `tile 8 128`",
+            "it is written `strides 1056 1`",
+            "it is written `axis-separators AXIS…`",
+            "it is written `map \"(n, c) -> (n, c // 4, c % 4)\"`",
+            "it is written `apply NAME`",
+        ],
+    );
+}
+
+#[test]
+fn a_step_with_too_many_arguments_is_refused() {
+    check(
+        "tensor a dtype=f32 { shape { n 4 }; layout { map \"n\" 1; pad n 4; align n 4 5 } }",
+        &[
+            ("kdl::surplus", "1", "`map` takes one argument"),
+            ("kdl::surplus", "4", "`pad` takes one argument"),
+            ("kdl::surplus", "5", "`align` takes one or two arguments"),
+        ],
+        &[
+            "it is written `map \"(n, c) -> (n, c // 4, c % 4)\"`",
+            "it is written `pad AXIS multiple=8`",
+            "it is written `align 64`",
+        ],
+    );
+}
+
+#[test]
+fn a_step_takes_no_block() {
+    check(
+        "tensor a dtype=f32 { shape { n 4 }; layout { order n { x } } }",
+        &[("kdl::surplus", "{ x }", "`order` takes no block")],
+        &["it is written `order AXIS…`"],
+    );
+}
+
+#[test]
+fn a_split_needs_by() {
+    check(
+        "tensor a dtype=f32 { shape { n 4 }; layout { split n; split n by=\"\"; split n by=4 into=\"a 4b\" } }",
+        &[
+            ("kdl::missing", "split n", "`split` needs `by=`"),
+            ("kdl::value", "\"\"", "`by` is empty"),
+            ("name::invalid", "4b", "`4b` is not a name"),
+        ],
+        &["it is written `split AXIS by=4`"],
+    );
+}
+
+#[test]
+fn a_fused_axis_has_a_name() {
+    check(
+        "tensor a dtype=f32 { shape { n 4 }; layout { fuse n c as=\"x y\" } }",
+        &[("name::invalid", "x y", "`x y` is not a name")],
+        &[],
+    );
+}
+
+#[test]
+fn a_tile_takes_integers_and_names() {
+    check(
+        "tensor a dtype=f32 { shape { n 4 }; layout { tile 8 1.5; tile 8 as=4 } }",
+        &[
+            (
+                "kdl::value",
+                "1.5",
+                "a tile's extent cannot be a number with a fraction or an exponent",
+            ),
+            ("kdl::value", "4", "`as` cannot be an integer"),
+        ],
+        &[],
+    );
+}
+
+#[test]
+fn a_pad_needs_one_way_to_pad() {
+    check(
+        "tensor a dtype=f32 { shape { n 4 }; layout { pad n; pad n multiple=4 before=2; pad n after=1.5 } }",
+        &[
+            ("kdl::missing", "pad n", "`pad` needs `multiple=`, `before=` or `after=`"),
+            (
+                "step::form",
+                "pad n multiple=4 before=2",
+                "`pad` takes `multiple=`, or `before=` and `after=`",
+            ),
+            ("kdl::value", "1.5", "`after` cannot be a number with a fraction or an exponent"),
+        ],
+        &["it is written `pad AXIS multiple=8`", "write two `pad` steps"],
+    );
+}
+
+#[test]
+fn an_alignment_has_an_axis_or_an_origin() {
+    check(
+        "tensor a dtype=f32 { shape { n 4 }; layout { align n 64 at=origin; align 64 at=start; align #true } }",
+        &[
+            ("step::form", "align n 64 at=origin", "`align` takes an axis or `at=`"),
+            ("name::unknown", "start", "`at` is not `start`"),
+            ("kdl::value", "#true", "an alignment cannot be a boolean"),
+        ],
+        &[],
+    );
+}
+
+#[test]
+fn a_fill_is_a_number_or_none() {
+    check(
+        "tensor a dtype=f32 { shape { n 4 }; layout { fill zero; fill #null } }",
+        &[
+            ("name::unknown", "zero", "`fill` is a number or `none`, not `zero`"),
+            ("kdl::value", "#null", "`fill` cannot be `#null`"),
+        ],
+        &[],
+    );
+}
+
+#[test]
+fn padding_is_forbidden_or_allowed() {
+    check(
+        "tensor a dtype=f32 { shape { n 4 }; layout { padding maybe } }",
+        &[("name::unknown", "maybe", "`padding` is not `maybe`")],
+        &[],
+    );
+}
+
+#[test]
+fn a_separator_is_a_name_or_a_position() {
+    check(
+        "tensor a dtype=f32 { shape { n 4 }; layout { axis-separators -1; axis-separators 1.5 } }",
+        &[
+            ("kdl::value", "-1", "a position counts from 0: -1"),
+            (
+                "kdl::value",
+                "1.5",
+                "a storage axis cannot be a number with a fraction or an exponent",
+            ),
+        ],
+        &[],
+    );
+}
+
+#[test]
+fn the_arguments_of_a_transform_are_integers_or_names() {
+    check(
+        "tensor a dtype=f32 { shape { n 4 }; layout { apply t x=1.5 \"4y\"=3 } }",
+        &[
+            ("kdl::value", "1.5", "`x` cannot be a number with a fraction or an exponent"),
+            ("name::invalid", "4y", "`4y` is not a name"),
+        ],
+        &[],
+    );
+}

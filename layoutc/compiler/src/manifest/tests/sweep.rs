@@ -1,0 +1,121 @@
+//! No text makes the reader panic, hang, exhaust the stack or point outside the file.
+
+use std::fmt::Write as _;
+
+use super::read;
+
+/// A manifest with every node and step.
+pub(super) const FULL: &str = include_str!("full.kdl");
+
+/// A manifest as users write them.
+const SMALL: &str = "// weights\ntensor w dtype=bf16 {\n    shape { i 1000; o 500 }\n    layout {\n        order o i\n        map \"(o, i) -> (o, i // 8, i % 8)\"\n        fill 0\n    }\n}\nconvert w to=v\n";
+
+/// Whether all places of the diagnostics lie in the text, on character boundaries.
+fn assert_sound(text: &str) {
+    let (manifest, faults) = read(text);
+    for label in faults.iter().flat_map(|fault| &fault.labels) {
+        let (start, end) = (label.place.start, label.place.end);
+        assert!(start <= end && text.get(start..end).is_some(), "{start}..{end} of {text:?}");
+    }
+    assert!(faults.iter().all(|fault| !fault.labels.is_empty()));
+    for tensor in &manifest.tensors {
+        assert_eq!(text.get(tensor.name.span.clone()), Some(tensor.name.value.as_str()));
+        if let Some(dtype) = &tensor.dtype {
+            assert_eq!(text.get(dtype.span.clone()), Some(dtype.value.as_str()));
+        }
+    }
+}
+
+/// Tries every place; of the substitutions, `per_place` at each place in turn.
+fn sweep(text: &str, per_place: usize) {
+    let bytes = text.as_bytes();
+    let check = |bytes: Vec<u8>| {
+        if let Ok(text) = String::from_utf8(bytes) {
+            assert_sound(&text);
+        }
+    };
+    for at in 0..bytes.len() {
+        check(bytes[..at].to_vec());
+        check([&bytes[..at], &bytes[at + 1..]].concat());
+        check([&bytes[..=at], &bytes[at..]].concat());
+        let nasty = b"\"{}\\/#-=\n\0(;*7";
+        for &nasty in nasty.iter().cycle().skip(at * per_place).take(per_place) {
+            check([&bytes[..at], &[nasty], &bytes[at + 1..]].concat());
+        }
+        check([&bytes[..at], "а".as_bytes(), &bytes[at + 1..]].concat());
+    }
+}
+
+#[test]
+fn every_truncation_and_mutation_of_a_small_manifest_is_read_soundly() {
+    sweep(SMALL, 14);
+}
+
+#[test]
+fn every_truncation_and_mutation_of_a_full_manifest_is_read_soundly() {
+    sweep(FULL, 3);
+}
+
+#[test]
+fn what_nests_2000_levels_is_refused_with_one_diagnostic() {
+    for (open, close) in [("a {", "}"), ("/-a {", "}"), ("x; /-a {", "}"), ("a /-{", "}")] {
+        for text in [open.repeat(2000), open.repeat(2000) + &close.repeat(2000)] {
+            let (_, faults) = read(&text);
+            let found: Vec<_> = faults.iter().map(|f| (f.code.id(), f.message.as_str())).collect();
+            assert_eq!(found, [("kdl::nesting", "blocks nested deeper than 128")], "{open}");
+        }
+    }
+    let (_, faults) = read(&("/*".repeat(2000) + &"*/".repeat(2000)));
+    let found: Vec<_> = faults.iter().map(|f| (f.code.id(), f.message.as_str())).collect();
+    assert_eq!(found, [("kdl::nesting", "comments nested deeper than 128")]);
+}
+
+#[test]
+fn the_limit_of_nesting_is_128_levels() {
+    let nested = |levels: usize| "a {".repeat(levels) + &"}".repeat(levels);
+    assert!(read(&nested(128)).1.iter().all(|fault| fault.code.id() != "kdl::nesting"));
+    assert_eq!(read(&nested(129)).1[0].code.id(), "kdl::nesting");
+    let place = read(&nested(129)).1[0].labels[0].place.clone();
+    assert_eq!((place.start, place.end), (128 * 3 + 2, 128 * 3 + 3));
+}
+
+#[test]
+fn type_annotations_are_refused_however_many_there_are() {
+    let (_, faults) = read(&("(a)".repeat(2000) + "b"));
+    let found: Vec<_> = faults.iter().map(|f| (f.code.id(), f.message.as_str())).collect();
+    assert_eq!(found, [("expr::unquoted", "`(` must not stand outside quotes")]);
+}
+
+#[test]
+fn long_runs_of_one_mark_end_soon() {
+    for mark in [
+        "/-", "/", "(", ")", "[", "{", "}", "=", "\\", "#", "\"", "'", "*", "a=", "a ", "\u{b}",
+        ";",
+    ] {
+        assert_sound(&mark.repeat(5000));
+        assert_sound(&format!("tensor a {}", mark.repeat(5000)));
+        assert_sound(&format!("tensor a {{ {} }}", mark.repeat(5000)));
+    }
+    assert_sound(&format!("use \"\"\"{}\"\"\"", "x y\n".repeat(5000)));
+    assert_sound(&format!("use \"{}\"", "\\u{41}\\n\\q".repeat(5000)));
+    assert_sound(&format!("use {}", ".5".repeat(5000)));
+    assert_sound(&format!("/*{}*/ const A 1", "*/ /*".repeat(5000)));
+    assert_sound(&format!("const A 1 /{}/", "*".repeat(50_000)));
+}
+
+#[test]
+fn diagnostics_of_kdl_are_capped_at_20() {
+    let (_, faults) = read(&"use 1x\n".repeat(50));
+    assert_eq!(faults.len(), 20);
+    assert_eq!(faults[19].notes, ["30 more of this file are not shown"]);
+}
+
+#[test]
+fn a_file_of_a_thousand_tensors_is_read_in_full() {
+    let mut text = String::new();
+    for at in 0..1000 {
+        let _ = writeln!(text, "tensor t{at} dtype=f32 {{ shape {{ n {at}; c 4 }} }}");
+    }
+    let (manifest, faults) = read(&text);
+    assert_eq!((manifest.tensors.len(), faults.len()), (1000, 0));
+}

@@ -1,0 +1,62 @@
+//! The known word that is nearest to an unknown one.
+
+/// The word of `known` that `word` was probably meant to be: by the fewest letters inserted, removed, replaced or
+/// swapped, at most a third of them. `None` if none is near.
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let length = word.chars().count();
+    if length > 64 {
+        return None;
+    }
+    let same = |c: &str| c.replace('-', "_").eq_ignore_ascii_case(&word.replace('-', "_"));
+    let scored = known.into_iter().map(|candidate| {
+        let distance = if same(candidate) { 0 } else { distance(word, candidate) };
+        (distance, candidate)
+    });
+    let limit = (length / 3).max(1);
+    scored
+        .filter(|(distance, _)| *distance <= limit)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|x| x.1)
+}
+
+/// How many letters must be inserted, removed, replaced or swapped with their neighbour.
+/// Source: optimal string alignment, Damerau 1964.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut before: Vec<usize> = Vec::new();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, &x) in a.iter().enumerate() {
+        let mut next = vec![i + 1];
+        for (j, &y) in b.iter().enumerate() {
+            let mut best = (row[j] + usize::from(x != y)).min(row[j + 1] + 1).min(next[j] + 1);
+            if i > 0 && j > 0 && x == b[j - 1] && a[i - 1] == y {
+                best = best.min(before[j - 1] + 1);
+            }
+            next.push(best);
+        }
+        before = std::mem::replace(&mut row, next);
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_near_word_is_found_and_a_far_one_is_not() {
+        let known = ["dtype", "like", "targets"];
+        assert_eq!(nearest("dtpye", known), Some("dtype"));
+        assert_eq!(nearest("DType", known), Some("dtype"));
+        assert_eq!(nearest("target", known), Some("targets"));
+        assert_eq!(nearest("memory", known), None);
+        assert_eq!(nearest("", known), None);
+    }
+
+    #[test]
+    fn swapped_letters_count_once() {
+        assert_eq!(distance("sahpe", "shape"), 1);
+        assert_eq!(distance("", "abc"), 3);
+        assert_eq!(distance("kitten", "sitting"), 3);
+    }
+}
