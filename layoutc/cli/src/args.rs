@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
+use layoutc_compiler::nearest::nearest;
 
 use crate::console::write_plainly;
-use crate::fault::nearest;
 
 /// Proven tensor layouts: manifests in, C out.
 #[derive(Debug, Parser)]

@@ -1,11 +1,12 @@
 //! `layoutc explain`: the long form of a diagnostic.
 
 use layoutc_compiler::codes::Code;
+use layoutc_compiler::nearest::nearest;
 use serde_json::json;
 
 use crate::args::Format;
 use crate::console::Console;
-use crate::fault::{Fault, distance};
+use crate::fault::Fault;
 use crate::pages::page;
 
 use super::Ending;
@@ -49,9 +50,13 @@ fn explain(asked: &str, console: &mut Console) -> Result<(), Fault> {
 }
 
 fn unknown(id: &str) -> String {
-    let near = Code::ALL.iter().map(|code| code.id()).min_by_key(|known| {
-        let what = known.split_once("::").map_or(*known, |(_, what)| what);
-        distance(id, known).min(distance(id, what).saturating_add(1))
+    let ids = || Code::ALL.iter().map(|code| code.id());
+    let what = |id: &'static str| id.split_once("::").map_or(id, |(_, what)| what);
+    // The area may be wrong, or not there at all.
+    let near = nearest(id, ids()).or_else(|| {
+        let asked = id.split_once("::").map_or(id, |(_, what)| what);
+        let near = nearest(asked, ids().map(what))?;
+        ids().find(|known| what(known) == near)
     });
     let hint = near.map_or(String::new(), |near| format!("; the nearest is `{near}`"));
     format!("there is no code `{id}`{hint} (`layoutc explain` lists all)")

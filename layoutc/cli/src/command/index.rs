@@ -9,11 +9,12 @@ use layoutc_compiler::codes::Code;
 use layoutc_compiler::diagnostic::{Diagnostic, Place};
 use layoutc_compiler::locate;
 use layoutc_compiler::model::Tensor;
+use layoutc_compiler::nearest::nearest;
 use serde_json::{Value, json};
 
 use crate::args::{Format, Index, typed};
 use crate::console::Console;
-use crate::fault::{Fault, nearest};
+use crate::fault::Fault;
 use crate::report::json::{integer, integers};
 use crate::report::{CAP, Source, counted, human, json as json_report};
 use crate::session::Session;

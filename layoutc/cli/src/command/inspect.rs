@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use layoutc_compiler::inspect::{tensor_json, tensor_text};
 use layoutc_compiler::model::Tensor;
+use layoutc_compiler::nearest::nearest;
 use serde_json::{Value, json};
 
 use crate::args::Format;
 use crate::console::Console;
-use crate::fault::{Fault, nearest};
+use crate::fault::Fault;
 use crate::session::Session;
 
 use super::Ending;
