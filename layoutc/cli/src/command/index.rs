@@ -38,7 +38,7 @@ pub(crate) fn run(args: &Index, console: &mut Console) -> Result<Ending, Fault> 
             return Ok(Ending::Bad);
         }
         let names: Vec<&str> = session.tensors().map(|(_, t)| t.name.as_str()).collect();
-        let near = nearest(&args.tensor, names.into_iter());
+        let near = nearest(&args.tensor, names);
         return Err(Fault::Usage(unknown_tensor(&args.tensor, near)));
     };
     let symbols = symbols(&args.set, tensor)?;
