@@ -1,5 +1,5 @@
 //! The stable codes of diagnostics: one row each. Every code has a page, `book/src/codes/<area>/<what>.md`, whose
-//! first `kdl` block raises it and whose second does not.
+//! first `kdl` block raises it and whose second does not; the page of a code that only the binary raises shows commands.
 
 macro_rules! codes {
     ($($variant:ident $id:literal $title:literal)*) => {
@@ -87,4 +87,14 @@ codes! {
     TemplateUndefined "template::undefined" "a template uses a value that the model does not have"
     TemplateFuel "template::fuel" "a template takes too many steps"
     TemplateOutput "template::output" "a template writes too much"
+    ConfigGlob "config::glob" "a pattern of `sources` cannot be used"
+    ConfigNoSources "config::no_sources" "no manifest matches the project's sources"
+    ShapeCoordinate "shape::coordinate" "a coordinate is not an index of the tensor"
+    OutputForeign "output::foreign" "something that layoutc did not write stands where an output goes"
+    OutputEdited "output::edited" "a generated file was edited"
+    OutputLink "output::link" "an output would be written through a link"
+    OutputOutside "output::outside" "an output would leave the output folder"
+    OutputCollision "output::collision" "two outputs would be one file"
+    OutputStale "output::stale" "an output on disk is not what would be written"
+    OutputIo "output::io" "a file could not be read or written"
 }
