@@ -6,9 +6,11 @@
 
 extern crate alloc;
 
+mod bounds;
 pub mod build;
 pub mod digits;
 pub mod expr;
+mod join;
 pub mod layout;
 pub mod locate;
 pub mod map;
@@ -18,5 +20,6 @@ mod poly;
 pub mod print;
 pub mod proof;
 mod range;
+mod render;
 pub mod simplify;
 pub mod step;

@@ -3,9 +3,10 @@
 //! The language takes the extent of a storage axis from the text: `e % k` spans `0..k` whatever `e` is, so that the
 //! last block is whole. [`crate::simplify`] knows tighter ranges; it must not be asked here.
 
+use crate::bounds::bitwise_bounds;
 use crate::expr::{BinOp, Expr, ExprError, Node, Var};
 use crate::poly::Poly;
-use crate::simplify::{Facts, Interval, bitwise_bounds};
+use crate::simplify::{Facts, Interval};
 
 /// The interval of `expr` as written, where `range` gives the interval of a variable that is no symbol.
 pub(crate) fn interval(
