@@ -175,6 +175,7 @@ impl Facts {
         if let Some(whole) = self.whole_multiples(&rest, divisor)? {
             return self.join_digits(quotient.add(&whole)?);
         }
+        let (quotient, rest) = constant_inside(quotient, rest, divisor)?;
         let reduced = match divisor.as_constant() {
             Some(k) => self.div_constant(&rest, k)?,
             None => None,
@@ -256,10 +257,11 @@ impl Facts {
             Some(k) => drop_inner_mod(p, k)?,
             None => p.clone(),
         };
-        let (_, rest) = p.split_by(term)?;
+        let (quotient, rest) = p.split_by(term)?;
         if let Some(whole) = self.whole_multiples(&rest, divisor)? {
             return self.join_digits(rest.sub(&whole.mul(divisor)?)?);
         }
+        let (_, rest) = constant_inside(quotient, rest, divisor)?;
         if let Some(k) = divisor.as_constant()
             && let Some((g, a, r)) = self.coarser(&rest, k)?
         {
@@ -297,4 +299,14 @@ fn drop_inner_mod(p: &Poly, k: i128) -> Result<Poly, ExprError> {
         }
     }
     Ok(out)
+}
+
+/// A constant that the divisor does not divide stays with the number that is divided: `(x + 5) // 2`, not
+/// `(x + 1) // 2 + 2`, so that all digits of `x + 5` are read off the same number.
+fn constant_inside(quotient: Poly, rest: Poly, divisor: &Poly) -> Result<(Poly, Poly), ExprError> {
+    if rest.constant_term() == 0 {
+        return Ok((quotient, rest));
+    }
+    let moved = Poly::constant(quotient.constant_term());
+    Ok((quotient.sub(&moved)?, rest.add(&moved.mul(divisor)?)?))
 }
