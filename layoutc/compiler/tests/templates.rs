@@ -1,4 +1,5 @@
 //! Templates: what bounds them, and what their faults look like.
+#![allow(clippy::result_large_err, reason = "a test")]
 
 mod common;
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use layoutc_algebra::layout::{Axis, Layout, Symbol};
 
-use super::dialect::{C, Dialect};
+use super::dialect::C;
 use super::model::{
     AxisUnit, Constant, ConvertUnit, Files, Packed, Parts, SmallFloat, Structure, TensorUnit, Unit,
     VERSION,
@@ -136,7 +136,7 @@ fn globals(manifest: &Manifest, settings: &CSettings) -> Result<BTreeSet<String>
             let message = format!("`{name}` would be generated twice: for {other} and for {owner}");
             let fault = Diagnostic::error(Code::NameCollision, message, place(file), "");
             faults.push(fault.help("rename one of the two, or set another `prefix`"));
-        } else if let Some(language) = reserved_global(&name) {
+        } else if let Some(language) = super::reserved_function(&name) {
             let message = format!("`{name}`, generated for {owner}, belongs to {language}");
             let fault = Diagnostic::error(Code::NameCollision, message, place(file), "");
             faults.push(fault.help("rename it, or set a `prefix`"));
@@ -173,10 +173,6 @@ fn globals(manifest: &Manifest, settings: &CSettings) -> Result<BTreeSet<String>
     if faults.is_empty() { Ok(owners.into_keys().collect()) } else { Err(faults) }
 }
 
-fn reserved_global(name: &str) -> Option<&'static str> {
-    super::reserved_function(name)
-}
-
 fn quantity_names(layout: &Layout) -> Vec<String> {
     let mut names: Vec<String> = ["rank", "physical_rank", "logical_elements", "physical_elements"]
         .iter()
@@ -209,7 +205,6 @@ fn tensor_unit(tensor: &Tensor, naming: &Naming<'_>) -> Result<TensorUnit, PlanE
     let plan = plan::tensor(tensor, naming)?;
     let ident = naming.tensor(&tensor.name);
     let upper = ident.to_ascii_uppercase();
-    let symbol_names: Vec<String> = plan.symbols.iter().map(|s| s.name.clone()).collect();
     let (constants, counts) = constants(tensor, &plan, &ident, &upper);
     let layout = &tensor.layout;
     let dtype = tensor.dtype.to_string();
@@ -223,7 +218,6 @@ fn tensor_unit(tensor: &Tensor, naming: &Naming<'_>) -> Result<TensorUnit, PlanE
             .collect::<Result<Vec<_>, PlanError>>()
     };
     let physical = layout.physical_shape.iter().map(|extent| lower(extent, &symbol));
-    debug_assert_eq!(symbol_names.len(), plan.symbols.len());
     Ok(TensorUnit {
         name: tensor.name.clone(),
         element: element::type_name(&C, &dtype, false),
@@ -378,12 +372,13 @@ fn structures(tensors: &[Tensor]) -> Vec<Structure> {
     for (name, members) in dtypes.into_iter().filter_map(|dtype| element::structure(&C, dtype)) {
         if structures.iter().all(|known| known.name != name) {
             let guard = format!("{}_DEFINED", name.to_ascii_uppercase());
-            structures.push(Structure { guard, name, members });
+            structures.push(Structure { name, guard, members });
         }
     }
     structures
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "only small floats are converted")]
 fn conversions(tensors: &[Tensor]) -> Vec<SmallFloat> {
     let small = |scalar: Scalar| {
         let [exponent_bits, mantissa_bits, bias] = match scalar {
@@ -437,7 +432,7 @@ fn needs(unit: &Unit) -> (Vec<String>, Vec<String>) {
     });
     for function in tensor_functions.chain(unit.converts.iter().map(|c| &c.function)) {
         function.visit(&mut |expr| {
-            helpers.extend(helper(&C, expr));
+            helpers.extend(helper(expr));
         });
         for stmt in &function.body {
             includes.extend(include(stmt));
@@ -450,13 +445,14 @@ fn needs(unit: &Unit) -> (Vec<String>, Vec<String>) {
         bounds.extend(test.axes.iter().chain(&test.physical).map(|axis| &axis.extent));
     }
     for bound in bounds {
-        bound.visit(&mut |expr| helpers.extend(helper(&C, expr)));
+        bound.visit(&mut |expr| helpers.extend(helper(expr)));
     }
     let owned = |names: BTreeSet<&str>| names.into_iter().map(str::to_owned).collect();
     (owned(helpers), owned(includes))
 }
 
-fn helper(_dialect: &Dialect, expr: &Expr) -> Option<&'static str> {
+#[expect(clippy::wildcard_enum_match_arm, reason = "the other nodes are operators")]
+fn helper(expr: &Expr) -> Option<&'static str> {
     match expr {
         Expr::FloorDiv { b, .. } if power_of_two(b).is_none() => Some("floor_div"),
         Expr::FloorMod { b, .. } if power_of_two(b).is_none() => Some("floor_mod"),
@@ -466,6 +462,7 @@ fn helper(_dialect: &Dialect, expr: &Expr) -> Option<&'static str> {
     }
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "the other statements are the language alone")]
 fn include(stmt: &Stmt) -> Option<&'static str> {
     match stmt {
         Stmt::Assert { .. } => Some("assert.h"),

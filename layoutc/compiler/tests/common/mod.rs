@@ -4,6 +4,8 @@
     unreachable_pub,
     missing_docs,
     missing_debug_implementations,
+    clippy::unwrap_used,
+    clippy::panic,
     reason = "shared by several tests"
 )]
 
