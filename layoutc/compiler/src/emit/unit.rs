@@ -33,7 +33,9 @@ pub(super) fn build(
         return Err(faults);
     }
     let globals = globals(manifest, settings)?;
-    let avoid = |name: &str| C.reserved(name).is_some() || globals.contains(name);
+    let avoid = |name: &str| {
+        C.reserved(name).is_some() || C.called.contains(&name) || globals.contains(name)
+    };
     let naming = Naming { prefix: &settings.prefix, avoid: &avoid };
     let mut faults = Vec::new();
     let mut tensors = Vec::new();
