@@ -1,2 +1,23 @@
-//! x
-fn main() {}
+//! `layoutc`: layout manifests in, proven layouts and generated source out.
+//!
+//! The binary holds all that touches the machine: arguments, files, the terminal. What a layout means is the
+//! compiler's.
+
+mod args;
+mod command;
+mod console;
+mod fault;
+mod output;
+mod pages;
+mod project;
+mod report;
+mod session;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match args::parse(std::env::args_os()) {
+        Ok(args) => command::run(&args),
+        Err(refusal) => refusal.show(),
+    }
+}

@@ -1,7 +1,10 @@
 //! The checked model: what a manifest means. Only [`crate::check`] makes one; later stages take it on trust.
 
+use layoutc_algebra::expr::{BinOp, Expr};
 use layoutc_algebra::layout::Layout;
+use layoutc_algebra::simplify::Facts;
 
+use crate::diagnostic::Place;
 use crate::dtype::Dtype;
 
 /// What a tensor's memory is, as the manifest says it.
@@ -64,6 +67,10 @@ pub struct Tensor {
     pub high_first: bool,
     /// The steps' source text, one line each, for comments and reports.
     pub steps: Vec<String>,
+    /// Where the layout stands in the manifest; the tensor's name when it has none.
+    pub place: Place,
+    /// Where the fill value stands; the layout's place when there is none.
+    pub fill_place: Place,
 }
 
 /// A checked relayout: the same logical tensor, from one layout to another. Axes are matched by name: `axes[k]` is
@@ -87,4 +94,61 @@ pub struct Manifest {
     pub tensors: Vec<Tensor>,
     /// The good conversions.
     pub converts: Vec<Convert>,
+}
+
+/// Counts that follow from a layout and an element type, over symbols.
+#[derive(Debug, Clone)]
+pub struct Counts {
+    /// Slots without an element.
+    pub padding_elements: Expr,
+    /// Bytes of the buffer: elements times bits, rounded up.
+    pub bytes: Expr,
+}
+
+impl Tensor {
+    /// Padding and bytes. The layout's size was checked with it, so no value leaves 64 bits.
+    pub fn counts(&self) -> Counts {
+        let facts = Facts::new(&self.layout.symbols);
+        let all = &self.layout.physical_elements;
+        let padding = Expr::binary(BinOp::Sub, all, &self.layout.logical_elements);
+        let bits = i128::from(self.dtype.element_bits());
+        let bytes = if bits % 8 == 0 {
+            Expr::binary(BinOp::Mul, all, &Expr::constant(bits / 8))
+        } else {
+            let bits = Expr::binary(BinOp::Mul, all, &Expr::constant(bits));
+            let up = bits.and_then(|bits| Expr::binary(BinOp::Add, &bits, &Expr::constant(7)));
+            up.and_then(|up| Expr::binary(BinOp::FloorDiv, &up, &Expr::constant(8)))
+        };
+        let simple = |expr: Result<Expr, _>| {
+            expr.and_then(|e| facts.simplify(&e)).unwrap_or_else(|_| all.clone())
+        };
+        Counts { padding_elements: simple(padding), bytes: simple(bytes) }
+    }
+}
+
+impl Manifest {
+    /// The manifest with the tensors that a target is to have, and the conversions between them.
+    #[must_use]
+    pub fn for_target(&self, target: &str) -> Self {
+        let wanted =
+            |tensor: &Tensor| tensor.targets.as_ref().is_none_or(|t| t.iter().any(|t| t == target));
+        let mut position = Vec::new();
+        let mut tensors = Vec::new();
+        for tensor in &self.tensors {
+            position.push(wanted(tensor).then_some(tensors.len()));
+            if wanted(tensor) {
+                tensors.push(tensor.clone());
+            }
+        }
+        let at = |k: usize| position.get(k).copied().flatten();
+        let convert = |convert: &Convert| {
+            Some(Convert {
+                from: at(convert.from)?,
+                to: at(convert.to)?,
+                axes: convert.axes.clone(),
+            })
+        };
+        let converts = self.converts.iter().filter_map(convert).collect();
+        Self { path: self.path.clone(), tensors, converts }
+    }
 }

@@ -33,7 +33,7 @@ fn nchw4c_gives_this_header_and_source() {
     let outputs = emit(&manifest, &CSettings::default(), "nchw4c", &Templates::default()).unwrap();
     check("tests/golden/nchw4c.h", &outputs[0].text);
     check("tests/golden/nchw4c.c", &outputs[1].text);
-    assert!(outputs.iter().all(|output| seal::seal_holds(&output.text) == Some(true)));
+    assert!(outputs.iter().all(|output| seal::holds(&output.text) == Some(true)));
 }
 
 #[test]

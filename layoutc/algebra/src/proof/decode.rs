@@ -23,6 +23,10 @@ pub struct Lost {
     pub weight: i128,
     /// How many values it takes; `None` when that depends on a symbol.
     pub count: Option<i128>,
+    /// Whether it is the most significant digit of the index.
+    pub top: bool,
+    /// Whether the index is counted as it is, neither shifted nor reversed.
+    pub plain: bool,
 }
 
 /// The axes in terms of the targets; otherwise the digits that are lost (none when the sums overlap and no rule
@@ -238,7 +242,13 @@ fn lost_digits(
             continue;
         }
         if let Some(found) = digits.digits.get(*digit) {
-            lost.push(Lost { axis: *axis, weight: found.weight, count: found.extent.as_const() });
+            lost.push(Lost {
+                axis: *axis,
+                weight: found.weight,
+                count: found.extent.as_const(),
+                top: chain.digits.first() == Some(digit),
+                plain: chain.sign == 1 && chain.constant == 0,
+            });
         }
     }
     Ok(lost)

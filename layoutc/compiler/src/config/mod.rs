@@ -134,6 +134,17 @@ pub enum CStandard {
     C17,
 }
 
+impl CStandard {
+    /// The name that configurations and compilers use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::C99 => "c99",
+            Self::C11 => "c11",
+            Self::C17 => "c17",
+        }
+    }
+}
+
 /// A part of the output for one manifest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

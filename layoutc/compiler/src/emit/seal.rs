@@ -12,7 +12,7 @@ pub fn seal(text: &str) -> String {
 
 /// Whether the text below the seal is the text that was sealed; `None` where there is no seal on the first line.
 /// Line ends count: a checkout that turns LF into CRLF is an edit.
-pub fn seal_holds(text: &str) -> Option<bool> {
+pub fn holds(text: &str) -> Option<bool> {
     let rest = text.strip_prefix(SEAL)?;
     let (line, below) = rest.split_once('\n')?;
     let digits = line.strip_suffix('\r').unwrap_or(line);
@@ -29,9 +29,9 @@ mod tests {
     #[test]
     fn an_edit_breaks_the_seal() {
         let text = seal("int x;\n");
-        assert_eq!(seal_holds(&text), Some(true));
-        assert_eq!(seal_holds(&text.replace("int", "char")), Some(false));
-        assert_eq!(seal_holds("int x;\n"), None);
-        assert_eq!(seal_holds("// layoutc-hash: 12\nint x;\n"), None);
+        assert_eq!(holds(&text), Some(true));
+        assert_eq!(holds(&text.replace("int", "char")), Some(false));
+        assert_eq!(holds("int x;\n"), None);
+        assert_eq!(holds("// layoutc-hash: 12\nint x;\n"), None);
     }
 }

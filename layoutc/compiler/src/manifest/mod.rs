@@ -18,7 +18,7 @@ use fault::Faults;
 use syntax::Manifest;
 
 /// The items of a manifest, and all that is wrong with it in the order of the file. What has errors is left out and
-/// named in [`Manifest::broken`]. No text makes this panic, exhaust the stack or take more than linear time.
+/// named in [`Manifest::broken`]. No text makes this panic, exhaust the stack, or take more than about linear time.
 pub fn parse(file: &Arc<str>, text: &str) -> (Manifest, Vec<Diagnostic>) {
     let mut faults = Faults::new(file);
     let tree = blocks::tree(text, &mut faults);

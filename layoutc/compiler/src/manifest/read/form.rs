@@ -1,12 +1,13 @@
 //! What a node takes: how many arguments, which properties, whether a block. And what to say of a node that has no
 //! place where it stands.
 
+use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
 
 use super::Reader;
 use super::words::{STEPS, later};
 use crate::codes::Code;
-use crate::manifest::tree::{Entry, Node};
+use crate::manifest::tree::{Entry, Key, Node};
 use crate::nearest::nearest;
 
 /// Whether a node has a block.
@@ -113,15 +114,16 @@ impl Reader<'_, '_> {
 
     fn properties(&mut self, node: &Node, form: &Form) {
         let mut said_later = false;
-        for (at, (key, _)) in node.props.iter().enumerate() {
-            let earlier = node.props.iter().take(at).find(|other| other.0.value == key.value);
-            if let Some((first, _)) = earlier {
+        let mut seen: BTreeMap<&str, &Key> = BTreeMap::new();
+        for (key, _) in &node.props {
+            if let Some(first) = seen.get(key.value.as_str()) {
                 let place = self.faults.place(first.span.clone());
                 let message = format!("`{}` is given twice", key.value);
                 let fault = self.faults.error(Code::KdlTwice, message, key.span.clone(), "");
                 *fault = fault.clone().also(place, "first here");
                 continue;
             }
+            seen.insert(&key.value, key);
             let known = form.props.is_none_or(|props| props.contains(&key.value.as_str()));
             if let Some(what) = later(&key.value).filter(|_| form.props.is_none_or(|_| !known)) {
                 if !said_later {

@@ -1,5 +1,8 @@
 //! `shape { n batch; h 64; field { x; y; z } }`
 
+use std::collections::BTreeMap;
+use std::ops::Range;
+
 use super::Reader;
 use super::form::Block;
 use super::form::Form;
@@ -23,23 +26,25 @@ impl Reader<'_, '_> {
             return None;
         }
         let mut axes: Vec<AxisItem> = Vec::new();
+        let mut seen = BTreeMap::new();
         for child in node.children() {
             let Some(axis) = self.axis(child) else { continue };
-            let first = axes.iter().find(|other| other.name.value == axis.name.value);
-            if let Some(first) = first.map(|first| first.name.span.clone()) {
-                self.twice("axes", &axis.name, first);
-            }
+            self.unique("axes", &axis.name, &mut seen);
             axes.push(axis);
         }
         Some(Shape { axes, span: node.span.clone() })
     }
 
-    /// Reports a name that stands twice in a list.
-    fn twice(&mut self, what: &str, name: &Name, first: std::ops::Range<usize>) {
-        let place = self.faults.place(first);
-        let message = format!("two {what} are called `{}`", name.value);
-        let fault = self.faults.error(Code::NameDuplicate, message, name.span.clone(), "");
-        *fault = fault.clone().also(place, "the first");
+    /// Reports a name that is among those seen, with their places; else adds it.
+    fn unique(&mut self, what: &str, name: &Name, seen: &mut BTreeMap<String, Range<usize>>) {
+        if let Some(first) = seen.get(&name.value) {
+            let place = self.faults.place(first.clone());
+            let message = format!("two {what} are called `{}`", name.value);
+            let fault = self.faults.error(Code::NameDuplicate, message, name.span.clone(), "");
+            *fault = fault.clone().also(place, "the first");
+            return;
+        }
+        seen.insert(name.value.clone(), name.span.clone());
     }
 
     /// Whether the axes are written as properties, as arguments, or several on one node: one diagnostic that prints
@@ -148,6 +153,7 @@ impl Reader<'_, '_> {
             return None;
         }
         let mut names: Vec<Name> = Vec::new();
+        let mut seen = BTreeMap::new();
         for label in labels.iter().filter(|label| !label.broken) {
             if !label.args.is_empty() || !label.props.is_empty() || label.children.is_some() {
                 let message = "a label is a name alone";
@@ -157,10 +163,7 @@ impl Reader<'_, '_> {
                 continue;
             }
             let Some(name) = self.node_name(label) else { continue };
-            let first = names.iter().find(|other| other.value == name.value);
-            if let Some(first) = first.map(|first| first.span.clone()) {
-                self.twice("labels", &name, first);
-            }
+            self.unique("labels", &name, &mut seen);
             names.push(name);
         }
         Some(names)

@@ -119,3 +119,17 @@ fn a_file_of_a_thousand_tensors_is_read_in_full() {
     let (manifest, faults) = read(&text);
     assert_eq!((manifest.tensors.len(), faults.len()), (1000, 0));
 }
+
+#[test]
+fn one_node_with_very_many_parts_is_read_in_linear_time() {
+    let count = 20_000;
+    let (mut axes, mut parameters) = (String::new(), String::new());
+    for at in 0..count {
+        let _ = write!(axes, "a{at} {at};");
+        let _ = write!(parameters, " p{at}={at}");
+    }
+    let (manifest, _) = read(&format!("tensor t dtype=f32 {{ shape {{ {axes} }} }}"));
+    assert_eq!(manifest.tensors[0].shape.as_ref().unwrap().axes.len(), count);
+    let (manifest, _) = read(&format!("transform t{parameters} {{ }}"));
+    assert_eq!(manifest.transforms[0].parameters.len(), count);
+}

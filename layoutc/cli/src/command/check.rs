@@ -1,0 +1,44 @@
+//! `layoutc check`: proves, and writes nothing.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use serde_json::json;
+
+use crate::args::Format;
+use crate::console::Console;
+use crate::fault::Fault;
+use crate::report::counted;
+use crate::report::summary::{Row, table};
+use crate::session::Session;
+
+use super::Ending;
+
+/// Checks what PATHS name.
+pub(crate) fn run(paths: &[PathBuf], console: &mut Console) -> Result<Ending, Fault> {
+    let start = Instant::now();
+    let session = Session::open(paths, console)?;
+    let ending = Ending::of(&session.report);
+    let rows: Vec<Row> = session.tensors().map(|(file, tensor)| Row::new(tensor, &file)).collect();
+    match console.format {
+        Format::Json => {
+            let tensors: Vec<_> = rows.iter().map(Row::json).collect();
+            let object = json!({ "version": 1, "kind": "check", "tensors": tensors });
+            console.result(&format!("{object}\n"));
+        }
+        Format::Text if ending == Ending::Good && !console.quiet => {
+            if console.verbose {
+                console.result(&table(&rows));
+            }
+            console.result(&format!(
+                "{} in {} proven in {} ms\n",
+                counted(rows.len(), "tensor"),
+                counted(session.manifests(), "manifest"),
+                start.elapsed().as_millis()
+            ));
+        }
+        Format::Text => {}
+    }
+    session.report.print(console);
+    Ok(ending)
+}

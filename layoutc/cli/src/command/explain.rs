@@ -1,0 +1,63 @@
+//! `layoutc explain`: the long form of a diagnostic.
+
+use layoutc_compiler::codes::Code;
+use layoutc_compiler::nearest::nearest;
+use serde_json::json;
+
+use crate::args::Format;
+use crate::console::Console;
+use crate::fault::Fault;
+use crate::pages::page;
+
+use super::Ending;
+
+/// Prints the page of a code, or the list of all codes.
+pub(crate) fn run(code: Option<&str>, console: &mut Console) -> Result<Ending, Fault> {
+    match code {
+        None => list(console),
+        Some(code) => explain(code, console)?,
+    }
+    Ok(Ending::Good)
+}
+
+fn list(console: &mut Console) {
+    let mut codes: Vec<&Code> = Code::ALL.iter().collect();
+    codes.sort_by_key(|code| code.id());
+    let width = codes.iter().map(|code| code.id().len()).max().unwrap_or(0);
+    for code in codes {
+        let line = match console.format {
+            Format::Json => json!({ "code": code.id(), "title": code.title() }).to_string(),
+            Format::Text => format!("{:width$}  {}", code.id(), code.title()),
+        };
+        console.result(&format!("{line}\n"));
+    }
+}
+
+fn explain(asked: &str, console: &mut Console) -> Result<(), Fault> {
+    // As it is printed: `error[map::not_injective]`, or the brackets' content alone.
+    let id = asked.split_once('[').map_or(asked, |(_, rest)| rest).trim_end_matches(':');
+    let id = id.strip_suffix(']').unwrap_or(id);
+    let Some(code) = Code::ALL.iter().find(|code| code.id() == id) else {
+        return Err(Fault::Usage(unknown(id)));
+    };
+    let text = page(id).unwrap_or(code.title());
+    let text = match console.format {
+        Format::Json => json!({ "code": id, "title": code.title(), "text": text }).to_string(),
+        Format::Text => text.trim_end().to_owned(),
+    };
+    console.result(&format!("{text}\n"));
+    Ok(())
+}
+
+fn unknown(id: &str) -> String {
+    let ids = || Code::ALL.iter().map(|code| code.id());
+    let what = |id: &'static str| id.split_once("::").map_or(id, |(_, what)| what);
+    // The area may be wrong, or not there at all.
+    let near = nearest(id, ids()).or_else(|| {
+        let asked = id.split_once("::").map_or(id, |(_, what)| what);
+        let near = nearest(asked, ids().map(what))?;
+        ids().find(|known| what(known) == near)
+    });
+    let hint = near.map_or(String::new(), |near| format!("; the nearest is `{near}`"));
+    format!("there is no code `{id}`{hint} (`layoutc explain` lists all)")
+}

@@ -1,0 +1,94 @@
+//! The one place that prints. Results go to standard output, everything else to standard error.
+
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Stdout, Write};
+
+use crate::args::{Color, Common, Format};
+
+/// Where a command prints. A reader that went away ends the printing, not the command.
+#[derive(Debug)]
+pub(crate) struct Console {
+    /// How results and diagnostics are printed.
+    pub(crate) format: Format,
+    /// Whether diagnostics are coloured.
+    pub(crate) color: bool,
+    /// Whether only faults are told.
+    pub(crate) quiet: bool,
+    /// Whether more is told.
+    pub(crate) verbose: bool,
+    out: BufWriter<Stdout>,
+    failure: Option<io::Error>,
+}
+
+impl Console {
+    /// The console that the arguments ask for.
+    pub(crate) fn new(common: &Common) -> Self {
+        let color = match common.color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => wants_color(),
+        };
+        Self {
+            format: common.format,
+            color,
+            quiet: common.quiet,
+            verbose: common.verbose,
+            out: BufWriter::new(io::stdout()),
+            failure: None,
+        }
+    }
+
+    /// Prints to standard output. After a failure nothing more is printed there.
+    pub(crate) fn result(&mut self, text: &str) {
+        if self.failure.is_none()
+            && let Err(error) = self.out.write_all(text.as_bytes())
+        {
+            self.failure = Some(error);
+        }
+    }
+
+    /// Makes what was printed so far visible.
+    pub(crate) fn flush(&mut self) {
+        if self.failure.is_none()
+            && let Err(error) = self.out.flush()
+        {
+            self.failure = Some(error);
+        }
+    }
+
+    /// Whether nobody reads standard output any more.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.failure.is_some()
+    }
+
+    /// Prints to standard error, after all results so far.
+    pub(crate) fn remark(&mut self, text: &str) {
+        self.flush();
+        write_plainly(text);
+    }
+
+    /// Ends the printing.
+    ///
+    /// # Errors
+    /// What kept standard output from being written; a closed pipe is none.
+    pub(crate) fn finish(&mut self) -> io::Result<()> {
+        self.flush();
+        match self.failure.take() {
+            Some(error) if error.kind() != ErrorKind::BrokenPipe => Err(error),
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
+/// Prints to standard error. Nobody can be told when that fails.
+pub(crate) fn write_plainly(text: &str) {
+    let mut stderr = io::stderr().lock();
+    let written = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
+    drop(written);
+}
+
+fn wants_color() -> bool {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    set("NO_COLOR").is_none()
+        && set("TERM").is_none_or(|term| term != "dumb")
+        && io::stderr().is_terminal()
+}

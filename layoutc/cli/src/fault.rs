@@ -1,0 +1,51 @@
+//! What ends a command early, and which exit code it gives.
+
+use std::io;
+use std::path::Path;
+
+use layoutc_compiler::codes::Code;
+use layoutc_compiler::diagnostic::{Diagnostic, Severity};
+
+use crate::project::seen;
+
+/// What ends a command early.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// The command line is at fault: one line. Exit 2.
+    Usage(String),
+    /// The input is at fault. Exit 1.
+    Input(Vec<Diagnostic>),
+    /// The machine is at fault. Exit 3.
+    Machine(Box<Diagnostic>),
+}
+
+impl Fault {
+    /// The machine would not `verb` (as in "read") the file or folder at `path`.
+    pub(crate) fn io(verb: &str, path: &Path, error: &io::Error) -> Self {
+        let shown = if path.is_absolute() { seen(path) } else { path.display().to_string() };
+        let message = format!("cannot {verb} `{shown}`: {}", plain(error));
+        Fault::Machine(Box::new(placeless(Code::OutputIo, message)))
+    }
+}
+
+/// The error without Rust's own ` (os error 28)`.
+pub(crate) fn plain(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.find(" (os error") {
+        Some(end) => text[..end].to_lowercase(),
+        None => text,
+    }
+}
+
+/// An error without a place in a file.
+pub(crate) fn placeless(code: Code, message: impl Into<String>) -> Diagnostic {
+    Diagnostic {
+        severity: Severity::Error,
+        code,
+        message: message.into(),
+        labels: Vec::new(),
+        notes: Vec::new(),
+        help: Vec::new(),
+        witness: Vec::new(),
+    }
+}

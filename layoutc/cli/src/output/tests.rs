@@ -1,0 +1,223 @@
+use std::fs;
+
+use super::*;
+
+/// A text as layoutc would have written it (the seal is the compiler's).
+fn sealed(body: &str) -> String {
+    seal_of(body)
+}
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().expect("a folder"))
+    }
+
+    fn root(&self) -> PathBuf {
+        self.0.path().join("generated")
+    }
+
+    fn write(&self, path: &str, text: &str) -> PathBuf {
+        let path = self.root().join(path);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
+        fs::write(&path, text).expect("a file");
+        path
+    }
+
+    fn read(&self, path: &str) -> Option<String> {
+        fs::read_to_string(self.root().join(path)).ok()
+    }
+
+    /// Every name below the root, folders too.
+    fn names(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        let mut folders = vec![self.root()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+                let path = entry.path();
+                let name = path.strip_prefix(self.root()).expect("below");
+                names.push(name.to_string_lossy().into_owned());
+                if entry.file_type().expect("a type").is_dir() {
+                    folders.push(path);
+                }
+            }
+        }
+        names.sort();
+        names
+    }
+
+    fn build(&self, outputs: &[(&str, &str)], how: Strictness) -> Result<Vec<Status>, Vec<Code>> {
+        self.sweep(outputs, how, &Sweep::Everything)
+    }
+
+    fn sweep(
+        &self,
+        outputs: &[(&str, &str)],
+        how: Strictness,
+        sweep: &Sweep,
+    ) -> Result<Vec<Status>, Vec<Code>> {
+        let outputs = outputs
+            .iter()
+            .map(|(path, text)| Output { path: (*path).to_owned(), text: (*text).to_owned() });
+        let codes = |fault| match fault {
+            Fault::Input(diagnostics) => diagnostics.iter().map(|d| d.code).collect(),
+            Fault::Machine(diagnostic) => vec![diagnostic.code],
+            Fault::Usage(line) => panic!("{line}"),
+        };
+        let plan = Plan::new(&self.root(), outputs.collect(), how, sweep).map_err(codes)?;
+        let lock = lock(&self.root(), || panic!("nobody holds it")).map_err(codes)?;
+        plan.apply(&lock).map_err(codes)?;
+        Ok(plan.files.values().map(|(status, _)| *status).collect())
+    }
+}
+
+use Status::{Removed, Unchanged, Written};
+use Strictness::{Careful, Force};
+
+#[test]
+fn only_what_changed_is_written() {
+    let folder = Folder::new();
+    let (one, two) = (sealed("one\n"), sealed("two\n"));
+    let both = [("c/a.h", one.as_str()), ("c/x/b.h", two.as_str())];
+    assert_eq!(folder.build(&both, Careful), Ok(vec![Written, Written]));
+    let time = |path| fs::metadata(folder.root().join(path)).and_then(|m| m.modified()).expect("");
+    let before = time("c/a.h");
+    let changed = [("c/a.h", one.as_str()), ("c/x/b.h", one.as_str())];
+    assert_eq!(folder.build(&changed, Careful), Ok(vec![Unchanged, Written]));
+    assert_eq!(time("c/a.h"), before);
+    assert_eq!(folder.read("c/x/b.h"), Some(one));
+    assert_eq!(folder.names(), ["c", "c/a.h", "c/x", "c/x/b.h"]);
+}
+
+#[test]
+fn a_foreign_and_an_edited_file_are_both_refused_and_nothing_is_written() {
+    let folder = Folder::new();
+    let new = sealed("new\n");
+    folder.write("c/b.h", "int mine;\n");
+    folder.write("c/c.h", &format!("{}more\n", sealed("old\n")));
+    let outputs = [("c/a.h", new.as_str()), ("c/b.h", &new), ("c/c.h", &new)];
+    let refused = folder.build(&outputs, Careful);
+    assert_eq!(refused, Err(vec![Code::OutputForeign, Code::OutputEdited]));
+    assert_eq!(folder.names(), ["c", "c/b.h", "c/c.h"]);
+    assert_eq!(folder.read("c/b.h").as_deref(), Some("int mine;\n"));
+    assert_eq!(folder.build(&outputs, Force), Ok(vec![Written, Written, Written]));
+    assert_eq!(folder.read("c/b.h"), Some(new));
+}
+
+#[test]
+fn a_file_that_is_not_text_is_foreign() {
+    let folder = Folder::new();
+    let path = folder.write("c/a.h", "");
+    fs::write(path, [0xff, 0xfe]).expect("a file");
+    let refused = folder.build(&[("c/a.h", &sealed("x\n"))], Careful);
+    assert_eq!(refused, Err(vec![Code::OutputForeign]));
+}
+
+#[test]
+fn a_folder_in_place_of_a_file_and_a_file_in_place_of_a_folder_are_refused_even_by_force() {
+    let folder = Folder::new();
+    let new = sealed("new\n");
+    fs::create_dir_all(folder.root().join("c/a.h")).expect("a folder");
+    folder.write("d", "a file\n");
+    let outputs = [("c/a.h", new.as_str()), ("d/b.h", new.as_str())];
+    let refused = Err(vec![Code::OutputForeign, Code::OutputForeign]);
+    assert_eq!(folder.build(&outputs, Force), refused);
+    fs::remove_dir_all(folder.root()).expect("gone");
+    fs::write(folder.root(), "a file").expect("a file");
+    assert_eq!(folder.build(&outputs[..1], Force), Err(vec![Code::OutputForeign]));
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_not_followed() {
+    use std::os::unix::fs::symlink;
+
+    let folder = Folder::new();
+    let new = sealed("new\n");
+    let outside = folder.0.path().join("outside");
+    fs::create_dir_all(&outside).expect("a folder");
+    fs::write(outside.join("a.h"), sealed("old\n")).expect("a file");
+    fs::create_dir_all(folder.root().join("c")).expect("a folder");
+    symlink(outside.join("a.h"), folder.root().join("c/a.h")).expect("a link");
+    symlink(&outside, folder.root().join("d")).expect("a link");
+    symlink("nowhere", folder.root().join("e")).expect("a link");
+    symlink("c", folder.root().join("inside")).expect("a link");
+    for path in ["c/a.h", "d/a.h", "d/x/a.h", "e/a.h"] {
+        let refused = folder.build(&[(path, &new)], Force);
+        assert_eq!(refused, Err(vec![Code::OutputLink]), "{path}");
+    }
+    assert_eq!(fs::read_to_string(outside.join("a.h")).ok(), Some(sealed("old\n")));
+    assert_eq!(folder.build(&[("inside/b.h", &new)], Careful), Ok(vec![Written]));
+    assert_eq!(folder.read("c/b.h"), Some(new));
+}
+
+#[test]
+fn an_output_that_leaves_the_folder_or_meets_another_is_refused() {
+    let folder = Folder::new();
+    let outputs = [("../a.h", "x"), ("c/A.h", "x"), ("c/a.h", "x"), ("/etc/a.h", "x")];
+    let refused = vec![Code::OutputCollision, Code::OutputOutside, Code::OutputOutside];
+    assert_eq!(folder.build(&outputs, Force), Err(refused));
+    assert!(!folder.root().exists());
+}
+
+#[test]
+fn what_nothing_asks_for_any_more_is_removed_unless_it_is_not_ours() {
+    let folder = Folder::new();
+    let text = sealed("x\n");
+    folder.write("c/old/a.h", &text);
+    folder.write("opencl/a.cl", &text);
+    folder.write("c/edited.h", &format!("{text}more\n"));
+    folder.write("c/mine.h", "int mine;\n");
+    let outputs = [("c/a.h", text.as_str())];
+    let only_c = Sweep::Folders(vec!["c".to_owned()]);
+    assert_eq!(folder.sweep(&outputs, Careful, &Sweep::Nothing), Ok(vec![Written]));
+    assert_eq!(folder.sweep(&outputs, Careful, &only_c), Ok(vec![Unchanged, Removed]));
+    let left = ["c", "c/a.h", "c/edited.h", "c/mine.h", "opencl", "opencl/a.cl"];
+    assert_eq!(folder.names(), left);
+    assert_eq!(folder.build(&outputs, Careful), Ok(vec![Unchanged, Removed]));
+    assert_eq!(folder.names(), left[..4]);
+}
+
+#[test]
+fn a_fault_while_writing_leaves_the_old_and_no_temporary_file() {
+    let folder = Folder::new();
+    let (old, new) = (sealed("old\n"), sealed("new\n"));
+    folder.write("c/a.h", &old);
+    // The name is one byte longer than file systems take.
+    let long = format!("z/{}", "n".repeat(256));
+    let texts = [(folder.root().join("c/a.h"), new), (folder.root().join(long), "x".to_owned())];
+    let failed = write::all(&folder.root(), &texts);
+    let Err(Fault::Machine(diagnostic)) = failed else { panic!("{failed:?}") };
+    assert_eq!(diagnostic.code, Code::OutputIo);
+    assert!(diagnostic.message.starts_with("cannot write `"), "{}", diagnostic.message);
+    assert!(folder.names().iter().all(|name| !name.contains(".layoutc-")), "{:?}", folder.names());
+}
+
+#[test]
+fn temporary_files_of_a_killed_build_are_swept() {
+    let folder = Folder::new();
+    folder.write("c/.layoutc-12345-0.tmp", "half");
+    folder.write("c/.mine", "mine");
+    let text = sealed("x\n");
+    assert_eq!(folder.build(&[("c/a.h", &text)], Careful), Ok(vec![Written]));
+    assert_eq!(folder.names(), ["c", "c/.mine", "c/a.h"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn new_files_have_the_permissions_that_the_umask_leaves() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = Folder::new();
+    let text = sealed("x\n");
+    folder.build(&[("c/a.h", &text)], Careful).expect("written");
+    let mode = |path: PathBuf| fs::metadata(path).expect("there").permissions().mode();
+    let plain = folder.write("c/plain", "");
+    assert_eq!(mode(folder.root().join("c/a.h")), mode(plain));
+}
+
+/// Builds the seal that the compiler looks for.
+fn seal_of(body: &str) -> String {
+    format!("// sealed {}\n{body}", body.len())
+}

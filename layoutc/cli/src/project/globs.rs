@@ -1,0 +1,84 @@
+//! The `sources` patterns of a project.
+
+use std::path::Path;
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use layoutc_compiler::codes::Code;
+
+use crate::fault::{Fault, placeless};
+
+use super::paths::is_below;
+
+/// What a project's `sources` match.
+#[derive(Debug)]
+pub(crate) struct Globs {
+    set: GlobSet,
+    /// For each pattern, the folder below which everything it matches stands; empty: the root.
+    pub(crate) folders: Vec<String>,
+}
+
+impl Globs {
+    /// The patterns; `*` stays within a folder, `**` does not.
+    pub(crate) fn new(patterns: &[String]) -> Result<Self, Fault> {
+        let mut set = GlobSetBuilder::new();
+        let mut folders = Vec::new();
+        for pattern in patterns {
+            if !is_below(pattern) {
+                return Err(refusal(pattern, "it must stay inside the project"));
+            }
+            let glob = GlobBuilder::new(pattern).literal_separator(true).build();
+            set.add(glob.map_err(|error| refusal(pattern, &error.kind().to_string()))?);
+            folders.push(literal_folder(pattern));
+        }
+        let set = set.build().map_err(|error| refusal("sources", &error.to_string()))?;
+        Ok(Self { set, folders })
+    }
+
+    /// Whether a path relative to the root matches.
+    pub(crate) fn matches(&self, path: &Path) -> bool {
+        self.set.is_match(path)
+    }
+}
+
+fn refusal(pattern: &str, reason: &str) -> Fault {
+    let message = format!("the pattern `{pattern}` of `sources` cannot be used: {reason}");
+    let help = "write it like `layouts/**/*.kdl`: `*` for any name, `**` for any folders";
+    Fault::Input(vec![placeless(Code::ConfigGlob, message).help(help)])
+}
+
+/// The leading folders of a pattern that hold no wildcard: `layouts` of `layouts/**/*.kdl`.
+fn literal_folder(pattern: &str) -> String {
+    let parts: Vec<&str> = pattern.split('/').collect();
+    let folders = parts.len().saturating_sub(1);
+    let literal = |part: &&&str| !part.contains(['*', '?', '[', '{', '\\']);
+    parts[..folders].iter().take_while(literal).copied().collect::<Vec<_>>().join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stays_in_its_folder() {
+        let globs = Globs::new(&["layouts/**/*.kdl".into(), "*.kdl".into()]).expect("globs");
+        for (path, matches) in [
+            ("layouts/a.kdl", true),
+            ("layouts/x/y/a.kdl", true),
+            ("a.kdl", true),
+            ("x/a.kdl", false),
+            ("layouts/a.txt", false),
+        ] {
+            assert_eq!(globs.matches(Path::new(path)), matches, "{path}");
+        }
+        assert_eq!(globs.folders, ["layouts", ""]);
+    }
+
+    #[test]
+    fn patterns_that_leave_the_project_or_do_not_close_are_refused() {
+        for pattern in ["../*.kdl", "/x/*.kdl", "layouts/[a.kdl", ""] {
+            let refused = Globs::new(&[pattern.to_owned()]).err();
+            let Some(Fault::Input(diagnostics)) = refused else { panic!("{pattern}: taken") };
+            assert_eq!(diagnostics[0].code, Code::ConfigGlob);
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Which manifests a command is about, and the projects they belong to.
+//!
+//! The compiler knows a manifest by its path relative to the project's root, so that outputs do not depend on where
+//! the command was typed. People see the path as they gave it, or as seen from the current folder.
+
+pub(crate) mod files;
+pub(crate) mod globs;
+pub(crate) mod paths;
+pub(crate) mod walk;
+
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{env, fs};
+
+use layoutc_compiler::codes::Code;
+use layoutc_compiler::config::{self, Config};
+
+use crate::fault::{Fault, placeless};
+use crate::report::Report;
+
+use globs::Globs;
+use paths::{relative, slashed};
+
+/// The file that makes a folder a project.
+const CONFIG: &str = "layoutc.toml";
+
+/// Manifests under one configuration.
+#[derive(Debug)]
+pub(crate) struct Project {
+    /// The folder of `layoutc.toml`, or of the manifest in one-file mode; absolute.
+    pub(crate) root: PathBuf,
+    /// The configuration; the embedded default in one-file mode.
+    pub(crate) config: Config,
+    /// The manifests asked for, relative to the root, in order, each with the path that people see.
+    pub(crate) manifests: BTreeMap<String, String>,
+    /// Whether these are all of the project's manifests: only then can an output be known to be left over.
+    pub(crate) is_whole: bool,
+}
+
+impl Project {
+    /// The path that people see for a path of the compiler's.
+    pub(crate) fn shown(&self, path: &str) -> String {
+        self.manifests.get(path).cloned().unwrap_or_else(|| seen(&self.root.join(path)))
+    }
+}
+
+/// The path of a file as seen from the current folder.
+pub(crate) fn seen(path: &Path) -> String {
+    let seen = env::current_dir().map_or_else(|_| path.to_owned(), |here| relative(path, &here));
+    seen.to_string_lossy().into_owned()
+}
+
+/// What was found for some PATHS: by root, the manifests.
+#[derive(Debug, Default)]
+struct Found {
+    /// Root, then the manifest relative to it, then the path that people see.
+    manifests: BTreeMap<PathBuf, BTreeMap<String, String>>,
+    /// Roots with a `layoutc.toml`, read.
+    configs: BTreeMap<PathBuf, Option<Config>>,
+    /// Roots of which every manifest was asked for.
+    whole: Vec<PathBuf>,
+}
+
+/// The projects that PATHS name. What is wrong with a configuration is reported, and its project left out.
+pub(crate) fn discover(given: &[PathBuf], report: &mut Report) -> Result<Vec<Project>, Fault> {
+    let mut found = Found::default();
+    if given.is_empty() {
+        found.here(report)?;
+    }
+    for path in given {
+        let metadata = match fs::metadata(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return Err(Fault::Usage(format!("there is no `{}`", path.display())));
+            }
+            metadata => metadata.map_err(|error| Fault::io("read", path, &error))?,
+        };
+        if metadata.is_dir() {
+            found.folder(path, report)?;
+        } else {
+            found.manifest(path, report)?;
+        }
+    }
+    Ok(found.projects())
+}
+
+impl Found {
+    /// The project of the current folder or of a parent.
+    fn here(&mut self, report: &mut Report) -> Result<(), Fault> {
+        let here = env::current_dir().map_err(|e| Fault::io("find", Path::new("."), &e))?;
+        let Some(root) = root_of(&here)? else {
+            return Err(Fault::Usage(format!(
+                "there is no {CONFIG} here or in a folder above; name a manifest, as in `layoutc check a.kdl`"
+            )));
+        };
+        if self.config(&root, report)? {
+            let folder = PathBuf::from(seen(&root));
+            self.sources(&root, &root, paths::start(&folder))?;
+            if !self.manifests.contains_key(&root) {
+                return Err(self.nothing(&root));
+            }
+        }
+        Ok(())
+    }
+
+    /// The manifests below a folder: of the project around it, of projects in it, and of none.
+    fn folder(&mut self, given: &Path, report: &mut Report) -> Result<(), Fault> {
+        let folder = canonical(given)?;
+        let shown = paths::start(given);
+        if let Some(root) = root_of(&folder)? {
+            if self.config(&root, report)? {
+                self.sources(&root, &folder, shown)?;
+                if !self.manifests.contains_key(&root) {
+                    return Err(self.nothing(&root));
+                }
+            }
+            return Ok(());
+        }
+        let files = walk::files(&folder)?;
+        let roots = files.iter().filter(|file| file.ends_with(CONFIG)).filter_map(|f| f.parent());
+        let roots: Vec<&Path> = roots.collect();
+        for root in &roots {
+            if self.config(root, report)? {
+                self.sources(root, root, &shown.join(below(root, &folder)))?;
+            }
+        }
+        let free = files.iter().filter(|file| !roots.iter().any(|root| file.starts_with(root)));
+        for file in free.filter(|file| file.extension().is_some_and(|e| e == "kdl")) {
+            self.add(&folder, file, &shown.join(below(file, &folder)))?;
+        }
+        if self.manifests.is_empty() && !report.has_errors() {
+            let message = format!("there is no manifest (*.kdl) below `{}`", given.display());
+            return Err(Fault::Usage(message));
+        }
+        Ok(())
+    }
+
+    /// One manifest, in its project or alone.
+    fn manifest(&mut self, given: &Path, report: &mut Report) -> Result<(), Fault> {
+        let name = given.file_name().unwrap_or_default();
+        let parent = given.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let folder = canonical(parent.unwrap_or(Path::new(".")))?;
+        let root = match root_of(&folder)? {
+            Some(root) if !self.config(&root, report)? => return Ok(()),
+            Some(root) => root,
+            None => folder.clone(),
+        };
+        self.add(&root, &folder.join(name), given)
+    }
+
+    /// The manifests of the project at `root` that stand below `folder`, shown as below `given`.
+    fn sources(&mut self, root: &Path, folder: &Path, given: &Path) -> Result<(), Fault> {
+        let patterns = match self.configs.get(root) {
+            Some(Some(config)) => config.project.sources.clone(),
+            Some(None) | None => return Ok(()),
+        };
+        let globs = Globs::new(&patterns)?;
+        for start in &globs.folders {
+            for file in walk::files(&root.join(start))? {
+                let is_own = root_of(&file)?.is_some_and(|own| own == root);
+                if is_own && file.starts_with(folder) && globs.matches(&below(&file, root)) {
+                    self.add(root, &file, &given.join(below(&file, folder)))?;
+                }
+            }
+        }
+        if root.starts_with(folder) {
+            self.whole.push(root.to_owned());
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, root: &Path, file: &Path, shown: &Path) -> Result<(), Fault> {
+        let Some(path) = slashed(&below(file, root)) else {
+            return Err(Fault::Usage(format!("the path `{}` is not Unicode", file.display())));
+        };
+        let shown = shown.to_string_lossy().into_owned();
+        self.manifests.entry(root.to_owned()).or_default().entry(path).or_insert(shown);
+        Ok(())
+    }
+
+    /// Reads the configuration at `root`, once. `false` if it is not good.
+    fn config(&mut self, root: &Path, report: &mut Report) -> Result<bool, Fault> {
+        if let Some(config) = self.configs.get(root) {
+            return Ok(config.is_some());
+        }
+        let path = root.join(CONFIG);
+        let shown = seen(&path);
+        let text = files::read(&path).map_err(|error| {
+            let message = format!("cannot read `{shown}`: {}", error.reason());
+            Fault::Machine(Box::new(placeless(Code::OutputIo, message)))
+        })?;
+        let file: Arc<str> = Arc::from(shown.as_str());
+        report.text(shown, Arc::from(text.as_str()));
+        let config = match config::parse(&file, &text) {
+            Ok(config) => Some(config),
+            Err(diagnostics) => {
+                report.add(diagnostics);
+                None
+            }
+        };
+        let is_good = config.is_some();
+        self.configs.insert(root.to_owned(), config);
+        Ok(is_good)
+    }
+
+    fn nothing(&self, root: &Path) -> Fault {
+        let config = self.configs.get(root).and_then(Option::as_ref);
+        let sources = config.map(|config| config.project.sources.join("`, `")).unwrap_or_default();
+        let message = format!("no manifest matches `{sources}` in `{}`", seen(root));
+        let help = "put one there, or say where they are with `sources` in layoutc.toml";
+        Fault::Input(vec![placeless(Code::ConfigNoSources, message).help(help)])
+    }
+
+    fn projects(self) -> Vec<Project> {
+        let Self { manifests, mut configs, whole } = self;
+        let project = |(root, manifests): (PathBuf, _)| Project {
+            config: configs.remove(&root).flatten().unwrap_or_default(),
+            is_whole: whole.contains(&root),
+            root,
+            manifests,
+        };
+        manifests.into_iter().map(project).collect()
+    }
+}
+
+/// The nearest folder at or above `path` with a `layoutc.toml`.
+fn root_of(path: &Path) -> Result<Option<PathBuf>, Fault> {
+    use ErrorKind::{NotADirectory, NotFound, PermissionDenied};
+    for folder in path.ancestors() {
+        match fs::metadata(folder.join(CONFIG)) {
+            Ok(metadata) if metadata.is_file() => return Ok(Some(folder.to_owned())),
+            Ok(_) => {}
+            Err(error) if matches!(error.kind(), NotFound | NotADirectory | PermissionDenied) => {}
+            Err(error) => return Err(Fault::io("look at", &folder.join(CONFIG), &error)),
+        }
+    }
+    Ok(None)
+}
+
+fn canonical(path: &Path) -> Result<PathBuf, Fault> {
+    fs::canonicalize(path).map_err(|error| Fault::io("find", path, &error))
+}
+
+fn below(path: &Path, folder: &Path) -> PathBuf {
+    path.strip_prefix(folder).unwrap_or(path).to_owned()
+}

@@ -1,0 +1,97 @@
+//! The files below a folder, in one order on every machine.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use crate::fault::Fault;
+
+/// All files below `folder`, by name. Hidden names are left out; linked folders are entered, each real folder once,
+/// real ones first, so that a loop of links ends and no link hides what it points to. A folder that is not there has
+/// no files.
+pub(crate) fn files(folder: &Path) -> Result<Vec<PathBuf>, Fault> {
+    let mut files = Vec::new();
+    let mut seen = BTreeSet::new();
+    let mut links = vec![folder.to_owned()];
+    while !links.is_empty() {
+        let mut folders = std::mem::take(&mut links);
+        folders.sort();
+        folders.reverse();
+        while let Some(folder) = folders.pop() {
+            enter(&folder, &mut seen, &mut files, &mut folders, &mut links)?;
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn enter(
+    folder: &Path,
+    seen: &mut BTreeSet<PathBuf>,
+    files: &mut Vec<PathBuf>,
+    folders: &mut Vec<PathBuf>,
+    links: &mut Vec<PathBuf>,
+) -> Result<(), Fault> {
+    let fault = |error| Fault::io("read", folder, &error);
+    match fs::canonicalize(folder) {
+        Ok(real) => {
+            if !seen.insert(real) {
+                return Ok(());
+            }
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(fault(error)),
+    }
+    for entry in fs::read_dir(folder).map_err(fault)? {
+        let entry = entry.map_err(fault)?;
+        if entry.file_name().as_encoded_bytes().starts_with(b".") {
+            continue;
+        }
+        let path = entry.path();
+        let kind = entry.file_type().map_err(fault)?;
+        if kind.is_dir() {
+            folders.push(path);
+        } else if kind.is_symlink() {
+            // A dangling link is no file and no folder.
+            match fs::metadata(&path) {
+                Ok(target) if target.is_dir() => links.push(path),
+                Ok(target) if target.is_file() => files.push(path),
+                Ok(_) | Err(_) => {}
+            }
+        } else if kind.is_file() {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn links_that_loop_end_and_hidden_names_are_left_out() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path();
+        fs::create_dir_all(root.join("b/c")).expect("folders");
+        fs::create_dir_all(root.join(".git")).expect("a folder");
+        for file in ["b/x.kdl", "b/c/y.kdl", "a.kdl", ".git/z.kdl", ".hidden.kdl"] {
+            fs::write(root.join(file), "").expect("a file");
+        }
+        symlink("..", root.join("b/up")).expect("a link");
+        symlink("b", root.join("aa")).expect("a link");
+        symlink("nowhere", root.join("gone")).expect("a link");
+        let found = files(root).expect("files");
+        let names: Vec<_> = found.iter().map(|f| f.strip_prefix(root).expect("below")).collect();
+        assert_eq!(names, ["a.kdl", "b/c/y.kdl", "b/x.kdl"].map(Path::new));
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_has_no_files() {
+        assert_eq!(files(Path::new("/nowhere/at/all")), Ok(Vec::new()));
+    }
+}

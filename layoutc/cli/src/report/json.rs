@@ -1,0 +1,50 @@
+//! Diagnostics for programs: one object a line.
+
+use layoutc_compiler::diagnostic::{Diagnostic, Label};
+use serde_json::{Map, Number, Value, json};
+
+use super::human::{Lookup, severity_word};
+use super::place::locate;
+
+/// A diagnostic as one line of JSON, with its line end.
+pub(crate) fn render(diagnostic: &Diagnostic, lookup: &Lookup<'_>) -> String {
+    let labels: Vec<Value> = diagnostic.labels.iter().map(|label| place(label, lookup)).collect();
+    let witness: Vec<Value> = diagnostic.witness.iter().map(|index| integers(index)).collect();
+    let value = json!({
+        "kind": "diagnostic",
+        "severity": severity_word(diagnostic.severity),
+        "code": diagnostic.code.id(),
+        "message": diagnostic.message,
+        "labels": labels,
+        "notes": diagnostic.notes,
+        "witness": witness,
+        "help": diagnostic.help,
+        "docs": format!("layoutc explain {}", diagnostic.code.id()),
+    });
+    format!("{value}\n")
+}
+
+fn place(label: &Label, lookup: &Lookup<'_>) -> Value {
+    let mut value = Map::new();
+    value.insert("file".to_owned(), Value::from(label.place.file.as_ref()));
+    value.insert("start".to_owned(), Value::from(label.place.start));
+    value.insert("end".to_owned(), Value::from(label.place.end));
+    if let Some(source) = lookup(&label.place.file) {
+        let position = locate(source, label.place.start, label.place.end);
+        value.insert("line".to_owned(), Value::from(position.line));
+        value.insert("column".to_owned(), Value::from(position.column));
+    }
+    value.insert("message".to_owned(), Value::from(label.message.as_str()));
+    value.insert("primary".to_owned(), Value::from(label.primary));
+    Value::Object(value)
+}
+
+/// Integers as JSON numbers; one beyond 64 bits becomes a string.
+pub(crate) fn integers(values: &[i128]) -> Value {
+    Value::Array(values.iter().map(|value| integer(*value)).collect())
+}
+
+/// An integer as a JSON number; beyond 64 bits as a string.
+pub(crate) fn integer(value: i128) -> Value {
+    Number::from_i128(value).map_or_else(|| Value::from(value.to_string()), Value::Number)
+}

@@ -1,0 +1,105 @@
+//! What a user reads of a run: diagnostics, counts, summaries.
+
+pub(crate) mod human;
+pub(crate) mod json;
+pub(crate) mod place;
+pub(crate) mod summary;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use layoutc_compiler::diagnostic::{Diagnostic, Severity};
+
+pub(crate) use place::Source;
+pub(crate) use text::escape;
+
+use crate::args::Format;
+use crate::console::Console;
+
+/// The errors, and the warnings, that one run prints for people.
+pub(crate) const CAP: usize = 50;
+
+/// All there is to say of a run, with the texts that it is said of.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    diagnostics: Vec<Diagnostic>,
+    texts: BTreeMap<String, Arc<str>>,
+}
+
+impl Report {
+    /// Adds diagnostics, in the order in which they are to be printed.
+    pub(crate) fn add(&mut self, diagnostics: impl IntoIterator<Item = Diagnostic>) {
+        self.diagnostics.extend(diagnostics);
+    }
+
+    /// Adds the text of a file, by the name that places call it.
+    pub(crate) fn text(&mut self, file: String, text: Arc<str>) {
+        self.texts.insert(file, text);
+    }
+
+    /// Whether an error is among the diagnostics.
+    pub(crate) fn has_errors(&self) -> bool {
+        self.count(Severity::Error) > 0
+    }
+
+    fn count(&self, severity: Severity) -> usize {
+        self.diagnostics.iter().filter(|d| d.severity == severity).count()
+    }
+
+    fn lookup(&self, file: &str) -> Option<Source<'_>> {
+        self.texts.get(file).map(|text| Source::whole(text))
+    }
+
+    /// Prints every diagnostic, then how many there were.
+    pub(crate) fn print(&self, console: &mut Console) {
+        match console.format {
+            Format::Json => {
+                for diagnostic in &self.diagnostics {
+                    console.result(&json::render(diagnostic, &|file| self.lookup(file)));
+                }
+            }
+            Format::Text => console.remark(&self.text_for_people(console.color)),
+        }
+    }
+
+    fn text_for_people(&self, color: bool) -> String {
+        let mut out = String::new();
+        let mut printed = BTreeMap::new();
+        for diagnostic in &self.diagnostics {
+            let printed: &mut usize = printed.entry(diagnostic.severity).or_default();
+            *printed += 1;
+            if *printed <= CAP {
+                out.push_str(&human::render(diagnostic, &|file| self.lookup(file), color));
+                out.push('\n');
+            }
+        }
+        for (severity, count) in printed {
+            if count > CAP {
+                let more =
+                    counted(count - CAP, &format!("more {}", human::severity_word(severity)));
+                out.extend(["… and ", &more, "\n\n"]);
+            }
+        }
+        out.push_str(&self.closing());
+        out
+    }
+
+    /// `1 error, 2 warnings`, or nothing.
+    fn closing(&self) -> String {
+        let parts: Vec<String> = [Severity::Error, Severity::Warning]
+            .into_iter()
+            .map(|severity| (self.count(severity), human::severity_word(severity)))
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, word)| counted(count, word))
+            .collect();
+        if parts.is_empty() { String::new() } else { format!("{}\n", parts.join(", ")) }
+    }
+}
+
+/// `1 error`, `2 errors`.
+pub(crate) fn counted(count: usize, word: &str) -> String {
+    if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
+}

@@ -1,0 +1,123 @@
+//! From bytes to lines and columns.
+
+/// A text that places point into, or a part of one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Source<'a> {
+    /// The text.
+    pub(crate) text: &'a str,
+    /// The number of its first line, from 1.
+    pub(crate) first_line: usize,
+    /// The byte of the whole at which it starts.
+    pub(crate) first_byte: usize,
+}
+
+impl<'a> Source<'a> {
+    /// A whole text.
+    pub(crate) fn whole(text: &'a str) -> Self {
+        Self { text, first_line: 1, first_byte: 0 }
+    }
+}
+
+/// Where a span starts, and the line it starts in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Position<'a> {
+    /// From 1.
+    pub(crate) line: usize,
+    /// From 1, in characters.
+    pub(crate) column: usize,
+    /// The line, without its end and without a byte order mark.
+    pub(crate) text: &'a str,
+    /// The first byte of the span in [`Self::text`].
+    pub(crate) start: usize,
+    /// One past its last byte there; beyond the text if the span goes on in later lines.
+    pub(crate) end: usize,
+}
+
+/// Where the span `start..end` of a source starts. A span at the very end of a text that ends with a line break
+/// belongs to the last line: there is nothing to show on the one after it.
+pub(crate) fn locate(source: Source<'_>, start: usize, end: usize) -> Position<'_> {
+    let text = source.text;
+    let mut start = floor_char(text, start.saturating_sub(source.first_byte));
+    let end = end.saturating_sub(source.first_byte).min(text.len()).max(start);
+    if start == text.len() {
+        start = text.strip_suffix('\n').map_or(start, |rest| rest.trim_end_matches('\r').len());
+    }
+    let before = &text[..start];
+    let line_start = before.rfind(['\n', '\r']).map_or(0, |at| at + 1);
+    let breaks = before.matches('\n').count() + lone_returns(&text[..line_start]);
+    let line_end = text[line_start..].find(['\n', '\r']).map_or(text.len(), |at| line_start + at);
+    let line = &text[line_start..line_end.max(start)];
+    let (line, mark) = match line.strip_prefix('\u{feff}') {
+        Some(rest) if line_start == 0 && source.first_byte == 0 => (rest, '\u{feff}'.len_utf8()),
+        Some(_) | None => (line, 0),
+    };
+    let offset = line_start + mark;
+    let start = start.saturating_sub(offset);
+    Position {
+        line: source.first_line + breaks,
+        column: line[..start].chars().count() + 1,
+        text: line,
+        start,
+        end: end.saturating_sub(offset).max(start),
+    }
+}
+
+/// The line breaks that are a carriage return alone.
+fn lone_returns(text: &str) -> usize {
+    text.matches('\r').count() - text.matches("\r\n").count()
+}
+
+fn floor_char(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str, start: usize, end: usize) -> (usize, usize, String) {
+        let position = locate(Source::whole(text), start, end);
+        (position.line, position.column, position.text.to_owned())
+    }
+
+    #[test]
+    fn lines_and_columns_count_from_one_in_characters() {
+        assert_eq!(at("ab\ncd", 0, 1), (1, 1, "ab".into()));
+        assert_eq!(at("ab\ncd", 4, 5), (2, 2, "cd".into()));
+        assert_eq!(at("層b", 3, 4), (1, 2, "層b".into()));
+    }
+
+    #[test]
+    fn every_kind_of_line_end_gives_the_same_place() {
+        for text in ["ab\ncd\n", "ab\rcd\r"] {
+            assert_eq!(at(text, 3, 4), (2, 1, "cd".into()));
+        }
+        assert_eq!(at("ab\r\ncd\r\n", 4, 5), (2, 1, "cd".into()));
+        assert_eq!(at("\u{feff}ab", 3, 4), (1, 1, "ab".into()));
+    }
+
+    #[test]
+    fn the_end_of_the_file_is_the_end_of_its_last_line() {
+        assert_eq!(at("ab\ncd\n", 6, 6), (2, 3, "cd".into()));
+        assert_eq!(at("ab\ncd\r\n", 7, 7), (2, 3, "cd".into()));
+        assert_eq!(at("ab\ncd", 5, 5), (2, 3, "cd".into()));
+        assert_eq!(at("", 0, 0), (1, 1, String::new()));
+        assert_eq!(at("ab", 99, 120), (1, 3, "ab".into()));
+    }
+
+    #[test]
+    fn a_place_inside_a_character_is_its_start() {
+        assert_eq!(at("a層", 2, 3), (1, 2, "a層".into()));
+    }
+
+    #[test]
+    fn a_part_counts_on_from_where_it_starts() {
+        let source = Source { text: "1,x", first_line: 40, first_byte: 1000 };
+        let position = locate(source, 1002, 1003);
+        assert_eq!((position.line, position.column, position.start), (40, 3, 2));
+    }
+}

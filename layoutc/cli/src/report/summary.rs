@@ -1,0 +1,227 @@
+//! The tensors of a build, one line each: shapes, verdict, bytes, padding.
+//!
+//! Everything is read off the compiler's `inspect` objects, so that the two never disagree.
+
+use layoutc_compiler::inspect::tensor_json;
+use layoutc_compiler::model::Tensor;
+use serde_json::{Value, json};
+
+use super::text::escape;
+
+/// What a build says of a tensor. Sizes are integers, or expressions as strings where they depend on symbols.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Row {
+    name: String,
+    file: String,
+    dtype: String,
+    logical: Vec<Value>,
+    physical: Vec<Value>,
+    verdict: String,
+    bytes: Value,
+    padding: Padding,
+}
+
+/// How much of a tensor's memory holds no element.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Padding {
+    Bytes(u64),
+    /// Elements, as an expression over symbols.
+    Elements(String),
+}
+
+impl Row {
+    /// What a build says of `tensor`, which stands in `file`.
+    pub(crate) fn new(tensor: &Tensor, file: &str) -> Self {
+        Self::from_json(&tensor_json(tensor), file)
+    }
+
+    fn from_json(value: &Value, file: &str) -> Self {
+        let text = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
+        let list = |key: &str| value[key].as_array().cloned().unwrap_or_default();
+        Self {
+            name: text("name"),
+            file: file.to_owned(),
+            dtype: text("dtype"),
+            logical: list("axes").iter().map(|axis| axis["extent"].clone()).collect(),
+            physical: list("physical_shape"),
+            verdict: text("verdict"),
+            bytes: value["bytes"].clone(),
+            padding: padding(value),
+        }
+    }
+
+    /// The row as an object of `build --format json`.
+    pub(crate) fn json(&self) -> Value {
+        let padding = match &self.padding {
+            Padding::Bytes(bytes) => ("padding_bytes", Value::from(*bytes)),
+            Padding::Elements(elements) => ("padding_elements", Value::from(elements.as_str())),
+        };
+        let mut object = json!({
+            "name": self.name,
+            "file": self.file,
+            "dtype": self.dtype,
+            "shape": self.logical,
+            "physical_shape": self.physical,
+            "verdict": self.verdict,
+            "bytes": self.bytes,
+        });
+        object[padding.0] = padding.1;
+        object
+    }
+
+    fn columns(&self) -> [String; 6] {
+        [
+            escape(&self.name),
+            self.dtype.clone(),
+            format!("{} -> {}", shape(&self.logical), shape(&self.physical)),
+            self.verdict.clone(),
+            bytes(&self.bytes),
+            self.padding_text(),
+        ]
+    }
+
+    fn padding_text(&self) -> String {
+        match &self.padding {
+            Padding::Bytes(0) => "no padding".to_owned(),
+            Padding::Bytes(padding) => {
+                let share = self.bytes.as_u64().map_or(String::new(), |all| percent(*padding, all));
+                format!("{} padding{share}", grouped(*padding))
+            }
+            Padding::Elements(elements) if elements == "0" => "no padding".to_owned(),
+            Padding::Elements(elements) => format!("{elements} elements padding"),
+        }
+    }
+}
+
+fn padding(tensor: &Value) -> Padding {
+    let elements = &tensor["padding_elements"];
+    let bits = tensor["element_bits"].as_u64();
+    let logical = tensor["logical_elements"].as_u64();
+    match (elements.as_u64(), tensor["bytes"].as_u64(), logical.zip(bits)) {
+        (Some(0), _, _) => Padding::Bytes(0),
+        (Some(_), Some(all), Some((logical, bits))) => {
+            let used = u128::from(logical) * u128::from(bits);
+            let used = u64::try_from(used.div_ceil(8)).unwrap_or(u64::MAX);
+            Padding::Bytes(all.saturating_sub(used))
+        }
+        (Some(elements), _, _) => Padding::Elements(elements.to_string()),
+        (None, _, _) => Padding::Elements(elements.as_str().unwrap_or("?").to_owned()),
+    }
+}
+
+/// Tenths of a percent, rounded down but never to nothing: ` (25.0 %)`.
+fn percent(part: u64, all: u64) -> String {
+    let tenths = (u128::from(part) * 1000).checked_div(u128::from(all)).unwrap_or(0);
+    match tenths {
+        0 => " (< 0.1 %)".to_owned(),
+        _ => format!(" ({}.{} %)", tenths / 10, tenths % 10),
+    }
+}
+
+fn shape(extents: &[Value]) -> String {
+    let extents: Vec<String> = extents.iter().map(plain).collect();
+    format!("[{}]", extents.join(", "))
+}
+
+fn bytes(value: &Value) -> String {
+    match value.as_u64() {
+        Some(bytes) => format!("{} bytes", grouped(bytes)),
+        None => format!("{} bytes", plain(value)),
+    }
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// `33 554 432`: thin groups of three, from 10 000 on.
+fn grouped(value: u64) -> String {
+    let digits = value.to_string();
+    if digits.len() < 5 {
+        return digits;
+    }
+    let mut out = String::new();
+    for (k, digit) in digits.chars().enumerate() {
+        if k > 0 && (digits.len() - k).is_multiple_of(3) {
+            out.push(' ');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// The rows, aligned.
+pub(crate) fn table(rows: &[Row]) -> String {
+    let rows: Vec<[String; 6]> = rows.iter().map(Row::columns).collect();
+    let width = |k: usize| rows.iter().map(|row| row[k].chars().count()).max().unwrap_or(0);
+    let widths: [usize; 6] = std::array::from_fn(width);
+    let mut out = String::new();
+    for row in &rows {
+        let mut line = String::new();
+        for (k, cell) in row.iter().enumerate() {
+            let gap = " ".repeat(widths[k] - cell.chars().count());
+            // Sizes are read from the right.
+            let (left, right) = if k == 4 { (gap.as_str(), "") } else { ("", gap.as_str()) };
+            line.extend([left, cell, right, "  "]);
+        }
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(name: &str, shapes: [Value; 2], [elements, padding, bytes]: [Value; 3]) -> Row {
+        let [extent, physical] = shapes;
+        let value = json!({
+            "name": name, "dtype": "f32", "element_bits": 32, "axes": [{"name": "n", "extent": extent}],
+            "physical_shape": [physical], "verdict": "padded",
+            "logical_elements": elements, "padding_elements": padding, "bytes": bytes,
+        });
+        Row::from_json(&value, "a.kdl")
+    }
+
+    #[test]
+    fn rows_align_and_say_how_much_is_padding() {
+        let rows = [
+            row("a", [json!(3), json!(4)], [json!(3), json!(1), json!(16)]),
+            row(
+                "weights",
+                [json!(100_000), json!(100_000)],
+                [json!(100_000), json!(0), json!(400_000)],
+            ),
+            row(
+                "t",
+                [json!("batch"), json!("batch")],
+                [json!("batch"), json!("0"), json!("batch * 4")],
+            ),
+        ];
+        assert_eq!(
+            table(&rows),
+            "\
+a        f32  [3] -> [4]            padded         16 bytes  4 padding (25.0 %)
+weights  f32  [100000] -> [100000]  padded    400 000 bytes  no padding
+t        f32  [batch] -> [batch]    padded  batch * 4 bytes  no padding
+"
+        );
+    }
+
+    #[test]
+    fn json_rows_give_padding_in_bytes_where_it_is_known() {
+        let row = row("a", [json!(3), json!(4)], [json!(3), json!(1), json!(16)]);
+        assert_eq!(
+            row.json().to_string(),
+            r#"{"name":"a","file":"a.kdl","dtype":"f32","shape":[3],"physical_shape":[4],"verdict":"padded","bytes":16,"padding_bytes":4}"#
+        );
+    }
+
+    #[test]
+    fn a_small_share_is_not_nothing() {
+        assert_eq!(percent(1, 1_000_000), " (< 0.1 %)");
+        assert_eq!(percent(1, 3), " (33.3 %)");
+        assert_eq!(percent(0, 0), " (< 0.1 %)");
+    }
+}

@@ -1,0 +1,228 @@
+use std::sync::Arc;
+
+use layoutc_compiler::codes::Code;
+use layoutc_compiler::diagnostic::{Diagnostic, Place};
+
+use super::*;
+
+const MANIFEST: &str = "tensor input dtype=f32 {\n    shape { n 4; c 8 }\n    layout {\n        \
+                        map \"(n, c) -> (n, c % 4)\"\n    }\n}\n";
+
+/// The place of the first `what` in `text`.
+fn place(file: &str, text: &str, what: &str) -> Place {
+    let start = text.find(what).expect("the text holds it");
+    Place::new(&Arc::from(file), start..start + what.len())
+}
+
+fn rendered(text: &str, diagnostic: &Diagnostic) -> String {
+    human::render(diagnostic, &|_| Some(Source::whole(text)), false)
+}
+
+fn refusal() -> Diagnostic {
+    let message = "two elements of `input` share a slot";
+    let place = place("layouts/a.kdl", MANIFEST, "c % 4");
+    Diagnostic::error(Code::MapNotInjective, message, place, "drops c // 4")
+        .note("input[0, 0] and input[0, 4] both land at (0, 0)")
+        .help("keep the quotient too: `(n, c // 4, c % 4)`")
+        .witness(vec![vec![0, 0], vec![0, 4]])
+}
+
+#[test]
+fn a_refusal_reads_as_the_contract_has_it() {
+    assert_eq!(
+        rendered(MANIFEST, &refusal()),
+        "\
+error[map::not_injective]: two elements of `input` share a slot
+  ┌─ layouts/a.kdl:4:28
+  │         map \"(n, c) -> (n, c % 4)\"
+  │                            ^^^^^ drops c // 4
+  = input[0, 0] and input[0, 4] both land at (0, 0)
+  = help: keep the quotient too: `(n, c // 4, c % 4)`
+"
+    );
+}
+
+#[test]
+fn the_same_as_json_is_one_line_with_bytes_and_characters() {
+    let line = json::render(&refusal(), &|_| Some(Source::whole(MANIFEST)));
+    assert_eq!(
+        line,
+        concat!(
+            r#"{"kind":"diagnostic","severity":"error","code":"map::not_injective","#,
+            r#""message":"two elements of `input` share a slot","#,
+            r#""labels":[{"file":"layouts/a.kdl","start":88,"end":93,"line":4,"column":28,"#,
+            r#""message":"drops c // 4","primary":true}],"#,
+            r#""notes":["input[0, 0] and input[0, 4] both land at (0, 0)"],"#,
+            r#""witness":[[0,0],[0,4]],"help":["keep the quotient too: `(n, c // 4, c % 4)`"],"#,
+            r#""docs":"layoutc explain map::not_injective"}"#,
+            "\n"
+        )
+    );
+}
+
+#[test]
+fn other_places_follow_each_under_its_own_line_number() {
+    let text = "const A 1\ntensor a\ntensor a\n";
+    let file = Arc::from("a.kdl");
+    let first = Diagnostic::error(
+        Code::NameUnknown,
+        "two tensors of one name",
+        Place::new(&file, 26..27),
+        "again",
+    )
+    .also(Place::new(&file, 19..25), "a tensor")
+    .also(Place::new(&file, 17..18), "first here");
+    assert_eq!(
+        rendered(text, &first),
+        "\
+error[name::unknown]: two tensors of one name
+  ┌─ a.kdl:3:8
+  │ tensor a
+  │        ^ again
+  │ ------ a tensor
+  ┌─ a.kdl:2:8
+  │ tensor a
+  │        - first here
+"
+    );
+}
+
+#[test]
+fn another_file_has_a_line_of_its_own_and_one_that_cannot_be_read_has_no_excerpt() {
+    let lookup = |file: &str| (file == "a.kdl").then(|| Source::whole("use \"b.kdl\"\n"));
+    let text = "use \"b.kdl\"\n";
+    let diagnostic =
+        Diagnostic::error(Code::NameUnknown, "no such file", place("a.kdl", text, "\"b.kdl\""), "")
+            .also(Place::new(&Arc::from("b.kdl"), 7..9), "not UTF-8 here");
+    assert_eq!(
+        human::render(&diagnostic, &lookup, false),
+        "\
+error[name::unknown]: no such file
+  ┌─ a.kdl:1:5
+  │ use \"b.kdl\"
+  │     ^^^^^^^
+  ┌─ b.kdl
+  │ not UTF-8 here
+"
+    );
+}
+
+#[test]
+fn tabs_and_wide_characters_keep_the_caret_below_its_character() {
+    let text = "\tname \"層層\" x\n";
+    let diagnostic =
+        Diagnostic::warning(Code::NameUnknown, "hm", place("a.kdl", text, "x"), "here");
+    assert_eq!(
+        rendered(text, &diagnostic),
+        "\
+warning[name::unknown]: hm
+  ┌─ a.kdl:1:12
+  │     name \"層層\" x
+  │                 ^ here
+"
+    );
+    let wide = Diagnostic::warning(Code::NameUnknown, "hm", place("a.kdl", text, "層層"), "");
+    assert!(rendered(text, &wide).ends_with("  │           ^^^^\n"), "{}", rendered(text, &wide));
+}
+
+#[test]
+fn a_span_of_several_lines_is_underlined_to_the_end_of_the_first() {
+    let text = "layout {\n    tile 8\n}\n";
+    let diagnostic =
+        Diagnostic::error(Code::KdlSyntax, "bad", Place::new(&Arc::from("a.kdl"), 7..20), "all");
+    assert_eq!(
+        rendered(text, &diagnostic),
+        "error[kdl::syntax]: bad\n  ┌─ a.kdl:1:8\n  │ layout {\n  │        ^... all\n"
+    );
+}
+
+#[test]
+fn an_empty_span_and_the_end_of_the_file_have_one_caret() {
+    let text = "layout {\n";
+    let at = |span| {
+        let place = Place::new(&Arc::from("a.kdl"), span);
+        rendered(text, &Diagnostic::error(Code::KdlSyntax, "bad", place, ""))
+    };
+    assert_eq!(at(3..3), "error[kdl::syntax]: bad\n  ┌─ a.kdl:1:4\n  │ layout {\n  │    ^\n");
+    let end = "error[kdl::syntax]: bad\n  ┌─ a.kdl:1:9\n  │ layout {\n  │         ^\n";
+    assert_eq!(at(9..9), end);
+    assert_eq!(at(8..9), end);
+    assert_eq!(at(99..120), end);
+}
+
+#[test]
+fn an_empty_file_has_a_place_too() {
+    let place = Place::new(&Arc::from("a.kdl"), 0..0);
+    let diagnostic = Diagnostic::error(Code::KdlSyntax, "nothing here", place, "");
+    assert_eq!(
+        rendered("", &diagnostic),
+        "error[kdl::syntax]: nothing here\n  ┌─ a.kdl:1:1\n  │\n  │ ^\n"
+    );
+}
+
+#[test]
+fn a_long_line_is_cut_around_the_span() {
+    let text = format!("{}BAD{}\n", "a".repeat(500), "z".repeat(500));
+    let diagnostic = Diagnostic::error(Code::KdlSyntax, "bad", place("a.kdl", &text, "BAD"), "it");
+    assert_eq!(
+        rendered(&text, &diagnostic),
+        format!(
+            "error[kdl::syntax]: bad\n  ┌─ a.kdl:1:501\n  │ …{}BAD{}…\n  │ {}^^^ it\n",
+            "a".repeat(30),
+            "z".repeat(67),
+            " ".repeat(31)
+        )
+    );
+    let all =
+        Diagnostic::error(Code::KdlSyntax, "bad", Place::new(&Arc::from("a.kdl"), 0..1003), "");
+    let underline = format!("  │ {}...\n", "^".repeat(100));
+    assert!(rendered(&text, &all).ends_with(&underline), "{}", rendered(&text, &all));
+}
+
+#[test]
+fn what_would_fool_the_terminal_is_spelt_out() {
+    let text = "map \"a\u{202e}b\"\u{1b}[2J\n";
+    let diagnostic = Diagnostic::error(
+        Code::KdlSyntax,
+        "no \u{1b}[31m here",
+        place("a.kdl", text, "b"),
+        "at\u{200b}",
+    )
+    .note("one\ntwo\r");
+    assert_eq!(
+        rendered(text, &diagnostic),
+        "\
+error[kdl::syntax]: no \\u{1b}[31m here
+  ┌─ a.kdl:1:8
+  │ map \"a\\u{202e}b\"\\u{1b}[2J
+  │               ^ at\\u{200b}
+  = one
+    two\\u{d}
+"
+    );
+}
+
+#[test]
+fn colours_are_only_there_when_asked_for() {
+    let lookup = |_: &str| Some(Source::whole(MANIFEST));
+    let colored = human::render(&refusal(), &lookup, true);
+    assert!(colored.starts_with("\x1b[1;31merror[map::not_injective]\x1b[0m"), "{colored:?}");
+    assert!(colored.contains("\x1b[36m┌─\x1b[0m"), "{colored:?}");
+    let mut plain = colored;
+    for code in ["\x1b[1;31m", "\x1b[31m", "\x1b[36m", "\x1b[1m", "\x1b[0m"] {
+        plain = plain.replace(code, "");
+    }
+    assert_eq!(plain, human::render(&refusal(), &lookup, false));
+}
+
+#[test]
+fn a_flood_is_capped_and_counted() {
+    let mut report = Report::default();
+    report.text("layouts/a.kdl".to_owned(), Arc::from(MANIFEST));
+    report.add((0..60).map(|_| refusal()));
+    let file: Arc<str> = Arc::from("layouts/a.kdl");
+    report.add([Diagnostic::warning(Code::NameUnknown, "hm", Place::new(&file, 0..1), "")]);
+    let text = report.text_for_people(false);
+    assert_eq!(text.matches("error[").count(), CAP);
+    assert!(text.ends_with("\n\n… and 10 more errors\n\n60 errors, 1 warning\n"), "{text}");
+}

@@ -1,0 +1,89 @@
+//! How characters look in a terminal: widths, tabs, and the ones that must not be printed as they are.
+
+use unicode_width::UnicodeWidthChar;
+
+/// The columns between two tab stops.
+const TAB: usize = 4;
+
+/// One character of a source line as it is printed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Cell {
+    /// The byte of the line where the character starts.
+    pub(crate) start: usize,
+    /// What is printed.
+    pub(crate) text: String,
+    /// How many columns that takes.
+    pub(crate) width: usize,
+}
+
+/// The characters of a line, tabs as spaces, dangerous ones escaped.
+pub(crate) fn cells(line: &str) -> Vec<Cell> {
+    let mut column = 0;
+    let mut cells = Vec::new();
+    for (start, c) in line.char_indices() {
+        let (text, width) = if c == '\t' {
+            let width = TAB - column % TAB;
+            (" ".repeat(width), width)
+        } else if is_hidden(c) {
+            let text = escaped(c);
+            let width = text.len();
+            (text, width)
+        } else {
+            (c.to_string(), c.width().unwrap_or(0))
+        };
+        column += width;
+        cells.push(Cell { start, text, width });
+    }
+    cells
+}
+
+/// A text for one line of a message: what would move the cursor or reorder the line is escaped.
+pub(crate) fn escape(text: &str) -> String {
+    let mut escape = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_hidden(c) { escape.push_str(&escaped(c)) } else { escape.push(c) }
+    }
+    escape
+}
+
+fn escaped(c: char) -> String {
+    format!("\\u{{{:x}}}", u32::from(c))
+}
+
+/// Control characters, line and paragraph separators, and the invisible ones that reorder or join what is around
+/// them (Unicode's bidirectional controls, zero-width characters, tags).
+fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{feff}')
+        || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fff9}'..='\u{fffb}')
+        || matches!(c, '\u{e0000}'..='\u{e007f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn printed(line: &str) -> (String, usize) {
+        let cells = cells(line);
+        let text = cells.iter().map(|cell| cell.text.as_str()).collect();
+        (text, cells.iter().map(|cell| cell.width).sum())
+    }
+
+    #[test]
+    fn a_tab_reaches_the_next_stop() {
+        assert_eq!(printed("a\tb"), ("a   b".to_owned(), 5));
+        assert_eq!(printed("\t\tb"), ("        b".to_owned(), 9));
+    }
+
+    #[test]
+    fn east_asian_characters_take_two_columns_and_marks_none() {
+        assert_eq!(printed("層").1, 2);
+        assert_eq!(printed("e\u{301}").1, 1);
+    }
+
+    #[test]
+    fn what_hides_is_shown() {
+        assert_eq!(printed("a\u{202e}b").0, "a\\u{202e}b");
+        assert_eq!(escape("x\u{1b}[31m\n"), "x\\u{1b}[31m\\u{a}");
+    }
+}

@@ -1,0 +1,71 @@
+//! Manifests found, read and checked: what every command starts with.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use layoutc_compiler::diagnostic::Diagnostic;
+use layoutc_compiler::model::Tensor;
+use layoutc_compiler::{Checked, check};
+
+use crate::console::Console;
+use crate::fault::Fault;
+use crate::project::files::Files;
+use crate::project::{self, Project};
+use crate::report::{Report, counted};
+
+/// The checked projects of a command, and what there is to say of them.
+#[derive(Debug)]
+pub(crate) struct Session {
+    /// Each project with what the compiler found in it.
+    pub(crate) projects: Vec<(Project, Checked)>,
+    /// Everything to be printed.
+    pub(crate) report: Report,
+}
+
+impl Session {
+    /// Finds, reads and checks what PATHS name.
+    pub(crate) fn open(paths: &[PathBuf], console: &mut Console) -> Result<Self, Fault> {
+        let mut report = Report::default();
+        let mut projects = Vec::new();
+        for project in project::discover(paths, &mut report)? {
+            if console.verbose {
+                let manifests = counted(project.manifests.len(), "manifest");
+                console.remark(&format!("{}: {manifests}\n", project::seen(&project.root)));
+            }
+            let files = Files::new(&project.root);
+            let manifests: Vec<String> = project.manifests.keys().cloned().collect();
+            let checked = check(&files, &manifests, &project.config);
+            for (path, text) in files.into_texts()? {
+                report.text(project.shown(&path), text);
+            }
+            report.add(checked.diagnostics.iter().map(|d| localized(d, &project)));
+            projects.push((project, checked));
+        }
+        Ok(Self { projects, report })
+    }
+
+    /// The good tensors of the manifests asked for, each with its manifest's path as people see it.
+    pub(crate) fn tensors(&self) -> impl Iterator<Item = (String, &Tensor)> {
+        self.projects.iter().flat_map(|(project, checked)| {
+            let asked = |path: &str| project.manifests.contains_key(path);
+            let manifests = checked.manifests.iter().filter(move |m| asked(&m.path));
+            manifests
+                .flat_map(|manifest| &manifest.tensors)
+                .map(|tensor| (project.shown(&tensor.file), tensor))
+        })
+    }
+
+    /// How many manifests were asked for.
+    pub(crate) fn manifests(&self) -> usize {
+        self.projects.iter().map(|(project, _)| project.manifests.len()).sum()
+    }
+}
+
+/// A diagnostic with the paths that people see.
+pub(crate) fn localized(diagnostic: &Diagnostic, project: &Project) -> Diagnostic {
+    let mut diagnostic = diagnostic.clone();
+    for label in &mut diagnostic.labels {
+        label.place.file = Arc::from(project.shown(&label.place.file));
+    }
+    diagnostic
+}

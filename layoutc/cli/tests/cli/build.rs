@@ -1,0 +1,192 @@
+use std::fs;
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::world::{BLOCKED, BROKEN, World};
+
+fn project() -> World {
+    World::new(&[("layoutc.toml", ""), ("layouts/a.kdl", BLOCKED), ("layouts/x/a.kdl", BLOCKED)])
+}
+
+/// `(status, path)` of every output of a build's JSON.
+fn statuses(out: &str) -> Vec<(String, String)> {
+    let object: Value = serde_json::from_str(out.lines().next().expect("a line")).expect("JSON");
+    assert_eq!((&object["version"], &object["kind"]), (&1.into(), &"build".into()));
+    let text = |value: &Value| value.as_str().expect("a text").to_owned();
+    let outputs = object["outputs"].as_array().expect("a list").iter();
+    outputs.map(|output| (text(&output["status"]), text(&output["path"]))).collect()
+}
+
+fn all_are(status: &str, out: &str) -> bool {
+    let statuses = statuses(out);
+    !statuses.is_empty() && statuses.iter().all(|(found, _)| found == status)
+}
+
+#[test]
+fn a_build_writes_below_the_targets_folder_and_a_second_one_nothing() {
+    let world = project();
+    let ran = world.run(&["build", "--format", "json"]);
+    assert!(all_are("written", ran.good()), "{}", ran.out);
+    let files = world.files("generated");
+    for file in ["generated/c/a.h", "generated/c/x/a.h"] {
+        assert!(files.iter().any(|found| found == file), "{file}: {files:?}");
+    }
+    let time = || fs::metadata(world.path("generated/c/a.h")).and_then(|m| m.modified()).ok();
+    let before = time();
+    assert!(all_are("unchanged", world.run(&["build", "--format", "json"]).good()));
+    assert_eq!(time(), before);
+}
+
+#[test]
+fn part_of_a_project_gives_the_same_bytes_from_any_folder() {
+    let world = project();
+    world.run(&["build"]).good();
+    let all = world.files("generated");
+    let text = world.read("generated/c/x/a.h");
+    assert!(text.is_some());
+    fs::remove_dir_all(world.path("generated")).expect("gone");
+    world.run_in("layouts/x", &["build", "a.kdl"], "").good();
+    assert_eq!(world.read("generated/c/x/a.h"), text);
+    world.run(&["build", "./layouts/a.kdl"]).good();
+    assert_eq!(world.files("generated"), all);
+}
+
+#[test]
+fn a_lone_manifest_builds_beside_itself() {
+    let world = World::new(&[("here/one.kdl", BLOCKED)]);
+    world.run(&["build", "here/one.kdl"]).good();
+    assert!(world.read("here/generated/c/one.h").is_some(), "{:?}", world.files("."));
+}
+
+#[test]
+fn an_error_anywhere_writes_nothing() {
+    let world = project();
+    world.write("layouts/b.kdl", BROKEN);
+    let ran = world.run(&["build"]);
+    assert_eq!(ran.refused().0, Some(1));
+    assert!(ran.err.ends_with("\n1 error\n"), "{}", ran.err);
+    assert_eq!(world.files("generated"), [""; 0]);
+}
+
+#[test]
+fn a_dry_run_and_a_check_write_nothing() {
+    let world = project();
+    let ran = world.run(&["build", "--dry-run", "--format", "json"]);
+    assert!(all_are("written", ran.good()), "{}", ran.out);
+    let ran = world.run(&["build", "--check"]);
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.err.contains("error[output::stale]: `generated/c/a.h` is missing"), "{}", ran.err);
+    assert_eq!(world.files("generated"), [""; 0]);
+    world.run(&["build"]).good();
+    world.run(&["build", "--check"]).good();
+    world.write("layouts/a.kdl", &BLOCKED.replace("w 8", "w 12"));
+    let ran = world.run(&["build", "--check"]);
+    assert!(ran.err.contains("`generated/c/a.h` is not up to date"), "{}", ran.err);
+}
+
+#[test]
+fn foreign_and_edited_files_are_refused_until_forced() {
+    let world = project();
+    world.run(&["build"]).good();
+    let edited = format!("{}\n#define MINE 1\n", world.read("generated/c/a.h").expect("there"));
+    world.write("generated/c/a.h", &edited);
+    world.write("generated/c/x/a.h", "int mine;\n");
+    let ran = world.run(&["build"]);
+    assert_eq!(ran.refused().0, Some(1));
+    assert!(ran.err.contains("error[output::edited]: `generated/c/a.h` was"), "{}", ran.err);
+    assert!(ran.err.contains("error[output::foreign]: `generated/c/x/a.h` was"), "{}", ran.err);
+    assert!(ran.err.contains("--force"), "{}", ran.err);
+    assert_eq!(world.read("generated/c/a.h"), Some(edited));
+    world.run(&["build", "--force"]).good();
+    assert!(world.read("generated/c/x/a.h").is_some_and(|text| text != "int mine;\n"));
+}
+
+#[test]
+fn outputs_of_a_manifest_that_is_gone_are_removed_by_a_whole_build_only() {
+    let world = project();
+    world.run(&["build"]).good();
+    fs::remove_file(world.path("layouts/x/a.kdl")).expect("gone");
+    world.write("generated/c/mine.h", "int mine;\n");
+    world.run(&["build", "layouts/a.kdl"]).good();
+    assert!(world.read("generated/c/x/a.h").is_some());
+    let ran = world.run(&["build", "--format", "json"]);
+    let removed = ("removed".to_owned(), "generated/c/x/a.h".to_owned());
+    assert!(statuses(ran.good()).contains(&removed), "{}", ran.out);
+    assert!(!world.path("generated/c/x").exists());
+    assert!(world.read("generated/c/mine.h").is_some());
+}
+
+#[test]
+fn another_folder_and_a_target_may_be_named() {
+    let world = World::new(&[("p/layoutc.toml", ""), ("p/layouts/a.kdl", BLOCKED)]);
+    world.run_in("p", &["build", "--out", "../out", "--target", "c"], "").good();
+    assert!(world.read("out/c/a.h").is_some());
+    assert!(!world.path("p/generated").exists());
+    let ran = world.run_in("p", &["build", "--target", "fortran"], "");
+    assert_eq!(ran.refused().0, Some(2));
+}
+
+#[test]
+fn an_output_folder_outside_the_project_is_refused() {
+    let world = World::new(&[
+        ("p/layoutc.toml", "[project]\nout-dir = \"../elsewhere\"\n"),
+        ("p/layouts/a.kdl", BLOCKED),
+    ]);
+    assert_eq!(world.run(&["build", "p"]).refused().0, Some(1));
+    assert!(!world.path("elsewhere").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn an_output_folder_that_is_a_link_out_of_the_project_is_refused() {
+    let world = project();
+    let outside = tempfile::tempdir().expect("a folder");
+    std::os::unix::fs::symlink(outside.path(), world.path("generated")).expect("a link");
+    let ran = world.run(&["build"]);
+    assert_eq!(ran.refused().0, Some(1));
+    assert!(ran.err.starts_with("error[output::link]: `generated` is a link to"), "{}", ran.err);
+    assert_eq!(fs::read_dir(outside.path()).expect("there").count(), 0);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_that_cannot_be_written_is_the_machines_fault() {
+    // `/proc` takes no new folders, not even from root.
+    let world = project();
+    let ran = world.run(&["build", "--out", "/proc/layoutc"]);
+    assert_eq!(ran.refused().0, Some(3));
+    assert!(ran.err.starts_with("error[output::io]: cannot make `"), "{}", ran.err);
+}
+
+#[test]
+fn builds_at_once_give_the_bytes_of_one() {
+    let world = project();
+    world.run(&["build"]).good();
+    let texts = |world: &World| -> Vec<_> {
+        world.files("generated").iter().map(|file| (file.clone(), world.read(file))).collect()
+    };
+    let expected = texts(&world);
+    fs::remove_dir_all(world.path("generated")).expect("gone");
+    let start = || {
+        let mut command = world.command(".", &["build", "-q"]);
+        command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts")
+    };
+    let children: Vec<_> = (0..8).map(|_| start()).collect();
+    for child in children {
+        let output = child.wait_with_output().expect("it ends");
+        let err = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!((output.status.code(), err.as_str()), (Some(0), ""));
+    }
+    assert_eq!(texts(&world), expected);
+}
+
+#[test]
+fn the_summary_has_a_line_for_every_tensor_and_quiet_has_none() {
+    let world = World::new(&[("a.kdl", &BLOCKED.replace("w 8", "w 6"))]);
+    let ran = world.run(&["build", "a.kdl"]);
+    let first = ran.good().lines().next().expect("a line");
+    assert_eq!(first, "t  f32  [4, 6] -> [32]  padded  128 bytes  32 padding (25.0 %)");
+    assert!(ran.out.contains("\nwritten    generated/c/a.h\n"), "{}", ran.out);
+    assert_eq!(world.run(&["build", "a.kdl", "-q"]).good(), "");
+}

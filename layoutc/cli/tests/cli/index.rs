@@ -1,0 +1,132 @@
+use crate::world::{BLOCKED, World};
+
+const SYMBOLIC: &str = "\
+symbol batch min=4 max=64 multiple=4
+tensor s dtype=f32 {
+    shape { n batch; c 4 }
+}
+tensor scalar dtype=f32 { shape {} }
+";
+
+#[test]
+fn coordinates_come_from_the_arguments_in_their_order() {
+    let world = World::new(&[("a.kdl", BLOCKED)]);
+    let ran = world.run(&["index", "a.kdl", "t", "0,0", "1,5", "3, 7"]);
+    assert_eq!(
+        ran.good(),
+        "\
+t[0, 0] -> storage [0, 0, 0], physical [0], offset 0
+t[1, 5] -> storage [1, 1, 1], physical [21], offset 21
+t[3, 7] -> storage [1, 3, 3], physical [31], offset 31
+"
+    );
+    let ran = world.run(&["index", "a.kdl", "t", "1,5", "--format", "json"]);
+    let line = r#"{"logical":[1,5],"storage":[1,1,1],"physical":[21],"offset":21}"#;
+    assert_eq!(ran.good(), format!("{line}\n"));
+}
+
+#[test]
+fn coordinates_come_from_standard_input_and_a_bad_one_does_not_stop_the_rest() {
+    let world = World::new(&[("a.kdl", BLOCKED)]);
+    let args = ["index", "a.kdl", "t", "--format", "json"];
+    let ran = world.run_in(".", &args, "1,5\n1,x\r\n4,0\n\n 3 , 7 \n0,0");
+    assert_eq!(ran.code, Some(1));
+    let lines: Vec<serde_json::Value> =
+        ran.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let offsets: Vec<_> = lines[..3].iter().map(|line| &line["offset"]).collect();
+    assert_eq!(offsets, [21, 31, 0]);
+    let faults: Vec<_> = lines[3..]
+        .iter()
+        .map(|line| {
+            assert_eq!(line["code"], "shape::coordinate");
+            let label = &line["labels"][0];
+            assert_eq!(label["file"], "<stdin>");
+            (label["line"].as_u64(), label["column"].as_u64(), label["start"].as_u64())
+        })
+        .collect();
+    assert_eq!(faults[0], (Some(2), Some(3), Some(6)));
+    assert_eq!(faults[1].0, Some(3));
+    assert_eq!(faults[2].0, Some(4));
+}
+
+#[test]
+fn a_bad_argument_is_underlined() {
+    let world = World::new(&[("a.kdl", BLOCKED)]);
+    let ran = world.run(&["index", "a.kdl", "t", "0,0", "1, b"]);
+    assert_eq!(ran.out, "t[0, 0] -> storage [0, 0, 0], physical [0], offset 0\n");
+    assert_eq!(
+        (ran.code, ran.err.as_str()),
+        (
+            Some(1),
+            "\
+error[shape::coordinate]: `b` is not an index
+  ┌─ <coordinate 2>:1:4
+  │ 1, b
+  │    ^
+
+1 error
+"
+        )
+    );
+}
+
+#[test]
+fn a_coordinate_that_begins_with_a_minus_is_no_option() {
+    let world = World::new(&[("a.kdl", BLOCKED)]);
+    let ran = world.run(&["index", "a.kdl", "t", "-1,2", "0,0", "--inverse"]);
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.err.starts_with("error[shape::coordinate]: "), "{}", ran.err);
+    assert!(ran.err.contains("  │ -1,2\n"), "{}", ran.err);
+}
+
+#[test]
+fn the_inverse_says_who_lives_where() {
+    let padded = BLOCKED.replace("w 8", "w 6");
+    let world = World::new(&[("a.kdl", &padded)]);
+    let ran = world.run(&["index", "a.kdl", "t", "--inverse", "21", "22"]);
+    assert_eq!(ran.good(), "physical [21] -> t[1, 5]\nphysical [22] -> padding\n");
+    let ran = world.run(&["index", "a.kdl", "t", "--inverse", "--format", "json", "21", "22"]);
+    assert_eq!(
+        ran.good(),
+        "{\"physical\":[21],\"logical\":[1,5]}\n{\"physical\":[22],\"logical\":null}\n"
+    );
+}
+
+#[test]
+fn symbols_take_their_values_from_the_command_line() {
+    let world = World::new(&[("a.kdl", SYMBOLIC)]);
+    let run = |args: &[&str]| world.run(&[&["index", "a.kdl", "s", "7,1"][..], args].concat());
+    let line = "s[7, 1] -> storage [7, 1], physical [29], offset 29\n";
+    assert_eq!(run(&["--set", "batch=8"]).good(), line);
+    for (args, message) in [
+        (&[][..], "`s` depends on symbols: add --set batch=VALUE"),
+        (&["--set", "batch"], "`--set batch`: write NAME=VALUE, a whole number"),
+        (&["--set", "bacth=8"], "`s` has no symbol `bacth`; did you mean `batch`?"),
+        (&["--set", "batch=6"], "`batch` is promised to be 4 to 64, a multiple of 4, not 6"),
+        (&["--set", "batch=68"], "`batch` is promised to be 4 to 64, a multiple of 4, not 68"),
+    ] {
+        assert_eq!(run(args).refused(), (Some(2), format!("error: {message}\n").as_str()));
+    }
+    let ran = run(&["--set", "batch=4"]);
+    assert_eq!(ran.code, Some(1), "7 lies outside 0..4: {}", ran.err);
+}
+
+#[test]
+fn the_coordinate_of_rank_0_is_an_empty_line() {
+    let world = World::new(&[("a.kdl", SYMBOLIC)]);
+    let line = r#"{"logical":[],"storage":[],"physical":[0],"offset":0}"#;
+    let args = ["index", "a.kdl", "scalar", "--format", "json"];
+    assert_eq!(world.run_in(".", &args, "\n").good(), format!("{line}\n"));
+    let with_argument = [&args[..], &[""]].concat();
+    assert_eq!(world.run(&with_argument).good(), format!("{line}\n"));
+    assert_eq!(world.run_in(".", &args, "").good(), "");
+}
+
+#[test]
+fn an_unknown_tensor_and_a_folder_are_the_command_lines_fault() {
+    let world = World::new(&[("a.kdl", BLOCKED)]);
+    let ran = world.run(&["index", "a.kdl", "x", "0,0"]);
+    let line = "error: there is no tensor `x`\n";
+    assert_eq!(ran.refused(), (Some(2), line));
+    assert_eq!(world.run(&["index", ".", "t", "0,0"]).code, Some(2));
+}

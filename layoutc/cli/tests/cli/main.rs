@@ -1,0 +1,11 @@
+//! The binary as its users meet it: exit codes, standard output, standard error, files.
+
+#![expect(clippy::expect_used, reason = "a test that cannot go on fails")]
+
+mod arguments;
+mod build;
+mod explain;
+mod index;
+mod inspect;
+mod project;
+mod world;

@@ -1,0 +1,120 @@
+//! A folder of its own for every test, and the binary run in it.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// What a run gave.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Ran {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Ran {
+    /// Exit code and standard error, which must be of a run that printed no result.
+    pub(crate) fn refused(&self) -> (Option<i32>, &str) {
+        assert_eq!(self.out, "", "{}", self.err);
+        (self.code, &self.err)
+    }
+
+    /// Standard output of a run in which all was well.
+    pub(crate) fn good(&self) -> &str {
+        assert_eq!((self.code, self.err.as_str()), (Some(0), ""), "{}", self.out);
+        &self.out
+    }
+}
+
+pub(crate) struct World(tempfile::TempDir);
+
+impl World {
+    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
+        let world = Self(tempfile::tempdir().expect("a folder"));
+        for (path, text) in files {
+            world.write(path, text);
+        }
+        world
+    }
+
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
+        self.0.path().join(path)
+    }
+
+    pub(crate) fn write(&self, path: &str, text: &str) {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
+        fs::write(path, text).expect("a file");
+    }
+
+    pub(crate) fn read(&self, path: &str) -> Option<String> {
+        fs::read_to_string(self.path(path)).ok()
+    }
+
+    /// Every file below a folder, by name.
+    pub(crate) fn files(&self, folder: &str) -> Vec<String> {
+        let mut files = Vec::new();
+        let mut folders = vec![self.path(folder)];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+                let path = entry.path();
+                if entry.file_type().expect("a type").is_dir() {
+                    folders.push(path);
+                } else {
+                    let name = path.strip_prefix(self.0.path()).expect("below");
+                    files.push(name.to_string_lossy().into_owned());
+                }
+            }
+        }
+        files.sort();
+        files
+    }
+
+    pub(crate) fn run(&self, args: &[&str]) -> Ran {
+        self.run_in(".", args, "")
+    }
+
+    pub(crate) fn run_in(&self, folder: &str, args: &[&str], input: &str) -> Ran {
+        let mut child = self
+            .command(folder, args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        // Who does not read its input ends before it is all written.
+        drop(stdin.write_all(input.as_bytes()));
+        drop(stdin);
+        let output = child.wait_with_output().expect("it ends");
+        let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+        Ran { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    }
+
+    pub(crate) fn command(&self, folder: &str, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_layoutc"));
+        command.current_dir(self.path(folder)).args(args).env_remove("NO_COLOR");
+        command
+    }
+}
+
+/// Four rows of eight, in blocks of four.
+pub(crate) const BLOCKED: &str = "\
+tensor t dtype=f32 {
+    shape { h 4; w 8 }
+    layout {
+        map \"(h, w) -> (w // 4, h, w % 4)\"
+    }
+}
+";
+
+/// A map that drops a digit.
+pub(crate) const BROKEN: &str = "\
+tensor t dtype=f32 {
+    shape { h 4; w 8 }
+    layout {
+        map \"(h, w) -> (h, w % 4)\"
+    }
+}
+";

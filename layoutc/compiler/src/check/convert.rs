@@ -1,0 +1,117 @@
+//! `convert a to=b`: the same logical tensor in two layouts.
+
+use std::sync::Arc;
+
+use super::scope::suggestion;
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::manifest::syntax::{ConvertItem, Kind, Manifest, Name};
+use crate::model::{Convert, Tensor};
+use crate::wording;
+
+/// The conversions whose two tensors are good and fit together.
+pub(super) fn check(
+    syntax: &Manifest,
+    tensors: &[Tensor],
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<Convert> {
+    let mut converts: Vec<Convert> = Vec::new();
+    for item in &syntax.converts {
+        match one(item, syntax, tensors) {
+            Ok(Some(convert)) => {
+                if converts.iter().any(|c| (c.from, c.to) == (convert.from, convert.to)) {
+                    let place = Place::new(&syntax.file, item.span.clone());
+                    let message = "the same conversion stands twice";
+                    diagnostics.push(Diagnostic::error(Code::NameDuplicate, message, place, ""));
+                } else {
+                    converts.push(convert);
+                }
+            }
+            Ok(None) => {}
+            Err(error) => diagnostics.push(error),
+        }
+    }
+    converts
+}
+
+/// `None` where an earlier diagnostic says enough.
+fn one(
+    item: &ConvertItem,
+    syntax: &Manifest,
+    tensors: &[Tensor],
+) -> Result<Option<Convert>, Diagnostic> {
+    let file = &syntax.file;
+    let find = |name: &Name| {
+        let declared = syntax.tensors.iter().any(|tensor| tensor.name.value == name.value);
+        let broken = syntax.torn || syntax.broken.contains(&(Kind::Tensor, name.value.clone()));
+        if !declared && !broken {
+            let message = format!("there is no tensor `{}`", name.value);
+            let place = Place::new(file, name.span.clone());
+            let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
+            let known = syntax.tensors.iter().map(|tensor| tensor.name.value.as_str());
+            error.help.extend(suggestion(&name.value, known));
+            return Err(error);
+        }
+        Ok(tensors.iter().position(|tensor| tensor.name == name.value))
+    };
+    let (Some(from), Some(to)) = (find(&item.from)?, find(&item.to)?) else { return Ok(None) };
+    let (Some(source), Some(destination)) = (tensors.get(from), tensors.get(to)) else {
+        return Ok(None);
+    };
+    let place = Place::new(file, item.span.clone());
+    if from == to {
+        let message = format!("`{}` is converted to itself", source.name);
+        return Err(Diagnostic::error(Code::ShapeConvert, message, place, ""));
+    }
+    if source.dtype != destination.dtype {
+        let message = format!(
+            "`{}` holds {} and `{}` holds {}",
+            source.name, source.dtype, destination.name, destination.dtype
+        );
+        let error = Diagnostic::error(Code::DtypeConvert, message, place, "");
+        return Err(error.help("a conversion moves elements; give both the same element type"));
+    }
+    let axes = matching(source, destination, file, item)?;
+    Ok(Some(Convert { from, to, axes }))
+}
+
+/// For each axis of the source, the axis of the destination with its name and extent.
+fn matching(
+    source: &Tensor,
+    destination: &Tensor,
+    file: &Arc<str>,
+    item: &ConvertItem,
+) -> Result<Vec<usize>, Diagnostic> {
+    let (a, b) = (&source.layout, &destination.layout);
+    let shape = |tensor: &Tensor| {
+        let axes = tensor.layout.logical.iter();
+        let one = |axis: &layoutc_algebra::layout::Axis| {
+            format!("{} {}", axis.name, wording::expr(&axis.extent, &tensor.layout))
+        };
+        format!("{} {{ {} }}", tensor.name, axes.map(one).collect::<Vec<_>>().join("; "))
+    };
+    let fault = |message: String| {
+        let place = Place::new(file, item.span.clone());
+        Diagnostic::error(Code::ShapeConvert, message, place, "")
+            .note(shape(source))
+            .note(shape(destination))
+    };
+    if a.logical.len() != b.logical.len() {
+        return Err(fault(format!(
+            "`{}` and `{}` have different axes",
+            source.name, destination.name
+        )));
+    }
+    let mut axes = Vec::new();
+    for axis in &a.logical {
+        let Some(position) = b.logical.iter().position(|other| other.name == axis.name) else {
+            return Err(fault(format!("`{}` has no axis `{}`", destination.name, axis.name)));
+        };
+        let other = b.logical.get(position).map(|other| wording::expr(&other.extent, b));
+        if other != Some(wording::expr(&axis.extent, a)) {
+            return Err(fault(format!("the extents of `{}` differ", axis.name)));
+        }
+        axes.push(position);
+    }
+    Ok(axes)
+}

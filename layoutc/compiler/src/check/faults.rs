@@ -1,0 +1,129 @@
+//! The algebra's errors in the user's words.
+
+use layoutc_algebra::build::{BuildError, Builder};
+use layoutc_algebra::expr::Expr;
+use layoutc_algebra::layout::{Axis, Symbol};
+use layoutc_algebra::print;
+use layoutc_algebra::step::StepError;
+
+use super::scope::suggestion;
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Place};
+
+/// An expression in the manifest's own words.
+pub(super) fn text(expr: &Expr, logical: &[Axis], symbols: &[Symbol]) -> String {
+    print::expr(expr, &|var| crate::wording::variable(var, logical, &[], symbols))
+}
+
+/// A logical index as text: `[0, 4]`.
+pub(super) fn index(index: &[i128]) -> String {
+    format!("[{}]", index.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
+}
+
+/// The item of a map that an error is about.
+pub(super) fn item_of(error: &BuildError) -> Option<usize> {
+    match error {
+        BuildError::Negative { item, .. }
+        | BuildError::ExtentTooSmall { item, .. }
+        | BuildError::Unbounded { item } => Some(*item),
+        _ => None,
+    }
+}
+
+/// A step that names axes that are not there, or too many, or too few.
+pub(super) fn step_fault(error: &StepError, axes: &[String], place: Place) -> Diagnostic {
+    let message = error.to_string();
+    match error {
+        StepError::UnknownAxis { name, .. } => {
+            let mut fault = Diagnostic::error(Code::StepAxis, message, place, "");
+            fault.help.extend(suggestion(name, axes.iter().map(String::as_str)));
+            fault
+        }
+        StepError::MissingAxes(_) => Diagnostic::error(Code::StepAxis, message, place, "")
+            .help("name every axis, or write `...` for all the others"),
+        StepError::RepeatedAxis(_) | StepError::TwoEllipses => {
+            Diagnostic::error(Code::StepAxis, message, place, "")
+        }
+        StepError::NotAdjacent { .. } => Diagnostic::error(Code::StepAxis, message, place, "")
+            .help("bring them together with `order` first"),
+        StepError::TooFewAxes | StepError::TrailingStar | StepError::NameCount { .. } => {
+            Diagnostic::error(Code::StepForm, message, place, "")
+        }
+        StepError::TooManyAxes(_) => Diagnostic::error(Code::LimitAxes, message, place, ""),
+        StepError::Expr(_) => Diagnostic::error(Code::ExprOverflow, message, place, ""),
+    }
+}
+
+/// A step that cannot follow those before it.
+pub(super) fn build_fault(
+    error: &BuildError,
+    tensor: &str,
+    builder: &Builder,
+    place: &Place,
+) -> Diagnostic {
+    let logical = builder.logical();
+    let symbols = builder.facts().symbols();
+    let message = error.to_string();
+    let place = place.clone();
+    let names: Vec<String> = builder.axes().iter().map(|axis| axis.name.clone()).collect();
+    match error {
+        BuildError::Negative { witness, value, .. } => Diagnostic::error(
+            Code::MapNegative,
+            format!("an index of `{tensor}` goes below 0"),
+            place,
+            "",
+        )
+        .note(format!("{tensor}{} would land at {value}", index(witness)))
+        .help(format!("add what is missing: `… + {}`", value.unsigned_abs()))
+        .witness(vec![witness.clone()]),
+        BuildError::ExtentTooSmall { witness, value, needed, .. } => {
+            let needed = text(needed, logical, symbols);
+            let message = format!("the stated extent is too small for `{tensor}`");
+            Diagnostic::error(Code::MapExtent, message, place, "")
+                .note(format!("{tensor}{} lands at {value}", index(witness)))
+                .help(format!("the extent must be at least {needed}"))
+                .witness(vec![witness.clone()])
+        }
+        BuildError::Unbounded { .. } => {
+            let message =
+                format!("an index of `{tensor}` could not be proven to stay inside for all sizes");
+            Diagnostic::error(Code::MapUnproven, message, place, "")
+                .help("state facts of the symbols (`min`, `max`, `multiple`), or an index that starts at 0")
+        }
+        BuildError::AfterSeparators => {
+            Diagnostic::error(Code::SeparatorsLaterStep, message, place, "")
+                .help("put the separators last")
+        }
+        BuildError::EmptyGroup => Diagnostic::error(Code::SeparatorsEmptyGroup, message, place, "")
+            .help(format!(
+                "a separator stands after an axis that another follows; the axes here are {}",
+                names.join(", ")
+            )),
+        BuildError::AfterStrides => Diagnostic::error(Code::StepForm, message, place, "")
+            .help("put `strides` last: they are the strides of the axes as they stand"),
+        BuildError::StrideCount { .. } => Diagnostic::error(Code::StepForm, message, place, "")
+            .help(format!("one stride for each of {}", names.join(", "))),
+        BuildError::NegativeStride => Diagnostic::error(Code::StepValue, message, place, ""),
+        BuildError::Size => size(tensor, logical, symbols, place),
+        BuildError::Step(inner) => step_fault(inner, &names, place),
+        BuildError::Expr(_) => Diagnostic::error(Code::ExprOverflow, message, place, ""),
+    }
+}
+
+/// A tensor beyond 64 bits, with the factors.
+pub(super) fn size(tensor: &str, logical: &[Axis], symbols: &[Symbol], place: Place) -> Diagnostic {
+    let message = format!("`{tensor}` does not fit 64 bits");
+    let factors: Vec<String> =
+        logical.iter().map(|axis| text(&axis.extent, logical, symbols)).collect();
+    let mut fault = Diagnostic::error(Code::LimitSize, message, place, "");
+    if !factors.is_empty() {
+        fault = fault.note(format!("its extents are {}", factors.join(" × ")));
+    }
+    for symbol in symbols {
+        fault = fault.note(format!("`{}` may be {}", symbol.name, symbol.max));
+    }
+    if !symbols.is_empty() {
+        fault = fault.help("state a smaller `max` for the symbol");
+    }
+    fault.note(format!("elements and bytes are counted up to {}", i64::MAX))
+}

@@ -1,0 +1,91 @@
+//! Padding: forbidden, unexplained, or too much of it.
+
+use layoutc_algebra::expr::Expr;
+use layoutc_algebra::layout::{Layout, Verdict};
+use layoutc_algebra::simplify::Facts;
+
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::manifest::syntax::PaddingRule;
+use crate::model::Tensor;
+use crate::wording;
+
+/// Warnings about a tensor's padding, or the error that it has any.
+pub(super) fn check(
+    tensor: &Tensor,
+    rule: Option<&(PaddingRule, Place)>,
+    explained: bool,
+    warn_above: f64,
+) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
+    let layout = &tensor.layout;
+    if layout.verdict == Verdict::Bijective {
+        return Ok(Vec::new());
+    }
+    let figure = figure(layout);
+    if let Some((PaddingRule::Forbid, place)) = rule {
+        let message = format!("`{}` has padding, and none is allowed", tensor.name);
+        let error =
+            Diagnostic::error(Code::PaddingForbidden, message, place.clone(), "forbidden here");
+        return Err(vec![error.also(tensor.place.clone(), "padded here").note(figure)]);
+    }
+    let mut warnings = Vec::new();
+    let allowed = matches!(rule, Some((PaddingRule::Allow, _)));
+    if !allowed && !explained && is_unexplained(layout) {
+        let message = format!("`{}` has slots that no rounding up explains", tensor.name);
+        let warning =
+            Diagnostic::warning(Code::PaddingUnexplained, message, tensor.place.clone(), "");
+        warnings.push(
+            warning
+                .note(figure.clone())
+                .help("if that is meant, say `padding allow`; else let quotient and remainder share a divisor"),
+        );
+    }
+    if let Some(share) = share(layout)
+        && share > warn_above
+        && !allowed
+    {
+        let message = format!("{:.0} % of `{}` is padding", share * 100.0, tensor.name);
+        let warning = Diagnostic::warning(Code::PaddingLarge, message, tensor.place.clone(), "");
+        warnings.push(
+            warning
+                .note(figure)
+                .help("tile the axes whose extents the tile divides, or say `padding allow`"),
+        );
+    }
+    Ok(warnings)
+}
+
+fn figure(layout: &Layout) -> String {
+    format!(
+        "{} elements in {} slots",
+        wording::expr(&layout.logical_elements, layout),
+        wording::expr(&layout.physical_elements, layout)
+    )
+}
+
+/// The share of the slots that hold no element, when it does not depend on a symbol.
+#[expect(clippy::cast_precision_loss, reason = "a share for people")]
+fn share(layout: &Layout) -> Option<f64> {
+    let (elements, slots) =
+        (layout.logical_elements.as_const()?, layout.physical_elements.as_const()?);
+    (slots > 0).then(|| (slots - elements) as f64 / slots as f64)
+}
+
+/// Whether there are more slots than the digits of the axes, each rounded up to whole blocks, could fill.
+fn is_unexplained(layout: &Layout) -> bool {
+    let Some(digits) = &layout.digits else { return true };
+    let facts = Facts::new(&layout.symbols);
+    let product = |factors: Vec<&Expr>| {
+        let mut product = Expr::constant(1);
+        for factor in factors {
+            product = Expr::binary(layoutc_algebra::expr::BinOp::Mul, &product, factor).ok()?;
+        }
+        Some(product)
+    };
+    let filled = product(digits.digits.iter().map(|digit| &digit.extent).collect());
+    let slots = product(layout.storage.iter().map(|axis| &axis.extent).collect());
+    match (filled, slots) {
+        (Some(filled), Some(slots)) => !facts.proves_ge(&filled, &slots).unwrap_or(false),
+        _ => false,
+    }
+}

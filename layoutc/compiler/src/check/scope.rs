@@ -1,0 +1,211 @@
+//! What the names of a manifest mean: its own consts, symbols and transforms, and those of the manifests that it uses.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use layoutc_algebra::expr::Expr;
+use layoutc_algebra::layout::Symbol;
+use layoutc_algebra::simplify::Facts;
+
+use super::expr::constant;
+use super::load::Files;
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::manifest::syntax::{Bound, Kind, Manifest, Name, SymbolItem, Transform};
+use crate::nearest::nearest;
+
+/// The greatest value of a symbol that states none: 2^31 - 1.
+pub(super) const DEFAULT_MAX: i128 = (1 << 31) - 1;
+
+/// The scope of every file, by position.
+pub(super) type Scopes = Vec<Scope>;
+
+/// What names mean in one manifest.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Scope {
+    pub(super) consts: BTreeMap<String, (i128, Place)>,
+    pub(super) symbols: BTreeMap<String, (Symbol, Place)>,
+    pub(super) transforms: BTreeMap<String, Arc<TransformDef>>,
+    /// Names whose items have errors of their own: a reference to one needs no further diagnostic.
+    pub(super) broken: BTreeSet<(Kind, String)>,
+    /// Whether part of a file could not be read: unknown names may stand there.
+    pub(super) torn: bool,
+}
+
+/// A transform with the manifest that it stands in.
+#[derive(Debug)]
+pub(super) struct TransformDef {
+    pub(super) item: Transform,
+    pub(super) file: Arc<str>,
+    /// The position of its file, whose scope its steps are read in.
+    pub(super) home: usize,
+}
+
+impl Scope {
+    pub(super) fn is_broken(&self, kind: Kind, name: &str) -> bool {
+        self.torn || self.broken.contains(&(kind, name.to_string()))
+    }
+
+    /// The names that an expression may use here.
+    pub(super) fn known(&self) -> impl Iterator<Item = &str> {
+        self.consts.keys().chain(self.symbols.keys()).map(String::as_str)
+    }
+
+    fn take_over(&mut self, other: &Scope) {
+        self.consts.extend(other.consts.iter().map(|(k, v)| (k.clone(), v.clone())));
+        self.symbols.extend(other.symbols.iter().map(|(k, v)| (k.clone(), v.clone())));
+        self.transforms.extend(other.transforms.iter().map(|(k, v)| (k.clone(), Arc::clone(v))));
+        self.broken.extend(other.broken.iter().cloned());
+        self.torn |= other.torn;
+    }
+}
+
+/// The scopes of all files; a file stands after those that it uses.
+pub(super) fn gather(files: &Files, diagnostics: &mut Vec<Diagnostic>) -> Scopes {
+    let mut scopes: Scopes = Vec::new();
+    for file in 0..files.len() {
+        let mut scope = Scope::default();
+        for used in files.uses(file) {
+            if let Some(other) = scopes.get(*used) {
+                scope.take_over(other);
+            }
+        }
+        if let Some(syntax) = files.syntax(file) {
+            if syntax.uses.len() > files.uses(file).len() {
+                scope.torn = true;
+            }
+            own(&mut scope, syntax, file, diagnostics);
+        }
+        scopes.push(scope);
+    }
+    scopes
+}
+
+fn own(scope: &mut Scope, syntax: &Manifest, home: usize, diagnostics: &mut Vec<Diagnostic>) {
+    scope.broken.extend(syntax.broken.iter().cloned());
+    scope.torn |= syntax.torn;
+    let file = &syntax.file;
+    for item in &syntax.consts {
+        if !is_new(scope, &item.name, file, diagnostics) {
+            continue;
+        }
+        match number(&item.value, scope, file) {
+            Ok(value) => {
+                let place = Place::new(file, item.name.span.clone());
+                scope.consts.insert(item.name.value.clone(), (value, place));
+            }
+            Err(found) => {
+                diagnostics.extend(found);
+                scope.broken.insert((Kind::Const, item.name.value.clone()));
+            }
+        }
+    }
+    for item in &syntax.symbols {
+        if !is_new(scope, &item.name, file, diagnostics) {
+            continue;
+        }
+        match symbol(item, scope, file) {
+            Ok(symbol) => {
+                let place = Place::new(file, item.name.span.clone());
+                scope.symbols.insert(item.name.value.clone(), (symbol, place));
+            }
+            Err(found) => {
+                diagnostics.extend(found);
+                scope.broken.insert((Kind::Symbol, item.name.value.clone()));
+            }
+        }
+    }
+    for item in &syntax.transforms {
+        let def = TransformDef { item: item.clone(), file: Arc::clone(file), home };
+        let name = item.name.value.clone();
+        if let Some(earlier) = scope.transforms.insert(name.clone(), Arc::new(def))
+            && !(Arc::ptr_eq(&earlier.file, file) && earlier.item == *item)
+        {
+            let place = Place::new(file, item.name.span.clone());
+            let message = format!("the transform `{name}` is declared twice");
+            let other = Place::new(&earlier.file, earlier.item.name.span.clone());
+            let error = Diagnostic::error(Code::NameDuplicate, message, place, "again here");
+            diagnostics.push(error.also(other, "first here"));
+        }
+    }
+}
+
+/// Whether no const or symbol has this name yet; says so otherwise.
+fn is_new(scope: &Scope, name: &Name, file: &Arc<str>, diagnostics: &mut Vec<Diagnostic>) -> bool {
+    let consts = scope.consts.get(&name.value).map(|(_, place)| place);
+    let symbols = scope.symbols.get(&name.value).map(|(_, place)| place);
+    let Some(earlier) = consts.or(symbols) else { return true };
+    let place = Place::new(file, name.span.clone());
+    let message = format!("`{}` is declared twice", name.value);
+    let error = Diagnostic::error(Code::NameDuplicate, message, place, "again here");
+    diagnostics.push(error.also(earlier.clone(), "first here"));
+    false
+}
+
+/// A number: an integer, or an expression of consts.
+pub(super) fn number(
+    bound: &Bound,
+    scope: &Scope,
+    file: &Arc<str>,
+) -> Result<i128, Vec<Diagnostic>> {
+    let values = |name: &str| scope.consts.get(name).map(|(value, _)| Expr::constant(*value));
+    let expr = constant(bound, &values, scope, &Facts::default(), file)?;
+    expr.evaluate(&|_| None).map_err(|error| {
+        let place = Place::new(file, bound.span());
+        vec![Diagnostic::error(Code::ExprOverflow, error.to_string(), place, "")]
+    })
+}
+
+fn symbol(item: &SymbolItem, scope: &Scope, file: &Arc<str>) -> Result<Symbol, Vec<Diagnostic>> {
+    let mut found = Vec::new();
+    let mut fact = |bound: &Option<Bound>, default: i128| match bound {
+        None => default,
+        Some(Bound::Text(text)) if scope.symbols.contains_key(&text.value) => {
+            let message = "facts that name other symbols are not built yet";
+            let place = Place::new(file, text.span.clone());
+            let error = Diagnostic::error(Code::NameNotYet, message, place, "");
+            found.push(
+                error.help("state a number, and check the relation where the sizes are known"),
+            );
+            default
+        }
+        Some(bound) => number(bound, scope, file).unwrap_or_else(|errors| {
+            found.extend(errors);
+            default
+        }),
+    };
+    let (min, max, multiple) =
+        (fact(&item.min, 1), fact(&item.max, DEFAULT_MAX), fact(&item.multiple, 1));
+    if !found.is_empty() {
+        return Err(found);
+    }
+    let name = &item.name.value;
+    let wrong = if min < 0 {
+        Some(format!("the least value of `{name}` is {min}: a symbol counts elements"))
+    } else if multiple < 1 {
+        Some(format!("`{name}` cannot be a multiple of {multiple}"))
+    } else if max > i128::from(i64::MAX) {
+        Some(format!("the greatest value of `{name}` is beyond 64 bits"))
+    } else if max / multiple * multiple < min {
+        let of =
+            if multiple > 1 { format!(" that is a multiple of {multiple}") } else { String::new() };
+        Some(format!("`{name}` has no value: there is none from {min} to {max}{of}"))
+    } else {
+        None
+    };
+    match wrong {
+        None => Ok(Symbol { name: name.clone(), min, max, multiple }),
+        Some(message) => {
+            let place = Place::new(file, item.span.clone());
+            Err(vec![Diagnostic::error(Code::ShapeSymbol, message, place, "")])
+        }
+    }
+}
+
+/// `did you mean …`, when a known name is near.
+pub(super) fn suggestion<'a>(
+    name: &str,
+    known: impl IntoIterator<Item = &'a str>,
+) -> Option<String> {
+    nearest(name, known).map(|near| format!("did you mean `{near}`?"))
+}

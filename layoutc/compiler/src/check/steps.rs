@@ -1,0 +1,456 @@
+//! The steps of a layout, one after another onto a builder, every fault at the words that caused it.
+
+use std::sync::Arc;
+
+use layoutc_algebra::build::Builder;
+use layoutc_algebra::expr::Expr;
+use layoutc_algebra::map::{IndexMap, Scope as MapScope, resolve};
+use layoutc_algebra::parse::{self, MapText};
+use layoutc_algebra::step::{self, Place as OrderPlace, TileExtent};
+
+use super::expr::{constant, map_fault, parse_fault};
+use super::faults::{build_fault, step_fault};
+use super::scope::{Scope, Scopes, suggestion};
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::manifest::syntax::{
+    Bound, FillItem, Kind, Name, PaddingRule, SeparatorItem, Step, StepKind, Text, TileEntry,
+};
+
+/// The most steps that a layout may have, transforms unfolded.
+const MAX_STEPS: usize = 1000;
+
+/// A map as it was applied, for diagnostics that point into it.
+#[derive(Debug, Clone)]
+pub(super) struct Site {
+    pub(super) file: Arc<str>,
+    pub(super) text: Text,
+    pub(super) parsed: MapText,
+    pub(super) map: IndexMap,
+    /// Whether its axes are the logical ones.
+    pub(super) direct: bool,
+}
+
+/// What the steps say besides the map.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    pub(super) alignment: Option<u64>,
+    pub(super) fill: Option<(FillItem, Arc<str>)>,
+    pub(super) padding: Option<(PaddingRule, Place)>,
+    pub(super) map: Option<Site>,
+    /// The steps as text, one each, transforms unfolded.
+    pub(super) lines: Vec<String>,
+}
+
+/// Where names of steps come from.
+#[derive(Clone, Copy)]
+pub(super) struct Ground<'a> {
+    pub(super) file: &'a Arc<str>,
+    pub(super) scope: &'a Scope,
+    pub(super) scopes: &'a Scopes,
+    /// The value of a symbol of the tensor, by name.
+    pub(super) symbol: &'a dyn Fn(&str) -> Option<Expr>,
+    /// Layout parameters with their values.
+    pub(super) parameters: &'a [(String, Expr)],
+}
+
+impl Ground<'_> {
+    fn value(&self, name: &str) -> Option<Expr> {
+        if let Some((_, value)) = self.parameters.iter().find(|(parameter, _)| parameter == name) {
+            return Some(value.clone());
+        }
+        if let Some((value, _)) = self.scope.consts.get(name) {
+            return Some(Expr::constant(*value));
+        }
+        (self.symbol)(name)
+    }
+
+    fn place(&self, span: &std::ops::Range<usize>) -> Place {
+        Place::new(self.file, span.clone())
+    }
+}
+
+/// Applies steps; stops at the first fault, for what follows stands on it.
+pub(super) struct Applier<'a> {
+    pub(super) builder: Builder,
+    pub(super) said: Said,
+    /// The transforms being unfolded, from the outermost.
+    pub(super) open: Vec<String>,
+    pub(super) tensor: &'a str,
+}
+
+impl Applier<'_> {
+    pub(super) fn steps(
+        &mut self,
+        steps: &[Step],
+        ground: Ground<'_>,
+    ) -> Result<(), Vec<Diagnostic>> {
+        for step in steps {
+            self.step(step, ground)?;
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, step: &Step, ground: Ground<'_>) -> Result<(), Vec<Diagnostic>> {
+        let place = ground.place(&step.span);
+        if self.said.lines.len() >= MAX_STEPS {
+            let message = format!("the layout has more than {MAX_STEPS} steps");
+            return Err(vec![Diagnostic::error(Code::LimitSteps, message, place, "")]);
+        }
+        if let StepKind::Apply { name, arguments } = &step.kind {
+            return self.apply(name, arguments, ground);
+        }
+        self.said.lines.push(line(step));
+        match &step.kind {
+            StepKind::Apply { .. } => Ok(()),
+            StepKind::Map(text) => self.map(text, ground),
+            StepKind::Strides(strides) => {
+                let strides = values(strides, ground, &self.builder)?;
+                let before = self.builder.strides(&strides);
+                before.map_err(|e| vec![build_fault(&e, self.tensor, &self.builder, &place)])
+            }
+            StepKind::AlignBase(bytes) => {
+                let bytes = power_of_two(bytes, ground, &self.builder)?;
+                self.said.alignment = u64::try_from(bytes).ok();
+                Ok(())
+            }
+            StepKind::AlignAxis { axis, bytes } => {
+                let bytes = power_of_two(bytes, ground, &self.builder)?;
+                let aligned = self.builder.align_axis(&axis.value, bytes);
+                let place = ground.place(&axis.span);
+                aligned.map_err(|e| vec![build_fault(&e, self.tensor, &self.builder, &place)])
+            }
+            StepKind::AlignOrigin(_) => {
+                let message = "`at=origin` is not built yet";
+                Err(vec![Diagnostic::error(Code::NameNotYet, message, place, "")])
+            }
+            StepKind::Fill(item) => {
+                self.said.fill = Some((item.clone(), Arc::clone(ground.file)));
+                Ok(())
+            }
+            StepKind::Padding(rule) => {
+                self.said.padding = Some((*rule, place));
+                Ok(())
+            }
+            StepKind::Separators(items) => self.separators(items, ground, &place),
+            _ => self.axis_step(step, ground, &place),
+        }
+    }
+
+    /// The steps that are maps of the current axes.
+    fn axis_step(
+        &mut self,
+        step: &Step,
+        ground: Ground<'_>,
+        place: &Place,
+    ) -> Result<(), Vec<Diagnostic>> {
+        let builder = &self.builder;
+        let axes = builder.axes();
+        let bound = |bound: &Bound| at_least(bound, 1, ground, builder);
+        let from_zero = |bound: &Option<Bound>| match bound {
+            None => Ok(Expr::constant(0)),
+            Some(bound) => at_least(bound, 0, ground, builder),
+        };
+        let names = |names: &[Name]| names.iter().map(|n| n.value.clone()).collect::<Vec<_>>();
+        let map = match &step.kind {
+            StepKind::Order(words) => {
+                step::order(axes, &words.iter().map(order_place).collect::<Vec<_>>())
+            }
+            StepKind::Split { axis, into, by } => {
+                let by = by.iter().map(bound).collect::<Result<Vec<_>, _>>()?;
+                step::split(axes, &axis.value, &names(into), &by)
+            }
+            StepKind::Fuse { axes: fused, into } => {
+                step::fuse(axes, &names(fused), into.as_ref().map(|n| n.value.as_str()))
+            }
+            StepKind::Tile { entries, names: given } => {
+                let mut tile = Vec::new();
+                for entry in entries {
+                    tile.push(match entry {
+                        TileEntry::Star(_) => TileExtent::Merge,
+                        TileEntry::Extent(extent) => TileExtent::Extent(bound(extent)?),
+                    });
+                }
+                step::tile(axes, &tile, &names(given))
+            }
+            StepKind::PadMultiple { axis, multiple } => {
+                step::pad_to_multiple(axes, &axis.value, &bound(multiple)?)
+            }
+            StepKind::PadBeforeAfter { axis, before, after } => {
+                step::pad_around(axes, &axis.value, &from_zero(before)?, &from_zero(after)?)
+            }
+            _ => return Ok(()),
+        };
+        let known: Vec<String> = axes.iter().map(|axis| axis.name.clone()).collect();
+        let map = map.map_err(|e| vec![step_fault(&e, &known, step_place(step, &e, ground))])?;
+        self.unique_names(&map, place)?;
+        let applied = self.builder.apply(&map);
+        applied.map_err(|e| vec![build_fault(&e, self.tensor, &self.builder, place)])
+    }
+
+    /// Names that the user chose for a step's axes may clash with those of the others.
+    fn unique_names(&self, map: &IndexMap, place: &Place) -> Result<(), Vec<Diagnostic>> {
+        for (k, item) in map.items.iter().enumerate() {
+            if map.items.iter().take(k).any(|other| other.name == item.name) {
+                let message = format!("two storage axes are called `{}`", item.name);
+                return Err(vec![Diagnostic::error(
+                    Code::NameDuplicate,
+                    message,
+                    place.clone(),
+                    "",
+                )]);
+            }
+        }
+        Ok(())
+    }
+
+    fn map(&mut self, text: &Text, ground: Ground<'_>) -> Result<(), Vec<Diagnostic>> {
+        let file = ground.file;
+        let parsed = parse::map(&text.value).map_err(|e| vec![parse_fault(&e, text, file)])?;
+        let axes = self.builder.axes().to_vec();
+        let scope = MapScope {
+            axes: &axes,
+            values: &|name| ground.value(name),
+            facts: self.builder.facts(),
+        };
+        let known: Vec<&str> = match &parsed.params {
+            Some(params) => params.iter().map(|p| p.name.as_str()).collect(),
+            None => axes.iter().map(|a| a.name.as_str()).collect(),
+        };
+        let parameters = ground.parameters.iter().map(|(name, _)| name.as_str());
+        let known: Vec<&str> =
+            known.into_iter().chain(parameters).chain(ground.scope.known()).collect();
+        let map = resolve(&parsed, scope).map_err(|errors| {
+            errors
+                .iter()
+                .filter_map(|e| map_fault(e, text, ground.scope, &known, file))
+                .collect::<Vec<_>>()
+        })?;
+        let direct = self.said.map.is_none() && axes == self.builder.logical();
+        let applied = self.builder.apply(&map);
+        applied.map_err(|e| {
+            let span = super::faults::item_of(&e)
+                .and_then(|k| map.items.get(k))
+                .map(|item| item.span.clone());
+            let span = span.unwrap_or(0..text.value.len());
+            vec![build_fault(
+                &e,
+                self.tensor,
+                &self.builder,
+                &super::expr::place_in(text, &span, file),
+            )]
+        })?;
+        self.said.map =
+            Some(Site { file: Arc::clone(file), text: text.clone(), parsed, map, direct });
+        Ok(())
+    }
+
+    fn separators(
+        &mut self,
+        items: &[SeparatorItem],
+        ground: Ground<'_>,
+        place: &Place,
+    ) -> Result<(), Vec<Diagnostic>> {
+        let mut after = Vec::new();
+        for item in items {
+            after.push(match item {
+                SeparatorItem::Name(name) => step::find_axis(self.builder.axes(), &name.value)
+                    .map_err(|e| {
+                        let known: Vec<String> =
+                            self.builder.axes().iter().map(|axis| axis.name.clone()).collect();
+                        vec![step_fault(&e, &known, ground.place(&name.span))]
+                    })?,
+                SeparatorItem::Position(number) => {
+                    usize::try_from(number.value).unwrap_or(usize::MAX)
+                }
+            });
+        }
+        let separated = self.builder.separate(&after);
+        separated.map_err(|e| vec![build_fault(&e, self.tensor, &self.builder, place)])
+    }
+
+    fn apply(
+        &mut self,
+        name: &Name,
+        arguments: &[(Name, Bound)],
+        ground: Ground<'_>,
+    ) -> Result<(), Vec<Diagnostic>> {
+        let place = ground.place(&name.span);
+        let Some(def) = ground.scope.transforms.get(&name.value).cloned() else {
+            if ground.scope.is_broken(Kind::Transform, &name.value) {
+                return Err(Vec::new());
+            }
+            let message = format!("there is no transform `{}`", name.value);
+            let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
+            error.help.extend(suggestion(
+                &name.value,
+                ground.scope.transforms.keys().map(String::as_str),
+            ));
+            return Err(vec![error]);
+        };
+        if self.open.contains(&name.value) {
+            let mut chain = self.open.clone();
+            chain.push(name.value.clone());
+            let message = format!("the transform applies itself: {}", chain.join(" → "));
+            return Err(vec![Diagnostic::error(Code::NameCycle, message, place, "")]);
+        }
+        let mut parameters: Vec<(String, Expr)> = Vec::new();
+        for (parameter, default) in &def.item.parameters {
+            let given = arguments.iter().find(|(argument, _)| argument.value == parameter.value);
+            let value = match given {
+                Some((_, bound)) => at_least(bound, 0, ground, &self.builder)?,
+                None => Expr::constant(default.value),
+            };
+            parameters.push((parameter.value.clone(), value));
+        }
+        for (argument, _) in arguments {
+            if !parameters.iter().any(|(parameter, _)| *parameter == argument.value) {
+                let message =
+                    format!("the transform `{}` has no parameter `{}`", name.value, argument.value);
+                let known = parameters.iter().map(|(parameter, _)| parameter.as_str());
+                let place = ground.place(&argument.span);
+                let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
+                error.help.extend(suggestion(&argument.value, known));
+                return Err(vec![error]);
+            }
+        }
+        let Some(home) = ground.scopes.get(def.home) else { return Err(Vec::new()) };
+        let inner = Ground { file: &def.file, scope: home, parameters: &parameters, ..ground };
+        self.open.push(name.value.clone());
+        let applied = self.steps(&def.item.steps, inner);
+        self.open.pop();
+        // A fault inside the transform says who applies it.
+        applied.map_err(|errors| {
+            let through = format!("applied by `{}` here", self.tensor);
+            errors.into_iter().map(|error| error.also(place.clone(), through.clone())).collect()
+        })
+    }
+}
+
+fn order_place(word: &Text) -> OrderPlace {
+    if word.value == "..." { OrderPlace::Others } else { OrderPlace::Axis(word.value.clone()) }
+}
+
+/// The words of a step that a fault is about: the axis that it names, else the whole step.
+fn step_place(step: &Step, error: &step::StepError, ground: Ground<'_>) -> Place {
+    let wanted = match error {
+        step::StepError::UnknownAxis { name, .. } | step::StepError::RepeatedAxis(name) => name,
+        step::StepError::NotAdjacent { second, .. } => second,
+        _ => return ground.place(&step.span),
+    };
+    let span = match &step.kind {
+        StepKind::Order(words) => {
+            words.iter().rfind(|w| w.value == *wanted).map(|w| w.span.clone())
+        }
+        StepKind::Split { axis, .. }
+        | StepKind::PadMultiple { axis, .. }
+        | StepKind::PadBeforeAfter { axis, .. } => Some(axis.span.clone()),
+        StepKind::Fuse { axes, .. } => {
+            axes.iter().rfind(|n| n.value == *wanted).map(|n| n.span.clone())
+        }
+        _ => None,
+    };
+    ground.place(&span.unwrap_or_else(|| step.span.clone()))
+}
+
+/// A value that is at least `least` for all values of the symbols.
+fn at_least(
+    bound: &Bound,
+    least: i128,
+    ground: Ground<'_>,
+    builder: &Builder,
+) -> Result<Expr, Vec<Diagnostic>> {
+    let value =
+        constant(bound, &|name| ground.value(name), ground.scope, builder.facts(), ground.file)?;
+    let place = || ground.place(&bound.span());
+    let (low, high) = builder
+        .facts()
+        .bounds(&value)
+        .map_err(|e| vec![Diagnostic::error(Code::ExprOverflow, e.to_string(), place(), "")])?;
+    if high > i128::from(i64::MAX) {
+        let message = format!("{high} does not fit 64 bits");
+        return Err(vec![Diagnostic::error(Code::ExprOverflow, message, place(), "")]);
+    }
+    if low < least {
+        let message = format!("this must be at least {least}, and it can be {low}");
+        return Err(vec![Diagnostic::error(Code::StepValue, message, place(), "")]);
+    }
+    Ok(value)
+}
+
+fn values(
+    bounds: &[Bound],
+    ground: Ground<'_>,
+    builder: &Builder,
+) -> Result<Vec<Expr>, Vec<Diagnostic>> {
+    bounds.iter().map(|bound| at_least(bound, 0, ground, builder)).collect()
+}
+
+fn power_of_two(
+    bytes: &Bound,
+    ground: Ground<'_>,
+    builder: &Builder,
+) -> Result<i128, Vec<Diagnostic>> {
+    let value = at_least(bytes, 1, ground, builder)?;
+    match value.as_const().filter(|bytes| bytes.count_ones() == 1 && *bytes <= 1 << 30) {
+        Some(bytes) => Ok(bytes),
+        None => {
+            let message = "an alignment is a power of two from 1 to 2^30, in bytes";
+            let place = ground.place(&bytes.span());
+            Err(vec![Diagnostic::error(Code::StepValue, message, place, "")])
+        }
+    }
+}
+
+/// The step as one line of text.
+fn line(step: &Step) -> String {
+    let bound = |bound: &Bound| match bound {
+        Bound::Integer(number) => number.value.to_string(),
+        Bound::Text(text) => text.value.clone(),
+    };
+    let names =
+        |names: &[Name]| names.iter().map(|n| n.value.as_str()).collect::<Vec<_>>().join(" ");
+    let bounds = |all: &[Bound]| all.iter().map(bound).collect::<Vec<_>>().join(" ");
+    match &step.kind {
+        StepKind::Map(text) => format!("map \"{}\"", text.value),
+        StepKind::Apply { name, .. } => format!("apply {}", name.value),
+        StepKind::Order(words) => {
+            format!(
+                "order {}",
+                words.iter().map(|w| w.value.as_str()).collect::<Vec<_>>().join(" ")
+            )
+        }
+        StepKind::Split { axis, by, .. } => format!("split {} by=\"{}\"", axis.value, bounds(by)),
+        StepKind::Fuse { axes, .. } => format!("fuse {}", names(axes)),
+        StepKind::Tile { entries, .. } => {
+            let entry = |entry: &TileEntry| match entry {
+                TileEntry::Star(_) => "*".to_string(),
+                TileEntry::Extent(extent) => bound(extent),
+            };
+            format!("tile {}", entries.iter().map(entry).collect::<Vec<_>>().join(" "))
+        }
+        StepKind::PadMultiple { axis, multiple } => {
+            format!("pad {} multiple={}", axis.value, bound(multiple))
+        }
+        StepKind::PadBeforeAfter { axis, before, after } => {
+            let side = |name: &str, side: &Option<Bound>| {
+                side.as_ref().map_or(String::new(), |side| format!(" {name}={}", bound(side)))
+            };
+            format!("pad {}{}{}", axis.value, side("before", before), side("after", after))
+        }
+        StepKind::Strides(strides) => format!("strides {}", bounds(strides)),
+        StepKind::AlignBase(bytes) => format!("align {}", bound(bytes)),
+        StepKind::AlignAxis { axis, bytes } => format!("align {} {}", axis.value, bound(bytes)),
+        StepKind::AlignOrigin(bytes) => format!("align {} at=origin", bound(bytes)),
+        StepKind::Fill(_) => "fill".to_string(),
+        StepKind::Padding(PaddingRule::Forbid) => "padding forbid".to_string(),
+        StepKind::Padding(PaddingRule::Allow) => "padding allow".to_string(),
+        StepKind::Separators(items) => {
+            let item = |item: &SeparatorItem| match item {
+                SeparatorItem::Name(name) => name.value.clone(),
+                SeparatorItem::Position(number) => number.value.to_string(),
+            };
+            format!("axis-separators {}", items.iter().map(item).collect::<Vec<_>>().join(" "))
+        }
+    }
+}

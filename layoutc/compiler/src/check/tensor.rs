@@ -1,0 +1,398 @@
+//! One tensor: its element type, its axes, its layout, proven.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use layoutc_algebra::build::{BuildError, Builder};
+use layoutc_algebra::expr::{Expr, Var};
+use layoutc_algebra::layout::{Axis, Layout, Symbol};
+use layoutc_algebra::simplify::Facts;
+
+use super::expr::constant;
+use super::load::Files;
+use super::parallel::Threads;
+use super::refusal::{self, Told};
+use super::scope::{Scope, Scopes, suggestion};
+use super::steps::{Applier, Ground, Said};
+use super::{faults, padding};
+use crate::codes::Code;
+use crate::config::{Config, DefaultFill};
+use crate::diagnostic::{self, Diagnostic};
+use crate::dtype::{Dtype, LANES, SCALARS};
+use crate::manifest::syntax::{
+    Bound, Extent, FillWord, Kind, Manifest, MemoryItem, MemoryKind, Nibbles, Shape, Step,
+    StepKind, TensorItem, Text, TileEntry,
+};
+use crate::model::{Fill, FillValue, Memory, Tensor};
+
+/// Where a tensor stands.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub(super) file: usize,
+    pub(super) files: &'a Files,
+    pub(super) scopes: &'a Scopes,
+    pub(super) config: &'a Config,
+}
+
+/// The tensor, if it is good, and all that is to say of it.
+pub(super) fn check(item: &TensorItem, place: Place<'_>) -> (Option<Tensor>, Vec<Diagnostic>) {
+    let (Some(syntax), Some(scope)) =
+        (place.files.syntax(place.file), place.scopes.get(place.file))
+    else {
+        return (None, Vec::new());
+    };
+    let checker = Checker { item, syntax, scope, place, file: &syntax.file };
+    match checker.tensor() {
+        Ok((tensor, warnings)) => (Some(tensor), warnings),
+        Err(errors) => (None, errors),
+    }
+}
+
+struct Checker<'a> {
+    item: &'a TensorItem,
+    syntax: &'a Manifest,
+    scope: &'a Scope,
+    place: Place<'a>,
+    file: &'a Arc<str>,
+}
+
+impl Checker<'_> {
+    fn at(&self, span: &std::ops::Range<usize>) -> diagnostic::Place {
+        diagnostic::Place::new(self.file, span.clone())
+    }
+
+    fn tensor(&self) -> Result<(Tensor, Vec<Diagnostic>), Vec<Diagnostic>> {
+        let mut errors = Vec::new();
+        let (dtype_text, shape) = self.declared()?;
+        let dtype = match dtype_text.map(|text| self.dtype(text)) {
+            Some(Ok(dtype)) => Some(dtype),
+            Some(Err(error)) => {
+                errors.push(error);
+                None
+            }
+            None => None,
+        };
+        let symbols = self.symbols(shape);
+        let axes = self.axes(shape, &symbols).map_err(|found| errors.extend(found)).ok();
+        let (Some(dtype), Some((logical, labels))) = (dtype, axes) else { return Err(errors) };
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        let name = &self.item.name.value;
+        let name_place = self.at(&self.item.name.span);
+        let builder = Builder::new(&symbols, &logical, dtype.element_bits()).map_err(|error| {
+            vec![match error {
+                BuildError::Size => faults::size(name, &logical, &symbols, name_place.clone()),
+                other => {
+                    Diagnostic::error(Code::LimitAxes, other.to_string(), name_place.clone(), "")
+                }
+            }]
+        })?;
+        let mut applier =
+            Applier { builder, said: Said::default(), open: Vec::new(), tensor: name };
+        let steps: &[Step] = self.item.layout.as_ref().map_or(&[], |layout| &layout.steps);
+        let find = |name: &str| symbol_value(name, &symbols);
+        let ground = Ground {
+            file: self.file,
+            scope: self.scope,
+            scopes: self.place.scopes,
+            symbol: &find,
+            parameters: &[],
+        };
+        applier.steps(steps, ground)?;
+        let Applier { builder, said, .. } = applier;
+        let explained = builder.explains_padding();
+        let layout = self.finish(builder, &said, &logical, &symbols)?;
+        self.model(dtype, layout, labels, said, explained)
+    }
+
+    /// The element type as written and the shape: the tensor's own, or those of the tensor that it is like.
+    fn declared(&self) -> Result<(Option<&Text>, &Shape), Vec<Diagnostic>> {
+        let mut seen: BTreeSet<&str> = BTreeSet::new();
+        let mut item = self.item;
+        let mut dtype = item.dtype.as_ref();
+        loop {
+            if let Some(shape) = &item.shape
+                && dtype.is_some()
+            {
+                return Ok((dtype, shape));
+            }
+            let Some(like) = &item.like else { return Err(Vec::new()) };
+            let place = self.at(&like.span);
+            if !seen.insert(&item.name.value) {
+                let message = format!("`{}` is like itself", self.item.name.value);
+                return Err(vec![Diagnostic::error(Code::NameCycle, message, place, "")]);
+            }
+            let Some(other) = self.syntax.tensors.iter().find(|t| t.name.value == like.value)
+            else {
+                if self.scope.is_broken(Kind::Tensor, &like.value) {
+                    return Err(Vec::new());
+                }
+                let message = format!("there is no tensor `{}`", like.value);
+                let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
+                let known = self.syntax.tensors.iter().map(|t| t.name.value.as_str());
+                error.help.extend(suggestion(&like.value, known));
+                return Err(vec![error]);
+            };
+            item = other;
+            dtype = dtype.or(item.dtype.as_ref());
+        }
+    }
+
+    fn dtype(&self, text: &Text) -> Result<Dtype, Diagnostic> {
+        Dtype::parse(&text.value).ok_or_else(|| {
+            let message = format!("`{}` is no element type", text.value.escape_debug());
+            let error = Diagnostic::error(Code::DtypeUnknown, message, self.at(&text.span), "");
+            let names = SCALARS.iter().map(|(_, name, _)| *name);
+            let base = text.value.rsplit_once('x').map_or(text.value.as_str(), |(base, _)| base);
+            let vector = base != text.value && Dtype::parse(base).is_some();
+            if vector {
+                let lanes: Vec<String> = LANES.iter().map(ToString::to_string).collect();
+                return error.help(format!(
+                    "vectors have {} lanes, of a byte or more each",
+                    lanes.join(", ")
+                ));
+            }
+            match suggestion(&text.value, names.clone()) {
+                Some(near) => error.help(near),
+                None => error
+                    .help(format!("element types are {}", names.collect::<Vec<_>>().join(", "))),
+            }
+        })
+    }
+
+    /// The symbols that the tensor's texts name, in their order in the scope.
+    fn symbols(&self, shape: &Shape) -> Vec<Symbol> {
+        let mut words = BTreeSet::new();
+        for axis in &shape.axes {
+            if let Extent::Bound(bound) = &axis.extent {
+                add_words(bound, &mut words);
+            }
+        }
+        let mut open = BTreeSet::new();
+        if let Some(layout) = &self.item.layout {
+            self.step_words(&layout.steps, self.scope, &mut words, &mut open);
+        }
+        let mut symbols = Vec::new();
+        for word in words {
+            let known = self.scope.symbols.get(&word);
+            let known = known
+                .or_else(|| self.place.scopes.iter().find_map(|scope| scope.symbols.get(&word)));
+            symbols.extend(known.map(|(symbol, place)| (place.clone(), symbol.clone())));
+        }
+        symbols.sort_by(|a, b| a.0.cmp(&b.0));
+        symbols.into_iter().map(|(_, symbol)| symbol).collect()
+    }
+
+    fn step_words(
+        &self,
+        steps: &[Step],
+        scope: &Scope,
+        words: &mut BTreeSet<String>,
+        open: &mut BTreeSet<String>,
+    ) {
+        for step in steps {
+            match &step.kind {
+                StepKind::Map(text) => add_text(&text.value, words),
+                StepKind::Apply { name, arguments } => {
+                    arguments.iter().for_each(|(_, bound)| add_words(bound, words));
+                    if let Some(def) = scope.transforms.get(&name.value)
+                        && open.insert(name.value.clone())
+                        && let Some(home) = self.place.scopes.get(def.home)
+                    {
+                        self.step_words(&def.item.steps, home, words, open);
+                    }
+                }
+                StepKind::Split { by, .. } => by.iter().for_each(|bound| add_words(bound, words)),
+                StepKind::Tile { entries, .. } => {
+                    for entry in entries {
+                        if let TileEntry::Extent(bound) = entry {
+                            add_words(bound, words);
+                        }
+                    }
+                }
+                StepKind::PadMultiple { multiple, .. } => add_words(multiple, words),
+                StepKind::PadBeforeAfter { before, after, .. } => {
+                    before.iter().chain(after).for_each(|bound| add_words(bound, words));
+                }
+                StepKind::Strides(strides) => {
+                    strides.iter().for_each(|bound| add_words(bound, words))
+                }
+                StepKind::AlignBase(_)
+                | StepKind::AlignAxis { .. }
+                | StepKind::AlignOrigin(_)
+                | StepKind::Order(_)
+                | StepKind::Fuse { .. }
+                | StepKind::Fill(_)
+                | StepKind::Padding(_)
+                | StepKind::Separators(_) => {}
+            }
+        }
+    }
+
+    #[expect(clippy::type_complexity, reason = "axes, and the labels of each")]
+    fn axes(
+        &self,
+        shape: &Shape,
+        symbols: &[Symbol],
+    ) -> Result<(Vec<Axis>, Vec<Vec<String>>), Vec<Diagnostic>> {
+        let facts = Facts::new(symbols);
+        let value = |name: &str| {
+            let constant = self.scope.consts.get(name).map(|(value, _)| Expr::constant(*value));
+            constant.or_else(|| symbol_value(name, symbols))
+        };
+        let (mut axes, mut labels, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+        for axis in &shape.axes {
+            let name = &axis.name.value;
+            if value(name).is_some() {
+                let message = format!("the axis `{name}` hides a const or symbol of the same name");
+                let error =
+                    Diagnostic::error(Code::NameHides, message, self.at(&axis.name.span), "");
+                errors.push(error.help("give the axis another name"));
+            }
+            let mut own = Vec::new();
+            let extent = match &axis.extent {
+                Extent::Labels(names) => {
+                    own = names.iter().map(|n| n.value.clone()).collect();
+                    Ok(Expr::constant(i128::try_from(names.len()).unwrap_or(i128::MAX)))
+                }
+                Extent::Bound(bound) => constant(bound, &value, self.scope, &facts, self.file)
+                    .and_then(|extent| self.extent(&extent, bound, &facts).map_err(|e| vec![e])),
+            };
+            match extent {
+                Ok(extent) => axes.push(Axis { name: name.clone(), extent }),
+                Err(found) => errors.extend(found),
+            }
+            labels.push(own);
+        }
+        if errors.is_empty() { Ok((axes, labels)) } else { Err(errors) }
+    }
+
+    /// An extent is at least 0 and fits 64 bits for all values of the symbols.
+    fn extent(&self, extent: &Expr, bound: &Bound, facts: &Facts) -> Result<Expr, Diagnostic> {
+        let place = self.at(&bound.span());
+        match facts.bounds(extent) {
+            Ok((low, _)) if low < 0 => {
+                let message = format!("an extent is at least 0, and this can be {low}");
+                Err(Diagnostic::error(Code::ShapeExtent, message, place, ""))
+            }
+            Ok((_, high)) if high <= i128::from(i64::MAX) => Ok(extent.clone()),
+            _ => {
+                let message = "the extent does not fit 64 bits";
+                let error = Diagnostic::error(Code::LimitSize, message, place, "");
+                Err(error.note(format!("the largest extent is {}", i64::MAX)))
+            }
+        }
+    }
+
+    fn finish(
+        &self,
+        builder: Builder,
+        said: &Said,
+        logical: &[Axis],
+        symbols: &[Symbol],
+    ) -> Result<Layout, Vec<Diagnostic>> {
+        let alignment = said.alignment.unwrap_or(self.place.config.defaults.alignment);
+        let span = self.item.layout.as_ref().map_or(&self.item.name.span, |layout| &layout.span);
+        builder.finish(alignment, &Threads).map_err(|error| {
+            let told = Told {
+                tensor: &self.item.name.value,
+                logical,
+                symbols,
+                site: said.map.as_ref(),
+                place: self.at(span),
+            };
+            vec![refusal::fault(&error, &told)]
+        })
+    }
+
+    fn model(
+        &self,
+        dtype: Dtype,
+        layout: Layout,
+        labels: Vec<Vec<String>>,
+        said: Said,
+        explained: bool,
+    ) -> Result<(Tensor, Vec<Diagnostic>), Vec<Diagnostic>> {
+        let defaults = &self.place.config.defaults;
+        let fill = match said.fill.as_ref().map(|(item, _)| item.value) {
+            Some(FillWord::Integer(value)) => Fill::Value(FillValue::Integer(value)),
+            Some(FillWord::Float(value)) => Fill::Value(FillValue::Float(value)),
+            Some(FillWord::Bool(value)) => Fill::Value(FillValue::Integer(i128::from(value))),
+            Some(FillWord::Nothing) => Fill::Nothing,
+            None => Fill::Value(match defaults.fill {
+                DefaultFill::Integer(value) => FillValue::Integer(i128::from(value)),
+                DefaultFill::Float(value) => FillValue::Float(value),
+            }),
+        };
+        let fill_place =
+            said.fill.as_ref().map(|(item, file)| diagnostic::Place::new(file, item.span.clone()));
+        let layout_span =
+            self.item.layout.as_ref().map_or(&self.item.name.span, |layout| &layout.span);
+        let tensor = Tensor {
+            file: self.file.to_string(),
+            name: self.item.name.value.clone(),
+            dtype,
+            layout,
+            fill,
+            memory: memory(self.item.memory.as_ref()),
+            targets: self.targets()?,
+            labels,
+            high_first: self.item.nibbles == Some(Nibbles::HighFirst),
+            steps: said.lines,
+            place: self.at(layout_span),
+            fill_place: fill_place.unwrap_or_else(|| self.at(layout_span)),
+        };
+        let warnings =
+            padding::check(&tensor, said.padding.as_ref(), explained, defaults.padding_warning)?;
+        Ok((tensor, warnings))
+    }
+
+    fn targets(&self) -> Result<Option<Vec<String>>, Vec<Diagnostic>> {
+        let Some(targets) = &self.item.targets else { return Ok(None) };
+        let known = ["c", "opencl", "cuda"];
+        let mut errors = Vec::new();
+        for target in targets.iter().filter(|target| !known.contains(&target.value.as_str())) {
+            let message = format!("there is no target `{}`", target.value.escape_debug());
+            let mut error =
+                Diagnostic::error(Code::TargetUnknown, message, self.at(&target.span), "");
+            error.help.push(match suggestion(&target.value, known) {
+                Some(near) => near,
+                None => format!("targets are {}", known.join(", ")),
+            });
+            errors.push(error);
+        }
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        Ok(Some(targets.iter().map(|target| target.value.clone()).collect()))
+    }
+}
+
+fn symbol_value(name: &str, symbols: &[Symbol]) -> Option<Expr> {
+    let k = symbols.iter().position(|symbol| symbol.name == name)?;
+    Some(Expr::var(Var::Symbol(u32::try_from(k).ok()?)))
+}
+
+fn add_words(bound: &Bound, words: &mut BTreeSet<String>) {
+    if let Bound::Text(text) = bound {
+        add_text(&text.value, words);
+    }
+}
+
+fn add_text(text: &str, words: &mut BTreeSet<String>) {
+    let parts = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+    words.extend(parts.filter(|part| !part.is_empty()).map(str::to_string));
+}
+
+fn memory(item: Option<&MemoryItem>) -> Memory {
+    match item.map(|item| item.kind) {
+        None | Some(MemoryKind::Global) => Memory::Global,
+        Some(MemoryKind::Constant) => Memory::Constant,
+        Some(MemoryKind::Image2d) => Memory::Image2d,
+        Some(MemoryKind::Image2dArray) => Memory::Image2dArray,
+        Some(MemoryKind::Shared) => Memory::Shared,
+        Some(MemoryKind::Local) => Memory::Local,
+        Some(MemoryKind::None) => Memory::None,
+    }
+}

@@ -1,0 +1,131 @@
+//! Where an element of a tensor lives, with symbols by name.
+
+use std::collections::BTreeMap;
+
+use layoutc_algebra::locate;
+use thiserror::Error;
+
+use crate::model::Tensor;
+
+/// An element and its places.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Location {
+    /// The logical index.
+    pub logical: Vec<i128>,
+    /// The storage index.
+    pub storage: Vec<i128>,
+    /// The physical index.
+    pub physical: Vec<i128>,
+    /// Elements from the start of the flat buffer.
+    pub offset: i128,
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum LocateError {
+    /// A symbol without a value.
+    #[error("`{name}` has no value: give it one with `--set {name}=…`")]
+    Symbol {
+        /// Its name.
+        name: String,
+    },
+    /// A value that the symbol's facts exclude.
+    #[error("`{name}` cannot be {value}: it is a multiple of {multiple} from {min} to {max}")]
+    Facts {
+        /// The symbol.
+        name: String,
+        /// The value given.
+        value: i128,
+        /// The facts.
+        min: i128,
+        /// The facts.
+        max: i128,
+        /// The facts.
+        multiple: i128,
+    },
+    /// Another number of coordinates than axes.
+    #[error("{given} coordinates for {axes} axes: {names}")]
+    Rank {
+        /// How many were given.
+        given: usize,
+        /// How many axes there are.
+        axes: usize,
+        /// The axes' names.
+        names: String,
+    },
+    /// A coordinate that is not below its extent, or negative.
+    #[error("`{name}` is {value}, and its extent is {extent}")]
+    Outside {
+        /// The axis.
+        name: String,
+        /// The coordinate.
+        value: i128,
+        /// The extent there.
+        extent: i128,
+    },
+    /// A value that leaves the integers.
+    #[error("{0}")]
+    Value(String),
+}
+
+/// Where the element at `logical` lives.
+///
+/// # Errors
+/// [`LocateError`].
+pub fn place(
+    tensor: &Tensor,
+    symbols: &BTreeMap<String, i128>,
+    logical: &[i128],
+) -> Result<Location, LocateError> {
+    let names: Vec<String> = tensor.layout.logical.iter().map(|axis| axis.name.clone()).collect();
+    let found =
+        tensor.layout.place(logical, &values(tensor, symbols)?).map_err(|e| told(e, &names))?;
+    Ok(Location {
+        logical: logical.to_vec(),
+        storage: found.storage,
+        physical: found.physical,
+        offset: found.offset,
+    })
+}
+
+/// The element that lives at `physical`; `None`: padding.
+///
+/// # Errors
+/// [`LocateError`].
+pub fn owner(
+    tensor: &Tensor,
+    symbols: &BTreeMap<String, i128>,
+    physical: &[i128],
+) -> Result<Option<Vec<i128>>, LocateError> {
+    let names: Vec<String> =
+        (0..tensor.layout.physical_shape.len()).map(|k| format!("p{k}")).collect();
+    tensor.layout.owner(physical, &values(tensor, symbols)?).map_err(|e| told(e, &names))
+}
+
+fn values(tensor: &Tensor, given: &BTreeMap<String, i128>) -> Result<Vec<i128>, LocateError> {
+    let mut values = Vec::new();
+    for symbol in &tensor.layout.symbols {
+        let name = symbol.name.clone();
+        let Some(&value) = given.get(&name) else { return Err(LocateError::Symbol { name }) };
+        let (min, max, multiple) = (symbol.min, symbol.max, symbol.multiple);
+        if value < min || value > max || value.rem_euclid(multiple.max(1)) != 0 {
+            return Err(LocateError::Facts { name, value, min, max, multiple });
+        }
+        values.push(value);
+    }
+    Ok(values)
+}
+
+fn told(error: locate::LocateError, names: &[String]) -> LocateError {
+    match error {
+        locate::LocateError::Rank { given, axes } => {
+            LocateError::Rank { given, axes, names: names.join(", ") }
+        }
+        locate::LocateError::Outside { axis, value, extent } => LocateError::Outside {
+            name: names.get(axis).cloned().unwrap_or_default(),
+            value,
+            extent,
+        },
+        locate::LocateError::Expr(inner) => LocateError::Value(inner.to_string()),
+    }
+}

@@ -1,0 +1,25 @@
+//! How the parts of a layout are called: in JSON, in reports, in diagnostics.
+
+use layoutc_algebra::expr::{Expr, Var};
+use layoutc_algebra::layout::{Axis, Layout, Symbol};
+use layoutc_algebra::print;
+
+/// The name of a variable: axes and symbols by theirs, physical indices `p0`, `p1`, ….
+pub fn variable(var: Var, logical: &[Axis], storage: &[Axis], symbols: &[Symbol]) -> String {
+    let name = |found: Option<&String>, letter: char, k: u32| {
+        found.cloned().unwrap_or_else(|| format!("{letter}{k}"))
+    };
+    let at = |k: u32| usize::try_from(k).unwrap_or(usize::MAX);
+    match var {
+        Var::Axis(k) => name(logical.get(at(k)).map(|axis| &axis.name), 'i', k),
+        Var::Storage(k) => name(storage.get(at(k)).map(|axis| &axis.name), 's', k),
+        Var::Symbol(k) => name(symbols.get(at(k)).map(|symbol| &symbol.name), 'n', k),
+        Var::Physical(k) => format!("p{k}"),
+        Var::Digit(k) => format!("d{k}"),
+    }
+}
+
+/// An expression of a layout in the manifest's own syntax.
+pub fn expr(expr: &Expr, layout: &Layout) -> String {
+    print::expr(expr, &|var| variable(var, &layout.logical, &layout.storage, &layout.symbols))
+}
