@@ -12,7 +12,7 @@ use super::model::{
 use super::print::{self, Style, power_of_two};
 use super::{CSettings, Part, element, place, plan_fault, test_unit};
 use crate::codes::Code;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Place};
 use crate::dtype::{Dtype, Scalar};
 use crate::fill;
 use crate::model::{Fill, FillValue, Manifest, Memory, Tensor};
@@ -42,14 +42,14 @@ pub(super) fn build(
     for tensor in &manifest.tensors {
         match tensor_unit(tensor, &naming) {
             Ok(unit) => tensors.push(unit),
-            Err(error) => faults.push(plan_fault(&tensor.file, &tensor.name, &error)),
+            Err(error) => faults.push(plan_fault(tensor.place.clone(), &tensor.name, &error)),
         }
     }
     let mut converts = Vec::new();
     for convert in &manifest.converts {
         match convert_unit(manifest, convert, &naming) {
             Ok(unit) => converts.extend(unit),
-            Err(error) => faults.push(plan_fault(&manifest.path, "convert", &error)),
+            Err(error) => faults.push(plan_fault(place(&manifest.path), "convert", &error)),
         }
     }
     if !faults.is_empty() {
@@ -104,7 +104,7 @@ fn fill_fault(tensor: &Tensor) -> Option<Diagnostic> {
         tensor.name, tensor.dtype
     );
     let help = "give a `fill` that the element type holds, or `fill none`";
-    Some(Diagnostic::error(Code::PaddingFill, message, place(&tensor.file), "").help(help))
+    Some(Diagnostic::error(Code::PaddingFill, message, tensor.fill_place.clone(), "").help(help))
 }
 
 /// The guard macro and the files' names. A folder in the stem would let two guards collide: a hash tells them apart.
@@ -133,14 +133,14 @@ fn file_names(out_stem: &str, prefix: &str) -> (String, Files) {
 fn globals(manifest: &Manifest, settings: &CSettings) -> Result<BTreeSet<String>, Vec<Diagnostic>> {
     let mut owners: BTreeMap<String, String> = BTreeMap::new();
     let mut faults = Vec::new();
-    let mut claim = |name: String, owner: String, file: &str| {
+    let mut claim = |name: String, owner: String, at: &Place| {
         if let Some(other) = owners.get(&name) {
             let message = format!("`{name}` would be generated twice: for {other} and for {owner}");
-            let fault = Diagnostic::error(Code::NameCollision, message, place(file), "");
+            let fault = Diagnostic::error(Code::NameCollision, message, at.clone(), "");
             faults.push(fault.help("rename one of the two, or set another `prefix`"));
         } else if let Some(language) = super::reserved_function(&name) {
             let message = format!("`{name}`, generated for {owner}, belongs to {language}");
-            let fault = Diagnostic::error(Code::NameCollision, message, place(file), "");
+            let fault = Diagnostic::error(Code::NameCollision, message, at.clone(), "");
             faults.push(fault.help("rename it, or set a `prefix`"));
         } else {
             owners.insert(name, owner);
@@ -151,25 +151,29 @@ fn globals(manifest: &Manifest, settings: &CSettings) -> Result<BTreeSet<String>
         let upper = ident.to_ascii_uppercase();
         let owner = |what: &str| format!("{what} of tensor `{}`", tensor.name);
         for what in ["offset", "logical", "pack", "unpack", "load", "store", "symbols_ok"] {
-            claim(format!("{ident}_{what}"), owner(what), &tensor.file);
+            claim(format!("{ident}_{what}"), owner(what), &tensor.place);
         }
         for k in 0..tensor.layout.physical_shape.len() {
-            claim(format!("{ident}_index_{k}"), owner("an index function"), &tensor.file);
+            claim(format!("{ident}_index_{k}"), owner("an index function"), &tensor.place);
         }
         for name in quantity_names(&tensor.layout) {
-            claim(format!("{ident}_{name}"), owner(&name), &tensor.file);
+            claim(format!("{ident}_{name}"), owner(&name), &tensor.place);
             let what = name.replace('_', " ");
-            claim(format!("{upper}_{}", name.to_ascii_uppercase()), owner(&what), &tensor.file);
+            claim(format!("{upper}_{}", name.to_ascii_uppercase()), owner(&what), &tensor.place);
         }
         for (macro_name, what) in label_names(tensor, &upper) {
-            claim(macro_name, owner(&what), &tensor.file);
+            claim(macro_name, owner(&what), &tensor.place);
         }
     }
     for convert in &manifest.converts {
         let named = [convert.from, convert.to].map(|k| manifest.tensors.get(k));
         if let [Some(from), Some(to)] = named {
             let name = format!("{}{}_to_{}", settings.prefix, from.name, to.name);
-            claim(name, format!("convert `{}` to `{}`", from.name, to.name), &manifest.path);
+            claim(
+                name,
+                format!("convert `{}` to `{}`", from.name, to.name),
+                &place(&manifest.path),
+            );
         }
     }
     if faults.is_empty() { Ok(owners.into_keys().collect()) } else { Err(faults) }
