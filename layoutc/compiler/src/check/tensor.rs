@@ -195,7 +195,9 @@ impl Checker<'_> {
             match &step.kind {
                 StepKind::Map(text) => add_text(&text.value, words),
                 StepKind::Apply { name, arguments } => {
-                    arguments.iter().for_each(|(_, bound)| add_words(bound, words));
+                    for (_, bound) in arguments {
+                        add_words(bound, words);
+                    }
                     if let Some(def) = scope.transforms.get(&name.value)
                         && open.insert(name.value.clone())
                         && let Some(home) = self.place.scopes.get(def.home)
