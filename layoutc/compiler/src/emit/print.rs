@@ -342,6 +342,11 @@ impl Writer<'_> {
                 let line = format!("{buffer}[{}] = 0x{value:02X};", self.expr(index));
                 self.line(depth, &line);
             }
+            Stmt::Copy { to, to_index, from, from_index, bytes } => {
+                let (to, from) = (self.address(to, to_index), self.address(from, from_index));
+                let bytes = cast(&self.expr(bytes), "size_t");
+                self.line(depth, &format!("memcpy({to}, {from}, {bytes});"));
+            }
             Stmt::Zero { buffer, bytes } => {
                 let bytes = cast(&self.expr(bytes), "size_t");
                 self.line(depth, &format!("memset({buffer}, 0, {bytes});"));
@@ -363,6 +368,14 @@ impl Writer<'_> {
                 self.line(depth, &format!("/* {} */", super::comment::escape(text)));
             }
         }
+    }
+
+    /// The address of an element.
+    fn address(&self, buffer: &str, index: &Expr) -> String {
+        if *index == Expr::int(0) {
+            return buffer.to_owned();
+        }
+        format!("&{buffer}[{}]", self.expr(index))
     }
 
     fn store(

@@ -6,11 +6,11 @@ use layoutc_algebra::layout::{Axis, Layout, Symbol};
 
 use super::dialect::C;
 use super::model::{
-    AxisUnit, Constant, ConvertUnit, Files, Packed, Parts, SmallFloat, Structure, TensorUnit, Unit,
-    VERSION,
+    AxisUnit, Constant, ConvertUnit, Files, Language, Packed, Parts, SmallFloat, Structure,
+    TensorUnit, Unit, VERSION,
 };
 use super::print::{self, Style, power_of_two};
-use super::{CSettings, Part, element, place, plan_fault, test_unit};
+use super::{CSettings, Part, dialect, element, fits, place, plan_fault, test_unit};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::dtype::{Dtype, Scalar};
@@ -37,9 +37,14 @@ pub(super) fn build(
         C.reserved(name).is_some() || C.called.contains(&name) || globals.contains(name)
     };
     let naming = Naming { prefix: &settings.prefix, avoid: &avoid };
+    let dialect = dialect::c(settings.index);
     let mut faults = Vec::new();
     let mut tensors = Vec::new();
     for tensor in &manifest.tensors {
+        if let Some(fault) = fits::index_fault(tensor, &naming, dialect) {
+            faults.push(fault);
+            continue;
+        }
         match tensor_unit(tensor, &naming) {
             Ok(unit) => tensors.push(unit),
             Err(error) => faults.push(plan_fault(tensor.place.clone(), &tensor.name, &error)),
@@ -73,6 +78,12 @@ pub(super) fn build(
         guard,
         stamp: String::new(),
         emit,
+        language: Language {
+            standard: settings.standard.clone(),
+            index: dialect.index.to_owned(),
+            index_format: dialect.index_format.to_owned(),
+            helper: dialect.helper.to_owned(),
+        },
         header_includes: Vec::new(),
         source_includes: Vec::new(),
         helpers: Vec::new(),
@@ -345,15 +356,13 @@ fn convert_unit(
         return Ok(None);
     }
     let Some(function) = plan::convert(manifest, convert, naming)? else { return Ok(None) };
-    let mut symbols: Vec<Symbol> = Vec::new();
-    for tensor in [from, to] {
-        for symbol in plan::Context::new(tensor, naming).symbols {
-            if symbols.iter().all(|known| known.name != symbol.facts.name) {
-                symbols.push(symbol.facts.clone());
-            }
+    let contexts = [from, to].map(|tensor| plan::Context::new(tensor, naming));
+    let mut facts: Vec<&Symbol> = Vec::new();
+    for symbol in contexts.iter().flat_map(|context| &context.symbols) {
+        if facts.iter().all(|known| known.name != symbol.facts.name) {
+            facts.push(symbol.facts);
         }
     }
-    let facts: Vec<&Symbol> = symbols.iter().collect();
     let index = |param: &&Param| param.ty == ParamType::Index;
     let names = function.params.iter().filter(index).map(|param| param.name.clone()).collect();
     Ok(Some(ConvertUnit {
@@ -363,7 +372,7 @@ fn convert_unit(
         from_test: test_unit::tensor(from, naming)?,
         to_test: test_unit::tensor(to, naming)?,
         symbols: names,
-        cases: test_unit::cases(&facts),
+        cases: test_unit::cases(&facts, &contexts.each_ref()),
         function,
     }))
 }
@@ -441,7 +450,7 @@ fn needs(unit: &Unit) -> (Vec<String>, Vec<String>) {
             helpers.extend(helper(expr));
         });
         for stmt in &function.body {
-            includes.extend(include(stmt));
+            stmt.walk(&mut |stmt| includes.extend(include(stmt)));
         }
     }
     let mut bounds = Vec::new();
@@ -472,7 +481,7 @@ fn helper(expr: &Expr) -> Option<&'static str> {
 fn include(stmt: &Stmt) -> Option<&'static str> {
     match stmt {
         Stmt::Assert { .. } => Some("assert.h"),
-        Stmt::Zero { .. } => Some("string.h"),
+        Stmt::Copy { .. } | Stmt::Zero { .. } => Some("string.h"),
         Stmt::LetElement { element, bits, .. } => {
             let literal = element::literal(element, bits);
             (literal.contains("NAN") || literal.contains("INFINITY")).then_some("math.h")

@@ -366,7 +366,7 @@ pub(crate) fn dense_offset(
     scope: &Scope<'_>,
 ) -> Result<Expr, PlanError> {
     let mut offset = Expr::int(0);
-    for (name, stride) in names.iter().zip(super::transfer::dense_strides(axes)?) {
+    for (name, stride) in names.iter().zip(super::side::dense_strides(axes)?) {
         let term = super::lower::multiply(Expr::name(name), lower(&stride, scope)?)?;
         offset = super::lower::add(offset, term)?;
     }

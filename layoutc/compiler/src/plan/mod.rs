@@ -5,9 +5,11 @@
 mod arith;
 pub mod index;
 pub mod lower;
+pub mod merge;
 pub mod moves;
 pub mod names;
 pub mod nest;
+pub mod side;
 pub mod transfer;
 pub mod tree;
 

@@ -1,6 +1,5 @@
 //! Functions that move a whole tensor: pack, unpack and convert.
 
-use layoutc_algebra::digits::Digits;
 use layoutc_algebra::expr::{Expr as Algebra, Var};
 use layoutc_algebra::layout::{Axis, Layout, Symbol};
 
@@ -9,7 +8,8 @@ use super::index::{count, dense_offset, symbol_params, whole_bytes};
 use super::lower::{Binding, PlanError, lower};
 use super::names::Namer;
 use super::nest::{Buffer, nest};
-use super::transfer::{Side, logical_side, physical_side, renumber, transfer};
+use super::side::{Side, logical_side, physical_side, renumber};
+use super::transfer::transfer;
 use super::tree::{Expr, Function, Operand, Param, ParamType, Returns, Stmt};
 use super::{Context, Naming};
 use crate::model::{Convert, Manifest, Tensor};
@@ -27,7 +27,7 @@ pub(super) fn pack(context: &Context<'_>) -> Result<Function, PlanError> {
     let linear = match sides(context.layout)? {
         Some((logical, physical)) => {
             let layout = context.layout;
-            transfer(&logical, &physical, &layout.logical, &layout.storage, &layout.symbols)?
+            transfer(&logical, &physical, &layout.logical, &layout.symbols)?
         }
         None => None,
     };
@@ -48,7 +48,7 @@ pub(super) fn unpack(context: &Context<'_>) -> Result<Function, PlanError> {
     let linear = match sides(context.layout)? {
         Some((logical, physical)) => {
             let layout = context.layout;
-            transfer(&physical, &logical, &layout.logical, &layout.storage, &layout.symbols)?
+            transfer(&physical, &logical, &layout.logical, &layout.symbols)?
         }
         None => None,
     };
@@ -92,7 +92,7 @@ pub fn convert(
     let linear = match linear {
         Some((a, b)) => {
             let layout = &target.layout;
-            transfer(&a, &b, &layout.logical, &layout.storage, &layout.symbols)?
+            transfer(&a, &b, &layout.logical, &layout.symbols)?
         }
         None => None,
     };
@@ -153,8 +153,8 @@ fn adopt_symbols(from: &Tensor, to: &Tensor) -> Result<Option<Tensor>, PlanError
 
 /// Both sides of pack and unpack; `None` without a normal form.
 fn sides(layout: &Layout) -> Result<Option<(Side, Side)>, PlanError> {
-    let Some(digits) = normal_form(layout) else { return Ok(None) };
-    let Some(physical) = physical_side(layout, digits)? else { return Ok(None) };
+    let Some(digits) = &layout.digits else { return Ok(None) };
+    let physical = physical_side(layout, digits)?;
     Ok(logical_side(&layout.logical, &physical)?.map(|logical| (logical, physical)))
 }
 
@@ -164,16 +164,8 @@ fn both_sides(
     to: &Layout,
     axes: &[usize],
 ) -> Result<Option<(Side, Side)>, PlanError> {
-    let (Some(a), Some(b)) = (normal_form(from), normal_form(to)) else { return Ok(None) };
-    let (Some(a), Some(b)) = (physical_side(from, a)?, physical_side(to, b)?) else {
-        return Ok(None);
-    };
-    Ok(Some((renumber(a, axes), b)))
-}
-
-/// The digits, where every chain carries axes: a digit that is cut up has no loop of its own.
-fn normal_form(layout: &Layout) -> Option<&Digits> {
-    layout.digits.as_ref().filter(|d| d.chains.iter().all(|chain| chain.of_digit.is_none()))
+    let (Some(a), Some(b)) = (&from.digits, &to.digits) else { return Ok(None) };
+    Ok(Some((renumber(physical_side(from, a)?, axes), physical_side(to, b)?)))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -199,8 +191,9 @@ impl<'a> Parts<'a> {
         other: Option<&Context<'a>>,
         name: String,
         buffers: [&str; 2],
-        doc: Vec<String>,
+        mut doc: Vec<String>,
     ) -> Self {
+        doc.push("The buffers must not overlap.".to_owned());
         let mut namer = Namer::new(context.naming.avoid);
         let mut params = symbol_params(context, &mut namer);
         for symbol in other.into_iter().flat_map(|other| &other.symbols) {
@@ -230,6 +223,7 @@ impl<'a> Parts<'a> {
             name: self.buffers.get(which).cloned().unwrap_or_default(),
             partial: partial.to_owned(),
             through: context.is_packed().then(|| context.function(access)),
+            element_bits: context.bits(),
         }
     }
 

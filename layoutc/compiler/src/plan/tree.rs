@@ -231,6 +231,19 @@ pub enum Stmt {
         /// The byte's value.
         value: u8,
     },
+    /// A run of elements is copied from one buffer into another; the two do not overlap.
+    Copy {
+        /// The buffer that is written.
+        to: String,
+        /// The first element there.
+        to_index: Expr,
+        /// The buffer that is read.
+        from: String,
+        /// The first element there.
+        from_index: Expr,
+        /// How many bytes.
+        bytes: Expr,
+    },
     /// The first `bytes` bytes of a buffer become 0.
     Zero {
         /// The buffer.
@@ -397,6 +410,14 @@ impl Expr {
 }
 
 impl Stmt {
+    /// Calls `visit` on this statement and every one inside it.
+    pub fn walk(&self, visit: &mut dyn FnMut(&Stmt)) {
+        visit(self);
+        if let Self::For { body, .. } | Self::If { body, .. } = self {
+            body.iter().for_each(|stmt| stmt.walk(visit));
+        }
+    }
+
     /// Calls `visit` on every expression of the statement, those inside others included, and `name` on every
     /// buffer or output that it mentions.
     pub fn visit(&self, visit: &mut dyn FnMut(&Expr), name: &mut dyn FnMut(&str)) {
@@ -427,6 +448,11 @@ impl Stmt {
             Self::StoreByte { buffer, index, .. } => {
                 name(buffer);
                 index.visit(visit);
+            }
+            Self::Copy { to, to_index, from, from_index, bytes } => {
+                name(to);
+                name(from);
+                [to_index, from_index, bytes].iter().for_each(|expr| expr.visit(visit));
             }
             Self::Zero { buffer, bytes } => {
                 name(buffer);
