@@ -38,12 +38,15 @@ fn excess(context: &Context<'_>, max: i128) -> Option<String> {
     let symbol = |var| context.symbol(var);
     let logical = |var: Var| match var {
         Var::Axis(k) => {
-            counted(layout.logical.get(usize::try_from(k).ok()?).map(|a| &a.extent)?, &symbol)
+            let axis = layout.logical.get(usize::try_from(k).ok()?)?;
+            Some(counted(&axis.extent, &symbol))
         }
         other => context.symbol(other),
     };
     let physical = |var: Var| match var {
-        Var::Physical(k) => counted(layout.physical_shape.get(usize::try_from(k).ok()?)?, &symbol),
+        Var::Physical(k) => {
+            Some(counted(layout.physical_shape.get(usize::try_from(k).ok()?)?, &symbol))
+        }
         other => context.symbol(other),
     };
     let counts = [&layout.physical_elements, &layout.logical_elements];
@@ -72,9 +75,9 @@ fn excess(context: &Context<'_>, max: i128) -> Option<String> {
 }
 
 /// An index that counts `0..extent`.
-fn counted(extent: &Expr, symbol: &Scope<'_>) -> Option<Binding> {
+fn counted(extent: &Expr, symbol: &Scope<'_>) -> Binding {
     let high = range(extent, symbol).high.map(|extent| extent.saturating_sub(1));
-    Some(Binding { tree: crate::plan::tree::Expr::int(0), range: Range { low: Some(0), high } })
+    Binding { tree: crate::plan::tree::Expr::int(0), range: Range { low: Some(0), high } }
 }
 
 fn over(count: &Expr, symbol: &Scope<'_>, max: i128, unit: &str) -> Option<String> {

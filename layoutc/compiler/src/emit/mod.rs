@@ -7,11 +7,14 @@ pub mod comment;
 pub mod dialect;
 mod element;
 mod fits;
+mod globals;
 pub mod model;
+mod needs;
 pub mod print;
 pub mod render;
 pub mod seal;
 mod test_unit;
+mod types;
 mod unit;
 
 use std::collections::BTreeSet;
