@@ -218,7 +218,7 @@ impl Checker<'_> {
                     before.iter().chain(after).for_each(|bound| add_words(bound, words));
                 }
                 StepKind::Strides(strides) => {
-                    strides.iter().for_each(|bound| add_words(bound, words))
+                    strides.iter().for_each(|bound| add_words(bound, words));
                 }
                 StepKind::AlignBase(_)
                 | StepKind::AlignAxis { .. }
