@@ -215,4 +215,3 @@ fn new_files_have_the_permissions_that_the_umask_leaves() {
     let plain = folder.write("c/plain", "");
     assert_eq!(mode(folder.root().join("c/a.h")), mode(plain));
 }
-
