@@ -25,7 +25,9 @@ impl Facts {
         let Some(last) = rest.into_iter().next() else { return Ok(Expr::constant(0)) };
         let common = common_factor(&terms);
         let whole = terms.len() >= 2 && divides(&common, &last);
-        let factor_out = terms.len() >= 2 && !is_one(&common);
+        // Only a factor that leaves its smallest term bare reads better outside: `(n * 32 + c) * 64 + h`.
+        let bare = terms.last().is_some_and(|(_, coefficient)| *coefficient == common.1);
+        let factor_out = terms.len() >= 2 && !is_one(&common) && bare;
         if !factor_out {
             terms.push(last);
             return self.flat_sum(&terms);

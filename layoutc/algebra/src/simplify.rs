@@ -208,12 +208,12 @@ impl Facts {
             return Ok(Some(self.floor_div(&x, &Poly::constant(product))?));
         }
         // x % (k*m) // k = x // k % m
-        if let Some(Atom::Op(BinOp::Mod, x, m)) = rest.as_atom()
-            && let Some(m) = m.as_constant()
-            && m % k == 0
-        {
-            let quotient = self.floor_div(x, &Poly::constant(k))?;
-            return Ok(Some(self.modulo(&quotient, &Poly::constant(m / k))?));
+        if let Some(Atom::Op(BinOp::Mod, x, m)) = rest.as_atom() {
+            let (part, beside) = m.split_by((&Vec::new(), k))?;
+            if beside.is_zero() {
+                let quotient = self.floor_div(x, &Poly::constant(k))?;
+                return Ok(Some(self.modulo(&quotient, &part)?));
+            }
         }
         // (g*a + r) // (g*m) = a // m for 0 <= r < g
         if let Some((g, a, _)) = self.coarser(rest, k)? {
@@ -290,8 +290,7 @@ fn drop_inner_mod(p: &Poly, k: i128) -> Result<Poly, ExprError> {
     let mut out = Poly::zero();
     for (monomial, coefficient) in p.terms() {
         if let [Atom::Op(BinOp::Mod, x, m)] = monomial.as_slice()
-            && let Some(m) = m.as_constant()
-            && coefficient.checked_mul(m).ok_or(ExprError::Overflow)? % k == 0
+            && m.scale(coefficient)?.split_by((&Vec::new(), k))?.1.is_zero()
         {
             out = out.add(&x.scale(coefficient)?)?;
         } else {

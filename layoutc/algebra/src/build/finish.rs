@@ -8,7 +8,7 @@ use super::{BuildError, Builder, check_size, current};
 use crate::expr::{BinOp, Cmp, Comparison, Expr, ExprError, Predicate, Var};
 use crate::layout::{Axis, Layout, Proof, Symbol, Verdict};
 use crate::physical::{self, Placement, groups};
-use crate::poly::Poly;
+use crate::poly::{Atom, Poly};
 use crate::proof::check::{self, Certificate};
 use crate::proof::{Claim, Parallel, Proven, Refusal, prove};
 use crate::simplify::Facts;
@@ -300,12 +300,13 @@ fn reduce(
     // The constant belongs on the right: `p0 >= 5`, not `p0 - 5 >= 0`.
     let left = facts.normalize(left)?;
     let constant = Poly::constant(left.constant_term());
-    let right = facts.normalize(right)?.sub(&constant)?;
-    Ok(Some(Comparison {
-        left: facts.render(&left.sub(&constant)?)?,
-        op,
-        right: facts.render(&right)?,
-    }))
+    let (mut left, mut right) = (left.sub(&constant)?, facts.normalize(right)?.sub(&constant)?);
+    // x // k < c says x < c * k, and x // k >= c says x >= c * k.
+    while let Some(Atom::Op(BinOp::FloorDiv, x, k)) = left.as_atom().cloned() {
+        right = right.mul(&k)?;
+        left = x;
+    }
+    Ok(Some(Comparison { left: facts.render(&left)?, op, right: facts.render(&right)? }))
 }
 
 /// `left == right`, as `x % k == 0` when their difference is a lone remainder.
