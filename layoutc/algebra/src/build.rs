@@ -12,7 +12,7 @@ use crate::layout::{Axis, Layout, Proof, Symbol, Verdict};
 use crate::map::{IndexMap, Item};
 use crate::physical::{self, Demands, Placement, groups};
 use crate::poly::Poly;
-use crate::proof::check::{self, Certificate};
+use crate::proof::check::{self, Certificate, Targets};
 use crate::proof::{Claim, Domain, Parallel, Proven, Refusal, extremes, prove};
 use crate::range::interval;
 use crate::simplify::{Facts, Interval};
@@ -465,6 +465,7 @@ impl Builder {
             composed_targets: &claimed.composed,
             slots: &claimed.slots,
             digits: proven.digits.as_ref(),
+            targets: if self.demands.strides.is_some() { Targets::Offset } else { Targets::Storage },
         };
         // Digits that are cut up beyond their radix serve the proof, not loops.
         let digits =
