@@ -9,7 +9,7 @@ use crate::expr::{BinOp, Cmp, Comparison, Expr, ExprError, Predicate, Var};
 use crate::layout::{Axis, Layout, Proof, Symbol, Verdict};
 use crate::physical::{self, Placement, groups};
 use crate::poly::{Atom, Poly};
-use crate::proof::check::{self, Certificate};
+use crate::proof::check::{self, Certificate, Targets};
 use crate::proof::{Claim, Parallel, Proven, Refusal, prove};
 use crate::simplify::Facts;
 
@@ -147,6 +147,11 @@ impl Builder {
             composed_targets: &claimed.composed,
             slots: &claimed.slots,
             digits: proven.digits.as_ref(),
+            targets: if self.demands.strides.is_some() {
+                Targets::Offset
+            } else {
+                Targets::Storage
+            },
         };
         // Digits that are cut up beyond their radix serve the proof, not loops.
         let digits =

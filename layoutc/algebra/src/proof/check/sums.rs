@@ -20,6 +20,11 @@ enum Factor {
     Quotient(Sum, i128),
 }
 
+/// Steps of one division by a sum of several terms.
+const MAX_DIVISIONS: usize = 256;
+/// How often the quotients of a sum are weakened to what they divide.
+const MAX_RELAXATIONS: usize = 4;
+
 /// A sum of products with integer coefficients that are not 0.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) struct Sum(BTreeMap<Vec<Factor>, i128>);
@@ -51,6 +56,11 @@ impl Sum {
 
     pub(super) fn is_constant_at_least_zero(&self) -> bool {
         self.as_constant().is_some_and(|value| value >= 0)
+    }
+
+    /// The term of the most factors.
+    fn lead(&self) -> Option<(&Vec<Factor>, &i128)> {
+        self.0.iter().max_by_key(|(factors, _)| (factors.len(), *factors))
     }
 
     fn holds_digits(&self) -> bool {
@@ -115,6 +125,56 @@ fn split(a: &Sum, by: &[Factor], k: i128) -> Result<(Sum, Sum), ExprError> {
         }
     }
     Ok((quotient, rest))
+}
+
+/// `(scale, relaxed)` with `scale * sum >= relaxed`: every lone quotient weakened to what it divides, as
+/// `k * (a // k)` lies in `a - k + 1 ..= a`. `None` when there is no quotient.
+fn relax(sum: &Sum) -> Result<Option<(i128, Sum)>, ExprError> {
+    let mut scale = 1_i128;
+    for factors in sum.0.keys() {
+        if let [Factor::Quotient(_, k)] = factors.as_slice() {
+            scale = (scale / gcd(scale, *k)).checked_mul(*k).ok_or(ExprError::Overflow)?;
+        }
+    }
+    if scale == 1 {
+        return Ok(None);
+    }
+    let mut relaxed = Sum::default();
+    for (factors, coefficient) in &sum.0 {
+        let coefficient = coefficient.checked_mul(scale).ok_or(ExprError::Overflow)?;
+        match factors.as_slice() {
+            [Factor::Quotient(a, k)] => {
+                let slack = if coefficient > 0 { k - 1 } else { 0 };
+                let bound = a.minus(&Sum::constant(slack))?;
+                relaxed = relaxed.plus(&bound.times(&Sum::constant(coefficient / k))?)?;
+            }
+            _ => relaxed.put(factors.clone(), coefficient)?,
+        }
+    }
+    Ok(Some((scale, relaxed)))
+}
+
+fn gcd(a: i128, b: i128) -> i128 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// `(quotient, rest)` for a divisor of several terms, by its leading one.
+fn divide(a: &Sum, b: &Sum) -> Result<(Sum, Sum), ExprError> {
+    let (by, k) = b.lead().ok_or(ExprError::Divisor)?;
+    let (mut quotient, mut rest) = (Sum::default(), a.clone());
+    for _ in 0..MAX_DIVISIONS {
+        let found = rest.0.iter().find_map(|(factors, coefficient)| {
+            let mut left = factors.clone();
+            let divides = by
+                .iter()
+                .all(|f| left.iter().position(|g| f == g).map(|at| left.remove(at)).is_some());
+            (divides && coefficient % k == 0).then(|| Sum::single(left, coefficient / k))
+        });
+        let Some(term) = found else { return Ok((quotient, rest)) };
+        rest = rest.minus(&term.times(b)?)?;
+        quotient = quotient.plus(&term)?;
+    }
+    Err(ExprError::TooLarge)
 }
 
 /// What the digits and symbols are.
@@ -386,16 +446,13 @@ impl<'a> Domain<'a> {
     /// `(a // b, a % b)`. Where the terms overlap, storage indices are spelled out one after another, the weightiest
     /// first; what stays together then becomes a quotient of its own.
     fn parts(&self, a: &Sum, b: &Sum) -> Result<(Sum, Sum), ExprError> {
-        let mut divisor = b.0.iter();
-        let (Some((by, k)), None) = (divisor.next(), divisor.next()) else {
-            return Err(ExprError::Divisor);
-        };
-        if *k < 1 {
+        let (by, k) = b.lead().ok_or(ExprError::Divisor)?;
+        if *k < 1 || b.holds_digits() || !self.at_least_zero(&b.minus(&Sum::constant(1))?)? {
             return Err(ExprError::Divisor);
         }
         let mut a = a.clone();
         loop {
-            let (quotient, rest) = split(&a, by, *k)?;
+            let (quotient, rest) = if b.0.len() == 1 { split(&a, by, *k)? } else { divide(&a, b)? };
             if let Some(parts) = self.within_a_block(&quotient, &rest, b)? {
                 return Ok(parts);
             }
@@ -532,22 +589,21 @@ impl<'a> Domain<'a> {
 
     /// Whether a sum over symbols is at least 0 for all their values.
     fn at_least_zero(&self, sum: &Sum) -> Result<bool, ExprError> {
-        if self.least(sum)? >= 0 {
-            return Ok(true);
-        }
-        // k * (a // k) lies in a-k+1 ..= a.
-        let mut relaxed = Sum::default();
-        for (factors, coefficient) in &sum.0 {
-            match factors.as_slice() {
-                [Factor::Quotient(a, k)] if coefficient % k == 0 => {
-                    let slack = if *coefficient > 0 { k - 1 } else { 0 };
-                    let bound = a.minus(&Sum::constant(slack))?;
-                    relaxed = relaxed.plus(&bound.times(&Sum::constant(coefficient / k))?)?;
-                }
-                _ => relaxed.put(factors.clone(), *coefficient)?,
+        let (mut sum, mut bound) = (sum.clone(), 0_i128);
+        for _ in 0..MAX_RELAXATIONS {
+            if self.least(&sum)? >= bound {
+                return Ok(true);
             }
+            // Whole numbers: sum >= bound where scale * sum > scale * (bound - 1).
+            let Some((scale, relaxed)) = relax(&sum)? else { return Ok(false) };
+            bound = bound
+                .checked_sub(1)
+                .and_then(|b| b.checked_mul(scale))
+                .and_then(|b| b.checked_add(1))
+                .ok_or(ExprError::Overflow)?;
+            sum = relaxed;
         }
-        Ok(self.least(&relaxed)? >= 0)
+        Ok(self.least(&sum)? >= bound)
     }
 
     fn least(&self, sum: &Sum) -> Result<i128, ExprError> {
