@@ -303,7 +303,8 @@ fn drop_inner_mod(p: &Poly, k: i128) -> Result<Poly, ExprError> {
 /// A constant that the divisor does not divide stays with the number that is divided: `(x + 5) // 2`, not
 /// `(x + 1) // 2 + 2`, so that all digits of `x + 5` are read off the same number.
 fn constant_inside(quotient: Poly, rest: Poly, divisor: &Poly) -> Result<(Poly, Poly), ExprError> {
-    if rest.constant_term() == 0 {
+    // Below 0 the remainder is what stays: `(n + 6) // 7`, not `(n - 1) // 7 + 1`.
+    if rest.constant_term() == 0 || quotient.constant_term() < 0 {
         return Ok((quotient, rest));
     }
     let moved = Poly::constant(quotient.constant_term());

@@ -303,13 +303,18 @@ fn reduce(
         return Ok(Some(equation(difference, left, right, facts)?));
     }
     // The constant belongs on the right: `p0 >= 5`, not `p0 - 5 >= 0`.
-    let left = facts.normalize(left)?;
-    let constant = Poly::constant(left.constant_term());
-    let (mut left, mut right) = (left.sub(&constant)?, facts.normalize(right)?.sub(&constant)?);
-    // x // k < c says x < c * k, and x // k >= c says x >= c * k.
-    while let Some(Atom::Op(BinOp::FloorDiv, x, k)) = left.as_atom().cloned() {
-        right = right.mul(&k)?;
-        left = x;
+    let (mut left, mut right) = (facts.normalize(left)?, facts.normalize(right)?);
+    loop {
+        let constant = Poly::constant(left.constant_term());
+        (left, right) = (left.sub(&constant)?, right.sub(&constant)?);
+        // x // k < c says x < c * k, and x // k >= c says x >= c * k.
+        match left.as_atom().cloned() {
+            Some(Atom::Op(BinOp::FloorDiv, x, k)) if k.as_constant().is_some() => {
+                right = right.mul(&k)?;
+                left = x;
+            }
+            _ => break,
+        }
     }
     Ok(Some(Comparison { left: facts.render(&left)?, op, right: facts.render(&right)? }))
 }
