@@ -12,7 +12,7 @@ use crate::layout::{Axis, Layout, Proof, Symbol, Verdict};
 use crate::map::{IndexMap, Item};
 use crate::physical::{self, Demands, Placement, groups};
 use crate::poly::Poly;
-use crate::proof::check::{self, Certificate, Targets};
+use crate::proof::check::{self, Certificate, CheckError, Targets};
 use crate::proof::{Claim, Domain, Parallel, Proven, Refusal, extremes, prove};
 use crate::range::interval;
 use crate::simplify::{Facts, Interval};
@@ -465,7 +465,11 @@ impl Builder {
             composed_targets: &claimed.composed,
             slots: &claimed.slots,
             digits: proven.digits.as_ref(),
-            targets: if self.demands.strides.is_some() { Targets::Offset } else { Targets::Storage },
+            targets: if self.demands.strides.is_some() {
+                Targets::Offset
+            } else {
+                Targets::Storage
+            },
         };
         // Digits that are cut up beyond their radix serve the proof, not loops.
         let digits =
@@ -490,8 +494,15 @@ impl Builder {
             physical_elements,
             alignment_bytes,
         };
-        check::check(&layout, &certificate, parallel).map_err(Refusal::Certificate)?;
-        Ok(layout)
+        match check::check(&layout, &certificate, parallel) {
+            Ok(()) => Ok(layout),
+            Err(CheckError::Undecided) => {
+                let axes = (0..layout.logical.len()).collect();
+                let targets = (0..claimed.targets.len()).collect();
+                Err(Refusal::Unproven { axes, targets, points: None, slots: None }.into())
+            }
+            Err(error) => Err(Refusal::Certificate(error).into()),
+        }
     }
 
     /// The targets, and what else a slot must satisfy, in terms of the physical indices.

@@ -13,6 +13,9 @@ use crate::expr::{BinOp, Expr, ExprError, Node, Var};
 use crate::layout::Symbol;
 use crate::poly::{Atom, Monomial, Poly, divide_monomial, gcd};
 
+/// How often the quotients of a sum are weakened to what they divide.
+const MAX_RELAXATIONS: usize = 4;
+
 /// A closed interval whose bounds are polynomials over symbols.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Interval {
@@ -516,29 +519,17 @@ impl Facts {
         if let Some(value) = p.as_constant() {
             return Ok(value >= 0);
         }
-        let low = self.range(p)?.low;
-        if self.numeric(&low)?.0 >= 0 {
-            return Ok(true);
-        }
-        // Quotients weaken to what they divide: k*(x//k) >= x - k + 1 and <= x.
-        let relaxed = self.relax(&low)?;
-        Ok(self.numeric(&relaxed)?.0 >= 0)
-    }
-
-    fn relax(&self, p: &Poly) -> Result<Poly, ExprError> {
-        let mut out = Poly::zero();
-        for (monomial, coefficient) in p.terms() {
-            if let [Atom::Op(BinOp::FloorDiv, x, k)] = monomial.as_slice()
-                && let Some(k) = k.as_constant()
-                && coefficient % k == 0
-            {
-                let bound = if coefficient > 0 { x.plus(1 - k)? } else { x.clone() };
-                out = out.add(&bound.scale(coefficient / k)?)?;
-            } else {
-                out.add_term(monomial.clone(), coefficient)?;
+        let mut low = self.range(p)?.low;
+        for _ in 0..MAX_RELAXATIONS {
+            if self.numeric(&low)?.0 >= 0 {
+                return Ok(true);
+            }
+            match relax(&low)? {
+                Some(relaxed) => low = relaxed,
+                None => return Ok(false),
             }
         }
-        Ok(out)
+        Ok(self.numeric(&low)?.0 >= 0)
     }
 
     /// Least and greatest value of a polynomial over symbols.
@@ -733,6 +724,44 @@ impl Facts {
             return Expr::binary(BinOp::Sub, &sum, &self.product(&positive)?);
         }
         Expr::binary(BinOp::Add, &sum, &self.product(term)?)
+    }
+}
+
+/// Quotients weakened to what they divide, the most nested first, for what they leave may cancel against the others:
+/// `k*(x//k)` lies in `x - k + 1 ..= x`. `None` when there is nothing to weaken.
+fn relax(p: &Poly) -> Result<Option<Poly>, ExprError> {
+    let loose = |monomial: &Monomial, coefficient: i128| match monomial.as_slice() {
+        [atom @ Atom::Op(BinOp::FloorDiv, x, k)] => {
+            let k = k.as_constant().filter(|k| coefficient % k == 0)?;
+            Some((depth(atom), x.clone(), k))
+        }
+        _ => None,
+    };
+    let deepest = p.terms().filter_map(|(m, c)| loose(m, c)).map(|(depth, ..)| depth).max();
+    if deepest.is_none() {
+        return Ok(None);
+    }
+    let mut out = Poly::zero();
+    for (monomial, coefficient) in p.terms() {
+        match loose(monomial, coefficient) {
+            Some((depth, x, k)) if Some(depth) == deepest => {
+                let bound = if coefficient > 0 { x.plus(1 - k)? } else { x };
+                out = out.add(&bound.scale(coefficient / k)?)?;
+            }
+            _ => out.add_term(monomial.clone(), coefficient)?,
+        }
+    }
+    Ok(Some(out))
+}
+
+/// How many operations are nested in one another.
+fn depth(atom: &Atom) -> usize {
+    match atom {
+        Atom::Var(_) => 0,
+        Atom::Op(_, a, b) => {
+            let inside = a.terms().chain(b.terms()).flat_map(|(monomial, _)| monomial);
+            1 + inside.map(depth).max().unwrap_or(0)
+        }
     }
 }
 

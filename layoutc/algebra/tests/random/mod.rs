@@ -224,16 +224,40 @@ pub(crate) struct MapItem {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Step {
     /// Items, after which of them a separator stands, and whether all parentheses are written.
-    Map { items: Vec<MapItem>, separators: Vec<usize>, all_parentheses: bool },
+    Map {
+        items: Vec<MapItem>,
+        separators: Vec<usize>,
+        all_parentheses: bool,
+    },
     Order(Vec<String>),
-    Split { axis: String, by: Vec<i64>, into: Vec<String> },
-    Fuse { axes: Vec<String>, into: String },
+    Split {
+        axis: String,
+        by: Vec<i64>,
+        into: Vec<String>,
+    },
+    Fuse {
+        axes: Vec<String>,
+        into: String,
+    },
     /// `None` is `*`.
-    Tile { entries: Vec<Option<i64>>, names: Vec<String> },
-    PadMultiple { axis: String, multiple: i64 },
-    PadAround { axis: String, before: i64, after: i64 },
+    Tile {
+        entries: Vec<Option<i64>>,
+        names: Vec<String>,
+    },
+    PadMultiple {
+        axis: String,
+        multiple: i64,
+    },
+    PadAround {
+        axis: String,
+        before: i64,
+        after: i64,
+    },
     Strides(Vec<i64>),
-    Align { axis: String, bytes: i64 },
+    Align {
+        axis: String,
+        bytes: i64,
+    },
     Separators(Vec<String>),
 }
 
@@ -456,7 +480,12 @@ pub(crate) fn extents_after(step: &Step, names: &[String], extents: &[i64]) -> O
 }
 
 /// Where a step sends an index.
-pub(crate) fn index_after(step: &Step, names: &[String], extents: &[i64], index: &[i64]) -> Vec<i64> {
+pub(crate) fn index_after(
+    step: &Step,
+    names: &[String],
+    extents: &[i64],
+    index: &[i64],
+) -> Vec<i64> {
     match step {
         Step::Map { items, .. } => items.iter().map(|item| item.index.value(index)).collect(),
         Step::Order(order) => order.iter().map(|name| index[position(names, name)]).collect(),
