@@ -9,7 +9,7 @@ use crate::expr::{BinOp, Cmp, Comparison, Expr, ExprError, Predicate, Var};
 use crate::layout::{Axis, Layout, Proof, Symbol, Verdict};
 use crate::physical::{self, Placement, groups};
 use crate::poly::{Atom, Poly};
-use crate::proof::check::{self, Certificate, Targets};
+use crate::proof::check::{self, Certificate, CheckError, Targets};
 use crate::proof::{Claim, Parallel, Proven, Refusal, prove};
 use crate::simplify::Facts;
 
@@ -176,8 +176,15 @@ impl Builder {
             physical_elements,
             alignment_bytes,
         };
-        check::check(&layout, &certificate, parallel).map_err(Refusal::Certificate)?;
-        Ok(layout)
+        match check::check(&layout, &certificate, parallel) {
+            Ok(()) => Ok(layout),
+            Err(CheckError::Undecided) => {
+                let axes = (0..layout.logical.len()).collect();
+                let targets = (0..claimed.targets.len()).collect();
+                Err(Refusal::Unproven { axes, targets, points: None, slots: None }.into())
+            }
+            Err(error) => Err(Refusal::Certificate(error).into()),
+        }
     }
 
     /// The targets, and what else a slot must satisfy, in terms of the physical indices.

@@ -11,6 +11,8 @@ const MOST_SLOTS: i64 = 20_000;
 pub(crate) struct Kinds {
     /// `&` and `^`.
     pub(crate) bits: bool,
+    /// `(a + b) % 8` and `a * 5 % 8`, which no digits can tell.
+    pub(crate) skews: bool,
     /// Extents of 0.
     pub(crate) empty: bool,
     /// The first axis' extent is the symbol `batch`.
@@ -176,7 +178,7 @@ fn step(
             before: random.between(0, 3),
             after: random.between(0, 3),
         },
-        7 if !kinds.symbol && random.once_in(2) => wild_map(random, extents, number, kinds),
+        7 if kinds.skews => wild_map(random, extents, number, kinds),
         _ => map(random, extents, number, kinds),
     })
 }
@@ -250,7 +252,7 @@ fn value(
     match (random.below(12), other) {
         (0, _) => bin(Op::Add, own, Tree::Int(random.between(1, 5))),
         (1, _) if whole => bin(Op::Sub, Tree::Int(extent.max(1) - 1), own),
-        (2, Some(other)) if whole && extent > 0 => {
+        (2, Some(other)) if kinds.skews && whole && extent > 0 => {
             let sum =
                 if random.once_in(3) { bin(Op::Sub, own, other) } else { bin(Op::Add, own, other) };
             bin(Op::Mod, sum, Tree::Int(extent))
@@ -261,12 +263,12 @@ fn value(
                 if rows { Tree::Axis(j) } else { bin(Op::Mod, Tree::Axis(j), Tree::Int(2)) };
             bin(Op::Xor, own, other)
         }
-        (4, _) if whole && random.once_in(3) => bin(
+        (4, _) if kinds.skews && whole => bin(
             Op::Mod,
             bin(Op::Mul, own, Tree::Int(random.between(1, 7))),
             Tree::Int(extent.max(1)),
         ),
-        (5, Some(other)) if random.once_in(2) && whole => bin(Op::Add, own, other),
+        (5, Some(other)) if kinds.skews && whole => bin(Op::Add, own, other),
         _ => own,
     }
 }

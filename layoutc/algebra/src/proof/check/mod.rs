@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 
 use thiserror::Error;
 
-use super::Parallel;
+use super::{Parallel, sample_values};
 use crate::digits::Digits;
 use crate::expr::{BinOp, Cmp, Expr, ExprError, Predicate, Var};
 use crate::layout::{Layout, Proof, Symbol, Verdict};
@@ -72,6 +72,9 @@ pub enum CheckError {
     /// An expression that the checker cannot evaluate.
     #[error("an expression is beyond the checker: {0}")]
     Expr(#[from] ExprError),
+    /// Nothing contradicts the layout, and the sums do not settle it for all values of the symbols.
+    #[error("the layout could not be settled for all values of its symbols")]
+    Undecided,
     /// A part of the certificate is missing.
     #[error("the certificate is incomplete")]
     Missing,
@@ -96,12 +99,28 @@ pub fn check(
     match layout.proof {
         Proof::Digits => match check_digits(layout, certificate) {
             Ok(()) => {}
-            // Sums decide less than they are asked; visiting every element of a small layout decides everything.
-            Err(error) => points::check_elements(layout, certificate)?.ok_or(error)?,
+            Err(error) => check_undecided(layout, certificate, error)?,
         },
         Proof::Enumeration => points::check(layout, certificate, parallel)?,
     }
     count_valid(layout)
+}
+
+/// What sums do not decide: every element of a small static layout is visited; with symbols the elements at a few
+/// values may refute it, and prove nothing.
+fn check_undecided(
+    layout: &Layout,
+    certificate: &Certificate<'_>,
+    error: CheckError,
+) -> Result<(), CheckError> {
+    if layout.symbols.is_empty() {
+        let visited = points::check_elements(layout, certificate, &[])?;
+        return if visited { Ok(()) } else { Err(error) };
+    }
+    for values in sample_values(&layout.symbols) {
+        let _ = points::check_elements(layout, certificate, &values)?;
+    }
+    Err(CheckError::Undecided)
 }
 
 /// With no element there is nothing to hold.

@@ -116,20 +116,20 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Every element of a small static layout: the emitted map is the composed one, every target stays inside, the inverse
-/// leads back and the predicate holds. `None` when the layout is not small or not static.
+/// Every element of a small layout: the emitted map is the composed one, every target stays inside, the inverse
+/// leads back and the predicate holds, for these values of the symbols. Says whether the layout is small enough.
 pub(super) fn check_elements(
     layout: &Layout,
     certificate: &Certificate<'_>,
-) -> Result<Option<()>, CheckError> {
+    symbols: &[i128],
+) -> Result<bool, CheckError> {
     let mut extents = Vec::new();
     for axis in &layout.logical {
-        let Some(extent) = axis.extent.as_const() else { return Ok(None) };
-        extents.push(extent);
+        extents.push(axis.extent.evaluate(&|var| value_of(var, &[], symbols))?);
     }
     let points = extents.iter().fold(1_i128, |n, e| n.saturating_mul(*e));
     let (Some(inverse), true) = (&layout.inverse, points <= ELEMENT_POINTS) else {
-        return Ok(None);
+        return Ok(false);
     };
     let mut point = alloc::vec![0_i128; extents.len()];
     for number in 0..points {
@@ -138,9 +138,9 @@ pub(super) fn check_elements(
             *index = rest % extent;
             rest /= extent;
         }
-        check_element(layout, certificate, inverse, &point)?;
+        check_element(layout, certificate, inverse, &point, symbols)?;
     }
-    Ok(Some(()))
+    Ok(true)
 }
 
 fn check_element(
@@ -148,8 +148,9 @@ fn check_element(
     certificate: &Certificate<'_>,
     inverse: &[Expr],
     point: &[i128],
+    symbols: &[i128],
 ) -> Result<(), CheckError> {
-    let at = |var: Var| value_of(var, point, &[]);
+    let at = |var: Var| value_of(var, point, symbols);
     let mut physical = Vec::new();
     for (k, (emitted, composed)) in
         layout.physical_map.iter().zip(certificate.composed_physical).enumerate()
@@ -177,7 +178,7 @@ fn check_element(
     }
     let back = |var: Var| match var {
         Var::Physical(k) => physical.get(usize::try_from(k).ok()?).copied(),
-        _ => None,
+        other => value_of(other, &[], symbols),
     };
     for (k, (index, own)) in inverse.iter().zip(point).enumerate() {
         if index.evaluate(&back)? != *own {

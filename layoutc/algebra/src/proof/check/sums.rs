@@ -25,6 +25,16 @@ const MAX_DIVISIONS: usize = 256;
 /// How often the quotients of a sum are weakened to what they divide.
 const MAX_RELAXATIONS: usize = 4;
 
+impl Factor {
+    /// How many quotients are nested in one another.
+    fn depth(&self) -> usize {
+        match self {
+            Self::Digit(_) | Self::Unit(_) => 0,
+            Self::Quotient(x, _) => 1 + x.0.keys().flatten().map(Self::depth).max().unwrap_or(0),
+        }
+    }
+}
+
 /// A sum of products with integer coefficients that are not 0.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) struct Sum(BTreeMap<Vec<Factor>, i128>);
@@ -146,8 +156,11 @@ fn split(a: &Sum, by: &[Factor], k: i128) -> Result<(Sum, Sum), ExprError> {
 /// `(scale, relaxed)` with `scale * sum >= relaxed`: every lone quotient weakened to what it divides, as
 /// `k * (a // k)` lies in `a - k + 1 ..= a`. `None` when there is no quotient.
 fn relax(sum: &Sum) -> Result<Option<(i128, Sum)>, ExprError> {
+    // The most nested first: what it leaves may cancel against the others.
+    let deepest = sum.0.keys().filter(|f| f.len() == 1).flatten().map(Factor::depth).max();
+    let chosen = |factors: &[Factor]| matches!(factors, [factor] if factor.depth() > 0 && Some(factor.depth()) == deepest);
     let mut scale = 1_i128;
-    for factors in sum.0.keys() {
+    for factors in sum.0.keys().filter(|factors| chosen(factors)) {
         if let [Factor::Quotient(_, k)] = factors.as_slice() {
             scale = (scale / gcd(scale, *k)).checked_mul(*k).ok_or(ExprError::Overflow)?;
         }
@@ -159,7 +172,7 @@ fn relax(sum: &Sum) -> Result<Option<(i128, Sum)>, ExprError> {
     for (factors, coefficient) in &sum.0 {
         let coefficient = coefficient.checked_mul(scale).ok_or(ExprError::Overflow)?;
         match factors.as_slice() {
-            [Factor::Quotient(a, k)] => {
+            [Factor::Quotient(a, k)] if chosen(factors) => {
                 let slack = if coefficient > 0 { k - 1 } else { 0 };
                 let bound = a.minus(&Sum::constant(slack))?;
                 relaxed = relaxed.plus(&bound.times(&Sum::constant(coefficient / k))?)?;
@@ -500,14 +513,30 @@ impl<'a> Domain<'a> {
         rest: &Sum,
         b: &Sum,
     ) -> Result<Option<(Sum, Sum)>, ExprError> {
-        let (mut low, mut high) = self.span(rest)?;
+        if let Some(parts) = self.in_block(quotient, rest, b, self.span(rest)?)? {
+            return Ok(Some(parts));
+        }
         // An axis, or a digit that is cut up, never exceeds its own extent.
         for (number, last) in self.bounded()? {
             let beside = rest.minus(&number)?;
             if number.as_constant().is_none() && beside.as_constant().is_some() {
-                (low, high) = (beside.clone(), beside.plus(&last)?);
+                let span = (beside.clone(), beside.plus(&last)?);
+                if let Some(parts) = self.in_block(quotient, rest, b, span)? {
+                    return Ok(Some(parts));
+                }
             }
         }
+        Ok(None)
+    }
+
+    /// The same for a `rest` that spans `low..=high`.
+    fn in_block(
+        &self,
+        quotient: &Sum,
+        rest: &Sum,
+        b: &Sum,
+        (low, high): (Sum, Sum),
+    ) -> Result<Option<(Sum, Sum)>, ExprError> {
         if self.at_least_zero(&low)?
             && self.at_least_zero(&b.minus(&high)?.minus(&Sum::constant(1))?)?
         {
