@@ -13,7 +13,7 @@ use super::load::Files;
 use super::parallel::Threads;
 use super::refusal::{self, Told};
 use super::scope::{Scope, Scopes, suggestion};
-use super::steps::{Applier, Ground, Said};
+use super::steps::{Applier, Ground, MAX_OPEN, Said};
 use super::{faults, padding};
 use crate::codes::Code;
 use crate::config::{Config, DefaultFill};
@@ -89,7 +89,7 @@ impl Checker<'_> {
             }]
         })?;
         let mut applier =
-            Applier { builder, said: Said::default(), open: Vec::new(), tensor: name };
+            Applier { builder, said: Said::default(), open: Vec::new(), tensor: name, met: 0 };
         let steps: &[Step] = self.item.layout.as_ref().map_or(&[], |layout| &layout.steps);
         let find = |name: &str| symbol_value(name, &symbols);
         let ground = Ground {
@@ -108,7 +108,7 @@ impl Checker<'_> {
 
     /// The element type as written and the shape: the tensor's own, or those of the tensor that it is like.
     fn declared(&self) -> Result<(Option<&Text>, &Shape), Vec<Diagnostic>> {
-        let mut seen: BTreeSet<&str> = BTreeSet::new();
+        let mut chain: Vec<&str> = Vec::new();
         let mut item = self.item;
         let mut dtype = item.dtype.as_ref();
         loop {
@@ -119,9 +119,15 @@ impl Checker<'_> {
             }
             let Some(like) = &item.like else { return Err(Vec::new()) };
             let place = self.at(&like.span);
-            if !seen.insert(&item.name.value) {
-                let message = format!("`{}` is like itself", self.item.name.value);
-                return Err(vec![Diagnostic::error(Code::NameCycle, message, place, "")]);
+            let start = chain.iter().position(|earlier| *earlier == item.name.value);
+            chain.push(&item.name.value);
+            if let Some(start) = start {
+                let circle: Vec<&str> = chain.into_iter().skip(start).collect();
+                let message = format!("`like` goes round in a circle: {}", circle.join(" → "));
+                let error = Diagnostic::error(Code::NameCycle, message, place, "leads back");
+                return Err(vec![
+                    error.help("one of them needs a `dtype` and a `shape` of its own"),
+                ]);
             }
             let Some(other) = self.syntax.tensors.iter().find(|t| t.name.value == like.value)
             else {
@@ -171,7 +177,7 @@ impl Checker<'_> {
         }
         let mut open = BTreeSet::new();
         if let Some(layout) = &self.item.layout {
-            self.step_words(&layout.steps, self.scope, &mut words, &mut open);
+            self.step_words(&layout.steps, self.scope, &mut words, &mut open, 0);
         }
         let mut symbols = Vec::new();
         for word in words {
@@ -190,6 +196,7 @@ impl Checker<'_> {
         scope: &Scope,
         words: &mut BTreeSet<String>,
         open: &mut BTreeSet<String>,
+        depth: usize,
     ) {
         for step in steps {
             match &step.kind {
@@ -199,10 +206,11 @@ impl Checker<'_> {
                         add_words(bound, words);
                     }
                     if let Some(def) = scope.transforms.get(&name.value)
+                        && depth < MAX_OPEN
                         && open.insert(name.value.clone())
                         && let Some(home) = self.place.scopes.get(def.home)
                     {
-                        self.step_words(&def.item.steps, home, words, open);
+                        self.step_words(&def.item.steps, home, words, open, depth + 1);
                     }
                 }
                 StepKind::Split { by, .. } => by.iter().for_each(|bound| add_words(bound, words)),
@@ -302,6 +310,7 @@ impl Checker<'_> {
                 logical,
                 symbols,
                 site: said.map.as_ref(),
+                strides: said.strides.as_ref(),
                 place: self.at(span),
             };
             vec![refusal::fault(&error, &told)]
