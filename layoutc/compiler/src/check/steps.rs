@@ -20,6 +20,9 @@ use crate::manifest::syntax::{
 /// The most steps that a layout may have, transforms unfolded.
 const MAX_STEPS: usize = 1000;
 
+/// How deep transforms may apply one another.
+const MAX_OPEN: usize = 64;
+
 /// A map as it was applied, for diagnostics that point into it.
 #[derive(Debug, Clone)]
 pub(super) struct Site {
@@ -76,6 +79,8 @@ pub(super) struct Applier<'a> {
     pub(super) said: Said,
     /// The transforms being unfolded, from the outermost.
     pub(super) open: Vec<String>,
+    /// How many transforms were applied so far.
+    pub(super) applied: usize,
     pub(super) tensor: &'a str,
 }
 
@@ -293,6 +298,13 @@ impl Applier<'_> {
             chain.push(name.value.clone());
             let message = format!("the transform applies itself: {}", chain.join(" → "));
             return Err(vec![Diagnostic::error(Code::NameCycle, message, place, "")]);
+        }
+        self.applied += 1;
+        if self.applied > MAX_STEPS || self.open.len() >= MAX_OPEN {
+            let message = format!(
+                "the layout applies more than {MAX_STEPS} transforms, or more than {MAX_OPEN} inside one another"
+            );
+            return Err(vec![Diagnostic::error(Code::LimitSteps, message, place, "")]);
         }
         let mut parameters: Vec<(String, Expr)> = Vec::new();
         for (parameter, default) in &def.item.parameters {
