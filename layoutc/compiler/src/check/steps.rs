@@ -20,8 +20,8 @@ use crate::manifest::syntax::{
 /// The most steps that a layout may have, transforms unfolded.
 const MAX_STEPS: usize = 1000;
 
-/// How deep transforms may apply each other.
-pub(super) const MAX_OPEN: usize = 128;
+/// How deep transforms may apply one another.
+const MAX_OPEN: usize = 64;
 
 /// A map as it was applied, for diagnostics that point into it.
 #[derive(Debug, Clone)]
@@ -84,9 +84,9 @@ pub(super) struct Applier<'a> {
     pub(super) said: Said,
     /// The transforms being unfolded, from the outermost.
     pub(super) open: Vec<String>,
+    /// How many transforms were applied so far.
+    pub(super) applied: usize,
     pub(super) tensor: &'a str,
-    /// The steps met so far, `apply` among them.
-    pub(super) met: usize,
 }
 
 impl Applier<'_> {
@@ -103,8 +103,7 @@ impl Applier<'_> {
 
     fn step(&mut self, step: &Step, ground: Ground<'_>) -> Result<(), Vec<Diagnostic>> {
         let place = ground.place(&step.span);
-        self.met += 1;
-        if self.met > MAX_STEPS {
+        if self.said.lines.len() >= MAX_STEPS {
             let message = format!("the layout has more than {MAX_STEPS} steps");
             let error = Diagnostic::error(Code::LimitSteps, message, place, "one too many");
             return Err(vec![error.note("the steps of a transform count wherever it is applied")]);
@@ -308,8 +307,11 @@ impl Applier<'_> {
             let message = format!("the transform applies itself: {}", chain.join(" → "));
             return Err(vec![Diagnostic::error(Code::NameCycle, message, place, "")]);
         }
-        if self.open.len() >= MAX_OPEN {
-            let message = format!("transforms apply each other more than {MAX_OPEN} deep");
+        self.applied += 1;
+        if self.applied > MAX_STEPS || self.open.len() >= MAX_OPEN {
+            let message = format!(
+                "the layout applies more than {MAX_STEPS} transforms, or more than {MAX_OPEN} inside one another"
+            );
             return Err(vec![Diagnostic::error(Code::LimitSteps, message, place, "")]);
         }
         let mut parameters: Vec<(String, Expr)> = Vec::new();
