@@ -49,6 +49,7 @@ pub struct Form {
 
 /// Targets (index expressions over `Var::Axis`) as weighted sums of digits.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[expect(clippy::struct_field_names, reason = "it is what the field holds")]
 pub struct Digits {
     /// All digits.
     pub digits: Vec<Digit>,

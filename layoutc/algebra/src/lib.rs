@@ -2,13 +2,19 @@
 //!
 //! Logical axes become storage axes by index maps and steps, storage axes become physical axes by separators, and
 //! every layout is proven: no two elements share a slot, or the two that do are named.
+//!
+//! User numbers are 64-bit, checked where they are written (see [`build`]); derived ones are 128-bit, checked in every
+//! product and sum that can grow.
 #![no_std]
+#![warn(clippy::indexing_slicing)]
 
 extern crate alloc;
 
+mod bounds;
 pub mod build;
 pub mod digits;
 pub mod expr;
+mod join;
 pub mod layout;
 pub mod locate;
 pub mod map;
@@ -18,5 +24,6 @@ mod poly;
 pub mod print;
 pub mod proof;
 mod range;
+mod render;
 pub mod simplify;
 pub mod step;

@@ -248,7 +248,7 @@ impl Resolver<'_> {
                 match unnamed.len().checked_sub(1) {
                     Some(last) if separators.last() != Some(&last) => separators.push(last),
                     _ if self.errors.is_empty() => {
-                        self.error(MapErrorKind::UnknownStar(String::new()), span)
+                        self.error(MapErrorKind::UnknownStar(String::new()), span);
                     }
                     _ => {}
                 }
@@ -286,7 +286,7 @@ impl Resolver<'_> {
         for Unnamed { written, derived, mut item } in unnamed {
             item.name = match written {
                 Some((name, _)) => name,
-                None => unique(derived, &mut taken),
+                None => unique(&derived, &mut taken),
             };
             items.push(item);
         }
@@ -436,8 +436,8 @@ fn is_affine(expr: &Expr) -> bool {
 }
 
 /// `name`, or `name_2`, `name_3`, … where that is taken; takes it.
-pub(crate) fn unique(name: String, taken: &mut BTreeSet<String>) -> String {
-    let mut candidate = name.clone();
+pub(crate) fn unique(name: &str, taken: &mut BTreeSet<String>) -> String {
+    let mut candidate = name.to_string();
     let mut suffix = 2;
     while !taken.insert(candidate.clone()) {
         candidate = format!("{name}_{suffix}");

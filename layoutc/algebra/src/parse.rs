@@ -167,6 +167,9 @@ pub fn expression(text: &str) -> Result<Ast, ParseError> {
     }
 }
 
+/// Items, and the separators after them.
+type Items = (Vec<ItemText>, Vec<(usize, Span)>);
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum TokenKind {
     Int(i128),
@@ -367,7 +370,7 @@ impl Parser<'_> {
         Ok((name, span))
     }
 
-    fn items(&mut self) -> Result<(Vec<ItemText>, Vec<(usize, Span)>), ParseError> {
+    fn items(&mut self) -> Result<Items, ParseError> {
         let (mut items, mut separators) = (Vec::new(), Vec::new());
         if self.peek().is_none() {
             return Ok((items, separators));

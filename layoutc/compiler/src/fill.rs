@@ -104,10 +104,12 @@ fn integer_bits(dtype: Dtype, value: FillValue) -> Result<u64, FillError> {
         dtype.scalar,
         Scalar::I64 | Scalar::I32 | Scalar::I16 | Scalar::I8 | Scalar::I4 | Scalar::I2
     );
-    let (low, high) = match dtype.scalar {
-        Scalar::Bool => (0, 1),
-        _ if signed => (-(1_i128 << (width - 1)), (1_i128 << (width - 1)) - 1),
-        _ => (0, (1_i128 << width) - 1),
+    let (low, high) = if signed {
+        (-(1_i128 << (width - 1)), (1_i128 << (width - 1)) - 1)
+    } else if dtype.scalar == Scalar::Bool {
+        (0, 1)
+    } else {
+        (0, (1_i128 << width) - 1)
     };
     if value < low || value > high {
         return Err(FillError::Range);

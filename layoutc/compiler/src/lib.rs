@@ -54,7 +54,7 @@ pub fn emit(
     let settings = CSettings {
         prefix: config.project.prefix.clone(),
         standard: target.standard.name().to_string(),
-        emit: target.emit.iter().map(part).collect(),
+        emit: target.emit.iter().copied().map(part).collect(),
     };
     let templates = Templates { user: templates.clone() };
     let common = common_folder(&config.project.sources);
@@ -81,7 +81,7 @@ pub fn emit(
     if faults.is_empty() { Ok(outputs) } else { Err(faults) }
 }
 
-fn part(emit: &Emit) -> Part {
+fn part(emit: Emit) -> Part {
     match emit {
         Emit::Constants => Part::Constants,
         Emit::Index => Part::Index,

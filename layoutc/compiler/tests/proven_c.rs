@@ -1,4 +1,5 @@
 //! From the text of maps through the proofs to C that runs.
+#![allow(clippy::unwrap_used, clippy::type_complexity, reason = "a test")]
 
 mod common;
 

@@ -1,5 +1,5 @@
 //! Templates: what bounds them, and what their faults look like.
-
+#![allow(clippy::result_large_err, reason = "a test")]
 #![allow(clippy::disallowed_methods, reason = "runs itself for each hostile template")]
 
 mod common;
@@ -249,6 +249,22 @@ fn identifiers_that_collide_are_named() {
     assert_eq!(
         faults[0].message,
         "`A_RANK` would be generated twice: for rank of tensor `a` and for rank of tensor `A`"
+    );
+}
+
+#[test]
+fn a_label_that_collides_with_an_extent_is_named() {
+    let mut labelled = tensor("a", "f32", row_major(&[("n", 3), ("extent", 2)]), ZERO);
+    labelled.labels = vec![vec![], vec!["n".to_owned(), "m".to_owned()]];
+    let faults =
+        emit(&manifest(vec![labelled], vec![]), &CSettings::default(), "a", &Templates::default())
+            .unwrap_err();
+    let messages: Vec<&str> = faults.iter().map(|fault| fault.message.as_str()).collect();
+    assert_eq!(
+        messages,
+        [
+            "`A_EXTENT_N` would be generated twice: for extent n of tensor `a` and for label `n` of tensor `a`"
+        ]
     );
 }
 

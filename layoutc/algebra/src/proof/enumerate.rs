@@ -402,9 +402,12 @@ pub(crate) fn find(domain: &Domain<'_>, wanted: &[i128]) -> Result<Option<Vec<i1
     Ok(found)
 }
 
+/// The least value and the greatest, each with the first point that takes it.
+pub(crate) type Extremes = [(i128, Vec<i128>); 2];
+
 /// Least and greatest value of an expression over a box with the first points that take them; `None` when there
 /// are more points than are visited, or none.
-pub(crate) fn extremes(domain: &Domain<'_>) -> Result<Option<[(i128, Vec<i128>); 2]>, ExprError> {
+pub(crate) fn extremes(domain: &Domain<'_>) -> Result<Option<Extremes>, ExprError> {
     if domain.points() > MAX_POINTS || domain.points() < 1 {
         return Ok(None);
     }

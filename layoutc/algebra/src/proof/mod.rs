@@ -15,7 +15,7 @@ mod decode;
 mod enumerate;
 
 pub use decode::Lost;
-pub(crate) use enumerate::{Domain, extremes, find};
+pub(crate) use enumerate::{Domain, Extremes, extremes, find};
 pub use enumerate::{MAX_POINTS, MAX_SLOTS, Parallel, Sequential};
 
 /// Why a map is refused.
@@ -134,11 +134,11 @@ pub(crate) fn prove(claim: Claim<'_>, parallel: &dyn Parallel) -> Result<Proven,
                 return Ok(Proven { proof: Proof::Digits, inverse, digits: None });
             }
             ByDigits::Lost(lost) => {
-                enumerate_component(claim, &component, lost, parallel)?;
+                enumerate_component(claim, &component, &lost, parallel)?;
                 proof = Proof::Enumeration;
             }
             ByDigits::Unread => {
-                enumerate_component(claim, &component, Vec::new(), parallel)?;
+                enumerate_component(claim, &component, &[], parallel)?;
                 proof = Proof::Enumeration;
             }
         }
@@ -219,7 +219,7 @@ fn constant_targets(claim: Claim<'_>, all: &mut Digits) -> Result<(), ExprError>
 fn enumerate_component(
     claim: Claim<'_>,
     component: &Component,
-    lost: Vec<Lost>,
+    lost: &[Lost],
     parallel: &dyn Parallel,
 ) -> Result<(), Refusal> {
     let symbolic = |exprs: &[Expr], of: &[usize]| {
@@ -231,11 +231,11 @@ fn enumerate_component(
         || symbolic(claim.targets, &component.targets)
         || symbolic(claim.slots, &component.targets);
     if !depends {
-        return at_values(claim, component, &lost, &[], parallel);
+        return at_values(claim, component, lost, &[], parallel);
     }
     // Symbols: a collision for some values is one; that there is none for a few values proves nothing.
     for values in sample_values(claim.facts.symbols()) {
-        match at_values(claim, component, &lost, &values, parallel) {
+        match at_values(claim, component, lost, &values, parallel) {
             Err(refusal @ Refusal::NotInjective { .. }) => return Err(refusal),
             Err(Refusal::Expr(error)) => return Err(error.into()),
             _ => {}

@@ -59,7 +59,7 @@ pub fn tile(axes: &[Axis], tile: &[TileExtent], names: &[String]) -> Result<Inde
     }
     let mut taken: BTreeSet<String> = axes.iter().take(prefix).map(|a| a.name.clone()).collect();
     let chosen: Vec<String> = if names.is_empty() {
-        derived.into_iter().map(|name| unique(name, &mut taken)).collect()
+        derived.into_iter().map(|name| unique(&name, &mut taken)).collect()
     } else {
         names.to_vec()
     };

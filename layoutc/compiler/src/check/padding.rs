@@ -47,9 +47,9 @@ pub(super) fn check(
         let message = format!("{:.0} % of `{}` is padding", share * 100.0, tensor.name);
         let warning = Diagnostic::warning(Code::PaddingLarge, message, tensor.place.clone(), "");
         warnings.push(
-            warning
-                .note(figure)
-                .help("tile the axes whose extents the tile divides, or say `padding allow`"),
+            warning.note(figure).help(
+                "choose tiles and alignments that divide the extents, or say `padding allow`",
+            ),
         );
     }
     Ok(warnings)

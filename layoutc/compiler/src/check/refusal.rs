@@ -170,21 +170,25 @@ fn with_item(site: &Site, part: &str, at: Option<usize>) -> String {
         };
         site.text.value.get(span).unwrap_or_default().to_string()
     };
-    let mut items: Vec<String> = site.parsed.items.iter().map(text).collect();
-    items.insert(at.unwrap_or(items.len()).min(items.len()), part.to_string());
+    let items: Vec<String> = site.parsed.items.iter().map(text).collect();
+    let at = at.unwrap_or(items.len()).min(items.len());
     let mut out = String::from("(");
-    for (k, item) in items.iter().enumerate() {
-        let inserted = at.unwrap_or(items.len() - 1) < k;
-        let original = if inserted { k - 1 } else { k };
-        if k > 0 {
-            let separated = site.parsed.separators.iter().any(|(after, _)| *after == original);
-            out.push_str(if separated && original == k || separated && inserted {
-                " | "
-            } else {
-                ", "
-            });
+    let join = |out: &mut String, part: &str, separated: bool| {
+        if out.len() > 1 {
+            out.push_str(if separated { " | " } else { ", " });
         }
-        out.push_str(item);
+        out.push_str(part);
+    };
+    for (k, item) in items.iter().enumerate() {
+        let separated = site.parsed.separators.iter().any(|(after, _)| *after == k);
+        if k == at {
+            join(&mut out, part, separated);
+        }
+        // What is put in right after a separator takes it along.
+        join(&mut out, item, separated && k != at);
+    }
+    if at == items.len() {
+        join(&mut out, part, false);
     }
     out.push(')');
     out

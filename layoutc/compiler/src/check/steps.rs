@@ -188,25 +188,9 @@ impl Applier<'_> {
         };
         let known: Vec<String> = axes.iter().map(|axis| axis.name.clone()).collect();
         let map = map.map_err(|e| vec![step_fault(&e, &known, step_place(step, &e, ground))])?;
-        self.unique_names(&map, place)?;
+        unique_names(&map, place)?;
         let applied = self.builder.apply(&map);
         applied.map_err(|e| vec![build_fault(&e, self.tensor, &self.builder, place)])
-    }
-
-    /// Names that the user chose for a step's axes may clash with those of the others.
-    fn unique_names(&self, map: &IndexMap, place: &Place) -> Result<(), Vec<Diagnostic>> {
-        for (k, item) in map.items.iter().enumerate() {
-            if map.items.iter().take(k).any(|other| other.name == item.name) {
-                let message = format!("two storage axes are called `{}`", item.name);
-                return Err(vec![Diagnostic::error(
-                    Code::NameDuplicate,
-                    message,
-                    place.clone(),
-                    "",
-                )]);
-            }
-        }
-        Ok(())
     }
 
     fn map(&mut self, text: &Text, ground: Ground<'_>) -> Result<(), Vec<Diagnostic>> {
@@ -337,6 +321,17 @@ impl Applier<'_> {
             errors.into_iter().map(|error| error.also(place.clone(), through.clone())).collect()
         })
     }
+}
+
+/// Names that the user chose for a step's axes may clash with those of the others.
+fn unique_names(map: &IndexMap, place: &Place) -> Result<(), Vec<Diagnostic>> {
+    for (k, item) in map.items.iter().enumerate() {
+        if map.items.iter().take(k).any(|other| other.name == item.name) {
+            let message = format!("two storage axes are called `{}`", item.name);
+            return Err(vec![Diagnostic::error(Code::NameDuplicate, message, place.clone(), "")]);
+        }
+    }
+    Ok(())
 }
 
 fn order_place(word: &Text) -> OrderPlace {

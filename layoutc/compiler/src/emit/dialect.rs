@@ -25,6 +25,8 @@ pub struct Dialect {
     pub helper: &'static str,
     /// Words that cannot be identifiers, and names that the standard library keeps, by language.
     pub reserved: &'static [(&'static str, &'static [&'static str])],
+    /// Functions that the generated code calls: nothing local may hide them.
+    pub called: &'static [&'static str],
     /// Names that only a function of the same name collides with.
     pub functions: &'static [&'static str],
 }
@@ -41,6 +43,7 @@ pub const C: Dialect = Dialect {
     shifts: true,
     helper: "layoutc_",
     reserved: &[("C", C_KEYWORDS), ("C++", CPP_KEYWORDS), ("the C library", C_MACROS)],
+    called: &["exit", "fputs", "free", "malloc", "memcmp", "memcpy", "memset", "printf", "puts"],
     functions: C_FUNCTIONS,
 };
 

@@ -22,11 +22,10 @@ pub(super) fn structure(dialect: &Dialect, dtype: Dtype) -> Option<(String, Stri
         let scalar = (dialect.scalars)(dtype.scalar);
         return Some((name, format!("{scalar} lane[{}];", dtype.lanes)));
     }
-    match dtype.scalar {
-        Scalar::C64 => Some((name, "float re, im;".to_owned())),
-        Scalar::C128 => Some((name, "double re, im;".to_owned())),
-        _ => None,
+    if dtype.scalar == Scalar::C64 {
+        return Some((name, "float re, im;".to_owned()));
     }
+    (dtype.scalar == Scalar::C128).then(|| (name, "double re, im;".to_owned()))
 }
 
 /// The literal of an element whose scalars have these bits (hexadecimal).
@@ -101,7 +100,7 @@ fn single_literal(value: f32) -> String {
 fn special(nan: bool, infinite: bool, negative: bool, cast: &str) -> Option<String> {
     match (nan, infinite, negative) {
         (true, ..) => Some(format!("{cast}NAN")),
-        (_, true, true) => Some(format!("{}-INFINITY", cast)),
+        (_, true, true) => Some(format!("{cast}-INFINITY")),
         (_, true, false) => Some(format!("{cast}INFINITY")),
         _ => None,
     }

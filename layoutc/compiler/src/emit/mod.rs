@@ -95,7 +95,7 @@ pub fn emit(
     let mut unit = unit::build(manifest, settings, out_stem)?;
     unit.stamp = stamp(&unit, templates);
     let model = serde_json::to_value(&unit)
-        .map_err(|error| vec![limit(&manifest.path, "", &error.to_string())])?;
+        .map_err(|error| vec![limit(place(&manifest.path), "", &error.to_string())])?;
     let mut wanted = vec![("c/header.h.j2", format!("{out_stem}.h"))];
     if unit.emit.pack {
         wanted.push(("c/source.c.j2", format!("{out_stem}.c")));
@@ -159,11 +159,11 @@ fn place(file: &str) -> Place {
     Place::new(&Arc::from(file), 0..0)
 }
 
-fn limit(file: &str, name: &str, what: &str) -> Diagnostic {
+fn limit(at: Place, name: &str, what: &str) -> Diagnostic {
     let message = format!("`{name}` cannot be generated: {what}");
-    Diagnostic::error(Code::LimitGenerated, message, place(file), "")
+    Diagnostic::error(Code::LimitGenerated, message, at, "")
 }
 
-fn plan_fault(file: &str, name: &str, error: &PlanError) -> Diagnostic {
-    limit(file, name, &error.to_string())
+fn plan_fault(at: Place, name: &str, error: &PlanError) -> Diagnostic {
+    limit(at, name, &error.to_string())
 }

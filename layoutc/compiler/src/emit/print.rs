@@ -171,6 +171,7 @@ impl Printer {
     }
 
     /// A term of a sum: whether it is subtracted, and what.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "any other term is added")]
     fn term(&self, term: &Expr) -> (bool, String) {
         match term {
             Expr::Neg { a } => (true, self.at(a, Binding::Product)),
@@ -277,12 +278,8 @@ impl Printer {
 
 /// `k` where `tree` is the integer `2^k`, k > 0.
 pub(super) fn power_of_two(tree: &Expr) -> Option<u32> {
-    match tree {
-        Expr::Int { value } if *value > 1 && value.count_ones() == 1 => {
-            Some(value.trailing_zeros())
-        }
-        _ => None,
-    }
+    let Expr::Int { value } = tree else { return None };
+    (*value > 1 && value.count_ones() == 1).then(|| value.trailing_zeros())
 }
 
 struct Writer<'a> {

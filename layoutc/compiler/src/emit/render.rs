@@ -52,6 +52,7 @@ impl Templates {
 /// # Errors
 /// A diagnostic with the template's name, the line and what stands there: `template::syntax`,
 /// `template::undefined`, `template::fuel`, `template::output`.
+#[expect(clippy::result_large_err, reason = "one diagnostic, on the way out")]
 pub fn render(
     templates: &Templates,
     name: &str,
@@ -190,6 +191,7 @@ fn indent(text: &str, width: usize) -> Result<String, Error> {
     Ok(indented)
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "what minijinja passes")]
 fn join(values: &Value, with: Rest<String>) -> Result<String, Error> {
     let with = with.first().map_or("", String::as_str);
     let mut joined = String::new();
@@ -255,6 +257,7 @@ fn defines(values: &Value) -> Result<String, Error> {
     Ok(text)
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "the other kinds are the template's own")]
 fn diagnostic(templates: &Templates, name: &str, error: &Error) -> Diagnostic {
     let code = match error.kind() {
         ErrorKind::UndefinedError => Code::TemplateUndefined,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use layoutc_algebra::layout::{Axis, Layout, Symbol};
 
-use super::dialect::{C, Dialect};
+use super::dialect::C;
 use super::model::{
     AxisUnit, Constant, ConvertUnit, Files, Packed, Parts, SmallFloat, Structure, TensorUnit, Unit,
     VERSION,
@@ -12,7 +12,7 @@ use super::model::{
 use super::print::{self, Style, power_of_two};
 use super::{CSettings, Part, element, place, plan_fault, test_unit};
 use crate::codes::Code;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Place};
 use crate::dtype::{Dtype, Scalar};
 use crate::fill;
 use crate::model::{Fill, FillValue, Manifest, Memory, Tensor};
@@ -33,21 +33,23 @@ pub(super) fn build(
         return Err(faults);
     }
     let globals = globals(manifest, settings)?;
-    let avoid = |name: &str| C.reserved(name).is_some() || globals.contains(name);
+    let avoid = |name: &str| {
+        C.reserved(name).is_some() || C.called.contains(&name) || globals.contains(name)
+    };
     let naming = Naming { prefix: &settings.prefix, avoid: &avoid };
     let mut faults = Vec::new();
     let mut tensors = Vec::new();
     for tensor in &manifest.tensors {
         match tensor_unit(tensor, &naming) {
             Ok(unit) => tensors.push(unit),
-            Err(error) => faults.push(plan_fault(&tensor.file, &tensor.name, &error)),
+            Err(error) => faults.push(plan_fault(tensor.place.clone(), &tensor.name, &error)),
         }
     }
     let mut converts = Vec::new();
     for convert in &manifest.converts {
         match convert_unit(manifest, convert, &naming) {
             Ok(unit) => converts.extend(unit),
-            Err(error) => faults.push(plan_fault(&manifest.path, "convert", &error)),
+            Err(error) => faults.push(plan_fault(place(&manifest.path), "convert", &error)),
         }
     }
     if !faults.is_empty() {
@@ -102,7 +104,7 @@ fn fill_fault(tensor: &Tensor) -> Option<Diagnostic> {
         tensor.name, tensor.dtype
     );
     let help = "give a `fill` that the element type holds, or `fill none`";
-    Some(Diagnostic::error(Code::PaddingFill, message, place(&tensor.file), "").help(help))
+    Some(Diagnostic::error(Code::PaddingFill, message, tensor.fill_place.clone(), "").help(help))
 }
 
 /// The guard macro and the files' names. A folder in the stem would let two guards collide: a hash tells them apart.
@@ -131,14 +133,14 @@ fn file_names(out_stem: &str, prefix: &str) -> (String, Files) {
 fn globals(manifest: &Manifest, settings: &CSettings) -> Result<BTreeSet<String>, Vec<Diagnostic>> {
     let mut owners: BTreeMap<String, String> = BTreeMap::new();
     let mut faults = Vec::new();
-    let mut claim = |name: String, owner: String, file: &str| {
+    let mut claim = |name: String, owner: String, at: &Place| {
         if let Some(other) = owners.get(&name) {
             let message = format!("`{name}` would be generated twice: for {other} and for {owner}");
-            let fault = Diagnostic::error(Code::NameCollision, message, place(file), "");
+            let fault = Diagnostic::error(Code::NameCollision, message, at.clone(), "");
             faults.push(fault.help("rename one of the two, or set another `prefix`"));
-        } else if let Some(language) = reserved_global(&name) {
+        } else if let Some(language) = super::reserved_function(&name) {
             let message = format!("`{name}`, generated for {owner}, belongs to {language}");
-            let fault = Diagnostic::error(Code::NameCollision, message, place(file), "");
+            let fault = Diagnostic::error(Code::NameCollision, message, at.clone(), "");
             faults.push(fault.help("rename it, or set a `prefix`"));
         } else {
             owners.insert(name, owner);
@@ -149,32 +151,32 @@ fn globals(manifest: &Manifest, settings: &CSettings) -> Result<BTreeSet<String>
         let upper = ident.to_ascii_uppercase();
         let owner = |what: &str| format!("{what} of tensor `{}`", tensor.name);
         for what in ["offset", "logical", "pack", "unpack", "load", "store", "symbols_ok"] {
-            claim(format!("{ident}_{what}"), owner(what), &tensor.file);
+            claim(format!("{ident}_{what}"), owner(what), &tensor.place);
         }
         for k in 0..tensor.layout.physical_shape.len() {
-            claim(format!("{ident}_index_{k}"), owner("an index function"), &tensor.file);
+            claim(format!("{ident}_index_{k}"), owner("an index function"), &tensor.place);
         }
         for name in quantity_names(&tensor.layout) {
-            claim(format!("{ident}_{name}"), owner(&name), &tensor.file);
+            claim(format!("{ident}_{name}"), owner(&name), &tensor.place);
             let what = name.replace('_', " ");
-            claim(format!("{upper}_{}", name.to_ascii_uppercase()), owner(&what), &tensor.file);
+            claim(format!("{upper}_{}", name.to_ascii_uppercase()), owner(&what), &tensor.place);
         }
         for (macro_name, what) in label_names(tensor, &upper) {
-            claim(macro_name, owner(&what), &tensor.file);
+            claim(macro_name, owner(&what), &tensor.place);
         }
     }
     for convert in &manifest.converts {
         let named = [convert.from, convert.to].map(|k| manifest.tensors.get(k));
         if let [Some(from), Some(to)] = named {
             let name = format!("{}{}_to_{}", settings.prefix, from.name, to.name);
-            claim(name, format!("convert `{}` to `{}`", from.name, to.name), &manifest.path);
+            claim(
+                name,
+                format!("convert `{}` to `{}`", from.name, to.name),
+                &place(&manifest.path),
+            );
         }
     }
     if faults.is_empty() { Ok(owners.into_keys().collect()) } else { Err(faults) }
-}
-
-fn reserved_global(name: &str) -> Option<&'static str> {
-    super::reserved_function(name)
 }
 
 fn quantity_names(layout: &Layout) -> Vec<String> {
@@ -209,7 +211,6 @@ fn tensor_unit(tensor: &Tensor, naming: &Naming<'_>) -> Result<TensorUnit, PlanE
     let plan = plan::tensor(tensor, naming)?;
     let ident = naming.tensor(&tensor.name);
     let upper = ident.to_ascii_uppercase();
-    let symbol_names: Vec<String> = plan.symbols.iter().map(|s| s.name.clone()).collect();
     let (constants, counts) = constants(tensor, &plan, &ident, &upper);
     let layout = &tensor.layout;
     let dtype = tensor.dtype.to_string();
@@ -223,7 +224,6 @@ fn tensor_unit(tensor: &Tensor, naming: &Naming<'_>) -> Result<TensorUnit, PlanE
             .collect::<Result<Vec<_>, PlanError>>()
     };
     let physical = layout.physical_shape.iter().map(|extent| lower(extent, &symbol));
-    debug_assert_eq!(symbol_names.len(), plan.symbols.len());
     Ok(TensorUnit {
         name: tensor.name.clone(),
         element: element::type_name(&C, &dtype, false),
@@ -378,12 +378,13 @@ fn structures(tensors: &[Tensor]) -> Vec<Structure> {
     for (name, members) in dtypes.into_iter().filter_map(|dtype| element::structure(&C, dtype)) {
         if structures.iter().all(|known| known.name != name) {
             let guard = format!("{}_DEFINED", name.to_ascii_uppercase());
-            structures.push(Structure { guard, name, members });
+            structures.push(Structure { name, guard, members });
         }
     }
     structures
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "only small floats are converted")]
 fn conversions(tensors: &[Tensor]) -> Vec<SmallFloat> {
     let small = |scalar: Scalar| {
         let [exponent_bits, mantissa_bits, bias] = match scalar {
@@ -437,7 +438,7 @@ fn needs(unit: &Unit) -> (Vec<String>, Vec<String>) {
     });
     for function in tensor_functions.chain(unit.converts.iter().map(|c| &c.function)) {
         function.visit(&mut |expr| {
-            helpers.extend(helper(&C, expr));
+            helpers.extend(helper(expr));
         });
         for stmt in &function.body {
             includes.extend(include(stmt));
@@ -450,13 +451,14 @@ fn needs(unit: &Unit) -> (Vec<String>, Vec<String>) {
         bounds.extend(test.axes.iter().chain(&test.physical).map(|axis| &axis.extent));
     }
     for bound in bounds {
-        bound.visit(&mut |expr| helpers.extend(helper(&C, expr)));
+        bound.visit(&mut |expr| helpers.extend(helper(expr)));
     }
     let owned = |names: BTreeSet<&str>| names.into_iter().map(str::to_owned).collect();
     (owned(helpers), owned(includes))
 }
 
-fn helper(_dialect: &Dialect, expr: &Expr) -> Option<&'static str> {
+#[expect(clippy::wildcard_enum_match_arm, reason = "the other nodes are operators")]
+fn helper(expr: &Expr) -> Option<&'static str> {
     match expr {
         Expr::FloorDiv { b, .. } if power_of_two(b).is_none() => Some("floor_div"),
         Expr::FloorMod { b, .. } if power_of_two(b).is_none() => Some("floor_mod"),
@@ -466,6 +468,7 @@ fn helper(_dialect: &Dialect, expr: &Expr) -> Option<&'static str> {
     }
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "the other statements are the language alone")]
 fn include(stmt: &Stmt) -> Option<&'static str> {
     match stmt {
         Stmt::Assert { .. } => Some("assert.h"),

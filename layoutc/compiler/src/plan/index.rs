@@ -169,14 +169,32 @@ fn expression(
     let mut namer = Namer::new(context.naming.avoid);
     let signature = Signature::new(context, &mut namer, &context.layout.logical);
     let value = lower(value, &|var| signature.binding(var))?;
+    let mut doc = vec![doc];
+    if divides(&value) {
+        doc.push(
+            "Indices lie inside the extents: what is divided must not be negative.".to_owned(),
+        );
+    }
     let function = Function {
         name: context.function(what),
-        doc: vec![doc],
+        doc,
         returns: Returns::Index,
         params: signature.params,
         body: vec![Stmt::Return { value }],
     };
     Ok(function.with_unused())
+}
+
+/// Whether a division is that of non-negative numbers alone; one by a power of two is right for any (it is a shift).
+fn divides(tree: &Expr) -> bool {
+    let mut found = false;
+    tree.visit(&mut |expr| {
+        if let Expr::Div { b, .. } | Expr::Mod { b, .. } = expr {
+            let power = matches!(**b, Expr::Int { value } if value.count_ones() == 1);
+            found |= !power;
+        }
+    });
+    found
 }
 
 /// `offset` as the manifest defines it: the sum of each storage index times its stride, nothing simplified, every
@@ -238,21 +256,21 @@ pub(super) fn logical(context: &Context<'_>) -> Result<Function, PlanError> {
     let mut doc = vec![
         "Which element a slot holds. False on padding, where the outputs mean nothing.".to_owned(),
     ];
-    let body = match &layout.inverse {
-        Some(inverse) => read_off(context, inverse, &outputs, &scope)?,
-        None => {
-            doc.push(
-                "The layout is proven by enumeration and has no inverse in closed form:".to_owned(),
-            );
-            doc.push("this searches all elements.".to_owned());
-            search(context, &physical, &outputs, &mut namer)?
-        }
+    let body = if let Some(inverse) = &layout.inverse {
+        read_off(context, inverse, &outputs, &scope)?
+    } else {
+        doc.push(
+            "The layout is proven by enumeration and has no inverse in closed form:".to_owned(),
+        );
+        doc.push("this searches all elements.".to_owned());
+        search(context, &physical, &outputs, &mut namer)?
     };
     let function =
         Function { name: context.function("logical"), doc, returns: Returns::Bool, params, body };
     Ok(function.with_unused())
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "other conditions stay as they are")]
 fn read_off(
     context: &Context<'_>,
     inverse: &[Algebra],

@@ -96,12 +96,11 @@ pub fn convert(
         }
         None => None,
     };
-    let body = match linear {
-        Some(transfer) => parts.nest(&destination, &transfer, [&source_buffer, &target_buffer])?,
-        None => {
-            let contexts = [&source, &destination];
-            parts.by_indices(contexts, &convert.axes, [&source_buffer, &target_buffer])?
-        }
+    let buffers = [&source_buffer, &target_buffer];
+    let body = if let Some(transfer) = linear {
+        parts.nest(&destination, &transfer, buffers)?
+    } else {
+        parts.by_indices([&source, &destination], &convert.axes, buffers)?
     };
     Ok(Some(parts.finish(body)))
 }

@@ -191,14 +191,12 @@ impl Writer<'_, '_> {
 
     /// A name for a partial offset that is more than a name already.
     fn partial(&mut self, prefix: &str, value: Expr) -> (Option<Stmt>, Expr) {
-        match value {
-            Expr::Name { .. } | Expr::Int { .. } => (None, value),
-            _ => {
-                let name = self.namer.partial(prefix);
-                let named = Expr::name(&name);
-                (Some(Stmt::Let { name, value }), named)
-            }
+        if matches!(value, Expr::Name { .. } | Expr::Int { .. }) {
+            return (None, value);
         }
+        let name = self.namer.partial(prefix);
+        let named = Expr::name(&name);
+        (Some(Stmt::Let { name, value }), named)
     }
 
     fn store(&self, from: Expr, to: Expr) -> Stmt {

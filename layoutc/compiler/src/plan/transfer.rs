@@ -151,9 +151,9 @@ fn agrees(layout: &Layout, digits: &Digits, side: &Side) -> bool {
     }
     probes.iter().all(|probe| {
         let place = side_offset(layout, digits, side, &extents, probe);
-        let value = |var| match var {
-            Var::Axis(k) => probe.get(usize::try_from(k).ok()?).copied(),
-            _ => None,
+        let value = |var| {
+            let Var::Axis(k) = var else { return None };
+            probe.get(usize::try_from(k).ok()?).copied()
         };
         let fixed = layout.offset.substitute(&|var| value(var).map(Expr::constant));
         fixed.is_ok_and(|offset| place == Some(typical(&offset, &layout.symbols)))

@@ -406,11 +406,15 @@ impl Stmt {
             Self::For { from, to, body, .. } => {
                 from.visit(visit);
                 to.visit(visit);
-                body.iter().for_each(|stmt| stmt.visit(visit, name));
+                for stmt in body {
+                    stmt.visit(visit, name);
+                }
             }
             Self::If { condition, body } => {
                 condition.visit(visit);
-                body.iter().for_each(|stmt| stmt.visit(visit, name));
+                for stmt in body {
+                    stmt.visit(visit, name);
+                }
             }
             Self::Store { buffer, index, value, .. } => {
                 name(buffer);

@@ -4,14 +4,19 @@
     unreachable_pub,
     missing_docs,
     missing_debug_implementations,
+    clippy::unwrap_used,
+    clippy::panic,
     reason = "shared by several tests"
 )]
 
 pub mod cc;
 
+use std::sync::Arc;
+
 use layoutc_algebra::digits::{Chain, Digit, Digits, Form};
 use layoutc_algebra::expr::{BinOp, Cmp, Comparison, Expr, Predicate, Var};
 use layoutc_algebra::layout::{Axis, Layout, Proof, Symbol, Verdict};
+use layoutc_compiler::diagnostic::Place;
 use layoutc_compiler::dtype::Dtype;
 use layoutc_compiler::model::{Convert, Fill, FillValue, Manifest, Memory, Tensor};
 
@@ -174,6 +179,7 @@ fn mul(a: &Expr, b: &Expr) -> Expr {
 /// A tensor over a layout, without labels.
 pub fn tensor(name: &str, dtype: &str, layout: Layout, fill: Fill) -> Tensor {
     let labels = vec![Vec::new(); layout.logical.len()];
+    let place = Place::new(&Arc::from("layers/a.kdl"), 7..8);
     Tensor {
         file: "layers/a.kdl".to_owned(),
         name: name.to_owned(),
@@ -185,6 +191,8 @@ pub fn tensor(name: &str, dtype: &str, layout: Layout, fill: Fill) -> Tensor {
         labels,
         high_first: false,
         steps: Vec::new(),
+        place: place.clone(),
+        fill_place: place,
     }
 }
 

@@ -43,7 +43,7 @@ impl Program {
             match code {
                 Code::Push(value) => stack.push(*value),
                 Code::Load(axis) => {
-                    stack.push(point.get(*axis).copied().ok_or(ExprError::Unbound)?)
+                    stack.push(point.get(*axis).copied().ok_or(ExprError::Unbound)?);
                 }
                 Code::Apply(op) => {
                     let (Some(b), Some(a)) = (stack.pop(), stack.pop()) else {
@@ -75,7 +75,7 @@ fn operate(op: BinOp, a: i64, b: i64) -> Option<i64> {
 fn emit(expr: &Expr, axes: &[usize], code: &mut Vec<Code>) -> Result<(), ExprError> {
     match expr.node() {
         Node::Const(value) => {
-            code.push(Code::Push(i64::try_from(*value).map_err(|_| ExprError::Overflow)?))
+            code.push(Code::Push(i64::try_from(*value).map_err(|_| ExprError::Overflow)?));
         }
         Node::Var(Var::Axis(k)) => {
             let axis = usize::try_from(*k).map_err(|_| ExprError::Overflow)?;

@@ -73,6 +73,22 @@ impl Sum {
         self.0.iter().max_by_key(|(factors, _)| (factors.len(), *factors))
     }
 
+    /// The factor with which the sum holds every term of `number` but its constant.
+    fn factor_of(&self, number: &Sum) -> Option<i128> {
+        let mut factor = None;
+        for (factors, coefficient) in number.0.iter().filter(|(factors, _)| !factors.is_empty()) {
+            let held = self.0.get(factors)?;
+            let own = held
+                .checked_div(*coefficient)
+                .filter(|f| f.checked_mul(*coefficient) == Some(*held))?;
+            if factor.is_some_and(|factor| factor != own) {
+                return None;
+            }
+            factor = Some(own);
+        }
+        factor
+    }
+
     fn holds_digits(&self) -> bool {
         self.0.keys().flatten().any(|factor| match factor {
             Factor::Digit(_) => true,
@@ -198,6 +214,8 @@ pub(super) struct Domain<'a> {
     axes: Vec<Sum>,
     /// Greatest index of each axis.
     last: Vec<Sum>,
+    /// Fused axes as one number, with its greatest value.
+    fused: Vec<(Sum, Sum)>,
 }
 
 /// What is known of the digits; more are made when one must be cut up.
@@ -218,7 +236,13 @@ impl Known {
 
 impl<'a> Domain<'a> {
     pub(super) fn of_symbols(symbols: &'a [Symbol]) -> Self {
-        Self { symbols, digits: RefCell::default(), axes: Vec::new(), last: Vec::new() }
+        Self {
+            symbols,
+            digits: RefCell::default(),
+            axes: Vec::new(),
+            last: Vec::new(),
+            fused: Vec::new(),
+        }
     }
 
     /// Checks that the chains count every index of every axis, and takes the axes as sums of their digits.
@@ -303,6 +327,7 @@ impl<'a> Domain<'a> {
         }
         let value =
             number.times(&Sum::constant(chain.sign))?.plus(&Sum::constant(chain.constant))?;
+        let fused = (value.clone(), count.minus(&Sum::constant(1))?);
         let mut rest = value;
         for (k, axis) in chain.axes.iter().enumerate().rev() {
             let slot = found.get_mut(*axis).ok_or(CheckError::Missing)?;
@@ -317,6 +342,9 @@ impl<'a> Domain<'a> {
             let (quotient, remainder) = self.parts(&rest, &extent(axis)?)?;
             *slot = Some(remainder);
             rest = quotient;
+        }
+        if chain.axes.len() > 1 {
+            self.fused.push(fused);
         }
         Ok(())
     }
@@ -683,6 +711,9 @@ impl<'a> Domain<'a> {
         for (axis, last) in self.axes.iter().zip(&self.last) {
             bounded.push((self.expand(axis)?, last.clone()));
         }
+        for (number, last) in &self.fused {
+            bounded.push((self.expand(number)?, last.clone()));
+        }
         for (digit, parts) in &made_of {
             bounded.push((self.expand(parts)?, self.greatest(*digit)?));
         }
@@ -707,14 +738,16 @@ impl<'a> Domain<'a> {
         if self.at_least_zero(&low)? {
             return Ok(true);
         }
+        // Take out what is bounded, one number after another: c * number is at least 0 for c > 0, else c * last.
+        let mut rest = sum.clone();
         for (number, last) in self.bounded()? {
-            let from_start = sum.minus(&number)?;
-            let from_end = sum.minus(&last.minus(&number)?)?;
-            for rest in [from_start, from_end] {
-                let (low, _) = self.span(&rest)?;
-                if self.at_least_zero(&low)? {
-                    return Ok(true);
-                }
+            let Some(factor) = rest.factor_of(&number) else { continue };
+            rest = rest.minus(&number.times(&Sum::constant(factor))?)?;
+            if factor < 0 {
+                rest = rest.plus(&last.times(&Sum::constant(factor))?)?;
+            }
+            if self.at_least_zero(&self.span(&rest)?.0)? {
+                return Ok(true);
             }
         }
         Ok(false)

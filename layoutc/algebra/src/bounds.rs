@@ -1,0 +1,218 @@
+//! Bounds of polynomials over the ranges of their variables: sums over symbols, and numbers.
+
+use alloc::vec::Vec;
+
+use crate::expr::{BinOp, ExprError, Var};
+use crate::poly::{Atom, Monomial, Poly};
+use crate::simplify::{Facts, Interval};
+
+/// How often the quotients of a sum are weakened to what they divide.
+const MAX_RELAXATIONS: usize = 4;
+
+impl Facts {
+    /// Bounds of a polynomial over the variables' ranges: polynomials over symbols.
+    pub(crate) fn range(&self, p: &Poly) -> Result<Interval, ExprError> {
+        let (mut low, mut high) = (Poly::zero(), Poly::zero());
+        for (monomial, coefficient) in p.terms() {
+            let mut symbolic = Poly::constant(coefficient);
+            let mut indices: Vec<&Atom> = Vec::new();
+            for atom in monomial {
+                if atom.is_symbolic() {
+                    symbolic = symbolic.mul(&Poly::atom(atom.clone()))?;
+                } else {
+                    indices.push(atom);
+                }
+            }
+            let interval = match indices.as_slice() {
+                [] => Interval { low: symbolic.clone(), high: symbolic },
+                [atom] => scaled(&self.atom_range(atom)?, &symbolic, coefficient)?,
+                several => self.product_range(several, &symbolic)?,
+            };
+            low = low.add(&interval.low)?;
+            high = high.add(&interval.high)?;
+        }
+        Ok(Interval { low, high })
+    }
+
+    fn product_range(&self, atoms: &[&Atom], factor: &Poly) -> Result<Interval, ExprError> {
+        let (mut low, mut high) = self.numeric(factor)?;
+        for atom in atoms {
+            let range = self.atom_range(atom)?;
+            let (a, b) = (self.numeric(&range.low)?.0, self.numeric(&range.high)?.1);
+            (low, high) = multiply_bounds((low, high), (a, b))?;
+        }
+        Ok(Interval { low: Poly::constant(low), high: Poly::constant(high) })
+    }
+
+    fn atom_range(&self, atom: &Atom) -> Result<Interval, ExprError> {
+        match atom {
+            Atom::Var(var) => match self.ranges.get(var) {
+                Some(range) => Ok(range.clone()),
+                None if matches!(var, Var::Symbol(_)) => {
+                    let exact = Poly::atom(atom.clone());
+                    Ok(Interval { low: exact.clone(), high: exact })
+                }
+                None => Err(ExprError::Unbound),
+            },
+            Atom::Op(op, a, b) => self.operation_range(*op, a, b),
+        }
+    }
+
+    fn operation_range(&self, op: BinOp, a: &Poly, b: &Poly) -> Result<Interval, ExprError> {
+        let interval = |low: i128, high: i128| Interval {
+            low: Poly::constant(low),
+            high: Poly::constant(high),
+        };
+        match op {
+            BinOp::FloorDiv => {
+                let range = self.range(a)?;
+                let low = self.floor_div(&range.low, b)?;
+                let high = self.floor_div(&range.high, b)?;
+                Ok(Interval { low, high })
+            }
+            BinOp::Mod => Ok(Interval { low: Poly::zero(), high: b.plus(-1)? }),
+            BinOp::And | BinOp::Xor => {
+                let (a, b) = (self.range(a)?, self.range(b)?);
+                let (a_low, a_high) = (self.numeric(&a.low)?.0, self.numeric(&a.high)?.1);
+                let (b_low, b_high) = (self.numeric(&b.low)?.0, self.numeric(&b.high)?.1);
+                let (low, high) = bitwise_bounds(op, (a_low, a_high), (b_low, b_high));
+                Ok(interval(low, high))
+            }
+            BinOp::Min | BinOp::Max | BinOp::Add | BinOp::Sub | BinOp::Mul => {
+                let (a, b) = (self.range(a)?, self.range(b)?);
+                let low = self.numeric(&a.low)?.0.min(self.numeric(&b.low)?.0);
+                let high = self.numeric(&a.high)?.1.max(self.numeric(&b.high)?.1);
+                Ok(interval(low, high))
+            }
+        }
+    }
+
+    /// Whether a polynomial is at least 0 for all values of variables and symbols.
+    pub(crate) fn at_least_zero(&self, p: &Poly) -> Result<bool, ExprError> {
+        if let Some(value) = p.as_constant() {
+            return Ok(value >= 0);
+        }
+        let mut low = self.range(p)?.low;
+        for _ in 0..MAX_RELAXATIONS {
+            if self.numeric(&low)?.0 >= 0 {
+                return Ok(true);
+            }
+            match relax(&low)? {
+                Some(relaxed) => low = relaxed,
+                None => return Ok(false),
+            }
+        }
+        Ok(self.numeric(&low)?.0 >= 0)
+    }
+
+    /// Least and greatest value of a polynomial over symbols.
+    pub(crate) fn numeric(&self, p: &Poly) -> Result<(i128, i128), ExprError> {
+        let (mut low, mut high) = (0_i128, 0_i128);
+        for (monomial, coefficient) in p.terms() {
+            let mut bounds = (coefficient, coefficient);
+            for atom in monomial {
+                bounds = multiply_bounds(bounds, self.numeric_atom(atom)?)?;
+            }
+            low = low.checked_add(bounds.0).ok_or(ExprError::Overflow)?;
+            high = high.checked_add(bounds.1).ok_or(ExprError::Overflow)?;
+        }
+        Ok((low, high))
+    }
+
+    fn numeric_atom(&self, atom: &Atom) -> Result<(i128, i128), ExprError> {
+        match atom {
+            Atom::Var(Var::Symbol(k)) => {
+                let symbol = self.symbol(*k).ok_or(ExprError::Unbound)?;
+                let least = symbol.min.div_euclid(symbol.multiple)
+                    + i128::from(symbol.min.rem_euclid(symbol.multiple) != 0);
+                Ok((least, symbol.max.div_euclid(symbol.multiple).max(least)))
+            }
+            Atom::Var(_) => {
+                let range = self.atom_range(atom)?;
+                Ok((self.numeric(&range.low)?.0, self.numeric(&range.high)?.1))
+            }
+            Atom::Op(BinOp::FloorDiv, a, b) => {
+                let (a, b) = (self.numeric(a)?, self.numeric(b)?);
+                let least = b.0.max(1);
+                let corners = [
+                    a.0.div_euclid(least),
+                    a.0.div_euclid(b.1.max(1)),
+                    a.1.div_euclid(least),
+                    a.1.div_euclid(b.1.max(1)),
+                ];
+                Ok(corners
+                    .iter()
+                    .fold((corners[0], corners[0]), |(l, h), v| (l.min(*v), h.max(*v))))
+            }
+            Atom::Op(op, a, b) => {
+                let range = self.operation_range(*op, a, b)?;
+                Ok((self.numeric(&range.low)?.0, self.numeric(&range.high)?.1))
+            }
+        }
+    }
+}
+
+fn scaled(range: &Interval, factor: &Poly, sign: i128) -> Result<Interval, ExprError> {
+    // Symbols are never negative, so the coefficient's sign is the factor's.
+    let (low, high) = (range.low.mul(factor)?, range.high.mul(factor)?);
+    Ok(if sign < 0 { Interval { low: high, high: low } } else { Interval { low, high } })
+}
+
+/// Quotients weakened to what they divide, the most nested first, for what they leave may cancel against the others:
+/// `k*(x//k)` lies in `x - k + 1 ..= x`. `None` when there is nothing to weaken.
+fn relax(p: &Poly) -> Result<Option<Poly>, ExprError> {
+    let loose = |monomial: &Monomial, coefficient: i128| match monomial.as_slice() {
+        [atom @ Atom::Op(BinOp::FloorDiv, x, k)] => {
+            let k = k.as_constant().filter(|k| coefficient % k == 0)?;
+            Some((depth(atom), x.clone(), k))
+        }
+        _ => None,
+    };
+    let deepest = p.terms().filter_map(|(m, c)| loose(m, c)).map(|(depth, ..)| depth).max();
+    if deepest.is_none() {
+        return Ok(None);
+    }
+    let mut out = Poly::zero();
+    for (monomial, coefficient) in p.terms() {
+        match loose(monomial, coefficient) {
+            Some((depth, x, k)) if Some(depth) == deepest => {
+                let bound = if coefficient > 0 { x.plus(1 - k)? } else { x };
+                out = out.add(&bound.scale(coefficient / k)?)?;
+            }
+            _ => out.add_term(monomial.clone(), coefficient)?,
+        }
+    }
+    Ok(Some(out))
+}
+
+/// How many operations are nested in one another.
+fn depth(atom: &Atom) -> usize {
+    match atom {
+        Atom::Var(_) => 0,
+        Atom::Op(_, a, b) => {
+            let inside = a.terms().chain(b.terms()).flat_map(|(monomial, _)| monomial);
+            1 + inside.map(depth).max().unwrap_or(0)
+        }
+    }
+}
+
+fn multiply_bounds(a: (i128, i128), b: (i128, i128)) -> Result<(i128, i128), ExprError> {
+    let product = |x: i128, y: i128| x.checked_mul(y).ok_or(ExprError::Overflow);
+    let corners = [product(a.0, b.0)?, product(a.0, b.1)?, product(a.1, b.0)?, product(a.1, b.1)?];
+    Ok(corners.iter().fold((corners[0], corners[0]), |(low, high), v| (low.min(*v), high.max(*v))))
+}
+
+/// Bounds of `a & b` and `a ^ b`: for values that are not negative, `0..=min` and `0..2^bits`.
+pub(crate) fn bitwise_bounds(op: BinOp, a: (i128, i128), b: (i128, i128)) -> (i128, i128) {
+    let magnitude = |(low, high): (i128, i128)| low.unsigned_abs().max(high.unsigned_abs());
+    let bits = 128 - magnitude(a).max(magnitude(b)).leading_zeros();
+    let full = if bits >= 127 { i128::MAX } else { (1_i128 << bits) - 1 };
+    let positive = a.0 >= 0 && b.0 >= 0;
+    match (op, positive) {
+        (BinOp::And, true) => (0, a.1.min(b.1)),
+        (BinOp::And, false) if a.0 >= 0 => (0, a.1),
+        (BinOp::And, false) if b.0 >= 0 => (0, b.1),
+        (_, true) => (0, full),
+        (_, false) => (-full - 1, full),
+    }
+}
