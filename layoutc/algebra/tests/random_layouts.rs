@@ -191,7 +191,9 @@ fn compare(layout: &Layout, truth: &Truth, symbol: &[i128], what: &str) {
             continue;
         }
         let owner = owners.get(physical.as_slice()).map(|logical| wide(logical));
-        let told = layout.owner(&wide(&physical), symbol).unwrap();
+        let told = layout
+            .owner(&wide(&physical), symbol)
+            .unwrap_or_else(|e| panic!("{e}: slot {physical:?}: {what}"));
         assert_eq!(told, owner, "slot {physical:?}: {what}");
         if let Some(inverse) = &layout.inverse {
             let told = at.invert(inverse, layout.valid.as_ref(), &wide(&physical));
@@ -475,4 +477,55 @@ fn expressions_keep_their_values_when_printed_parsed_and_simplified() {
             assert!((low..=high).contains(&wanted), "{wanted} outside {low}..={high}: {what}");
         }
     });
+}
+
+#[test]
+fn a_quotient_of_a_symbol_is_not_taken_for_its_multiple() {
+    let symbol = Symbol { name: "n".to_owned(), min: 0, max: 4096, multiple: 2 };
+    let facts = Facts::new(&[symbol]);
+    let names = vec!["n".to_owned()];
+    let axes = [Axis { name: "n".to_owned(), extent: constant(100) }];
+    for text in ["n // 4", "(n + 4) // 4", "n // 2 // 2 * 3", "n // 2 + n // 4", "n // 12 % 2"] {
+        let expr = expression(text, &axes).unwrap();
+        let expr = expr.substitute(&|_| Some(Expr::var(Var::Symbol(0)))).unwrap();
+        let simple = facts.simplify(&expr).unwrap();
+        let printed = print::expr(&simple, &|_| names[0].clone());
+        for n in (0..200).step_by(2) {
+            let at = |_| Some(n);
+            assert_eq!(simple.evaluate(&at), expr.evaluate(&at), "{text} at {n}: {printed}");
+        }
+    }
+}
+
+#[test]
+fn a_stride_of_zero_tells_no_index() {
+    let case = Case {
+        axes: vec![("a".to_owned(), 5), ("b".to_owned(), 1)],
+        symbol: None,
+        element_bits: 8,
+        steps: vec![
+            Step::Map {
+                items: vec![
+                    random::MapItem {
+                        name: "s".to_owned(),
+                        index: Tree::Bin(
+                            random::Op::Mod,
+                            Box::new(Tree::Bin(
+                                random::Op::Mul,
+                                Box::new(Tree::Axis(0)),
+                                Box::new(Tree::Int(3)),
+                            )),
+                            Box::new(Tree::Int(5)),
+                        ),
+                        extent: None,
+                    },
+                    random::MapItem { name: "t".to_owned(), index: Tree::Axis(1), extent: None },
+                ],
+                separators: Vec::new(),
+                all_parentheses: false,
+            },
+            Step::Strides(vec![1, 0]),
+        ],
+    };
+    check(&case, false, &case.describe(), &mut Tally::default());
 }
