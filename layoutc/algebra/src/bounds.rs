@@ -3,8 +3,11 @@
 use alloc::vec::Vec;
 
 use crate::expr::{BinOp, ExprError, Var};
-use crate::poly::{Atom, Poly};
+use crate::poly::{Atom, Monomial, Poly};
 use crate::simplify::{Facts, Interval};
+
+/// How often the quotients of a sum are weakened to what they divide.
+const MAX_RELAXATIONS: usize = 4;
 
 impl Facts {
     /// Bounds of a polynomial over the variables' ranges: polynomials over symbols.
@@ -89,13 +92,17 @@ impl Facts {
         if let Some(value) = p.as_constant() {
             return Ok(value >= 0);
         }
-        let low = self.range(p)?.low;
-        if self.numeric(&low)?.0 >= 0 {
-            return Ok(true);
+        let mut low = self.range(p)?.low;
+        for _ in 0..MAX_RELAXATIONS {
+            if self.numeric(&low)?.0 >= 0 {
+                return Ok(true);
+            }
+            match relax(&low)? {
+                Some(relaxed) => low = relaxed,
+                None => return Ok(false),
+            }
         }
-        // Quotients weaken to what they divide: k*(x//k) >= x - k + 1 and <= x.
-        let relaxed = relax(&low)?;
-        Ok(self.numeric(&relaxed)?.0 >= 0)
+        Ok(self.numeric(&low)?.0 >= 0)
     }
 
     /// Least and greatest value of a polynomial over symbols.
@@ -151,20 +158,42 @@ fn scaled(range: &Interval, factor: &Poly, sign: i128) -> Result<Interval, ExprE
     Ok(if sign < 0 { Interval { low: high, high: low } } else { Interval { low, high } })
 }
 
-fn relax(p: &Poly) -> Result<Poly, ExprError> {
+/// Quotients weakened to what they divide, the most nested first, for what they leave may cancel against the others:
+/// `k*(x//k)` lies in `x - k + 1 ..= x`. `None` when there is nothing to weaken.
+fn relax(p: &Poly) -> Result<Option<Poly>, ExprError> {
+    let loose = |monomial: &Monomial, coefficient: i128| match monomial.as_slice() {
+        [atom @ Atom::Op(BinOp::FloorDiv, x, k)] => {
+            let k = k.as_constant().filter(|k| coefficient % k == 0)?;
+            Some((depth(atom), x.clone(), k))
+        }
+        _ => None,
+    };
+    let deepest = p.terms().filter_map(|(m, c)| loose(m, c)).map(|(depth, ..)| depth).max();
+    if deepest.is_none() {
+        return Ok(None);
+    }
     let mut out = Poly::zero();
     for (monomial, coefficient) in p.terms() {
-        if let [Atom::Op(BinOp::FloorDiv, x, k)] = monomial.as_slice()
-            && let Some(k) = k.as_constant()
-            && coefficient % k == 0
-        {
-            let bound = if coefficient > 0 { x.plus(1 - k)? } else { x.clone() };
-            out = out.add(&bound.scale(coefficient / k)?)?;
-        } else {
-            out.add_term(monomial.clone(), coefficient)?;
+        match loose(monomial, coefficient) {
+            Some((depth, x, k)) if Some(depth) == deepest => {
+                let bound = if coefficient > 0 { x.plus(1 - k)? } else { x };
+                out = out.add(&bound.scale(coefficient / k)?)?;
+            }
+            _ => out.add_term(monomial.clone(), coefficient)?,
         }
     }
-    Ok(out)
+    Ok(Some(out))
+}
+
+/// How many operations are nested in one another.
+fn depth(atom: &Atom) -> usize {
+    match atom {
+        Atom::Var(_) => 0,
+        Atom::Op(_, a, b) => {
+            let inside = a.terms().chain(b.terms()).flat_map(|(monomial, _)| monomial);
+            1 + inside.map(depth).max().unwrap_or(0)
+        }
+    }
 }
 
 fn multiply_bounds(a: (i128, i128), b: (i128, i128)) -> Result<(i128, i128), ExprError> {

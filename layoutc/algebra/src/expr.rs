@@ -21,8 +21,8 @@ pub enum ExprError {
     /// The tree would be deeper than [`MAX_DEPTH`] or larger than [`MAX_SIZE`].
     #[error("the expression grows beyond {MAX_SIZE} terms or {MAX_DEPTH} levels")]
     TooLarge,
-    /// A value left the range of 128-bit integers (64-bit limits are checked by the layout).
-    #[error("a value in the expression leaves the integer range")]
+    /// A value left the range of integers: 64 bits in what a user writes, 128 in what is derived from it.
+    #[error("a value in the expression does not fit 64 bits")]
     Overflow,
     /// A divisor was zero or negative when evaluated.
     #[error("a divisor is not positive")]

@@ -2,7 +2,11 @@
 //!
 //! Logical axes become storage axes by index maps and steps, storage axes become physical axes by separators, and
 //! every layout is proven: no two elements share a slot, or the two that do are named.
+//!
+//! User numbers are 64-bit, checked where they are written (see [`build`]); derived ones are 128-bit, checked in every
+//! product and sum that can grow.
 #![no_std]
+#![warn(clippy::indexing_slicing)]
 
 extern crate alloc;
 

@@ -144,7 +144,9 @@ impl Layout {
                 _ => false,
             }
         });
-        slots.is_none() || !nested
+        // A stride of 0 tells no index.
+        let told = self.strides.iter().all(|stride| stride.as_const() != Some(0));
+        slots.is_none() || !nested || !told
     }
 
     /// The storage index at a physical one; `None` where a pitch leaves a gap.

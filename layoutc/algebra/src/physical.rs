@@ -74,7 +74,9 @@ pub(crate) fn place(
                 && (innermost || Some(k) != minor_most)
             {
                 let whole = demands.elements(bytes);
-                let shared = pitch.as_const().map_or(1, |p| gcd(p, whole).max(1));
+                // What every value of the pitch is a multiple of.
+                let known = facts.normalize(&pitch)?.terms().fold(0, |n, (_, c)| gcd(n, c));
+                let shared = gcd(known, whole).max(1);
                 stride = round_up(&stride, whole / shared, facts)?;
             }
             let own = axes.get(k).map_or_else(|| Expr::constant(1), |a| a.extent.clone());

@@ -8,8 +8,23 @@ use crate::expr::{BinOp, Expr, ExprError, Node, Var};
 use crate::poly::Poly;
 use crate::simplify::{Facts, Interval};
 
-/// The interval of `expr` as written, where `range` gives the interval of a variable that is no symbol.
+/// The interval of `expr` as written, where `range` gives the interval of a variable that is no symbol. Every value on
+/// the way must fit 64 bits.
 pub(crate) fn interval(
+    expr: &Expr,
+    range: &dyn Fn(Var) -> Option<Interval>,
+    facts: &Facts,
+) -> Result<Interval, ExprError> {
+    let found = interval_of(expr, range, facts)?;
+    // The language counts in 64 bits: a value beyond is refused where it arises, though 128 would hold it.
+    let (low, high) = numeric(&found, facts)?;
+    if low < i128::from(i64::MIN) || high > i128::from(i64::MAX) {
+        return Err(ExprError::Overflow);
+    }
+    Ok(found)
+}
+
+fn interval_of(
     expr: &Expr,
     range: &dyn Fn(Var) -> Option<Interval>,
     facts: &Facts,

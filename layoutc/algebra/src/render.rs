@@ -25,7 +25,9 @@ impl Facts {
         let Some(last) = rest.into_iter().next() else { return Ok(Expr::constant(0)) };
         let common = common_factor(&terms);
         let whole = terms.len() >= 2 && divides(&common, &last);
-        let factor_out = terms.len() >= 2 && !is_one(&common);
+        // Only a factor that leaves its smallest term bare reads better outside: `(n * 32 + c) * 64 + h`.
+        let bare = terms.last().is_some_and(|(_, coefficient)| *coefficient == common.1);
+        let factor_out = terms.len() >= 2 && !is_one(&common) && bare;
         if !factor_out {
             terms.push(last);
             return self.flat_sum(&terms);
@@ -44,9 +46,9 @@ impl Facts {
 
     fn times(&self, a: &Expr, factor: &(Monomial, i128)) -> Result<Expr, ExprError> {
         let mut product = a.clone();
-        let (atoms, coefficient) = self.leave_symbols(factor);
+        let (atoms, coefficient) = self.factors(factor)?;
         for atom in atoms {
-            product = Expr::binary(BinOp::Mul, &product, &self.atom_expr(&atom)?)?;
+            product = Expr::binary(BinOp::Mul, &product, &atom)?;
         }
         if coefficient == 1 {
             return Ok(product);
@@ -54,47 +56,31 @@ impl Facts {
         Expr::binary(BinOp::Mul, &product, &Expr::constant(coefficient))
     }
 
-    /// Symbols back from quotients: `(atoms, coefficient)` in which `Var::Symbol` means the symbol itself again.
-    /// A symbol whose multiple does not divide the coefficient becomes `symbol // multiple`.
-    fn leave_symbols(&self, (monomial, coefficient): &(Monomial, i128)) -> (Vec<Atom>, i128) {
+    /// The factors of a term, and what is left of its coefficient. Polynomials count a symbol in its multiples: it
+    /// stands for itself again where they divide the coefficient, and for `symbol // multiple` elsewhere.
+    fn factors(
+        &self,
+        (monomial, coefficient): &(Monomial, i128),
+    ) -> Result<(Vec<Expr>, i128), ExprError> {
         let mut coefficient = *coefficient;
-        let mut atoms = Vec::new();
+        let mut factors = Vec::new();
         for atom in monomial {
-            let Atom::Var(Var::Symbol(k)) = atom else {
-                atoms.push(atom.clone());
-                continue;
-            };
-            let multiple = self.symbol(*k).map_or(1, |s| s.multiple);
-            if multiple > 1 && coefficient % multiple != 0 {
-                atoms.push(Atom::Op(
-                    BinOp::FloorDiv,
-                    Poly::atom(atom.clone()),
-                    Poly::constant(multiple),
-                ));
-            } else {
-                coefficient /= multiple;
-                atoms.push(atom.clone());
-            }
+            factors.push(match atom {
+                Atom::Var(var @ Var::Symbol(k)) => {
+                    let multiple = self.symbol(*k).map_or(1, |s| s.multiple);
+                    let symbol = Expr::var(*var);
+                    if coefficient % multiple == 0 {
+                        coefficient /= multiple;
+                        symbol
+                    } else {
+                        Expr::binary(BinOp::FloorDiv, &symbol, &Expr::constant(multiple))?
+                    }
+                }
+                Atom::Var(var) => Expr::var(*var),
+                Atom::Op(op, a, b) => Expr::binary(*op, &self.render(a)?, &self.render(b)?)?,
+            });
         }
-        (atoms, coefficient)
-    }
-
-    fn atom_expr(&self, atom: &Atom) -> Result<Expr, ExprError> {
-        match atom {
-            Atom::Var(var) => Ok(Expr::var(*var)),
-            // Made by `leave_symbols`: the symbol stands for itself here.
-            Atom::Op(BinOp::FloorDiv, a, b)
-                if matches!(a.as_atom(), Some(Atom::Var(Var::Symbol(k)))
-                    if self.symbol(*k).map(|s| s.multiple) == b.as_constant() && b.as_constant() != Some(1)) =>
-            {
-                let var = match a.as_atom() {
-                    Some(Atom::Var(var)) => *var,
-                    _ => return Err(ExprError::Unbound),
-                };
-                Expr::binary(BinOp::FloorDiv, &Expr::var(var), &self.render(b)?)
-            }
-            Atom::Op(op, a, b) => Expr::binary(*op, &self.render(a)?, &self.render(b)?),
-        }
+        Ok((factors, coefficient))
     }
 
     /// A term with its sign: a lone negative term is a negation.
@@ -113,9 +99,7 @@ impl Facts {
         if term.0.is_empty() {
             return Ok(Expr::constant(term.1));
         }
-        let (atoms, coefficient) = self.leave_symbols(term);
-        let mut atoms: Vec<Expr> =
-            atoms.iter().map(|a| self.atom_expr(a)).collect::<Result<_, _>>()?;
+        let (mut atoms, coefficient) = self.factors(term)?;
         // Indices before symbols: `n * batch`.
         atoms.sort_by_key(|a| !a.mentions(&|var| !matches!(var, Var::Symbol(_))));
         let mut product: Option<Expr> = None;

@@ -208,12 +208,12 @@ impl Facts {
             return Ok(Some(self.floor_div(&x, &Poly::constant(product))?));
         }
         // x % (k*m) // k = x // k % m
-        if let Some(Atom::Op(BinOp::Mod, x, m)) = rest.as_atom()
-            && let Some(m) = m.as_constant()
-            && m % k == 0
-        {
-            let quotient = self.floor_div(x, &Poly::constant(k))?;
-            return Ok(Some(self.modulo(&quotient, &Poly::constant(m / k))?));
+        if let Some(Atom::Op(BinOp::Mod, x, m)) = rest.as_atom() {
+            let (part, beside) = m.split_by((&Vec::new(), k))?;
+            if beside.is_zero() {
+                let quotient = self.floor_div(x, &Poly::constant(k))?;
+                return Ok(Some(self.modulo(&quotient, &part)?));
+            }
         }
         // (g*a + r) // (g*m) = a // m for 0 <= r < g
         if let Some((g, a, _)) = self.coarser(rest, k)? {
@@ -290,8 +290,7 @@ fn drop_inner_mod(p: &Poly, k: i128) -> Result<Poly, ExprError> {
     let mut out = Poly::zero();
     for (monomial, coefficient) in p.terms() {
         if let [Atom::Op(BinOp::Mod, x, m)] = monomial.as_slice()
-            && let Some(m) = m.as_constant()
-            && coefficient.checked_mul(m).ok_or(ExprError::Overflow)? % k == 0
+            && m.scale(coefficient)?.split_by((&Vec::new(), k))?.1.is_zero()
         {
             out = out.add(&x.scale(coefficient)?)?;
         } else {
@@ -304,7 +303,8 @@ fn drop_inner_mod(p: &Poly, k: i128) -> Result<Poly, ExprError> {
 /// A constant that the divisor does not divide stays with the number that is divided: `(x + 5) // 2`, not
 /// `(x + 1) // 2 + 2`, so that all digits of `x + 5` are read off the same number.
 fn constant_inside(quotient: Poly, rest: Poly, divisor: &Poly) -> Result<(Poly, Poly), ExprError> {
-    if rest.constant_term() == 0 {
+    // Below 0 the remainder is what stays: `(n + 6) // 7`, not `(n - 1) // 7 + 1`.
+    if rest.constant_term() == 0 || quotient.constant_term() < 0 {
         return Ok((quotient, rest));
     }
     let moved = Poly::constant(quotient.constant_term());

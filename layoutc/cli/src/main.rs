@@ -5,6 +5,7 @@
 
 mod args;
 mod command;
+mod confine;
 mod console;
 mod fault;
 mod output;
@@ -16,6 +17,7 @@ mod session;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    confine::enter();
     match args::parse(std::env::args_os()) {
         Ok(args) => command::run(&args),
         Err(refusal) => refusal.show(),

@@ -88,6 +88,7 @@ codes! {
     TemplateUndefined "template::undefined" "a template uses a value that the model does not have"
     TemplateFuel "template::fuel" "a template takes too many steps"
     TemplateOutput "template::output" "a template writes too much"
+    TemplateMemory "template::memory" "templates take too much memory or time"
     ConfigGlob "config::glob" "a pattern of `sources` cannot be used"
     ConfigNoSources "config::no_sources" "no manifest matches the project's sources"
     ShapeCoordinate "shape::coordinate" "a coordinate is not an index of the tensor"

@@ -8,8 +8,8 @@ use super::{BuildError, Builder, check_size, current};
 use crate::expr::{BinOp, Cmp, Comparison, Expr, ExprError, Predicate, Var};
 use crate::layout::{Axis, DigitTargets, Layout, Proof, Symbol, Verdict};
 use crate::physical::{self, Placement, groups};
-use crate::poly::Poly;
-use crate::proof::check::{self, Certificate};
+use crate::poly::{Atom, Poly};
+use crate::proof::check::{self, Certificate, CheckError, Targets};
 use crate::proof::{Claim, Parallel, Proven, Refusal, prove};
 use crate::simplify::Facts;
 
@@ -147,6 +147,11 @@ impl Builder {
             composed_targets: &claimed.composed,
             slots: &claimed.slots,
             digits: proven.digits.as_ref(),
+            targets: if self.demands.strides.is_some() {
+                Targets::Offset
+            } else {
+                Targets::Storage
+            },
         };
         // Digits that are cut up beyond their radix serve the proof, not loops.
         let digits =
@@ -173,8 +178,15 @@ impl Builder {
             physical_elements,
             alignment_bytes,
         };
-        check::check(&layout, &certificate, parallel).map_err(Refusal::Certificate)?;
-        Ok(layout)
+        match check::check(&layout, &certificate, parallel) {
+            Ok(()) => Ok(layout),
+            Err(CheckError::Undecided) => {
+                let axes = (0..layout.logical.len()).collect();
+                let targets = (0..claimed.targets.len()).collect();
+                Err(Refusal::Unproven { axes, targets, points: None, slots: None }.into())
+            }
+            Err(error) => Err(Refusal::Certificate(error).into()),
+        }
     }
 
     /// The targets, and what else a slot must satisfy, in terms of the physical indices.
@@ -300,14 +312,20 @@ fn reduce(
         return Ok(Some(equation(difference, left, right, facts)?));
     }
     // The constant belongs on the right: `p0 >= 5`, not `p0 - 5 >= 0`.
-    let left = facts.normalize(left)?;
-    let constant = Poly::constant(left.constant_term());
-    let right = facts.normalize(right)?.sub(&constant)?;
-    Ok(Some(Comparison {
-        left: facts.render(&left.sub(&constant)?)?,
-        op,
-        right: facts.render(&right)?,
-    }))
+    let (mut left, mut right) = (facts.normalize(left)?, facts.normalize(right)?);
+    loop {
+        let constant = Poly::constant(left.constant_term());
+        (left, right) = (left.sub(&constant)?, right.sub(&constant)?);
+        // x // k < c says x < c * k, and x // k >= c says x >= c * k.
+        match left.as_atom().cloned() {
+            Some(Atom::Op(BinOp::FloorDiv, x, k)) if k.as_constant().is_some() => {
+                right = right.mul(&k)?;
+                left = x;
+            }
+            _ => break,
+        }
+    }
+    Ok(Some(Comparison { left: facts.render(&left)?, op, right: facts.render(&right)? }))
 }
 
 /// `left == right`, as `x % k == 0` when their difference is a lone remainder.

@@ -117,6 +117,7 @@ pub(crate) fn prove(claim: Claim<'_>, parallel: &dyn Parallel) -> Result<Proven,
         ..Digits::default()
     };
     let mut proof = Proof::Digits;
+    let empty = claim.extents.iter().any(|extent| extent.as_const() == Some(0));
     for component in components(rank, claim.targets) {
         match by_digits(claim, &component)? {
             ByDigits::Told(read, decoded) => {
@@ -126,6 +127,11 @@ pub(crate) fn prove(claim: Claim<'_>, parallel: &dyn Parallel) -> Result<Proven,
                     }
                 }
                 merge(&mut all, read, &component);
+            }
+            // Without elements none collide, and nothing is to be read back.
+            ByDigits::Lost(_) | ByDigits::Unread if empty => {
+                let inverse = Some(alloc::vec![Expr::constant(0); rank]);
+                return Ok(Proven { proof: Proof::Digits, inverse, digits: None });
             }
             ByDigits::Lost(lost) => {
                 enumerate_component(claim, &component, &lost, parallel)?;
@@ -138,6 +144,12 @@ pub(crate) fn prove(claim: Claim<'_>, parallel: &dyn Parallel) -> Result<Proven,
         }
     }
     if proof == Proof::Enumeration {
+        // What is visited is static; beside an extent known at run time the whole cannot be.
+        let symbolic = |expr: &Expr| expr.mentions(&|var| matches!(var, Var::Symbol(_)));
+        if claim.extents.iter().chain(claim.targets).chain(claim.slots).any(symbolic) {
+            let (axes, targets) = ((0..rank).collect(), (0..claim.targets.len()).collect());
+            return Err(Refusal::Unproven { axes, targets, points: None, slots: None });
+        }
         return Ok(Proven { proof, inverse: None, digits: None });
     }
     constant_targets(claim, &mut all)?;

@@ -11,6 +11,7 @@ use layoutc_compiler::{Output, emit};
 use serde_json::{Value, json};
 
 use crate::args::{Build, Format};
+use crate::confine;
 use crate::console::Console;
 use crate::fault::{Fault, placeless};
 use crate::output::{Plan, Status, Strictness, Sweep, lock};
@@ -70,11 +71,17 @@ pub(crate) fn run(args: &Build, console: &mut Console) -> Result<Ending, Fault> 
 /// The outputs of every project without errors; what emission has to say goes to the report.
 fn emit_all(args: &Build, session: &mut Session) -> Result<Vec<Job>, Fault> {
     let mut jobs = Vec::new();
+    let mut rehearsed = false;
     for (project, checked) in &session.projects {
         if session.report.has_errors() {
             break;
         }
-        match emit(checked, &project.config, &templates(project)?) {
+        let templates = templates(project)?;
+        if !templates.is_empty() && !rehearsed {
+            confine::rehearse()?;
+            rehearsed = true;
+        }
+        match emit(checked, &project.config, &templates) {
             Ok(outputs) => jobs.push(job(args, project, outputs)?),
             Err(diagnostics) => {
                 session.report.add(diagnostics.iter().map(|d| localized(d, project)));

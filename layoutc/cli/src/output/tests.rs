@@ -2,9 +2,8 @@ use std::fs;
 
 use super::*;
 
-/// A text as layoutc would have written it (the seal is the compiler's).
 fn sealed(body: &str) -> String {
-    seal_of(body)
+    layoutc_compiler::seal::seal(body)
 }
 
 struct Folder(tempfile::TempDir);
@@ -215,9 +214,4 @@ fn new_files_have_the_permissions_that_the_umask_leaves() {
     let mode = |path: PathBuf| fs::metadata(path).expect("there").permissions().mode();
     let plain = folder.write("c/plain", "");
     assert_eq!(mode(folder.root().join("c/a.h")), mode(plain));
-}
-
-/// Builds the seal that the compiler looks for.
-fn seal_of(body: &str) -> String {
-    format!("// sealed {}\n{body}", body.len())
 }

@@ -95,10 +95,12 @@ impl Found {
             )));
         };
         if self.config(&root, report)? {
-            let folder = PathBuf::from(seen(&root));
-            self.sources(&root, &root, paths::start(&folder))?;
-            if !self.manifests.contains_key(&root) {
+            self.sources(&root, &root, Path::new(""))?;
+            let Some(manifests) = self.manifests.get_mut(&root) else {
                 return Err(self.nothing(&root));
+            };
+            for (path, shown) in manifests {
+                *shown = seen(&root.join(path));
             }
         }
         Ok(())

@@ -190,3 +190,25 @@ fn the_summary_has_a_line_for_every_tensor_and_quiet_has_none() {
     assert!(ran.out.contains("\nwritten    generated/c/a.h\n"), "{}", ran.out);
     assert_eq!(world.run(&["build", "a.kdl", "-q"]).good(), "");
 }
+
+#[test]
+fn templates_that_would_fill_the_memory_end_in_a_diagnostic_and_write_nothing() {
+    let bomb = "{% set ns = namespace(x='layout') %}\
+        {% for i in range(64) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}";
+    let world = project();
+    world.write("templates/c/header.h.j2", bomb);
+    let ran = world.run(&["build"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.err);
+    assert!(ran.err.starts_with("error[template::memory]: "), "{}", ran.err);
+    assert!(world.files("generated").is_empty());
+}
+
+#[test]
+fn a_template_of_the_projects_own_takes_the_place_of_the_built_in_one() {
+    let world = project();
+    world.write("templates/c/header.h.j2", "// {{ manifest }}\n");
+    let ran = world.run(&["build"]);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    let header = world.read("generated/c/a.h").expect("a header");
+    assert!(header.ends_with("layouts/a.kdl\n"), "{header}");
+}

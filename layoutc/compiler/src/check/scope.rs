@@ -150,10 +150,15 @@ pub(super) fn number(
 ) -> Result<i128, Vec<Diagnostic>> {
     let values = |name: &str| scope.consts.get(name).map(|(value, _)| Expr::constant(*value));
     let expr = constant(bound, &values, scope, &Facts::default(), file)?;
-    expr.evaluate(&|_| None).map_err(|error| {
+    let fault = |message: String| {
         let place = Place::new(file, bound.span());
-        vec![Diagnostic::error(Code::ExprOverflow, error.to_string(), place, "")]
-    })
+        vec![Diagnostic::error(Code::ExprOverflow, message, place, "")]
+    };
+    let value = expr.evaluate(&|_| None).map_err(|error| fault(error.to_string()))?;
+    if i64::try_from(value).is_err() {
+        return Err(fault(format!("{value} does not fit 64 bits")));
+    }
+    Ok(value)
 }
 
 fn symbol(item: &SymbolItem, scope: &Scope, file: &Arc<str>) -> Result<Symbol, Vec<Diagnostic>> {

@@ -12,7 +12,7 @@ use super::expr::constant;
 use super::load::Files;
 use super::parallel::Threads;
 use super::refusal::{self, Told};
-use super::scope::{Scope, Scopes, suggestion};
+use super::scope::{Scope, Scopes, TransformDef, suggestion};
 use super::steps::{Applier, Ground, Said};
 use super::{faults, padding};
 use crate::codes::Code;
@@ -89,7 +89,7 @@ impl Checker<'_> {
             }]
         })?;
         let mut applier =
-            Applier { builder, said: Said::default(), open: Vec::new(), tensor: name };
+            Applier { builder, said: Said::default(), open: Vec::new(), applied: 0, tensor: name };
         let steps: &[Step] = self.item.layout.as_ref().map_or(&[], |layout| &layout.steps);
         let find = |name: &str| symbol_value(name, &symbols);
         let ground = Ground {
@@ -108,7 +108,7 @@ impl Checker<'_> {
 
     /// The element type as written and the shape: the tensor's own, or those of the tensor that it is like.
     fn declared(&self) -> Result<(Option<&Text>, &Shape), Vec<Diagnostic>> {
-        let mut seen: BTreeSet<&str> = BTreeSet::new();
+        let mut chain: Vec<&str> = Vec::new();
         let mut item = self.item;
         let mut dtype = item.dtype.as_ref();
         loop {
@@ -119,9 +119,15 @@ impl Checker<'_> {
             }
             let Some(like) = &item.like else { return Err(Vec::new()) };
             let place = self.at(&like.span);
-            if !seen.insert(&item.name.value) {
-                let message = format!("`{}` is like itself", self.item.name.value);
-                return Err(vec![Diagnostic::error(Code::NameCycle, message, place, "")]);
+            let start = chain.iter().position(|earlier| *earlier == item.name.value);
+            chain.push(&item.name.value);
+            if let Some(start) = start {
+                let circle: Vec<&str> = chain.into_iter().skip(start).collect();
+                let message = format!("`like` goes round in a circle: {}", circle.join(" → "));
+                let error = Diagnostic::error(Code::NameCycle, message, place, "leads back");
+                return Err(vec![
+                    error.help("one of them needs a `dtype` and a `shape` of its own"),
+                ]);
             }
             let Some(other) = self.syntax.tensors.iter().find(|t| t.name.value == like.value)
             else {
@@ -169,9 +175,8 @@ impl Checker<'_> {
                 add_words(bound, &mut words);
             }
         }
-        let mut open = BTreeSet::new();
         if let Some(layout) = &self.item.layout {
-            self.step_words(&layout.steps, self.scope, &mut words, &mut open);
+            self.step_words(&layout.steps, &mut words);
         }
         let mut symbols = Vec::new();
         for word in words {
@@ -184,51 +189,58 @@ impl Checker<'_> {
         symbols.into_iter().map(|(_, symbol)| symbol).collect()
     }
 
-    fn step_words(
-        &self,
-        steps: &[Step],
-        scope: &Scope,
+    /// The words of steps and of the transforms that they apply, each transform once.
+    fn step_words(&self, steps: &[Step], words: &mut BTreeSet<String>) {
+        let mut seen = BTreeSet::new();
+        let mut open = vec![(steps, self.scope)];
+        while let Some((steps, scope)) = open.pop() {
+            for step in steps {
+                Self::words_of_step(step, scope, words, &mut |def| {
+                    if let Some(home) = self.place.scopes.get(def.home)
+                        && seen.insert((def.home, def.item.name.value.clone()))
+                    {
+                        open.push((&def.item.steps, home));
+                    }
+                });
+            }
+        }
+    }
+
+    fn words_of_step<'a>(
+        step: &Step,
+        scope: &'a Scope,
         words: &mut BTreeSet<String>,
-        open: &mut BTreeSet<String>,
+        applied: &mut dyn FnMut(&'a TransformDef),
     ) {
-        for step in steps {
-            match &step.kind {
-                StepKind::Map(text) => add_text(&text.value, words),
-                StepKind::Apply { name, arguments } => {
-                    for (_, bound) in arguments {
+        match &step.kind {
+            StepKind::Map(text) => add_text(&text.value, words),
+            StepKind::Apply { name, arguments } => {
+                arguments.iter().for_each(|(_, bound)| add_words(bound, words));
+                if let Some(def) = scope.transforms.get(&name.value) {
+                    applied(def);
+                }
+            }
+            StepKind::Split { by, .. } => by.iter().for_each(|bound| add_words(bound, words)),
+            StepKind::Tile { entries, .. } => {
+                for entry in entries {
+                    if let TileEntry::Extent(bound) = entry {
                         add_words(bound, words);
                     }
-                    if let Some(def) = scope.transforms.get(&name.value)
-                        && open.insert(name.value.clone())
-                        && let Some(home) = self.place.scopes.get(def.home)
-                    {
-                        self.step_words(&def.item.steps, home, words, open);
-                    }
                 }
-                StepKind::Split { by, .. } => by.iter().for_each(|bound| add_words(bound, words)),
-                StepKind::Tile { entries, .. } => {
-                    for entry in entries {
-                        if let TileEntry::Extent(bound) = entry {
-                            add_words(bound, words);
-                        }
-                    }
-                }
-                StepKind::PadMultiple { multiple, .. } => add_words(multiple, words),
-                StepKind::PadBeforeAfter { before, after, .. } => {
-                    before.iter().chain(after).for_each(|bound| add_words(bound, words));
-                }
-                StepKind::Strides(strides) => {
-                    strides.iter().for_each(|bound| add_words(bound, words))
-                }
-                StepKind::AlignBase(_)
-                | StepKind::AlignAxis { .. }
-                | StepKind::AlignOrigin(_)
-                | StepKind::Order(_)
-                | StepKind::Fuse { .. }
-                | StepKind::Fill(_)
-                | StepKind::Padding(_)
-                | StepKind::Separators(_) => {}
             }
+            StepKind::PadMultiple { multiple, .. } => add_words(multiple, words),
+            StepKind::PadBeforeAfter { before, after, .. } => {
+                before.iter().chain(after).for_each(|bound| add_words(bound, words));
+            }
+            StepKind::Strides(strides) => strides.iter().for_each(|bound| add_words(bound, words)),
+            StepKind::AlignBase(_)
+            | StepKind::AlignAxis { .. }
+            | StepKind::AlignOrigin(_)
+            | StepKind::Order(_)
+            | StepKind::Fuse { .. }
+            | StepKind::Fill(_)
+            | StepKind::Padding(_)
+            | StepKind::Separators(_) => {}
         }
     }
 
@@ -302,6 +314,7 @@ impl Checker<'_> {
                 logical,
                 symbols,
                 site: said.map.as_ref(),
+                strides: said.strides.as_ref(),
                 place: self.at(span),
             };
             vec![refusal::fault(&error, &told)]

@@ -10,10 +10,10 @@ use alloc::vec::Vec;
 
 use thiserror::Error;
 
-use super::Parallel;
+use super::{Parallel, sample_values};
 use crate::digits::Digits;
 use crate::expr::{BinOp, Cmp, Expr, ExprError, Predicate, Var};
-use crate::layout::{Layout, Proof, Verdict};
+use crate::layout::{Layout, Proof, Symbol, Verdict};
 use crate::physical::groups;
 
 mod points;
@@ -32,6 +32,17 @@ pub struct Certificate<'a> {
     pub slots: &'a [Expr],
     /// The digits of a digit proof.
     pub digits: Option<&'a Digits>,
+    /// What the targets are.
+    pub targets: Targets,
+}
+
+/// What is proven one-to-one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Targets {
+    /// The storage axes, each with its own slots.
+    Storage,
+    /// The offset alone, as `strides` make it.
+    Offset,
 }
 
 /// What the checker does not accept.
@@ -61,6 +72,9 @@ pub enum CheckError {
     /// An expression that the checker cannot evaluate.
     #[error("an expression is beyond the checker: {0}")]
     Expr(#[from] ExprError),
+    /// Nothing contradicts the layout, and the sums do not settle it for all values of the symbols.
+    #[error("the layout could not be settled for all values of its symbols")]
+    Undecided,
     /// A part of the certificate is missing.
     #[error("the certificate is incomplete")]
     Missing,
@@ -83,10 +97,30 @@ pub fn check(
         return Ok(());
     }
     match layout.proof {
-        Proof::Digits => check_digits(layout, certificate)?,
+        Proof::Digits => match check_digits(layout, certificate) {
+            Ok(()) => {}
+            Err(error) => check_undecided(layout, certificate, error)?,
+        },
         Proof::Enumeration => points::check(layout, certificate, parallel)?,
     }
     count_valid(layout)
+}
+
+/// What sums do not decide: every element of a small static layout is visited; with symbols the elements at a few
+/// values may refute it, and prove nothing.
+fn check_undecided(
+    layout: &Layout,
+    certificate: &Certificate<'_>,
+    error: CheckError,
+) -> Result<(), CheckError> {
+    if layout.symbols.is_empty() {
+        let visited = points::check_elements(layout, certificate, &[])?;
+        return if visited { Ok(()) } else { Err(error) };
+    }
+    for values in sample_values(&layout.symbols) {
+        let _ = points::check_elements(layout, certificate, &values)?;
+    }
+    Err(CheckError::Undecided)
 }
 
 /// With no element there is nothing to hold.
@@ -94,8 +128,22 @@ fn empty(layout: &Layout) -> bool {
     layout.logical.iter().any(|axis| axis.extent.as_const() == Some(0))
 }
 
+/// The symbols, those that are an axis' extent from 1: with no element there is nothing to hold.
+fn with_an_element(layout: &Layout) -> Vec<Symbol> {
+    let mut symbols = layout.symbols.clone();
+    for axis in &layout.logical {
+        if let Some(Var::Symbol(k)) = axis.extent.as_var()
+            && let Some(symbol) = usize::try_from(k).ok().and_then(|k| symbols.get_mut(k))
+        {
+            symbol.min = symbol.min.max(1);
+        }
+    }
+    symbols
+}
+
 fn check_verdict(layout: &Layout) -> Result<(), CheckError> {
-    let domain = Domain::of_symbols(&layout.symbols);
+    let symbols = with_an_element(layout);
+    let domain = Domain::of_symbols(&symbols);
     let logical = domain.sum(&layout.logical_elements, &|_| None)?;
     let physical = domain.sum(&layout.physical_elements, &|_| None)?;
     let mut product = Sum::constant(1);
@@ -115,12 +163,14 @@ fn check_digits(layout: &Layout, certificate: &Certificate<'_>) -> Result<(), Ch
     let (Some(digits), Some(inverse)) = (certificate.digits, &layout.inverse) else {
         return Err(CheckError::Missing);
     };
-    let domain = Domain::of_digits(&layout.symbols, digits, &layout.logical)?;
+    let symbols = with_an_element(layout);
+    let domain = Domain::of_digits(&symbols, digits, &layout.logical)?;
     let physical = check_maps(layout, certificate, &domain)?;
     let targets = check_bounds(layout, certificate, &domain)?;
-    let strided = certificate.composed_targets.len() != layout.storage.len();
-    let back_sums =
-        if strided { physical } else { physical_of_storage(layout, &domain, &targets)? };
+    let back_sums = match certificate.targets {
+        Targets::Offset => physical,
+        Targets::Storage => physical_of_storage(layout, &domain, &targets)?,
+    };
     let back = |var: Var| match var {
         Var::Physical(k) => back_sums.get(usize::try_from(k).ok()?).cloned(),
         _ => None,

@@ -5,16 +5,19 @@ use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use super::sums::Sum;
-use super::{Certificate, CheckError};
+use super::{Certificate, CheckError, Targets};
 use crate::expr::{BinOp, Expr, ExprError, Node, Var};
 use crate::layout::Layout;
 use crate::physical::groups;
-use crate::proof::{Parallel, components};
+use crate::proof::{Parallel, components, value_of};
 
 /// Bits of one pass over the slots: 256 MiB.
 const PASS_BITS: i64 = 1 << 31;
 /// Points up to which a lone target's bounds are settled by visiting them.
 const BOUND_POINTS: i128 = 1 << 22;
+
+/// Elements up to which a layout that sums cannot settle is visited.
+const ELEMENT_POINTS: i128 = 1 << 20;
 
 /// One instruction; values are 64-bit, overflow ends the check.
 #[derive(Debug, Clone, Copy)]
@@ -102,16 +105,90 @@ pub(super) fn check(
     parallel: &dyn Parallel,
 ) -> Result<(), CheckError> {
     check_physical(layout)?;
-    let emitted = if certificate.composed_targets.len() == layout.storage_map.len() {
-        layout.storage_map.clone()
-    } else {
-        alloc::vec![layout.offset.clone()]
+    let emitted = match certificate.targets {
+        Targets::Storage => layout.storage_map.clone(),
+        Targets::Offset => alloc::vec![layout.offset.clone()],
     };
     for component in components(layout.logical.len(), certificate.composed_targets) {
         let mut pass = Pass::new(layout, certificate, &emitted, &component)?;
         pass.run(parallel)?;
     }
     Ok(())
+}
+
+/// Every element of a small layout: the emitted map is the composed one, every target stays inside, the inverse
+/// leads back and the predicate holds, for these values of the symbols. Says whether the layout is small enough.
+pub(super) fn check_elements(
+    layout: &Layout,
+    certificate: &Certificate<'_>,
+    symbols: &[i128],
+) -> Result<bool, CheckError> {
+    let mut extents = Vec::new();
+    for axis in &layout.logical {
+        extents.push(axis.extent.evaluate(&|var| value_of(var, &[], symbols))?);
+    }
+    let points = extents.iter().fold(1_i128, |n, e| n.saturating_mul(*e));
+    let (Some(inverse), true) = (&layout.inverse, points <= ELEMENT_POINTS) else {
+        return Ok(false);
+    };
+    let mut point = alloc::vec![0_i128; extents.len()];
+    for number in 0..points {
+        let mut rest = number;
+        for (index, extent) in point.iter_mut().zip(&extents) {
+            *index = rest % extent;
+            rest /= extent;
+        }
+        check_element(layout, certificate, inverse, &point, symbols)?;
+    }
+    Ok(true)
+}
+
+fn check_element(
+    layout: &Layout,
+    certificate: &Certificate<'_>,
+    inverse: &[Expr],
+    point: &[i128],
+    symbols: &[i128],
+) -> Result<(), CheckError> {
+    let at = |var: Var| value_of(var, point, symbols);
+    let mut physical = Vec::new();
+    for (k, (emitted, composed)) in
+        layout.physical_map.iter().zip(certificate.composed_physical).enumerate()
+    {
+        let value = composed.evaluate(&at)?;
+        if emitted.evaluate(&at)? != value {
+            return Err(CheckError::Map(k));
+        }
+        physical.push(value);
+    }
+    let mut offset = 0_i128;
+    for (index, pitch) in physical.iter().zip(&layout.physical_strides) {
+        let part = pitch.evaluate(&at)?.checked_mul(*index).ok_or(ExprError::Overflow)?;
+        offset = offset.checked_add(part).ok_or(ExprError::Overflow)?;
+    }
+    if layout.offset.evaluate(&at)? != offset {
+        return Err(CheckError::Map(physical.len()));
+    }
+    for (k, (target, slots)) in
+        certificate.composed_targets.iter().zip(certificate.slots).enumerate()
+    {
+        if !(0..slots.evaluate(&at)?).contains(&target.evaluate(&at)?) {
+            return Err(CheckError::Bounds(k));
+        }
+    }
+    let back = |var: Var| match var {
+        Var::Physical(k) => physical.get(usize::try_from(k).ok()?).copied(),
+        other => value_of(other, &[], symbols),
+    };
+    for (k, (index, own)) in inverse.iter().zip(point).enumerate() {
+        if index.evaluate(&back)? != *own {
+            return Err(CheckError::Inverse(k));
+        }
+    }
+    match &layout.valid {
+        Some(valid) if !valid.evaluate(&back)? => Err(CheckError::Predicate(usize::MAX)),
+        _ => Ok(()),
+    }
 }
 
 /// The physical map is the storage map times strides, term by term as written.

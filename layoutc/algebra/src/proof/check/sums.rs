@@ -20,6 +20,21 @@ enum Factor {
     Quotient(Sum, i128),
 }
 
+/// Steps of one division by a sum of several terms.
+const MAX_DIVISIONS: usize = 256;
+/// How often the quotients of a sum are weakened to what they divide.
+const MAX_RELAXATIONS: usize = 4;
+
+impl Factor {
+    /// How many quotients are nested in one another.
+    fn depth(&self) -> usize {
+        match self {
+            Self::Digit(_) | Self::Unit(_) => 0,
+            Self::Quotient(x, _) => 1 + x.0.keys().flatten().map(Self::depth).max().unwrap_or(0),
+        }
+    }
+}
+
 /// A sum of products with integer coefficients that are not 0.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) struct Sum(BTreeMap<Vec<Factor>, i128>);
@@ -51,6 +66,27 @@ impl Sum {
 
     pub(super) fn is_constant_at_least_zero(&self) -> bool {
         self.as_constant().is_some_and(|value| value >= 0)
+    }
+
+    /// The term of the most factors.
+    fn lead(&self) -> Option<(&Vec<Factor>, &i128)> {
+        self.0.iter().max_by_key(|(factors, _)| (factors.len(), *factors))
+    }
+
+    /// The factor with which the sum holds every term of `number` but its constant.
+    fn factor_of(&self, number: &Sum) -> Option<i128> {
+        let mut factor = None;
+        for (factors, coefficient) in number.0.iter().filter(|(factors, _)| !factors.is_empty()) {
+            let held = self.0.get(factors)?;
+            let own = held
+                .checked_div(*coefficient)
+                .filter(|f| f.checked_mul(*coefficient) == Some(*held))?;
+            if factor.is_some_and(|factor| factor != own) {
+                return None;
+            }
+            factor = Some(own);
+        }
+        factor
     }
 
     fn holds_digits(&self) -> bool {
@@ -117,6 +153,59 @@ fn split(a: &Sum, by: &[Factor], k: i128) -> Result<(Sum, Sum), ExprError> {
     Ok((quotient, rest))
 }
 
+/// `(scale, relaxed)` with `scale * sum >= relaxed`: every lone quotient weakened to what it divides, as
+/// `k * (a // k)` lies in `a - k + 1 ..= a`. `None` when there is no quotient.
+fn relax(sum: &Sum) -> Result<Option<(i128, Sum)>, ExprError> {
+    // The most nested first: what it leaves may cancel against the others.
+    let deepest = sum.0.keys().filter(|f| f.len() == 1).flatten().map(Factor::depth).max();
+    let chosen = |factors: &[Factor]| matches!(factors, [factor] if factor.depth() > 0 && Some(factor.depth()) == deepest);
+    let mut scale = 1_i128;
+    for factors in sum.0.keys().filter(|factors| chosen(factors)) {
+        if let [Factor::Quotient(_, k)] = factors.as_slice() {
+            scale = (scale / gcd(scale, *k)).checked_mul(*k).ok_or(ExprError::Overflow)?;
+        }
+    }
+    if scale == 1 {
+        return Ok(None);
+    }
+    let mut relaxed = Sum::default();
+    for (factors, coefficient) in &sum.0 {
+        let coefficient = coefficient.checked_mul(scale).ok_or(ExprError::Overflow)?;
+        match factors.as_slice() {
+            [Factor::Quotient(a, k)] if chosen(factors) => {
+                let slack = if coefficient > 0 { k - 1 } else { 0 };
+                let bound = a.minus(&Sum::constant(slack))?;
+                relaxed = relaxed.plus(&bound.times(&Sum::constant(coefficient / k))?)?;
+            }
+            _ => relaxed.put(factors.clone(), coefficient)?,
+        }
+    }
+    Ok(Some((scale, relaxed)))
+}
+
+fn gcd(a: i128, b: i128) -> i128 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// `(quotient, rest)` for a divisor of several terms, by its leading one.
+fn divide(a: &Sum, b: &Sum) -> Result<(Sum, Sum), ExprError> {
+    let (by, k) = b.lead().ok_or(ExprError::Divisor)?;
+    let (mut quotient, mut rest) = (Sum::default(), a.clone());
+    for _ in 0..MAX_DIVISIONS {
+        let found = rest.0.iter().find_map(|(factors, coefficient)| {
+            let mut left = factors.clone();
+            let divides = by
+                .iter()
+                .all(|f| left.iter().position(|g| f == g).map(|at| left.remove(at)).is_some());
+            (divides && coefficient % k == 0).then(|| Sum::single(left, coefficient / k))
+        });
+        let Some(term) = found else { return Ok((quotient, rest)) };
+        rest = rest.minus(&term.times(b)?)?;
+        quotient = quotient.plus(&term)?;
+    }
+    Err(ExprError::TooLarge)
+}
+
 /// What the digits and symbols are.
 pub(super) struct Domain<'a> {
     symbols: &'a [Symbol],
@@ -125,6 +214,8 @@ pub(super) struct Domain<'a> {
     axes: Vec<Sum>,
     /// Greatest index of each axis.
     last: Vec<Sum>,
+    /// Fused axes as one number, with its greatest value.
+    fused: Vec<(Sum, Sum)>,
 }
 
 /// What is known of the digits; more are made when one must be cut up.
@@ -145,7 +236,13 @@ impl Known {
 
 impl<'a> Domain<'a> {
     pub(super) fn of_symbols(symbols: &'a [Symbol]) -> Self {
-        Self { symbols, digits: RefCell::default(), axes: Vec::new(), last: Vec::new() }
+        Self {
+            symbols,
+            digits: RefCell::default(),
+            axes: Vec::new(),
+            last: Vec::new(),
+            fused: Vec::new(),
+        }
     }
 
     /// Checks that the chains count every index of every axis, and takes the axes as sums of their digits.
@@ -230,6 +327,7 @@ impl<'a> Domain<'a> {
         }
         let value =
             number.times(&Sum::constant(chain.sign))?.plus(&Sum::constant(chain.constant))?;
+        let fused = (value.clone(), count.minus(&Sum::constant(1))?);
         let mut rest = value;
         for (k, axis) in chain.axes.iter().enumerate().rev() {
             let slot = found.get_mut(*axis).ok_or(CheckError::Missing)?;
@@ -244,6 +342,9 @@ impl<'a> Domain<'a> {
             let (quotient, remainder) = self.parts(&rest, &extent(axis)?)?;
             *slot = Some(remainder);
             rest = quotient;
+        }
+        if chain.axes.len() > 1 {
+            self.fused.push(fused);
         }
         Ok(())
     }
@@ -386,16 +487,13 @@ impl<'a> Domain<'a> {
     /// `(a // b, a % b)`. Where the terms overlap, storage indices are spelled out one after another, the weightiest
     /// first; what stays together then becomes a quotient of its own.
     fn parts(&self, a: &Sum, b: &Sum) -> Result<(Sum, Sum), ExprError> {
-        let mut divisor = b.0.iter();
-        let (Some((by, k)), None) = (divisor.next(), divisor.next()) else {
-            return Err(ExprError::Divisor);
-        };
-        if *k < 1 {
+        let (by, k) = b.lead().ok_or(ExprError::Divisor)?;
+        if *k < 1 || b.holds_digits() || !self.at_least_zero(&b.minus(&Sum::constant(1))?)? {
             return Err(ExprError::Divisor);
         }
         let mut a = a.clone();
         loop {
-            let (quotient, rest) = split(&a, by, *k)?;
+            let (quotient, rest) = if b.0.len() == 1 { split(&a, by, *k)? } else { divide(&a, b)? };
             if let Some(parts) = self.within_a_block(&quotient, &rest, b)? {
                 return Ok(parts);
             }
@@ -415,14 +513,30 @@ impl<'a> Domain<'a> {
         rest: &Sum,
         b: &Sum,
     ) -> Result<Option<(Sum, Sum)>, ExprError> {
-        let (mut low, mut high) = self.span(rest)?;
+        if let Some(parts) = self.in_block(quotient, rest, b, self.span(rest)?)? {
+            return Ok(Some(parts));
+        }
         // An axis, or a digit that is cut up, never exceeds its own extent.
         for (number, last) in self.bounded()? {
             let beside = rest.minus(&number)?;
             if number.as_constant().is_none() && beside.as_constant().is_some() {
-                (low, high) = (beside.clone(), beside.plus(&last)?);
+                let span = (beside.clone(), beside.plus(&last)?);
+                if let Some(parts) = self.in_block(quotient, rest, b, span)? {
+                    return Ok(Some(parts));
+                }
             }
         }
+        Ok(None)
+    }
+
+    /// The same for a `rest` that spans `low..=high`.
+    fn in_block(
+        &self,
+        quotient: &Sum,
+        rest: &Sum,
+        b: &Sum,
+        (low, high): (Sum, Sum),
+    ) -> Result<Option<(Sum, Sum)>, ExprError> {
         if self.at_least_zero(&low)?
             && self.at_least_zero(&b.minus(&high)?.minus(&Sum::constant(1))?)?
         {
@@ -532,22 +646,21 @@ impl<'a> Domain<'a> {
 
     /// Whether a sum over symbols is at least 0 for all their values.
     fn at_least_zero(&self, sum: &Sum) -> Result<bool, ExprError> {
-        if self.least(sum)? >= 0 {
-            return Ok(true);
-        }
-        // k * (a // k) lies in a-k+1 ..= a.
-        let mut relaxed = Sum::default();
-        for (factors, coefficient) in &sum.0 {
-            match factors.as_slice() {
-                [Factor::Quotient(a, k)] if coefficient % k == 0 => {
-                    let slack = if *coefficient > 0 { k - 1 } else { 0 };
-                    let bound = a.minus(&Sum::constant(slack))?;
-                    relaxed = relaxed.plus(&bound.times(&Sum::constant(coefficient / k))?)?;
-                }
-                _ => relaxed.put(factors.clone(), *coefficient)?,
+        let (mut sum, mut bound) = (sum.clone(), 0_i128);
+        for _ in 0..MAX_RELAXATIONS {
+            if self.least(&sum)? >= bound {
+                return Ok(true);
             }
+            // Whole numbers: sum >= bound where scale * sum > scale * (bound - 1).
+            let Some((scale, relaxed)) = relax(&sum)? else { return Ok(false) };
+            bound = bound
+                .checked_sub(1)
+                .and_then(|b| b.checked_mul(scale))
+                .and_then(|b| b.checked_add(1))
+                .ok_or(ExprError::Overflow)?;
+            sum = relaxed;
         }
-        Ok(self.least(&relaxed)? >= 0)
+        Ok(self.least(&sum)? >= bound)
     }
 
     fn least(&self, sum: &Sum) -> Result<i128, ExprError> {
@@ -598,6 +711,9 @@ impl<'a> Domain<'a> {
         for (axis, last) in self.axes.iter().zip(&self.last) {
             bounded.push((self.expand(axis)?, last.clone()));
         }
+        for (number, last) in &self.fused {
+            bounded.push((self.expand(number)?, last.clone()));
+        }
         for (digit, parts) in &made_of {
             bounded.push((self.expand(parts)?, self.greatest(*digit)?));
         }
@@ -622,14 +738,16 @@ impl<'a> Domain<'a> {
         if self.at_least_zero(&low)? {
             return Ok(true);
         }
+        // Take out what is bounded, one number after another: c * number is at least 0 for c > 0, else c * last.
+        let mut rest = sum.clone();
         for (number, last) in self.bounded()? {
-            let from_start = sum.minus(&number)?;
-            let from_end = sum.minus(&last.minus(&number)?)?;
-            for rest in [from_start, from_end] {
-                let (low, _) = self.span(&rest)?;
-                if self.at_least_zero(&low)? {
-                    return Ok(true);
-                }
+            let Some(factor) = rest.factor_of(&number) else { continue };
+            rest = rest.minus(&number.times(&Sum::constant(factor))?)?;
+            if factor < 0 {
+                rest = rest.plus(&last.times(&Sum::constant(factor))?)?;
+            }
+            if self.at_least_zero(&self.span(&rest)?.0)? {
+                return Ok(true);
             }
         }
         Ok(false)

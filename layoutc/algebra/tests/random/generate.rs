@@ -1,0 +1,477 @@
+//! Random layouts: good ones by construction, and the same damaged by one edit.
+
+use super::{Case, Facts, MapItem, Op, Random, Step, Tree, bin, extents_after};
+
+/// Elements of a generated tensor stay below this.
+const MOST_ELEMENTS: i64 = 1200;
+const MOST_SLOTS: i64 = 20_000;
+
+/// What a generated layout may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Kinds {
+    /// `&` and `^`.
+    pub(crate) bits: bool,
+    /// `(a + b) % 8` and `a * 5 % 8`, which no digits can tell.
+    pub(crate) skews: bool,
+    /// Extents of 0.
+    pub(crate) empty: bool,
+    /// The first axis' extent is the symbol `batch`.
+    pub(crate) symbol: bool,
+    /// Bits of one element.
+    pub(crate) element_bits: i64,
+}
+
+/// A layout without intended faults (the oracle has the last word).
+pub(crate) fn good(random: &mut Random, kinds: Kinds) -> Case {
+    loop {
+        if let Some(case) = attempt(random, kinds) {
+            return case;
+        }
+    }
+}
+
+fn attempt(random: &mut Random, kinds: Kinds) -> Option<Case> {
+    let rank = random.below(5) + usize::from(!random.once_in(20));
+    let rank = if kinds.symbol { rank.max(1) } else { rank };
+    let mut axes = Vec::new();
+    let mut elements = 1;
+    for k in 0..rank {
+        let least = i64::from(!(kinds.empty && random.once_in(12)));
+        let most = if random.once_in(12) { 300 } else { 13 };
+        let extent = random.between(least, most);
+        elements *= extent.max(1);
+        axes.push((["a", "b", "c", "d", "e"][k].to_owned(), extent));
+    }
+    let symbol = kinds.symbol.then(|| {
+        let multiple = *random.pick(&[1, 1, 1, 2, 4, 6, 8]);
+        Facts { min: random.between(0, 1), max: 4096, multiple }
+    });
+    if let Some(facts) = symbol {
+        // A size in the middle; the test tries others.
+        axes[0].1 = facts.multiple * random.between(1, 3);
+    }
+    if elements > MOST_ELEMENTS {
+        return None;
+    }
+    let mut case = Case { axes, symbol, element_bits: kinds.element_bits, steps: Vec::new() };
+    let count = random.below(4);
+    for number in 0..count {
+        let (names, extents) = current(&case)?;
+        let slots: i64 = extents.iter().map(|e| (*e).max(1)).product();
+        if slots > MOST_SLOTS || extents.len() > 14 {
+            return None;
+        }
+        let step = step(random, &names, &extents, number, kinds)?;
+        case.steps.push(step);
+    }
+    let (names, extents) = current(&case)?;
+    if extents.iter().map(|e| (*e).max(1)).product::<i64>() > MOST_SLOTS {
+        return None;
+    }
+    last_steps(random, &mut case, &names, &extents);
+    Some(case)
+}
+
+/// Names and extents after all steps.
+pub(crate) fn current(case: &Case) -> Option<(Vec<String>, Vec<i64>)> {
+    let (mut names, mut extents): (Vec<String>, Vec<i64>) = case.axes.iter().cloned().unzip();
+    for step in &case.steps {
+        extents = extents_after(step, &names, &extents)?;
+        names = step.names(&names);
+    }
+    Some((names, extents))
+}
+
+/// What stands at a layout's end: strides, or separators and alignments.
+fn last_steps(random: &mut Random, case: &mut Case, names: &[String], extents: &[i64]) {
+    if names.is_empty() {
+        return;
+    }
+    // Strides that depend on an extent known at run time are another matter.
+    if random.once_in(5) && case.symbol.is_none() {
+        let mut order: Vec<usize> = (0..names.len()).collect();
+        if random.once_in(2) {
+            random.shuffle(&mut order);
+        }
+        let (mut strides, mut next) = (vec![0; names.len()], 1);
+        for k in order.iter().rev() {
+            next += if random.once_in(3) { random.between(0, 5) } else { 0 };
+            strides[*k] = next;
+            next *= extents[*k].max(1);
+            if next > 20 * MOST_SLOTS {
+                return;
+            }
+        }
+        case.steps.push(Step::Strides(strides));
+        return;
+    }
+    if random.once_in(3) && names.len() > 1 {
+        let mut after: Vec<String> =
+            names[..names.len() - 1].iter().filter(|_| random.once_in(2)).cloned().collect();
+        if let (true, Some(Step::Map { separators, .. })) =
+            (random.once_in(2), case.steps.last_mut())
+        {
+            *separators = after.iter().map(|name| super::position(names, name)).collect();
+            after.clear();
+        }
+        if !after.is_empty() {
+            case.steps.push(Step::Separators(after));
+        }
+    }
+    // Beside a pitch known at run time the least aligned stride differs from size to size.
+    let groups = case.steps.iter().any(|step| match step {
+        Step::Map { separators, .. } => !separators.is_empty(),
+        other => matches!(other, Step::Separators(_)),
+    });
+    if random.once_in(6) && !(groups && case.symbol.is_some()) {
+        let mut left = names.to_vec();
+        random.shuffle(&mut left);
+        for axis in left.into_iter().take(random.below(2) + 1) {
+            let bytes = *random.pick(&[4, 8, 16, 64, 128]);
+            case.steps.push(Step::Align { axis, bytes });
+        }
+    }
+}
+
+fn step(
+    random: &mut Random,
+    names: &[String],
+    extents: &[i64],
+    number: usize,
+    kinds: Kinds,
+) -> Option<Step> {
+    let fresh = |k: usize| format!("s{number}_{k}");
+    let any = |random: &mut Random| {
+        names.get(random.below(names.len())).cloned().filter(|_| !names.is_empty())
+    };
+    Some(match random.below(12) {
+        0 => {
+            let mut order = names.to_vec();
+            random.shuffle(&mut order);
+            if order.is_empty() {
+                return None;
+            }
+            Step::Order(order)
+        }
+        1 => {
+            let by: Vec<i64> = (0..=random.below(2)).map(|_| random.between(1, 8)).collect();
+            let into = (0..=by.len()).map(fresh).collect();
+            Step::Split { axis: any(random)?, by, into }
+        }
+        2 if names.len() > 1 => {
+            let at = random.below(names.len() - 1);
+            let count = random.below((names.len() - at - 1).min(2)) + 2;
+            Step::Fuse { axes: names[at..at + count].to_vec(), into: fresh(0) }
+        }
+        3 | 4 => {
+            let length = random.below(names.len() + 2) + 1;
+            let mut entries: Vec<Option<i64>> = (0..length)
+                .map(|_| {
+                    (!random.once_in(6))
+                        .then(|| *random.pick(&[1, 2, 2, 3, 4, 4, 5, 8, 8, 16, 128]))
+                })
+                .collect();
+            if let Some(last @ None) = entries.last_mut() {
+                *last = Some(4);
+            }
+            let count = entries.iter().flatten().count();
+            Step::Tile { names: (0..2 * count).map(fresh).collect(), entries }
+        }
+        5 => Step::PadMultiple { axis: any(random)?, multiple: random.between(1, 9) },
+        6 => Step::PadAround {
+            axis: any(random)?,
+            before: random.between(0, 3),
+            after: random.between(0, 3),
+        },
+        7 if kinds.skews => wild_map(random, extents, number, kinds),
+        _ => map(random, extents, number, kinds),
+    })
+}
+
+/// A map that is one-to-one by construction: every axis' value, given those after it, can be read back.
+fn map(random: &mut Random, extents: &[i64], number: usize, kinds: Kinds) -> Step {
+    let mut values = Vec::new();
+    for (k, extent) in extents.iter().enumerate() {
+        let static_extent = !(kinds.symbol && number == 0 && k == 0);
+        values.push(value(random, k, extents, *extent, static_extent && !kinds.symbol, kinds));
+    }
+    // Neighbours as one number, sometimes with room, sometimes (wrongly) without.
+    if values.len() > 1 && random.once_in(4) {
+        let at = random.below(values.len() - 1);
+        if let Some((_, high)) = values[at + 1].interval(extents) {
+            let radix = match random.below(8) {
+                0 => high + 3,
+                1 if !kinds.symbol => high.max(1),
+                _ => high + 1,
+            };
+            let minor = values.remove(at + 1);
+            let major = bin(Op::Mul, values[at].clone(), Tree::Int(radix.max(1)));
+            values[at] = bin(Op::Add, major, minor);
+        }
+    }
+    let mut items: Vec<Tree> = Vec::new();
+    for value in values {
+        cut(random, value, &mut items);
+    }
+    if random.once_in(2) {
+        random.shuffle(&mut items);
+    }
+    // Two digits in one storage axis.
+    if items.len() > 1 && random.once_in(4) {
+        let minor = items.remove(random.below(items.len()));
+        let at = random.below(items.len());
+        if let Some((low, high)) = minor.interval(extents) {
+            let radix = (high + 1 - low.min(0) + random.between(0, 1)).max(1);
+            items[at] = bin(Op::Add, bin(Op::Mul, items[at].clone(), Tree::Int(radix)), minor);
+        } else {
+            items.push(minor);
+        }
+    }
+    let items = items
+        .into_iter()
+        .enumerate()
+        .map(|(k, index)| {
+            let index = disguise(random, index);
+            let extent = index
+                .interval(extents)
+                .filter(|_| !kinds.symbol && random.once_in(10))
+                .map(|(_, high)| (high + 1 + random.between(0, 2)).max(0));
+            MapItem { name: format!("s{number}_{k}"), index, extent }
+        })
+        .collect();
+    Step::Map { items, separators: Vec::new(), all_parentheses: random.once_in(4) }
+}
+
+/// The index of axis `k`, shifted, reversed, rotated or mixed with the axes after it.
+fn value(
+    random: &mut Random,
+    k: usize,
+    extents: &[i64],
+    extent: i64,
+    whole: bool,
+    kinds: Kinds,
+) -> Tree {
+    let own = Tree::Axis(k);
+    let other =
+        (k + 1 < extents.len()).then(|| Tree::Axis(k + 1 + random.below(extents.len() - k - 1)));
+    match (random.below(12), other) {
+        (0, _) => bin(Op::Add, own, Tree::Int(random.between(1, 5))),
+        (1, _) if whole => bin(Op::Sub, Tree::Int(extent.max(1) - 1), own),
+        (2, Some(other)) if kinds.skews && whole && extent > 0 => {
+            let sum =
+                if random.once_in(3) { bin(Op::Sub, own, other) } else { bin(Op::Add, own, other) };
+            bin(Op::Mod, sum, Tree::Int(extent))
+        }
+        (3, Some(Tree::Axis(j))) if kinds.bits && whole => {
+            let rows = extents[j].max(1).count_ones() == 1 && extents[j] <= extent;
+            let other =
+                if rows { Tree::Axis(j) } else { bin(Op::Mod, Tree::Axis(j), Tree::Int(2)) };
+            bin(Op::Xor, own, other)
+        }
+        (4, _) if kinds.skews && whole => bin(
+            Op::Mod,
+            bin(Op::Mul, own, Tree::Int(random.between(1, 7))),
+            Tree::Int(extent.max(1)),
+        ),
+        (5, Some(other)) if kinds.skews && whole => bin(Op::Add, own, other),
+        _ => own,
+    }
+}
+
+/// A value in digits: in one piece, in two, in three, or cut where the pieces do not nest.
+fn cut(random: &mut Random, value: Tree, items: &mut Vec<Tree>) {
+    let k = *random.pick(&[2, 2, 3, 4, 4, 5, 6, 8]);
+    let m = *random.pick(&[2, 3, 4]);
+    let int = Tree::Int;
+    let v = || value.clone();
+    match random.below(9) {
+        0 | 1 => {
+            items.push(bin(Op::Div, v(), int(k)));
+            items.push(bin(Op::Mod, v(), int(k)));
+        }
+        2 => {
+            items.push(bin(Op::Div, v(), int(k * m)));
+            items.push(bin(Op::Mod, bin(Op::Div, v(), int(k)), int(m)));
+            items.push(bin(Op::Mod, v(), int(k)));
+        }
+        3 => {
+            items.push(bin(Op::Div, bin(Op::Div, v(), int(k)), int(m)));
+            items.push(bin(Op::Div, bin(Op::Mod, v(), int(k * m)), int(k)));
+            items.push(bin(Op::Mod, bin(Op::Mod, v(), int(k * m)), int(k)));
+        }
+        4 if random.once_in(2) => {
+            items.push(bin(Op::Div, v(), int(k)));
+            items.push(bin(Op::Div, bin(Op::Mod, v(), int(k)), int(m)));
+            items.push(bin(Op::Mod, bin(Op::Mod, v(), int(k)), int(m)));
+        }
+        5 if random.once_in(2) => {
+            // An offset inside the block.
+            let c = random.between(1, 9);
+            let shifted = || bin(Op::Add, v(), int(c));
+            items.push(bin(Op::Div, shifted(), int(k)));
+            items.push(bin(Op::Mod, shifted(), int(k)));
+        }
+        _ => items.push(value),
+    }
+}
+
+/// The same value, written otherwise.
+fn disguise(random: &mut Random, index: Tree) -> Tree {
+    let int = Tree::Int;
+    let k = random.between(2, 7);
+    match random.below(30) {
+        0 => bin(Op::Sub, bin(Op::Add, index, int(k)), int(k)),
+        1 => bin(Op::Div, bin(Op::Mul, index, int(k)), int(k)),
+        2 => bin(Op::Div, bin(Op::Add, bin(Op::Mul, index, int(k)), int(k - 1)), int(k)),
+        3 => Tree::Neg(Box::new(Tree::Neg(Box::new(index)))),
+        4 => {
+            let whole = bin(Op::Mul, bin(Op::Div, index.clone(), int(k)), int(k));
+            bin(Op::Add, whole, bin(Op::Mod, index, int(k)))
+        }
+        5 => {
+            let rest = bin(Op::Mod, index.clone(), int(k));
+            bin(
+                Op::Div,
+                bin(Op::Add, bin(Op::Sub, index, rest.clone()), bin(Op::Mul, rest, int(1))),
+                int(1),
+            )
+        }
+        _ => index,
+    }
+}
+
+/// A map of arbitrary expressions; now and then one-to-one.
+fn wild_map(random: &mut Random, extents: &[i64], number: usize, kinds: Kinds) -> Step {
+    let count = random.below(extents.len() + 1) + 1;
+    let mut items = Vec::new();
+    for k in 0..count {
+        let index = tree(random, extents.len(), 4, kinds);
+        items.push(MapItem { name: format!("s{number}_{k}"), index, extent: None });
+    }
+    Step::Map { items, separators: Vec::new(), all_parentheses: random.once_in(4) }
+}
+
+/// Any expression over `axes` axes, at most `depth` deep.
+pub(crate) fn tree(random: &mut Random, axes: usize, depth: usize, kinds: Kinds) -> Tree {
+    if depth == 0 || random.once_in(8) {
+        return if axes == 0 || random.once_in(4) {
+            Tree::Int(random.between(0, 12))
+        } else {
+            Tree::Axis(random.below(axes))
+        };
+    }
+    let sub = |random: &mut Random| tree(random, axes, depth - 1, kinds);
+    match random.below(if kinds.bits { 12 } else { 10 }) {
+        0..=2 => bin(Op::Add, sub(random), sub(random)),
+        3 => bin(Op::Sub, sub(random), sub(random)),
+        4 => bin(Op::Mul, sub(random), Tree::Int(random.between(0, 9))),
+        5 => bin(Op::Mul, Tree::Int(random.between(1, 9)), sub(random)),
+        6 | 7 => bin(Op::Div, sub(random), Tree::Int(random.between(1, 12))),
+        8 => bin(Op::Mod, sub(random), Tree::Int(random.between(1, 12))),
+        9 => {
+            if random.once_in(4) {
+                Tree::Neg(Box::new(sub(random)))
+            } else {
+                bin(Op::Mod, sub(random), Tree::Int(random.between(1, 12)))
+            }
+        }
+        10 => bin(Op::And, sub(random), Tree::Int(*random.pick(&[1, 3, 7, 5, 6, 15]))),
+        _ => bin(Op::Xor, sub(random), sub(random)),
+    }
+}
+
+/// The layout with one edit: a constant or an operator changed, an item dropped, an axis swapped.
+pub(crate) fn damage(random: &mut Random, case: &Case) -> Case {
+    let mut damaged = case.clone();
+    let maps: Vec<usize> =
+        (0..case.steps.len()).filter(|k| matches!(case.steps[*k], Step::Map { .. })).collect();
+    let strided = case.steps.iter().position(|step| matches!(step, Step::Strides(_)));
+    if let Some(at) = strided.filter(|_| maps.is_empty() || random.once_in(2)) {
+        if let Step::Strides(strides) = &mut damaged.steps[at] {
+            let k = random.below(strides.len());
+            strides[k] = (strides[k] + random.between(-3, 3)).max(0);
+        }
+        return damaged;
+    }
+    if maps.is_empty() {
+        return damaged;
+    }
+    let ranks: Vec<usize> = ranks(case);
+    let at = *random.pick(&maps);
+    let last = at + 1 == case.steps.len();
+    let Step::Map { items, separators, .. } = &mut damaged.steps[at] else { return damaged };
+    if items.is_empty() {
+        return damaged;
+    }
+    let k = random.below(items.len());
+    if last && separators.is_empty() && items.len() > 1 && random.once_in(4) {
+        items.remove(k);
+        return damaged;
+    }
+    if let (true, Some(extent)) = (random.once_in(3), items[k].extent.as_mut()) {
+        *extent = (*extent - random.between(1, 3)).max(0);
+        return damaged;
+    }
+    let mut left = random.below(nodes(&items[k].index));
+    edit(random, &mut items[k].index, &mut left, ranks[at], false);
+    damaged
+}
+
+/// How many axes each step sees.
+fn ranks(case: &Case) -> Vec<usize> {
+    let mut names: Vec<String> = case.axes.iter().map(|(name, _)| name.clone()).collect();
+    let mut ranks = Vec::new();
+    for step in &case.steps {
+        ranks.push(names.len());
+        names = step.names(&names);
+    }
+    ranks
+}
+
+fn nodes(tree: &Tree) -> usize {
+    match tree {
+        Tree::Int(_) | Tree::Axis(_) => 1,
+        Tree::Neg(a) => 1 + nodes(a),
+        Tree::Bin(_, a, b) => 1 + nodes(a) + nodes(b),
+    }
+}
+
+fn edit(random: &mut Random, tree: &mut Tree, left: &mut usize, rank: usize, divisor: bool) {
+    if *left > 0 {
+        *left -= 1;
+        match tree {
+            Tree::Int(_) | Tree::Axis(_) => {}
+            Tree::Neg(a) => edit(random, a, left, rank, false),
+            Tree::Bin(op, a, b) => {
+                let own = nodes(a);
+                if *left < own {
+                    edit(random, a, left, rank, false);
+                } else {
+                    *left -= own;
+                    edit(random, b, left, rank, matches!(op, Op::Div | Op::Mod));
+                }
+            }
+        }
+        return;
+    }
+    match tree {
+        Tree::Int(n) => {
+            let least = i64::from(divisor);
+            *n = (*n + *random.pick(&[-2, -1, 1, 1, 2])).max(least);
+        }
+        Tree::Axis(k) => *k = random.below(rank),
+        Tree::Neg(a) => *tree = (**a).clone(),
+        Tree::Bin(op, a, b) => {
+            let by_constant = matches!(**b, Tree::Int(n) if n > 0) && !b.has_axes();
+            let free = !(a.has_axes() && b.has_axes());
+            *op = match random.below(4) {
+                0 => Op::Add,
+                1 => Op::Sub,
+                2 if free => Op::Mul,
+                3 if by_constant && *op == Op::Div => Op::Mod,
+                3 if by_constant => Op::Div,
+                _ => Op::Sub,
+            };
+        }
+    }
+}

@@ -1,0 +1,686 @@
+//! Random layouts, and an oracle that says where their elements live.
+//!
+//! The oracle is written from the language's text and shares no code with the algebra: expressions are evaluated
+//! recursively over `i64`, extents follow the interval rule, collisions are found by looking at every element.
+#![allow(dead_code, reason = "each test that includes this module uses a part of it")]
+
+pub(crate) mod generate;
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// A small xorshift generator: the same seed gives the same numbers everywhere.
+#[derive(Debug, Clone)]
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        // Neighbouring seeds must not give neighbouring streams (splitmix64).
+        let mut z = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        Self((z ^ (z >> 31)) | 1)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 16
+    }
+
+    /// A number from `0..bound`.
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        usize::try_from(self.next() % u64::try_from(bound.max(1)).unwrap()).unwrap()
+    }
+
+    /// A number from `low..=high`.
+    pub(crate) fn between(&mut self, low: i64, high: i64) -> i64 {
+        low + i64::try_from(self.below(usize::try_from(high - low + 1).unwrap())).unwrap()
+    }
+
+    /// True once in `n` times.
+    pub(crate) fn once_in(&mut self, n: usize) -> bool {
+        self.below(n) == 0
+    }
+
+    pub(crate) fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
+        &from[self.below(from.len())]
+    }
+
+    pub(crate) fn shuffle<T>(&mut self, list: &mut [T]) {
+        for k in (1..list.len()).rev() {
+            list.swap(k, self.below(k + 1));
+        }
+    }
+}
+
+/// An operator of index expressions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Op {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Mod,
+    And,
+    Xor,
+}
+
+impl Op {
+    fn sign(self) -> &'static str {
+        match self {
+            Self::Add => "+",
+            Self::Sub => "-",
+            Self::Mul => "*",
+            Self::Div => "//",
+            Self::Mod => "%",
+            Self::And => "&",
+            Self::Xor => "^",
+        }
+    }
+
+    /// Python's precedence.
+    fn level(self) -> u8 {
+        match self {
+            Self::Xor => 1,
+            Self::And => 2,
+            Self::Add | Self::Sub => 3,
+            Self::Mul | Self::Div | Self::Mod => 4,
+        }
+    }
+}
+
+/// An index expression over the axes of a step, by position.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Tree {
+    Int(i64),
+    Axis(usize),
+    Neg(Box<Tree>),
+    Bin(Op, Box<Tree>, Box<Tree>),
+}
+
+pub(crate) fn bin(op: Op, a: Tree, b: Tree) -> Tree {
+    Tree::Bin(op, Box::new(a), Box::new(b))
+}
+
+impl Tree {
+    pub(crate) fn has_axes(&self) -> bool {
+        match self {
+            Self::Int(_) => false,
+            Self::Axis(_) => true,
+            Self::Neg(a) => a.has_axes(),
+            Self::Bin(_, a, b) => a.has_axes() || b.has_axes(),
+        }
+    }
+
+    pub(crate) fn has_bits(&self) -> bool {
+        match self {
+            Self::Int(_) | Self::Axis(_) => false,
+            Self::Neg(a) => a.has_bits(),
+            Self::Bin(op, a, b) => matches!(op, Op::And | Op::Xor) || a.has_bits() || b.has_bits(),
+        }
+    }
+
+    /// The value, with floor semantics.
+    pub(crate) fn value(&self, axes: &[i64]) -> i64 {
+        match self {
+            Self::Int(n) => *n,
+            Self::Axis(k) => axes[*k],
+            Self::Neg(a) => -a.value(axes),
+            Self::Bin(op, a, b) => {
+                let (a, b) = (a.value(axes), b.value(axes));
+                match op {
+                    Op::Add => a + b,
+                    Op::Sub => a - b,
+                    Op::Mul => a * b,
+                    Op::Div => floor_div(a, b),
+                    Op::Mod => a - floor_div(a, b) * b,
+                    Op::And => a & b,
+                    Op::Xor => a ^ b,
+                }
+            }
+        }
+    }
+
+    /// The interval that the text alone gives: `e % k` spans `0..k`. `None` where the language leaves it open: bits
+    /// of values that may be negative.
+    pub(crate) fn interval(&self, extents: &[i64]) -> Option<(i64, i64)> {
+        match self {
+            Self::Int(n) => Some((*n, *n)),
+            Self::Axis(k) => Some((0, extents[*k] - 1)),
+            Self::Neg(a) => a.interval(extents).map(|(low, high)| (-high, -low)),
+            Self::Bin(op, a, b) => {
+                let (a, b) = (a.interval(extents)?, b.interval(extents)?);
+                Some(match op {
+                    Op::Add => (a.0 + b.0, a.1 + b.1),
+                    Op::Sub => (a.0 - b.1, a.1 - b.0),
+                    Op::Mul => {
+                        let (factor, range) = if a.0 == a.1 { (a.0, b) } else { (b.0, a) };
+                        let ends = (range.0 * factor, range.1 * factor);
+                        if factor < 0 { (ends.1, ends.0) } else { ends }
+                    }
+                    Op::Div => (floor_div(a.0, b.0), floor_div(a.1, b.0)),
+                    Op::Mod => (0, b.0 - 1),
+                    Op::And if a.0 >= 0 && b.0 >= 0 && a.1 >= 0 && b.1 >= 0 => (0, a.1.min(b.1)),
+                    Op::Xor if a.0 >= 0 && b.0 >= 0 && a.1 >= 0 && b.1 >= 0 => {
+                        let bits = 64 - a.1.max(b.1).leading_zeros();
+                        (0, (1_i64 << bits) - 1)
+                    }
+                    Op::And | Op::Xor => return None,
+                })
+            }
+        }
+    }
+
+    /// The text, with few parentheses or with many.
+    pub(crate) fn text(&self, names: &[String], all_parentheses: bool) -> String {
+        let mut text = String::new();
+        self.write(&mut text, names, all_parentheses, 0);
+        text
+    }
+
+    fn write(&self, text: &mut String, names: &[String], all: bool, context: u8) {
+        match self {
+            Self::Int(n) if *n < 0 && context > 0 => write!(text, "({n})").unwrap(),
+            Self::Int(n) => write!(text, "{n}").unwrap(),
+            Self::Axis(k) => text.push_str(&names[*k]),
+            Self::Neg(a) => {
+                let wrap = all || context > 4;
+                text.push_str(if wrap { "(-" } else { "-" });
+                a.write(text, names, all, 6);
+                text.push_str(if wrap { ")" } else { "" });
+            }
+            Self::Bin(op, a, b) => {
+                let wrap = all || op.level() < context;
+                text.push_str(if wrap { "(" } else { "" });
+                a.write(text, names, all, op.level());
+                write!(text, " {} ", op.sign()).unwrap();
+                b.write(text, names, all, op.level() + 1);
+                text.push_str(if wrap { ")" } else { "" });
+            }
+        }
+    }
+}
+
+pub(crate) fn floor_div(a: i64, b: i64) -> i64 {
+    let q = a / b;
+    if a % b != 0 && (a < 0) != (b < 0) { q - 1 } else { q }
+}
+
+fn ceil_div(a: i64, b: i64) -> i64 {
+    -floor_div(-a, b)
+}
+
+/// One item of a map.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct MapItem {
+    pub(crate) name: String,
+    pub(crate) index: Tree,
+    pub(crate) extent: Option<i64>,
+}
+
+/// One step of a layout.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Items, after which of them a separator stands, and whether all parentheses are written.
+    Map {
+        items: Vec<MapItem>,
+        separators: Vec<usize>,
+        all_parentheses: bool,
+    },
+    Order(Vec<String>),
+    Split {
+        axis: String,
+        by: Vec<i64>,
+        into: Vec<String>,
+    },
+    Fuse {
+        axes: Vec<String>,
+        into: String,
+    },
+    /// `None` is `*`.
+    Tile {
+        entries: Vec<Option<i64>>,
+        names: Vec<String>,
+    },
+    PadMultiple {
+        axis: String,
+        multiple: i64,
+    },
+    PadAround {
+        axis: String,
+        before: i64,
+        after: i64,
+    },
+    Strides(Vec<i64>),
+    Align {
+        axis: String,
+        bytes: i64,
+    },
+    Separators(Vec<String>),
+}
+
+/// A layout to be checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Case {
+    pub(crate) axes: Vec<(String, i64)>,
+    /// Whether the first axis' extent is the symbol `batch`, with these facts; its extent then is one value of it.
+    pub(crate) symbol: Option<Facts>,
+    pub(crate) element_bits: i64,
+    pub(crate) steps: Vec<Step>,
+}
+
+/// What is promised of the symbol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Facts {
+    pub(crate) min: i64,
+    pub(crate) max: i64,
+    pub(crate) multiple: i64,
+}
+
+impl Case {
+    /// The steps as a manifest writes them, one line each.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.axes.iter().map(|(name, _)| name.clone()).collect();
+        let mut lines = Vec::new();
+        for step in &self.steps {
+            lines.push(step.text(&names));
+            names = step.names(&names);
+        }
+        lines
+    }
+
+    /// The whole as one line, for messages.
+    pub(crate) fn describe(&self) -> String {
+        let axes: Vec<String> =
+            self.axes.iter().map(|(name, extent)| format!("{name} {extent}")).collect();
+        format!(
+            "{{ {} }} ({} bits, {:?}): {}",
+            axes.join("; "),
+            self.element_bits,
+            self.symbol,
+            self.lines().join("; ")
+        )
+    }
+
+    /// The same with another extent of the first axis.
+    #[must_use]
+    pub(crate) fn at(&self, batch: i64) -> Self {
+        let mut case = self.clone();
+        case.axes[0].1 = batch;
+        case
+    }
+}
+
+impl Step {
+    pub(crate) fn text(&self, names: &[String]) -> String {
+        match self {
+            Self::Map { .. } => format!("map \"{}\"", self.map_text(names)),
+            Self::Order(axes) => format!("order {}", axes.join(" ")),
+            Self::Split { axis, by, into } => {
+                format!("split {axis} into=\"{}\" by=\"{}\"", into.join(" "), spaced(by))
+            }
+            Self::Fuse { axes, into } => format!("fuse {} as={into}", axes.join(" ")),
+            Self::Tile { entries, names } => {
+                let entries: Vec<String> = entries
+                    .iter()
+                    .map(|e| e.map_or_else(|| "*".to_owned(), |extent| extent.to_string()))
+                    .collect();
+                format!("tile {} as=\"{}\"", entries.join(" "), names.join(" "))
+            }
+            Self::PadMultiple { axis, multiple } => format!("pad {axis} multiple={multiple}"),
+            Self::PadAround { axis, before, after } => {
+                format!("pad {axis} before={before} after={after}")
+            }
+            Self::Strides(strides) => format!("strides {}", spaced(strides)),
+            Self::Align { axis, bytes } => format!("align {axis} {bytes}"),
+            Self::Separators(names) => format!("axis-separators {}", names.join(" ")),
+        }
+    }
+
+    /// A map's text without the quotes.
+    pub(crate) fn map_text(&self, names: &[String]) -> String {
+        let Self::Map { items, separators, all_parentheses } = self else { return String::new() };
+        let mut text = format!("({}) -> (", names.join(", "));
+        for (k, item) in items.iter().enumerate() {
+            if k > 0 {
+                text.push_str(if separators.contains(&(k - 1)) { " | " } else { ", " });
+            }
+            write!(text, "{} = {}", item.name, item.index.text(names, *all_parentheses)).unwrap();
+            if let Some(extent) = item.extent {
+                write!(text, " : {extent}").unwrap();
+            }
+        }
+        text.push(')');
+        text
+    }
+
+    /// The names of the axes after the step.
+    pub(crate) fn names(&self, names: &[String]) -> Vec<String> {
+        match self {
+            Self::Map { items, .. } => items.iter().map(|item| item.name.clone()).collect(),
+            Self::Order(axes) => axes.clone(),
+            Self::Split { axis, into, .. } => {
+                let at = position(names, axis);
+                [&names[..at], into, &names[at + 1..]].concat()
+            }
+            Self::Fuse { axes, into } => {
+                let at = position(names, &axes[0]);
+                [&names[..at], std::slice::from_ref(into), &names[at + axes.len()..]].concat()
+            }
+            Self::Tile { entries, names: own } => {
+                [&names[..names.len().saturating_sub(entries.len())], own].concat()
+            }
+            _ => names.to_vec(),
+        }
+    }
+}
+
+fn spaced(numbers: &[i64]) -> String {
+    numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+}
+
+pub(crate) fn position(names: &[String], name: &str) -> usize {
+    names.iter().position(|n| n == name).unwrap()
+}
+
+/// What is wrong with a layout.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// An index of step `.0`, item `.1` goes below 0.
+    Negative(usize, usize),
+    /// A stated extent of step `.0`, item `.1` is too small.
+    TooSmall(usize, usize),
+    /// Two logical indices that share a slot.
+    Collision(Vec<i64>, Vec<i64>),
+    /// The language leaves an extent open (bits of negative values).
+    Open,
+}
+
+/// Where the elements of a good layout live.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Truth {
+    pub(crate) names: Vec<String>,
+    pub(crate) storage: Vec<i64>,
+    pub(crate) physical_shape: Vec<i64>,
+    pub(crate) physical_strides: Vec<i64>,
+    pub(crate) strides: Vec<i64>,
+    pub(crate) physical_elements: i64,
+    pub(crate) logical_elements: i64,
+    /// Each element in row-major order: logical, storage and physical index, offset.
+    pub(crate) elements: Vec<Element>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Element {
+    pub(crate) logical: Vec<i64>,
+    pub(crate) storage: Vec<i64>,
+    pub(crate) physical: Vec<i64>,
+    pub(crate) offset: i64,
+}
+
+/// Extents after a step, by the interval rule; `None` where the language leaves one open.
+pub(crate) fn extents_after(step: &Step, names: &[String], extents: &[i64]) -> Option<Vec<i64>> {
+    Some(match step {
+        Step::Map { items, .. } => {
+            let mut after = Vec::new();
+            for item in items {
+                let own = item.index.interval(extents)?.1 + 1;
+                after.push(item.extent.unwrap_or(own.max(0)));
+            }
+            after
+        }
+        Step::Order(order) => order.iter().map(|name| extents[position(names, name)]).collect(),
+        Step::Split { axis, by, .. } => {
+            let at = position(names, axis);
+            let mut after = extents[..at].to_vec();
+            after.push(ceil_div(extents[at], by.iter().product()));
+            after.extend(by);
+            after.extend(&extents[at + 1..]);
+            after
+        }
+        Step::Fuse { axes, .. } => {
+            let at = position(names, &axes[0]);
+            let end = at + axes.len();
+            let mut after = extents[..at].to_vec();
+            after.push(extents[at..end].iter().product());
+            after.extend(&extents[end..]);
+            after
+        }
+        Step::Tile { entries, .. } => {
+            let units = entries.len().saturating_sub(extents.len());
+            let prefix = extents.len().saturating_sub(entries.len());
+            let mut body = vec![1; units];
+            body.extend(&extents[prefix..]);
+            let (mut grid, mut inner, mut merged) = (Vec::new(), Vec::new(), 1);
+            for (extent, entry) in body.iter().zip(entries) {
+                merged *= extent;
+                if let Some(tile) = entry {
+                    grid.push(ceil_div(merged, *tile));
+                    inner.push(*tile);
+                    merged = 1;
+                }
+            }
+            [&extents[..prefix], &grid, &inner].concat()
+        }
+        Step::PadMultiple { axis, multiple } => {
+            let mut after = extents.to_vec();
+            let at = position(names, axis);
+            after[at] = ceil_div(after[at], *multiple) * multiple;
+            after
+        }
+        Step::PadAround { axis, before, after: behind } => {
+            let mut after = extents.to_vec();
+            after[position(names, axis)] += before + behind;
+            after
+        }
+        Step::Strides(_) | Step::Align { .. } | Step::Separators(_) => extents.to_vec(),
+    })
+}
+
+/// Where a step sends an index.
+pub(crate) fn index_after(
+    step: &Step,
+    names: &[String],
+    extents: &[i64],
+    index: &[i64],
+) -> Vec<i64> {
+    match step {
+        Step::Map { items, .. } => items.iter().map(|item| item.index.value(index)).collect(),
+        Step::Order(order) => order.iter().map(|name| index[position(names, name)]).collect(),
+        Step::Split { axis, by, .. } => {
+            let at = position(names, axis);
+            let mut parts = Vec::new();
+            let mut rest = index[at];
+            for factor in by.iter().rev() {
+                parts.insert(0, rest % factor);
+                rest /= factor;
+            }
+            parts.insert(0, rest);
+            [&index[..at], &parts, &index[at + 1..]].concat()
+        }
+        Step::Fuse { axes, .. } => {
+            let at = position(names, &axes[0]);
+            let end = at + axes.len();
+            let fused = index[at..end].iter().zip(&extents[at..end]).fold(0, |n, (i, e)| n * e + i);
+            [&index[..at], &[fused], &index[end..]].concat()
+        }
+        Step::Tile { entries, .. } => {
+            let units = entries.len().saturating_sub(extents.len());
+            let prefix = extents.len().saturating_sub(entries.len());
+            let (mut body, mut sizes) = (vec![0; units], vec![1; units]);
+            body.extend(&index[prefix..]);
+            sizes.extend(&extents[prefix..]);
+            let (mut grid, mut inner, mut merged) = (Vec::new(), Vec::new(), 0);
+            for ((value, extent), entry) in body.iter().zip(&sizes).zip(entries) {
+                merged = merged * extent + value;
+                if let Some(tile) = entry {
+                    grid.push(merged / tile);
+                    inner.push(merged % tile);
+                    merged = 0;
+                }
+            }
+            [&index[..prefix], &grid, &inner].concat()
+        }
+        Step::PadAround { axis, before, .. } => {
+            let mut after = index.to_vec();
+            after[position(names, axis)] += before;
+            after
+        }
+        Step::PadMultiple { .. } | Step::Strides(_) | Step::Align { .. } | Step::Separators(_) => {
+            index.to_vec()
+        }
+    }
+}
+
+/// Every index of a box, row-major.
+pub(crate) fn points(extents: &[i64]) -> Vec<Vec<i64>> {
+    let mut all = vec![Vec::new()];
+    for extent in extents {
+        let longer = |point: &Vec<i64>| {
+            let point = point.clone();
+            (0..*extent).map(move |i| [point.as_slice(), &[i]].concat()).collect::<Vec<_>>()
+        };
+        all = all.iter().flat_map(longer).collect();
+    }
+    all
+}
+
+/// Where everything lives, or why the layout is none.
+pub(crate) fn truth(case: &Case) -> Result<Truth, Fault> {
+    let logical: Vec<i64> = case.axes.iter().map(|(_, extent)| *extent).collect();
+    let mut names: Vec<String> = case.axes.iter().map(|(name, _)| name.clone()).collect();
+    let mut extents = logical.clone();
+    let indices = points(&logical);
+    let mut current = indices.clone();
+    let (mut separators, mut strides) = (Vec::new(), None);
+    let mut aligned: BTreeMap<usize, i64> = BTreeMap::new();
+    for (number, step) in case.steps.iter().enumerate() {
+        let Some(after) = extents_after(step, &names, &extents) else { return Err(Fault::Open) };
+        current = current.iter().map(|i| index_after(step, &names, &extents, i)).collect();
+        if let Step::Map { items, .. } = step {
+            for (k, item) in items.iter().enumerate() {
+                if current.iter().any(|index| index[k] < 0) {
+                    return Err(Fault::Negative(number, k));
+                }
+                let stated = item.extent.unwrap_or(i64::MAX);
+                if current.iter().any(|index| index[k] >= stated) {
+                    return Err(Fault::TooSmall(number, k));
+                }
+            }
+        }
+        match step {
+            Step::Map { separators: own, .. } => separators.clone_from(own),
+            Step::Separators(own) => {
+                separators = own.iter().map(|name| position(&names, name)).collect();
+            }
+            Step::Strides(own) => strides = Some(own.clone()),
+            Step::Align { axis, bytes } => {
+                aligned.insert(position(&names, axis), *bytes);
+            }
+            _ => {}
+        }
+        names = step.names(&names);
+        extents = after;
+    }
+    let memory = memory(case, &extents, &separators, strides.as_deref(), &aligned);
+    let mut taken: BTreeMap<i64, &[i64]> = BTreeMap::new();
+    let mut elements = Vec::new();
+    for (logical, storage) in indices.iter().zip(current) {
+        let physical: Vec<i64> = memory
+            .groups
+            .iter()
+            .map(|group| group.clone().map(|k| storage[k] * memory.local_strides[k]).sum())
+            .collect();
+        let offset = physical.iter().zip(&memory.pitches).map(|(p, pitch)| p * pitch).sum();
+        if let Some(first) = taken.insert(offset, logical) {
+            return Err(Fault::Collision(first.to_vec(), logical.clone()));
+        }
+        elements.push(Element { logical: logical.clone(), storage, physical, offset });
+    }
+    let mut all_strides = vec![0; extents.len()];
+    for (group, pitch) in memory.groups.iter().zip(&memory.pitches) {
+        for k in group.clone() {
+            all_strides[k] = memory.local_strides[k] * pitch;
+        }
+    }
+    let empty = memory.shape.contains(&0);
+    Ok(Truth {
+        names,
+        storage: extents,
+        physical_elements: if empty { 0 } else { memory.shape[0] * memory.pitches[0] },
+        physical_shape: memory.shape,
+        physical_strides: memory.pitches,
+        strides: all_strides,
+        logical_elements: logical.iter().product(),
+        elements,
+    })
+}
+
+struct Memory {
+    groups: Vec<std::ops::Range<usize>>,
+    local_strides: Vec<i64>,
+    shape: Vec<i64>,
+    pitches: Vec<i64>,
+}
+
+/// Groups of storage axes, row-major inside and among each other; aligned axes with a larger stride.
+fn memory(
+    case: &Case,
+    extents: &[i64],
+    separators: &[usize],
+    strides: Option<&[i64]>,
+    aligned: &BTreeMap<usize, i64>,
+) -> Memory {
+    if let Some(strides) = strides {
+        let size: i64 = extents.iter().zip(strides).map(|(e, s)| (e - 1) * s).sum();
+        let size = if extents.contains(&0) { 0 } else { size + 1 };
+        return Memory {
+            groups: std::iter::once(0..extents.len()).collect(),
+            local_strides: strides.to_vec(),
+            shape: vec![size],
+            pitches: vec![1],
+        };
+    }
+    let mut groups = Vec::new();
+    let mut start = 0;
+    for last in separators {
+        groups.push(start..last + 1);
+        start = last + 1;
+    }
+    groups.push(start..extents.len());
+    let mut local_strides = vec![1; extents.len()];
+    let (mut shape, mut pitches) = (vec![1; groups.len()], vec![1; groups.len()]);
+    let mut pitch = 1;
+    // The least value from `value` upwards for which `value * unit` elements are whole multiples of `bytes`.
+    let raise = |mut value: i64, unit: i64, bytes: i64| {
+        while value * unit * case.element_bits % (bytes * 8) != 0 {
+            value += 1;
+        }
+        value
+    };
+    for (g, group) in groups.iter().enumerate().rev() {
+        let inner = g + 1 == groups.len();
+        if let (false, Some(bytes)) = (inner, aligned.get(&(group.end.max(1) - 1))) {
+            pitch = raise(pitch, 1, *bytes);
+        }
+        let (mut stride, mut extent) = (1, 1);
+        for k in group.clone().rev() {
+            if let Some(bytes) = aligned.get(&k)
+                && (inner || k + 1 != group.end)
+            {
+                let unit = raise(1, pitch, *bytes);
+                stride = (stride + unit - 1) / unit * unit;
+            }
+            local_strides[k] = stride;
+            extent = stride * extents[k];
+            stride *= extents[k].max(1);
+        }
+        let empty = group.clone().any(|k| extents[k] == 0);
+        shape[g] = if empty { 0 } else { extent };
+        pitches[g] = pitch;
+        pitch *= if empty { stride } else { extent };
+    }
+    Memory { groups, local_strides, shape, pitches }
+}

@@ -1,0 +1,324 @@
+//! Broken and hostile manifests: every one ends, soon, in diagnostics that point into it. `LAYOUTC_FULL=1` tries every
+//! single mutation of the examples.
+#![allow(clippy::disallowed_methods, reason = "measures time and reads LAYOUTC_FULL")]
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use layoutc_compiler::codes::Code;
+use layoutc_compiler::config::Config;
+use layoutc_compiler::diagnostic::{Diagnostic, Severity};
+use layoutc_compiler::{LoadError, Sources, check, emit};
+
+const EXAMPLES: [&str; 3] = [
+    include_str!("../../../examples/quickstart/layouts/activations.kdl"),
+    include_str!("../../../examples/tpu-tiles/layouts/matrices.kdl"),
+    include_str!("../../../examples/weights/layouts/filters.kdl"),
+];
+
+/// Texts by path.
+#[derive(Debug, Clone, Default)]
+struct Memory(BTreeMap<String, String>);
+
+impl Sources for Memory {
+    fn load(&self, path: &str) -> Result<String, LoadError> {
+        self.0.get(path).cloned().ok_or(LoadError::NotFound)
+    }
+}
+
+fn full() -> bool {
+    std::env::var("LAYOUTC_FULL").is_ok_and(|v| v == "1")
+}
+
+fn alone(text: &str) -> Memory {
+    Memory([("a.kdl".to_owned(), text.to_owned())].into())
+}
+
+/// Checks `a.kdl`, and emits it when nothing is wrong.
+fn compile(sources: &Memory) -> Vec<Diagnostic> {
+    let config = Config::default();
+    let checked = check(sources, &["a.kdl".to_owned()], &config);
+    let mut found = checked.diagnostics.clone();
+    if checked.is_good()
+        && let Err(faults) = emit(&checked, &config, &BTreeMap::new())
+    {
+        found.extend(faults);
+    }
+    for diagnostic in &found {
+        points_into(diagnostic, sources);
+    }
+    found
+}
+
+fn points_into(diagnostic: &Diagnostic, sources: &Memory) {
+    assert!(!diagnostic.labels.is_empty(), "no label: {diagnostic:?}");
+    for label in &diagnostic.labels {
+        let place = &label.place;
+        let Some(text) = sources.0.get(&*place.file) else {
+            assert_eq!((place.start, place.end), (0, 0), "{diagnostic:?}");
+            continue;
+        };
+        assert!(
+            place.start <= place.end && text.get(place.start..place.end).is_some(),
+            "outside the file or inside a character: {diagnostic:?}"
+        );
+    }
+}
+
+fn mutations(text: &str, stride: usize) -> Vec<(String, Vec<u8>)> {
+    let bytes = text.as_bytes();
+    let mut all = Vec::new();
+    for at in 0..bytes.len() {
+        all.push((format!("cut at {at}"), bytes[..at].to_vec()));
+        let mut without = bytes.to_vec();
+        without.remove(at);
+        all.push((format!("without byte {at}"), without));
+        let mut twice = bytes.to_vec();
+        twice.insert(at, bytes[at]);
+        all.push((format!("byte {at} twice"), twice));
+        for new in *b"\0\"\\{}()0/*#\n\xC3" {
+            let mut changed = bytes.to_vec();
+            changed[at] = new;
+            all.push((format!("byte {at} is {new}"), changed));
+        }
+        for bit in [0_u32, 5] {
+            let mut changed = bytes.to_vec();
+            changed[at] ^= 1_u8 << bit;
+            all.push((format!("bit {bit} of byte {at}"), changed));
+        }
+    }
+    all.into_iter().step_by(stride).collect()
+}
+
+#[test]
+fn no_truncation_or_change_of_one_byte_breaks_the_compiler() {
+    // The number of mutations of a byte is prime to the stride: each kind is met at some bytes.
+    let stride = if full() { 1 } else { 37 };
+    let (mut tried, mut good, mut failures) = (0, 0, Vec::new());
+    for (example, text) in EXAMPLES.iter().enumerate() {
+        assert_eq!(compile(&alone(text)), [], "example {example}");
+        for (what, bytes) in mutations(text, stride) {
+            let Ok(text) = String::from_utf8(bytes) else { continue };
+            tried += 1;
+            match catch_unwind(AssertUnwindSafe(|| compile(&alone(&text)))) {
+                Ok(found) => {
+                    good += usize::from(found.iter().all(|d| d.severity != Severity::Error))
+                }
+                Err(panic) => {
+                    let told = panic.downcast_ref::<String>().cloned().unwrap_or_default();
+                    failures.push(format!("example {example}, {what}: {told}\n{text}"));
+                }
+            }
+        }
+    }
+    println!("{tried} mutations, {good} of them still good manifests");
+    assert!(failures.is_empty(), "{} failed; the first:\n{}", failures.len(), failures[0]);
+}
+
+/// The codes of a manifest's errors, each once, in order; the compiler has two minutes.
+fn codes(sources: Memory) -> Vec<Code> {
+    let (sender, receiver) = channel();
+    let worker = std::thread::spawn(move || {
+        let mut codes: Vec<Code> = compile(&sources)
+            .iter()
+            .filter(|d| d.severity == Severity::Error)
+            .map(|d| d.code)
+            .collect();
+        codes.dedup();
+        sender.send(codes)
+    });
+    match receiver.recv_timeout(Duration::from_secs(120)) {
+        Ok(codes) => codes,
+        Err(error) => {
+            let ended = worker.is_finished();
+            panic!("{}", if ended { format!("panicked: {error}") } else { "hangs".to_owned() })
+        }
+    }
+}
+
+fn tensor(shape: &str, layout: &str) -> String {
+    format!("tensor t dtype=f32 {{\n shape {{ {shape} }}\n layout {{\n {layout}\n }}\n}}\n")
+}
+
+fn map(shape: &str, items: &str) -> String {
+    tensor(shape, &format!("map \"{items}\""))
+}
+
+fn repeated(count: usize, one: impl Fn(usize) -> String) -> String {
+    (0..count).map(one).collect()
+}
+
+fn hostile() -> Vec<(&'static str, String, Vec<Code>)> {
+    let deep = |open: &str, inside: &str, close: &str, count: usize| {
+        format!("{}{inside}{}", open.repeat(count), close.repeat(count))
+    };
+    let nested_map = |text: String| map("a 8", &format!("(a) -> ({text})"));
+    let named = |name: &str| format!("tensor {name} dtype=f32 {{ shape {{ a 8 }} }}\n");
+    let transforms = |last: &str, step: &dyn Fn(usize) -> String, count: usize| {
+        let defs = repeated(count, |k| format!("transform t{} {{ {} }}\n", k + 1, step(k)));
+        format!("{last}{defs}tensor t dtype=f32 {{ shape {{ a 8 }}; layout t{count} }}\n")
+    };
+    vec![
+        ("2,000 children", deep("a {", "", "}", 2000), vec![Code::KdlNesting]),
+        ("2,000 comments", deep("/*", "", "*/", 2000), vec![Code::KdlNesting]),
+        ("2,000 slash-dashes", deep("/-a {", "", "}", 2000), vec![Code::KdlNesting]),
+        ("2,000 parentheses", nested_map(deep("(", "a", ")", 2000)), vec![Code::ExprNesting]),
+        ("2,000 signs", nested_map(deep("-", "a", "", 2000)), vec![Code::ExprNesting]),
+        ("200,000 signs", nested_map(deep("-", "a", "", 200_000)), vec![Code::ExprNesting]),
+        ("200,000 terms", nested_map(deep("", "a", "+0", 200_000)), vec![Code::ExprNesting]),
+        ("20,000 terms", nested_map(deep("", "a", "+0", 20_000)), vec![Code::ExprNesting]),
+        ("2,000 calls", nested_map(deep("f(", "a", ")", 2000)), vec![Code::ExprNesting]),
+        ("int", named("int"), vec![Code::NameReserved]),
+        ("class", named("class"), vec![Code::NameReserved]),
+        ("a name with code in it", named("\"x; }\""), vec![Code::NameInvalid]),
+        ("a path", named("\"../x\""), vec![Code::NameInvalid]),
+        ("con", named("con"), vec![]),
+        ("129 characters", named(&"x".repeat(129)), vec![Code::NameInvalid]),
+        ("a Cyrillic letter", named("\u{430}"), vec![Code::NameInvalid]),
+        ("40 digits", tensor(&format!("a {}", "9".repeat(40)), ""), vec![Code::KdlNumber]),
+        ("a literal of 40 digits", nested_map("9".repeat(40)), vec![Code::ExprOverflow]),
+        ("2^63 elements", tensor("a 9223372036854775807; b 2", ""), vec![Code::LimitSize]),
+        ("2^96 elements", tensor("a 4294967296; b 4294967296; c 4294967296", ""), vec![Code::LimitSize]),
+        ("2^62 elements of 4 bytes", tensor("a 4611686018427387904", ""), vec![Code::LimitSize]),
+        ("a tile of 2^62", tensor("a 8; b 8", "tile 4611686018427387904 4"), vec![Code::LimitSize]),
+        (
+            "two tiles of 2^62",
+            tensor("a 8; b 8", "tile 4611686018427387904 4611686018427387904"),
+            vec![Code::LimitSize],
+        ),
+        ("10^5 tile entries", tensor("a 8", &format!("tile {}", "2 ".repeat(100_000))), vec![Code::LimitAxes]),
+        ("10^5 tiles", tensor("a 8", &"tile 2\n".repeat(100_000)), vec![Code::LimitAxes]),
+        ("10^5 orders", tensor("a 8", &"order a\n".repeat(100_000)), vec![Code::LimitSteps]),
+        ("10^5 axes", tensor(&repeated(100_000, |k| format!("a{k} 1;")), ""), vec![Code::LimitAxes]),
+        ("10^4 axes apart", tensor(&repeated(10_000, |k| format!("a{k} 2;")), ""), vec![Code::LimitAxes]),
+        (
+            "transforms in a circle",
+            "transform a { apply b }\ntransform b { apply a }\ntensor t dtype=f32 { shape { x 8 }; layout a }\n".to_owned(),
+            vec![Code::NameCycle],
+        ),
+        (
+            "2^40 steps",
+            transforms("transform t0 { order a }\n", &|k| format!("apply t{k}; apply t{k}"), 40),
+            vec![Code::LimitSteps],
+        ),
+        (
+            "2^40 times nothing",
+            transforms("transform t0 { }\n", &|k| format!("apply t{k}; apply t{k}"), 40),
+            vec![Code::LimitSteps],
+        ),
+        (
+            "2,000 transforms deep",
+            transforms("transform t0 { order a }\n", &|k| format!("apply t{k}"), 2000),
+            vec![Code::LimitSteps],
+        ),
+        (
+            "64 items of everything",
+            map(
+                &repeated(8, |k| format!("a{k} 2;")),
+                &format!(
+                    "(a, b, c, d, e, f, g, h) -> ({})",
+                    vec!["a + b + c + d + e + f + g + h"; 64].join(", ")
+                ),
+            ),
+            vec![Code::LimitSize],
+        ),
+        (
+            "sums of everything, 40 times over",
+            tensor(
+                &repeated(8, |k| format!("a{k} 2;")),
+                &"map \"(a, b, c, d, e, f, g, h) -> (a+b+c+d+e+f+g+h, a+b+c+d, e+f+g+h, a+c+e, b, d, f, h + a)\"\n".repeat(40),
+            ),
+            vec![Code::LimitSize],
+        ),
+        (
+            "nested remainders, 100 times over",
+            tensor(
+                "a 7; b 7",
+                &"map \"(a, b) -> ((a * 3 + b) % 7, (a * 5 + b * 2) % 11 % 7)\"\n".repeat(100),
+            ),
+            vec![Code::ExprOverflow],
+        ),
+        ("a huge const", "const A 9223372036854775807\nconst B \"A * A * A * A\"\n".to_owned(), vec![Code::ExprOverflow]),
+        (
+            "huge consts in a map",
+            format!("const A 9223372036854775807\n{}", nested_map("a * A * A".to_owned())),
+            vec![Code::ExprOverflow],
+        ),
+        ("a const of itself", "const A \"A + 1\"\n".to_owned(), vec![Code::NameUnknown]),
+        ("min above max", "symbol n min=5 max=4\n".to_owned(), vec![Code::ShapeSymbol]),
+        ("no multiple in between", "symbol n min=5 max=6 multiple=4\n".to_owned(), vec![Code::ShapeSymbol]),
+        ("a multiple of 0", "symbol n min=0 max=6 multiple=0\n".to_owned(), vec![Code::ShapeSymbol]),
+        ("min below 0", "symbol n min=-1 max=6\n".to_owned(), vec![Code::ShapeSymbol]),
+        ("like itself", "tensor t like=t\n".to_owned(), vec![Code::NameCycle]),
+        ("like in a circle", "tensor t like=u\ntensor u like=t\n".to_owned(), vec![Code::NameCycle]),
+        ("divided by 0", nested_map("a // 0".to_owned()), vec![Code::ExprDivisor]),
+        ("divided by an axis", nested_map("a // a".to_owned()), vec![Code::ExprDivisor]),
+        ("modulo a negative", nested_map("a % -3".to_owned()), vec![Code::ExprDivisor]),
+        ("a square", nested_map("a * a".to_owned()), vec![Code::ExprProduct]),
+        ("below 0", nested_map("a - 1".to_owned()), vec![Code::MapNegative]),
+        ("a tile of 0", tensor("a 8", "tile 0"), vec![Code::StepValue]),
+        ("a negative tile", tensor("a 8", "tile -1"), vec![Code::StepValue]),
+        ("an empty tile", tensor("a 8", "tile"), vec![Code::KdlMissing]),
+        ("a star at the end", tensor("a 8", "tile 2 *"), vec![Code::StepForm]),
+        ("a split by 0", tensor("a 8", "split a by=0"), vec![Code::StepValue]),
+        ("strides beyond 64 bits", tensor("a 8", "strides 9223372036854775807"), vec![Code::LimitSize]),
+        ("a pad beyond 64 bits", tensor("a 8", "pad a before=9223372036854775807"), vec![Code::ExprOverflow]),
+        ("an order twice", tensor("a 8; b 8", "order a a"), vec![Code::StepAxis]),
+        ("a NUL", "tensor t\0".to_owned(), vec![Code::KdlCharacter]),
+        ("an override", "// \u{202e}\n".to_owned(), vec![Code::KdlCharacter]),
+    ]
+}
+
+#[test]
+fn hostile_manifests_end_in_these_codes() {
+    let mut wrong = Vec::new();
+    for (what, text, wanted) in hostile() {
+        println!("{what}");
+        let start = std::time::Instant::now();
+        let sources = alone(&text);
+        let found = catch_unwind(AssertUnwindSafe(|| codes(sources)));
+        let seconds = start.elapsed().as_secs_f64();
+        let told = match found {
+            Ok(found) if found == wanted && seconds < 60.0 => continue,
+            Ok(found) => format!("{found:?}"),
+            Err(panic) => panic.downcast_ref::<String>().cloned().unwrap_or_default(),
+        };
+        wrong.push(format!("{what}: {told} instead of {wanted:?} in {seconds:.2} s"));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn uses_in_circles_and_long_chains_of_them_end() {
+    let file = |text: String| text;
+    let own = Memory([("a.kdl".to_owned(), "use \"a.kdl\"\n".to_owned())].into());
+    assert_eq!(codes(own), [Code::NameCycle]);
+    let circle = ["a", "b", "c"].iter().zip(["b", "c", "a"]);
+    let circle =
+        circle.map(|(from, to)| (format!("{from}.kdl"), file(format!("use \"{to}.kdl\"\n"))));
+    assert_eq!(codes(Memory(circle.collect())), [Code::NameCycle]);
+    let chain = |count: usize| {
+        let mut files: BTreeMap<String, String> = (0..count)
+            .map(|k| (format!("f{k}.kdl"), format!("use \"f{}.kdl\"\n", k + 1)))
+            .collect();
+        files.insert("a.kdl".to_owned(), "use \"f0.kdl\"\n".to_owned());
+        files.insert(format!("f{count}.kdl"), "const X 1\n".to_owned());
+        Memory(files)
+    };
+    assert_eq!(codes(chain(100)), []);
+    assert_eq!(codes(chain(5000)), [Code::NameCycle]);
+    // Each manifest uses the next one twice, by two spellings.
+    let mut doubled = Memory::default();
+    for k in 0..60 {
+        let text = format!("use \"f{}.kdl\"\nuse \"./f{}.kdl\"\n", k + 1, k + 1);
+        let name = if k == 0 { "a.kdl".to_owned() } else { format!("f{k}.kdl") };
+        doubled.0.extend([(name, text)]);
+    }
+    doubled.0.extend([("f60.kdl".to_owned(), "const X 1\n".to_owned())]);
+    assert_eq!(codes(doubled), []);
+    for outside in ["/etc/passwd", "C:\\x.kdl", "../../../../etc/passwd"] {
+        assert_eq!(codes(alone(&format!("use #\"{outside}\"#\n"))), [Code::NameFile], "{outside}");
+    }
+}
