@@ -22,10 +22,11 @@ impl Sources for Only<'_> {
 /// The codes of all diagnostics, warnings too, that a block of this language gives; none for commands and texts.
 fn raised(language: &str, text: &str) -> BTreeSet<Code> {
     match language {
-        "kdl" => build(text, &BTreeMap::new()),
+        "kdl" => build(text, &Config::default(), &BTreeMap::new()),
         "jinja" => {
             let templates = BTreeMap::from([("c/header.h.j2".to_string(), text.to_string())]);
-            build("tensor a dtype=f32 {\n    shape { n 8; c 32 }\n}\n", &templates)
+            let manifest = "tensor a dtype=f32 {\n    shape { n 8; c 32 }\n}\n";
+            build(manifest, &Config::default(), &templates)
         }
         "toml" => match config::parse(&Arc::from("page.toml"), text) {
             Ok(_) => BTreeSet::new(),
@@ -35,12 +36,20 @@ fn raised(language: &str, text: &str) -> BTreeSet<Code> {
     }
 }
 
-fn build(manifest: &str, templates: &BTreeMap<String, String>) -> BTreeSet<Code> {
-    let config = Config::default();
-    let checked = check(&Only(manifest), &["page.kdl".to_string()], &config);
+/// The same of the blocks below a heading: the first, or a configuration and the manifest that it is for.
+fn raised_by(blocks: &[(&str, &str)]) -> BTreeSet<Code> {
+    if let [("toml", toml), ("kdl", manifest)] = blocks {
+        let config = config::parse(&Arc::from("page.toml"), toml).unwrap();
+        return build(manifest, &config, &BTreeMap::new());
+    }
+    blocks.first().map(|(language, text)| raised(language, text)).unwrap_or_default()
+}
+
+fn build(manifest: &str, config: &Config, templates: &BTreeMap<String, String>) -> BTreeSet<Code> {
+    let checked = check(&Only(manifest), &["page.kdl".to_string()], config);
     let mut codes: BTreeSet<Code> = checked.diagnostics.iter().map(|d| d.code).collect();
     if checked.is_good()
-        && let Err(faults) = emit(&checked, &config, templates)
+        && let Err(faults) = emit(&checked, config, templates)
     {
         codes.extend(faults.iter().map(|fault| fault.code));
     }
@@ -83,10 +92,12 @@ fn blocks(page: &str) -> Vec<(&str, &str)> {
     found
 }
 
-/// The first block below a heading.
-fn block<'p>(page: &'p str, heading: &str) -> (&'p str, &'p str) {
+/// The blocks below a heading, up to the next.
+fn below<'p>(page: &'p str, heading: &str) -> Vec<(&'p str, &'p str)> {
     let (_, below) = page.split_once(heading).unwrap_or_else(|| panic!("no {heading}:\n{page}"));
-    blocks(below).first().copied().unwrap_or_else(|| panic!("no block below {heading}:\n{page}"))
+    let found = blocks(below.split_once("\n## ").map_or(below, |(section, _)| section));
+    assert!(!found.is_empty(), "no block below {heading}:\n{page}");
+    found
 }
 
 #[test]
@@ -111,13 +122,13 @@ fn the_wrong_block_of_a_page_raises_its_code_alone_and_the_mended_one_nothing() 
         let path = format!("book/src/codes/{}.md", code.id().replace("::", "/"));
         let page = read(&root().join(&path));
         assert!(page.starts_with(&format!("# {}\n", code.id())), "{path}");
-        let (language, wrong) = block(&page, "\n## Wrong\n");
-        let (_, mended) = block(&page, "\n## Mended\n");
+        let wrong = below(&page, "\n## Wrong\n");
+        let mended = below(&page, "\n## Mended\n");
         // What only the binary raises is shown by commands; what needs a folder, by its patterns.
-        if language != "sh" && code != Code::ConfigGlob {
-            assert_eq!(raised(language, wrong), BTreeSet::from([code]), "{path}: the wrong block");
+        if wrong[0].0 != "sh" && code != Code::ConfigGlob {
+            assert_eq!(raised_by(&wrong), BTreeSet::from([code]), "{path}: the wrong block");
         }
-        assert_eq!(raised(language, mended), BTreeSet::new(), "{path}: the mended block");
+        assert_eq!(raised_by(&mended), BTreeSet::new(), "{path}: the mended block");
     }
 }
 
