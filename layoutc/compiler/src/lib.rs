@@ -54,6 +54,7 @@ pub fn emit(
     let settings = CSettings {
         prefix: config.project.prefix.clone(),
         standard: target.standard.name().to_string(),
+        index: target.index_type,
         emit: target.emit.iter().copied().map(part).collect(),
     };
     let templates = Templates { user: templates.clone() };
