@@ -30,6 +30,22 @@ pub(crate) fn good(random: &mut Random, kinds: Kinds) -> Case {
     }
 }
 
+/// A layout of these axes without intended faults; the first axis' extent is the symbol's value where there is one.
+pub(crate) fn good_of(
+    random: &mut Random,
+    kinds: Kinds,
+    axes: &[(String, i64)],
+    symbol: Option<Facts>,
+) -> Case {
+    loop {
+        let element_bits = kinds.element_bits;
+        let case = Case { axes: axes.to_vec(), symbol, element_bits, steps: Vec::new() };
+        if let Some(case) = with_steps(random, kinds, case) {
+            return case;
+        }
+    }
+}
+
 fn attempt(random: &mut Random, kinds: Kinds) -> Option<Case> {
     let rank = random.below(5) + usize::from(!random.once_in(20));
     let rank = if kinds.symbol { rank.max(1) } else { rank };
@@ -53,7 +69,11 @@ fn attempt(random: &mut Random, kinds: Kinds) -> Option<Case> {
     if elements > MOST_ELEMENTS {
         return None;
     }
-    let mut case = Case { axes, symbol, element_bits: kinds.element_bits, steps: Vec::new() };
+    let case = Case { axes, symbol, element_bits: kinds.element_bits, steps: Vec::new() };
+    with_steps(random, kinds, case)
+}
+
+fn with_steps(random: &mut Random, kinds: Kinds, mut case: Case) -> Option<Case> {
     let count = random.below(4);
     for number in 0..count {
         let (names, extents) = current(&case)?;
