@@ -7,6 +7,7 @@ const MOST_ELEMENTS: i64 = 1200;
 const MOST_SLOTS: i64 = 20_000;
 
 /// What a generated layout may hold.
+#[allow(clippy::struct_excessive_bools, reason = "each is a kind of its own")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Kinds {
     /// `&` and `^`.
