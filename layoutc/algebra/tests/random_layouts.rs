@@ -1,4 +1,11 @@
 //! Random layouts against an oracle that looks at every element. `LAYOUTC_FULL=1` tries a hundred thousand.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test may panic and print"
+)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "helpers of tests")]
 
 mod random;
 
@@ -483,7 +490,7 @@ fn expressions_keep_their_values_when_printed_parsed_and_simplified() {
 fn a_quotient_of_a_symbol_is_not_taken_for_its_multiple() {
     let symbol = Symbol { name: "n".to_owned(), min: 0, max: 4096, multiple: 2 };
     let facts = Facts::new(&[symbol]);
-    let names = vec!["n".to_owned()];
+    let names = ["n".to_owned()];
     let axes = [Axis { name: "n".to_owned(), extent: constant(100) }];
     for text in ["n // 4", "(n + 4) // 4", "n // 2 // 2 * 3", "n // 2 + n // 4", "n // 12 % 2"] {
         let expr = expression(text, &axes).unwrap();

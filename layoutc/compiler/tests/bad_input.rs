@@ -1,6 +1,7 @@
 //! Broken and hostile manifests: every one ends, soon, in diagnostics that point into it. `LAYOUTC_FULL=1` tries every
 //! single mutation of the examples.
 #![allow(clippy::disallowed_methods, reason = "measures time and reads LAYOUTC_FULL")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "helpers of tests")]
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -104,7 +105,7 @@ fn no_truncation_or_change_of_one_byte_breaks_the_compiler() {
             tried += 1;
             match catch_unwind(AssertUnwindSafe(|| compile(&alone(&text)))) {
                 Ok(found) => {
-                    good += usize::from(found.iter().all(|d| d.severity != Severity::Error))
+                    good += usize::from(found.iter().all(|d| d.severity != Severity::Error));
                 }
                 Err(panic) => {
                     let told = panic.downcast_ref::<String>().cloned().unwrap_or_default();
@@ -129,7 +130,7 @@ fn codes(sources: Memory) -> Vec<Code> {
         codes.dedup();
         sender.send(codes)
     });
-    match receiver.recv_timeout(Duration::from_secs(120)) {
+    match receiver.recv_timeout(Duration::from_mins(2)) {
         Ok(codes) => codes,
         Err(error) => {
             let ended = worker.is_finished();

@@ -7,7 +7,9 @@ const MOST_ELEMENTS: i64 = 1200;
 const MOST_SLOTS: i64 = 20_000;
 
 /// What a generated layout may hold.
+#[allow(clippy::struct_excessive_bools, reason = "each is a kind of its own")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "one switch for each kind")]
 pub(crate) struct Kinds {
     /// `&` and `^`.
     pub(crate) bits: bool,
@@ -25,6 +27,22 @@ pub(crate) struct Kinds {
 pub(crate) fn good(random: &mut Random, kinds: Kinds) -> Case {
     loop {
         if let Some(case) = attempt(random, kinds) {
+            return case;
+        }
+    }
+}
+
+/// A layout of these axes without intended faults; the first axis' extent is the symbol's value where there is one.
+pub(crate) fn good_of(
+    random: &mut Random,
+    kinds: Kinds,
+    axes: &[(String, i64)],
+    symbol: Option<Facts>,
+) -> Case {
+    loop {
+        let element_bits = kinds.element_bits;
+        let case = Case { axes: axes.to_vec(), symbol, element_bits, steps: Vec::new() };
+        if let Some(case) = with_steps(random, kinds, case) {
             return case;
         }
     }
@@ -53,7 +71,11 @@ fn attempt(random: &mut Random, kinds: Kinds) -> Option<Case> {
     if elements > MOST_ELEMENTS {
         return None;
     }
-    let mut case = Case { axes, symbol, element_bits: kinds.element_bits, steps: Vec::new() };
+    let case = Case { axes, symbol, element_bits: kinds.element_bits, steps: Vec::new() };
+    with_steps(random, kinds, case)
+}
+
+fn with_steps(random: &mut Random, kinds: Kinds, mut case: Case) -> Option<Case> {
     let count = random.below(4);
     for number in 0..count {
         let (names, extents) = current(&case)?;

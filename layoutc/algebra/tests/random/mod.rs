@@ -3,6 +3,7 @@
 //! The oracle is written from the language's text and shares no code with the algebra: expressions are evaluated
 //! recursively over `i64`, extents follow the interval rule, collisions are found by looking at every element.
 #![allow(dead_code, reason = "each test that includes this module uses a part of it")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 pub(crate) mod generate;
 

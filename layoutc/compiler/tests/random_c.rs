@@ -1,0 +1,678 @@
+//! Random manifests as text, compiled to C that is compiled and run: its own test program, and a driver that knows
+//! nothing but the names of the emitted functions and where the oracle says that every element lives.
+//! `LAYOUTC_FULL=1` runs 300 tensors, each with every compiler.
+#![allow(clippy::disallowed_methods, reason = "writes sources and runs compilers")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "helpers of tests")]
+
+#[path = "../../algebra/tests/random/mod.rs"]
+mod random;
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use layoutc_compiler::codes::Code;
+use layoutc_compiler::config::Config;
+use layoutc_compiler::diagnostic::Severity;
+use layoutc_compiler::{LoadError, Sources, check, emit};
+use random::generate::{self, Kinds};
+use random::{Case, Facts, MapItem, Random, Step, Tree, Truth, bin, truth};
+
+const STRICT: &[&str] = &[
+    "-std=c99",
+    "-pedantic-errors",
+    "-Wall",
+    "-Wextra",
+    "-Wconversion",
+    "-Wsign-conversion",
+    "-Werror",
+    "-O1",
+    "-fsanitize=address,undefined",
+    "-fno-sanitize-recover=all",
+];
+
+const CPP: &[&str] = &[
+    "-std=c++17",
+    "-x",
+    "c++",
+    "-pedantic-errors",
+    "-Wall",
+    "-Wextra",
+    "-Wconversion",
+    "-Wsign-conversion",
+    "-Werror",
+    "-O1",
+];
+
+/// A C compiler with its flags.
+type Compiler = (&'static str, &'static [&'static str]);
+
+const C: [Compiler; 3] = [("gcc", STRICT), ("clang", STRICT), ("tcc", &["-Wall", "-Werror"])];
+
+fn compilers() -> Vec<Compiler> {
+    let there = |name: &str| Command::new(name).arg("-v").output().is_ok();
+    let found: Vec<Compiler> = C.into_iter().filter(|(name, _)| there(name)).collect();
+    if std::env::var("CI").is_ok() {
+        assert_eq!(found.len(), C.len(), "gcc, clang and tcc must all be there");
+    }
+    found
+}
+
+fn full() -> bool {
+    std::env::var("LAYOUTC_FULL").is_ok_and(|v| v == "1")
+}
+
+/// Element types by name: bits of an element, and whether it is an integer.
+const TYPES: &[(&str, i64, bool)] = &[
+    ("f64", 64, false),
+    ("f32", 32, false),
+    ("f16", 16, false),
+    ("bf16", 16, false),
+    ("f8e4m3fn", 8, false),
+    ("f8e5m2", 8, false),
+    ("f8e8m0fnu", 8, false),
+    ("f4e2m1fn", 4, false),
+    ("i64", 64, true),
+    ("i32", 32, true),
+    ("i16", 16, true),
+    ("i8", 8, true),
+    ("i4", 4, true),
+    ("i2", 2, true),
+    ("u64", 64, true),
+    ("u32", 32, true),
+    ("u16", 16, true),
+    ("u8", 8, true),
+    ("u4", 4, true),
+    ("u2", 2, true),
+    ("u1", 1, true),
+    ("bool", 8, true),
+    ("c64", 64, false),
+    ("c128", 128, false),
+    ("f32x4", 128, false),
+    ("i8x3", 24, false),
+    ("u16x2", 32, false),
+    ("f64x8", 512, false),
+    ("i32x16", 512, false),
+];
+
+/// What pack writes to padding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fill {
+    Zero,
+    One,
+    Nothing,
+}
+
+#[derive(Debug, Clone)]
+struct Tensor {
+    name: String,
+    dtype: &'static str,
+    fill: Fill,
+    high_first: bool,
+    case: Case,
+}
+
+#[derive(Debug, Clone)]
+struct Manifest {
+    tensors: Vec<Tensor>,
+    converts: Vec<(usize, usize)>,
+    /// Values of `batch` to run; one, unused, without a symbol.
+    sizes: Vec<i64>,
+}
+
+fn bits(dtype: &str) -> i64 {
+    TYPES.iter().find(|row| row.0 == dtype).unwrap().1
+}
+
+impl Manifest {
+    fn text(&self) -> String {
+        let mut text = String::new();
+        if let Some(facts) = self.tensors[0].case.symbol {
+            let Facts { min, max, multiple } = facts;
+            writeln!(text, "symbol batch min={min} max={max} multiple={multiple}").unwrap();
+        }
+        for tensor in &self.tensors {
+            text.push_str(&tensor.text());
+        }
+        for (from, to) in &self.converts {
+            let (from, to) = (&self.tensors[*from].name, &self.tensors[*to].name);
+            writeln!(text, "convert {from} to={to}").unwrap();
+        }
+        text
+    }
+}
+
+impl Tensor {
+    fn text(&self) -> String {
+        let mut text = format!("tensor {} dtype={} {{\n    shape {{ ", self.name, self.dtype);
+        for (k, (axis, extent)) in self.case.axes.iter().enumerate() {
+            if k == 0 && self.case.symbol.is_some() {
+                write!(text, "{axis} batch; ").unwrap();
+            } else {
+                write!(text, "{axis} {extent}; ").unwrap();
+            }
+        }
+        text.push_str("}\n");
+        if self.high_first {
+            text.push_str("    nibbles high-first\n");
+        }
+        text.push_str("    layout {\n");
+        for line in self.case.lines() {
+            writeln!(text, "        {line}").unwrap();
+        }
+        let fill = match self.fill {
+            Fill::Zero => "0",
+            Fill::One => "1",
+            Fill::Nothing => "none",
+        };
+        writeln!(text, "        fill {fill}\n    }}\n}}").unwrap();
+        text
+    }
+}
+
+struct Memory(String);
+
+impl Sources for Memory {
+    fn load(&self, _path: &str) -> Result<String, LoadError> {
+        Ok(self.0.clone())
+    }
+}
+
+/// The outputs by name; `None` when the layout with a symbol is not proven.
+fn compiled(text: &str) -> Option<BTreeMap<String, String>> {
+    let config = Config::default();
+    let checked = check(&Memory(text.to_owned()), &["m.kdl".to_owned()], &config);
+    let errors: Vec<_> =
+        checked.diagnostics.iter().filter(|d| d.severity == Severity::Error).collect();
+    if text.starts_with("symbol") && errors.iter().any(|d| d.code == Code::MapUnproven) {
+        return None;
+    }
+    assert!(errors.is_empty(), "{errors:#?}\n{text}");
+    let outputs = emit(&checked, &config, &BTreeMap::new());
+    let outputs = outputs.unwrap_or_else(|faults| panic!("{faults:#?}\n{text}"));
+    let name = |path: &str| path.rsplit('/').next().unwrap().to_owned();
+    Some(outputs.into_iter().map(|output| (name(&output.path), output.text)).collect())
+}
+
+const HELPERS: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "m.h"
+
+static FILE *tables;
+static int failed;
+
+static int64_t number(void) {
+    int64_t value = 0;
+    if (fread(&value, sizeof value, 1, tables) != 1) { puts("the tables end"); exit(2); }
+    return value;
+}
+
+static int64_t *numbers(int64_t count) {
+    int64_t *all = malloc((size_t)count * sizeof *all + 1);
+    if (!all) exit(2);
+    for (int64_t k = 0; k < count; k++) all[k] = number();
+    return all;
+}
+
+static unsigned char *buffer(int64_t elements, int bits, int byte) {
+    size_t size = ((size_t)elements * (size_t)bits + 7) / 8;
+    unsigned char *all = malloc(size ? size : 1);
+    if (!all) exit(2);
+    memset(all, byte, size);
+    return all;
+}
+
+static unsigned char *pattern(int64_t elements, int bits) {
+    unsigned char *all = buffer(elements, bits, 0);
+    size_t size = ((size_t)elements * (size_t)bits + 7) / 8;
+    uint64_t state = 88172645463325252u;
+    for (size_t k = 0; k < size; k++) {
+        state ^= state << 13; state ^= state >> 7; state ^= state << 17;
+        all[k] = (unsigned char)(state >> 20 & (bits < 8 ? 0xFF : 0x3F));
+    }
+    return all;
+}
+
+static unsigned small(const unsigned char *all, int64_t at, int bits, int high) {
+    int64_t bit = at * bits;
+    int shift = (int)(bit % 8);
+    if (high) shift = 8 - bits - shift;
+    return (unsigned)all[bit / 8] >> shift & ((1u << bits) - 1u);
+}
+
+static int same(const unsigned char *a, int64_t i, int high_a, const unsigned char *b, int64_t j, int high_b, int bits) {
+    if (bits < 8) return small(a, i, bits, high_a) == small(b, j, bits, high_b);
+    size_t size = (size_t)bits / 8;
+    return memcmp(a + (size_t)i * size, b + (size_t)j * size, size) == 0;
+}
+
+static int filled(const unsigned char *a, int64_t i, int high, int bits, int fill) {
+    if (fill == 2) fill = 0xAA;
+    else if (bits < 8) return small(a, i, bits, high) == (unsigned)fill;
+    if (bits < 8) {
+        for (int k = 0; k < bits; k++) {
+            int64_t bit = i * bits + k;
+            if ((a[bit / 8] >> (bit % 8) & 1) != (0xAA >> (bit % 8) & 1)) return 0;
+        }
+        return 1;
+    }
+    size_t size = (size_t)bits / 8;
+    for (size_t k = 0; k < size; k++) {
+        if (a[(size_t)i * size + k] != (fill == 0xAA ? 0xAA : k == 0 ? fill : 0)) return 0;
+    }
+    return 1;
+}
+
+static void wrong(const char *what, int64_t batch, int64_t at) {
+    if (failed++ < 10) printf("%s: batch %lld, at %lld\n", what, (long long)batch, (long long)at);
+}
+
+static void slots_hold(const char *what, int64_t batch, const unsigned char *logical, int high_l,
+                       const unsigned char *physical, int high_p, const int64_t *owner, int64_t slots, int bits, int fill) {
+    for (int64_t k = 0; k < slots; k++) {
+        if (owner[k] >= 0 ? !same(physical, k, high_p, logical, owner[k], high_l, bits)
+                          : !filled(physical, k, high_p, bits, fill)) {
+            wrong(what, batch, k);
+        }
+    }
+}
+"#;
+
+/// The driver's text: one function for each tensor and conversion, and a `main` that runs them at every size.
+fn driver(manifest: &Manifest) -> String {
+    let mut text = HELPERS.to_owned();
+    let symbol = manifest.tensors[0].case.symbol.is_some();
+    let batch = if symbol { "batch" } else { "" };
+    let joined = |parts: Vec<String>| {
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+    };
+    for tensor in &manifest.tensors {
+        let name = &tensor.name;
+        let rank = tensor.case.axes.len();
+        let truth = truth(&tensor.case).unwrap();
+        let physical_rank = truth.physical_shape.len();
+        let width = bits(tensor.dtype);
+        let high = i32::from(tensor.high_first);
+        let fill = match tensor.fill {
+            Fill::Zero => 0,
+            Fill::One => 1,
+            Fill::Nothing => 2,
+        };
+        let index = |prefix: &str, count: usize| -> Vec<String> {
+            (0..count).map(|k| format!("{prefix}[{k}]")).collect()
+        };
+        let logical = joined([vec![batch.to_owned()], index("i", rank)].concat());
+        let outs: Vec<String> = (0..rank).map(|k| format!("&o[{k}]")).collect();
+        let inverse = joined([vec![batch.to_owned()], index("p", physical_rank), outs].concat());
+        let call = |arguments: &str| joined(vec![batch.to_owned(), arguments.to_owned()]);
+        writeln!(text, "static unsigned char *{name}_packed, *{name}_logical_buffer;").unwrap();
+        writeln!(text, "static int64_t *{name}_owner, {name}_slots;").unwrap();
+        writeln!(text, "static void check_{name}(int64_t batch) {{").unwrap();
+        writeln!(text, "    int64_t n = number(), slots = number(), boxed = number();").unwrap();
+        writeln!(
+            text,
+            "    int64_t i[{0}] = {{0}}, p[{1}] = {{0}}, o[{0}] = {{0}};",
+            rank + 1,
+            physical_rank
+        )
+        .unwrap();
+        writeln!(text, "    (void)i; (void)p; (void)o; (void)batch;").unwrap();
+        writeln!(text, "    int64_t *elements = numbers(n * {}), *owner = numbers(slots), *places = numbers(boxed * {});", rank + physical_rank + 1, physical_rank + 1).unwrap();
+        let count = |what: &str| {
+            if symbol {
+                format!("{name}_{what}(batch)")
+            } else {
+                format!("{}_{}", name.to_uppercase(), what.to_uppercase())
+            }
+        };
+        writeln!(
+            text,
+            "    if ({} != n) wrong(\"{name}: logical elements\", batch, n);",
+            count("logical_elements")
+        )
+        .unwrap();
+        writeln!(
+            text,
+            "    if ({} != slots) wrong(\"{name}: physical elements\", batch, slots);",
+            count("physical_elements")
+        )
+        .unwrap();
+        writeln!(
+            text,
+            "    if ({} != (slots * {width} + 7) / 8) wrong(\"{name}: bytes\", batch, slots);",
+            count("bytes")
+        )
+        .unwrap();
+        writeln!(text, "    unsigned char *logical = pattern(n, {width}), *physical = buffer(slots, {width}, 0xAA), *back = buffer(n, {width}, 0x55);").unwrap();
+        writeln!(text, "    {name}_pack({});", call("(void *)logical, (void *)physical")).unwrap();
+        writeln!(text, "    slots_hold(\"{name}_pack\", batch, logical, {high}, physical, {high}, owner, slots, {width}, {fill});").unwrap();
+        writeln!(text, "    {name}_unpack({});", call("(void *)physical, (void *)back")).unwrap();
+        writeln!(text, "    for (int64_t k = 0; k < n; k++) if (!same(logical, k, {high}, back, k, {high}, {width})) wrong(\"{name}_unpack\", batch, k);").unwrap();
+        writeln!(text, "    for (int64_t k = 0; k < n; k++) {{").unwrap();
+        writeln!(text, "        const int64_t *row = elements + k * {};", rank + physical_rank + 1)
+            .unwrap();
+        for k in 0..rank {
+            writeln!(text, "        i[{k}] = row[{k}];").unwrap();
+        }
+        writeln!(text, "        int64_t offset = {name}_offset({logical});").unwrap();
+        writeln!(
+            text,
+            "        if (offset != row[{}]) wrong(\"{name}_offset\", batch, k);",
+            rank + physical_rank
+        )
+        .unwrap();
+        if physical_rank > 1 {
+            for k in 0..physical_rank {
+                writeln!(text, "        if ({name}_index_{k}({logical}) != row[{}]) wrong(\"{name}_index_{k}\", batch, k);", rank + k).unwrap();
+            }
+        }
+        if width < 8 {
+            writeln!(
+                text,
+                "        unsigned old = (unsigned){name}_load(physical, offset) & {}u;",
+                (1 << width) - 1
+            )
+            .unwrap();
+            writeln!(text, "        if (old != small(logical, k, {width}, {high})) wrong(\"{name}_load\", batch, k);").unwrap();
+            let value = if tensor.dtype.starts_with('i') {
+                "(int8_t)(old ^ 1u)"
+            } else {
+                "(uint8_t)(old ^ 1u)"
+            };
+            writeln!(text, "        {name}_store(physical, offset, {value});").unwrap();
+            writeln!(text, "        if (small(physical, offset, {width}, {high}) != (old ^ 1u)) wrong(\"{name}_store\", batch, k);").unwrap();
+            let value = value.replace(" ^ 1u", "");
+            writeln!(text, "        {name}_store(physical, offset, {value});").unwrap();
+        }
+        writeln!(text, "    }}").unwrap();
+        writeln!(text, "    slots_hold(\"{name} after all\", batch, logical, {high}, physical, {high}, owner, slots, {width}, {fill});").unwrap();
+        writeln!(text, "    for (int64_t k = 0; k < boxed; k++) {{").unwrap();
+        writeln!(text, "        const int64_t *row = places + k * {};", physical_rank + 1).unwrap();
+        for k in 0..physical_rank {
+            writeln!(text, "        p[{k}] = row[{k}];").unwrap();
+        }
+        writeln!(text, "        int64_t wanted = row[{physical_rank}];").unwrap();
+        writeln!(text, "        if ({name}_logical({inverse}) != (wanted >= 0)) wrong(\"{name}_logical\", batch, k);").unwrap();
+        for k in 0..rank {
+            writeln!(text, "        else if (wanted >= 0 && o[{k}] != elements[wanted * {} + {k}]) wrong(\"{name}_logical\", batch, k);", rank + physical_rank + 1).unwrap();
+        }
+        writeln!(text, "    }}").unwrap();
+        writeln!(text, "    free(elements); free(places); free(back);").unwrap();
+        writeln!(text, "    {name}_packed = physical; {name}_logical_buffer = logical; {name}_owner = owner; {name}_slots = slots;\n}}").unwrap();
+    }
+    writeln!(
+        text,
+        "int main(void) {{\n    tables = fopen(\"tables.bin\", \"rb\");\n    if (!tables) return 2;"
+    )
+    .unwrap();
+    for size in &manifest.sizes {
+        for tensor in &manifest.tensors {
+            writeln!(text, "    check_{}({size});", tensor.name).unwrap();
+        }
+        for (from, to) in &manifest.converts {
+            let (from, to) = (&manifest.tensors[*from], &manifest.tensors[*to]);
+            let (a, b, width) = (&from.name, &to.name, bits(to.dtype));
+            let call = if symbol { format!("{size}, ") } else { String::new() };
+            let (high_a, high_b) = (i32::from(from.high_first), i32::from(to.high_first));
+            let fill = match to.fill {
+                Fill::Zero => 0,
+                Fill::One => 1,
+                Fill::Nothing => 2,
+            };
+            writeln!(
+                text,
+                "    {{\n        unsigned char *out = buffer({b}_slots, {width}, 0xAA);"
+            )
+            .unwrap();
+            writeln!(text, "        {a}_to_{b}({call}(void *){a}_packed, (void *)out);").unwrap();
+            writeln!(text, "        slots_hold(\"{a}_to_{b}\", {size}, {a}_logical_buffer, {high_a}, out, {high_b}, {b}_owner, {b}_slots, {width}, {fill});").unwrap();
+            writeln!(text, "        free(out);\n    }}").unwrap();
+        }
+        for Tensor { name, .. } in &manifest.tensors {
+            writeln!(
+                text,
+                "    free({name}_packed); free({name}_logical_buffer); free({name}_owner);"
+            )
+            .unwrap();
+        }
+    }
+    text.push_str(
+        "    fclose(tables);\n    if (failed) return 1;\n    puts(\"agrees\");\n    return 0;\n}\n",
+    );
+    text
+}
+
+/// The oracle's tables, in the order in which the driver reads them.
+fn tables(manifest: &Manifest) -> Vec<u8> {
+    let mut numbers: Vec<i64> = Vec::new();
+    for size in &manifest.sizes {
+        for tensor in &manifest.tensors {
+            let case = if tensor.case.symbol.is_some() {
+                tensor.case.at(*size)
+            } else {
+                tensor.case.clone()
+            };
+            let truth: Truth = truth(&case).unwrap();
+            let count = |len: usize| i64::try_from(len).unwrap();
+            let boxes = random::points(&truth.physical_shape);
+            numbers.extend([
+                count(truth.elements.len()),
+                truth.physical_elements,
+                count(boxes.len()),
+            ]);
+            let mut owner = vec![-1; usize::try_from(truth.physical_elements).unwrap()];
+            let mut places: BTreeMap<&[i64], i64> = BTreeMap::new();
+            for (k, element) in (0_i64..).zip(&truth.elements) {
+                numbers.extend(&element.logical);
+                numbers.extend(&element.physical);
+                numbers.push(element.offset);
+                owner[usize::try_from(element.offset).unwrap()] = k;
+                places.insert(&element.physical, k);
+            }
+            numbers.extend(owner);
+            for place in &boxes {
+                numbers.extend(place);
+                numbers.push(places.get(place.as_slice()).copied().unwrap_or(-1));
+            }
+        }
+    }
+    numbers.iter().flat_map(|n| n.to_le_bytes()).collect()
+}
+
+fn run_program(folder: &Path, compiler: Compiler, sources: &[&str], what: &str, text: &str) {
+    let (name, flags) = compiler;
+    let program =
+        folder.join(format!("{}_{}", sources[0].replace('.', "_"), name.replace('+', "p")));
+    let built = Command::new(name)
+        .args(flags)
+        .arg("-o")
+        .arg(&program)
+        .args(sources)
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&built.stderr);
+    assert!(
+        built.status.success(),
+        "{what}, {name}, {sources:?} in {}:\n{said}\n{text}",
+        folder.display()
+    );
+    let ran = Command::new(&program).current_dir(folder).output().unwrap();
+    let (out, said) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+    assert!(
+        ran.status.success(),
+        "{what}, {name}, {sources:?} in {}:\n{out}\n{said}\n{text}",
+        folder.display()
+    );
+}
+
+fn run(what: &str, number: usize, manifest: &Manifest, all: bool) {
+    let text = manifest.text();
+    let outputs = compiled(&text).unwrap();
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("random_c_{}", what.replace(' ', "_")));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("m.kdl"), &text).unwrap();
+    for (name, text) in &outputs {
+        std::fs::write(folder.join(name), text).unwrap();
+    }
+    std::fs::write(folder.join("driver.c"), driver(manifest)).unwrap();
+    std::fs::write(folder.join("tables.bin"), tables(manifest)).unwrap();
+    let found = compilers();
+    for (k, compiler) in found.iter().enumerate() {
+        // By turns: one compiler with sanitizers runs the driver, the other one the emitted test.
+        if all || k == number % 2 || k == 2 {
+            run_program(&folder, *compiler, &["driver.c", "m.c"], what, &text);
+        }
+        if all || k == (number + 1) % 2 {
+            run_program(&folder, *compiler, &["m_test.c", "m.c"], what, &text);
+        }
+    }
+    if number.is_multiple_of(4) && Command::new("g++").arg("-v").output().is_ok() {
+        run_program(&folder, ("g++", CPP), &["m_test.c", "m.c"], what, &text);
+    }
+}
+
+/// Tensors of one shape; those before the last two are of one element type and converted into one another.
+fn manifest(random: &mut Random, count: usize) -> Manifest {
+    let symbol = random.once_in(3).then(|| {
+        let multiple = *random.pick(&[1, 1, 2, 4, 8]);
+        Facts { min: random.between(0, 1), max: 64, multiple }
+    });
+    let axes = loop {
+        let rank = random.below(4) + usize::from(symbol.is_some() || !random.once_in(10));
+        let least = i64::from(symbol.is_some() || !random.once_in(15));
+        let mut axes: Vec<(String, i64)> = (0..rank)
+            .map(|k| (["a", "b", "c", "d"][k].to_owned(), random.between(least, 12)))
+            .collect();
+        if let Some(facts) = symbol {
+            axes[0].1 = facts.multiple;
+        }
+        if axes.iter().map(|(_, e)| e).product::<i64>() <= 400 {
+            break axes;
+        }
+    };
+    let sizes: Vec<i64> = match symbol {
+        None => vec![0],
+        Some(facts) => (0..3)
+            .map(|_| facts.multiple * random.between(i64::from(facts.min > 0), 16 / facts.multiple))
+            .collect(),
+    };
+    let shared = random.pick(TYPES).0;
+    let mut tensors: Vec<Tensor> = Vec::new();
+    while tensors.len() < count {
+        let dtype = if tensors.len() + 2 < count { shared } else { random.pick(TYPES).0 };
+        let (_, width, integer) = *TYPES.iter().find(|row| row.0 == dtype).unwrap();
+        let kinds = Kinds {
+            bits: symbol.is_none() && random.once_in(5),
+            skews: symbol.is_none() && random.once_in(5),
+            empty: true,
+            symbol: symbol.is_some(),
+            element_bits: width,
+        };
+        let case = generate::good_of(random, kinds, &axes, symbol);
+        let small = |size: &i64| {
+            let case = if symbol.is_some() { case.at(*size) } else { case.clone() };
+            truth(&case).is_ok_and(|truth| truth.physical_elements <= 30_000)
+        };
+        if !sizes.iter().all(small) || truth(&case).is_err() {
+            continue;
+        }
+        let fill = match random.below(4) {
+            0 => Fill::Nothing,
+            1 if integer => Fill::One,
+            _ => Fill::Zero,
+        };
+        let fill = if dtype.starts_with('i') && width == 2 && fill == Fill::One {
+            Fill::Zero
+        } else {
+            fill
+        };
+        let fill = if dtype == "f8e8m0fnu" { Fill::Nothing } else { fill };
+        let high_first = width < 8 && random.once_in(2);
+        let tensor = Tensor { name: format!("t{}", tensors.len()), dtype, fill, high_first, case };
+        let alone =
+            Manifest { tensors: vec![tensor.clone()], converts: Vec::new(), sizes: Vec::new() };
+        if compiled(&alone.text()).is_some() {
+            tensors.push(tensor);
+        }
+    }
+    let common = count - 2;
+    let converts =
+        (0..common).map(|from| (from, (from + 1) % common)).filter(|(a, b)| a != b).collect();
+    Manifest { tensors, converts, sizes }
+}
+
+#[test]
+fn random_manifests_give_c_that_agrees_with_the_oracle() {
+    let (manifests, tensors) = if full() { (50, 6) } else { (6, 6) };
+    for seed in 0..manifests {
+        let mut random = Random::new(u64::try_from(seed).unwrap() + 3_000_000);
+        let manifest = manifest(&mut random, tensors);
+        run(&format!("seed {seed}"), seed, &manifest, full());
+    }
+}
+
+fn fixed(name: &str, dtype: &'static str, axes: &[(&str, i64)], steps: Vec<Step>) -> Tensor {
+    let axes = axes.iter().map(|(axis, extent)| ((*axis).to_owned(), *extent)).collect();
+    let symbol = Some(Facts { min: 0, max: 4096, multiple: 1 });
+    let case = Case { axes, symbol, element_bits: bits(dtype), steps };
+    Tensor { name: name.to_owned(), dtype, fill: Fill::Zero, high_first: false, case }
+}
+
+#[test]
+fn the_layouts_of_the_field_agree_at_ten_random_sizes_of_the_batch() {
+    let mut random = Random::new(4_000_000);
+    let mut sizes = |most: i64| (0..10).map(|_| random.between(0, most)).collect::<Vec<i64>>();
+    let item = |name: &str, index: Tree| MapItem { name: name.to_owned(), index, extent: None };
+    let axis = Tree::Axis;
+    let four = || Tree::Int(4);
+    let nchw4c = Step::Map {
+        items: vec![
+            item("n", axis(0)),
+            item("co", bin(random::Op::Div, axis(3), four())),
+            item("h", axis(1)),
+            item("w", axis(2)),
+            item("ci", bin(random::Op::Mod, axis(3), four())),
+        ],
+        separators: Vec::new(),
+        all_parentheses: false,
+    };
+    let tile = || Step::Tile {
+        entries: vec![Some(8), Some(128)],
+        names: ["ro", "co", "ri", "ci"].map(str::to_owned).to_vec(),
+    };
+    let nhwc = [("n", 1), ("h", 5), ("w", 7), ("c", 10)];
+    let images = Manifest {
+        tensors: vec![
+            fixed("nhwc", "f32", &nhwc, Vec::new()),
+            fixed("nchw4c", "f32", &nhwc, vec![nchw4c]),
+        ],
+        converts: vec![(0, 1), (1, 0)],
+        sizes: sizes(12),
+    };
+    run("nchw4c", 0, &images, true);
+    let matrix = [("n", 1), ("i", 500)];
+    let matrices = Manifest {
+        tensors: vec![
+            fixed("dense", "bf16", &matrix, Vec::new()),
+            fixed("tiled", "bf16", &matrix, vec![tile()]),
+        ],
+        converts: vec![(0, 1), (1, 0)],
+        sizes: sizes(40),
+    };
+    run("tiles 2-D", 1, &matrices, true);
+    let four_d = [("n", 1), ("h", 2), ("w", 9), ("c", 130)];
+    let four_d = Manifest {
+        tensors: vec![
+            fixed("dense", "i8", &four_d, Vec::new()),
+            fixed("tiled", "i8", &four_d, vec![tile()]),
+        ],
+        converts: vec![(0, 1), (1, 0)],
+        sizes: sizes(3),
+    };
+    run("tiles 4-D", 2, &four_d, true);
+}
