@@ -55,7 +55,7 @@ pub struct Digits {
     pub digits: Vec<Digit>,
     /// All chains; every logical axis is carried by exactly one.
     pub chains: Vec<Chain>,
-    /// One sum per target, in the targets' order (for a layout: its storage axes).
+    /// One sum per target, in the targets' order (for a layout: see `Layout::digit_targets`).
     pub targets: Vec<Form>,
 }
 

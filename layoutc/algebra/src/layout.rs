@@ -46,6 +46,15 @@ pub enum Proof {
     Enumeration,
 }
 
+/// What the targets of a layout's digits are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DigitTargets {
+    /// One target per storage axis: its index.
+    Storage,
+    /// One target in all: the offset in the flat buffer, where strides are given and only it can be one-to-one.
+    Offset,
+}
+
 /// A layout whose verdict is proven. Lists are outermost first; counts are elements of the tensor's own type.
 #[derive(Debug, Clone)]
 pub struct Layout {
@@ -77,8 +86,10 @@ pub struct Layout {
     pub verdict: Verdict,
     /// How it was reached.
     pub proof: Proof,
-    /// The normal form, where the layout has one.
+    /// The normal form, where the layout has one. Every chain of it carries axes.
     pub digits: Option<Digits>,
+    /// What the targets of the normal form are.
+    pub digit_targets: DigitTargets,
     /// How many elements the tensor has.
     pub logical_elements: Expr,
     /// How many slots the flat buffer has (pitch included).

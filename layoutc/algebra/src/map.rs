@@ -41,7 +41,7 @@ pub enum MapErrorKind {
     #[error("`{0}` is no axis, const, parameter or symbol here")]
     UnknownName(String),
     /// The parameters do not match the axes.
-    #[error("the map takes {params} axes, and there are {}: {}", axes.len(), axes.join(", "))]
+    #[error("the map takes {}, and there are {}: {}", counted(*params), axes.len(), axes.join(", "))]
     Arity {
         /// How many the parameters take.
         params: usize,
@@ -418,6 +418,11 @@ impl Resolver<'_> {
             }
         }
     }
+}
+
+/// `1 axis`, `2 axes`.
+fn counted(axes: usize) -> String {
+    if axes == 1 { String::from("1 axis") } else { format!("{axes} axes") }
 }
 
 fn has_axes(expr: &Expr) -> bool {

@@ -1,4 +1,10 @@
 //! Random layouts against an oracle that looks at every element. `LAYOUTC_FULL=1` tries a hundred thousand.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test may panic and print"
+)]
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "helpers of tests")]
 

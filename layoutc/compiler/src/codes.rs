@@ -83,6 +83,7 @@ codes! {
     PaddingFill "padding::fill" "the fill value does not fit the element type"
     NameCollision "name::collision" "two generated identifiers are equal"
     LimitGenerated "limit::generated" "the generated arithmetic leaves its limits"
+    LimitIndexType "limit::index_type" "a tensor does not fit the index type"
     TemplateSyntax "template::syntax" "a template is not well-formed or misuses a value"
     TemplateUndefined "template::undefined" "a template uses a value that the model does not have"
     TemplateFuel "template::fuel" "a template takes too many steps"

@@ -1,6 +1,6 @@
 //! The compiler: layout manifests in, generated source out. It reads no file, no clock and no environment.
 //!
-//! text → syntax ([`manifest`]) → model ([`check`]) → plan ([`plan`]) → source ([`emit()`]). Each stage takes its input by
+//! text → syntax ([`manifest`]) → model ([`check()`]) → plan ([`plan`]) → source ([`emit()`]). Each stage takes its input by
 //! reference, returns a new value and collects all diagnostics; only this file sees all of them.
 
 pub mod check;
@@ -54,6 +54,7 @@ pub fn emit(
     let settings = CSettings {
         prefix: config.project.prefix.clone(),
         standard: target.standard.name().to_string(),
+        index: target.index_type,
         emit: target.emit.iter().copied().map(part).collect(),
     };
     let templates = Templates { user: templates.clone() };

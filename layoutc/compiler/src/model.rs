@@ -1,4 +1,4 @@
-//! The checked model: what a manifest means. Only [`crate::check`] makes one; later stages take it on trust.
+//! The checked model: what a manifest means. Only [`crate::check()`] makes one; later stages take it on trust.
 
 use layoutc_algebra::expr::{BinOp, Expr};
 use layoutc_algebra::layout::Layout;

@@ -12,7 +12,8 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         let distance = if same(candidate) { 0 } else { distance(word, candidate) };
         (distance, candidate)
     });
-    let limit = (length / 3).max(1);
+    // One letter is near every other.
+    let limit = if length < 2 { 0 } else { (length / 3).max(1) };
     scored
         .filter(|(distance, _)| *distance <= limit)
         .min_by_key(|(distance, _)| *distance)

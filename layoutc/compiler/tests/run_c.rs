@@ -3,13 +3,13 @@
 
 mod common;
 
-use std::process::Command;
-
-use common::cc::{compilers, folder, run, write};
+use common::cc::{compile_and_run, compilers, folder, full, run, run_with, write};
 use common::{Build, ZERO, digits, manifest, nchw4c, permuted, row_major, tensor};
 use layoutc_algebra::digits::Chain;
 use layoutc_algebra::expr::{Cmp, Var};
 use layoutc_algebra::layout::Layout;
+use layoutc_compiler::codes::Code;
+use layoutc_compiler::config::IndexType;
 use layoutc_compiler::emit::{CSettings, Templates, dialect, emit};
 use layoutc_compiler::model::{Convert, Fill, FillValue, Memory};
 
@@ -248,9 +248,11 @@ fn every_element_size_round_trips() {
         "c64x2",
         "i64x16",
     ];
+    // One of each size, signed and not, in the ordinary run.
+    let few = ["f64", "f16", "f4e2m1fn", "i8", "i4", "i2", "u4", "u1", "c64", "f32x4", "u8x3"];
     let one = Fill::Value(FillValue::Integer(1));
     let mut tensors = Vec::new();
-    for dtype in names {
+    for dtype in names.into_iter().filter(|dtype| full() || few.contains(dtype)) {
         for (name, layout, fill) in [
             ("padded", nchw4c([2, 3, 5, 7], &[2]), one),
             ("whole", row_major(&[("a", 3), ("b", 3)]), ZERO),
@@ -394,16 +396,76 @@ fn float_helpers_agree_with_the_formats() {
     let folder = folder("floats");
     write(&folder, &outputs);
     std::fs::write(folder.join("floats_main.c"), include_str!("floats.c")).unwrap();
-    for (compiler, flags) in compilers() {
-        let compiled = Command::new(compiler)
-            .args(&flags)
-            .args(["-o", "floats_main", "floats_main.c"])
-            .current_dir(&folder)
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&compiled.stderr);
-        assert!(compiled.status.success(), "{compiler}:\n{said}");
-        let ran = Command::new(folder.join("floats_main")).output().unwrap();
-        assert_eq!(String::from_utf8_lossy(&ran.stdout), "ok\n", "{compiler}");
+    for compiler in compilers() {
+        let printed = compile_and_run(&folder, "floats_main", &["floats_main.c"], compiler);
+        assert!(printed.is_none_or(|printed| printed == "ok\n"));
     }
+}
+
+#[test]
+fn indices_of_32_bits_run_where_they_fit() {
+    let fill = Fill::Value(FillValue::Integer(1));
+    let mut tensors: Vec<_> = every_layout()
+        .into_iter()
+        .map(|(name, layout)| tensor(name, "i16", layout, fill))
+        .collect();
+    for dtype in ["u4", "u1"] {
+        tensors.push(tensor(&format!("{dtype}_odd"), dtype, odd_strides(false), fill));
+        tensors.push(tensor(&format!("{dtype}_halo"), dtype, blocked_halo(false), fill));
+    }
+    // The last element has the greatest offset of the type.
+    tensors.push(tensor("largest", "u8", row_major(&[("h", 2_147_483_647), ("w", 1)]), fill));
+    let manifest = manifest(tensors, Vec::new());
+    let settings = CSettings { index: IndexType::Int32, ..CSettings::default() };
+    for output in emit(&manifest, &settings, "index32", &Templates::default()).unwrap() {
+        assert!(!output.text.contains("int64_t"), "{}", output.path);
+    }
+    let printed = run_with("index32", &manifest, &settings);
+    assert!(printed.contains("\nlargest: ok at the corners only"), "{printed}");
+}
+
+#[test]
+fn a_tensor_beyond_the_index_type_is_refused_with_the_figure() {
+    let tensors = vec![
+        tensor("bytes", "f32", row_major(&[("n", 65536), ("c", 8192)]), ZERO),
+        tensor("elements", "u1", row_major(&[("n", 65536), ("c", 65536)]), ZERO),
+        tensor("fits", "u8", row_major(&[("n", 65536), ("c", 8192)]), ZERO),
+    ];
+    let manifest = manifest(tensors, Vec::new());
+    let settings = CSettings { index: IndexType::Int32, ..CSettings::default() };
+    let faults = emit(&manifest, &settings, "a", &Templates::default()).unwrap_err();
+    assert!(faults.iter().all(|fault| fault.code == Code::LimitIndexType));
+    let messages: Vec<&str> = faults.iter().map(|fault| fault.message.as_str()).collect();
+    assert_eq!(
+        messages,
+        [
+            "`bytes` does not fit `int32_t`: it takes up to 2147483648 bytes, and the type ends at 2147483647",
+            "`elements` does not fit `int32_t`: it takes up to 4294967296 elements, and the type ends at 2147483647",
+        ]
+    );
+}
+
+#[test]
+fn runs_that_both_sides_share_are_copied_as_one() {
+    let rows = || row_major(&[("n", 3), ("h", 4), ("w", 5), ("c", 6)]);
+    let planes = permuted(&[("n", 3), ("h", 4), ("w", 5), ("c", 6)], &[3, 0, 1, 2]);
+    let tensors = vec![
+        tensor("same", "f32", rows(), ZERO),
+        tensor("nibbles", "u4", rows(), ZERO),
+        tensor("planes", "f32", planes, ZERO),
+        tensor("blocks", "f64", nchw4c([2, 3, 5, 8], &[]), ZERO),
+        tensor("pitched", "i32", pitched(), ZERO),
+    ];
+    let manifest = manifest(tensors, vec![Convert { from: 0, to: 2, axes: vec![0, 1, 2, 3] }]);
+    let outputs = emit(&manifest, &CSettings::default(), "runs", &Templates::default()).unwrap();
+    let body = |name: &str| {
+        let (_, rest) = outputs[1].text.split_once(&format!("void {name}(")).unwrap();
+        rest.split_once("\n}").unwrap().0.split_once("{\n").unwrap().1.to_owned()
+    };
+    assert_eq!(body("same_pack"), "    memcpy(physical, logical, 1440);");
+    assert!(body("nibbles_pack").contains("for (int64_t n_to_c = 0; n_to_c < 360; ++n_to_c) {"));
+    assert!(body("same_to_planes").contains("planes[d0 + n_to_w] = same[c + n_to_w * 6];"));
+    assert!(body("blocks_pack").contains("memcpy(&physical[p2], &logical[l2], 32);"));
+    assert!(body("pitched_pack").contains("memcpy(&physical[p0], &logical[l0], 24);"));
+    run("runs", &manifest);
 }

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::{BuildError, Builder, check_size, current};
 use crate::expr::{BinOp, Cmp, Comparison, Expr, ExprError, Predicate, Var};
-use crate::layout::{Axis, Layout, Proof, Symbol, Verdict};
+use crate::layout::{Axis, DigitTargets, Layout, Proof, Symbol, Verdict};
 use crate::physical::{self, Placement, groups};
 use crate::poly::{Atom, Poly};
 use crate::proof::check::{self, Certificate, CheckError, Targets};
@@ -156,6 +156,7 @@ impl Builder {
         // Digits that are cut up beyond their radix serve the proof, not loops.
         let digits =
             proven.digits.clone().filter(|d| d.chains.iter().all(|chain| chain.of_digit.is_none()));
+        let strided = self.demands.strides.is_some();
         let layout = Layout {
             symbols: self.symbols,
             logical: self.logical,
@@ -172,6 +173,7 @@ impl Builder {
             verdict,
             proof: proven.proof,
             digits,
+            digit_targets: if strided { DigitTargets::Offset } else { DigitTargets::Storage },
             logical_elements,
             physical_elements,
             alignment_bytes,

@@ -208,6 +208,8 @@ impl Builder {
             if self.facts.bounds(&own)?.0 < 0 { at_least_zero(&own, &self.facts)? } else { own };
         let Some(stated) = &item.extent else { return Ok(own) };
         let stated = self.facts.simplify(stated)?;
+        // What a step takes over has no text; what the user states is meant.
+        *explained |= !item.span.is_empty();
         if self.facts.proves_ge(&stated, &own)? {
             if !self.facts.proves_eq(&stated, &own)? {
                 *explained = true;

@@ -125,8 +125,8 @@ fn the_coordinate_of_rank_0_is_an_empty_line() {
 #[test]
 fn an_unknown_tensor_and_a_folder_are_the_command_lines_fault() {
     let world = World::new(&[("a.kdl", BLOCKED)]);
-    let ran = world.run(&["index", "a.kdl", "x", "0,0"]);
-    let line = "error: there is no tensor `x`; did you mean `t`?\n";
+    let ran = world.run(&["index", "a.kdl", "tt", "0,0"]);
+    let line = "error: there is no tensor `tt`; did you mean `t`?\n";
     assert_eq!(ran.refused(), (Some(2), line));
     assert_eq!(world.run(&["index", ".", "t", "0,0"]).code, Some(2));
 }

@@ -45,7 +45,8 @@ pub(super) fn parse_fault(error: &ParseError, text: &Text, file: &Arc<str>) -> D
             .help("`//` is the quotient rounded down, as in Python: `c // 4`"),
         ParseErrorKind::TooBig { .. } => Diagnostic::error(Code::ExprOverflow, message, place, "")
             .note(format!("the largest literal is {}", i64::MAX)),
-        ParseErrorKind::TooDeep => Diagnostic::error(Code::ExprNesting, message, place, ""),
+        ParseErrorKind::TooDeep => Diagnostic::error(Code::ExprNesting, message, place, "")
+            .help("let one map follow another, each with a part of it"),
         ParseErrorKind::EmptyGroup => Diagnostic::error(
             Code::SeparatorsEmptyGroup,
             message,

@@ -74,7 +74,7 @@ pub(super) fn build_fault(
             "",
         )
         .note(format!("{tensor}{} would land at {value}", index(witness)))
-        .help(format!("add what is missing: `… + {}`", value.unsigned_abs()))
+        .help("indices count from 0: add what is missing")
         .witness(vec![witness.clone()]),
         BuildError::ExtentTooSmall { witness, value, needed, .. } => {
             let needed = text(needed, logical, symbols);
@@ -117,7 +117,11 @@ pub(super) fn size(tensor: &str, logical: &[Axis], symbols: &[Symbol], place: Pl
         logical.iter().map(|axis| text(&axis.extent, logical, symbols)).collect();
     let mut fault = Diagnostic::error(Code::LimitSize, message, place, "");
     if !factors.is_empty() {
-        fault = fault.note(format!("its extents are {}", factors.join(" × ")));
+        fault = fault.note(format!("its logical extents are {}", factors.join(" × ")));
+    }
+    let elements = logical.iter().map(|axis| axis.extent.as_const()).product::<Option<i128>>();
+    if elements.is_some_and(|elements| elements <= i128::from(u32::MAX)) {
+        fault = fault.note("the layout spreads them over more slots than can be counted");
     }
     for symbol in symbols {
         fault = fault.note(format!("`{}` may be {}", symbol.name, symbol.max));

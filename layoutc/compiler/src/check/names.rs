@@ -39,15 +39,15 @@ fn axes(tensor: &TensorItem, file: &Arc<str>, diagnostics: &mut Vec<Diagnostic>)
 fn reserved(name: &Name, what: &str, file: &Arc<str>, diagnostics: &mut Vec<Diagnostic>) {
     let Some(language) = emit::reserved(&name.value) else { return };
     let message =
-        format!("`{}` is reserved in {language}, so no {what} can be called so", name.value);
+        format!("`{}` is reserved in {language}, so no {what} can have this name", name.value);
     let place = Place::new(file, name.span.clone());
-    let error = Diagnostic::error(Code::NameReserved, message, place, "");
-    diagnostics.push(
-        error.help(
-            format!("call it `{}_axis`, say", name.value.trim_start_matches('_'))
-                .replace("_axis", if what == "axis" { "_axis" } else { "_data" }),
-        ),
-    );
+    let suffix = match what {
+        "axis" => "axis",
+        "symbol" => "extent",
+        _ => "data",
+    };
+    let help = format!("call it `{}_{suffix}`, say", name.value.trim_start_matches('_'));
+    diagnostics.push(Diagnostic::error(Code::NameReserved, message, place, "").help(help));
 }
 
 /// Names that are equal, or equal but for case: files and macros would collide.

@@ -1,6 +1,9 @@
 //! Padding: forbidden, unexplained, or too much of it.
 
-use layoutc_algebra::expr::Expr;
+use std::collections::BTreeSet;
+
+use layoutc_algebra::digits::{Digits, Form};
+use layoutc_algebra::expr::{BinOp, Expr};
 use layoutc_algebra::layout::{Layout, Verdict};
 use layoutc_algebra::simplify::Facts;
 
@@ -75,17 +78,48 @@ fn share(layout: &Layout) -> Option<f64> {
 fn is_unexplained(layout: &Layout) -> bool {
     let Some(digits) = &layout.digits else { return true };
     let facts = Facts::new(&layout.symbols);
-    let product = |factors: Vec<&Expr>| {
-        let mut product = Expr::constant(1);
-        for factor in factors {
-            product = Expr::binary(layoutc_algebra::expr::BinOp::Mul, &product, factor).ok()?;
+    let mut filled = Vec::new();
+    let mut told = BTreeSet::new();
+    for (form, axis) in digits.targets.iter().zip(&layout.storage) {
+        // An axis that is a number in digits of its own is rounded up as far as it spans.
+        let own = form.terms.iter().all(|(digit, _)| !told.contains(digit));
+        if own && is_number(form, digits) {
+            told.extend(form.terms.iter().map(|(digit, _)| *digit));
+            filled.push(&axis.extent);
         }
-        Some(product)
-    };
-    let filled = product(digits.digits.iter().map(|digit| &digit.extent).collect());
-    let slots = product(layout.storage.iter().map(|axis| &axis.extent).collect());
-    match (filled, slots) {
+    }
+    let others = digits.digits.iter().enumerate().filter(|(k, _)| !told.contains(k));
+    filled.extend(others.map(|(_, digit)| &digit.extent));
+    let slots = product(layout.storage.iter().map(|axis| &axis.extent));
+    match (product(filled), slots) {
         (Some(filled), Some(slots)) => !facts.proves_ge(&filled, &slots).unwrap_or(false),
         _ => false,
     }
+}
+
+/// Whether a sum of digits takes every value from 0 to its greatest once: each weight is the count of what the
+/// smaller ones reach.
+fn is_number(form: &Form, digits: &Digits) -> bool {
+    let mut terms: Vec<_> = form
+        .terms
+        .iter()
+        .filter_map(|(k, weight)| digits.digits.get(*k).map(|digit| (*weight, &digit.extent)))
+        .collect();
+    terms.sort_by_key(|(weight, _)| *weight);
+    let mut reach = Some(1_i128);
+    for (weight, extent) in &terms {
+        if reach != Some(*weight) {
+            return false;
+        }
+        reach = extent.as_const().and_then(|extent| weight.checked_mul(extent));
+    }
+    form.constant == 0 && !terms.is_empty()
+}
+
+fn product<'a>(factors: impl IntoIterator<Item = &'a Expr>) -> Option<Expr> {
+    let mut product = Expr::constant(1);
+    for factor in factors {
+        product = Expr::binary(BinOp::Mul, &product, factor).ok()?;
+    }
+    Some(product)
 }

@@ -4,7 +4,7 @@ use layoutc_algebra::build::FinishError;
 use layoutc_algebra::expr::Var;
 use layoutc_algebra::layout::{Axis, Symbol};
 use layoutc_algebra::map::Item;
-use layoutc_algebra::parse::ItemText;
+use layoutc_algebra::parse::{ItemText, Span};
 use layoutc_algebra::proof::{Lost, MAX_POINTS, MAX_SLOTS, Refusal};
 
 use super::expr::place_in;
@@ -20,6 +20,8 @@ pub(super) struct Told<'a> {
     pub(super) symbols: &'a [Symbol],
     /// The last map of the layout, if it has one.
     pub(super) site: Option<&'a Site>,
+    /// The node of `strides`, if the layout has one.
+    pub(super) strides: Option<&'a Place>,
     /// The layout's node, or the tensor's name when it has none.
     pub(super) place: Place,
 }
@@ -94,43 +96,118 @@ fn blame(
     first: &[i128],
     second: &[i128],
 ) -> (Place, String, Option<String>) {
-    let Some(site) = told.site else { return (told.place.clone(), String::new(), None) };
-    let whole = place_in(&site.text, &(0..site.text.value.len()), &site.file);
-    if !site.direct {
-        return (whole, String::new(), None);
-    }
-    // An axis in which the two differ and that nothing reads.
-    let differing = (0..first.len()).filter(|k| first.get(*k) != second.get(*k));
-    for axis in differing {
-        let name = axis_name(site, axis, told.logical);
-        if !site.map.items.iter().any(|item| reads(item, axis)) {
-            let help = format!("keep it: `{}`", with_item(site, &name, None));
-            return (whole, format!("{name} is in no index"), Some(help));
+    let site = match told.site {
+        Some(site) if site.direct => site,
+        Some(site) if site.only && told.strides.is_none() => {
+            return (whole(site), drops(told, lost), None);
         }
+        _ => {
+            let place = told.strides.unwrap_or(&told.place).clone();
+            return (place, drops(told, lost), None);
+        }
+    };
+    // An axis in which the two differ and that nothing reads.
+    let unread: Vec<usize> =
+        (0..told.logical.len()).filter(|k| !site.map.items.iter().any(|i| reads(i, *k))).collect();
+    let parts = missing(site, told.logical, lost, &unread);
+    let help = || match parts.as_slice() {
+        [] => None,
+        [only] => Some(format!("keep {} too: `{}`", only.kind, with_items(site, &parts))),
+        _ => Some(format!("keep what is dropped: `{}`", with_items(site, &parts))),
+    };
+    if let Some(axis) = unread.into_iter().find(|k| first.get(*k) != second.get(*k)) {
+        let name = axis_name(site, axis, told.logical);
+        return (whole(site), format!("{name} is in no index"), help());
     }
     if let Some(digit) = lost.iter().find(|digit| digit.plain)
-        && let Some(position) = site.map.items.iter().position(|item| reads(item, digit.axis))
-        && let Some(item) = site.map.items.get(position)
+        && let Some(item) = site.map.items.iter().find(|item| reads(item, digit.axis))
     {
-        let name = axis_name(site, digit.axis, told.logical);
-        let (part, kind) = digit_text(&name, digit);
-        let at = if digit.weight == 1 { position + 1 } else { position };
-        let help = format!("keep the {kind} too: `{}`", with_item(site, &part, Some(at)));
-        return (place_in(&site.text, &item.span, &site.file), format!("drops {part}"), Some(help));
+        let (part, _) = digit_text(&axis_name(site, digit.axis, told.logical), digit);
+        return (place_in(&site.text, &item.span, &site.file), format!("drops {part}"), help());
+    }
+    if let Some(strides) = told.strides {
+        return (strides.clone(), "does not tell them apart".to_string(), None);
     }
     // All the items that read the axes at fault.
-    let spans: Vec<_> =
-        targets.iter().filter_map(|k| site.map.items.get(*k)).map(|item| &item.span).collect();
-    let start = spans.iter().map(|span| span.start).min();
-    let end = spans.iter().map(|span| span.end).max();
+    let items: Vec<&Item> = targets.iter().filter_map(|k| site.map.items.get(*k)).collect();
+    let start = items.iter().map(|item| item.span.start).min();
+    let end = items.iter().map(|item| item.span.end).max();
     match (start, end) {
-        (Some(start), Some(end)) if start < end => (
-            place_in(&site.text, &(start..end), &site.file),
-            "does not tell them apart".to_string(),
-            None,
-        ),
-        _ => (whole, String::new(), None),
+        (Some(start), Some(end)) if start < end => {
+            let overlap = items.len() == 1 && site.text.value.get(start..end).is_some_and(is_sum);
+            (
+                place_in(&site.text, &(start..end), &site.file),
+                "does not tell them apart".to_string(),
+                overlap.then(|| {
+                    "give each term a weight above all that the smaller terms add up to".to_string()
+                }),
+            )
+        }
+        _ => (whole(site), String::new(), None),
     }
+}
+
+fn whole(site: &Site) -> Place {
+    place_in(&site.text, &(0..site.text.value.len()), &site.file)
+}
+
+fn is_sum(text: &str) -> bool {
+    text.contains('+') && !text.contains(['&', '^'])
+}
+
+/// `drops c // 4`, in the words of the tensor's own axes; empty when no digit of an axis is at fault.
+fn drops(told: &Told<'_>, lost: &[Lost]) -> String {
+    let digit = lost.iter().find(|digit| digit.plain);
+    let name = digit.and_then(|digit| told.logical.get(digit.axis));
+    match (digit, name) {
+        (Some(digit), Some(axis)) => format!("drops {}", digit_text(&axis.name, digit).0),
+        _ => String::new(),
+    }
+}
+
+/// Something to add to a map.
+struct Part {
+    /// As it is to be written.
+    text: String,
+    /// What to call it.
+    kind: &'static str,
+    at: At,
+}
+
+/// Where something is added to a map's written items.
+#[derive(PartialEq, Eq)]
+enum At {
+    Before(usize),
+    After(usize),
+    End,
+}
+
+/// All that a map drops: the axes that no item reads, and digits of those that are read.
+fn missing(site: &Site, logical: &[Axis], lost: &[Lost], unread: &[usize]) -> Vec<Part> {
+    let mut parts: Vec<Part> = Vec::new();
+    for digit in lost.iter().filter(|digit| digit.plain && !unread.contains(&digit.axis)) {
+        let Some(item) = site.map.items.iter().find(|item| reads(item, digit.axis)) else {
+            continue;
+        };
+        let written = |text: &ItemText| match text {
+            ItemText::Star(_, span) => *span == item.span,
+            ItemText::Expr { expr, .. } => expr.span == item.span,
+        };
+        let at = match site.parsed.items.iter().position(written) {
+            Some(k) if digit.weight == 1 => At::After(k),
+            Some(k) => At::Before(k),
+            None => At::End,
+        };
+        let (text, kind) = digit_text(&axis_name(site, digit.axis, logical), digit);
+        parts.push(Part { text, kind, at });
+    }
+    for axis in unread {
+        let text = axis_name(site, *axis, logical);
+        if parts.iter().all(|part| part.text != text) {
+            parts.push(Part { text, kind: "it", at: At::End });
+        }
+    }
+    parts
 }
 
 fn reads(item: &Item, axis: usize) -> bool {
@@ -140,58 +217,70 @@ fn reads(item: &Item, axis: usize) -> bool {
 /// `c // 4`, `c % 4` or `c // 4 % 8`, and what to call it.
 fn digit_text(name: &str, digit: &Lost) -> (String, &'static str) {
     match (digit.weight, digit.count, digit.top) {
-        (1, Some(count), false) => (format!("{name} % {count}"), "remainder"),
-        (1, _, _) => (name.to_string(), "index"),
-        (weight, Some(count), false) => (format!("{name} // {weight} % {count}"), "digit"),
-        (weight, _, _) => (format!("{name} // {weight}"), "quotient"),
+        (1, Some(count), false) => (format!("{name} % {count}"), "the remainder"),
+        (1, _, _) => (name.to_string(), "the index"),
+        (weight, Some(count), false) => (format!("{name} // {weight} % {count}"), "the digit"),
+        (weight, _, _) => (format!("{name} // {weight}"), "the quotient"),
     }
 }
 
-/// The name that the map's text has for a logical axis.
+/// The name that the map's text has for a logical axis: that of the parameter which takes it, `*outer` for one that
+/// takes several.
 fn axis_name(site: &Site, axis: usize, logical: &[Axis]) -> String {
-    let own = || logical.get(axis).map(|a| a.name.clone()).unwrap_or_default();
-    match &site.parsed.params {
-        Some(params) if params.iter().all(|p| !p.star) => {
-            params.get(axis).map_or_else(own, |param| param.name.clone())
-        }
-        _ => own(),
+    let Some(params) = &site.parsed.params else {
+        return logical.get(axis).map(|a| a.name.clone()).unwrap_or_default();
+    };
+    let name = |k: usize| params.get(k).map(|param| param.name.clone()).unwrap_or_default();
+    let Some(star) = params.iter().position(|param| param.star) else { return name(axis) };
+    let taken = logical.len().saturating_sub(params.len() - 1);
+    if axis < star {
+        name(axis)
+    } else if axis < star + taken {
+        format!("*{}", name(star))
+    } else {
+        name(axis + 1 - taken)
     }
 }
 
-/// The map's items as written, with one more at a position (or last).
-fn with_item(site: &Site, part: &str, at: Option<usize>) -> String {
-    let text = |item: &ItemText| {
-        let span = match item {
-            ItemText::Star(_, span) => span.clone(),
-            ItemText::Expr { name, expr, extent } => {
-                let start = name.as_ref().map_or(expr.span.start, |(_, span)| span.start);
-                start..extent.as_ref().map_or(expr.span.end, |extent| extent.span.end)
-            }
-        };
-        site.text.value.get(span).unwrap_or_default().to_string()
-    };
-    let items: Vec<String> = site.parsed.items.iter().map(text).collect();
-    let at = at.unwrap_or(items.len()).min(items.len());
+/// The map's items as written, with the parts that are missing.
+fn with_items(site: &Site, parts: &[Part]) -> String {
     let mut out = String::from("(");
-    let join = |out: &mut String, part: &str, separated: bool| {
-        if out.len() > 1 {
-            out.push_str(if separated { " | " } else { ", " });
+    let mut first = true;
+    let mut push = |text: &str, separator: &str| {
+        if !first {
+            out.push_str(separator);
         }
-        out.push_str(part);
+        first = false;
+        out.push_str(text);
     };
-    for (k, item) in items.iter().enumerate() {
+    for (k, item) in site.parsed.items.iter().enumerate() {
         let separated = site.parsed.separators.iter().any(|(after, _)| *after == k);
-        if k == at {
-            join(&mut out, part, separated);
+        let mut separator = if separated { " | " } else { ", " };
+        for part in parts.iter().filter(|part| part.at == At::Before(k)) {
+            push(&part.text, separator);
+            separator = ", ";
         }
-        // What is put in right after a separator takes it along.
-        join(&mut out, item, separated && k != at);
+        push(site.text.value.get(item_span(item)).unwrap_or_default(), separator);
+        for part in parts.iter().filter(|part| part.at == At::After(k)) {
+            push(&part.text, ", ");
+        }
     }
-    if at == items.len() {
-        join(&mut out, part, false);
+    for part in parts.iter().filter(|part| part.at == At::End) {
+        push(&part.text, ", ");
     }
     out.push(')');
     out
+}
+
+/// The bytes of an item with its name and its extent.
+fn item_span(item: &ItemText) -> Span {
+    match item {
+        ItemText::Star(_, span) => span.clone(),
+        ItemText::Expr { name, expr, extent } => {
+            let start = name.as_ref().map_or(expr.span.start, |(_, span)| span.start);
+            start..extent.as_ref().map_or(expr.span.end, |extent| extent.span.end)
+        }
+    }
 }
 
 fn unproven(

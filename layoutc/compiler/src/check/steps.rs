@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use layoutc_algebra::build::Builder;
+use layoutc_algebra::build::{BuildError, Builder};
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::map::{IndexMap, Scope as MapScope, resolve};
-use layoutc_algebra::parse::{self, MapText};
+use layoutc_algebra::parse::{self, ItemText, MapText, Span};
 use layoutc_algebra::step::{self, Place as OrderPlace, TileExtent};
 
 use super::expr::{constant, map_fault, parse_fault};
@@ -32,6 +32,8 @@ pub(super) struct Site {
     pub(super) map: IndexMap,
     /// Whether its axes are the logical ones.
     pub(super) direct: bool,
+    /// Whether it is the layout's only map.
+    pub(super) only: bool,
 }
 
 /// What the steps say besides the map.
@@ -40,7 +42,10 @@ pub(super) struct Said {
     pub(super) alignment: Option<u64>,
     pub(super) fill: Option<(FillItem, Arc<str>)>,
     pub(super) padding: Option<(PaddingRule, Place)>,
+    /// The last map.
     pub(super) map: Option<Site>,
+    /// The node of `strides`.
+    pub(super) strides: Option<Place>,
     /// The steps as text, one each, transforms unfolded.
     pub(super) lines: Vec<String>,
 }
@@ -100,7 +105,8 @@ impl Applier<'_> {
         let place = ground.place(&step.span);
         if self.said.lines.len() >= MAX_STEPS {
             let message = format!("the layout has more than {MAX_STEPS} steps");
-            return Err(vec![Diagnostic::error(Code::LimitSteps, message, place, "")]);
+            let error = Diagnostic::error(Code::LimitSteps, message, place, "one too many");
+            return Err(vec![error.note("the steps of a transform count wherever it is applied")]);
         }
         if let StepKind::Apply { name, arguments } = &step.kind {
             return self.apply(name, arguments, ground);
@@ -111,8 +117,9 @@ impl Applier<'_> {
             StepKind::Map(text) => self.map(text, ground),
             StepKind::Strides(strides) => {
                 let strides = values(strides, ground, &self.builder)?;
-                let before = self.builder.strides(&strides);
-                before.map_err(|e| vec![build_fault(&e, self.tensor, &self.builder, &place)])
+                let strided = self.builder.strides(&strides);
+                self.said.strides = Some(place.clone());
+                strided.map_err(|e| vec![build_fault(&e, self.tensor, &self.builder, &place)])
             }
             StepKind::AlignBase(bytes) => {
                 let bytes = power_of_two(bytes, ground, &self.builder)?;
@@ -215,22 +222,39 @@ impl Applier<'_> {
                 .filter_map(|e| map_fault(e, text, ground.scope, &known, file))
                 .collect::<Vec<_>>()
         })?;
-        let direct = self.said.map.is_none() && axes == self.builder.logical();
+        let only = self.said.map.is_none();
+        let direct = only && axes == self.builder.logical();
         let applied = self.builder.apply(&map);
         applied.map_err(|e| {
             let span = super::faults::item_of(&e)
                 .and_then(|k| map.items.get(k))
                 .map(|item| item.span.clone());
-            let span = span.unwrap_or(0..text.value.len());
-            vec![build_fault(
-                &e,
-                self.tensor,
-                &self.builder,
-                &super::expr::place_in(text, &span, file),
-            )]
+            let written = match &e {
+                BuildError::ExtentTooSmall { .. } => span.as_ref().and_then(|s| stated(&parsed, s)),
+                _ => None,
+            };
+            let blamed = written.or(span.clone()).unwrap_or(0..text.value.len());
+            let place = super::expr::place_in(text, &blamed, file);
+            let mut fault = build_fault(&e, self.tensor, &self.builder, &place);
+            // With symbols the value is that of one size, not of all.
+            if let BuildError::Negative { value, .. } = &e
+                && self.builder.facts().symbols().is_empty()
+                && let Some(index) = span.and_then(|span| text.value.get(span))
+            {
+                let index = if index.contains(['&', '^']) {
+                    format!("({index})")
+                } else {
+                    index.to_string()
+                };
+                fault.help = vec![format!(
+                    "indices count from 0: write `{index} + {}`",
+                    value.unsigned_abs()
+                )];
+            }
+            vec![fault]
         })?;
         self.said.map =
-            Some(Site { file: Arc::clone(file), text: text.clone(), parsed, map, direct });
+            Some(Site { file: Arc::clone(file), text: text.clone(), parsed, map, direct, only });
         Ok(())
     }
 
@@ -317,10 +341,23 @@ impl Applier<'_> {
         self.open.pop();
         // A fault inside the transform says who applies it.
         applied.map_err(|errors| {
-            let through = format!("applied by `{}` here", self.tensor);
+            let through = match self.open.last() {
+                Some(transform) => format!("applied by the transform `{transform}` here"),
+                None => format!("applied by `{}` here", self.tensor),
+            };
             errors.into_iter().map(|error| error.also(place.clone(), through.clone())).collect()
         })
     }
+}
+
+/// The bytes of the extent that is stated for the index at `index`.
+fn stated(map: &MapText, index: &Span) -> Option<Span> {
+    map.items.iter().find_map(|item| match item {
+        ItemText::Expr { expr, extent: Some(extent), .. } if expr.span == *index => {
+            Some(extent.span.clone())
+        }
+        _ => None,
+    })
 }
 
 /// Names that the user chose for a step's axes may clash with those of the others.
@@ -379,7 +416,8 @@ fn at_least(
         return Err(vec![Diagnostic::error(Code::ExprOverflow, message, place(), "")]);
     }
     if low < least {
-        let message = format!("this must be at least {least}, and it can be {low}");
+        let is = if value.as_const().is_some() { "is" } else { "can be" };
+        let message = format!("this must be at least {least}, and it {is} {low}");
         return Err(vec![Diagnostic::error(Code::StepValue, message, place(), "")]);
     }
     Ok(value)

@@ -108,7 +108,7 @@ impl Checker<'_> {
 
     /// The element type as written and the shape: the tensor's own, or those of the tensor that it is like.
     fn declared(&self) -> Result<(Option<&Text>, &Shape), Vec<Diagnostic>> {
-        let mut seen: BTreeSet<&str> = BTreeSet::new();
+        let mut chain: Vec<&str> = Vec::new();
         let mut item = self.item;
         let mut dtype = item.dtype.as_ref();
         loop {
@@ -119,9 +119,15 @@ impl Checker<'_> {
             }
             let Some(like) = &item.like else { return Err(Vec::new()) };
             let place = self.at(&like.span);
-            if !seen.insert(&item.name.value) {
-                let message = format!("`{}` is like itself", self.item.name.value);
-                return Err(vec![Diagnostic::error(Code::NameCycle, message, place, "")]);
+            let start = chain.iter().position(|earlier| *earlier == item.name.value);
+            chain.push(&item.name.value);
+            if let Some(start) = start {
+                let circle: Vec<&str> = chain.into_iter().skip(start).collect();
+                let message = format!("`like` goes round in a circle: {}", circle.join(" → "));
+                let error = Diagnostic::error(Code::NameCycle, message, place, "leads back");
+                return Err(vec![
+                    error.help("one of them needs a `dtype` and a `shape` of its own"),
+                ]);
             }
             let Some(other) = self.syntax.tensors.iter().find(|t| t.name.value == like.value)
             else {
@@ -308,6 +314,7 @@ impl Checker<'_> {
                 logical,
                 symbols,
                 site: said.map.as_ref(),
+                strides: said.strides.as_ref(),
                 place: self.at(span),
             };
             vec![refusal::fault(&error, &told)]

@@ -104,7 +104,8 @@ impl Default for Targets {
 #[serde(rename_all = "kebab-case")]
 #[schemars(default, deny_unknown_fields)]
 pub struct TargetC {
-    /// The edition of C that the output is written in.
+    /// The edition of C that the header names in its first lines. The output is the same for all of them: C99 that the
+    /// later ones take too.
     pub standard: CStandard,
     /// What is written for each manifest.
     pub emit: Vec<Emit>,

@@ -1,5 +1,6 @@
 //! What tells the languages of the C family apart, as data. The printer reads it; nothing else asks for a language.
 
+use crate::config::IndexType;
 use crate::dtype::Scalar;
 
 /// A language of the C family.
@@ -9,6 +10,10 @@ pub struct Dialect {
     pub name: &'static str,
     /// The type of indices, extents and offsets.
     pub index: &'static str,
+    /// Its greatest value.
+    pub index_max: i64,
+    /// The macro that prints it.
+    pub index_format: &'static str,
     /// The widest integer that a literal without suffix holds.
     pub plain_literal: i64,
     /// What wraps a wider literal, before and after.
@@ -35,6 +40,8 @@ pub struct Dialect {
 pub const C: Dialect = Dialect {
     name: "C",
     index: "int64_t",
+    index_max: i64::MAX,
+    index_format: "PRId64",
     plain_literal: i32::MAX as i64,
     wide_literal: ("INT64_C(", ")"),
     boolean: "bool",
@@ -47,8 +54,28 @@ pub const C: Dialect = Dialect {
     functions: C_FUNCTIONS,
 };
 
+/// C with indices of 32 bits.
+pub const C_INT32: Dialect = Dialect {
+    index: "int32_t",
+    index_max: i32::MAX as i64,
+    index_format: "PRId32",
+    helper: "layoutc_i32_",
+    ..C
+};
+
 /// C without strength reduction, for the definition that the tests hold the generated functions against.
 pub const C_PLAIN: Dialect = Dialect { shifts: false, helper: "plain_", ..C };
+
+/// The same with indices of 32 bits.
+pub const C_INT32_PLAIN: Dialect = Dialect { shifts: false, helper: "plain_", ..C_INT32 };
+
+/// C with indices of a type.
+pub fn c(index: IndexType) -> &'static Dialect {
+    match index {
+        IndexType::Int64 => &C,
+        IndexType::Int32 => &C_INT32,
+    }
+}
 
 fn c_scalar(scalar: Scalar) -> &'static str {
     match scalar {

@@ -6,11 +6,15 @@
 pub mod comment;
 pub mod dialect;
 mod element;
+mod fits;
+mod globals;
 pub mod model;
+mod needs;
 pub mod print;
 pub mod render;
 pub mod seal;
 mod test_unit;
+mod types;
 mod unit;
 
 use std::collections::BTreeSet;
@@ -20,6 +24,7 @@ pub use self::render::Templates;
 
 use self::dialect::C;
 use crate::codes::Code;
+use crate::config::IndexType;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::model::Manifest;
 use crate::plan::lower::PlanError;
@@ -29,8 +34,10 @@ use crate::plan::lower::PlanError;
 pub struct CSettings {
     /// Put before every generated identifier, in upper case before every macro.
     pub prefix: String,
-    /// The standard: `c99` or later.
+    /// The standard that the header names: `c99` or later.
     pub standard: String,
+    /// The type of indices, extents and offsets.
+    pub index: IndexType,
     /// What is asked for.
     pub emit: BTreeSet<Part>,
 }
@@ -38,7 +45,7 @@ pub struct CSettings {
 impl Default for CSettings {
     fn default() -> Self {
         let emit = [Part::Constants, Part::Index, Part::Pack, Part::Test].into_iter().collect();
-        Self { prefix: String::new(), standard: "c99".to_owned(), emit }
+        Self { prefix: String::new(), standard: "c99".to_owned(), index: IndexType::Int64, emit }
     }
 }
 
@@ -85,7 +92,7 @@ pub fn reserved_function(name: &str) -> Option<&'static str> {
 /// path without extension, with `/`: `layers/a` gives `layers/a.h`, `layers/a.c`, `layers/a_test.c`.
 ///
 /// # Errors
-/// Every fault found: `padding::fill`, `name::collision`, `limit::generated`, `template::*`.
+/// Every fault found: `padding::fill`, `name::collision`, `limit::generated`, `limit::index_type`, `template::*`.
 pub fn emit(
     manifest: &Manifest,
     settings: &CSettings,

@@ -31,6 +31,8 @@ pub struct Unit {
     pub stamp: String,
     /// What is asked for.
     pub emit: Parts,
+    /// How the language is written.
+    pub language: Language,
     /// The headers of the standard library that the header needs, in order.
     pub header_includes: Vec<String>,
     /// The headers of the standard library that the source needs, in order.
@@ -56,6 +58,19 @@ pub struct Files {
     pub source: String,
     /// The test program.
     pub test: String,
+}
+
+/// How the language is written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Language {
+    /// The standard: `c99`, `c11`, `c17`.
+    pub standard: String,
+    /// The type of indices, extents and offsets.
+    pub index: String,
+    /// The macro of `inttypes.h` that prints it.
+    pub index_format: String,
+    /// Put before the helpers' names.
+    pub helper: String,
 }
 
 /// What is asked for.

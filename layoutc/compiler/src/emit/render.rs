@@ -12,7 +12,7 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Rest, Value};
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
 
-use super::dialect::{C, C_PLAIN, Dialect};
+use super::dialect::{C, C_INT32, C_INT32_PLAIN, C_PLAIN, Dialect};
 use super::print::{self, Style};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
@@ -60,7 +60,7 @@ pub fn render(
     fuel: u64,
 ) -> Result<String, Diagnostic> {
     let written = Arc::new(AtomicUsize::new(0));
-    let environment = environment(templates, fuel, &written);
+    let environment = environment(templates, fuel, &written, dialects(model));
     let template =
         environment.get_template(name).map_err(|error| diagnostic(templates, name, &error))?;
     let mut out = Capped { text: Vec::new() };
@@ -79,10 +79,17 @@ pub fn render(
     })
 }
 
+/// The language of the model, with and without strength reduction.
+fn dialects(model: &serde_json::Value) -> [&'static Dialect; 2] {
+    let index = model.pointer("/language/index").and_then(serde_json::Value::as_str);
+    if index == Some(C_INT32.index) { [&C_INT32, &C_INT32_PLAIN] } else { [&C, &C_PLAIN] }
+}
+
 fn environment<'t>(
     templates: &'t Templates,
     fuel: u64,
     written: &Arc<AtomicUsize>,
+    [dialect, plain]: [&'static Dialect; 2],
 ) -> Environment<'t> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -109,13 +116,13 @@ fn environment<'t>(
     environment.add_filter("indent", indent);
     environment.add_filter("join", join);
     environment.add_filter("replace", replace);
-    environment.add_filter("c", |value: &Value| tree_text(value, &C));
-    environment.add_filter("c_plain", |value: &Value| tree_text(value, &C_PLAIN));
+    environment.add_filter("c", move |value: &Value| tree_text(value, dialect));
+    environment.add_filter("c_plain", move |value: &Value| tree_text(value, plain));
     environment.add_filter("python", |value: &Value| {
         parse::<Expr>(value).map(|tree| print::expr(Style::Python, &tree))
     });
-    environment.add_filter("prototype", |value: &Value| {
-        parse::<Function>(value).map(|function| print::prototype(&C, &function))
+    environment.add_filter("prototype", move |value: &Value| {
+        parse::<Function>(value).map(|function| print::prototype(dialect, &function))
     });
     environment.add_filter("comment", |text: &str| super::comment::escape(text));
     environment.add_filter("defines", defines);

@@ -1,5 +1,6 @@
 //! What the test program of a manifest needs to know of each tensor.
 
+use layoutc_algebra::expr::{Expr as Algebra, Var};
 use layoutc_algebra::layout::Symbol;
 
 use super::model::{AxisUnit, TestUnit};
@@ -37,7 +38,8 @@ const TAKEN: &[&str] = &[
     "source",
     "target",
     "check",
-    "step",
+    "corner",
+    "next",
     "allocate",
     "scatter",
     "mismatch",
@@ -70,7 +72,7 @@ pub(super) fn tensor(tensor: &Tensor, naming: &Naming<'_>) -> Result<TestUnit, P
     let facts: Vec<&Symbol> = context.symbols.iter().map(|symbol| symbol.facts).collect();
     Ok(TestUnit {
         plain: plain_offset(&context)?,
-        cases: cases(&facts),
+        cases: cases(&facts, &[&context]),
         dense: dense_offset(&layout.logical, &names(&axes), &symbol)?,
         slot: physical_offset(&context, &names(&physical))?,
         elements: lower(&elements, &symbol)?,
@@ -91,23 +93,81 @@ fn fill_stmt(tensor: &Tensor) -> Stmt {
     Stmt::LetElement { name: "fill".to_owned(), element, bits: format!("{bits:x}") }
 }
 
-/// A few values for each symbol: the least, and two above that are promised too.
-pub(super) fn cases(symbols: &[&Symbol]) -> Vec<Vec<i64>> {
+/// How many sizes a tensor with symbols is tested at.
+const CASES: usize = 10;
+/// The template's limit: larger buffers are not filled.
+const LIMIT_BYTES: i128 = 64 << 20;
+
+/// Promised values of the symbols: the least of each, and others spread evenly over their orders of magnitude, up to
+/// what fits [`LIMIT_BYTES`]. Fewer than [`CASES`] where there are no more; ascending.
+pub(super) fn cases(symbols: &[&Symbol], contexts: &[&Context<'_>]) -> Vec<Vec<i64>> {
+    let mut random = Random(12345);
     let mut cases: Vec<Vec<i64>> = Vec::new();
-    for round in 0..3_usize {
-        let mut case = Vec::new();
-        for (k, symbol) in symbols.iter().enumerate() {
-            let step = symbol.multiple.max(1);
-            let least = symbol.min.max(0);
-            let first = least + (step - least.rem_euclid(step)).rem_euclid(step);
-            let steps = [0, 1, 3].get((round + k) % 3).copied().unwrap_or(0);
-            let value = first.saturating_add(step.saturating_mul(steps));
-            let value = if value > symbol.max { first } else { value };
-            case.extend(i64::try_from(value));
+    for round in 0..CASES.saturating_mul(8) {
+        let mut steps: Vec<i128> = symbols
+            .iter()
+            .map(|symbol| if round == 0 { 0 } else { random.steps(symbol) })
+            .collect();
+        let values = |steps: &[i128]| -> Vec<i128> {
+            let value = |(symbol, steps): (&&Symbol, &i128)| {
+                least(symbol).saturating_add(symbol.multiple.max(1).saturating_mul(*steps))
+            };
+            symbols.iter().zip(steps).map(value).collect()
+        };
+        while steps.iter().any(|steps| *steps > 0) && !fits(symbols, &values(&steps), contexts) {
+            steps.iter_mut().for_each(|steps| *steps >>= 1);
         }
+        let case: Vec<i64> =
+            values(&steps).into_iter().filter_map(|value| i64::try_from(value).ok()).collect();
         if case.len() == symbols.len() && !cases.contains(&case) {
             cases.push(case);
         }
+        if cases.len() == CASES {
+            break;
+        }
     }
+    cases.sort();
     cases
+}
+
+/// The least promised value.
+fn least(symbol: &Symbol) -> i128 {
+    let step = symbol.multiple.max(1);
+    let min = symbol.min.max(0);
+    min.saturating_add((step - min.rem_euclid(step)).rem_euclid(step))
+}
+
+/// Whether the buffers of all tensors are small enough to be filled.
+fn fits(symbols: &[&Symbol], values: &[i128], contexts: &[&Context<'_>]) -> bool {
+    contexts.iter().all(|context| {
+        let value = |var: Var| {
+            let known = context.symbols.iter().find(|known| var == Var::Symbol(known.number))?;
+            let place = symbols.iter().position(|symbol| symbol.name == known.facts.name)?;
+            values.get(place).copied()
+        };
+        let slots = &context.layout.physical_elements;
+        let small = |size: &Algebra| size.evaluate(&value).is_ok_and(|size| size < LIMIT_BYTES);
+        let bytes = |elements: &Algebra| buffer_bytes(context, elements);
+        let sizes = [bytes(slots), bytes(&context.layout.logical_elements)];
+        small(slots) && sizes.iter().all(|size| size.as_ref().is_ok_and(small))
+    })
+}
+
+/// A linear congruential generator: the same cases at every build.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 >> 33
+    }
+
+    /// How many multiples above the least value, any number of bits as likely as any other.
+    fn steps(&mut self, symbol: &Symbol) -> i128 {
+        let most = (symbol.max - least(symbol)).checked_div(symbol.multiple.max(1)).unwrap_or(0);
+        let width = u64::from(i128::BITS - most.max(0).leading_zeros()).min(26);
+        let bits = self.next() % (width + 1);
+        i128::from(self.next() & ((1_u64 << bits) - 1)).min(most)
+    }
 }

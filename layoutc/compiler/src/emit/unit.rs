@@ -1,19 +1,18 @@
 //! The template model of one manifest, from its plans.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use layoutc_algebra::layout::{Axis, Layout, Symbol};
+use layoutc_algebra::layout::{Axis, Symbol};
 
 use super::dialect::C;
 use super::model::{
-    AxisUnit, Constant, ConvertUnit, Files, Packed, Parts, SmallFloat, Structure, TensorUnit, Unit,
-    VERSION,
+    AxisUnit, Constant, ConvertUnit, Language, Packed, Parts, TensorUnit, Unit, VERSION,
 };
-use super::print::{self, Style, power_of_two};
-use super::{CSettings, Part, element, place, plan_fault, test_unit};
+use super::print::{self, Style};
+use super::{
+    CSettings, Part, dialect, element, fits, globals, needs, place, plan_fault, test_unit, types,
+};
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Place};
-use crate::dtype::{Dtype, Scalar};
+use crate::diagnostic::Diagnostic;
+use crate::dtype::Scalar;
 use crate::fill;
 use crate::model::{Fill, FillValue, Manifest, Memory, Tensor};
 use crate::plan::lower::{Binding, PlanError, Range, lower};
@@ -32,14 +31,19 @@ pub(super) fn build(
     if !faults.is_empty() {
         return Err(faults);
     }
-    let globals = globals(manifest, settings)?;
+    let globals = globals::globals(manifest, settings)?;
     let avoid = |name: &str| {
         C.reserved(name).is_some() || C.called.contains(&name) || globals.contains(name)
     };
     let naming = Naming { prefix: &settings.prefix, avoid: &avoid };
+    let dialect = dialect::c(settings.index);
     let mut faults = Vec::new();
     let mut tensors = Vec::new();
     for tensor in &manifest.tensors {
+        if let Some(fault) = fits::index_fault(tensor, &naming, dialect) {
+            faults.push(fault);
+            continue;
+        }
         match tensor_unit(tensor, &naming) {
             Ok(unit) => tensors.push(unit),
             Err(error) => faults.push(plan_fault(tensor.place.clone(), &tensor.name, &error)),
@@ -63,7 +67,7 @@ pub(super) fn build(
         pack: asked(Part::Pack) || test,
         test,
     };
-    let (guard, files) = file_names(out_stem, &settings.prefix);
+    let (guard, files) = globals::file_names(out_stem, &settings.prefix);
     let mut unit = Unit {
         version: VERSION,
         generator: format!("layoutc {}", env!("CARGO_PKG_VERSION")),
@@ -73,15 +77,21 @@ pub(super) fn build(
         guard,
         stamp: String::new(),
         emit,
+        language: Language {
+            standard: settings.standard.clone(),
+            index: dialect.index.to_owned(),
+            index_format: dialect.index_format.to_owned(),
+            helper: dialect.helper.to_owned(),
+        },
         header_includes: Vec::new(),
         source_includes: Vec::new(),
         helpers: Vec::new(),
-        conversions: conversions(&manifest.tensors),
-        structures: structures(&manifest.tensors),
+        conversions: types::conversions(&manifest.tensors),
+        structures: types::structures(&manifest.tensors),
         tensors,
         converts,
     };
-    (unit.helpers, unit.source_includes) = needs(&unit);
+    (unit.helpers, unit.source_includes) = needs::needs(&unit);
     unit.header_includes = vec!["stdbool.h".to_owned(), "stdint.h".to_owned()];
     if unit.emit.pack && !unit.conversions.is_empty() {
         unit.header_includes.push("string.h".to_owned());
@@ -105,106 +115,6 @@ fn fill_fault(tensor: &Tensor) -> Option<Diagnostic> {
     );
     let help = "give a `fill` that the element type holds, or `fill none`";
     Some(Diagnostic::error(Code::PaddingFill, message, tensor.fill_place.clone(), "").help(help))
-}
-
-/// The guard macro and the files' names. A folder in the stem would let two guards collide: a hash tells them apart.
-fn file_names(out_stem: &str, prefix: &str) -> (String, Files) {
-    let name = out_stem.rsplit('/').next().unwrap_or(out_stem);
-    let mut guard: String = format!("{prefix}{out_stem}")
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' })
-        .collect();
-    let plain = out_stem.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-    if !plain {
-        let hash = blake3::hash(out_stem.as_bytes()).to_hex();
-        guard = format!("{guard}_{}", hash.as_str().get(..6).unwrap_or("").to_ascii_uppercase());
-    }
-    let starts_well = guard.bytes().next().is_some_and(|b| b.is_ascii_alphabetic());
-    let guard = if starts_well { format!("{guard}_H") } else { format!("LAYOUT_{guard}_H") };
-    let files = Files {
-        header: format!("{name}.h"),
-        source: format!("{name}.c"),
-        test: format!("{name}_test.c"),
-    };
-    (guard, files)
-}
-
-/// Every identifier at file scope. Two that are equal are faults.
-fn globals(manifest: &Manifest, settings: &CSettings) -> Result<BTreeSet<String>, Vec<Diagnostic>> {
-    let mut owners: BTreeMap<String, String> = BTreeMap::new();
-    let mut faults = Vec::new();
-    let mut claim = |name: String, owner: String, at: &Place| {
-        if let Some(other) = owners.get(&name) {
-            let message = format!("`{name}` would be generated twice: for {other} and for {owner}");
-            let fault = Diagnostic::error(Code::NameCollision, message, at.clone(), "");
-            faults.push(fault.help("rename one of the two, or set another `prefix`"));
-        } else if let Some(language) = super::reserved_function(&name) {
-            let message = format!("`{name}`, generated for {owner}, belongs to {language}");
-            let fault = Diagnostic::error(Code::NameCollision, message, at.clone(), "");
-            faults.push(fault.help("rename it, or set a `prefix`"));
-        } else {
-            owners.insert(name, owner);
-        }
-    };
-    for tensor in &manifest.tensors {
-        let ident = format!("{}{}", settings.prefix, tensor.name);
-        let upper = ident.to_ascii_uppercase();
-        let owner = |what: &str| format!("{what} of tensor `{}`", tensor.name);
-        for what in ["offset", "logical", "pack", "unpack", "load", "store", "symbols_ok"] {
-            claim(format!("{ident}_{what}"), owner(what), &tensor.place);
-        }
-        for k in 0..tensor.layout.physical_shape.len() {
-            claim(format!("{ident}_index_{k}"), owner("an index function"), &tensor.place);
-        }
-        for name in quantity_names(&tensor.layout) {
-            claim(format!("{ident}_{name}"), owner(&name), &tensor.place);
-            let what = name.replace('_', " ");
-            claim(format!("{upper}_{}", name.to_ascii_uppercase()), owner(&what), &tensor.place);
-        }
-        for (macro_name, what) in label_names(tensor, &upper) {
-            claim(macro_name, owner(&what), &tensor.place);
-        }
-    }
-    for convert in &manifest.converts {
-        let named = [convert.from, convert.to].map(|k| manifest.tensors.get(k));
-        if let [Some(from), Some(to)] = named {
-            let name = format!("{}{}_to_{}", settings.prefix, from.name, to.name);
-            claim(
-                name,
-                format!("convert `{}` to `{}`", from.name, to.name),
-                &place(&manifest.path),
-            );
-        }
-    }
-    if faults.is_empty() { Ok(owners.into_keys().collect()) } else { Err(faults) }
-}
-
-fn quantity_names(layout: &Layout) -> Vec<String> {
-    let mut names: Vec<String> = ["rank", "physical_rank", "logical_elements", "physical_elements"]
-        .iter()
-        .chain(&["bytes", "alignment"])
-        .map(|name| (*name).to_owned())
-        .collect();
-    names.extend(layout.logical.iter().map(|axis| format!("extent_{}", axis.name)));
-    for axis in &layout.storage {
-        names.push(format!("storage_extent_{}", axis.name));
-        names.push(format!("stride_{}", axis.name));
-    }
-    names.extend((0..layout.physical_shape.len()).map(|k| format!("physical_extent_{k}")));
-    names
-}
-
-/// The macros of labels, `INPUT_FIELD_X`, each with what it is.
-fn label_names(tensor: &Tensor, upper: &str) -> Vec<(String, String)> {
-    let mut names = Vec::new();
-    for (axis, labels) in tensor.layout.logical.iter().zip(&tensor.labels) {
-        let axis_upper = axis.name.to_ascii_uppercase();
-        for label in labels {
-            let name = format!("{upper}_{axis_upper}_{}", label.to_ascii_uppercase());
-            names.push((name, format!("label `{label}`")));
-        }
-    }
-    names
 }
 
 fn tensor_unit(tensor: &Tensor, naming: &Naming<'_>) -> Result<TensorUnit, PlanError> {
@@ -280,7 +190,7 @@ fn constants(
             constants.push(Constant { name: String::new(), value: Expr::int(value) });
         }
     }
-    let labels = label_names(tensor, upper);
+    let labels = globals::label_names(tensor, upper);
     let start = constants.len().saturating_sub(labels.len());
     for (constant, (name, _)) in constants.iter_mut().skip(start).zip(labels) {
         constant.name = name;
@@ -345,15 +255,13 @@ fn convert_unit(
         return Ok(None);
     }
     let Some(function) = plan::convert(manifest, convert, naming)? else { return Ok(None) };
-    let mut symbols: Vec<Symbol> = Vec::new();
-    for tensor in [from, to] {
-        for symbol in plan::Context::new(tensor, naming).symbols {
-            if symbols.iter().all(|known| known.name != symbol.facts.name) {
-                symbols.push(symbol.facts.clone());
-            }
+    let contexts = [from, to].map(|tensor| plan::Context::new(tensor, naming));
+    let mut facts: Vec<&Symbol> = Vec::new();
+    for symbol in contexts.iter().flat_map(|context| &context.symbols) {
+        if facts.iter().all(|known| known.name != symbol.facts.name) {
+            facts.push(symbol.facts);
         }
     }
-    let facts: Vec<&Symbol> = symbols.iter().collect();
     let index = |param: &&Param| param.ty == ParamType::Index;
     let names = function.params.iter().filter(index).map(|param| param.name.clone()).collect();
     Ok(Some(ConvertUnit {
@@ -363,120 +271,7 @@ fn convert_unit(
         from_test: test_unit::tensor(from, naming)?,
         to_test: test_unit::tensor(to, naming)?,
         symbols: names,
-        cases: test_unit::cases(&facts),
+        cases: test_unit::cases(&facts, &contexts.each_ref()),
         function,
     }))
-}
-
-fn structures(tensors: &[Tensor]) -> Vec<Structure> {
-    let mut dtypes: Vec<Dtype> = Vec::new();
-    for tensor in tensors {
-        // Lanes of complex numbers need the complex numbers first.
-        dtypes.extend([Dtype { lanes: 1, ..tensor.dtype }, tensor.dtype]);
-    }
-    let mut structures: Vec<Structure> = Vec::new();
-    for (name, members) in dtypes.into_iter().filter_map(|dtype| element::structure(&C, dtype)) {
-        if structures.iter().all(|known| known.name != name) {
-            let guard = format!("{}_DEFINED", name.to_ascii_uppercase());
-            structures.push(Structure { name, guard, members });
-        }
-    }
-    structures
-}
-
-#[expect(clippy::wildcard_enum_match_arm, reason = "only small floats are converted")]
-fn conversions(tensors: &[Tensor]) -> Vec<SmallFloat> {
-    let small = |scalar: Scalar| {
-        let [exponent_bits, mantissa_bits, bias] = match scalar {
-            Scalar::F16 => [5, 10, 15],
-            Scalar::Bf16 => [8, 7, 127],
-            Scalar::F8e4m3fn => [4, 3, 7],
-            Scalar::F8e5m2 => [5, 2, 15],
-            Scalar::F8e8m0fnu => [8, 0, 127],
-            Scalar::F4e2m1fn => [2, 1, 1],
-            _ => return None,
-        };
-        let dtype = Dtype { scalar, lanes: 1 };
-        let infinity = ((1_u32 << exponent_bits) - 1) << mantissa_bits;
-        let (greatest, overflow, nan, has_nan) = match scalar {
-            Scalar::F8e4m3fn => (0x7E, 0x7F, 0x7F, true),
-            Scalar::F4e2m1fn => (0x7, 0x7, 0x7, false),
-            Scalar::F8e8m0fnu => (0xFE, 0xFF, 0xFF, true),
-            _ => (infinity - 1, infinity, infinity | 1 << (mantissa_bits - 1), true),
-        };
-        Some(SmallFloat {
-            name: dtype.to_string(),
-            holder: (C.scalars)(scalar).to_owned(),
-            exponent_bits,
-            mantissa_bits,
-            bias,
-            sign_shift: exponent_bits + mantissa_bits,
-            greatest: format!("0x{greatest:X}u"),
-            overflow: format!("0x{overflow:X}u"),
-            nan: format!("0x{nan:X}u"),
-            ieee: matches!(scalar, Scalar::F16 | Scalar::Bf16 | Scalar::F8e5m2),
-            has_nan,
-        })
-    };
-    let mut all: Vec<SmallFloat> = Vec::new();
-    for float in tensors.iter().filter_map(|tensor| small(tensor.dtype.scalar)) {
-        if all.iter().all(|known| known.name != float.name) {
-            all.push(float);
-        }
-    }
-    all.sort_by(|a, b| b.sign_shift.cmp(&a.sign_shift).then_with(|| a.name.cmp(&b.name)));
-    all
-}
-
-/// The helpers that the printed trees call, and the headers that the source includes.
-fn needs(unit: &Unit) -> (Vec<String>, Vec<String>) {
-    let mut helpers = BTreeSet::new();
-    let mut includes = BTreeSet::new();
-    let tensor_functions = unit.tensors.iter().flat_map(|tensor| {
-        let counts = tensor.counts.iter().chain(&tensor.indices).chain(&tensor.symbols_ok);
-        counts.chain([&tensor.offset, &tensor.logical]).chain(&tensor.pack).chain(&tensor.unpack)
-    });
-    for function in tensor_functions.chain(unit.converts.iter().map(|c| &c.function)) {
-        function.visit(&mut |expr| {
-            helpers.extend(helper(expr));
-        });
-        for stmt in &function.body {
-            includes.extend(include(stmt));
-        }
-    }
-    let mut bounds = Vec::new();
-    for test in unit.tensors.iter().map(|tensor| &tensor.test) {
-        bounds.extend([&test.elements, &test.slots, &test.logical_bytes, &test.physical_bytes]);
-        bounds.extend([&test.dense, &test.slot]);
-        bounds.extend(test.axes.iter().chain(&test.physical).map(|axis| &axis.extent));
-    }
-    for bound in bounds {
-        bound.visit(&mut |expr| helpers.extend(helper(expr)));
-    }
-    let owned = |names: BTreeSet<&str>| names.into_iter().map(str::to_owned).collect();
-    (owned(helpers), owned(includes))
-}
-
-#[expect(clippy::wildcard_enum_match_arm, reason = "the other nodes are operators")]
-fn helper(expr: &Expr) -> Option<&'static str> {
-    match expr {
-        Expr::FloorDiv { b, .. } if power_of_two(b).is_none() => Some("floor_div"),
-        Expr::FloorMod { b, .. } if power_of_two(b).is_none() => Some("floor_mod"),
-        Expr::Min { .. } => Some("min"),
-        Expr::Max { .. } => Some("max"),
-        _ => None,
-    }
-}
-
-#[expect(clippy::wildcard_enum_match_arm, reason = "the other statements are the language alone")]
-fn include(stmt: &Stmt) -> Option<&'static str> {
-    match stmt {
-        Stmt::Assert { .. } => Some("assert.h"),
-        Stmt::Zero { .. } => Some("string.h"),
-        Stmt::LetElement { element, bits, .. } => {
-            let literal = element::literal(element, bits);
-            (literal.contains("NAN") || literal.contains("INFINITY")).then_some("math.h")
-        }
-        _ => None,
-    }
 }

@@ -4,10 +4,14 @@
 
 mod arith;
 pub mod index;
+mod inverse;
 pub mod lower;
-pub mod moves;
+pub mod merge;
+mod moves;
 pub mod names;
 pub mod nest;
+pub mod relayout;
+pub mod side;
 pub mod transfer;
 pub mod tree;
 
@@ -19,7 +23,7 @@ use self::names::Namer;
 use self::tree::{Expr, Function};
 use crate::model::{Fill, Memory, Tensor};
 
-pub use self::moves::convert;
+pub use self::relayout::convert;
 
 /// What a plan has to know of its target.
 #[derive(Clone, Copy)]
@@ -95,7 +99,7 @@ pub fn tensor(tensor: &Tensor, naming: &Naming<'_>) -> Result<TensorPlan, PlanEr
         quantities: index::quantities(&context)?,
         offset: index::offset(&context)?,
         indices: index::indices(&context)?,
-        logical: index::logical(&context)?,
+        logical: inverse::logical(&context)?,
         plain: index::plain_offset(&context)?,
         pack: moves.then(|| moves::pack(&context)).transpose()?,
         unpack: moves.then(|| moves::unpack(&context)).transpose()?,

@@ -1,18 +1,17 @@
 //! Functions that move a whole tensor: pack, unpack and convert.
 
-use layoutc_algebra::digits::Digits;
 use layoutc_algebra::expr::{Expr as Algebra, Var};
-use layoutc_algebra::layout::{Axis, Layout, Symbol};
+use layoutc_algebra::layout::{Axis, Layout};
 
+use super::Context;
 use super::arith::is_multiple;
 use super::index::{count, dense_offset, symbol_params, whole_bytes};
 use super::lower::{Binding, PlanError, lower};
 use super::names::Namer;
 use super::nest::{Buffer, nest};
-use super::transfer::{Side, logical_side, physical_side, renumber, transfer};
+use super::side::{Side, logical_side, physical_side};
+use super::transfer::transfer;
 use super::tree::{Expr, Function, Operand, Param, ParamType, Returns, Stmt};
-use super::{Context, Naming};
-use crate::model::{Convert, Manifest, Tensor};
 
 /// `pack(symbols, logical, physical)`: from the dense row-major buffer into the layout; padding gets the fill.
 pub(super) fn pack(context: &Context<'_>) -> Result<Function, PlanError> {
@@ -27,7 +26,7 @@ pub(super) fn pack(context: &Context<'_>) -> Result<Function, PlanError> {
     let linear = match sides(context.layout)? {
         Some((logical, physical)) => {
             let layout = context.layout;
-            transfer(&logical, &physical, &layout.logical, &layout.storage, &layout.symbols)?
+            transfer(&logical, &physical, &layout.logical, &layout.symbols)?
         }
         None => None,
     };
@@ -48,7 +47,7 @@ pub(super) fn unpack(context: &Context<'_>) -> Result<Function, PlanError> {
     let linear = match sides(context.layout)? {
         Some((logical, physical)) => {
             let layout = context.layout;
-            transfer(&physical, &logical, &layout.logical, &layout.storage, &layout.symbols)?
+            transfer(&physical, &logical, &layout.logical, &layout.symbols)?
         }
         None => None,
     };
@@ -59,53 +58,7 @@ pub(super) fn unpack(context: &Context<'_>) -> Result<Function, PlanError> {
     Ok(parts.finish(body))
 }
 
-/// Plans one relayout: `<from>_to_<to>(symbols, from, to)`; padding of the destination gets its fill. `None` where
-/// one of the two has no memory, or is not there.
-///
-/// # Errors
-/// [`PlanError`] where a number leaves 64 bits or an expression nests too deep.
-pub fn convert(
-    manifest: &Manifest,
-    convert: &Convert,
-    naming: &Naming<'_>,
-) -> Result<Option<Function>, PlanError> {
-    let (Some(from), Some(to)) =
-        (manifest.tensors.get(convert.from), manifest.tensors.get(convert.to))
-    else {
-        return Ok(None);
-    };
-    // One numbering of symbols for both: the destination's are matched by name.
-    let Some(target) = adopt_symbols(from, to)? else { return Ok(None) };
-    let source = Context::new(from, naming);
-    let destination = Context::new(&target, naming);
-    let name = naming.tensor(&format!("{}_to_{}", from.name, to.name));
-    let doc = vec![
-        format!("From the layout of {} into that of {}.", from.name, to.name),
-        padding_doc(&destination).to_owned(),
-    ];
-    let mut parts = Parts::named(&source, Some(&destination), name, [&from.name, &to.name], doc);
-    let elements = &destination.layout.physical_elements;
-    parts.prepare_destination(&destination, elements, destination.fills())?;
-    let source_buffer = parts.buffer(&source, 0, "s", "load");
-    let target_buffer = parts.buffer(&destination, 1, "d", "store");
-    let linear = both_sides(&from.layout, &target.layout, &convert.axes)?;
-    let linear = match linear {
-        Some((a, b)) => {
-            let layout = &target.layout;
-            transfer(&a, &b, &layout.logical, &layout.storage, &layout.symbols)?
-        }
-        None => None,
-    };
-    let buffers = [&source_buffer, &target_buffer];
-    let body = if let Some(transfer) = linear {
-        parts.nest(&destination, &transfer, buffers)?
-    } else {
-        parts.by_indices([&source, &destination], &convert.axes, buffers)?
-    };
-    Ok(Some(parts.finish(body)))
-}
-
-fn padding_doc(context: &Context<'_>) -> &'static str {
+pub(super) fn padding_doc(context: &Context<'_>) -> &'static str {
     if context.fills() {
         "Padding gets the fill value."
     } else if context.layout.verdict == layoutc_algebra::layout::Verdict::Padded {
@@ -115,65 +68,11 @@ fn padding_doc(context: &Context<'_>) -> &'static str {
     }
 }
 
-/// The tensor with its symbols renumbered as in `from`, those that `from` lacks at the end.
-fn adopt_symbols(from: &Tensor, to: &Tensor) -> Result<Option<Tensor>, PlanError> {
-    if from.layout.symbols == to.layout.symbols {
-        return Ok(Some(to.clone()));
-    }
-    let mut symbols: Vec<Symbol> = from.layout.symbols.clone();
-    let mut numbers = Vec::new();
-    for symbol in &to.layout.symbols {
-        let known = symbols.iter().position(|other| other.name == symbol.name);
-        numbers.push(known.unwrap_or(symbols.len()));
-        if known.is_none() {
-            symbols.push(symbol.clone());
-        }
-    }
-    let rename = |var: Var| {
-        let Var::Symbol(k) = var else { return None };
-        let number = numbers.get(usize::try_from(k).ok()?)?;
-        Some(Algebra::var(Var::Symbol(u32::try_from(*number).ok()?)))
-    };
-    let mut tensor = to.clone();
-    let layout = &mut tensor.layout;
-    layout.symbols = symbols;
-    let axes = layout.logical.iter_mut().chain(&mut layout.storage).map(|axis| &mut axis.extent);
-    let lists = axes
-        .chain(&mut layout.strides)
-        .chain(&mut layout.physical_shape)
-        .chain(&mut layout.physical_strides)
-        .chain(&mut layout.physical_map)
-        .chain(&mut layout.storage_map)
-        .chain([&mut layout.offset, &mut layout.physical_elements, &mut layout.logical_elements]);
-    for expr in lists {
-        *expr = expr.substitute(&rename)?;
-    }
-    Ok(Some(tensor))
-}
-
 /// Both sides of pack and unpack; `None` without a normal form.
 fn sides(layout: &Layout) -> Result<Option<(Side, Side)>, PlanError> {
-    let Some(digits) = normal_form(layout) else { return Ok(None) };
-    let Some(physical) = physical_side(layout, digits)? else { return Ok(None) };
+    let Some(digits) = &layout.digits else { return Ok(None) };
+    let physical = physical_side(layout, digits)?;
     Ok(logical_side(&layout.logical, &physical)?.map(|logical| (logical, physical)))
-}
-
-/// Both sides of a relayout, over the axes of the destination; `None` where one of them has no normal form.
-fn both_sides(
-    from: &Layout,
-    to: &Layout,
-    axes: &[usize],
-) -> Result<Option<(Side, Side)>, PlanError> {
-    let (Some(a), Some(b)) = (normal_form(from), normal_form(to)) else { return Ok(None) };
-    let (Some(a), Some(b)) = (physical_side(from, a)?, physical_side(to, b)?) else {
-        return Ok(None);
-    };
-    Ok(Some((renumber(a, axes), b)))
-}
-
-/// The digits, where every chain carries axes: a digit that is cut up has no loop of its own.
-fn normal_form(layout: &Layout) -> Option<&Digits> {
-    layout.digits.as_ref().filter(|d| d.chains.iter().all(|chain| chain.of_digit.is_none()))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -183,7 +82,7 @@ enum Direction {
 }
 
 /// A function in the making.
-struct Parts<'a> {
+pub(super) struct Parts<'a> {
     namer: Namer<'a>,
     function: Function,
     buffers: [String; 2],
@@ -194,13 +93,14 @@ impl<'a> Parts<'a> {
         Self::named(context, None, context.function(what), buffers, doc)
     }
 
-    fn named(
+    pub(super) fn named(
         context: &Context<'a>,
         other: Option<&Context<'a>>,
         name: String,
         buffers: [&str; 2],
-        doc: Vec<String>,
+        mut doc: Vec<String>,
     ) -> Self {
+        doc.push("The buffers must not overlap.".to_owned());
         let mut namer = Namer::new(context.naming.avoid);
         let mut params = symbol_params(context, &mut namer);
         for symbol in other.into_iter().flat_map(|other| &other.symbols) {
@@ -225,16 +125,23 @@ impl<'a> Parts<'a> {
         Self { namer, function, buffers }
     }
 
-    fn buffer(&self, context: &Context<'_>, which: usize, partial: &str, access: &str) -> Buffer {
+    pub(super) fn buffer(
+        &self,
+        context: &Context<'_>,
+        which: usize,
+        partial: &str,
+        access: &str,
+    ) -> Buffer {
         Buffer {
             name: self.buffers.get(which).cloned().unwrap_or_default(),
             partial: partial.to_owned(),
             through: context.is_packed().then(|| context.function(access)),
+            element_bits: context.bits(),
         }
     }
 
     /// Writes what no element will: padding, and the bits of a last byte that is not full.
-    fn prepare_destination(
+    pub(super) fn prepare_destination(
         &mut self,
         context: &Context<'_>,
         elements: &Algebra,
@@ -298,7 +205,7 @@ impl<'a> Parts<'a> {
         self.function.body.push(Stmt::For { name, from: Expr::int(0), to, step: 1, body });
     }
 
-    fn nest(
+    pub(super) fn nest(
         &mut self,
         context: &Context<'_>,
         transfer: &super::transfer::Transfer,
@@ -329,7 +236,7 @@ impl<'a> Parts<'a> {
     }
 
     /// Loops over the logical axes of the destination, both places by index functions.
-    fn by_indices(
+    pub(super) fn by_indices(
         &mut self,
         [source, target]: [&Context<'_>; 2],
         axes: &[usize],
@@ -343,7 +250,7 @@ impl<'a> Parts<'a> {
         over(logical, names, stmt, &symbol)
     }
 
-    fn finish(mut self, body: Vec<Stmt>) -> Function {
+    pub(super) fn finish(mut self, body: Vec<Stmt>) -> Function {
         self.function.body.extend(body);
         self.function.with_unused()
     }

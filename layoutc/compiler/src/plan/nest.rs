@@ -7,13 +7,18 @@ use layoutc_algebra::expr::{BinOp, Expr as Algebra, ExprError};
 use layoutc_algebra::layout::Symbol;
 
 use super::arith::{fold, is_multiple, typical};
-use super::lower::{PlanError, Scope, add, literal, lower, multiply};
+use super::lower::{PlanError, Scope, add, literal, lower, multiply, range};
+use super::merge::merge;
 use super::names::Namer;
 use super::transfer::{Cut, Transfer};
 use super::tree::{Compare, Expr, Operand, Stmt};
 
 /// Edge of a block of the two fastest digits, in elements: 32 x 32 elements of 16 bytes fit a first-level cache.
 const BLOCK: i64 = 32;
+
+/// The shortest run that is copied as one, in bytes: where its length is known, and where it is not.
+const COPY: i128 = 16;
+const COPY_UNKNOWN: i128 = 64;
 
 /// A buffer of a nest.
 #[derive(Debug, Clone)]
@@ -24,6 +29,8 @@ pub struct Buffer {
     pub partial: String,
     /// The function that reads (a source) or writes (a destination) an element, where elements share bytes.
     pub through: Option<String>,
+    /// Bits of an element.
+    pub element_bits: i128,
 }
 
 /// One level of a nest.
@@ -49,11 +56,12 @@ pub fn nest(
     if transfer.cuts.iter().any(|cut| cut.extent.as_const().is_some_and(|extent| extent <= 0)) {
         return Ok(Vec::new());
     }
+    let transfer = &merge(transfer, symbols)?;
     let levels = schedule(transfer, symbols);
     let names: Vec<String> = transfer
         .cuts
         .iter()
-        .map(|cut| if is_unit(cut) { String::new() } else { namer.name(&cut.name) })
+        .map(|cut| if cut.is_unit() { String::new() } else { namer.name(&cut.name) })
         .collect();
     let mut writer = Writer {
         transfer,
@@ -71,16 +79,12 @@ pub fn nest(
     writer.level(&levels, from_offset, to_offset)
 }
 
-fn is_unit(cut: &Cut) -> bool {
-    cut.extent.as_const() == Some(1)
-}
-
 /// The order of the loops, outermost first.
 fn schedule(transfer: &Transfer, symbols: &[Symbol]) -> Vec<Level> {
     let cuts = &transfer.cuts;
     let speed = |stride: &Algebra| typical(stride, symbols).saturating_abs();
     let mut order: Vec<usize> =
-        cuts.iter().enumerate().filter(|(_, cut)| !is_unit(cut)).map(|(k, _)| k).collect();
+        cuts.iter().enumerate().filter(|(_, cut)| !cut.is_unit()).map(|(k, _)| k).collect();
     let to_speed = |k: &usize| cuts.get(*k).map_or(0, |cut| speed(&cut.to_stride));
     order.sort_by_key(|k| std::cmp::Reverse(to_speed(k)));
     let fastest_to = order.last().copied();
@@ -147,6 +151,19 @@ impl Writer<'_, '_> {
             Some((_, bounds)) => (Vec::new(), bounds),
             None => self.loop_bounds(k, cut, rest)?,
         };
+        if rest.is_empty()
+            && let Some(bytes) = self.run_bytes(k, cut, &low, &high)?
+        {
+            let (to_buffer, from_buffer) = (self.to.name.clone(), self.from.name.clone());
+            before.push(Stmt::Copy {
+                to: to_buffer,
+                to_index: to,
+                from: from_buffer,
+                from_index: from,
+                bytes,
+            });
+            return Ok(before);
+        }
         let from = self.advance(from, &name, &cut.from_stride)?;
         let to = self.advance(to, &name, &cut.to_stride)?;
         let body = if rest.is_empty() {
@@ -161,6 +178,32 @@ impl Writer<'_, '_> {
         };
         before.push(Stmt::For { name, from: low, to: high, step: 1, body });
         Ok(before)
+    }
+
+    /// The bytes of the innermost loop, where that is a run worth copying as one.
+    fn run_bytes(
+        &self,
+        k: usize,
+        cut: &Cut,
+        low: &Expr,
+        high: &Expr,
+    ) -> Result<Option<Expr>, PlanError> {
+        let steps = [&cut.from_stride, &cut.to_stride];
+        let contiguous = steps.iter().all(|stride| stride.as_const() == Some(1))
+            && [self.from, self.to].iter().all(|buffer| buffer.through.is_none());
+        let blocked = self.blocks.iter().any(|(blocked, _)| *blocked == k);
+        if !contiguous || blocked || *low != Expr::int(0) {
+            return Ok(None);
+        }
+        let element = self.to.element_bits.checked_div(8).unwrap_or(1);
+        let (longest, worth) = match high {
+            Expr::Int { value } => (Some(i128::from(*value)), COPY),
+            _ => (range(&cut.extent, self.scope).high, COPY_UNKNOWN),
+        };
+        if longest.is_some_and(|longest| longest.saturating_mul(element) < worth) {
+            return Ok(None);
+        }
+        Ok(Some(multiply(high.clone(), literal(element)?)?))
     }
 
     /// The bounds of the last loop of a chain, as soon as all its other loops are open.
@@ -236,25 +279,19 @@ impl Writer<'_, '_> {
             Level::Blocks(_) => false,
         });
         if last && let Some(bounds) = self.transfer.chains.get(cut.chain) {
-            let guarded = self.transfer.cuts.iter().filter(|c| c.chain == cut.chain).count() > 1;
-            let top = self.top_weight(cut.chain);
-            if guarded && !is_multiple(&bounds.high, top, self.symbols) {
+            if self.transfer.ends_early(cut.chain, bounds, self.symbols) {
+                let top = self.transfer.top_weight(cut.chain);
                 let end = self.edge(cut, &bounds.high)?;
                 // The most significant digit ends there; a lesser one at its own extent at the latest.
                 let sure = cut.weight == top && matches!(low, Expr::Int { .. });
                 high = if sure { end } else { self.least(&mut before, cut, "end", end, high) };
             }
-            if bounds.low.as_const().is_none_or(|low| low > 0) {
+            if bounds.starts_late() {
                 let start = self.edge(cut, &bounds.low)?;
                 low = self.most(&mut before, cut, "start", start, low);
             }
         }
         Ok((before, (low, high)))
-    }
-
-    fn top_weight(&self, chain: usize) -> i128 {
-        let cuts = self.transfer.cuts.iter().filter(|cut| cut.chain == chain);
-        cuts.map(|cut| cut.weight).max().unwrap_or(1)
     }
 
     /// The least value of the digit at which the chain's `m` is not below `edge`, all its other digits being known:
@@ -265,7 +302,7 @@ impl Writer<'_, '_> {
         let rest = lower(&fold(BinOp::Mod, edge, &weight)?, self.scope)?;
         let mut below = Expr::int(0);
         for (other, name) in self.transfer.cuts.iter().zip(&self.names) {
-            if other.chain != cut.chain || other.weight == cut.weight || is_unit(other) {
+            if other.chain != cut.chain || other.weight == cut.weight || other.is_unit() {
                 continue;
             }
             if other.weight > cut.weight {

@@ -1,43 +1,10 @@
 //! What has to move where: two arrangements of one logical tensor, cut into digits that both are linear in.
 
-use layoutc_algebra::digits::Digits;
-use layoutc_algebra::expr::{BinOp, Expr, ExprError, Var};
-use layoutc_algebra::layout::{Axis, Layout, Symbol};
+use layoutc_algebra::expr::{BinOp, Expr, ExprError};
+use layoutc_algebra::layout::{Axis, Symbol};
 
-use super::arith::{ceil_div, fold, is_multiple, product, scale, sum, typical};
-
-/// One arrangement of a logical tensor in a flat buffer: an offset that is a weighted sum of digits of its axes.
-#[derive(Debug, Clone)]
-pub struct Side {
-    /// The chains; every logical axis is in exactly one.
-    pub chains: Vec<SideChain>,
-    /// Added to the weighted sum, in elements.
-    pub constant: Expr,
-}
-
-/// One chain of digits: `m = sum(digit * weight)`, `index = sign * m + constant` of the axes taken row-major.
-#[derive(Debug, Clone)]
-pub struct SideChain {
-    /// The logical axes, outermost first.
-    pub axes: Vec<usize>,
-    /// `1` or `-1`.
-    pub sign: i128,
-    /// Added to `sign * m`.
-    pub constant: i128,
-    /// Most significant first.
-    pub digits: Vec<SideDigit>,
-}
-
-/// One digit of a chain.
-#[derive(Debug, Clone)]
-pub struct SideDigit {
-    /// What one step adds to the chain's `m`.
-    pub weight: i128,
-    /// What one step adds to the offset, in elements; over symbols.
-    pub stride: Expr,
-    /// The storage axis that is this digit and nothing else.
-    pub storage: Option<usize>,
-}
+use super::arith::{ceil_div, fold, is_multiple, product, scale, sum};
+use super::side::{Side, SideChain};
 
 /// A loop of a transfer: one digit that both sides are linear in.
 #[derive(Debug, Clone)]
@@ -78,171 +45,44 @@ pub struct Transfer {
     pub to_constant: Expr,
 }
 
-/// The physical side of a layout that has a normal form; `None` where that form does not give the layout's offset.
-///
-/// The form's targets are the storage axes, or the offset itself for a layout with `strides`. A few elements tell.
-///
-/// # Errors
-/// [`ExprError`] where a stride leaves the integer range.
-pub fn physical_side(layout: &Layout, digits: &Digits) -> Result<Option<Side>, ExprError> {
-    let one = [Expr::constant(1)];
-    for (strides, named) in [(layout.strides.as_slice(), true), (one.as_slice(), false)] {
-        if strides.len() == digits.targets.len() {
-            let side = weighted_side(digits, strides, named)?;
-            if agrees(layout, digits, &side) {
-                return Ok(Some(side));
-            }
-        }
+impl Cut {
+    /// Whether there is nothing to loop over.
+    pub fn is_unit(&self) -> bool {
+        self.extent.as_const() == Some(1)
     }
-    Ok(None)
 }
 
-/// The side in which a step of target `k` is `target_strides[k]` elements; `named` where targets are storage axes.
-fn weighted_side(digits: &Digits, target_strides: &[Expr], named: bool) -> Result<Side, ExprError> {
-    let mut constant = Expr::constant(0);
-    let mut strides = vec![Expr::constant(0); digits.digits.len()];
-    let mut alone = vec![None; digits.digits.len()];
-    for (target, (form, stride)) in digits.targets.iter().zip(target_strides).enumerate() {
-        constant = sum(&constant, &scale(stride, form.constant)?)?;
-        for (digit, weight) in &form.terms {
-            if let Some(sum_so_far) = strides.get_mut(*digit) {
-                *sum_so_far = sum(sum_so_far, &scale(stride, *weight)?)?;
-            }
-        }
-        if let [(digit, 1)] = form.terms.as_slice()
-            && let Some(alone) = alone.get_mut(*digit)
-        {
-            *alone = named.then_some(target);
-        }
+impl Transfer {
+    /// Whether the last loop of a chain starts or ends elsewhere than its digit does.
+    pub fn is_guarded(&self, chain: usize, symbols: &[Symbol]) -> bool {
+        self.chains
+            .get(chain)
+            .is_some_and(|bounds| self.ends_early(chain, bounds, symbols) || bounds.starts_late())
     }
-    let side_digit = |k: &usize| {
-        let digit = digits.digits.get(*k)?;
-        Some(SideDigit {
-            weight: digit.weight,
-            stride: strides.get(*k)?.clone(),
-            storage: *alone.get(*k)?,
-        })
-    };
-    let chains = digits.chains.iter().map(|chain| SideChain {
-        axes: chain.axes.clone(),
-        sign: chain.sign,
-        constant: chain.constant,
-        digits: chain.digits.iter().filter_map(side_digit).collect(),
-    });
-    Ok(Side { chains: chains.collect(), constant })
+
+    /// Whether the digits of a chain reach beyond its elements.
+    pub fn ends_early(&self, chain: usize, bounds: &Bounds, symbols: &[Symbol]) -> bool {
+        let several = self.cuts.iter().filter(|cut| cut.chain == chain).count() > 1;
+        several && !is_multiple(&bounds.high, self.top_weight(chain), symbols)
+    }
+
+    /// The weight of a chain's most significant digit.
+    pub fn top_weight(&self, chain: usize) -> i128 {
+        let cuts = self.cuts.iter().filter(|cut| cut.chain == chain);
+        cuts.map(|cut| cut.weight).max().unwrap_or(1)
+    }
 }
 
-/// Whether a side gives the layout's offset for the first element, and for the second and the last along each axis.
-fn agrees(layout: &Layout, digits: &Digits, side: &Side) -> bool {
-    let extents: Vec<i128> =
-        layout.logical.iter().map(|axis| typical(&axis.extent, &layout.symbols)).collect();
-    if extents.contains(&0) {
-        return true;
+impl Bounds {
+    /// Whether the first digits of the chain come before its elements.
+    pub fn starts_late(&self) -> bool {
+        self.low.as_const().is_none_or(|low| low > 0)
     }
-    let mut probes = vec![vec![0; extents.len()]];
-    for (axis, extent) in extents.iter().enumerate() {
-        for index in [1, extent - 1] {
-            let mut probe = vec![0; extents.len()];
-            if let Some(place) = probe.get_mut(axis) {
-                *place = index.min(extent - 1);
-            }
-            probes.push(probe);
-        }
-    }
-    probes.iter().all(|probe| {
-        let place = side_offset(layout, digits, side, &extents, probe);
-        let value = |var| {
-            let Var::Axis(k) = var else { return None };
-            probe.get(usize::try_from(k).ok()?).copied()
-        };
-        let fixed = layout.offset.substitute(&|var| value(var).map(Expr::constant));
-        fixed.is_ok_and(|offset| place == Some(typical(&offset, &layout.symbols)))
-    })
-}
-
-/// The offset of one element by the digits.
-fn side_offset(
-    layout: &Layout,
-    digits: &Digits,
-    side: &Side,
-    extents: &[i128],
-    index: &[i128],
-) -> Option<i128> {
-    let mut offset = typical(&side.constant, &layout.symbols);
-    for (chain, form) in side.chains.iter().zip(&digits.chains) {
-        let mut whole = 0_i128;
-        for axis in &chain.axes {
-            whole = whole.checked_mul(*extents.get(*axis)?)?.checked_add(*index.get(*axis)?)?;
-        }
-        let mut rest = chain.sign.checked_mul(whole.checked_sub(chain.constant)?)?;
-        for (digit, _) in chain.digits.iter().zip(&form.digits) {
-            let steps = rest.checked_div_euclid(digit.weight)?;
-            rest = rest.checked_rem_euclid(digit.weight)?;
-            let stride = typical(&digit.stride, &layout.symbols);
-            offset = offset.checked_add(steps.checked_mul(stride)?)?;
-        }
-    }
-    Some(offset)
-}
-
-/// The dense row-major buffer of the logical tensor, cut into the chains of `like`. `None` where a chain fuses axes
-/// that do not follow one another.
-///
-/// # Errors
-/// [`ExprError`] where a stride leaves the integer range.
-pub fn logical_side(axes: &[Axis], like: &Side) -> Result<Option<Side>, ExprError> {
-    let strides = dense_strides(axes)?;
-    let mut side = Side { chains: Vec::new(), constant: Expr::constant(0) };
-    for chain in &like.chains {
-        if chain.axes.windows(2).any(|pair| matches!(pair, [a, b] if a + 1 != *b)) {
-            return Ok(None);
-        }
-        let Some(stride) = chain.axes.last().and_then(|axis| strides.get(*axis)) else {
-            continue;
-        };
-        side.constant = sum(&side.constant, &scale(stride, chain.constant)?)?;
-        side.chains.push(SideChain {
-            axes: chain.axes.clone(),
-            sign: chain.sign,
-            constant: chain.constant,
-            digits: vec![SideDigit {
-                weight: 1,
-                stride: scale(stride, chain.sign)?,
-                storage: None,
-            }],
-        });
-    }
-    Ok(Some(side))
-}
-
-/// Elements between neighbours along each axis of a dense row-major buffer: `[3, 4, 5]` gives `[20, 5, 1]`.
-///
-/// # Errors
-/// [`ExprError`] where a stride leaves the integer range.
-pub fn dense_strides(axes: &[Axis]) -> Result<Vec<Expr>, ExprError> {
-    let mut stride = Expr::constant(1);
-    let mut strides = Vec::with_capacity(axes.len());
-    for axis in axes.iter().rev() {
-        strides.push(stride.clone());
-        stride = product(&axis.extent, &stride)?;
-    }
-    strides.reverse();
-    Ok(strides)
-}
-
-/// The same side with its axes renumbered: axis `k` becomes `axes[k]`.
-#[must_use]
-pub fn renumber(mut side: Side, axes: &[usize]) -> Side {
-    for axis in side.chains.iter_mut().flat_map(|chain| chain.axes.iter_mut()) {
-        *axis = axes.get(*axis).copied().unwrap_or(*axis);
-    }
-    side
 }
 
 /// The common refinement of two sides; `None` where their digits do not divide each other.
 ///
-/// `axes` are the logical axes that both sides count; `storage` names the destination's storage axes, or the
-/// source's where the destination is the logical buffer.
+/// `axes` are the logical axes that both sides count.
 ///
 /// # Errors
 /// [`ExprError`] where a stride leaves the integer range.
@@ -250,7 +90,6 @@ pub fn transfer(
     from: &Side,
     to: &Side,
     axes: &[Axis],
-    storage: &[Axis],
     symbols: &[Symbol],
 ) -> Result<Option<Transfer>, ExprError> {
     let mut cuts = Vec::new();
@@ -265,8 +104,8 @@ pub fn transfer(
             return Ok(None);
         };
         let count = refined.len();
-        for (place, (mut cut, alone)) in refined.into_iter().enumerate() {
-            cut.name = cut_name(chain, axes, alone.and_then(|s| storage.get(s)), place, count);
+        for (place, (mut cut, storage)) in refined.into_iter().enumerate() {
+            cut.name = cut_name(chain, axes, storage, place, count);
             cuts.push(cut);
         }
         chains.push(bounds);
@@ -279,10 +118,12 @@ pub fn transfer(
     }))
 }
 
+/// The axis' name where the digit is all of it, the name of a storage axis that is the digit, or the axis' name with
+/// what is left to say.
 fn cut_name(
     chain: &SideChain,
     axes: &[Axis],
-    storage: Option<&Axis>,
+    storage: Option<String>,
     place: usize,
     count: usize,
 ) -> String {
@@ -290,9 +131,9 @@ fn cut_name(
         chain.axes.iter().filter_map(|a| axes.get(*a)).map(|axis| axis.name.as_str()).collect();
     let whole = names.join("_");
     match (storage, place, count) {
-        (None, _, 1) => whole,
         (Some(_), _, 1) if chain.axes.len() == 1 => whole,
-        (Some(axis), ..) => axis.name.clone(),
+        (Some(storage), ..) => storage,
+        (None, _, 1) => whole,
         (None, 0, 2) => format!("{whole}_outer"),
         (None, 1, 2) => format!("{whole}_inner"),
         (None, place, _) => format!("{whole}_{place}"),
@@ -318,7 +159,8 @@ fn bounds(chain: &SideChain, axes: &[Axis]) -> Result<Bounds, ExprError> {
     Ok(Bounds { low, high })
 }
 
-type Named = (Cut, Option<usize>);
+/// A cut, and the storage axis that it is.
+type Named = (Cut, Option<String>);
 
 fn refine(
     chain: usize,
@@ -343,31 +185,24 @@ fn refine(
             }
             Some(_) => return Ok(None),
         };
-        let (Some(source), Some(target)) = (stride_at(from, weight)?, stride_at(to, weight)?)
+        let (Some(from_stride), Some(to_stride)) =
+            (stride_at(from, weight)?, stride_at(to, weight)?)
         else {
             return Ok(None);
         };
-        let alone = target.1.or(source.1);
-        let cut = Cut {
-            chain,
-            weight,
-            extent,
-            from_stride: source.0,
-            to_stride: target.0,
-            name: String::new(),
-        };
-        cuts.push((cut, alone));
+        let storage = storage_at(to, weight, above).or_else(|| storage_at(from, weight, above));
+        let cut = Cut { chain, weight, extent, from_stride, to_stride, name: String::new() };
+        cuts.push((cut, storage));
         above = Some(weight);
     }
     Ok(Some(cuts))
 }
 
-/// What one step of `weight` adds to the side's offset, and the storage axis if it is one; `None` where no digit of
-/// the side divides it.
-fn stride_at(chain: &SideChain, weight: i128) -> Result<Option<(Expr, Option<usize>)>, ExprError> {
+/// What one step of `weight` adds to the side's offset; `None` where no digit of the side divides it.
+fn stride_at(chain: &SideChain, weight: i128) -> Result<Option<Expr>, ExprError> {
     // A chain without digits carries an axis of one element.
     if chain.digits.is_empty() {
-        return Ok(Some((Expr::constant(0), None)));
+        return Ok(Some(Expr::constant(0)));
     }
     let Some(digit) =
         chain.digits.iter().filter(|d| d.weight <= weight).max_by_key(|digit| digit.weight)
@@ -378,6 +213,12 @@ fn stride_at(chain: &SideChain, weight: i128) -> Result<Option<(Expr, Option<usi
         return Ok(None);
     }
     let times = weight.checked_div(digit.weight).unwrap_or(1);
-    let alone = if times == 1 { digit.storage } else { None };
-    Ok(Some((scale(&digit.stride, times)?, alone)))
+    Ok(Some(scale(&digit.stride, times)?))
+}
+
+/// The storage axis of the side's digit from `weight` up to `above`, where it has just that one.
+fn storage_at(chain: &SideChain, weight: i128, above: Option<i128>) -> Option<String> {
+    let digit = chain.digits.iter().find(|digit| digit.weight == weight)?;
+    let next = chain.digits.iter().map(|digit| digit.weight).filter(|w| *w > weight).min();
+    if next == above { digit.storage.clone() } else { None }
 }

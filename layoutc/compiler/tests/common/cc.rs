@@ -12,17 +12,34 @@ const STRICT: &[&str] =
 
 const ADDRESS: &[&str] = &["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g"];
 
-pub fn compilers() -> Vec<(&'static str, Vec<&'static str>)> {
-    let all = [
-        ("gcc", [&["-std=c99", "-O1"], STRICT, ADDRESS].concat()),
-        ("gcc", [&["-std=c11", "-O2"], STRICT].concat()),
-        ("clang", [&["-std=c99", "-O2"], STRICT].concat()),
-        ("tcc", vec!["-Wall", "-Werror"]),
-        ("g++", [&["-std=c++17", "-O1", "-x", "c++"], STRICT].concat()),
-        ("clang++", [&["-std=c++17", "-O1", "-x", "c++"], STRICT].concat()),
+/// A compiler, its flags, and whether what it makes is run.
+pub type Compiler = (&'static str, Vec<&'static str>, bool);
+
+/// Whether the long campaigns are asked for.
+pub fn full() -> bool {
+    std::env::var("LAYOUTC_FULL").is_ok_and(|value| value == "1")
+}
+
+/// Every compiler at hand, each in the modes that it is good for; all modes under `LAYOUTC_FULL=1`.
+pub fn compilers() -> Vec<Compiler> {
+    let ordinary: [Compiler; 4] = [
+        ("gcc", [&["-std=c99", "-O0"], STRICT, ADDRESS].concat(), true),
+        ("clang", [&["-std=c99", "-fsyntax-only"], STRICT].concat(), false),
+        ("tcc", vec!["-Wall", "-Werror"], true),
+        ("g++", [&["-std=c++17", "-fsyntax-only", "-x", "c++"], STRICT].concat(), false),
     ];
+    let long: [Compiler; 7] = [
+        ("gcc", [&["-std=c99", "-O1"], STRICT, ADDRESS].concat(), true),
+        ("gcc", [&["-std=c11", "-O2"], STRICT].concat(), true),
+        ("gcc", [&["-std=c17", "-O3"], STRICT].concat(), true),
+        ("clang", [&["-std=c99", "-O2"], STRICT].concat(), true),
+        ("tcc", vec!["-Wall", "-Werror"], true),
+        ("g++", [&["-std=c++17", "-O1", "-x", "c++"], STRICT].concat(), true),
+        ("clang++", [&["-std=c++17", "-O1", "-x", "c++"], STRICT].concat(), true),
+    ];
+    let all = if full() { long.to_vec() } else { ordinary.to_vec() };
     let there = |name: &str| Command::new(name).arg("-v").output().is_ok();
-    all.into_iter().filter(|(name, _)| there(name)).collect()
+    all.into_iter().filter(|(name, ..)| there(name)).collect()
 }
 
 pub fn folder(name: &str) -> PathBuf {
@@ -37,28 +54,55 @@ pub fn write(folder: &Path, outputs: &[Output]) {
     }
 }
 
-/// Compiles and runs the test program of a manifest with every compiler; gives what the last run printed.
+/// Compiles and runs the test program of a manifest with every compiler; gives what a run printed.
 pub fn run(name: &str, manifest: &Manifest) -> String {
-    let outputs = emit(manifest, &CSettings::default(), name, &Templates::default()).unwrap();
+    run_with(name, manifest, &CSettings::default())
+}
+
+/// The same with settings of one's own.
+pub fn run_with(name: &str, manifest: &Manifest, settings: &CSettings) -> String {
+    let outputs = emit(manifest, settings, name, &Templates::default()).unwrap();
     let folder = folder(name);
     write(&folder, &outputs);
-    let mut printed = String::new();
-    for (compiler, flags) in compilers() {
-        let program = folder.join(format!("{name}_{}", compiler.replace('+', "p")));
-        let compiled = Command::new(compiler)
-            .args(&flags)
-            .arg("-o")
-            .arg(&program)
-            .args([format!("{name}_test.c"), format!("{name}.c")])
-            .current_dir(&folder)
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&compiled.stderr);
-        assert!(compiled.status.success(), "{compiler} {flags:?} in {}:\n{said}", folder.display());
-        let ran = Command::new(&program).output().unwrap();
-        printed = String::from_utf8_lossy(&ran.stdout).into_owned();
-        let said = String::from_utf8_lossy(&ran.stderr);
-        assert!(ran.status.success(), "{compiler} in {}:\n{printed}{said}", folder.display());
+    let sources = [format!("{name}_test.c"), format!("{name}.c")];
+    let sources: Vec<&str> = sources.iter().map(String::as_str).collect();
+    let folder = &folder;
+    let sources = &sources;
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..)
+            .zip(compilers())
+            .map(|(k, compiler)| {
+                scope.spawn(move || {
+                    compile_and_run(folder, &format!("{name}_{k}"), sources, compiler)
+                })
+            })
+            .collect();
+        let printed = threads.into_iter().filter_map(|thread| thread.join().unwrap());
+        printed.last().unwrap_or_default()
+    })
+}
+
+/// Compiles sources and runs the program; gives what it printed, `None` where the mode does not run it.
+pub fn compile_and_run(
+    folder: &Path,
+    program: &str,
+    sources: &[&str],
+    (compiler, flags, runs): Compiler,
+) -> Option<String> {
+    let mut command = Command::new(compiler);
+    command.args(&flags);
+    if runs {
+        command.args(["-o", program]);
     }
-    printed
+    let compiled = command.args(sources).current_dir(folder).output().unwrap();
+    let said = String::from_utf8_lossy(&compiled.stderr);
+    assert!(compiled.status.success(), "{compiler} {flags:?} in {}:\n{said}", folder.display());
+    if !runs {
+        return None;
+    }
+    let ran = Command::new(folder.join(program)).output().unwrap();
+    let printed = String::from_utf8_lossy(&ran.stdout).into_owned();
+    let said = String::from_utf8_lossy(&ran.stderr);
+    assert!(ran.status.success(), "{compiler} in {}:\n{printed}{said}", folder.display());
+    Some(printed)
 }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use layoutc_algebra::digits::{Chain, Digit, Digits, Form};
 use layoutc_algebra::expr::{BinOp, Cmp, Comparison, Expr, Predicate, Var};
-use layoutc_algebra::layout::{Axis, Layout, Proof, Symbol, Verdict};
+use layoutc_algebra::layout::{Axis, DigitTargets, Layout, Proof, Symbol, Verdict};
 use layoutc_compiler::diagnostic::Place;
 use layoutc_compiler::dtype::Dtype;
 use layoutc_compiler::model::{Convert, Fill, FillValue, Manifest, Memory, Tensor};
@@ -150,6 +150,7 @@ impl Build<'_> {
             verdict: if self.padded { Verdict::Padded } else { Verdict::Bijective },
             proof: if self.digits.is_some() { Proof::Digits } else { Proof::Enumeration },
             digits: self.digits.clone(),
+            digit_targets: DigitTargets::Storage,
             logical_elements,
             physical_elements: elements,
             alignment_bytes: 64,

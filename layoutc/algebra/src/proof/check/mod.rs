@@ -2,9 +2,9 @@
 //!
 //! It shares no code with them but the expression tree and its evaluation. For a digit proof it takes the chains as a
 //! hint, checks for itself that they count every index of every axis, evaluates the map *as composed* and the map and
-//! the inverse *as emitted* on them (see [`sums`]), and accepts when both maps agree and the inverse of the map is the
+//! the inverse *as emitted* on them (see `sums`), and accepts when both maps agree and the inverse of the map is the
 //! index again: a map with a left inverse is one-to-one. For an enumeration it visits all points again (see
-//! [`points`]), by other means and in another order.
+//! `points`), by other means and in another order.
 
 use alloc::vec::Vec;
 

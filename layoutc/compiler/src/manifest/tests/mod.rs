@@ -3,7 +3,6 @@
 mod good;
 mod items;
 mod kdl;
-mod pages;
 mod shape;
 mod steps;
 mod sweep;

@@ -3,11 +3,14 @@
 //! Parentheses are those that the grammar needs, and those without which gcc and clang warn: sums and bit operations
 //! inside a shift, anything but a name inside `&` and `^`.
 
-use std::fmt::Write as _;
+mod stmts;
+#[cfg(test)]
+mod tests;
+
+pub use self::stmts::{prototype, stmts};
 
 use super::dialect::Dialect;
-use super::element;
-use crate::plan::tree::{Compare, Expr, Function, Operand, ParamType, Returns, Stmt};
+use crate::plan::tree::{Compare, Expr};
 
 /// How expressions look.
 #[derive(Debug, Clone, Copy)]
@@ -37,40 +40,6 @@ enum Binding {
 /// An expression as text.
 pub fn expr(style: Style, tree: &Expr) -> String {
     Printer { style }.expr(tree).0
-}
-
-/// Statements as text, each line indented by `depth` levels of four blanks.
-pub fn stmts(dialect: &'static Dialect, body: &[Stmt], depth: usize) -> String {
-    let mut text = String::new();
-    Writer { dialect, text: &mut text }.stmts(body, depth);
-    text
-}
-
-/// `returns name(parameters)`, without a semicolon.
-pub fn prototype(dialect: &'static Dialect, function: &Function) -> String {
-    let returns = match function.returns {
-        Returns::Nothing => "void",
-        Returns::Index => dialect.index,
-        Returns::Bool => dialect.boolean,
-    };
-    let params: Vec<String> = function
-        .params
-        .iter()
-        .map(|param| match &param.ty {
-            ParamType::Index => format!("{} {}", dialect.index, param.name),
-            ParamType::OutIndex => format!("{} *{}", dialect.index, param.name),
-            ParamType::Input { element } => {
-                let ty = element::type_name(dialect, element, true);
-                format!("{}const {ty} *{}", dialect.pointer, param.name)
-            }
-            ParamType::Output { element } => {
-                let ty = element::type_name(dialect, element, true);
-                format!("{}{ty} *{}", dialect.pointer, param.name)
-            }
-        })
-        .collect();
-    let params = if params.is_empty() { "void".to_owned() } else { params.join(", ") };
-    format!("{returns} {}({params})", function.name)
 }
 
 struct Printer {
@@ -280,210 +249,4 @@ impl Printer {
 pub(super) fn power_of_two(tree: &Expr) -> Option<u32> {
     let Expr::Int { value } = tree else { return None };
     (*value > 1 && value.count_ones() == 1).then(|| value.trailing_zeros())
-}
-
-struct Writer<'a> {
-    dialect: &'static Dialect,
-    text: &'a mut String,
-}
-
-impl Writer<'_> {
-    fn line(&mut self, depth: usize, line: &str) {
-        if !line.is_empty() {
-            for _ in 0..depth {
-                self.text.push_str("    ");
-            }
-        }
-        self.text.push_str(line);
-        self.text.push('\n');
-    }
-
-    fn expr(&self, tree: &Expr) -> String {
-        expr(Style::C(self.dialect), tree)
-    }
-
-    fn stmts(&mut self, body: &[Stmt], depth: usize) {
-        for stmt in body {
-            self.stmt(stmt, depth);
-        }
-    }
-
-    fn stmt(&mut self, stmt: &Stmt, depth: usize) {
-        match stmt {
-            Stmt::Let { name, value } => {
-                let line = format!("const {} {name} = {};", self.dialect.index, self.expr(value));
-                self.line(depth, &line);
-            }
-            Stmt::LetElement { name, element, bits } => {
-                let ty = element::type_name(self.dialect, element, false);
-                let value = element::literal(element, bits);
-                self.line(depth, &format!("const {ty} {name} = {value};"));
-            }
-            Stmt::For { name, from, to, step, body } => {
-                let index = self.dialect.index;
-                let (from, to) = (self.expr(from), self.expr(to));
-                let next =
-                    if *step == 1 { format!("++{name}") } else { format!("{name} += {step}") };
-                let line = format!("for ({index} {name} = {from}; {name} < {to}; {next}) {{");
-                self.line(depth, &line);
-                self.stmts(body, depth.saturating_add(1));
-                self.line(depth, "}");
-            }
-            Stmt::If { condition, body } => {
-                let line = format!("if ({}) {{", self.expr(condition));
-                self.line(depth, &line);
-                self.stmts(body, depth.saturating_add(1));
-                self.line(depth, "}");
-            }
-            Stmt::Store { buffer, index, value, through } => {
-                self.store(buffer, index, value, through.as_deref(), depth);
-            }
-            Stmt::StoreByte { buffer, index, value } => {
-                let line = format!("{buffer}[{}] = 0x{value:02X};", self.expr(index));
-                self.line(depth, &line);
-            }
-            Stmt::Zero { buffer, bytes } => {
-                let bytes = cast(&self.expr(bytes), "size_t");
-                self.line(depth, &format!("memset({buffer}, 0, {bytes});"));
-            }
-            Stmt::Set { name, value } => {
-                let line = format!("*{name} = {};", self.expr(value));
-                self.line(depth, &line);
-            }
-            Stmt::Return { value } => {
-                let line = format!("return {};", self.expr(value));
-                self.line(depth, &line);
-            }
-            Stmt::Assert { condition } => {
-                let line = format!("assert({});", self.expr(condition));
-                self.line(depth, &line);
-            }
-            Stmt::Unused { name } => self.line(depth, &format!("(void){name};")),
-            Stmt::Comment { text } => {
-                self.line(depth, &format!("/* {} */", super::comment::escape(text)));
-            }
-        }
-    }
-
-    fn store(
-        &mut self,
-        buffer: &str,
-        index: &Expr,
-        value: &Operand,
-        through: Option<&str>,
-        depth: usize,
-    ) {
-        let value = match value {
-            Operand::Element { name } => name.clone(),
-            Operand::Load { buffer, index, through: None } => {
-                format!("{buffer}[{}]", self.expr(index))
-            }
-            Operand::Load { buffer, index, through: Some(load) } => {
-                format!("{load}({buffer}, {})", self.expr(index))
-            }
-        };
-        let index = self.expr(index);
-        let line = match through {
-            None => format!("{buffer}[{index}] = {value};"),
-            Some(store) => format!("{store}({buffer}, {index}, {value});"),
-        };
-        self.line(depth, &line);
-    }
-}
-
-fn cast(text: &str, ty: &str) -> String {
-    let simple = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    match (simple, text.bytes().all(|b| b.is_ascii_digit())) {
-        (_, true) => text.to_owned(),
-        (true, _) => format!("({ty}){text}"),
-        (false, _) => {
-            let mut wrapped = String::new();
-            // Writing to a string cannot fail.
-            let _ok = write!(wrapped, "({ty})({text})");
-            wrapped
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::emit::dialect::{C, C_PLAIN};
-
-    fn name(name: &str) -> Expr {
-        Expr::name(name)
-    }
-
-    fn boxed(tree: Expr) -> Box<Expr> {
-        Box::new(tree)
-    }
-
-    fn c(tree: &Expr) -> String {
-        expr(Style::C(&C), tree)
-    }
-
-    #[test]
-    fn powers_of_two_are_shifts_and_masks_in_the_parentheses_that_compilers_ask_for() {
-        let sum = Expr::Add { args: vec![name("h"), Expr::int(1)] };
-        let div = Expr::FloorDiv { a: boxed(sum.clone()), b: boxed(Expr::int(4)) };
-        let rest = Expr::FloorMod { a: boxed(div.clone()), b: boxed(Expr::int(8)) };
-        assert_eq!(c(&div), "(h + 1) >> 2");
-        assert_eq!(c(&rest), "((h + 1) >> 2) & 7");
-        let total = Expr::Add { args: vec![rest.clone(), Expr::int(3)] };
-        assert_eq!(c(&total), "(((h + 1) >> 2) & 7) + 3");
-        let product = Expr::Mul { args: vec![div, Expr::int(3)] };
-        assert_eq!(c(&product), "((h + 1) >> 2) * 3");
-        assert_eq!(expr(Style::Python, &rest), "(h + 1) // 4 % 8");
-        let xor = Expr::BitXor { args: vec![rest, name("w")] };
-        assert_eq!(c(&xor), "(((h + 1) >> 2) & 7) ^ w");
-    }
-
-    #[test]
-    fn other_divisors_divide_where_the_operand_is_not_negative() {
-        let b = || boxed(Expr::int(3));
-        let div = Expr::Div { a: boxed(name("x")), b: b() };
-        let rest = Expr::Mod { a: boxed(div.clone()), b: boxed(name("k")) };
-        assert_eq!(c(&rest), "x / 3 % k");
-        let floor = Expr::FloorDiv { a: boxed(name("x")), b: b() };
-        assert_eq!(c(&floor), "layoutc_floor_div(x, 3)");
-        let floor = Expr::FloorMod { a: boxed(name("x")), b: boxed(Expr::int(4)) };
-        assert_eq!(expr(Style::C(&C_PLAIN), &floor), "plain_floor_mod(x, 4)");
-        let inner = Expr::Div { a: boxed(name("x")), b: boxed(div) };
-        assert_eq!(c(&inner), "x / (x / 3)");
-    }
-
-    #[test]
-    fn sums_start_with_a_term_that_is_added() {
-        let product = Expr::Mul { args: vec![name("c"), Expr::int(-4)] };
-        assert_eq!(c(&Expr::Add { args: vec![product.clone(), Expr::int(6)] }), "6 - c * 4");
-        let neg = Expr::Neg { a: boxed(name("c")) };
-        assert_eq!(c(&Expr::Add { args: vec![neg.clone(), Expr::int(-1)] }), "-c - 1");
-        assert_eq!(c(&Expr::Mul { args: vec![name("a"), neg] }), "a * -c");
-        let both = Expr::Add { args: vec![name("a"), name("b")] };
-        assert_eq!(c(&Expr::Neg { a: boxed(both) }), "-(a + b)");
-    }
-
-    #[test]
-    fn wide_literals_carry_their_type() {
-        assert_eq!(c(&Expr::int(2_147_483_647)), "2147483647");
-        assert_eq!(c(&Expr::int(2_147_483_648)), "INT64_C(2147483648)");
-        assert_eq!(c(&Expr::int(-2_147_483_648)), "-INT64_C(2147483648)");
-        assert_eq!(c(&Expr::int(i64::MIN)), "-INT64_C(9223372036854775807) - 1");
-    }
-
-    #[test]
-    fn conditions_bind_as_c_has_it() {
-        let low = Expr::compare(Compare::Ge, name("a"), Expr::int(0));
-        let high = Expr::compare(Compare::Lt, name("a"), name("b"));
-        let all = Expr::All { args: vec![low, high.clone()] };
-        assert_eq!(c(&all), "a >= 0 && a < b");
-        assert_eq!(expr(Style::Python, &all), "a >= 0 and a < b");
-        assert_eq!(c(&Expr::Not { a: boxed(all) }), "!(a >= 0 && a < b)");
-        let select = Expr::Select {
-            condition: boxed(high),
-            then: boxed(Expr::int(1)),
-            otherwise: boxed(Expr::int(0)),
-        };
-        assert_eq!(c(&Expr::Add { args: vec![name("q"), select] }), "q + (a < b)");
-    }
 }

@@ -3,153 +3,12 @@
 //! They know no target: a printer turns them into C, a user's template may turn them into anything else. The types
 //! are part of the template model (`schemas/template-model.json`), so a change here is a change of its version.
 
+mod expr;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// An integer or boolean expression. `div` and `mod` have an operand that is proven not negative; `floor_div` and
-/// `floor_mod` round towards minus infinity (`-1 floor_div 4` is -1, `-1 floor_mod 4` is 3). Divisors are positive.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Expr {
-    /// An integer.
-    Int {
-        /// Its value.
-        value: i64,
-    },
-    /// A truth value.
-    Bool {
-        /// Its value.
-        value: bool,
-    },
-    /// A parameter, a loop variable, a `let` or a constant.
-    Name {
-        /// Its identifier.
-        name: String,
-    },
-    /// The value that an output parameter was set to.
-    Output {
-        /// The parameter.
-        name: String,
-    },
-    /// `-a`
-    Neg {
-        /// The operand.
-        a: Box<Expr>,
-    },
-    /// The sum of two or more; `a - b` is the sum of `a` and `neg b`.
-    Add {
-        /// The terms, in order.
-        args: Vec<Expr>,
-    },
-    /// The product of two or more.
-    Mul {
-        /// The factors, in order.
-        args: Vec<Expr>,
-    },
-    /// A quotient.
-    Div {
-        /// The dividend, not negative.
-        a: Box<Expr>,
-        /// The divisor.
-        b: Box<Expr>,
-    },
-    /// A remainder.
-    Mod {
-        /// The dividend, not negative.
-        a: Box<Expr>,
-        /// The divisor.
-        b: Box<Expr>,
-    },
-    /// A quotient rounded towards minus infinity.
-    FloorDiv {
-        /// The dividend.
-        a: Box<Expr>,
-        /// The divisor.
-        b: Box<Expr>,
-    },
-    /// A remainder that is never negative.
-    FloorMod {
-        /// The dividend.
-        a: Box<Expr>,
-        /// The divisor.
-        b: Box<Expr>,
-    },
-    /// Bitwise and, on two's complement.
-    BitAnd {
-        /// The operands.
-        args: Vec<Expr>,
-    },
-    /// Bitwise exclusive or, on two's complement.
-    BitXor {
-        /// The operands.
-        args: Vec<Expr>,
-    },
-    /// The smaller of two.
-    Min {
-        /// One.
-        a: Box<Expr>,
-        /// The other.
-        b: Box<Expr>,
-    },
-    /// The larger of two.
-    Max {
-        /// One.
-        a: Box<Expr>,
-        /// The other.
-        b: Box<Expr>,
-    },
-    /// `then` where the condition holds, else `otherwise`.
-    Select {
-        /// The condition.
-        condition: Box<Expr>,
-        /// The value where it holds.
-        then: Box<Expr>,
-        /// The value where it does not.
-        otherwise: Box<Expr>,
-    },
-    /// A call of a generated function.
-    Call {
-        /// The function.
-        name: String,
-        /// Its arguments.
-        args: Vec<Expr>,
-    },
-    /// A comparison.
-    Compare {
-        /// The operator.
-        op: Compare,
-        /// The left side.
-        a: Box<Expr>,
-        /// The right side.
-        b: Box<Expr>,
-    },
-    /// All hold; empty is true.
-    All {
-        /// The conditions.
-        args: Vec<Expr>,
-    },
-    /// The negation of a condition.
-    Not {
-        /// The condition.
-        a: Box<Expr>,
-    },
-}
-
-/// A comparison operator.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum Compare {
-    /// `==`
-    Eq,
-    /// `<`
-    Lt,
-    /// `<=`
-    Le,
-    /// `>=`
-    Ge,
-}
+pub use self::expr::{Compare, Expr};
 
 /// What a store writes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -230,6 +89,19 @@ pub enum Stmt {
         index: Expr,
         /// The byte's value.
         value: u8,
+    },
+    /// A run of elements is copied from one buffer into another; the two do not overlap.
+    Copy {
+        /// The buffer that is written.
+        to: String,
+        /// The first element there.
+        to_index: Expr,
+        /// The buffer that is read.
+        from: String,
+        /// The first element there.
+        from_index: Expr,
+        /// How many bytes.
+        bytes: Expr,
     },
     /// The first `bytes` bytes of a buffer become 0.
     Zero {
@@ -324,79 +196,15 @@ pub struct Function {
     pub body: Vec<Stmt>,
 }
 
-impl Expr {
-    /// An integer.
-    pub fn int(value: i64) -> Self {
-        Self::Int { value }
-    }
-
-    /// A name.
-    pub fn name(name: &str) -> Self {
-        Self::Name { name: name.to_owned() }
-    }
-
-    /// `a op b`.
-    pub fn compare(op: Compare, a: Expr, b: Expr) -> Self {
-        Self::Compare { op, a: Box::new(a), b: Box::new(b) }
-    }
-
-    /// A call.
-    pub fn call(name: &str, args: Vec<Expr>) -> Self {
-        Self::Call { name: name.to_owned(), args }
-    }
-
-    /// The smaller of two; of two integers the integer.
-    #[must_use]
-    pub fn min(self, other: Expr) -> Self {
-        match (&self, &other) {
-            (Self::Int { value: a }, Self::Int { value: b }) => Self::int(*a.min(b)),
-            _ if self == other => self,
-            _ => Self::Min { a: Box::new(self), b: Box::new(other) },
-        }
-    }
-
-    /// The larger of two; of two integers the integer.
-    #[must_use]
-    pub fn max(self, other: Expr) -> Self {
-        match (&self, &other) {
-            (Self::Int { value: a }, Self::Int { value: b }) => Self::int(*a.max(b)),
-            _ if self == other => self,
-            _ => Self::Max { a: Box::new(self), b: Box::new(other) },
-        }
-    }
-
-    /// Calls `visit` on this expression and every one inside it.
-    pub fn visit(&self, visit: &mut dyn FnMut(&Expr)) {
-        visit(self);
-        match self {
-            Self::Int { .. } | Self::Bool { .. } | Self::Name { .. } | Self::Output { .. } => {}
-            Self::Neg { a } | Self::Not { a } => a.visit(visit),
-            Self::Add { args }
-            | Self::Mul { args }
-            | Self::BitAnd { args }
-            | Self::BitXor { args }
-            | Self::Call { args, .. }
-            | Self::All { args } => args.iter().for_each(|arg| arg.visit(visit)),
-            Self::Div { a, b }
-            | Self::Mod { a, b }
-            | Self::FloorDiv { a, b }
-            | Self::FloorMod { a, b }
-            | Self::Min { a, b }
-            | Self::Max { a, b }
-            | Self::Compare { a, b, .. } => {
-                a.visit(visit);
-                b.visit(visit);
-            }
-            Self::Select { condition, then, otherwise } => {
-                condition.visit(visit);
-                then.visit(visit);
-                otherwise.visit(visit);
-            }
-        }
-    }
-}
-
 impl Stmt {
+    /// Calls `visit` on this statement and every one inside it.
+    pub fn walk(&self, visit: &mut dyn FnMut(&Stmt)) {
+        visit(self);
+        if let Self::For { body, .. } | Self::If { body, .. } = self {
+            body.iter().for_each(|stmt| stmt.walk(visit));
+        }
+    }
+
     /// Calls `visit` on every expression of the statement, those inside others included, and `name` on every
     /// buffer or output that it mentions.
     pub fn visit(&self, visit: &mut dyn FnMut(&Expr), name: &mut dyn FnMut(&str)) {
@@ -427,6 +235,11 @@ impl Stmt {
             Self::StoreByte { buffer, index, .. } => {
                 name(buffer);
                 index.visit(visit);
+            }
+            Self::Copy { to, to_index, from, from_index, bytes } => {
+                name(to);
+                name(from);
+                [to_index, from_index, bytes].iter().for_each(|expr| expr.visit(visit));
             }
             Self::Zero { buffer, bytes } => {
                 name(buffer);

@@ -1,0 +1,98 @@
+//! Whether a tensor's indices, counts and bytes fit the index type of the target.
+
+use layoutc_algebra::expr::{Expr, Node, Var};
+
+use super::dialect::Dialect;
+use crate::codes::Code;
+use crate::diagnostic::Diagnostic;
+use crate::model::Tensor;
+use crate::plan::index::buffer_bytes;
+use crate::plan::lower::{Binding, Range, Scope, range};
+use crate::plan::{Context, Naming};
+
+/// The fault of a tensor that does not fit, with the figure. 64 bits are the checker's own limit: what it lets through
+/// fits them.
+pub(super) fn index_fault(
+    tensor: &Tensor,
+    naming: &Naming<'_>,
+    dialect: &Dialect,
+) -> Option<Diagnostic> {
+    if dialect.index_max == i64::MAX {
+        return None;
+    }
+    let context = Context::new(tensor, naming);
+    let what = excess(&context, i128::from(dialect.index_max))?;
+    let message = format!("`{}` does not fit `{}`: {what}", tensor.name, dialect.index);
+    let fault = Diagnostic::error(Code::LimitIndexType, message, tensor.place.clone(), "");
+    let help = if context.symbols.is_empty() {
+        "set `index-type = \"int64_t\"` in `[target.c]`, or split the tensor"
+    } else {
+        "set `index-type = \"int64_t\"` in `[target.c]`, or give the symbols a smaller `max`"
+    };
+    Some(fault.help(help))
+}
+
+/// What exceeds `max`: bytes first, then elements, then the arithmetic in between.
+fn excess(context: &Context<'_>, max: i128) -> Option<String> {
+    let layout = context.layout;
+    let symbol = |var| context.symbol(var);
+    let logical = |var: Var| match var {
+        Var::Axis(k) => {
+            let axis = layout.logical.get(usize::try_from(k).ok()?)?;
+            Some(counted(&axis.extent, &symbol))
+        }
+        other => context.symbol(other),
+    };
+    let physical = |var: Var| match var {
+        Var::Physical(k) => {
+            Some(counted(layout.physical_shape.get(usize::try_from(k).ok()?)?, &symbol))
+        }
+        other => context.symbol(other),
+    };
+    let counts = [&layout.physical_elements, &layout.logical_elements];
+    for elements in counts {
+        let bytes = buffer_bytes(context, elements).ok()?;
+        if let Some(what) = over(&bytes, &symbol, max, "bytes") {
+            return Some(what);
+        }
+    }
+    if let Some(what) = counts.iter().find_map(|count| over(count, &symbol, max, "elements")) {
+        return Some(what);
+    }
+    let extents = layout.logical.iter().chain(&layout.storage).map(|axis| &axis.extent);
+    let over_symbols = extents.chain(&layout.strides).chain(&layout.physical_shape);
+    let over_axes = layout.storage_map.iter().chain(&layout.physical_map).chain([&layout.offset]);
+    let valid = layout.valid.iter().flat_map(|valid| &valid.all);
+    let over_slots = layout.inverse.iter().flatten().chain(valid.flat_map(|c| [&c.left, &c.right]));
+    let reached = over_symbols
+        .map(|expr| reach(expr, &symbol))
+        .chain(over_axes.map(|expr| reach(expr, &logical)))
+        .chain(over_slots.map(|expr| reach(expr, &physical)));
+    reached
+        .filter(|reached| *reached > max)
+        .max()
+        .map(|reached| format!("its index arithmetic reaches {reached}, the type {max}"))
+}
+
+/// An index that counts `0..extent`.
+fn counted(extent: &Expr, symbol: &Scope<'_>) -> Binding {
+    let high = range(extent, symbol).high.map(|extent| extent.saturating_sub(1));
+    Binding { tree: crate::plan::tree::Expr::int(0), range: Range { low: Some(0), high } }
+}
+
+fn over(count: &Expr, symbol: &Scope<'_>, max: i128, unit: &str) -> Option<String> {
+    let most = reach(count, symbol);
+    (most > max).then(|| format!("it takes up to {most} {unit}, and the type ends at {max}"))
+}
+
+/// The greatest magnitude of the expression and of all its parts.
+fn reach(expr: &Expr, scope: &Scope<'_>) -> i128 {
+    let own = range(expr, scope);
+    let magnitude = |bound: Option<i128>| bound.map_or(i128::MAX, i128::saturating_abs);
+    let own = magnitude(own.low).max(magnitude(own.high));
+    match expr.node() {
+        Node::Const(_) | Node::Var(_) => own,
+        Node::Neg(a) => own.max(reach(a, scope)),
+        Node::Bin(_, a, b) => own.max(reach(a, scope)).max(reach(b, scope)),
+    }
+}

@@ -1,0 +1,127 @@
+//! The inverse: which element a slot holds.
+
+use layoutc_algebra::expr::{Expr as Algebra, Var};
+
+use super::Context;
+use super::index::symbol_params;
+use super::lower::{Binding, PlanError, Range, Scope, lower, lower_predicate, range};
+use super::names::Namer;
+use super::tree::{Compare, Expr, Function, Param, ParamType, Returns, Stmt};
+
+/// `logical(symbols, physical indices, outputs)`: which element a slot holds; false on padding.
+pub(super) fn logical(context: &Context<'_>) -> Result<Function, PlanError> {
+    let layout = context.layout;
+    let mut namer = Namer::new(context.naming.avoid);
+    let mut params = symbol_params(context, &mut namer);
+    let symbol = |var| context.symbol(var);
+    let mut physical = Vec::new();
+    for (k, extent) in layout.physical_shape.iter().enumerate() {
+        let name = namer.name(&format!("p{k}"));
+        let high = range(extent, &symbol).high.map(|extent| extent - 1);
+        let tree = Expr::name(&name);
+        physical.push(Binding { tree, range: Range { low: Some(0), high } });
+        params.push(Param { name, ty: ParamType::Index });
+    }
+    let outputs: Vec<String> = layout.logical.iter().map(|axis| namer.name(&axis.name)).collect();
+    for name in &outputs {
+        params.push(Param { name: name.clone(), ty: ParamType::OutIndex });
+    }
+    let scope = |var: Var| match var {
+        Var::Physical(k) => physical.get(usize::try_from(k).ok()?).cloned(),
+        Var::Symbol(_) => context.symbol(var),
+        Var::Axis(_) | Var::Storage(_) | Var::Digit(_) => None,
+    };
+    let mut doc = vec![
+        "Which element a slot holds. False on padding, where the outputs mean nothing.".to_owned(),
+    ];
+    let body = if let Some(inverse) = &layout.inverse {
+        read_off(context, inverse, &outputs, &scope)?
+    } else {
+        doc.push(
+            "The layout is proven by enumeration and has no inverse in closed form:".to_owned(),
+        );
+        doc.push("this searches all elements.".to_owned());
+        search(context, &physical, &outputs, &mut namer)?
+    };
+    let function =
+        Function { name: context.function("logical"), doc, returns: Returns::Bool, params, body };
+    Ok(function.with_unused())
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "other conditions stay as they are")]
+fn read_off(
+    context: &Context<'_>,
+    inverse: &[Algebra],
+    outputs: &[String],
+    scope: &Scope<'_>,
+) -> Result<Vec<Stmt>, PlanError> {
+    let mut body = Vec::new();
+    let mut values = Vec::new();
+    for (expr, name) in inverse.iter().zip(outputs) {
+        let value = lower(expr, scope)?;
+        body.push(Stmt::Set { name: name.clone(), value: value.clone() });
+        values.push(value);
+    }
+    let holds = match &context.layout.valid {
+        Some(valid) => lower_predicate(valid, scope)?,
+        None => Expr::Bool { value: true },
+    };
+    // A side of a comparison that is an output already is read from there.
+    let reuse = |side: Box<Expr>| {
+        let trivial = matches!(*side, Expr::Int { .. } | Expr::Name { .. });
+        let output = values.iter().position(|value| *value == *side).and_then(|k| outputs.get(k));
+        match output {
+            Some(name) if !trivial => Box::new(Expr::Output { name: name.clone() }),
+            _ => side,
+        }
+    };
+    let shorten = |condition: Expr| match condition {
+        Expr::Compare { op, a, b } => Expr::Compare { op, a: reuse(a), b: reuse(b) },
+        other => other,
+    };
+    let holds = match holds {
+        Expr::All { args } => Expr::All { args: args.into_iter().map(shorten).collect() },
+        other => shorten(other),
+    };
+    body.push(Stmt::Return { value: holds });
+    Ok(body)
+}
+
+/// A loop nest over all elements that compares each one's place with the one asked for.
+fn search(
+    context: &Context<'_>,
+    physical: &[Binding],
+    outputs: &[String],
+    namer: &mut Namer<'_>,
+) -> Result<Vec<Stmt>, PlanError> {
+    let layout = context.layout;
+    let symbol = |var| context.symbol(var);
+    let names: Vec<String> =
+        layout.logical.iter().map(|axis| namer.name(&format!("at_{}", axis.name))).collect();
+    let mut args = context.symbol_args();
+    args.extend(names.iter().map(|name| Expr::name(name)));
+    let there = if physical.len() == 1 {
+        vec![context.function("offset")]
+    } else {
+        (0..physical.len()).map(|k| context.function(&format!("index_{k}"))).collect()
+    };
+    let mut same: Vec<Expr> = there
+        .iter()
+        .zip(physical)
+        .map(|(f, p)| Expr::compare(Compare::Eq, Expr::call(f, args.clone()), p.tree.clone()))
+        .collect();
+    let condition = if same.len() == 1 { same.swap_remove(0) } else { Expr::All { args: same } };
+    let mut found: Vec<Stmt> = outputs
+        .iter()
+        .zip(&names)
+        .map(|(name, at)| Stmt::Set { name: name.clone(), value: Expr::name(at) })
+        .collect();
+    found.push(Stmt::Return { value: Expr::Bool { value: true } });
+    let mut body = vec![Stmt::If { condition, body: found }];
+    for (axis, name) in layout.logical.iter().zip(names).rev() {
+        let to = lower(&axis.extent, &symbol)?;
+        body = vec![Stmt::For { name, from: Expr::int(0), to, step: 1, body }];
+    }
+    body.push(Stmt::Return { value: Expr::Bool { value: false } });
+    Ok(body)
+}

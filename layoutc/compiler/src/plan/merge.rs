@@ -1,0 +1,67 @@
+//! Loops that go on where another ends, on both sides, are one loop.
+
+use layoutc_algebra::expr::{Expr, ExprError};
+use layoutc_algebra::layout::Symbol;
+use layoutc_algebra::simplify::Facts;
+
+use super::arith::product;
+use super::transfer::{Bounds, Cut, Transfer};
+
+/// The same transfer in the fewest loops: `h` and `w` of two row-major sides are the one loop `h_w`.
+///
+/// A loop whose bounds depend on another stays as it is.
+///
+/// # Errors
+/// [`ExprError`] where an extent leaves the integer range.
+pub fn merge(transfer: &Transfer, symbols: &[Symbol]) -> Result<Transfer, ExprError> {
+    let facts = Facts::new(symbols);
+    let mut merged = transfer.clone();
+    let mut names: Vec<Vec<String>> =
+        merged.cuts.iter().map(|cut| vec![cut.name.clone()]).collect();
+    while let Some((outer, inner)) = pair(&merged, symbols, &facts)? {
+        let (Some(a), Some(b)) = (merged.cuts.get(outer), merged.cuts.get(inner)) else { break };
+        let extent = product(&a.extent, &b.extent)?;
+        let cut = Cut { chain: merged.chains.len(), weight: 1, extent, ..b.clone() };
+        let high = cut.extent.clone();
+        merged.chains.push(Bounds { low: Expr::constant(0), high });
+        let tail = names.get(inner).cloned().unwrap_or_default();
+        if let (Some(place), Some(name)) = (merged.cuts.get_mut(outer), names.get_mut(outer)) {
+            name.extend(tail);
+            *place = Cut { name: joined(name), ..cut };
+        }
+        merged.cuts.remove(inner);
+        names.remove(inner);
+    }
+    Ok(merged)
+}
+
+/// `h_w`, and `h_to_c` for more than two.
+fn joined(names: &[String]) -> String {
+    match names {
+        [first, .., last] if names.len() > 2 => format!("{first}_to_{last}"),
+        _ => names.join("_"),
+    }
+}
+
+/// Two loops of which a step of the outer is a whole run of the inner, in source and destination.
+fn pair(
+    transfer: &Transfer,
+    symbols: &[Symbol],
+    facts: &Facts,
+) -> Result<Option<(usize, usize)>, ExprError> {
+    let free = |cut: &Cut| !cut.is_unit() && !transfer.is_guarded(cut.chain, symbols);
+    for (a, outer) in transfer.cuts.iter().enumerate().filter(|(_, cut)| free(cut)) {
+        for (b, inner) in transfer.cuts.iter().enumerate().filter(|(_, cut)| free(cut)) {
+            if a == b {
+                continue;
+            }
+            let run = |stride: &Expr| product(stride, &inner.extent);
+            if facts.proves_eq(&outer.to_stride, &run(&inner.to_stride)?)?
+                && facts.proves_eq(&outer.from_stride, &run(&inner.from_stride)?)?
+            {
+                return Ok(Some((a, b)));
+            }
+        }
+    }
+    Ok(None)
+}

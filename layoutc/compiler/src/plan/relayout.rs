@@ -1,0 +1,104 @@
+//! Functions that move a tensor from one layout into another.
+
+use layoutc_algebra::expr::{Expr as Algebra, Var};
+use layoutc_algebra::layout::{Layout, Symbol};
+
+use super::lower::PlanError;
+use super::moves::{Parts, padding_doc};
+use super::side::{Side, physical_side, renumber};
+use super::transfer::transfer;
+use super::tree::Function;
+use super::{Context, Naming};
+use crate::model::{Convert, Manifest, Tensor};
+
+/// Plans one relayout: `<from>_to_<to>(symbols, from, to)`; padding of the destination gets its fill. `None` where
+/// one of the two has no memory, or is not there.
+///
+/// # Errors
+/// [`PlanError`] where a number leaves 64 bits or an expression nests too deep.
+pub fn convert(
+    manifest: &Manifest,
+    convert: &Convert,
+    naming: &Naming<'_>,
+) -> Result<Option<Function>, PlanError> {
+    let (Some(from), Some(to)) =
+        (manifest.tensors.get(convert.from), manifest.tensors.get(convert.to))
+    else {
+        return Ok(None);
+    };
+    // One numbering of symbols for both: the destination's are matched by name.
+    let Some(target) = adopt_symbols(from, to)? else { return Ok(None) };
+    let source = Context::new(from, naming);
+    let destination = Context::new(&target, naming);
+    let name = naming.tensor(&format!("{}_to_{}", from.name, to.name));
+    let doc = vec![
+        format!("From the layout of {} into that of {}.", from.name, to.name),
+        padding_doc(&destination).to_owned(),
+    ];
+    let mut parts = Parts::named(&source, Some(&destination), name, [&from.name, &to.name], doc);
+    let elements = &destination.layout.physical_elements;
+    parts.prepare_destination(&destination, elements, destination.fills())?;
+    let source_buffer = parts.buffer(&source, 0, "s", "load");
+    let target_buffer = parts.buffer(&destination, 1, "d", "store");
+    let linear = both_sides(&from.layout, &target.layout, &convert.axes)?;
+    let linear = match linear {
+        Some((a, b)) => {
+            let layout = &target.layout;
+            transfer(&a, &b, &layout.logical, &layout.symbols)?
+        }
+        None => None,
+    };
+    let buffers = [&source_buffer, &target_buffer];
+    let body = if let Some(transfer) = linear {
+        parts.nest(&destination, &transfer, buffers)?
+    } else {
+        parts.by_indices([&source, &destination], &convert.axes, buffers)?
+    };
+    Ok(Some(parts.finish(body)))
+}
+
+/// The tensor with its symbols renumbered as in `from`, those that `from` lacks at the end.
+fn adopt_symbols(from: &Tensor, to: &Tensor) -> Result<Option<Tensor>, PlanError> {
+    if from.layout.symbols == to.layout.symbols {
+        return Ok(Some(to.clone()));
+    }
+    let mut symbols: Vec<Symbol> = from.layout.symbols.clone();
+    let mut numbers = Vec::new();
+    for symbol in &to.layout.symbols {
+        let known = symbols.iter().position(|other| other.name == symbol.name);
+        numbers.push(known.unwrap_or(symbols.len()));
+        if known.is_none() {
+            symbols.push(symbol.clone());
+        }
+    }
+    let rename = |var: Var| {
+        let Var::Symbol(k) = var else { return None };
+        let number = numbers.get(usize::try_from(k).ok()?)?;
+        Some(Algebra::var(Var::Symbol(u32::try_from(*number).ok()?)))
+    };
+    let mut tensor = to.clone();
+    let layout = &mut tensor.layout;
+    layout.symbols = symbols;
+    let axes = layout.logical.iter_mut().chain(&mut layout.storage).map(|axis| &mut axis.extent);
+    let lists = axes
+        .chain(&mut layout.strides)
+        .chain(&mut layout.physical_shape)
+        .chain(&mut layout.physical_strides)
+        .chain(&mut layout.physical_map)
+        .chain(&mut layout.storage_map)
+        .chain([&mut layout.offset, &mut layout.physical_elements, &mut layout.logical_elements]);
+    for expr in lists {
+        *expr = expr.substitute(&rename)?;
+    }
+    Ok(Some(tensor))
+}
+
+/// Both sides of a relayout, over the axes of the destination; `None` where one of them has no normal form.
+fn both_sides(
+    from: &Layout,
+    to: &Layout,
+    axes: &[usize],
+) -> Result<Option<(Side, Side)>, PlanError> {
+    let (Some(a), Some(b)) = (&from.digits, &to.digits) else { return Ok(None) };
+    Ok(Some((renumber(physical_side(from, a)?, axes), physical_side(to, b)?)))
+}

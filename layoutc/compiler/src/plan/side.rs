@@ -1,0 +1,137 @@
+//! One arrangement of a tensor in a flat buffer: what a step of each digit adds to the offset.
+
+use layoutc_algebra::digits::Digits;
+use layoutc_algebra::expr::{Expr, ExprError};
+use layoutc_algebra::layout::{Axis, DigitTargets, Layout};
+
+use super::arith::{product, scale, sum};
+
+/// One arrangement of a logical tensor in a flat buffer: an offset that is a weighted sum of digits of its axes.
+#[derive(Debug, Clone)]
+pub struct Side {
+    /// The chains; every logical axis is in exactly one.
+    pub chains: Vec<SideChain>,
+    /// Added to the weighted sum, in elements.
+    pub constant: Expr,
+}
+
+/// One chain of digits: `m = sum(digit * weight)`, `index = sign * m + constant` of the axes taken row-major.
+#[derive(Debug, Clone)]
+pub struct SideChain {
+    /// The logical axes, outermost first.
+    pub axes: Vec<usize>,
+    /// `1` or `-1`.
+    pub sign: i128,
+    /// Added to `sign * m`.
+    pub constant: i128,
+    /// Most significant first.
+    pub digits: Vec<SideDigit>,
+}
+
+/// One digit of a chain.
+#[derive(Debug, Clone)]
+pub struct SideDigit {
+    /// What one step adds to the chain's `m`.
+    pub weight: i128,
+    /// What one step adds to the offset, in elements; over symbols.
+    pub stride: Expr,
+    /// The name of the storage axis that is this digit and nothing else.
+    pub storage: Option<String>,
+}
+
+/// The physical side of a layout that has a normal form.
+///
+/// # Errors
+/// [`ExprError`] where a stride leaves the integer range.
+pub fn physical_side(layout: &Layout, digits: &Digits) -> Result<Side, ExprError> {
+    let offset = [Expr::constant(1)];
+    let (target_strides, names) = match layout.digit_targets {
+        DigitTargets::Storage => (layout.strides.as_slice(), layout.storage.as_slice()),
+        DigitTargets::Offset => (offset.as_slice(), [].as_slice()),
+    };
+    let mut constant = Expr::constant(0);
+    let mut strides = vec![Expr::constant(0); digits.digits.len()];
+    let mut alone: Vec<Option<String>> = vec![None; digits.digits.len()];
+    for (target, (form, stride)) in digits.targets.iter().zip(target_strides).enumerate() {
+        constant = sum(&constant, &scale(stride, form.constant)?)?;
+        for (digit, weight) in &form.terms {
+            if let Some(sum_so_far) = strides.get_mut(*digit) {
+                *sum_so_far = sum(sum_so_far, &scale(stride, *weight)?)?;
+            }
+        }
+        if let [(digit, 1)] = form.terms.as_slice()
+            && let Some(alone) = alone.get_mut(*digit)
+        {
+            *alone = names.get(target).map(|axis| axis.name.clone());
+        }
+    }
+    let side_digit = |k: &usize| {
+        let digit = digits.digits.get(*k)?;
+        Some(SideDigit {
+            weight: digit.weight,
+            stride: strides.get(*k)?.clone(),
+            storage: alone.get(*k)?.clone(),
+        })
+    };
+    let chains = digits.chains.iter().map(|chain| SideChain {
+        axes: chain.axes.clone(),
+        sign: chain.sign,
+        constant: chain.constant,
+        digits: chain.digits.iter().filter_map(side_digit).collect(),
+    });
+    Ok(Side { chains: chains.collect(), constant })
+}
+
+/// The dense row-major buffer of the logical tensor, cut into the chains of `like`. `None` where a chain fuses axes
+/// that do not follow one another.
+///
+/// # Errors
+/// [`ExprError`] where a stride leaves the integer range.
+pub fn logical_side(axes: &[Axis], like: &Side) -> Result<Option<Side>, ExprError> {
+    let strides = dense_strides(axes)?;
+    let mut side = Side { chains: Vec::new(), constant: Expr::constant(0) };
+    for chain in &like.chains {
+        if chain.axes.windows(2).any(|pair| matches!(pair, [a, b] if a + 1 != *b)) {
+            return Ok(None);
+        }
+        let Some(stride) = chain.axes.last().and_then(|axis| strides.get(*axis)) else {
+            continue;
+        };
+        side.constant = sum(&side.constant, &scale(stride, chain.constant)?)?;
+        side.chains.push(SideChain {
+            axes: chain.axes.clone(),
+            sign: chain.sign,
+            constant: chain.constant,
+            digits: vec![SideDigit {
+                weight: 1,
+                stride: scale(stride, chain.sign)?,
+                storage: None,
+            }],
+        });
+    }
+    Ok(Some(side))
+}
+
+/// Elements between neighbours along each axis of a dense row-major buffer: `[3, 4, 5]` gives `[20, 5, 1]`.
+///
+/// # Errors
+/// [`ExprError`] where a stride leaves the integer range.
+pub fn dense_strides(axes: &[Axis]) -> Result<Vec<Expr>, ExprError> {
+    let mut stride = Expr::constant(1);
+    let mut strides = Vec::with_capacity(axes.len());
+    for axis in axes.iter().rev() {
+        strides.push(stride.clone());
+        stride = product(&axis.extent, &stride)?;
+    }
+    strides.reverse();
+    Ok(strides)
+}
+
+/// The same side with its axes renumbered: axis `k` becomes `axes[k]`.
+#[must_use]
+pub fn renumber(mut side: Side, axes: &[usize]) -> Side {
+    for axis in side.chains.iter_mut().flat_map(|chain| chain.axes.iter_mut()) {
+        *axis = axes.get(*axis).copied().unwrap_or(*axis);
+    }
+    side
+}

@@ -1,0 +1,221 @@
+//! Expressions: integers and conditions over names.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// An integer or boolean expression. `div` and `mod` have an operand that is proven not negative; `floor_div` and
+/// `floor_mod` round towards minus infinity (`-1 floor_div 4` is -1, `-1 floor_mod 4` is 3). Divisors are positive.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Expr {
+    /// An integer.
+    Int {
+        /// Its value.
+        value: i64,
+    },
+    /// A truth value.
+    Bool {
+        /// Its value.
+        value: bool,
+    },
+    /// A parameter, a loop variable, a `let` or a constant.
+    Name {
+        /// Its identifier.
+        name: String,
+    },
+    /// The value that an output parameter was set to.
+    Output {
+        /// The parameter.
+        name: String,
+    },
+    /// `-a`
+    Neg {
+        /// The operand.
+        a: Box<Expr>,
+    },
+    /// The sum of two or more; `a - b` is the sum of `a` and `neg b`.
+    Add {
+        /// The terms, in order.
+        args: Vec<Expr>,
+    },
+    /// The product of two or more.
+    Mul {
+        /// The factors, in order.
+        args: Vec<Expr>,
+    },
+    /// A quotient.
+    Div {
+        /// The dividend, not negative.
+        a: Box<Expr>,
+        /// The divisor.
+        b: Box<Expr>,
+    },
+    /// A remainder.
+    Mod {
+        /// The dividend, not negative.
+        a: Box<Expr>,
+        /// The divisor.
+        b: Box<Expr>,
+    },
+    /// A quotient rounded towards minus infinity.
+    FloorDiv {
+        /// The dividend.
+        a: Box<Expr>,
+        /// The divisor.
+        b: Box<Expr>,
+    },
+    /// A remainder that is never negative.
+    FloorMod {
+        /// The dividend.
+        a: Box<Expr>,
+        /// The divisor.
+        b: Box<Expr>,
+    },
+    /// Bitwise and, on two's complement.
+    BitAnd {
+        /// The operands.
+        args: Vec<Expr>,
+    },
+    /// Bitwise exclusive or, on two's complement.
+    BitXor {
+        /// The operands.
+        args: Vec<Expr>,
+    },
+    /// The smaller of two.
+    Min {
+        /// One.
+        a: Box<Expr>,
+        /// The other.
+        b: Box<Expr>,
+    },
+    /// The larger of two.
+    Max {
+        /// One.
+        a: Box<Expr>,
+        /// The other.
+        b: Box<Expr>,
+    },
+    /// `then` where the condition holds, else `otherwise`.
+    Select {
+        /// The condition.
+        condition: Box<Expr>,
+        /// The value where it holds.
+        then: Box<Expr>,
+        /// The value where it does not.
+        otherwise: Box<Expr>,
+    },
+    /// A call of a generated function.
+    Call {
+        /// The function.
+        name: String,
+        /// Its arguments.
+        args: Vec<Expr>,
+    },
+    /// A comparison.
+    Compare {
+        /// The operator.
+        op: Compare,
+        /// The left side.
+        a: Box<Expr>,
+        /// The right side.
+        b: Box<Expr>,
+    },
+    /// All hold; empty is true.
+    All {
+        /// The conditions.
+        args: Vec<Expr>,
+    },
+    /// The negation of a condition.
+    Not {
+        /// The condition.
+        a: Box<Expr>,
+    },
+}
+
+/// A comparison operator.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Compare {
+    /// `==`
+    Eq,
+    /// `<`
+    Lt,
+    /// `<=`
+    Le,
+    /// `>=`
+    Ge,
+}
+
+impl Expr {
+    /// An integer.
+    pub fn int(value: i64) -> Self {
+        Self::Int { value }
+    }
+
+    /// A name.
+    pub fn name(name: &str) -> Self {
+        Self::Name { name: name.to_owned() }
+    }
+
+    /// `a op b`.
+    pub fn compare(op: Compare, a: Expr, b: Expr) -> Self {
+        Self::Compare { op, a: Box::new(a), b: Box::new(b) }
+    }
+
+    /// A call.
+    pub fn call(name: &str, args: Vec<Expr>) -> Self {
+        Self::Call { name: name.to_owned(), args }
+    }
+
+    /// The smaller of two; of two integers the integer.
+    #[must_use]
+    pub fn min(self, other: Expr) -> Self {
+        match (&self, &other) {
+            (Self::Int { value: a }, Self::Int { value: b }) => Self::int(*a.min(b)),
+            _ if self == other => self,
+            _ => Self::Min { a: Box::new(self), b: Box::new(other) },
+        }
+    }
+
+    /// The larger of two; of two integers the integer.
+    #[must_use]
+    pub fn max(self, other: Expr) -> Self {
+        match (&self, &other) {
+            (Self::Int { value: a }, Self::Int { value: b }) => Self::int(*a.max(b)),
+            _ if self == other => self,
+            _ => Self::Max { a: Box::new(self), b: Box::new(other) },
+        }
+    }
+
+    /// Calls `visit` on this expression and every one inside it.
+    pub fn visit(&self, visit: &mut dyn FnMut(&Expr)) {
+        visit(self);
+        match self {
+            Self::Int { .. } | Self::Bool { .. } | Self::Name { .. } | Self::Output { .. } => {}
+            Self::Neg { a } | Self::Not { a } => a.visit(visit),
+            Self::Add { args }
+            | Self::Mul { args }
+            | Self::BitAnd { args }
+            | Self::BitXor { args }
+            | Self::Call { args, .. }
+            | Self::All { args } => args.iter().for_each(|arg| arg.visit(visit)),
+            Self::Div { a, b }
+            | Self::Mod { a, b }
+            | Self::FloorDiv { a, b }
+            | Self::FloorMod { a, b }
+            | Self::Min { a, b }
+            | Self::Max { a, b }
+            | Self::Compare { a, b, .. } => {
+                a.visit(visit);
+                b.visit(visit);
+            }
+            Self::Select { condition, then, otherwise } => {
+                condition.visit(visit);
+                then.visit(visit);
+                otherwise.visit(visit);
+            }
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! The book is true: every code has a page and a place that raises it, the wrong block of a page raises its code and
+//! no other, the mended one nothing, and the manifests and templates of the chapters work.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "reads the book and the sources"
+)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use layoutc_compiler::codes::Code;
+use layoutc_compiler::config::{self, Config};
+use layoutc_compiler::{LoadError, Sources, check, emit};
+
+/// One manifest, and nothing that it could use.
+struct Only<'a>(&'a str);
+
+impl Sources for Only<'_> {
+    fn load(&self, path: &str) -> Result<String, LoadError> {
+        if path == "page.kdl" { Ok(self.0.to_string()) } else { Err(LoadError::NotFound) }
+    }
+}
+
+/// The codes of all diagnostics, warnings too, that a block of this language gives; none for commands and texts.
+fn raised(language: &str, text: &str) -> BTreeSet<Code> {
+    match language {
+        "kdl" => build(text, &BTreeMap::new()),
+        "jinja" => {
+            let templates = BTreeMap::from([("c/header.h.j2".to_string(), text.to_string())]);
+            build("tensor a dtype=f32 {\n    shape { n 8; c 32 }\n}\n", &templates)
+        }
+        "toml" => match config::parse(&Arc::from("page.toml"), text) {
+            Ok(_) => BTreeSet::new(),
+            Err(faults) => faults.iter().map(|fault| fault.code).collect(),
+        },
+        _ => BTreeSet::new(),
+    }
+}
+
+fn build(manifest: &str, templates: &BTreeMap<String, String>) -> BTreeSet<Code> {
+    let config = Config::default();
+    let checked = check(&Only(manifest), &["page.kdl".to_string()], &config);
+    let mut codes: BTreeSet<Code> = checked.diagnostics.iter().map(|d| d.code).collect();
+    if checked.is_good()
+        && let Err(faults) = emit(&checked, &config, templates)
+    {
+        codes.extend(faults.iter().map(|fault| fault.code));
+    }
+    codes
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Every file below a folder whose name ends so, by name.
+fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path, ending));
+        } else if path.to_string_lossy().ends_with(ending) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The fenced blocks of a page: what stands behind the fence, and the text.
+fn blocks(page: &str) -> Vec<(&str, &str)> {
+    let mut found = Vec::new();
+    let mut rest = page;
+    while let Some((_, after)) = rest.split_once("```") {
+        let (language, after) = after.split_once('\n').unwrap();
+        let (text, after) = after.split_once("```").unwrap();
+        found.push((language, text));
+        rest = after;
+    }
+    found
+}
+
+/// The first block below a heading.
+fn block<'p>(page: &'p str, heading: &str) -> (&'p str, &'p str) {
+    let (_, below) = page.split_once(heading).unwrap_or_else(|| panic!("no {heading}:\n{page}"));
+    blocks(below).first().copied().unwrap_or_else(|| panic!("no block below {heading}:\n{page}"))
+}
+
+#[test]
+fn every_code_has_a_page_and_every_page_a_code() {
+    let folder = root().join("book/src/codes");
+    let pages: BTreeSet<PathBuf> = files(&folder, ".md").into_iter().collect();
+    let wanted: BTreeSet<PathBuf> = Code::ALL
+        .iter()
+        .map(|code| folder.join(code.id().replace("::", "/")).with_extension("md"))
+        .collect();
+    assert_eq!(pages, wanted);
+    let summary = read(&root().join("book/src/SUMMARY.md"));
+    for code in Code::ALL {
+        let entry = format!("[{}](codes/{}.md)", code.id(), code.id().replace("::", "/"));
+        assert!(summary.contains(&entry), "SUMMARY.md lacks {entry}");
+    }
+}
+
+#[test]
+fn the_wrong_block_of_a_page_raises_its_code_alone_and_the_mended_one_nothing() {
+    for &code in Code::ALL {
+        let path = format!("book/src/codes/{}.md", code.id().replace("::", "/"));
+        let page = read(&root().join(&path));
+        assert!(page.starts_with(&format!("# {}\n", code.id())), "{path}");
+        let (language, wrong) = block(&page, "\n## Wrong\n");
+        let (_, mended) = block(&page, "\n## Mended\n");
+        // What only the binary raises is shown by commands, or by what it reads.
+        let of_binary = [Code::ConfigGlob, Code::TemplateMemory].contains(&code);
+        if language != "sh" && !of_binary {
+            assert_eq!(raised(language, wrong), BTreeSet::from([code]), "{path}: the wrong block");
+        }
+        assert_eq!(raised(language, mended), BTreeSet::new(), "{path}: the mended block");
+    }
+}
+
+#[test]
+fn what_the_chapters_show_works_and_what_they_show_as_wrong_is_refused_so() {
+    for path in files(&root().join("book/src"), ".md") {
+        if path.components().any(|part| part.as_os_str() == "codes") {
+            continue;
+        }
+        for (language, text) in blocks(&read(&path)) {
+            // ```kdl,map::not_injective is a manifest that raises this code.
+            let (language, code) = language.split_once(',').unwrap_or((language, ""));
+            let found: Vec<&str> = raised(language, text).into_iter().map(Code::id).collect();
+            let expected: Vec<&str> = if code.is_empty() { Vec::new() } else { vec![code] };
+            assert_eq!(found, expected, "{}:\n{text}", path.display());
+        }
+    }
+}
+
+#[test]
+fn every_code_is_raised_somewhere() {
+    let mut sources = String::new();
+    for folder in ["layoutc/compiler/src", "layoutc/cli/src"] {
+        for path in files(&root().join(folder), ".rs") {
+            let is_test = path.components().any(|part| part.as_os_str() == "tests");
+            if !is_test && !path.ends_with("tests.rs") && !path.ends_with("codes.rs") {
+                sources.push_str(&read(&path));
+            }
+        }
+    }
+    let words: BTreeSet<&str> = sources
+        .split("Code::")
+        .skip(1)
+        .filter_map(|rest| rest.split(|c: char| !c.is_ascii_alphanumeric()).next())
+        .collect();
+    let unraised: Vec<&Code> =
+        Code::ALL.iter().filter(|code| !words.contains(format!("{code:?}").as_str())).collect();
+    assert!(unraised.is_empty(), "nothing raises {unraised:?}");
+}
