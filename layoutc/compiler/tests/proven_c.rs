@@ -148,6 +148,18 @@ fn symbolic_extents_round_trip_at_several_sizes() {
     run("symbolic", &manifest(tensors, vec![pair(0, 1), pair(4, 5), pair(5, 4)]));
 }
 
+#[test]
+fn blocks_that_lie_wholly_beyond_the_end_move_nothing() {
+    let mut tensors = Vec::new();
+    for (name, block) in [("large", 256), ("small", 64)] {
+        let map = format!("(x) -> (x // {block}, x % {block})");
+        let layout = proven(&[], &[("x", "600")], &[&map], &[], &[]).unwrap();
+        tensors.push(tensor(name, "u8", layout, ZERO));
+    }
+    let pair = |from, to| Convert { from, to, axes: vec![0] };
+    run("beyond", &manifest(tensors, vec![pair(0, 1), pair(1, 0)]));
+}
+
 struct Random(u64);
 
 impl Random {

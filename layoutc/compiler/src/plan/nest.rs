@@ -195,6 +195,11 @@ impl Writer<'_, '_> {
         if !contiguous || blocked || *low != Expr::int(0) {
             return Ok(None);
         }
+        // Between the digits of a chain that ends early a digit's end may lie before its start.
+        let chain = self.transfer.cuts.iter().filter(|other| other.chain == cut.chain);
+        if chain.count() > 2 && !matches!(high, Expr::Int { .. }) {
+            return Ok(None);
+        }
         let element = self.to.element_bits.checked_div(8).unwrap_or(1);
         let (longest, worth) = match high {
             Expr::Int { value } => (Some(i128::from(*value)), COPY),
