@@ -1,6 +1,7 @@
 //! Templates: what bounds them, and what their faults look like.
 #![allow(clippy::result_large_err, reason = "a test")]
 #![allow(clippy::disallowed_methods, reason = "runs itself for each hostile template")]
+#![allow(clippy::expect_used, reason = "a test")]
 
 mod common;
 
