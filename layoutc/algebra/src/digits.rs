@@ -20,6 +20,13 @@ pub struct Digit {
     pub extent: Expr,
 }
 
+impl Digit {
+    /// Whether the digit is always 0: one value at most, whatever the symbols are.
+    pub(crate) fn is_single(&self) -> bool {
+        self.extent.as_const().is_some_and(|extent| extent <= 1)
+    }
+}
+
 /// A run of digits whose weighted sum `m` is a mixed-radix number without gaps, from 0 upwards. It carries one
 /// logical axis as `index = sign * m + constant`, or several fused ones (then sign 1, constant 0, and `m` is the
 /// row-major index of the axes). Digits may reach beyond the axis: `m` covers at least the axis' whole range.
@@ -387,7 +394,7 @@ impl<'a> Reader<'a> {
             .digits
             .iter()
             .filter_map(|d| self.digits.get(*d).map(|digit| (*d, digit.weight * chain.sign)))
-            .filter(|(d, _)| self.greatest.get(*d).is_some_and(|g| *g > 0))
+            .filter(|(d, _)| self.digits.get(*d).is_some_and(|digit| !digit.is_single()))
             .collect();
         terms.sort_unstable();
         Form { constant: chain.constant, terms }

@@ -1,9 +1,12 @@
 //! A fill value as the bits of an element: exact for integers, rounded to nearest even for floats.
 
+use layoutc_algebra::layout::Verdict;
 use thiserror::Error;
 
+use crate::codes::Code;
+use crate::diagnostic::Diagnostic;
 use crate::dtype::{Dtype, Scalar};
-use crate::model::{Fill, FillValue};
+use crate::model::{Fill, FillValue, Tensor};
 
 /// Why a fill value has no bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -226,6 +229,25 @@ fn round(format: &Format, parts: &Parts) -> Result<u64, FillError> {
         return Ok(field + units.saturating_sub(1));
     }
     Ok((field << format.mantissa_bits) + units)
+}
+
+/// The diagnostic of a padded tensor whose element type does not hold its fill value.
+pub fn fault(tensor: &Tensor) -> Option<Diagnostic> {
+    if tensor.layout.verdict == Verdict::Bijective {
+        return None;
+    }
+    let fault = bits(tensor.dtype, tensor.fill).err()?;
+    let value = match tensor.fill {
+        Fill::Value(FillValue::Integer(value)) => value.to_string(),
+        Fill::Value(FillValue::Float(value)) => format!("{value:?}"),
+        Fill::Nothing => return None,
+    };
+    let message = format!(
+        "`{}` cannot hold the fill value `{value}` as `{}`: {fault}",
+        tensor.name, tensor.dtype
+    );
+    let help = "give a `fill` that the element type holds, or `fill none`";
+    Some(Diagnostic::error(Code::PaddingFill, message, tensor.fill_place.clone(), "").help(help))
 }
 
 #[cfg(test)]

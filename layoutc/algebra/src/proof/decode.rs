@@ -178,7 +178,7 @@ fn chain_value(
     let mut complete = true;
     for digit in chain.digits.iter().rev() {
         let found = digits.digits.get(*digit).ok_or(ExprError::Unbound)?;
-        if greatest(digits, *digit, facts)? == 0 {
+        if found.is_single() {
             continue;
         }
         let Some(Some(told)) = known.get(*digit) else {

@@ -59,10 +59,14 @@ pub(super) fn check(
 }
 
 fn figure(layout: &Layout) -> String {
+    let counted = |count: &Expr, what: &str| match count.as_const() {
+        Some(1) => format!("1 {what}"),
+        _ => format!("{} {what}s", wording::expr(count, layout)),
+    };
     format!(
-        "{} elements in {} slots",
-        wording::expr(&layout.logical_elements, layout),
-        wording::expr(&layout.physical_elements, layout)
+        "{} in {}",
+        counted(&layout.logical_elements, "element"),
+        counted(&layout.physical_elements, "slot")
     )
 }
 
@@ -83,7 +87,7 @@ fn is_unexplained(layout: &Layout) -> bool {
     for (form, axis) in digits.targets.iter().zip(&layout.storage) {
         // An axis that is a number in digits of its own is rounded up as far as it spans.
         let own = form.terms.iter().all(|(digit, _)| !told.contains(digit));
-        if own && is_number(form, digits) {
+        if form.terms.is_empty() || (own && is_number(form, digits)) {
             told.extend(form.terms.iter().map(|(digit, _)| *digit));
             filled.push(&axis.extent);
         }

@@ -195,6 +195,8 @@ fn symbol(item: &SymbolItem, scope: &Scope, file: &Arc<str>) -> Result<Symbol, V
         let of =
             if multiple > 1 { format!(" that is a multiple of {multiple}") } else { String::new() };
         Some(format!("`{name}` has no value: there is none from {min} to {max}{of}"))
+    } else if max / multiple == 0 {
+        Some(format!("`{name}` can only be 0: write the extent 0"))
     } else {
         None
     };

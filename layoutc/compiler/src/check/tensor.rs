@@ -358,6 +358,9 @@ impl Checker<'_> {
             place: self.at(layout_span),
             fill_place: fill_place.unwrap_or_else(|| self.at(layout_span)),
         };
+        if let Some(error) = crate::fill::fault(&tensor) {
+            return Err(vec![error]);
+        }
         let warnings =
             padding::check(&tensor, said.padding.as_ref(), explained, defaults.padding_warning)?;
         Ok((tensor, warnings))

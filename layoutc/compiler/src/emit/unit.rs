@@ -10,16 +10,14 @@ use super::print::{self, Style};
 use super::{
     CSettings, Part, dialect, element, fits, globals, needs, place, plan_fault, test_unit, types,
 };
-use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::dtype::Scalar;
 use crate::fill;
-use crate::model::{Fill, FillValue, Manifest, Memory, Tensor};
+use crate::model::{Manifest, Memory, Tensor};
 use crate::plan::lower::{Binding, PlanError, Range, lower};
 use crate::plan::tree::{Expr, Function, Param, ParamType, Returns, Stmt};
 use crate::plan::{self, Naming, TensorPlan};
 use layoutc_algebra::expr::Var;
-use layoutc_algebra::layout::Verdict;
 
 /// Everything but the stamp.
 pub(super) fn build(
@@ -27,7 +25,7 @@ pub(super) fn build(
     settings: &CSettings,
     out_stem: &str,
 ) -> Result<Unit, Vec<Diagnostic>> {
-    let faults: Vec<Diagnostic> = manifest.tensors.iter().filter_map(fill_fault).collect();
+    let faults: Vec<Diagnostic> = manifest.tensors.iter().filter_map(fill::fault).collect();
     if !faults.is_empty() {
         return Err(faults);
     }
@@ -97,24 +95,6 @@ pub(super) fn build(
         unit.header_includes.push("string.h".to_owned());
     }
     Ok(unit)
-}
-
-fn fill_fault(tensor: &Tensor) -> Option<Diagnostic> {
-    if tensor.layout.verdict == Verdict::Bijective {
-        return None;
-    }
-    let fault = fill::bits(tensor.dtype, tensor.fill).err()?;
-    let value = match tensor.fill {
-        Fill::Value(FillValue::Integer(value)) => value.to_string(),
-        Fill::Value(FillValue::Float(value)) => format!("{value:?}"),
-        Fill::Nothing => return None,
-    };
-    let message = format!(
-        "`{}` cannot hold the fill value `{value}` as `{}`: {fault}",
-        tensor.name, tensor.dtype
-    );
-    let help = "give a `fill` that the element type holds, or `fill none`";
-    Some(Diagnostic::error(Code::PaddingFill, message, tensor.fill_place.clone(), "").help(help))
 }
 
 fn tensor_unit(tensor: &Tensor, naming: &Naming<'_>) -> Result<TensorUnit, PlanError> {

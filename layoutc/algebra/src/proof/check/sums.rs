@@ -464,13 +464,35 @@ impl<'a> Domain<'a> {
                     BinOp::FloorDiv => Ok(self.parts(&a, &b)?.0),
                     BinOp::Mod => Ok(self.parts(&a, &b)?.1),
                     BinOp::Min | BinOp::Max => self.extremum(*op, a, b),
-                    BinOp::And | BinOp::Xor => match (a.as_constant(), b.as_constant()) {
-                        (Some(x), Some(y)) => Ok(Sum::constant(crate::expr::apply(*op, x, y)?)),
-                        _ => Err(ExprError::Unbound),
-                    },
+                    BinOp::And | BinOp::Xor => self.bitwise(*op, &a, &b),
                 }
             }
         }
+    }
+
+    /// Of the bitwise operations, what arithmetic tells: constants, `x & x`, `x ^ x`, and `x & (2^n - 1) = x % 2^n`.
+    fn bitwise(&self, op: BinOp, a: &Sum, b: &Sum) -> Result<Sum, ExprError> {
+        if let (Some(x), Some(y)) = (a.as_constant(), b.as_constant()) {
+            return Ok(Sum::constant(crate::expr::apply(op, x, y)?));
+        }
+        if a == b {
+            return Ok(if op == BinOp::And { a.clone() } else { Sum::default() });
+        }
+        for (value, mask) in [(a, b), (b, a)] {
+            match mask.as_constant() {
+                Some(0) if op == BinOp::Xor => return Ok(value.clone()),
+                Some(mask)
+                    if op == BinOp::And
+                        && mask >= 0
+                        && mask.count_ones() == mask.trailing_ones() =>
+                {
+                    let block = mask.checked_add(1).ok_or(ExprError::Overflow)?;
+                    return Ok(self.parts(value, &Sum::constant(block))?.1);
+                }
+                _ => {}
+            }
+        }
+        Err(ExprError::Unbound)
     }
 
     fn extremum(&self, op: BinOp, a: Sum, b: Sum) -> Result<Sum, ExprError> {
