@@ -5,7 +5,6 @@
     clippy::print_stdout,
     reason = "a test may panic and print"
 )]
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "helpers of tests")]
 
 mod random;
 
