@@ -6,8 +6,6 @@
     reason = "a test may panic and print"
 )]
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "helpers of tests")]
-
 mod random;
 
 use std::collections::BTreeMap;

@@ -7,7 +7,6 @@ const MOST_ELEMENTS: i64 = 1200;
 const MOST_SLOTS: i64 = 20_000;
 
 /// What a generated layout may hold.
-#[allow(clippy::struct_excessive_bools, reason = "each is a kind of its own")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "one switch for each kind")]
 pub(crate) struct Kinds {
