@@ -30,6 +30,9 @@ pub enum BuildError {
     /// A step that changes axes, or separators, after `strides`.
     #[error("strides stand already: no later step may change the axes or group them")]
     AfterStrides,
+    /// A step that changes axes after one of them is aligned.
+    #[error("an axis is aligned already: no later step may change the axes")]
+    AfterAlign,
     /// A number of strides that is not the number of axes.
     #[error("{given} strides for {axes} axes")]
     StrideCount {
@@ -166,6 +169,9 @@ impl Builder {
         }
         if !self.separators.is_empty() {
             return Err(BuildError::AfterSeparators);
+        }
+        if !self.demands.alignments.is_empty() {
+            return Err(BuildError::AfterAlign);
         }
         if map.items.len() > MAX_AXES {
             return Err(StepError::TooManyAxes(map.items.len()).into());

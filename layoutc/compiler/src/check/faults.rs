@@ -99,6 +99,8 @@ pub(super) fn build_fault(
                 "a separator stands after an axis that another follows; the axes here are {}",
                 names.join(", ")
             )),
+        BuildError::AfterAlign => Diagnostic::error(Code::StepForm, message, place, "")
+            .help("put `align` after the steps that make the axes"),
         BuildError::AfterStrides => Diagnostic::error(Code::StepForm, message, place, "")
             .help("put `strides` last: they are the strides of the axes as they stand"),
         BuildError::StrideCount { .. } => Diagnostic::error(Code::StepForm, message, place, "")
