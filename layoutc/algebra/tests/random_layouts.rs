@@ -355,7 +355,7 @@ fn random_layouts_are_as_the_oracle_says() {
     for line in tally.enumerated.iter().take(40) {
         println!("enumerated: {line}");
     }
-    assert!(plain_digits * 100 >= plain * 95, "{plain_digits} of {plain} by digits");
+    assert!(plain_digits * 100 >= plain * 93, "{plain_digits} of {plain} by digits");
     assert!(refused * 20 >= total, "too few of the layouts are wrong to test refusals: {refused}");
 }
 
