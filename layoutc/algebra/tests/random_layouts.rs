@@ -355,7 +355,9 @@ fn random_layouts_are_as_the_oracle_says() {
     for line in tally.enumerated.iter().take(40) {
         println!("enumerated: {line}");
     }
-    assert!(plain_digits * 100 >= plain * 93, "{plain_digits} of {plain} by digits");
+    // 95.4 % of the ordinary run's layouts, 94.8 % of the full run's: reversed and shifted axes are still enumerated.
+    let floor = rounds(95, 94);
+    assert!(plain_digits * 100 >= plain * floor, "{plain_digits} of {plain} by digits");
     assert!(refused * 20 >= total, "too few of the layouts are wrong to test refusals: {refused}");
 }
 
