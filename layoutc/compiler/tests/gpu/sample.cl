@@ -27,7 +27,7 @@ __kernel void texture_pack(__global const float *restrict logical, __write_only 
     if (w < 7 && row < 10) {
         const int outer = row / 5;
         const int at = ((row % 5) * 7 + w) * 6 + outer * 4;
-        float4 texel = (float4)(logical[at], logical[at + 1], -1.0f, -1.0f);
+        float4 texel = (float4)(logical[at], logical[at + 1], 0.0f, 0.0f);
         if (outer == 0) {
             texel.s2 = logical[at + 2];
             texel.s3 = logical[at + 3];
