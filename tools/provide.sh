@@ -69,7 +69,7 @@ provide_nvcc() {
 
 # mdbook 0.5, for the book; built once, without what watches and serves.
 provide_mdbook() {
-    local install=(cargo install mdbook --version "^0.5" --locked --debug --no-default-features --features search
+    local install=(cargo install mdbook --version 0.5.4 --locked --debug --no-default-features --features search
         --root "$(target_folder)/tools")
     local mdbook
     mdbook=$(find_mdbook)

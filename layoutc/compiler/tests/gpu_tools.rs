@@ -134,11 +134,11 @@ fn cuda_runs_on_the_cpu_and_its_faults_are_found() {
         let program =
             gpu::compile_for_cpu(&compiler, &folder, &sources, &format!("run_{}", compiler.0));
         let program = program.unwrap();
-        assert_eq!(gpu::run_on_cpu(&program, &[]).unwrap(), "ok\n");
-        let said = gpu::run_on_cpu(&program, &["texture_overrun"]).unwrap_err();
+        assert_eq!(gpu::run_program(&program, &[]).unwrap(), "ok\n");
+        let said = gpu::run_program(&program, &["texture_overrun"]).unwrap_err();
         assert!(said.contains("texel (0, 10), layer 0, of 7 by 10"), "{said}");
         if compiler.0 == "clang++" {
-            let said = gpu::run_on_cpu(&program, &["overrun"]).unwrap_err();
+            let said = gpu::run_program(&program, &["overrun"]).unwrap_err();
             assert!(said.contains("heap-buffer-overflow"), "{said}");
             assert!(said.contains("sample.cu:"), "{said}");
         }
@@ -166,17 +166,22 @@ fn what_cuda_code_does_wrong_ends_the_program() {
         ("block", "invalid configuration"),
     ];
     for (fault, found) in faults {
-        let said = gpu::run_on_cpu(&program, &[fault]).unwrap_err();
+        let said = gpu::run_program(&program, &[fault]).unwrap_err();
         assert!(said.contains(found), "{fault}: {said}");
     }
-    assert_eq!(gpu::run_on_cpu(&program, &["none"]).unwrap(), "");
+    assert_eq!(gpu::run_program(&program, &["none"]).unwrap(), "");
 }
 
 #[test]
 fn nvcc_compiles_for_every_arch() {
     let Some(nvcc) = gpu::nvcc() else { return };
-    let folder = folder("gpu_tools_nvcc", &["sample.cu", "sample.cuh"]);
+    let folder = folder("gpu_tools_nvcc", &["sample.cu", "sample.cuh", "sample_main.cpp"]);
     gpu::compile_with_nvcc(&nvcc, &folder, "sample.cu", gpu::ARCHS).unwrap();
+    let sources = ["sample.cu", "sample_main.cpp"];
+    let program = gpu::compile_for_gpu(&nvcc, &folder, &sources, "program").unwrap();
+    if gpu::gpu() {
+        assert_eq!(gpu::run_program(&program, &[]).unwrap(), "ok\n");
+    }
     let text = "__global__ void k(float *a) { int b = 3; a[0] = 1.0f; }\n";
     std::fs::write(folder.join("warns.cu"), text).unwrap();
     let said = gpu::compile_with_nvcc(&nvcc, &folder, "warns.cu", &[80]).unwrap_err();

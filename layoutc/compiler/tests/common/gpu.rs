@@ -107,7 +107,7 @@ pub fn compile_for_cpu(
 }
 
 /// Runs a program made from CUDA; gives what it printed, or what went wrong.
-pub fn run_on_cpu(program: &Path, arguments: &[&str]) -> Result<String, String> {
+pub fn run_program(program: &Path, arguments: &[&str]) -> Result<String, String> {
     let mut command = Command::new(program);
     // What a test allocates may stay.
     command.env("ASAN_OPTIONS", "detect_leaks=0").args(arguments);
@@ -144,6 +144,25 @@ pub fn compile_with_nvcc(
     host.args(strict).args(["-Xcompiler", "-Wall,-Wextra,-Werror"]);
     host.arg(format!("-arch=sm_{arch}")).args(["-c", source, "-o", &object]);
     run(host.current_dir(folder)).map(drop)
+}
+
+/// Whether there is a GPU of NVIDIA's to run on.
+pub fn gpu() -> bool {
+    Command::new("nvidia-smi").output().is_ok_and(|output| output.status.success())
+}
+
+/// Makes a GPU program of CUDA sources and plain C++ in a folder, for `run_program` where there is a `gpu()`.
+pub fn compile_for_gpu(
+    nvcc: &Path,
+    folder: &Path,
+    sources: &[&str],
+    program: &str,
+) -> Result<PathBuf, String> {
+    let mut command = Command::new(nvcc);
+    command.args(["-std=c++17", "-Werror", "all-warnings", "-o", program]).args(sources);
+    command.arg(if gpu() { "-arch=native" } else { "-arch=sm_80" });
+    run(command.current_dir(folder))?;
+    Ok(folder.join(program))
 }
 
 /// The OpenCL runner, compiled once for each text that it has had.
