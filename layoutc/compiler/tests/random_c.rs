@@ -14,7 +14,7 @@ use std::process::Command;
 
 use layoutc_compiler::config::Config;
 use random_manifest::random::{self, Case, Facts, MapItem, Random, Step, Tree, Truth, bin, truth};
-use random_manifest::{Fill, Manifest, Tensor, bits, built, full, manifest};
+use random_manifest::{Fill, Manifest, Tensor, bits, built, dtypes, full, manifest};
 
 const STRICT: &[&str] = &[
     "-std=c99",
@@ -397,7 +397,7 @@ fn random_manifests_give_c_that_agrees_with_the_oracle() {
         let ran = catch_unwind(|| {
             let mut random = Random::new(u64::try_from(seed).unwrap() + 3_000_000);
             let config = Config::default();
-            let manifest = manifest(&mut random, tensors, &config, |_, tensor| tensor);
+            let manifest = manifest(&mut random, tensors, &config, &dtypes(), |_, tensor| tensor);
             run(&format!("seed {seed}"), seed, &manifest, full());
         });
         if let Err(panic) = ran {

@@ -52,6 +52,8 @@ pub(crate) const TYPES: &[(&str, i64, bool)] = &[
     ("c64", 64, false),
     ("c128", 128, false),
     ("f32x4", 128, false),
+    ("f16x4", 64, false),
+    ("u8x4", 32, false),
     ("i8x3", 24, false),
     ("u16x2", 32, false),
     ("f64x8", 512, false),
@@ -83,6 +85,11 @@ pub(crate) struct Manifest {
     pub(crate) converts: Vec<(usize, usize)>,
     /// Values of `batch` to run; one, unused, without a symbol.
     pub(crate) sizes: Vec<i64>,
+}
+
+/// The names of all element types.
+pub(crate) fn dtypes() -> Vec<&'static str> {
+    TYPES.iter().map(|row| row.0).collect()
 }
 
 pub(crate) fn bits(dtype: &str) -> i64 {
@@ -164,11 +171,12 @@ pub(crate) fn built(text: &str, config: &Config) -> Option<(Checked, BTreeMap<St
 }
 
 /// Tensors of one shape; those before the last two are of one element type and converted into one another. `suited`
-/// makes a tensor one that the targets of `config` take.
+/// makes a tensor one that the targets of `config` take; a type that `dtypes` names twice comes twice as often.
 pub(crate) fn manifest(
     random: &mut Random,
     count: usize,
     config: &Config,
+    dtypes: &[&'static str],
     suited: impl Fn(&mut Random, Tensor) -> Tensor,
 ) -> Manifest {
     let symbol = random.once_in(3).then(|| {
@@ -194,10 +202,10 @@ pub(crate) fn manifest(
             .map(|_| facts.multiple * random.between(i64::from(facts.min > 0), 16 / facts.multiple))
             .collect(),
     };
-    let shared = random.pick(TYPES).0;
+    let shared = *random.pick(dtypes);
     let mut tensors: Vec<Tensor> = Vec::new();
     while tensors.len() < count {
-        let dtype = if tensors.len() + 2 < count { shared } else { random.pick(TYPES).0 };
+        let dtype = if tensors.len() + 2 < count { shared } else { *random.pick(dtypes) };
         let (_, width, integer) = *TYPES.iter().find(|row| row.0 == dtype).unwrap();
         let kinds = Kinds {
             bits: symbol.is_none() && random.once_in(5),
