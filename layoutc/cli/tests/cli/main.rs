@@ -4,6 +4,7 @@
 
 mod arguments;
 mod build;
+mod examples;
 mod explain;
 mod index;
 mod inspect;
