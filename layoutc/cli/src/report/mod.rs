@@ -45,7 +45,8 @@ impl Report {
         self.count(Severity::Error) > 0
     }
 
-    fn count(&self, severity: Severity) -> usize {
+    /// How many diagnostics of this severity there are.
+    pub(crate) fn count(&self, severity: Severity) -> usize {
         self.diagnostics.iter().filter(|d| d.severity == severity).count()
     }
 

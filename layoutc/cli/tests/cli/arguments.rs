@@ -7,10 +7,10 @@ use crate::world::World;
 fn commands_of_later_releases_say_so_and_are_not_listed() {
     let world = World::new(&[]);
     let help = world.run(&["--help"]);
-    for command in ["watch", "init", "new", "clean", "show", "trace", "pack", "unpack", "translate"]
+    for command in ["show", "trace", "pack", "unpack", "translate"]
         .into_iter()
-        .chain(["same", "solve", "algebra", "import", "bench", "fmt", "deps", "outputs", "lock"])
-        .chain(["templates", "completions", "man", "lsp"])
+        .chain(["same", "solve", "algebra", "import", "bench", "fmt", "deps", "lock"])
+        .chain(["completions", "man", "lsp"])
     {
         let ran = world.run(&[command, "--whatever", "x"]);
         let line = format!("error: `layoutc {command}` is not built yet\n");
