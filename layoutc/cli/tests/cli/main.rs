@@ -4,8 +4,12 @@
 
 mod arguments;
 mod build;
+mod commands;
+mod editors;
 mod explain;
 mod index;
 mod inspect;
 mod project;
+mod watch;
+mod watching;
 mod world;
