@@ -52,7 +52,11 @@ pub(crate) fn emit_all(
             rehearsed = true;
         }
         match emit(checked, &project.config, &templates) {
-            Ok(outputs) => jobs.push(job(select, project, outputs)?),
+            Ok(outputs) => {
+                let job = job(select, project, outputs)?;
+                reads.written.insert(job.root.clone());
+                jobs.push(job);
+            }
             Err(diagnostics) => {
                 session.report.add(diagnostics.iter().map(|d| localized(d, project)));
             }

@@ -11,6 +11,7 @@ mod text;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use layoutc_compiler::codes::Code;
 use layoutc_compiler::diagnostic::{Diagnostic, Severity};
 
 pub(crate) use place::Source;
@@ -43,6 +44,12 @@ impl Report {
     /// Whether an error is among the diagnostics.
     pub(crate) fn has_errors(&self) -> bool {
         self.count(Severity::Error) > 0
+    }
+
+    /// The codes of the errors.
+    pub(crate) fn errors(&self) -> impl Iterator<Item = Code> {
+        let errors = self.diagnostics.iter().filter(|d| d.severity == Severity::Error);
+        errors.map(|error| error.code)
     }
 
     /// How many diagnostics of this severity there are.

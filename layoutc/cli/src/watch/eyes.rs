@@ -41,6 +41,17 @@ struct Interest {
     loose: Vec<PathBuf>,
     templates: Vec<PathBuf>,
     written: Vec<PathBuf>,
+    way: InTheWay,
+}
+
+/// Whether something in the output folders keeps the outputs from being written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum InTheWay {
+    /// What happens there does not matter.
+    #[default]
+    Nothing,
+    /// The next build is when it is gone.
+    Something,
 }
 
 impl Eyes {
@@ -73,9 +84,14 @@ impl Eyes {
     ///
     /// # Errors
     /// The reason, in words, why the system will not report.
-    pub(super) fn arm(&mut self, known: &Reads, home: &Path) -> Result<bool, String> {
-        self.interest = Interest::new(known);
-        let wanted = folders(known, home);
+    pub(super) fn arm(
+        &mut self,
+        known: &Reads,
+        home: &Path,
+        way: InTheWay,
+    ) -> Result<bool, String> {
+        self.interest = Interest::new(known, way);
+        let wanted = folders(known, home, way);
         let is_stale = self.is_stale.swap(false, Ordering::SeqCst);
         let keeps = |(folder, armed): &(&PathBuf, &Armed)| wanted.get(*folder) == Some(*armed);
         let gone: Vec<PathBuf> =
@@ -115,15 +131,20 @@ impl Eyes {
 }
 
 impl Interest {
-    fn new(known: &Reads) -> Self {
+    fn new(known: &Reads, way: InTheWay) -> Self {
         let reals = |folders: &BTreeSet<PathBuf>| folders.iter().map(|f| real(f)).collect();
         let names = |file: &PathBuf| [named(file), real(file)];
+        let trees: Vec<PathBuf> = trees(known).iter().map(|tree| real(tree)).collect();
+        let mut written: Vec<PathBuf> = reals(&known.written);
+        // Outputs may be written among the inputs.
+        written.retain(|folder| !trees.iter().any(|tree| tree.starts_with(folder)));
         Self {
             files: known.files.keys().flat_map(names).collect(),
             sources: known.sources.iter().map(|(root, g)| (real(root), g.clone())).collect(),
             loose: reals(&known.loose),
             templates: reals(&known.templates),
-            written: reals(&known.written),
+            written,
+            way,
         }
     }
 
@@ -135,7 +156,7 @@ impl Interest {
             return true;
         }
         if below(&self.written) {
-            return false;
+            return self.way == InTheWay::Something;
         }
         let is_matched = self
             .sources
@@ -152,7 +173,7 @@ impl Interest {
 }
 
 /// The folders to be watched.
-fn folders(known: &Reads, home: &Path) -> BTreeMap<PathBuf, Armed> {
+fn folders(known: &Reads, home: &Path, way: InTheWay) -> BTreeMap<PathBuf, Armed> {
     let mut folders = BTreeMap::new();
     let files = known.files.keys().flat_map(|file| [file.clone(), real(file)]);
     for file in files.chain([home.join(CONFIG)]) {
@@ -160,10 +181,8 @@ fn folders(known: &Reads, home: &Path) -> BTreeMap<PathBuf, Armed> {
             folders.entry(folder).or_insert(RecursiveMode::NonRecursive);
         }
     }
-    let starts = known.sources.iter().flat_map(|(root, globs)| {
-        globs.folders.iter().map(|start| root.join(start)).collect::<Vec<_>>()
-    });
-    for tree in starts.chain(known.loose.iter().cloned()).chain(known.templates.iter().cloned()) {
+    let written = known.written.iter().filter(|_| way == InTheWay::Something).cloned();
+    for tree in trees(known).into_iter().chain(written) {
         if tree.is_dir() {
             folders.insert(real(&tree), RecursiveMode::Recursive);
         } else {
@@ -182,6 +201,17 @@ fn folders(known: &Reads, home: &Path) -> BTreeMap<PathBuf, Armed> {
             (f, (mode, id))
         })
         .collect()
+}
+
+/// The folders in which a new file at any depth may be an input.
+fn trees(known: &Reads) -> Vec<PathBuf> {
+    let mut trees = Vec::new();
+    for (root, globs) in &known.sources {
+        trees.extend(globs.folders.iter().map(|start| root.join(start)));
+    }
+    trees.extend(known.loose.iter().cloned());
+    trees.extend(known.templates.iter().cloned());
+    trees
 }
 
 /// From `path` on; what is below it comes first.
@@ -209,7 +239,10 @@ fn named(path: &Path) -> PathBuf {
 #[expect(clippy::wildcard_enum_match_arm, reason = "the other kinds speak for themselves")]
 fn reason(error: &notify::Error) -> String {
     match &error.kind {
-        ErrorKind::MaxFilesWatch => "the system's limit of watched folders is reached".to_owned(),
+        ErrorKind::MaxFilesWatch => {
+            "the system's limit of watched folders, fs.inotify.max_user_watches, is reached"
+                .to_owned()
+        }
         ErrorKind::Io(error) => plain(error),
         _ => error.to_string(),
     }

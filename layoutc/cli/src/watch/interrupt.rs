@@ -1,5 +1,7 @@
 //! Ctrl-C, and what else asks a watch to end.
 
+use std::io;
+use std::path::Path;
 use std::process;
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
@@ -8,8 +10,8 @@ use std::time::Duration;
 
 use crate::fault::Fault;
 
+use super::Message;
 use super::exec::Runner;
-use super::{Message, cannot_listen};
 
 /// The exit code of a process that was interrupted: 128 and the number of the signal.
 pub(crate) const INTERRUPTED: u8 = 130;
@@ -31,5 +33,7 @@ pub(super) fn install(
         #[expect(clippy::exit, reason = "the build does not look up from its work")]
         process::exit(i32::from(INTERRUPTED));
     };
-    ctrlc::set_handler(handler).map_err(|error| cannot_listen(&error))
+    ctrlc::set_handler(handler).map_err(|error| {
+        Fault::io("listen for", Path::new("Ctrl-C"), &io::Error::other(error.to_string()))
+    })
 }

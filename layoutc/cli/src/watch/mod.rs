@@ -9,11 +9,11 @@ mod eyes;
 mod interrupt;
 mod look;
 mod status;
+mod wait;
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant};
 
 use notify::Event;
@@ -27,9 +27,9 @@ use crate::project::reads::Reads;
 pub(crate) use interrupt::INTERRUPTED;
 
 use exec::{Output, Runner};
-use eyes::Eyes;
+use eyes::{Eyes, InTheWay};
 use look::{Change, Look};
-use status::Status;
+use status::{Outcome, Status};
 
 /// How long nothing may be reported before a change is looked at.
 const QUIET: Duration = Duration::from_millis(40);
@@ -53,6 +53,15 @@ enum Message {
     Interrupt,
 }
 
+/// Why the inputs are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Why {
+    /// A folder is watched only now: something may have happened there before.
+    Armed,
+    /// Something was reported, or it is time to look.
+    Woken,
+}
+
 /// A watch that goes on.
 struct Watching<'a> {
     args: &'a Watch,
@@ -66,6 +75,8 @@ struct Watching<'a> {
     /// What the last build read.
     known: Reads,
     status: Status,
+    /// How it went.
+    outcome: Outcome,
     is_over: bool,
 }
 
@@ -91,6 +102,7 @@ pub(crate) fn run(args: &Watch, console: &mut Console) -> Result<(), Fault> {
         runner: runner.clone(),
         known: Reads::default(),
         status: Status::default(),
+        outcome: Outcome::Good,
         is_over: false,
     };
     if args.poll {
@@ -121,27 +133,39 @@ impl Watching<'_> {
         }
         self.known = look.into_known(&self.known, reads);
         while !self.is_over {
-            if self.arm() {
+            let why = if self.arm() {
                 self.settle();
+                Why::Armed
             } else {
                 self.wait();
-            }
+                Why::Woken
+            };
             if !self.is_over {
-                self.rebuild();
+                self.rebuild(why);
             }
         }
         Ok(())
     }
 
     /// Builds again if an input changed.
-    fn rebuild(&mut self) {
+    fn rebuild(&mut self, why: Why) {
         let look = self.look();
         let changes = look.changes(&self.known);
-        if changes.is_empty() || self.is_over {
+        // What is wrong outside of the inputs may be mended without a change of one.
+        let may_be_mended = match self.outcome {
+            Outcome::Blocked => true,
+            Outcome::Failed => self.home.is_dir(),
+            Outcome::Good | Outcome::Bad => false,
+        };
+        let may_be_mended = may_be_mended && self.eyes.is_some();
+        if self.is_over || changes.is_empty() && !may_be_mended {
             return;
         }
         let mut reads = Reads::default();
         let (built, took) = self.build(&mut reads);
+        if why == Why::Armed && changes.is_empty() && Outcome::of(&built) != Outcome::Good {
+            return;
+        }
         self.tell(&changes, &built, took);
         self.known = look.into_known(&self.known, reads);
     }
@@ -181,9 +205,9 @@ impl Watching<'_> {
 
     /// Tells of a build; after a good one, the command is run.
     fn tell(&mut self, changes: &[Change], built: &Result<Built, Fault>, took: Duration) {
-        let is_good = self.status.tell(self.args, changes, built, took, self.console);
+        self.outcome = self.status.tell(self.args, changes, built, took, self.console);
         if let Some(runner) = &self.runner
-            && is_good
+            && self.outcome == Outcome::Good
             && let Err(error) = runner.restart()
         {
             self.console.remark(&format!("error: cannot start `sh`: {}\n", plain(&error)));
@@ -193,7 +217,11 @@ impl Watching<'_> {
 
     /// Watches what the last build read. Whether there is something new to be watched.
     fn arm(&mut self) -> bool {
-        match self.eyes.as_mut().map(|eyes| eyes.arm(&self.known, &self.home)) {
+        let way = match self.outcome {
+            Outcome::Blocked => InTheWay::Something,
+            Outcome::Good | Outcome::Bad | Outcome::Failed => InTheWay::Nothing,
+        };
+        match self.eyes.as_mut().map(|eyes| eyes.arm(&self.known, &self.home, way)) {
             None => false,
             Some(Ok(is_new)) => is_new,
             Some(Err(reason)) => {
@@ -215,67 +243,4 @@ impl Watching<'_> {
             None => self.console.remark(&format!("looking for changes every {every} ms\n")),
         }
     }
-
-    /// Until it is time to look.
-    fn wait(&mut self) {
-        loop {
-            let message = match &self.eyes {
-                Some(_) => self.inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                None => self.inbox.recv_timeout(POLL),
-            };
-            match message {
-                Ok(message) => {
-                    if self.matters(message) {
-                        return self.settle();
-                    }
-                }
-                Err(RecvTimeoutError::Timeout) => return,
-                Err(RecvTimeoutError::Disconnected) => self.is_over = true,
-            }
-            if self.is_over {
-                return;
-            }
-        }
-    }
-
-    /// Until nothing was reported for a while.
-    fn settle(&mut self) {
-        let restless = Instant::now() + RESTLESS;
-        let mut quiet = Instant::now() + QUIET;
-        loop {
-            let now = Instant::now();
-            let left = quiet.min(restless).saturating_duration_since(now);
-            if left.is_zero() || self.is_over {
-                return;
-            }
-            if let Ok(message) = self.inbox.recv_timeout(left)
-                && self.matters(message)
-            {
-                quiet = Instant::now() + QUIET;
-            }
-        }
-    }
-
-    /// Whether a message calls for a look.
-    fn matters(&mut self, message: Message) -> bool {
-        match message {
-            Message::Event(event) => self.eyes.as_ref().is_some_and(|eyes| eyes.matters(&event)),
-            Message::Ended(number, failure) => {
-                let ended = |runner: &Arc<Runner>| runner.ended(number, failure.as_deref());
-                if let Some(remark) = self.runner.as_ref().and_then(ended) {
-                    self.console.remark(&remark);
-                }
-                false
-            }
-            Message::Interrupt => {
-                self.is_over = true;
-                false
-            }
-        }
-    }
-}
-
-/// The system's own refusal, as a fault.
-fn cannot_listen(error: &ctrlc::Error) -> Fault {
-    Fault::io("listen for", Path::new("Ctrl-C"), &io::Error::other(error.to_string()))
 }

@@ -30,8 +30,39 @@ enum Last {
     Bad,
 }
 
+/// How a build went, for what comes next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// All well.
+    Good,
+    /// An input is at fault.
+    Bad,
+    /// Something in an output folder is.
+    Blocked,
+    /// The machine is.
+    Failed,
+}
+
+impl Outcome {
+    /// How a build went.
+    pub(super) fn of(built: &Result<Built, Fault>) -> Self {
+        let report = match built {
+            Ok(built) => &built.session.report,
+            Err(Fault::Machine(_)) => return Outcome::Failed,
+            Err(Fault::Input(_) | Fault::Usage(_)) => return Outcome::Bad,
+        };
+        if !report.has_errors() {
+            Outcome::Good
+        } else if report.errors().all(|code| code.id().starts_with("output::")) {
+            Outcome::Blocked
+        } else {
+            Outcome::Bad
+        }
+    }
+}
+
 impl Status {
-    /// Tells of a build and what caused it. Whether it was a good one.
+    /// Tells of a build and what caused it; gives how it went.
     pub(super) fn tell(
         &mut self,
         args: &Watch,
@@ -39,7 +70,7 @@ impl Status {
         built: &Result<Built, Fault>,
         took: Duration,
         console: &mut Console,
-    ) -> bool {
+    ) -> Outcome {
         let (errors, warnings) = match built {
             Ok(built) => {
                 let report = &built.session.report;
@@ -74,7 +105,7 @@ impl Status {
             console.remark("watching for changes; Ctrl-C ends it\n");
         }
         self.last = Some(if errors == 0 { Last::Good } else { Last::Bad });
-        errors == 0
+        Outcome::of(built)
     }
 
     /// `layouts/a.kdl changed: rebuilt in 8 ms: 2 tensors; 3 outputs: 1 written, 2 unchanged`.

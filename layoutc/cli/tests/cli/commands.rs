@@ -254,3 +254,43 @@ fn templates_are_not_ejected_through_a_link_out_of_the_project() {
     assert_eq!(ran.refused().0, Some(2));
     assert_eq!(world.files("out"), ["out/x"]);
 }
+
+/// A text with every `in 12 ms` made the same.
+fn timeless(text: &str) -> String {
+    let mut parts = text.split(" in ");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let digits = part.len() - part.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let kept = if part[digits..].starts_with(" ms") { &part[digits..] } else { part };
+        out += " in ";
+        out += kept;
+    }
+    out
+}
+
+#[test]
+fn the_chapter_on_watch_shows_what_is_printed() {
+    let chapter = timeless(include_str!("../../../../book/src/watch.md"));
+    let world = World::new(&[]);
+    let shown = |folder: &str, args: &[&str]| {
+        let ran = world.run_in(folder, args, "");
+        for text in [ran.out, ran.err] {
+            assert!(chapter.contains(&timeless(&text)), "{args:?}: not in the chapter:\n{text}");
+        }
+    };
+    let project = "my-kernels";
+    shown(".", &["new", project]);
+    let config = world.read("my-kernels/layoutc.toml").expect("there");
+    assert!(chapter.contains(&config), "{config}");
+    shown(project, &["build"]);
+    shown(project, &["templates", "list"]);
+    let edited = world.read("my-kernels/generated/c/example.h").expect("there") + "int mine;\n";
+    world.write("my-kernels/generated/c/example.h", &edited);
+    shown(project, &["build", "--check", "-q"]);
+    shown(project, &["clean"]);
+    shown(project, &["templates", "eject", "c/header.h.j2"]);
+    let manifest = world.read("my-kernels/layouts/example.kdl").expect("there");
+    let broken = manifest.replace("n, c // 8, h, w, c % 8", "n, h, w, c % 8");
+    world.write("my-kernels/layouts/example.kdl", &broken);
+    shown(project, &["check"]);
+}

@@ -218,7 +218,7 @@ fn a_storm_of_changes_ends_in_the_last_of_them() {
     let world = project();
     let mut watching = Watching::built(&world, &[]);
     let noise = world.path("layouts/noise.txt");
-    for k in 0..20_000 {
+    for k in 0..3_000 {
         fs::write(&noise, k.to_string()).expect("written");
     }
     for _ in 0..200 {
@@ -233,6 +233,65 @@ fn a_storm_of_changes_ends_in_the_last_of_them() {
     });
     assert!(builds <= 5, "{builds}");
     nothing_was_built(&world, &mut watching);
+}
+
+#[test]
+fn an_edited_output_is_refused_until_it_is_taken_away() {
+    let world = project();
+    let mut watching = Watching::built(&world, &[]);
+    let edited = world.read("generated/c/a.h").expect("there") + "int mine;\n";
+    world.write("generated/c/a.h", &edited);
+    world.write("layouts/a.kdl", &wide(12));
+    watching.expect("layouts/a.kdl changed: 1 error in ");
+    watching.told("error[output::edited]: `generated/c/a.h` was edited");
+    fs::remove_file(world.path("generated/c/a.h")).expect("gone");
+    watching.expect("good again in ");
+    world.run(&["build", "--check"]).good();
+    nothing_was_built(&world, &mut watching);
+}
+
+#[test]
+fn outputs_may_be_written_among_the_inputs() {
+    let world = World::new(&[
+        ("layoutc.toml", "[project]\nout-dir = \".\"\nsources = [\"**/*.kdl\"]\n"),
+        ("a.kdl", BLOCKED),
+    ]);
+    let mut watching = Watching::built(&world, &[]);
+    world.write("deep/b.kdl", BLOCKED);
+    watching.expect("deep/b.kdl added: rebuilt in ");
+    world.write("c/deep/b.kdl", BROKEN);
+    watching.expect("c/deep/b.kdl added: 1 error in ");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn where_the_system_reports_nothing_the_watch_says_so_and_looks() {
+    let world = project();
+    // In a user namespace of its own, the limit is this test's alone.
+    let inside = |script: &str, exe: &str| {
+        let mut command = Command::new("unshare");
+        command.args(["-Ur", "sh", "-c", script, "sh", exe]).current_dir(world.path("."));
+        command
+    };
+    for (w, limit, reason) in [
+        (12, "max_inotify_instances", "too many open files"),
+        (16, "max_inotify_watches", "fs.inotify.max_user_watches, is reached"),
+    ] {
+        let script = format!("echo 0 > /proc/sys/user/{limit}");
+        let output = inside(&script, "").output();
+        if !output.is_ok_and(|output| output.status.success()) {
+            eprintln!("no user namespaces here: not tried");
+            return;
+        }
+        let script = format!("{script} && exec \"$1\" watch");
+        let mut watching = Watching::spawn(inside(&script, env!("CARGO_BIN_EXE_layoutc")));
+        watching.expect("built in ");
+        watching.told("warning: changes are not reported (");
+        watching.told(reason);
+        watching.told("looking for them every 500 ms\n");
+        world.write("layouts/a.kdl", &wide(w));
+        watching.expect("layouts/a.kdl changed: rebuilt in ");
+    }
 }
 
 #[test]

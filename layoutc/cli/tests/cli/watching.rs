@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -25,7 +25,13 @@ impl Watching {
     /// Starts `layoutc watch` with these arguments in a folder of the world.
     pub(crate) fn start(world: &World, folder: &str, args: &[&str]) -> Self {
         let mut command = world.command(folder, &["watch"]);
-        command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.args(args);
+        Self::spawn(command)
+    }
+
+    /// Starts a command that becomes a `layoutc watch`.
+    pub(crate) fn spawn(mut command: Command) -> Self {
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("it starts");
         let (sender, lines) = channel();
         let out = BufReader::new(child.stdout.take().expect("a pipe"));
