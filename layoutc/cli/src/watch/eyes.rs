@@ -69,9 +69,10 @@ impl Eyes {
                     Message::Event(Event::new(EventKind::Any))
                 }
             };
-            // A full inbox wakes its reader anyway, who then looks at everything.
             if let Err(TrySendError::Full(_)) = inbox.try_send(event) {
+                // Who reads a full inbox sees this afterwards; if it was emptied meanwhile, this wakes the reader.
                 lost.store(true, Ordering::SeqCst);
+                drop(inbox.try_send(Message::Event(Event::new(EventKind::Any))));
             }
         };
         let watcher = notify::recommended_watcher(handler).map_err(|error| reason(&error))?;
@@ -119,7 +120,8 @@ impl Eyes {
 
     /// Whether a report calls for a look at the inputs.
     pub(super) fn matters(&self, event: &Event) -> bool {
-        let is_lost = event.need_rescan() || event.paths.is_empty();
+        let is_stale = self.is_stale.load(Ordering::SeqCst);
+        let is_lost = is_stale || event.need_rescan() || event.paths.is_empty();
         let is_moved = event.paths.iter().any(|path| {
             self.armed.range::<Path, _>(from(path)).next().is_some_and(|f| f.0.starts_with(path))
         });

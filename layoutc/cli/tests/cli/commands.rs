@@ -187,6 +187,20 @@ fn outputs_for_cmake_are_absolute_and_quoted_and_no_other_command_knows_cmake() 
 }
 
 #[test]
+fn outputs_stand_where_the_configuration_puts_them() {
+    let config = "[project]\nsources = [\"k/*.kdl\"]\nout-dir = \"gen/deep/\"\nprefix = \"p_\"\n";
+    let world = World::new(&[("layoutc.toml", config), ("k/a.kdl", BLOCKED), ("a.kdl", BROKEN)]);
+    let ran = world.run_in("k", &["outputs"], "");
+    let listed = "../gen/deep/c/a.c\n../gen/deep/c/a.h\n../gen/deep/c/a_test.c\n";
+    assert_eq!(ran.good(), listed);
+    world.run(&["build"]).good();
+    assert!(world.read("gen/deep/c/a.h").is_some_and(|text| text.contains("p_t_offset")));
+    world.run(&["clean"]).good();
+    assert_eq!(world.files("gen"), [""; 0]);
+    assert!(!world.path("gen/deep").exists());
+}
+
+#[test]
 fn outputs_of_a_broken_project_are_none() {
     let world = World::new(&[("layoutc.toml", ""), ("layouts/a.kdl", BROKEN)]);
     let ran = world.run(&["outputs"]);
