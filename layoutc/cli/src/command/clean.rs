@@ -1,5 +1,8 @@
 //! `layoutc clean`: removes the files that layoutc wrote and nobody changed since.
 
+use std::collections::BTreeSet;
+
+use layoutc_compiler::emit::render::BUILT_IN;
 use serde_json::{Value, json};
 
 use crate::args::{Clean, Format};
@@ -30,7 +33,7 @@ pub(crate) fn run(args: &Clean, console: &mut Console) -> Result<Ending, Fault> 
         }
         // Below a folder that holds other things too, only the folders of the targets are looked through.
         let is_shared = args.out.is_some() || root == project.root;
-        let sweep = if is_shared { Sweep::Folders(vec!["c".into()]) } else { Sweep::Everything };
+        let sweep = if is_shared { Sweep::Folders(targets()) } else { Sweep::Everything };
         let cleaning = if args.dry_run {
             Cleaning::new(&root, &sweep)?
         } else {
@@ -54,6 +57,13 @@ pub(crate) fn run(args: &Clean, console: &mut Console) -> Result<Ending, Fault> 
     show(args, &removed, console);
     report.print(console);
     Ok(Ending::of(&report))
+}
+
+/// The folders that outputs go to: one for each target that has templates.
+fn targets() -> Vec<String> {
+    let target = |name: &str| name.split('/').next().unwrap_or_default().to_owned();
+    let targets: BTreeSet<String> = BUILT_IN.iter().map(|(name, _)| target(name)).collect();
+    targets.into_iter().collect()
 }
 
 fn show(args: &Clean, removed: &[String], console: &mut Console) {
