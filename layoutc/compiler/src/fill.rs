@@ -247,7 +247,7 @@ pub fn fault(tensor: &Tensor) -> Option<Diagnostic> {
         tensor.name, tensor.dtype
     );
     let help = "give a `fill` that the element type holds, or `fill none`";
-    Some(Diagnostic::error(Code::PaddingFill, message, tensor.fill_place.clone(), "").help(help))
+    Some(Diagnostic::error(Code::PaddingFill, message, tensor.places.fill.clone(), "").help(help))
 }
 
 #[cfg(test)]

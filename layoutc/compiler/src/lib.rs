@@ -16,20 +16,23 @@ pub mod manifest;
 pub mod model;
 pub mod nearest;
 pub mod plan;
+pub mod seal;
 pub mod sources;
 pub mod wording;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
 pub use check::{Checked, check};
-pub use emit::seal;
 pub use sources::{LoadError, Sources};
 
-use config::{Config, Emit};
-use diagnostic::Diagnostic;
-use emit::{CSettings, Part, Templates};
+use config::{Config, CudaIndex, Emit, IndexType, OpenClIndex, TargetOwn};
+use diagnostic::{Diagnostic, Place};
+use emit::dialect::{C, C_INT32, CUDA, CUDA_INT64, OPENCL, OPENCL_INT64};
+use emit::language::{C_FILES, CUDA_FILES, OPENCL_FILES};
+use emit::{OwnFile, Part, Settings, Templates};
 
 /// A file to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,25 +53,22 @@ pub fn emit(
     config: &Config,
     templates: &BTreeMap<String, String>,
 ) -> Result<Vec<Output>, Vec<Diagnostic>> {
-    let Some(target) = &config.target.c else { return Ok(Vec::new()) };
-    let settings = CSettings {
-        prefix: config.project.prefix.clone(),
-        standard: target.standard.name().to_string(),
-        index: target.index_type,
-        emit: target.emit.iter().copied().map(part).collect(),
-    };
     let templates = Templates { user: templates.clone() };
     let common = common_folder(&config.project.sources);
-    let results: Vec<Result<Vec<Output>, Vec<Diagnostic>>> = checked
-        .manifests
+    let targets = targets(config);
+    let jobs: Vec<_> = targets
+        .iter()
+        .flat_map(|settings| checked.manifests.iter().map(move |manifest| (settings, manifest)))
+        .collect();
+    let results: Vec<Result<Vec<Output>, Vec<Diagnostic>>> = jobs
         .par_iter()
-        .map(|manifest| {
-            let manifest = manifest.for_target("c");
+        .map(|(settings, manifest)| {
+            let manifest = manifest.for_target(&settings.target);
             let stem = stem(&manifest.path, &common);
-            let files = emit::emit(&manifest, &settings, &stem, &templates)?;
+            let files = emit::emit(&manifest, settings, &stem, &templates)?;
             Ok(files
                 .into_iter()
-                .map(|f| Output { path: format!("c/{}", f.path), text: f.text })
+                .map(|f| Output { path: format!("{}/{}", settings.target, f.path), text: f.text })
                 .collect())
         })
         .collect();
@@ -79,7 +79,59 @@ pub fn emit(
             Err(found) => faults.extend(found),
         }
     }
+    // What is wrong for every target is told once.
+    check::sort(&mut faults);
     if faults.is_empty() { Ok(outputs) } else { Err(faults) }
+}
+
+/// How the targets of a configuration are written.
+fn targets(config: &Config) -> Vec<Settings> {
+    let prefix = &config.project.prefix;
+    let target = &config.target;
+    let mut all = Vec::new();
+    if let Some(c) = &target.c {
+        let dialect = match c.index_type {
+            IndexType::Int64 => &C,
+            IndexType::Int32 => &C_INT32,
+        };
+        let emit = c.emit.iter().copied().map(part).collect();
+        let standard = c.standard.name().to_owned();
+        all.push(Settings { dialect, standard, emit, ..Settings::of(&C_FILES) });
+    }
+    if let Some(opencl) = &target.opencl {
+        let dialect = match opencl.index_type {
+            OpenClIndex::Int => &OPENCL,
+            OpenClIndex::Long => &OPENCL_INT64,
+        };
+        let [width, height] = opencl.image_max;
+        let image_max = OPENCL_FILES.image_max.map(|[_, _, images]| [width, height, images]);
+        let standard = "1.2".to_owned();
+        all.push(Settings { dialect, standard, image_max, ..Settings::of(&OPENCL_FILES) });
+    }
+    if let Some(cuda) = &target.cuda {
+        let dialect = match cuda.index_type {
+            CudaIndex::Int => &CUDA,
+            CudaIndex::Int64 => &CUDA_INT64,
+        };
+        let standard = cuda.arch.join(", ");
+        all.push(Settings { dialect, standard, ..Settings::of(&CUDA_FILES) });
+    }
+    all.extend(target.own.iter().map(|(name, own)| own_target(name, own)));
+    for settings in &mut all {
+        prefix.clone_into(&mut settings.prefix);
+    }
+    all
+}
+
+/// A target of the project's own sees the model that C has.
+fn own_target(name: &str, own: &TargetOwn) -> Settings {
+    let place = Place::new(&Arc::from("layoutc.toml"), own.span.clone());
+    let (template, extension) = (own.template.clone(), own.extension.clone());
+    Settings {
+        target: name.to_owned(),
+        own: Some(OwnFile { template, extension, place }),
+        ..Settings::c()
+    }
 }
 
 fn part(emit: Emit) -> Part {

@@ -67,10 +67,36 @@ pub struct Tensor {
     pub high_first: bool,
     /// The steps' source text, one line each, for comments and reports.
     pub steps: Vec<String>,
-    /// Where the layout stands in the manifest; the tensor's name when it has none.
-    pub place: Place,
-    /// Where the fill value stands; the layout's place when there is none.
-    pub fill_place: Place,
+    /// Where its parts stand in the manifest.
+    pub places: Places,
+}
+
+/// Where the parts of a tensor stand in the manifest.
+#[derive(Debug, Clone)]
+pub struct Places {
+    /// The layout; the tensor's name when it has none.
+    pub layout: Place,
+    /// The fill value; the layout when there is none.
+    pub fill: Place,
+    /// The last separator; the layout when there is none.
+    pub separators: Place,
+    /// The element type; that of the tensor it is like.
+    pub dtype: Place,
+    /// The memory; the tensor's name when none is said.
+    pub memory: Place,
+}
+
+impl Places {
+    /// All parts in one place.
+    pub fn at(place: &Place) -> Self {
+        Self {
+            layout: place.clone(),
+            fill: place.clone(),
+            separators: place.clone(),
+            dtype: place.clone(),
+            memory: place.clone(),
+        }
+    }
 }
 
 /// A checked relayout: the same logical tensor, from one layout to another. Axes are matched by name: `axes[k]` is

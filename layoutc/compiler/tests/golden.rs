@@ -9,8 +9,9 @@ use std::path::Path;
 
 use common::{ZERO, manifest, nchw4c, permuted, tensor};
 use layoutc_compiler::emit::model::Unit;
-use layoutc_compiler::emit::{CSettings, Templates, emit, seal};
+use layoutc_compiler::emit::{Settings, Templates, emit};
 use layoutc_compiler::model::Convert;
+use layoutc_compiler::seal;
 
 fn check(name: &str, text: &str) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -30,7 +31,7 @@ fn nchw4c_gives_this_header_and_source() {
         vec![tensor("planes", "f32", planes, ZERO), tensor("blocked", "f32", layout, ZERO)];
     let convert = Convert { from: 0, to: 1, axes: vec![0, 1, 2, 3] };
     let manifest = manifest(tensors, vec![convert]);
-    let outputs = emit(&manifest, &CSettings::default(), "nchw4c", &Templates::default()).unwrap();
+    let outputs = emit(&manifest, &Settings::c(), "nchw4c", &Templates::default()).unwrap();
     check("tests/golden/nchw4c.h", &outputs[0].text);
     check("tests/golden/nchw4c.c", &outputs[1].text);
     assert!(outputs.iter().all(|output| seal::holds(&output.text) == Some(true)));
@@ -41,7 +42,7 @@ fn a_texture_gives_this_header_and_test() {
     let mut texture = tensor("texture", "f32", nchw4c([16, 64, 64, 128], &[2]), ZERO);
     texture.steps = vec!["map \"(n, h, w, c) -> (n, c//4, h | w, c%4)\"".to_owned()];
     let manifest = manifest(vec![texture], Vec::new());
-    let settings = CSettings { prefix: "my_".to_owned(), ..CSettings::default() };
+    let settings = Settings { prefix: "my_".to_owned(), ..Settings::c() };
     let outputs = emit(&manifest, &settings, "layers/texture", &Templates::default()).unwrap();
     let paths: Vec<&str> = outputs.iter().map(|output| output.path.as_str()).collect();
     assert_eq!(paths, ["layers/texture.h", "layers/texture.c", "layers/texture_test.c"]);

@@ -9,8 +9,7 @@ use layoutc_algebra::digits::Chain;
 use layoutc_algebra::expr::{Cmp, Var};
 use layoutc_algebra::layout::Layout;
 use layoutc_compiler::codes::Code;
-use layoutc_compiler::config::IndexType;
-use layoutc_compiler::emit::{CSettings, Templates, dialect, emit};
+use layoutc_compiler::emit::{Settings, Templates, dialect, emit};
 use layoutc_compiler::model::{Convert, Fill, FillValue, Memory};
 
 /// `[h, w]` in tiles of 8 x 128, as XLA has them, the last ones partial.
@@ -356,12 +355,8 @@ fn conversions_of_packed_symbolic_and_searched_tensors_run() {
 fn a_tensor_without_memory_has_index_functions_only() {
     let mut fragment = tensor("fragment", "f16", nchw4c([1, 2, 2, 4], &[]), ZERO);
     fragment.memory = Memory::None;
-    let outputs = emit(
-        &manifest(vec![fragment.clone()], vec![]),
-        &CSettings::default(),
-        "f",
-        &Templates::default(),
-    );
+    let outputs =
+        emit(&manifest(vec![fragment.clone()], vec![]), &Settings::c(), "f", &Templates::default());
     assert!(!outputs.unwrap()[0].text.contains("fragment_pack"));
     run("fragment", &manifest(vec![fragment], vec![]));
 }
@@ -377,7 +372,8 @@ fn awkward_names_compile() {
     tensors.push(tensor("reserved", "u4", layout, ZERO));
     // Every word that C, C++ or the library keeps, as the name of an axis.
     let words = dialect::C.reserved.iter().flat_map(|(_, words)| *words);
-    let words: Vec<&str> = words.chain(dialect::C.functions).copied().collect();
+    let words: Vec<&str> =
+        words.chain(dialect::C.functions.iter().copied().flatten()).copied().collect();
     for (k, words) in words.chunks(12).enumerate() {
         let axes: Vec<(&str, i128)> =
             words.iter().enumerate().map(|(k, word)| (*word, if k < 3 { 2 } else { 1 })).collect();
@@ -392,7 +388,7 @@ fn float_helpers_agree_with_the_formats() {
     let names = ["f16", "bf16", "f8e4m3fn", "f8e5m2", "f8e8m0fnu", "f4e2m1fn"];
     let tensors = names.map(|name| tensor(name, name, row_major(&[("n", 3)]), ZERO));
     let manifest = manifest(tensors.into(), vec![]);
-    let outputs = emit(&manifest, &CSettings::default(), "floats", &Templates::default()).unwrap();
+    let outputs = emit(&manifest, &Settings::c(), "floats", &Templates::default()).unwrap();
     let folder = folder("floats");
     write(&folder, &outputs);
     std::fs::write(folder.join("floats_main.c"), include_str!("floats.c")).unwrap();
@@ -416,7 +412,7 @@ fn indices_of_32_bits_run_where_they_fit() {
     // The last element has the greatest offset of the type.
     tensors.push(tensor("largest", "u8", row_major(&[("h", 2_147_483_647), ("w", 1)]), fill));
     let manifest = manifest(tensors, Vec::new());
-    let settings = CSettings { index: IndexType::Int32, ..CSettings::default() };
+    let settings = Settings { dialect: &dialect::C_INT32, ..Settings::c() };
     for output in emit(&manifest, &settings, "index32", &Templates::default()).unwrap() {
         assert!(!output.text.contains("int64_t"), "{}", output.path);
     }
@@ -432,7 +428,7 @@ fn a_tensor_beyond_the_index_type_is_refused_with_the_figure() {
         tensor("fits", "u8", row_major(&[("n", 65536), ("c", 8192)]), ZERO),
     ];
     let manifest = manifest(tensors, Vec::new());
-    let settings = CSettings { index: IndexType::Int32, ..CSettings::default() };
+    let settings = Settings { dialect: &dialect::C_INT32, ..Settings::c() };
     let faults = emit(&manifest, &settings, "a", &Templates::default()).unwrap_err();
     assert!(faults.iter().all(|fault| fault.code == Code::LimitIndexType));
     let messages: Vec<&str> = faults.iter().map(|fault| fault.message.as_str()).collect();
@@ -457,7 +453,7 @@ fn runs_that_both_sides_share_are_copied_as_one() {
         tensor("pitched", "i32", pitched(), ZERO),
     ];
     let manifest = manifest(tensors, vec![Convert { from: 0, to: 2, axes: vec![0, 1, 2, 3] }]);
-    let outputs = emit(&manifest, &CSettings::default(), "runs", &Templates::default()).unwrap();
+    let outputs = emit(&manifest, &Settings::c(), "runs", &Templates::default()).unwrap();
     let body = |name: &str| {
         let (_, rest) = outputs[1].text.split_once(&format!("void {name}(")).unwrap();
         rest.split_once("\n}").unwrap().0.split_once("{\n").unwrap().1.to_owned()

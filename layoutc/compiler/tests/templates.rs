@@ -11,13 +11,14 @@ use std::time::Instant;
 use common::{Build, ZERO, manifest, row_major, tensor};
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::diagnostic::Diagnostic;
-use layoutc_compiler::emit::{CSettings, Templates, emit, reserved, reserved_function};
+use layoutc_compiler::emit::dialect::{C, CUDA, OPENCL};
+use layoutc_compiler::emit::{Settings, Templates, emit};
 use layoutc_compiler::model::{Fill, FillValue};
 
 fn with(header: &str) -> Result<String, Diagnostic> {
     let user = [("c/header.h.j2".to_owned(), header.to_owned())].into_iter().collect();
     let manifest = manifest(vec![tensor("a", "f32", row_major(&[("n", 3)]), ZERO)], Vec::new());
-    emit(&manifest, &CSettings::default(), "a", &Templates { user })
+    emit(&manifest, &Settings::c(), "a", &Templates { user })
         .map(|outputs| outputs[0].text.clone())
         .map_err(|mut faults| faults.remove(0))
 }
@@ -252,7 +253,7 @@ fn hostile_text_stays_inside_comments() {
     hostile.steps = vec!["*/ int x; /* ??/ \\".to_owned(), "a\n#error \u{202e}".to_owned()];
     let mut manifest = manifest(vec![hostile], Vec::new());
     manifest.path = "x\n#error y */".to_owned();
-    let outputs = emit(&manifest, &CSettings::default(), "a", &Templates::default()).unwrap();
+    let outputs = emit(&manifest, &Settings::c(), "a", &Templates::default()).unwrap();
     for output in outputs {
         assert!(output.text.is_ascii());
         assert!(!output.text.contains("\n#error y") && !output.text.contains("*/"));
@@ -265,8 +266,7 @@ fn identifiers_that_collide_are_named() {
     let layout = || row_major(&[("n", 3)]);
     let tensors = vec![tensor("a", "f32", layout(), ZERO), tensor("A", "f32", layout(), ZERO)];
     let faults =
-        emit(&manifest(tensors, vec![]), &CSettings::default(), "a", &Templates::default())
-            .unwrap_err();
+        emit(&manifest(tensors, vec![]), &Settings::c(), "a", &Templates::default()).unwrap_err();
     assert!(faults.iter().all(|fault| fault.code == Code::NameCollision));
     assert_eq!(
         faults[0].message,
@@ -279,7 +279,7 @@ fn a_label_that_collides_with_an_extent_is_named() {
     let mut labelled = tensor("a", "f32", row_major(&[("n", 3), ("extent", 2)]), ZERO);
     labelled.labels = vec![vec![], vec!["n".to_owned(), "m".to_owned()]];
     let faults =
-        emit(&manifest(vec![labelled], vec![]), &CSettings::default(), "a", &Templates::default())
+        emit(&manifest(vec![labelled], vec![]), &Settings::c(), "a", &Templates::default())
             .unwrap_err();
     let messages: Vec<&str> = faults.iter().map(|fault| fault.message.as_str()).collect();
     assert_eq!(
@@ -305,8 +305,7 @@ fn a_fill_value_that_does_not_fit_is_refused_where_there_is_padding() {
         tensor("whole", "u8", row_major(&[("n", 3)]), fill),
     ];
     let faults =
-        emit(&manifest(tensors, vec![]), &CSettings::default(), "a", &Templates::default())
-            .unwrap_err();
+        emit(&manifest(tensors, vec![]), &Settings::c(), "a", &Templates::default()).unwrap_err();
     assert_eq!(faults.len(), 1);
     assert_eq!(faults[0].code, Code::PaddingFill);
     assert_eq!(
@@ -317,15 +316,30 @@ fn a_fill_value_that_does_not_fit_is_refused_where_there_is_padding() {
 
 #[test]
 fn reserved_words_name_their_language() {
-    assert_eq!(reserved("int"), Some("C"));
-    assert_eq!(reserved("class"), Some("C++"));
-    assert_eq!(reserved("errno"), Some("the C library"));
-    assert_eq!(reserved("linux"), Some("the C library"));
-    assert_eq!(reserved("_X"), Some("C"));
-    assert_eq!(reserved("__x"), Some("C"));
-    assert_eq!(reserved("time"), None);
-    assert_eq!(reserved("_x"), None);
-    assert_eq!(reserved_function("time"), Some("the C library"));
+    for (name, language) in [
+        ("int", Some("C")),
+        ("class", Some("C++")),
+        ("errno", Some("the C library")),
+        ("linux", Some("the C library")),
+        ("_X", Some("C")),
+        ("__x", Some("C")),
+        ("time", None),
+        ("_x", None),
+        ("kernel", None),
+    ] {
+        assert_eq!(C.reserved(name), language, "{name}");
+    }
+    assert_eq!(C.reserved_function("time").as_deref(), Some("the C library"));
+    assert_eq!(OPENCL.reserved("kernel"), Some("OpenCL C"));
+    assert_eq!(OPENCL.reserved("image2d_t"), Some("OpenCL C"));
+    assert_eq!(OPENCL.reserved("float4"), Some("OpenCL C"));
+    assert_eq!(OPENCL.reserved("get_global_id"), None);
+    let get_global_id = OPENCL.reserved_function("get_global_id");
+    assert_eq!(get_global_id.as_deref(), Some("the OpenCL C library"));
+    assert_eq!(CUDA.reserved("threadIdx"), Some("CUDA C++"));
+    assert_eq!(CUDA.reserved("half2"), Some("CUDA C++"));
+    assert_eq!(CUDA.reserved("template"), Some("C++"));
+    assert_eq!(CUDA.reserved_function("tex2D").as_deref(), Some("the CUDA C++ library"));
 }
 
 #[test]

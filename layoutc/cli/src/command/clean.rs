@@ -10,7 +10,7 @@ use crate::build::own_folder;
 use crate::console::Console;
 use crate::fault::Fault;
 use crate::output::{Cleaning, Sweep, lock};
-use crate::project::{self, seen};
+use crate::project::{self, Project, seen};
 use crate::report::{Report, counted};
 
 use super::Ending;
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &Clean, console: &mut Console) -> Result<Ending, Fault> 
         }
         // Below a folder that holds other things too, only the folders of the targets are looked through.
         let is_shared = args.out.is_some() || root == project.root;
-        let sweep = if is_shared { Sweep::Folders(targets()) } else { Sweep::Everything };
+        let sweep = if is_shared { Sweep::Folders(targets(project)) } else { Sweep::Everything };
         let cleaning = if args.dry_run {
             Cleaning::new(&root, &sweep)?
         } else {
@@ -59,10 +59,12 @@ pub(crate) fn run(args: &Clean, console: &mut Console) -> Result<Ending, Fault> 
     Ok(Ending::of(&report))
 }
 
-/// The folders that outputs go to: one for each target that has templates.
-fn targets() -> Vec<String> {
+/// The folders that outputs may be in: one for each target that has templates, built in or the project's own.
+fn targets(project: &Project) -> Vec<String> {
     let target = |name: &str| name.split('/').next().unwrap_or_default().to_owned();
-    let targets: BTreeSet<String> = BUILT_IN.iter().map(|(name, _)| target(name)).collect();
+    let built_in = BUILT_IN.iter().map(|(name, _)| target(name));
+    let own = project.config.target.own.keys().cloned();
+    let targets: BTreeSet<String> = built_in.chain(own).collect();
     targets.into_iter().collect()
 }
 

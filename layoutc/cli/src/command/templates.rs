@@ -29,32 +29,50 @@ pub(crate) fn run(what: &Templates, console: &mut Console) -> Result<Ending, Fau
 
 fn list(console: &mut Console) {
     let width = BUILT_IN.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let targets = BUILT_IN.iter().map(|(name, _)| target(name).len()).max().unwrap_or(0);
     for (name, _) in BUILT_IN {
         let (target, purpose) = (target(name), purpose(name));
         let line = match console.format {
             Format::Json => {
                 json!({ "name": name, "target": target, "purpose": purpose }).to_string()
             }
-            Format::Text => format!("{name:width$}  {target}  {purpose}").trim_end().to_owned(),
+            Format::Text => format!("{name:width$}  {target:targets$}  {purpose}"),
         };
         console.result(&format!("{line}\n"));
     }
 }
 
+/// The target of a template; `common` are those that several targets include.
 fn target(name: &str) -> &str {
     name.split('/').next().unwrap_or_default()
 }
 
-/// What a template is for, by the first word of its file's name.
+/// What each template is for.
+const PURPOSES: &[(&str, &str)] = &[
+    ("c/floats.h.j2", "conversions of float types that C lacks, for the header"),
+    ("c/header.h.j2", "what other code includes: constants, index functions, prototypes"),
+    ("c/source.c.j2", "pack, unpack and the conversions"),
+    ("c/test.c.j2", "a stand-alone program that tests the others"),
+    ("common/counts.j2", "sizes that depend on symbols"),
+    ("common/index.j2", "the index functions of one tensor"),
+    ("common/integers.j2", "integer arithmetic that index functions call"),
+    ("common/packed.j2", "how elements that share a byte are read and written"),
+    ("common/title.j2", "the comment above one tensor"),
+    ("cuda/header.cuh.j2", "index functions and launchers"),
+    ("cuda/image.cuh.j2", "how one image is read and written"),
+    ("cuda/kernels.cu.j2", "the kernels of one conversion, and its launcher"),
+    ("cuda/launcher.cuh.j2", "the prototype of one launcher"),
+    ("cuda/source.cu.j2", "the kernels"),
+    ("opencl/host.h.j2", "what the host needs: sizes, image formats, launch ranges"),
+    ("opencl/image.cl.j2", "how one image is read and written"),
+    ("opencl/kernels.cl.j2", "the kernels of one conversion"),
+    ("opencl/launch.h.j2", "the launch ranges of one conversion"),
+    ("opencl/program.cl.j2", "index functions and kernels"),
+];
+
+/// What a template is for.
 fn purpose(name: &str) -> &'static str {
-    let file = name.rsplit('/').next().unwrap_or_default();
-    match file.split('.').next().unwrap_or_default() {
-        "header" => "what other code includes: constants, index functions, prototypes",
-        "helpers" => "arithmetic that the index functions call, included by the header",
-        "source" => "pack, unpack and the conversions",
-        "test" => "a stand-alone program that tests the others",
-        _ => "",
-    }
+    PURPOSES.iter().find(|(known, _)| *known == name).map_or("", |(_, purpose)| purpose)
 }
 
 fn eject(name: &str, force: bool, console: &mut Console) -> Result<Ending, Fault> {
@@ -130,9 +148,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_template_is_for_something() {
-        for (name, _) in BUILT_IN {
-            assert_ne!(purpose(name), "", "{name}");
-        }
+    fn every_template_is_for_something_and_nothing_else_is() {
+        let names = BUILT_IN.iter().map(|(name, _)| *name);
+        assert!(names.eq(PURPOSES.iter().map(|(name, _)| *name)));
     }
 }

@@ -3,7 +3,7 @@ use std::fs;
 use super::*;
 
 fn sealed(body: &str) -> String {
-    layoutc_compiler::seal::seal(body)
+    layoutc_compiler::seal::seal("a.h", body)
 }
 
 struct Folder(tempfile::TempDir);

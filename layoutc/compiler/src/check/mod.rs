@@ -79,7 +79,7 @@ fn check_manifest(
 }
 
 /// By file and place; the same fault found twice (a transform that two tensors apply) is told once.
-fn sort(diagnostics: &mut Vec<Diagnostic>) {
+pub(crate) fn sort(diagnostics: &mut Vec<Diagnostic>) {
     diagnostics.sort_by(|a, b| {
         let place = |d: &Diagnostic| d.labels.first().map(|label| label.place.clone());
         place(a).cmp(&place(b)).then(a.code.cmp(&b.code))

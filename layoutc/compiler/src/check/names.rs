@@ -6,8 +6,9 @@ use std::sync::Arc;
 use crate::codes::Code;
 use crate::config::Config;
 use crate::diagnostic::{Diagnostic, Place};
-use crate::emit;
-use crate::manifest::syntax::{Manifest, Name, TensorItem};
+use crate::emit::dialect::{C, Dialect};
+use crate::emit::language::Language;
+use crate::manifest::syntax::{Manifest, Name, TensorItem, Text};
 
 /// Every name of a manifest that a target cannot take, or takes for another.
 pub(super) fn check(manifest: &Manifest, config: &Config) -> Vec<Diagnostic> {
@@ -15,29 +16,52 @@ pub(super) fn check(manifest: &Manifest, config: &Config) -> Vec<Diagnostic> {
     let mut diagnostics = Vec::new();
     let tensors: Vec<&Name> = manifest.tensors.iter().map(|tensor| &tensor.name).collect();
     distinct(&tensors, "tensors", file, &mut diagnostics);
+    let all = dialects(config, None);
     for tensor in &manifest.tensors {
+        let dialects = dialects(config, tensor.targets.as_deref());
         if config.project.prefix.is_empty() {
-            reserved(&tensor.name, "tensor", file, &mut diagnostics);
+            reserved(&tensor.name, "tensor", &dialects, file, &mut diagnostics);
         }
-        axes(tensor, file, &mut diagnostics);
+        axes(tensor, &dialects, file, &mut diagnostics);
     }
     for symbol in &manifest.symbols {
-        reserved(&symbol.name, "symbol", file, &mut diagnostics);
+        reserved(&symbol.name, "symbol", &all, file, &mut diagnostics);
     }
     diagnostics
 }
 
-fn axes(tensor: &TensorItem, file: &Arc<str>, diagnostics: &mut Vec<Diagnostic>) {
+/// The languages of the targets that are asked for: a name need not be free in any other. C's words are kept in all,
+/// as every language here grew out of it.
+fn dialects(config: &Config, targets: Option<&[Text]>) -> Vec<&'static Dialect> {
+    let asked = |name: &&str| targets.is_none_or(|all| all.iter().any(|text| text.value == **name));
+    let names = config.target.names();
+    let languages = names.iter().filter(|name| asked(name)).filter_map(|name| Language::find(name));
+    [&C].into_iter().chain(languages.map(|language| language.dialect)).collect()
+}
+
+fn axes(
+    tensor: &TensorItem,
+    dialects: &[&Dialect],
+    file: &Arc<str>,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
     let Some(shape) = &tensor.shape else { return };
     let names: Vec<&Name> = shape.axes.iter().map(|axis| &axis.name).collect();
     distinct(&names, "axes", file, diagnostics);
     for name in names {
-        reserved(name, "axis", file, diagnostics);
+        reserved(name, "axis", dialects, file, diagnostics);
     }
 }
 
-fn reserved(name: &Name, what: &str, file: &Arc<str>, diagnostics: &mut Vec<Diagnostic>) {
-    let Some(language) = emit::reserved(&name.value) else { return };
+fn reserved(
+    name: &Name,
+    what: &str,
+    dialects: &[&Dialect],
+    file: &Arc<str>,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let kept = dialects.iter().find_map(|dialect| dialect.reserved(&name.value));
+    let Some(language) = kept else { return };
     let message =
         format!("`{}` is reserved in {language}, so no {what} can have this name", name.value);
     let place = Place::new(file, name.span.clone());

@@ -29,14 +29,18 @@ pub(super) fn check(
         let message = format!("`{}` has padding, and none is allowed", tensor.name);
         let error =
             Diagnostic::error(Code::PaddingForbidden, message, place.clone(), "forbidden here");
-        return Err(vec![error.also(tensor.place.clone(), "padded here").note(figure)]);
+        return Err(vec![error.also(tensor.places.layout.clone(), "padded here").note(figure)]);
     }
     let mut warnings = Vec::new();
     let allowed = matches!(rule, Some((PaddingRule::Allow, _)));
     if !allowed && !explained && is_unexplained(layout) {
         let message = format!("`{}` has slots that no rounding up explains", tensor.name);
-        let warning =
-            Diagnostic::warning(Code::PaddingUnexplained, message, tensor.place.clone(), "");
+        let warning = Diagnostic::warning(
+            Code::PaddingUnexplained,
+            message,
+            tensor.places.layout.clone(),
+            "",
+        );
         warnings.push(
             warning
                 .note(figure.clone())
@@ -48,7 +52,8 @@ pub(super) fn check(
         && !allowed
     {
         let message = format!("{:.0} % of `{}` is padding", share * 100.0, tensor.name);
-        let warning = Diagnostic::warning(Code::PaddingLarge, message, tensor.place.clone(), "");
+        let warning =
+            Diagnostic::warning(Code::PaddingLarge, message, tensor.places.layout.clone(), "");
         warnings.push(
             warning.note(figure).help(
                 "choose tiles and alignments that divide the extents, or say `padding allow`",

@@ -14,7 +14,8 @@ use super::scope::{Scope, Scopes, suggestion};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::manifest::syntax::{
-    Bound, FillItem, Kind, Name, PaddingRule, SeparatorItem, Step, StepKind, Text, TileEntry,
+    Bound, FillItem, FillWord, Kind, Name, PaddingRule, SeparatorItem, Step, StepKind, Text,
+    TileEntry,
 };
 
 /// The most steps that a layout may have, transforms unfolded.
@@ -46,6 +47,8 @@ pub(super) struct Said {
     pub(super) map: Option<Site>,
     /// The node of `strides`.
     pub(super) strides: Option<Place>,
+    /// The last separator: the node, or the bar of a map.
+    pub(super) separators: Option<Place>,
     /// The steps as text, one each, transforms unfolded.
     pub(super) lines: Vec<String>,
 }
@@ -253,6 +256,9 @@ impl Applier<'_> {
             }
             vec![fault]
         })?;
+        if let Some((_, bar)) = parsed.separators.last() {
+            self.said.separators = Some(super::expr::place_in(text, bar, file));
+        }
         self.said.map =
             Some(Site { file: Arc::clone(file), text: text.clone(), parsed, map, direct, only });
         Ok(())
@@ -278,6 +284,7 @@ impl Applier<'_> {
                 }
             });
         }
+        self.said.separators = Some(place.clone());
         let separated = self.builder.separate(&after);
         separated.map_err(|e| vec![build_fault(&e, self.tensor, &self.builder, place)])
     }
@@ -487,7 +494,12 @@ fn line(step: &Step) -> String {
         StepKind::AlignBase(bytes) => format!("align {}", bound(bytes)),
         StepKind::AlignAxis { axis, bytes } => format!("align {} {}", axis.value, bound(bytes)),
         StepKind::AlignOrigin(bytes) => format!("align {} at=origin", bound(bytes)),
-        StepKind::Fill(_) => "fill".to_string(),
+        StepKind::Fill(item) => match item.value {
+            FillWord::Integer(value) => format!("fill {value}"),
+            FillWord::Float(value) => format!("fill {value:?}"),
+            FillWord::Bool(value) => format!("fill #{value}"),
+            FillWord::Nothing => "fill none".to_string(),
+        },
         StepKind::Padding(PaddingRule::Forbid) => "padding forbid".to_string(),
         StepKind::Padding(PaddingRule::Allow) => "padding allow".to_string(),
         StepKind::Separators(items) => {

@@ -23,7 +23,7 @@ use crate::manifest::syntax::{
     Bound, Extent, FillWord, Kind, Manifest, MemoryItem, MemoryKind, Nibbles, Shape, Step,
     StepKind, TensorItem, Text, TileEntry,
 };
-use crate::model::{Fill, FillValue, Memory, Tensor};
+use crate::model::{Fill, FillValue, Memory, Places, Tensor};
 
 /// Where a tensor stands.
 #[derive(Clone, Copy)]
@@ -340,10 +340,21 @@ impl Checker<'_> {
                 DefaultFill::Float(value) => FillValue::Float(value),
             }),
         };
-        let fill_place =
-            said.fill.as_ref().map(|(item, file)| diagnostic::Place::new(file, item.span.clone()));
         let layout_span =
             self.item.layout.as_ref().map_or(&self.item.name.span, |layout| &layout.span);
+        let layout_place = self.at(layout_span);
+        let fill_place =
+            said.fill.as_ref().map(|(item, file)| diagnostic::Place::new(file, item.span.clone()));
+        let memory_span =
+            self.item.memory.as_ref().map_or(&self.item.name.span, |memory| &memory.span);
+        let dtype_text = self.declared()?.0;
+        let places = Places {
+            fill: fill_place.unwrap_or_else(|| layout_place.clone()),
+            separators: said.separators.clone().unwrap_or_else(|| layout_place.clone()),
+            layout: layout_place,
+            dtype: self.at(dtype_text.map_or(&self.item.name.span, |text| &text.span)),
+            memory: self.at(memory_span),
+        };
         let tensor = Tensor {
             file: self.file.to_string(),
             name: self.item.name.value.clone(),
@@ -355,8 +366,7 @@ impl Checker<'_> {
             labels,
             high_first: self.item.nibbles == Some(Nibbles::HighFirst),
             steps: said.lines,
-            place: self.at(layout_span),
-            fill_place: fill_place.unwrap_or_else(|| self.at(layout_span)),
+            places,
         };
         if let Some(error) = crate::fill::fault(&tensor) {
             return Err(vec![error]);
@@ -368,13 +378,14 @@ impl Checker<'_> {
 
     fn targets(&self) -> Result<Option<Vec<String>>, Vec<Diagnostic>> {
         let Some(targets) = &self.item.targets else { return Ok(None) };
-        let known = ["c", "opencl", "cuda"];
+        let own = self.place.config.target.own.keys().map(String::as_str);
+        let known: Vec<&str> = ["c", "opencl", "cuda"].into_iter().chain(own).collect();
         let mut errors = Vec::new();
         for target in targets.iter().filter(|target| !known.contains(&target.value.as_str())) {
             let message = format!("there is no target `{}`", target.value.escape_debug());
             let mut error =
                 Diagnostic::error(Code::TargetUnknown, message, self.at(&target.span), "");
-            error.help.push(match suggestion(&target.value, known) {
+            error.help.push(match suggestion(&target.value, known.iter().copied()) {
                 Some(near) => near,
                 None => format!("targets are {}", known.join(", ")),
             });

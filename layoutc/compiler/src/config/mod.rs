@@ -6,6 +6,9 @@ mod read;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
+use std::ops::Range;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -85,17 +88,40 @@ pub enum DefaultFill {
     Float(f64),
 }
 
-/// One table for each output language.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(default, deny_unknown_fields)]
+/// One table for each target: an output language, or a template of the project's own.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(default)]
 pub struct Targets {
     /// C.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub c: Option<TargetC>,
+    /// OpenCL C.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub opencl: Option<TargetOpenCl>,
+    /// CUDA C++.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cuda: Option<TargetCuda>,
+    /// Targets of the project's own, by name.
+    #[serde(flatten)]
+    pub own: BTreeMap<String, TargetOwn>,
 }
 
 impl Default for Targets {
     fn default() -> Self {
-        Self { c: Some(TargetC::default()) }
+        let c = Some(TargetC::default());
+        Self { c, opencl: None, cuda: None, own: BTreeMap::new() }
+    }
+}
+
+impl Targets {
+    /// The names of all targets, which are those of their folders: the built-in languages first.
+    pub fn names(&self) -> Vec<&str> {
+        let built_in = [
+            self.c.as_ref().map(|_| "c"),
+            self.opencl.as_ref().map(|_| "opencl"),
+            self.cuda.as_ref().map(|_| "cuda"),
+        ];
+        built_in.into_iter().flatten().chain(self.own.keys().map(String::as_str)).collect()
     }
 }
 
@@ -121,6 +147,90 @@ impl Default for TargetC {
             index_type: IndexType::Int64,
         }
     }
+}
+
+/// OpenCL C 1.2: a program for each manifest, and a header for its host.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(default, deny_unknown_fields)]
+pub struct TargetOpenCl {
+    /// The version of OpenCL C that the program is written in; later devices take it too.
+    pub version: OpenClVersion,
+    /// The greatest image that the devices have: texels along a row, and rows.
+    #[schemars(range(min = 1))]
+    pub image_max: [u64; 2],
+    /// The type of indices, extents and offsets in every signature.
+    pub index_type: OpenClIndex,
+}
+
+impl Default for TargetOpenCl {
+    fn default() -> Self {
+        Self {
+            version: OpenClVersion::V1_2,
+            image_max: [16384, 16384],
+            index_type: OpenClIndex::Int,
+        }
+    }
+}
+
+/// A version of OpenCL C.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub enum OpenClVersion {
+    /// OpenCL C 1.2.
+    #[serde(rename = "1.2")]
+    V1_2,
+}
+
+/// The type of indices in OpenCL C.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum OpenClIndex {
+    /// 32 bits; a layout that does not fit is an error.
+    Int,
+    /// 64 bits.
+    Long,
+}
+
+/// CUDA C++: a header and a source for each manifest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(default, deny_unknown_fields)]
+pub struct TargetCuda {
+    /// The architectures that the source is meant for, as nvcc's `-arch` has them: it names them in its first lines.
+    pub arch: Vec<String>,
+    /// The type of indices, extents and offsets in every signature.
+    pub index_type: CudaIndex,
+}
+
+impl Default for TargetCuda {
+    fn default() -> Self {
+        Self { arch: vec!["sm_80".to_owned()], index_type: CudaIndex::Int }
+    }
+}
+
+/// The type of indices in CUDA C++.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub enum CudaIndex {
+    /// 32 bits; a layout that does not fit is an error.
+    #[serde(rename = "int")]
+    Int,
+    /// 64 bits.
+    #[serde(rename = "int64_t")]
+    Int64,
+}
+
+/// A target of the project's own: one file for each manifest, from one template.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(deny_unknown_fields)]
+pub struct TargetOwn {
+    /// The template, a path below the templates folder: `python/index.py.j2`.
+    pub template: String,
+    /// The extension of the files, without the dot; without it, what the template's name has before `.j2`.
+    pub extension: String,
+    /// Where the table stands in the file.
+    #[serde(skip)]
+    pub span: Range<usize>,
 }
 
 /// An edition of C.

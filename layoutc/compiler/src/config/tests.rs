@@ -35,6 +35,43 @@ fn every_key_is_read() {
     assert_eq!(c.standard, CStandard::C11);
     assert_eq!(c.emit, [Emit::Constants, Emit::Pack]);
     assert_eq!(c.index_type, IndexType::Int32);
+    let opencl = config.target.opencl.unwrap();
+    assert_eq!((opencl.image_max, opencl.index_type), ([8192, 4096], OpenClIndex::Long));
+    let cuda = config.target.cuda.unwrap();
+    assert_eq!(
+        (cuda.arch, cuda.index_type),
+        (vec!["sm_75".into(), "sm_90a".into()], CudaIndex::Int64)
+    );
+    let own = &config.target.own["python"];
+    assert_eq!((own.template.as_str(), own.extension.as_str()), ("python/index.py.j2", "py"));
+}
+
+#[test]
+fn targets_are_told_what_they_lack() {
+    check(
+        "[target.opencl]\nversion = \"3.0\"\nimage-max = [0, 1]\nindex-type = \"int64_t\"\n[target.cuda]\narch = [\"hopper\"]\nfast = 1\n",
+        &[
+            ("config::value", "\"3.0\"", "`version` cannot be `3.0`"),
+            (
+                "config::value",
+                "[0, 1]",
+                "`image-max` is two sizes from 1: `[16384, 16384]`, texels along a row, and rows",
+            ),
+            ("config::value", "\"int64_t\"", "`index-type` cannot be `int64_t`"),
+            ("config::value", "\"hopper\"", "`hopper` is not an architecture"),
+            ("config::unknown_key", "fast", "[target.cuda] has no key `fast`"),
+        ],
+    );
+    check(
+        "[target.opencL]\nversion = \"1.2\"\n[target.a]\ntemplate = \"../x.py.j2\"\n[target.b]\ntemplate = \"b/x.json.j2\"\n[target.\"c/d\"]\ntemplate = \"x.py\"\n",
+        &[
+            ("config::value", "opencL", "the target `opencL` has no `template`"),
+            ("config::unknown_key", "version", "[target.opencL] has no key `version`"),
+            ("config::path", "\"../x.py.j2\"", "`..` leads out of the project"),
+            ("config::value", "b", "files ending in `.json` have no comments"),
+            ("config::value", "\"c/d\"", "`c/d` cannot be the name of a target"),
+        ],
+    );
 }
 
 #[test]
@@ -120,15 +157,12 @@ fn paths_stay_inside_the_project() {
 #[test]
 fn what_is_of_a_later_release_is_told_at_its_key() {
     check(
-        "[target.c]\nmacros = true\nopenmp = true\numbrella-header = \"all.h\"\nemit = [\"bench\"]\n[target.opencl]\nversion = \"1.2\"\n[target.cuda]\n[target.rust]\ntemplate = \"x\"\n",
+        "[target.c]\nmacros = true\nopenmp = true\numbrella-header = \"all.h\"\nemit = [\"bench\"]\n",
         &[
             ("name::not_yet", "macros", "`macros` is not built yet"),
             ("name::not_yet", "openmp", "`openmp` is not built yet"),
             ("name::not_yet", "umbrella-header", "`umbrella-header` is not built yet"),
             ("name::not_yet", "\"bench\"", "`bench` is not built yet"),
-            ("name::not_yet", "opencl", "`[target.opencl]` is not built yet"),
-            ("name::not_yet", "cuda", "`[target.cuda]` is not built yet"),
-            ("name::not_yet", "rust", "`[target.rust]` is not built yet"),
         ],
     );
     assert!(parse(&Arc::from("a"), "[target.c]\nmacros = false\nopenmp = false\n").is_ok());

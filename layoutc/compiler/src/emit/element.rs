@@ -12,52 +12,77 @@ pub(super) fn type_name(dialect: &Dialect, element: &str, in_buffer: bool) -> St
     if dtype.lanes == 1 {
         return (dialect.scalars)(dtype.scalar).to_owned();
     }
-    format!("layoutc_{dtype}")
+    (dialect.own_type)(dtype).unwrap_or_else(|| format!("{}{dtype}", dialect.structure))
 }
 
-/// The helper struct behind a type: its name and its members, `None` for a scalar of the language.
+/// The structure behind a type: its name and its members, `None` for a type of the language.
 pub(super) fn structure(dialect: &Dialect, dtype: Dtype) -> Option<(String, String)> {
-    let name = format!("layoutc_{dtype}");
+    let name = format!("{}{dtype}", dialect.structure);
     if dtype.lanes > 1 {
         let scalar = (dialect.scalars)(dtype.scalar);
-        return Some((name, format!("{scalar} lane[{}];", dtype.lanes)));
+        let own = (dialect.own_type)(dtype).is_some();
+        return (!own).then(|| (name, format!("{scalar} lane[{}];", dtype.lanes)));
     }
-    if dtype.scalar == Scalar::C64 {
-        return Some((name, "float re, im;".to_owned()));
+    // A complex type that is not the language's own carries the name of the structure.
+    if (dialect.scalars)(dtype.scalar) != name {
+        return None;
     }
-    (dtype.scalar == Scalar::C128).then(|| (name, "double re, im;".to_owned()))
+    match dtype.scalar {
+        Scalar::C64 => Some((name, "float re, im;".to_owned())),
+        Scalar::C128 => Some((name, "double re, im;".to_owned())),
+        _ => None,
+    }
 }
 
-/// The literal of an element whose scalars have these bits (hexadecimal).
-pub(super) fn literal(element: &str, bits: &str) -> String {
+/// The literal of an element whose scalars have these bits (hexadecimal): an initialiser of a constant.
+pub(super) fn literal(dialect: &Dialect, element: &str, bits: &str) -> String {
     let Some(dtype) = Dtype::parse(element) else { return bits.to_owned() };
     let bits = u64::from_str_radix(bits, 16).unwrap_or(0);
-    let scalar = scalar_literal(dtype.scalar, bits);
+    let scalar = scalar_literal(dialect, dtype.scalar, bits);
     if dtype.lanes == 1 {
         return scalar;
     }
+    let own = (dialect.own_type)(dtype);
+    if let (true, Some(own)) = (dialect.splat, &own) {
+        return format!("({own})({scalar})");
+    }
     let lanes = (0..dtype.lanes).map(|_| scalar.clone()).collect::<Vec<_>>().join(", ");
-    format!("{{{{{lanes}}}}}")
+    if own.is_some() { format!("{{{lanes}}}") } else { format!("{{{{{lanes}}}}}") }
 }
 
-fn scalar_literal(scalar: Scalar, bits: u64) -> String {
-    let single = || f32::from_bits(u32::try_from(bits & 0xFFFF_FFFF).unwrap_or(0));
+fn scalar_literal(dialect: &Dialect, scalar: Scalar, bits: u64) -> String {
+    let single = || single_literal(f32::from_bits(u32::try_from(bits & 0xFFFF_FFFF).unwrap_or(0)));
+    let complex = |real: String, zero: &str| {
+        if dialect.splat {
+            format!("({})({real}, {zero})", (dialect.scalars)(scalar))
+        } else {
+            format!("{{{real}, {zero}}}")
+        }
+    };
+    let [half, bfloat] = dialect.half_literals;
     match scalar {
         Scalar::F64 => double_literal(f64::from_bits(bits)),
-        Scalar::F32 => single_literal(single()),
-        Scalar::C64 => format!("{{{}, 0.0f}}", single_literal(single())),
-        Scalar::C128 => format!("{{{}, 0.0}}", double_literal(f64::from_bits(bits))),
-        Scalar::F16 | Scalar::Bf16 => format!("0x{bits:04X}"),
+        Scalar::F32 => single(),
+        Scalar::C64 => complex(single(), "0.0f"),
+        Scalar::C128 => complex(double_literal(f64::from_bits(bits)), "0.0"),
+        Scalar::F16 => format!("{}0x{bits:04X}{}", half.0, half.1),
+        Scalar::Bf16 => format!("{}0x{bits:04X}{}", bfloat.0, bfloat.1),
         Scalar::F8e4m3fn | Scalar::F8e5m2 | Scalar::F8e8m0fnu => format!("0x{bits:02X}"),
         Scalar::F4e2m1fn => format!("0x{bits:X}"),
-        Scalar::I64 => signed_literal(bits, 64),
-        Scalar::I32 => signed_literal(bits, 32),
-        Scalar::I16 => signed_literal(bits, 16),
-        Scalar::I8 => signed_literal(bits, 8),
-        Scalar::I4 => signed_literal(bits, 4),
-        Scalar::I2 => signed_literal(bits, 2),
-        Scalar::U64 if bits > 0x7FFF_FFFF => format!("UINT64_C({bits})"),
-        Scalar::U32 if bits > 0x7FFF_FFFF => format!("UINT32_C({bits})"),
+        Scalar::I64 => signed_literal(dialect, bits, 64),
+        Scalar::I32 => signed_literal(dialect, bits, 32),
+        Scalar::I16 => signed_literal(dialect, bits, 16),
+        Scalar::I8 => signed_literal(dialect, bits, 8),
+        Scalar::I4 => signed_literal(dialect, bits, 4),
+        Scalar::I2 => signed_literal(dialect, bits, 2),
+        Scalar::U64 if bits > 0x7FFF_FFFF => match dialect.wide_literal {
+            ("", suffix) => format!("{bits}U{suffix}"),
+            _ => format!("UINT64_C({bits})"),
+        },
+        Scalar::U32 if bits > 0x7FFF_FFFF => match dialect.wide_literal {
+            ("", _) => format!("{bits}U"),
+            _ => format!("UINT32_C({bits})"),
+        },
         Scalar::U64
         | Scalar::U32
         | Scalar::U16
@@ -69,19 +94,22 @@ fn scalar_literal(scalar: Scalar, bits: u64) -> String {
     }
 }
 
-fn signed_literal(bits: u64, width: u32) -> String {
+fn signed_literal(dialect: &Dialect, bits: u64, width: u32) -> String {
     let value = i128::from(bits);
     let value = if bits >> (width - 1) & 1 == 1 { value - (1_i128 << width) } else { value };
+    let (open, close) = dialect.wide_literal;
+    let headers = !open.is_empty();
     if value == i128::from(i64::MIN) {
-        return "INT64_MIN".to_owned();
+        let spelled = format!("(-{open}{}{close} - 1)", i64::MAX);
+        return if headers { "INT64_MIN".to_owned() } else { spelled };
     }
     if value == i128::from(i32::MIN) {
-        return "INT32_MIN".to_owned();
+        return if headers { "INT32_MIN" } else { "(-2147483647 - 1)" }.to_owned();
     }
     let sign = if value < 0 { "-" } else { "" };
     let magnitude = value.unsigned_abs();
     if magnitude > 0x7FFF_FFFF {
-        format!("{sign}INT64_C({magnitude})")
+        format!("{sign}{open}{magnitude}{close}")
     } else {
         format!("{sign}{magnitude}")
     }

@@ -2,7 +2,7 @@
 
 use layoutc_algebra::expr::{Expr, Node, Var};
 
-use super::dialect::Dialect;
+use super::Settings;
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::model::Tensor;
@@ -15,25 +15,28 @@ use crate::plan::{Context, Naming};
 pub(super) fn index_fault(
     tensor: &Tensor,
     naming: &Naming<'_>,
-    dialect: &Dialect,
+    settings: &Settings,
 ) -> Option<Diagnostic> {
+    let dialect = settings.dialect;
     if dialect.index_max == i64::MAX {
         return None;
     }
     let context = Context::new(tensor, naming);
-    let what = excess(&context, i128::from(dialect.index_max))?;
+    let what = excess(&context, i128::from(dialect.index_max), dialect.counts_bytes)?;
     let message = format!("`{}` does not fit `{}`: {what}", tensor.name, dialect.index);
-    let fault = Diagnostic::error(Code::LimitIndexType, message, tensor.place.clone(), "");
+    let fault = Diagnostic::error(Code::LimitIndexType, message, tensor.places.layout.clone(), "");
+    let wider = settings.language.wider_index;
+    let key = format!("set `index-type = \"{wider}\"` in `[target.{}]`", settings.target);
     let help = if context.symbols.is_empty() {
-        "set `index-type = \"int64_t\"` in `[target.c]`, or split the tensor"
+        format!("{key}, or split the tensor")
     } else {
-        "set `index-type = \"int64_t\"` in `[target.c]`, or give the symbols a smaller `max`"
+        format!("{key}, or give the symbols a smaller `max`")
     };
     Some(fault.help(help))
 }
 
 /// What exceeds `max`: bytes first, then elements, then the arithmetic in between.
-fn excess(context: &Context<'_>, max: i128) -> Option<String> {
+fn excess(context: &Context<'_>, max: i128, counts_bytes: bool) -> Option<String> {
     let layout = context.layout;
     let symbol = |var| context.symbol(var);
     let logical = |var: Var| match var {
@@ -50,7 +53,7 @@ fn excess(context: &Context<'_>, max: i128) -> Option<String> {
         other => context.symbol(other),
     };
     let counts = [&layout.physical_elements, &layout.logical_elements];
-    for elements in counts {
+    for elements in counts.iter().filter(|_| counts_bytes) {
         let bytes = buffer_bytes(context, elements).ok()?;
         if let Some(what) = over(&bytes, &symbol, max, "bytes") {
             return Some(what);

@@ -6,13 +6,15 @@
 pub mod comment;
 pub mod dialect;
 mod element;
-mod fits;
+pub mod fits;
 mod globals;
+mod kernels;
+pub mod language;
 pub mod model;
 mod needs;
 pub mod print;
 pub mod render;
-pub mod seal;
+mod suits;
 mod test_unit;
 mod types;
 mod unit;
@@ -22,30 +24,65 @@ use std::sync::Arc;
 
 pub use self::render::Templates;
 
-use self::dialect::C;
+use self::dialect::Dialect;
+use self::language::{C_FILES, Language};
 use crate::codes::Code;
-use crate::config::IndexType;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::model::Manifest;
 use crate::plan::lower::PlanError;
+use crate::seal;
 
-/// What the configuration says of the C target.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CSettings {
+/// What is written for a target, and how.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The target's name, which is that of its folder: a language's, or one of the user's own.
+    pub target: String,
+    /// The language of the model.
+    pub language: &'static Language,
+    /// The language with its index type.
+    pub dialect: &'static Dialect,
     /// Put before every generated identifier, in upper case before every macro.
     pub prefix: String,
-    /// The standard that the header names: `c99` or later.
+    /// The edition that the files name: `c99`, `1.2`.
     pub standard: String,
-    /// The type of indices, extents and offsets.
-    pub index: IndexType,
     /// What is asked for.
     pub emit: BTreeSet<Part>,
+    /// The greatest images: texels along a row, rows, images; of a single image, and of an array.
+    pub image_max: [[u64; 3]; 2],
+    /// The template and the extension of a target of the user's own, in place of the language's files.
+    pub own: Option<OwnFile>,
 }
 
-impl Default for CSettings {
-    fn default() -> Self {
-        let emit = [Part::Constants, Part::Index, Part::Pack, Part::Test].into_iter().collect();
-        Self { prefix: String::new(), standard: "c99".to_owned(), index: IndexType::Int64, emit }
+/// The one file that a target of the user's own writes for each manifest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnFile {
+    /// The template, below the templates folder.
+    pub template: String,
+    /// The extension of what it writes, without the dot.
+    pub extension: String,
+    /// Where the configuration says so.
+    pub place: Place,
+}
+
+impl Settings {
+    /// What a language has where nothing else is said.
+    pub fn of(language: &'static Language) -> Self {
+        let parts = [Part::Constants, Part::Index, Part::Pack, Part::Test];
+        Self {
+            target: language.name.to_owned(),
+            language,
+            dialect: language.dialect,
+            prefix: String::new(),
+            standard: String::new(),
+            emit: parts.into_iter().collect(),
+            image_max: language.image_max,
+            own: None,
+        }
+    }
+
+    /// C99 with everything.
+    pub fn c() -> Self {
+        Self { standard: "c99".to_owned(), ..Self::of(&C_FILES) }
     }
 }
 
@@ -77,25 +114,15 @@ const FUEL_PER_TENSOR: u64 = 50_000;
 /// The same for templates of the user's.
 const USER_FUEL: u64 = 1_000_000;
 
-/// The language that keeps `name` for itself, so that it cannot name an axis, a symbol or a tensor without prefix.
-/// `int` gives `C`, `class` gives `C++`, `errno` gives `the C library`; a free name gives `None`.
-pub fn reserved(name: &str) -> Option<&'static str> {
-    C.reserved(name)
-}
-
-/// The same for the name of a function, which must not be one of the C library's either: `exp`, `round`.
-pub fn reserved_function(name: &str) -> Option<&'static str> {
-    C.reserved(name).or_else(|| C.functions.contains(&name).then_some("the C library"))
-}
-
-/// The C files of one manifest: header, source (where something is packed) and test program. `out_stem` is their
-/// path without extension, with `/`: `layers/a` gives `layers/a.h`, `layers/a.c`, `layers/a_test.c`.
+/// The files of one manifest. `out_stem` is their path without extension, with `/`: `layers/a` gives `layers/a.h`,
+/// `layers/a.c`, `layers/a_test.c`.
 ///
 /// # Errors
-/// Every fault found: `padding::fill`, `name::collision`, `limit::generated`, `limit::index_type`, `template::*`.
+/// Every fault found: `padding::fill`, `name::collision`, `limit::generated`, `limit::index_type`, `target::*`,
+/// `template::*`.
 pub fn emit(
     manifest: &Manifest,
-    settings: &CSettings,
+    settings: &Settings,
     out_stem: &str,
     templates: &Templates,
 ) -> Result<Vec<Output>, Vec<Diagnostic>> {
@@ -103,22 +130,29 @@ pub fn emit(
     unit.stamp = stamp(&unit, templates);
     let model = serde_json::to_value(&unit)
         .map_err(|error| vec![limit(place(&manifest.path), "", &error.to_string())])?;
-    let mut wanted = vec![("c/header.h.j2", format!("{out_stem}.h"))];
-    if unit.emit.pack {
-        wanted.push(("c/source.c.j2", format!("{out_stem}.c")));
-    }
-    if unit.emit.test {
-        wanted.push(("c/test.c.j2", format!("{out_stem}_test.c")));
-    }
     let mut outputs = Vec::new();
     let mut faults = Vec::new();
-    for (name, path) in wanted {
-        match render::render(templates, name, &model, fuel(manifest, templates)) {
-            Ok(text) => outputs.push(Output { path, text: seal::seal(&tidy(&text)) }),
+    for (name, path) in wanted(settings, &unit, out_stem) {
+        match render::render(templates, &name, &model, fuel(manifest, templates)) {
+            Ok(text) => outputs.push(Output { text: seal::seal(&path, &tidy(&text)), path }),
             Err(fault) => faults.push(fault),
         }
     }
     if faults.is_empty() { Ok(outputs) } else { Err(faults) }
+}
+
+/// The templates, each with the path of what it writes.
+fn wanted(settings: &Settings, unit: &model::Unit, out_stem: &str) -> Vec<(String, String)> {
+    if let Some(own) = &settings.own {
+        return vec![(own.template.clone(), format!("{out_stem}.{}", own.extension))];
+    }
+    let asked = |part: Option<Part>| match part {
+        Some(Part::Pack) => unit.emit.pack,
+        Some(Part::Test) => unit.emit.test,
+        Some(Part::Constants | Part::Index) | None => true,
+    };
+    let files = settings.language.files.iter().filter(|file| asked(file.part));
+    files.map(|file| (file.template.to_owned(), format!("{out_stem}{}", file.suffix))).collect()
 }
 
 fn fuel(manifest: &Manifest, templates: &Templates) -> u64 {

@@ -1,8 +1,8 @@
 //! What templates see: one unit per manifest, versioned and documented (`schemas/template-model.json`).
 //!
-//! Expressions, statements and functions are trees (see [`crate::plan::tree`]); the filters `c`, `c_plain` and
-//! `python` print them, `prototype` prints a function's head, `defines` a block of constants, `comment` makes
-//! foreign text fit for a comment.
+//! Expressions, statements and functions are trees (see [`crate::plan::tree`]); the filters `c`, `c_plain`, `opencl`,
+//! `cuda` and `python` print them, `prototype` and `parameters` print a function's head, `defines` a block of
+//! constants, `comment` makes foreign text fit for a comment.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,13 +10,15 @@ use serde::{Deserialize, Serialize};
 use crate::plan::tree::{Expr, Function, Stmt};
 
 /// The version of the model. It changes when a field's meaning or a tree's form does.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// What one manifest's files are made from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Unit {
     /// [`VERSION`].
     pub version: u32,
+    /// The target: `c`, `opencl`, `cuda`, or one of the project's own.
+    pub target: String,
     /// `layoutc` and its version.
     pub generator: String,
     /// The manifest's path as given; fit for a comment after `comment` only.
@@ -37,6 +39,8 @@ pub struct Unit {
     pub header_includes: Vec<String>,
     /// The headers of the standard library that the source needs, in order.
     pub source_includes: Vec<String>,
+    /// The helper functions that the host's header needs, as `helpers`; where hosts have one.
+    pub host_helpers: Vec<String>,
     /// The helper functions that are used, in order: `floor_div`, `floor_mod`, `min`, `max`.
     pub helpers: Vec<String>,
     /// The scalar types that have conversion helpers, in order: `f16`, `bf16`, `f8e4m3fn`, ….
@@ -52,6 +56,8 @@ pub struct Unit {
 /// The names of a manifest's files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Files {
+    /// The manifest's file name without extension.
+    pub stem: String,
     /// The header.
     pub header: String,
     /// The source.
@@ -63,12 +69,18 @@ pub struct Files {
 /// How the language is written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Language {
-    /// The standard: `c99`, `c11`, `c17`.
+    /// Its name: `c`, `opencl`, `cuda`.
+    pub name: String,
+    /// The edition: `c99`, `c11`, `c17`; `1.2`.
     pub standard: String,
     /// The type of indices, extents and offsets.
     pub index: String,
-    /// The macro of `inttypes.h` that prints it.
+    /// The macro of `inttypes.h` that prints it; empty where there is none.
     pub index_format: String,
+    /// Put before a function that is defined where it is declared.
+    pub inline: String,
+    /// Put before a pointer to elements.
+    pub pointer: String,
     /// Put before the helpers' names.
     pub helper: String,
 }
@@ -164,6 +176,61 @@ pub struct Packed {
     pub high_first: bool,
 }
 
+/// A tensor's memory as an image.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ImageUnit {
+    /// 2, or 3 for an array of images.
+    pub rank: u32,
+    /// How many elements share a texel: 4 scalars, or one element of four lanes.
+    pub per_texel: u32,
+    /// The type of a texel's lanes where they are computed with: `float`, `int`, `uint`.
+    pub lane: String,
+    /// The scalar type of the elements, as the manifest calls it.
+    pub scalar: String,
+    /// Bits of a channel.
+    pub channel_bits: u32,
+    /// OpenCL's names of the channels' order and type, as constants.
+    pub formats: Vec<Constant>,
+    /// The function that reads an element.
+    pub fetch: String,
+    /// The function that writes a texel.
+    pub put: String,
+}
+
+/// A move of a whole tensor by kernels.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KernelsUnit {
+    /// Name, documentation and parameters of the whole; without a body.
+    pub function: Function,
+    /// The symbols.
+    pub symbols: Vec<String>,
+    /// The functions that tell whether the symbols have promised values.
+    pub symbols_ok: Vec<Expr>,
+    /// The kernels, in the order in which they run.
+    pub kernels: Vec<KernelUnit>,
+}
+
+/// A kernel with its launch range.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KernelUnit {
+    /// What one work item does.
+    pub function: Function,
+    /// How many items there are along each axis, over the symbols; the fastest first.
+    pub range: Vec<Expr>,
+    /// Items in a block of threads, along each axis.
+    pub block: Vec<i64>,
+    /// Blocks along each axis, over the symbols; right where there is an item.
+    pub blocks: Vec<Expr>,
+    /// Where one of these holds there is no item: nothing is launched.
+    pub empty_when: Vec<Expr>,
+    /// Whether there is no item, whatever the symbols.
+    pub empty: bool,
+    /// The range as constants: `TEXTURE_PACK_GLOBAL_SIZE_0`.
+    pub constants: Vec<Constant>,
+    /// Functions in place of constants that depend on symbols.
+    pub counts: Vec<Function>,
+}
+
 /// A tensor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TensorUnit {
@@ -203,10 +270,14 @@ pub struct TensorUnit {
     pub indices: Vec<Function>,
     /// The slot's element.
     pub logical: Function,
-    /// Into the layout.
+    /// Into the layout; `null` where the tensor has no memory.
     pub pack: Option<Function>,
     /// Back.
     pub unpack: Option<Function>,
+    /// The image that the tensor lives in, on a target with kernels.
+    pub image: Option<ImageUnit>,
+    /// Into the layout and back, on a target with kernels.
+    pub moves: Vec<KernelsUnit>,
     /// What the test program needs.
     pub test: TestUnit,
 }
@@ -247,6 +318,8 @@ pub struct TestUnit {
 pub struct ConvertUnit {
     /// The function.
     pub function: Function,
+    /// The same by kernels, on a target with kernels.
+    pub moves: Option<KernelsUnit>,
     /// Position of the source in the tensors.
     pub from: usize,
     /// Position of the destination in the tensors.

@@ -2,25 +2,53 @@
 
 use std::collections::BTreeSet;
 
+use super::Settings;
+use super::dialect::{Assert, Dialect};
 use super::element;
-use super::model::Unit;
+use super::model::{KernelUnit, Unit};
 use super::print::power_of_two;
-use crate::plan::tree::{Expr, Stmt};
+use crate::plan::tree::{Expr, Function, Stmt};
+
+/// The helpers that the host's header calls: those of counts and launch ranges.
+pub(super) fn host_helpers(unit: &Unit) -> Vec<String> {
+    let mut helpers = BTreeSet::new();
+    let counts =
+        unit.tensors.iter().flat_map(|tensor| tensor.counts.iter().chain(&tensor.symbols_ok));
+    let kernels = kernels(unit).flat_map(|kernel| &kernel.counts);
+    for function in counts.chain(kernels) {
+        function.visit(&mut |expr| helpers.extend(helper(expr)));
+    }
+    helpers.into_iter().map(str::to_owned).collect()
+}
+
+fn kernels(unit: &Unit) -> impl Iterator<Item = &KernelUnit> {
+    let tensors = unit.tensors.iter().flat_map(|tensor| &tensor.moves);
+    let converts = unit.converts.iter().filter_map(|convert| convert.moves.as_ref());
+    tensors.chain(converts).flat_map(|moves| &moves.kernels)
+}
 
 /// The helpers that the printed trees call, and the headers that the source includes.
-pub(super) fn needs(unit: &Unit) -> (Vec<String>, Vec<String>) {
+pub(super) fn needs(unit: &Unit, settings: &Settings) -> (Vec<String>, Vec<String>) {
+    let dialect = settings.dialect;
     let mut helpers = BTreeSet::new();
     let mut includes = BTreeSet::new();
-    let tensor_functions = unit.tensors.iter().flat_map(|tensor| {
-        let counts = tensor.counts.iter().chain(&tensor.indices).chain(&tensor.symbols_ok);
-        counts.chain([&tensor.offset, &tensor.logical]).chain(&tensor.pack).chain(&tensor.unpack)
-    });
-    for function in tensor_functions.chain(unit.converts.iter().map(|c| &c.function)) {
+    let mut functions: Vec<&Function> = Vec::new();
+    for tensor in &unit.tensors {
+        functions.extend(tensor.counts.iter().chain(&tensor.indices).chain(&tensor.symbols_ok));
+        functions.extend([&tensor.offset, &tensor.logical]);
+    }
+    if settings.language.kernels {
+        functions.extend(kernels(unit).map(|kernel| &kernel.function));
+    } else {
+        functions.extend(unit.tensors.iter().flat_map(|t| t.pack.iter().chain(&t.unpack)));
+        functions.extend(unit.converts.iter().map(|convert| &convert.function));
+    }
+    for function in functions {
         function.visit(&mut |expr| {
             helpers.extend(helper(expr));
         });
         for stmt in &function.body {
-            stmt.walk(&mut |stmt| includes.extend(include(stmt)));
+            stmt.walk(&mut |stmt| includes.extend(include(stmt, dialect)));
         }
     }
     let mut bounds = Vec::new();
@@ -48,12 +76,15 @@ fn helper(expr: &Expr) -> Option<&'static str> {
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "the other statements are the language alone")]
-fn include(stmt: &Stmt) -> Option<&'static str> {
+fn include(stmt: &Stmt, dialect: &Dialect) -> Option<&'static str> {
     match stmt {
-        Stmt::Assert { .. } => Some("assert.h"),
+        Stmt::Assert { .. } => match dialect.assert {
+            Assert::Abort => Some("assert.h"),
+            Assert::Leave => None,
+        },
         Stmt::Copy { .. } | Stmt::Zero { .. } => Some("string.h"),
         Stmt::LetElement { element, bits, .. } => {
-            let literal = element::literal(element, bits);
+            let literal = element::literal(dialect, element, bits);
             (literal.contains("NAN") || literal.contains("INFINITY")).then_some("math.h")
         }
         _ => None,

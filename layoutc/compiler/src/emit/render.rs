@@ -12,7 +12,7 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Rest, Value};
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
 
-use super::dialect::{C, C_INT32, C_INT32_PLAIN, C_PLAIN, Dialect};
+use super::dialect::{C, C_PLAIN, CUDA, Dialect, OPENCL};
 use super::print::{self, Style};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
@@ -24,12 +24,34 @@ pub const MAX_OUTPUT: usize = 64 << 20;
 const MAX_TEXT: usize = 1 << 20;
 const RECURSION: usize = 64;
 
+/// A template's name and text.
+macro_rules! built_in {
+    ($name:literal) => {
+        ($name, include_str!(concat!("../../../../templates/", $name)))
+    };
+}
+
 /// The built-in templates, by name.
 pub const BUILT_IN: &[(&str, &str)] = &[
-    ("c/header.h.j2", include_str!("../../../../templates/c/header.h.j2")),
-    ("c/helpers.h.j2", include_str!("../../../../templates/c/helpers.h.j2")),
-    ("c/source.c.j2", include_str!("../../../../templates/c/source.c.j2")),
-    ("c/test.c.j2", include_str!("../../../../templates/c/test.c.j2")),
+    built_in!("c/floats.h.j2"),
+    built_in!("c/header.h.j2"),
+    built_in!("c/source.c.j2"),
+    built_in!("c/test.c.j2"),
+    built_in!("common/counts.j2"),
+    built_in!("common/index.j2"),
+    built_in!("common/integers.j2"),
+    built_in!("common/packed.j2"),
+    built_in!("common/title.j2"),
+    built_in!("cuda/header.cuh.j2"),
+    built_in!("cuda/image.cuh.j2"),
+    built_in!("cuda/kernels.cu.j2"),
+    built_in!("cuda/launcher.cuh.j2"),
+    built_in!("cuda/source.cu.j2"),
+    built_in!("opencl/host.h.j2"),
+    built_in!("opencl/image.cl.j2"),
+    built_in!("opencl/kernels.cl.j2"),
+    built_in!("opencl/launch.h.j2"),
+    built_in!("opencl/program.cl.j2"),
 ];
 
 /// Built-in templates and the user's, which go first.
@@ -60,7 +82,7 @@ pub fn render(
     fuel: u64,
 ) -> Result<String, Diagnostic> {
     let written = Arc::new(AtomicUsize::new(0));
-    let environment = environment(templates, fuel, &written, dialects(model));
+    let environment = environment(templates, fuel, &written, Dialects::of(model));
     let template =
         environment.get_template(name).map_err(|error| diagnostic(templates, name, &error))?;
     let mut out = Capped { text: Vec::new() };
@@ -79,17 +101,50 @@ pub fn render(
     })
 }
 
-/// The language of the model, with and without strength reduction.
-fn dialects(model: &serde_json::Value) -> [&'static Dialect; 2] {
-    let index = model.pointer("/language/index").and_then(serde_json::Value::as_str);
-    if index == Some(C_INT32.index) { [&C_INT32, &C_INT32_PLAIN] } else { [&C, &C_PLAIN] }
+/// The dialects that filters print.
+#[derive(Clone, Copy)]
+struct Dialects {
+    /// The model's own.
+    own: &'static Dialect,
+    /// C, and without strength reduction; with the model's index type where the model is C's.
+    c: [&'static Dialect; 2],
+    opencl: &'static Dialect,
+    cuda: &'static Dialect,
+}
+
+impl Dialects {
+    fn of(model: &serde_json::Value) -> Self {
+        let word = |key| model.pointer(key).and_then(serde_json::Value::as_str).unwrap_or_default();
+        let name = word("/language/name");
+        let [own, plain] = Dialect::find(name, word("/language/index")).unwrap_or([&C, &C_PLAIN]);
+        let mut all = Self { own, c: [&C, &C_PLAIN], opencl: &OPENCL, cuda: &CUDA };
+        match name {
+            "opencl" => all.opencl = own,
+            "cuda" => all.cuda = own,
+            _ => all.c = [own, plain],
+        }
+        all
+    }
+
+    fn find(&self, name: Option<&String>) -> Result<&'static Dialect, Error> {
+        match name.map(String::as_str) {
+            None => Ok(self.own),
+            Some("c") => Ok(self.c[0]),
+            Some("opencl") => Ok(self.opencl),
+            Some("cuda") => Ok(self.cuda),
+            Some(other) => {
+                let message = format!("there is no language `{other}`: c, opencl, cuda");
+                Err(Error::new(ErrorKind::InvalidOperation, message))
+            }
+        }
+    }
 }
 
 fn environment<'t>(
     templates: &'t Templates,
     fuel: u64,
     written: &Arc<AtomicUsize>,
-    [dialect, plain]: [&'static Dialect; 2],
+    dialects: Dialects,
 ) -> Environment<'t> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -116,16 +171,26 @@ fn environment<'t>(
     environment.add_filter("indent", indent);
     environment.add_filter("join", join);
     environment.add_filter("replace", replace);
-    environment.add_filter("c", move |value: &Value| tree_text(value, dialect));
-    environment.add_filter("c_plain", move |value: &Value| tree_text(value, plain));
-    environment.add_filter("python", |value: &Value| {
-        parse::<Expr>(value).map(|tree| print::expr(Style::Python, &tree))
-    });
-    environment.add_filter("prototype", move |value: &Value| {
+    let [c, plain] = dialects.c;
+    for (name, dialect) in
+        [("c", c), ("c_plain", plain), ("opencl", dialects.opencl), ("cuda", dialects.cuda)]
+    {
+        environment.add_filter(name, move |value: &Value| tree_text(value, Style::C(dialect)));
+    }
+    environment.add_filter("code", move |value: &Value| tree_text(value, Style::C(dialects.own)));
+    environment.add_filter("python", |value: &Value| tree_text(value, Style::Python));
+    environment.add_filter("prototype", move |value: &Value, language: Rest<String>| {
+        let dialect = dialects.find(language.first())?;
         parse::<Function>(value).map(|function| print::prototype(dialect, &function))
     });
+    environment.add_filter("parameters", move |value: &Value, restrict: Rest<String>| {
+        let restrict = if restrict.is_empty() { "" } else { dialects.own.restrict };
+        parse::<Function>(value).map(|f| print::parameters(dialects.own, &f, restrict))
+    });
     environment.add_filter("comment", |text: &str| super::comment::escape(text));
-    environment.add_filter("defines", defines);
+    environment.add_filter("defines", move |values: &Value, language: Rest<String>| {
+        defines(values, dialects.find(language.first())?)
+    });
     environment.remove_global("debug");
     environment
 }
@@ -234,30 +299,29 @@ fn parse<T: serde::de::DeserializeOwned>(value: &Value) -> Result<T, Error> {
 }
 
 /// An expression, a list of statements (indented by one level), or the body of a function.
-fn tree_text(value: &Value, dialect: &'static Dialect) -> Result<String, Error> {
+fn tree_text(value: &Value, style: Style) -> Result<String, Error> {
     if value.kind() == minijinja::value::ValueKind::Seq {
         let body: Vec<Stmt> = parse(value)?;
-        return Ok(print::stmts(dialect, &body, 1));
+        return Ok(print::stmts(style, &body, 1));
     }
-    if let Ok(body) = value.get_attr("body")
+    if value.get_attr("body").is_ok_and(|body| !body.is_undefined())
         && value.get_attr("params").is_ok_and(|params| !params.is_undefined())
     {
-        let body: Vec<Stmt> = parse(&body)?;
-        return Ok(print::stmts(dialect, &body, 1));
+        return parse::<Function>(value).map(|function| print::body(style, &function));
     }
     if let Ok(stmt) = parse::<Stmt>(value) {
-        return Ok(print::stmts(dialect, &[stmt], 1));
+        return Ok(print::stmts(style, &[stmt], 1));
     }
-    parse::<Expr>(value).map(|tree| print::expr(Style::C(dialect), &tree))
+    parse::<Expr>(value).map(|tree| print::expr(style, &tree))
 }
 
 /// `#define` lines of constants, their values in one column.
-fn defines(values: &Value) -> Result<String, Error> {
+fn defines(values: &Value, dialect: &'static Dialect) -> Result<String, Error> {
     let constants: Vec<super::model::Constant> = parse(values)?;
     let width = constants.iter().map(|constant| constant.name.len()).max().unwrap_or(0);
     let mut text = String::new();
     for constant in constants {
-        let value = print::expr(Style::C(&C), &constant.value);
+        let value = print::expr(Style::C(dialect), &constant.value);
         let value = if value.starts_with('-') { format!("({value})") } else { value };
         push(&mut text, &format!("#define {:width$} {value}\n", constant.name))?;
     }

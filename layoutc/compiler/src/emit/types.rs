@@ -1,19 +1,20 @@
 //! What a header defines for the element types of its tensors: structures, and conversions of small floats.
 
-use super::dialect::C;
+use super::dialect::Dialect;
 use super::element;
 use super::model::{SmallFloat, Structure};
 use crate::dtype::{Dtype, Scalar};
 use crate::model::Tensor;
 
-pub(super) fn structures(tensors: &[Tensor]) -> Vec<Structure> {
+pub(super) fn structures(dialect: &Dialect, tensors: &[Tensor]) -> Vec<Structure> {
     let mut dtypes: Vec<Dtype> = Vec::new();
     for tensor in tensors {
         // Lanes of complex numbers need the complex numbers first.
         dtypes.extend([Dtype { lanes: 1, ..tensor.dtype }, tensor.dtype]);
     }
     let mut structures: Vec<Structure> = Vec::new();
-    for (name, members) in dtypes.into_iter().filter_map(|dtype| element::structure(&C, dtype)) {
+    for (name, members) in dtypes.into_iter().filter_map(|dtype| element::structure(dialect, dtype))
+    {
         if structures.iter().all(|known| known.name != name) {
             let guard = format!("{}_DEFINED", name.to_ascii_uppercase());
             structures.push(Structure { name, guard, members });
@@ -23,7 +24,7 @@ pub(super) fn structures(tensors: &[Tensor]) -> Vec<Structure> {
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "only small floats are converted")]
-pub(super) fn conversions(tensors: &[Tensor]) -> Vec<SmallFloat> {
+pub(super) fn conversions(dialect: &Dialect, tensors: &[Tensor]) -> Vec<SmallFloat> {
     let small = |scalar: Scalar| {
         let [exponent_bits, mantissa_bits, bias] = match scalar {
             Scalar::F16 => [5, 10, 15],
@@ -44,7 +45,7 @@ pub(super) fn conversions(tensors: &[Tensor]) -> Vec<SmallFloat> {
         };
         Some(SmallFloat {
             name: dtype.to_string(),
-            holder: (C.scalars)(scalar).to_owned(),
+            holder: (dialect.scalars)(scalar).to_owned(),
             exponent_bits,
             mantissa_bits,
             bias,

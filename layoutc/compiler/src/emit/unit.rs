@@ -2,13 +2,13 @@
 
 use layoutc_algebra::layout::{Axis, Symbol};
 
-use super::dialect::C;
 use super::model::{
     AxisUnit, Constant, ConvertUnit, Language, Packed, Parts, TensorUnit, Unit, VERSION,
 };
 use super::print::{self, Style};
 use super::{
-    CSettings, Part, dialect, element, fits, globals, needs, place, plan_fault, test_unit, types,
+    Part, Settings, element, fits, globals, kernels, needs, place, plan_fault, suits, test_unit,
+    types,
 };
 use crate::diagnostic::Diagnostic;
 use crate::dtype::Scalar;
@@ -16,40 +16,42 @@ use crate::fill;
 use crate::model::{Manifest, Memory, Tensor};
 use crate::plan::lower::{Binding, PlanError, Range, lower};
 use crate::plan::tree::{Expr, Function, Param, ParamType, Returns, Stmt};
-use crate::plan::{self, Naming, TensorPlan};
+use crate::plan::{self, Naming, TensorPlan, image};
 use layoutc_algebra::expr::Var;
 
 /// Everything but the stamp.
 pub(super) fn build(
     manifest: &Manifest,
-    settings: &CSettings,
+    settings: &Settings,
     out_stem: &str,
 ) -> Result<Unit, Vec<Diagnostic>> {
-    let faults: Vec<Diagnostic> = manifest.tensors.iter().filter_map(fill::fault).collect();
+    let mut faults: Vec<Diagnostic> = manifest.tensors.iter().filter_map(fill::fault).collect();
+    faults.extend(suits::faults(manifest, settings));
     if !faults.is_empty() {
         return Err(faults);
     }
     let globals = globals::globals(manifest, settings)?;
+    let dialect = settings.dialect;
     let avoid = |name: &str| {
-        C.reserved(name).is_some() || C.called.contains(&name) || globals.contains(name)
+        dialect.reserved(name).is_some() || dialect.called.contains(&name) || globals.contains(name)
     };
     let naming = Naming { prefix: &settings.prefix, avoid: &avoid };
-    let dialect = dialect::c(settings.index);
-    let mut faults = Vec::new();
     let mut tensors = Vec::new();
     for tensor in &manifest.tensors {
-        if let Some(fault) = fits::index_fault(tensor, &naming, dialect) {
+        if let Some(fault) = fits::index_fault(tensor, &naming, settings) {
             faults.push(fault);
             continue;
         }
-        match tensor_unit(tensor, &naming) {
+        match tensor_unit(tensor, &naming, settings) {
             Ok(unit) => tensors.push(unit),
-            Err(error) => faults.push(plan_fault(tensor.place.clone(), &tensor.name, &error)),
+            Err(error) => {
+                faults.push(plan_fault(tensor.places.layout.clone(), &tensor.name, &error));
+            }
         }
     }
     let mut converts = Vec::new();
     for convert in &manifest.converts {
-        match convert_unit(manifest, convert, &naming) {
+        match convert_unit(manifest, convert, &naming, settings) {
             Ok(unit) => converts.extend(unit),
             Err(error) => faults.push(plan_fault(place(&manifest.path), "convert", &error)),
         }
@@ -66,38 +68,53 @@ pub(super) fn build(
         test,
     };
     let (guard, files) = globals::file_names(out_stem, &settings.prefix);
+    let guard = format!("{guard}{}", settings.language.macros);
     let mut unit = Unit {
         version: VERSION,
+        target: settings.target.clone(),
         generator: format!("layoutc {}", env!("CARGO_PKG_VERSION")),
         manifest: manifest.path.clone(),
         files,
-        stamp_name: format!("{}_STAMP", guard.trim_end_matches("_H")),
-        guard,
+        stamp_name: format!("{guard}_STAMP"),
+        guard: format!("{guard}_H"),
         stamp: String::new(),
         emit,
         language: Language {
+            name: settings.language.name.to_owned(),
             standard: settings.standard.clone(),
             index: dialect.index.to_owned(),
             index_format: dialect.index_format.to_owned(),
+            inline: dialect.inline.to_owned(),
+            pointer: dialect.pointer.to_owned(),
             helper: dialect.helper.to_owned(),
         },
         header_includes: Vec::new(),
         source_includes: Vec::new(),
+        host_helpers: Vec::new(),
         helpers: Vec::new(),
-        conversions: types::conversions(&manifest.tensors),
-        structures: types::structures(&manifest.tensors),
+        conversions: types::conversions(dialect, &manifest.tensors),
+        structures: types::structures(dialect, &manifest.tensors),
         tensors,
         converts,
     };
-    (unit.helpers, unit.source_includes) = needs::needs(&unit);
-    unit.header_includes = vec!["stdbool.h".to_owned(), "stdint.h".to_owned()];
-    if unit.emit.pack && !unit.conversions.is_empty() {
+    (unit.helpers, unit.source_includes) = needs::needs(&unit, settings);
+    unit.host_helpers = needs::host_helpers(&unit);
+    let language = settings.language;
+    let holds = |scalar| manifest.tensors.iter().any(|tensor| tensor.dtype.scalar == scalar);
+    let scalars = language.scalar_includes.iter().filter(|row| holds(row.0)).map(|row| row.1);
+    let includes = language.includes.iter().copied().chain(scalars);
+    unit.header_includes = includes.map(str::to_owned).collect();
+    if unit.emit.pack && !unit.conversions.is_empty() && !language.kernels {
         unit.header_includes.push("string.h".to_owned());
     }
     Ok(unit)
 }
 
-fn tensor_unit(tensor: &Tensor, naming: &Naming<'_>) -> Result<TensorUnit, PlanError> {
+fn tensor_unit(
+    tensor: &Tensor,
+    naming: &Naming<'_>,
+    settings: &Settings,
+) -> Result<TensorUnit, PlanError> {
     let plan = plan::tensor(tensor, naming)?;
     let ident = naming.tensor(&tensor.name);
     let upper = ident.to_ascii_uppercase();
@@ -116,8 +133,8 @@ fn tensor_unit(tensor: &Tensor, naming: &Naming<'_>) -> Result<TensorUnit, PlanE
     let physical = layout.physical_shape.iter().map(|extent| lower(extent, &symbol));
     Ok(TensorUnit {
         name: tensor.name.clone(),
-        element: element::type_name(&C, &dtype, false),
-        in_buffer: element::type_name(&C, &dtype, true),
+        element: element::type_name(settings.dialect, &dtype, false),
+        in_buffer: element::type_name(settings.dialect, &dtype, true),
         packed: packed(tensor, &ident),
         axes: axes(&layout.logical)?,
         storage_axes: axes(&layout.storage)?,
@@ -133,6 +150,8 @@ fn tensor_unit(tensor: &Tensor, naming: &Naming<'_>) -> Result<TensorUnit, PlanE
         logical: plan.logical,
         pack: plan.pack,
         unpack: plan.unpack,
+        image: if settings.language.kernels { kernels::image(tensor, &ident)? } else { None },
+        moves: if settings.language.kernels { kernels::moves(tensor, naming)? } else { Vec::new() },
         dtype,
         ident,
         upper,
@@ -225,6 +244,7 @@ fn convert_unit(
     manifest: &Manifest,
     convert: &crate::model::Convert,
     naming: &Naming<'_>,
+    settings: &Settings,
 ) -> Result<Option<ConvertUnit>, PlanError> {
     let (Some(from), Some(to)) =
         (manifest.tensors.get(convert.from), manifest.tensors.get(convert.to))
@@ -244,7 +264,14 @@ fn convert_unit(
     }
     let index = |param: &&Param| param.ty == ParamType::Index;
     let names = function.params.iter().filter(index).map(|param| param.name.clone()).collect();
+    let reached = |tensor: &Tensor| image::rank_of(tensor.memory).is_some();
+    let moves = if settings.language.kernels && reached(from) && reached(to) {
+        kernels::convert(manifest, convert, naming)?
+    } else {
+        None
+    };
     Ok(Some(ConvertUnit {
+        moves,
         from: convert.from,
         to: convert.to,
         axes: convert.axes.clone(),

@@ -123,6 +123,16 @@ pub(super) fn quantities(context: &Context<'_>) -> Result<Vec<Quantity>, PlanErr
     push("bytes".to_owned(), "Bytes of the buffer.".to_owned(), &bytes)?;
     let alignment = Algebra::constant(i128::from(layout.alignment_bytes));
     push("alignment".to_owned(), "Alignment of the buffer, in bytes.".to_owned(), &alignment)?;
+    if let Some(image) = super::image::of(context.tensor)? {
+        push("image_width".to_owned(), "Texels along a row.".to_owned(), &image.width)?;
+        push("image_height".to_owned(), "Rows of an image.".to_owned(), &image.height)?;
+        if let Some(layers) = &image.layers {
+            push("image_layers".to_owned(), "Images of the array.".to_owned(), layers)?;
+        }
+        let rows = layout.physical_strides.iter().rev().nth(1).unwrap_or(&layout.physical_elements);
+        let pitch = scale(rows, context.bits().checked_div(8).unwrap_or(1))?;
+        push("image_row_pitch".to_owned(), "Bytes of a row.".to_owned(), &pitch)?;
+    }
     Ok(all)
 }
 

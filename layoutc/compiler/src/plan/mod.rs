@@ -3,8 +3,10 @@
 //! Reads the checked model, knows no C. [`tensor`] plans one tensor, [`convert`] one relayout; both are pure.
 
 mod arith;
+pub mod image;
 pub mod index;
 mod inverse;
+pub mod kernel;
 pub mod lower;
 pub mod merge;
 mod moves;
@@ -23,6 +25,7 @@ use self::names::Namer;
 use self::tree::{Expr, Function};
 use crate::model::{Fill, Memory, Tensor};
 
+pub use self::kernel::Kernel;
 pub use self::relayout::convert;
 
 /// What a plan has to know of its target.
@@ -84,6 +87,27 @@ pub struct TensorPlan {
     pub pack: Option<Function>,
     /// Back.
     pub unpack: Option<Function>,
+}
+
+/// What a target with kernels has in place of pack and unpack: in the order in which they run.
+#[derive(Debug, Clone)]
+pub struct KernelPlan {
+    /// From the dense logical buffer into the layout.
+    pub pack: Vec<Kernel>,
+    /// Back.
+    pub unpack: Vec<Kernel>,
+}
+
+/// Plans the kernels of one tensor; `None` where no kernel can reach its memory.
+///
+/// # Errors
+/// As [`tensor`].
+pub fn kernels(tensor: &Tensor, naming: &Naming<'_>) -> Result<Option<KernelPlan>, PlanError> {
+    if image::rank_of(tensor.memory).is_none() {
+        return Ok(None);
+    }
+    let context = Context::new(tensor, naming);
+    Ok(Some(KernelPlan { pack: kernel::pack(&context)?, unpack: kernel::unpack(&context)? }))
 }
 
 /// Plans one tensor.

@@ -86,10 +86,16 @@ pub(super) struct Parts<'a> {
     namer: Namer<'a>,
     function: Function,
     buffers: [String; 2],
+    fill: Option<String>,
 }
 
 impl<'a> Parts<'a> {
-    fn new(context: &Context<'a>, what: &str, buffers: [&str; 2], doc: Vec<String>) -> Self {
+    pub(super) fn new(
+        context: &Context<'a>,
+        what: &str,
+        buffers: [&str; 2],
+        doc: Vec<String>,
+    ) -> Self {
         Self::named(context, None, context.function(what), buffers, doc)
     }
 
@@ -122,7 +128,47 @@ impl<'a> Parts<'a> {
             }
         }
         let function = Function { name, doc, returns: Returns::Nothing, params, body };
-        Self { namer, function, buffers }
+        Self { namer, function, buffers, fill: None }
+    }
+
+    /// A name for something inside the function.
+    pub(super) fn local(&mut self, wanted: &str) -> String {
+        self.namer.name(wanted)
+    }
+
+    /// The name of the fill constant, the same at every call.
+    pub(super) fn fill_name(&mut self) -> String {
+        let namer = &mut self.namer;
+        self.fill.get_or_insert_with(|| namer.name("fill")).clone()
+    }
+
+    /// The name of the source (0) or the destination (1).
+    pub(super) fn buffer_name(&self, which: usize) -> String {
+        self.buffers.get(which).cloned().unwrap_or_default()
+    }
+
+    /// Makes the source (0) or the destination (1) something other than a buffer.
+    pub(super) fn retype(&mut self, which: usize, ty: ParamType) {
+        let name = self.buffer_name(which);
+        if let Some(param) = self.function.params.iter_mut().find(|param| param.name == name) {
+            param.ty = ty;
+        }
+    }
+
+    /// Adds a line to what the function is said to do.
+    pub(super) fn remark(&mut self, line: &str) {
+        self.function.doc.push(line.to_owned());
+    }
+
+    /// The same function without its source, under another name.
+    pub(super) fn for_destination(&self, name: &str) -> Self {
+        let source = self.buffer_name(0);
+        let mut function = self.function.clone();
+        name.clone_into(&mut function.name);
+        function.doc =
+            vec!["Writes the fill value to every slot; runs before the other.".to_owned()];
+        function.params.retain(|param| param.name != source);
+        Self { namer: self.namer.clone(), function, buffers: self.buffers.clone(), fill: None }
     }
 
     pub(super) fn buffer(
@@ -256,7 +302,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-fn place(context: &Context<'_>, names: &[String]) -> Expr {
+pub(super) fn place(context: &Context<'_>, names: &[String]) -> Expr {
     let mut args = context.symbol_args();
     args.extend(names.iter().map(|name| Expr::name(name)));
     Expr::call(&context.function("offset"), args)
@@ -275,7 +321,7 @@ fn store(from: &Buffer, to: &Buffer, source: Expr, target: Expr) -> Stmt {
     }
 }
 
-fn over(
+pub(super) fn over(
     axes: &[Axis],
     names: Vec<String>,
     stmt: Stmt,
@@ -289,7 +335,7 @@ fn over(
     Ok(body)
 }
 
-fn repeat_in_byte(bits: u64, width: u32) -> u8 {
+pub(super) fn repeat_in_byte(bits: u64, width: u32) -> u8 {
     let mut byte = 0_u64;
     let mut shift = 0;
     while shift < 8 {

@@ -58,7 +58,7 @@ pub fn convert(
 }
 
 /// The tensor with its symbols renumbered as in `from`, those that `from` lacks at the end.
-fn adopt_symbols(from: &Tensor, to: &Tensor) -> Result<Option<Tensor>, PlanError> {
+pub(super) fn adopt_symbols(from: &Tensor, to: &Tensor) -> Result<Option<Tensor>, PlanError> {
     if from.layout.symbols == to.layout.symbols {
         return Ok(Some(to.clone()));
     }

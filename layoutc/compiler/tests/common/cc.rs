@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use layoutc_compiler::emit::{CSettings, Output, Templates, emit};
+use layoutc_compiler::emit::{Output, Settings, Templates, emit};
 use layoutc_compiler::model::Manifest;
 
 const STRICT: &[&str] =
@@ -56,11 +56,11 @@ pub fn write(folder: &Path, outputs: &[Output]) {
 
 /// Compiles and runs the test program of a manifest with every compiler; gives what a run printed.
 pub fn run(name: &str, manifest: &Manifest) -> String {
-    run_with(name, manifest, &CSettings::default())
+    run_with(name, manifest, &Settings::c())
 }
 
 /// The same with settings of one's own.
-pub fn run_with(name: &str, manifest: &Manifest, settings: &CSettings) -> String {
+pub fn run_with(name: &str, manifest: &Manifest, settings: &Settings) -> String {
     let outputs = emit(manifest, settings, name, &Templates::default()).unwrap();
     let folder = folder(name);
     write(&folder, &outputs);

@@ -18,7 +18,7 @@ use layoutc_algebra::expr::{BinOp, Cmp, Comparison, Expr, Predicate, Var};
 use layoutc_algebra::layout::{Axis, DigitTargets, Layout, Proof, Symbol, Verdict};
 use layoutc_compiler::diagnostic::Place;
 use layoutc_compiler::dtype::Dtype;
-use layoutc_compiler::model::{Convert, Fill, FillValue, Manifest, Memory, Tensor};
+use layoutc_compiler::model::{Convert, Fill, FillValue, Manifest, Memory, Places, Tensor};
 
 /// A layout in the making: texts of expressions in the manifest's syntax.
 #[derive(Clone, Default)]
@@ -192,8 +192,7 @@ pub fn tensor(name: &str, dtype: &str, layout: Layout, fill: Fill) -> Tensor {
         labels,
         high_first: false,
         steps: Vec::new(),
-        place: place.clone(),
-        fill_place: place,
+        places: Places::at(&place),
     }
 }
 

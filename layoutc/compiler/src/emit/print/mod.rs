@@ -3,11 +3,12 @@
 //! Parentheses are those that the grammar needs, and those without which gcc and clang warn: sums and bit operations
 //! inside a shift, anything but a name inside `&` and `^`.
 
+mod python;
 mod stmts;
 #[cfg(test)]
 mod tests;
 
-pub use self::stmts::{prototype, stmts};
+pub use self::stmts::{body, parameters, prototype, stmts};
 
 use super::dialect::Dialect;
 use crate::plan::tree::{Compare, Expr};
@@ -54,6 +55,10 @@ impl Printer {
             Expr::Name { name } => (name.clone(), Binding::Primary),
             Expr::Output { name } => match self.style {
                 Style::C(_) => (format!("*{name}"), Binding::Unary),
+                Style::Python => (name.clone(), Binding::Primary),
+            },
+            Expr::Address { name } => match self.style {
+                Style::C(_) => (format!("&{name}"), Binding::Unary),
                 Style::Python => (name.clone(), Binding::Primary),
             },
             Expr::Neg { a } => (format!("-{}", self.at(a, Binding::Primary)), Binding::Unary),

@@ -2,15 +2,30 @@
 
 use std::fmt::Write as _;
 
-use super::{Style, expr};
-use crate::emit::dialect::Dialect;
+use super::{Style, expr, python};
+use crate::emit::dialect::{Assert, Dialect};
 use crate::emit::{comment, element};
-use crate::plan::tree::{Expr, Function, Operand, ParamType, Returns, Stmt};
+use crate::plan::tree::{Expr, Function, Operand, Param, ParamType, Returns, Stmt, WorkAxis};
 
 /// Statements as text, each line indented by `depth` levels of four blanks.
-pub fn stmts(dialect: &'static Dialect, body: &[Stmt], depth: usize) -> String {
+pub fn stmts(style: Style, body: &[Stmt], depth: usize) -> String {
+    match style {
+        Style::C(dialect) => write(dialect, &[], body, depth),
+        Style::Python => python::stmts(body, depth),
+    }
+}
+
+/// The body of a function, indented by one level.
+pub fn body(style: Style, function: &Function) -> String {
+    match style {
+        Style::C(dialect) => write(dialect, &function.params, &function.body, 1),
+        Style::Python => python::stmts(&function.body, 1),
+    }
+}
+
+fn write(dialect: &'static Dialect, params: &[Param], body: &[Stmt], depth: usize) -> String {
     let mut text = String::new();
-    Writer { dialect, text: &mut text }.stmts(body, depth);
+    Writer { dialect, params, text: &mut text }.stmts(body, depth);
     text
 }
 
@@ -21,28 +36,49 @@ pub fn prototype(dialect: &'static Dialect, function: &Function) -> String {
         Returns::Index => dialect.index,
         Returns::Bool => dialect.boolean,
     };
+    format!("{returns} {}({})", function.name, parameters(dialect, function, dialect.restrict))
+}
+
+/// The parameters of a function, `restrict` before the names of pointers to elements.
+pub fn parameters(dialect: &'static Dialect, function: &Function, restrict: &str) -> String {
+    let image = |rank: &u32| dialect.images.iter().find(|image| image.rank == *rank);
     let params: Vec<String> = function
         .params
         .iter()
-        .map(|param| match &param.ty {
-            ParamType::Index => format!("{} {}", dialect.index, param.name),
-            ParamType::OutIndex => format!("{} *{}", dialect.index, param.name),
+        .map(|Param { name, ty }| match ty {
+            ParamType::Index => format!("{} {name}", dialect.index),
+            ParamType::OutIndex => format!("{} *{name}", dialect.index),
             ParamType::Input { element } => {
-                let ty = element::type_name(dialect, element, true);
-                format!("{}const {ty} *{}", dialect.pointer, param.name)
+                let ty = buffer_type(dialect, element);
+                format!("{}const {ty} *{restrict}{name}", dialect.pointer)
             }
             ParamType::Output { element } => {
-                let ty = element::type_name(dialect, element, true);
-                format!("{}{ty} *{}", dialect.pointer, param.name)
+                let ty = buffer_type(dialect, element);
+                format!("{}{ty} *{restrict}{name}", dialect.pointer)
+            }
+            ParamType::InputImage { rank, .. } => {
+                format!("{} {name}", image(rank).map_or("", |image| image.read))
+            }
+            ParamType::OutputImage { rank, .. } => {
+                format!("{} {name}", image(rank).map_or("", |image| image.write))
             }
         })
         .collect();
-    let params = if params.is_empty() { "void".to_owned() } else { params.join(", ") };
-    format!("{returns} {}({params})", function.name)
+    if params.is_empty() { "void".to_owned() } else { params.join(", ") }
+}
+
+/// The type that a pointer to elements points to.
+fn buffer_type(dialect: &Dialect, element: &str) -> String {
+    match &dialect.half {
+        Some(half) if element == "f16" => half.memory.to_owned(),
+        _ => element::type_name(dialect, element, true),
+    }
 }
 
 struct Writer<'a> {
     dialect: &'static Dialect,
+    /// The parameters of the function.
+    params: &'a [Param],
     text: &'a mut String,
 }
 
@@ -75,7 +111,7 @@ impl Writer<'_> {
             }
             Stmt::LetElement { name, element, bits } => {
                 let ty = element::type_name(self.dialect, element, false);
-                let value = element::literal(element, bits);
+                let value = element::literal(self.dialect, element, bits);
                 self.line(depth, &format!("const {ty} {name} = {value};"));
             }
             Stmt::For { name, from, to, step, body } => {
@@ -88,11 +124,34 @@ impl Writer<'_> {
                 self.stmts(body, depth.saturating_add(1));
                 self.line(depth, "}");
             }
-            Stmt::If { condition, body } => {
+            Stmt::If { condition, body, otherwise } => {
                 let line = format!("if ({}) {{", self.expr(condition));
                 self.line(depth, &line);
                 self.stmts(body, depth.saturating_add(1));
+                if !otherwise.is_empty() {
+                    self.line(depth, "} else {");
+                    self.stmts(otherwise, depth.saturating_add(1));
+                }
                 self.line(depth, "}");
+            }
+            Stmt::WorkItem { axes } => self.work_item(axes, depth),
+            Stmt::Declare { names } => {
+                let line = format!("{} {};", self.dialect.index, names.join(", "));
+                self.line(depth, &line);
+            }
+            Stmt::DeclareTexel { name, element, lanes } => {
+                let ty = element::type_name(self.dialect, element, false);
+                let line = format!("{ty} {name}[{lanes}];");
+                self.line(depth, &line);
+            }
+            Stmt::Invoke { name, args } => {
+                let args: Vec<String> = args.iter().map(|arg| self.expr(arg)).collect();
+                self.line(depth, &format!("{name}({});", args.join(", ")));
+            }
+            Stmt::Put { function, args, value } => {
+                let mut args: Vec<String> = args.iter().map(|arg| self.expr(arg)).collect();
+                args.push(self.operand(value));
+                self.line(depth, &format!("{function}({});", args.join(", ")));
             }
             Stmt::Store { buffer, index, value, through } => {
                 self.store(buffer, index, value, through.as_deref(), depth);
@@ -118,10 +177,19 @@ impl Writer<'_> {
                 let line = format!("return {};", self.expr(value));
                 self.line(depth, &line);
             }
-            Stmt::Assert { condition } => {
-                let line = format!("assert({});", self.expr(condition));
-                self.line(depth, &line);
-            }
+            Stmt::Assert { condition } => match self.dialect.assert {
+                Assert::Abort => {
+                    let line = format!("assert({});", self.expr(condition));
+                    self.line(depth, &line);
+                }
+                Assert::Leave => {
+                    let not = Expr::Not { a: Box::new(condition.clone()) };
+                    let line = format!("if ({}) {{", self.expr(&not));
+                    self.line(depth, &line);
+                    self.line(depth.saturating_add(1), "return;");
+                    self.line(depth, "}");
+                }
+            },
             Stmt::Unused { name } => self.line(depth, &format!("(void){name};")),
             Stmt::Comment { text } => {
                 self.line(depth, &format!("/* {} */", comment::escape(text)));
@@ -137,6 +205,64 @@ impl Writer<'_> {
         format!("&{buffer}[{}]", self.expr(index))
     }
 
+    /// The numbers of this work item, after a guard: launch ranges may be rounded up.
+    fn work_item(&mut self, axes: &[WorkAxis], depth: usize) {
+        let items = axes.iter().zip(self.dialect.work_item);
+        let beyond: Vec<String> = items
+            .clone()
+            .map(|(axis, item)| match &axis.extent {
+                Expr::Int { .. } => format!("{item} >= {}", self.expr(&axis.extent)),
+                extent => format!("{item} >= {}", cast(&self.expr(extent), self.dialect.work_size)),
+            })
+            .collect();
+        self.line(depth, &format!("if ({}) {{", beyond.join(" || ")));
+        self.line(depth.saturating_add(1), "return;");
+        self.line(depth, "}");
+        for (axis, item) in items {
+            let index = self.dialect.index;
+            let number = if item.contains(' ') { format!("({item})") } else { item.to_owned() };
+            self.line(depth, &format!("const {index} {} = ({index}){number};", axis.name));
+        }
+    }
+
+    /// The element type of a parameter; `None` for what is no parameter.
+    fn element_of(&self, buffer: &str) -> Option<&str> {
+        let param = self.params.iter().find(|param| param.name == buffer)?;
+        match &param.ty {
+            ParamType::Input { element } | ParamType::Output { element } => Some(element),
+            ParamType::Index
+            | ParamType::OutIndex
+            | ParamType::InputImage { .. }
+            | ParamType::OutputImage { .. } => None,
+        }
+    }
+
+    /// A buffer of elements; of its bits, where the language does not copy the elements themselves.
+    fn elements(&self, buffer: &str, access: &str) -> String {
+        match (&self.dialect.half, self.element_of(buffer)) {
+            (Some(half), Some("f16")) => {
+                format!("(({}{access}{} *){buffer})", self.dialect.pointer, half.bits)
+            }
+            _ => buffer.to_owned(),
+        }
+    }
+
+    fn operand(&self, value: &Operand) -> String {
+        match value {
+            Operand::Element { name } => name.clone(),
+            Operand::Call { name, args } => {
+                let args: Vec<String> = args.iter().map(|arg| self.expr(arg)).collect();
+                format!("{name}({})", args.join(", "))
+            }
+            Operand::Load { buffer, index, through: None } => {
+                format!("{}[{}]", self.elements(buffer, "const "), self.expr(index))
+            }
+            Operand::Load { buffer, index, through: Some(load) } => {
+                format!("{load}({buffer}, {})", self.expr(index))
+            }
+        }
+    }
+
     fn store(
         &mut self,
         buffer: &str,
@@ -145,18 +271,9 @@ impl Writer<'_> {
         through: Option<&str>,
         depth: usize,
     ) {
-        let value = match value {
-            Operand::Element { name } => name.clone(),
-            Operand::Load { buffer, index, through: None } => {
-                format!("{buffer}[{}]", self.expr(index))
-            }
-            Operand::Load { buffer, index, through: Some(load) } => {
-                format!("{load}({buffer}, {})", self.expr(index))
-            }
-        };
-        let index = self.expr(index);
+        let (index, value) = (self.expr(index), self.operand(value));
         let line = match through {
-            None => format!("{buffer}[{index}] = {value};"),
+            None => format!("{}[{index}] = {value};", self.elements(buffer, "")),
             Some(store) => format!("{store}({buffer}, {index}, {value});"),
         };
         self.line(depth, &line);

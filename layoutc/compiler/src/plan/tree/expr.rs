@@ -28,6 +28,11 @@ pub enum Expr {
         /// The parameter.
         name: String,
     },
+    /// Where a call is to put an index: a name that was declared.
+    Address {
+        /// Its identifier.
+        name: String,
+    },
     /// `-a`
     Neg {
         /// The operand.
@@ -193,7 +198,11 @@ impl Expr {
     pub fn visit(&self, visit: &mut dyn FnMut(&Expr)) {
         visit(self);
         match self {
-            Self::Int { .. } | Self::Bool { .. } | Self::Name { .. } | Self::Output { .. } => {}
+            Self::Int { .. }
+            | Self::Bool { .. }
+            | Self::Name { .. }
+            | Self::Output { .. }
+            | Self::Address { .. } => {}
             Self::Neg { a } | Self::Not { a } => a.visit(visit),
             Self::Add { args }
             | Self::Mul { args }

@@ -28,6 +28,22 @@ pub enum Operand {
         /// Its name.
         name: String,
     },
+    /// What a generated function gives: an element of an image.
+    Call {
+        /// The function.
+        name: String,
+        /// Its arguments.
+        args: Vec<Expr>,
+    },
+}
+
+/// An axis of a launch range.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WorkAxis {
+    /// The name of the item's number.
+    pub name: String,
+    /// How many items there are.
+    pub extent: Expr,
 }
 
 /// A statement.
@@ -69,6 +85,44 @@ pub enum Stmt {
         condition: Expr,
         /// What is done then.
         body: Vec<Stmt>,
+        /// What is done else.
+        otherwise: Vec<Stmt>,
+    },
+    /// The numbers of this work item along the axes of the launch range, the fastest first; items beyond an extent do
+    /// nothing.
+    WorkItem {
+        /// Up to three axes.
+        axes: Vec<WorkAxis>,
+    },
+    /// Names of indices that a call is about to set.
+    Declare {
+        /// The names.
+        names: Vec<String>,
+    },
+    /// A small array of elements as an image's texels hold them.
+    DeclareTexel {
+        /// Its name.
+        name: String,
+        /// The element type, as the manifest calls it.
+        element: String,
+        /// How many.
+        lanes: u32,
+    },
+    /// A generated function is called; what it gives is not needed.
+    Invoke {
+        /// The function.
+        name: String,
+        /// Its arguments.
+        args: Vec<Expr>,
+    },
+    /// A texel of an image is written by a generated function.
+    Put {
+        /// The function.
+        function: String,
+        /// Its arguments but the last.
+        args: Vec<Expr>,
+        /// The last.
+        value: Operand,
     },
     /// One element is written.
     Store {
@@ -157,6 +211,20 @@ pub enum ParamType {
         /// Their type, as the manifest calls it.
         element: String,
     },
+    /// An image that is read.
+    InputImage {
+        /// The type of its elements, as the manifest calls it.
+        element: String,
+        /// 2, or 3 for an array of images.
+        rank: u32,
+    },
+    /// An image that is written.
+    OutputImage {
+        /// The type of its elements, as the manifest calls it.
+        element: String,
+        /// 2, or 3 for an array of images.
+        rank: u32,
+    },
 }
 
 /// A parameter.
@@ -200,8 +268,12 @@ impl Stmt {
     /// Calls `visit` on this statement and every one inside it.
     pub fn walk(&self, visit: &mut dyn FnMut(&Stmt)) {
         visit(self);
-        if let Self::For { body, .. } | Self::If { body, .. } = self {
-            body.iter().for_each(|stmt| stmt.walk(visit));
+        match self {
+            Self::For { body, .. } => body.iter().for_each(|stmt| stmt.walk(visit)),
+            Self::If { body, otherwise, .. } => {
+                body.iter().chain(otherwise).for_each(|stmt| stmt.walk(visit));
+            }
+            _ => {}
         }
     }
 
@@ -218,20 +290,23 @@ impl Stmt {
                     stmt.visit(visit, name);
                 }
             }
-            Self::If { condition, body } => {
+            Self::If { condition, body, otherwise } => {
                 condition.visit(visit);
-                for stmt in body {
+                for stmt in body.iter().chain(otherwise) {
                     stmt.visit(visit, name);
                 }
             }
             Self::Store { buffer, index, value, .. } => {
                 name(buffer);
                 index.visit(visit);
-                if let Operand::Load { buffer, index, .. } = value {
-                    name(buffer);
-                    index.visit(visit);
-                }
+                value.visit(visit, name);
             }
+            Self::Put { args, value, .. } => {
+                args.iter().for_each(|arg| arg.visit(visit));
+                value.visit(visit, name);
+            }
+            Self::Invoke { args, .. } => args.iter().for_each(|arg| arg.visit(visit)),
+            Self::WorkItem { axes } => axes.iter().for_each(|axis| axis.extent.visit(visit)),
             Self::StoreByte { buffer, index, .. } => {
                 name(buffer);
                 index.visit(visit);
@@ -249,7 +324,24 @@ impl Stmt {
                 name(target);
                 value.visit(visit);
             }
-            Self::LetElement { .. } | Self::Unused { .. } | Self::Comment { .. } => {}
+            Self::LetElement { .. }
+            | Self::Declare { .. }
+            | Self::DeclareTexel { .. }
+            | Self::Unused { .. }
+            | Self::Comment { .. } => {}
+        }
+    }
+}
+
+impl Operand {
+    fn visit(&self, visit: &mut dyn FnMut(&Expr), name: &mut dyn FnMut(&str)) {
+        match self {
+            Self::Load { buffer, index, .. } => {
+                name(buffer);
+                index.visit(visit);
+            }
+            Self::Call { args, .. } => args.iter().for_each(|arg| arg.visit(visit)),
+            Self::Element { .. } => {}
         }
     }
 }

@@ -1,0 +1,70 @@
+//! C.
+
+use super::words::{C_FUNCTIONS, C_KEYWORDS, C_MACROS, CPP_KEYWORDS};
+use super::{Assert, Dialect};
+use crate::dtype::Scalar;
+
+/// C99 to C23, and C++ where a header is included from it.
+pub const C: Dialect = Dialect {
+    name: "C",
+    index: "int64_t",
+    index_max: i64::MAX,
+    index_format: "PRId64",
+    counts_bytes: true,
+    plain_literal: i32::MAX as i64,
+    wide_literal: ("INT64_C(", ")"),
+    boolean: "bool",
+    inline: "static inline ",
+    pointer: "",
+    restrict: "",
+    images: &[],
+    half: None,
+    scalars,
+    own_type: |_| None,
+    structure: "layoutc_",
+    splat: false,
+    half_literals: [("", ""), ("", "")],
+    work_item: [""; 3],
+    work_size: "",
+    assert: Assert::Abort,
+    shifts: true,
+    helper: "layoutc_",
+    reserved: &[("C", C_KEYWORDS), ("C++", CPP_KEYWORDS), ("the C library", C_MACROS)],
+    called: &["exit", "fputs", "free", "malloc", "memcmp", "memcpy", "memset", "printf", "puts"],
+    functions: &[C_FUNCTIONS],
+};
+
+/// C with indices of 32 bits.
+pub const C_INT32: Dialect = Dialect {
+    index: "int32_t",
+    index_max: i32::MAX as i64,
+    index_format: "PRId32",
+    helper: "layoutc_i32_",
+    ..C
+};
+
+/// C without strength reduction, for the definition that the tests hold the generated functions against.
+pub const C_PLAIN: Dialect = Dialect { shifts: false, helper: "plain_", ..C };
+
+/// The same with indices of 32 bits.
+pub const C_INT32_PLAIN: Dialect = Dialect { shifts: false, helper: "plain_", ..C_INT32 };
+
+fn scalars(scalar: Scalar) -> &'static str {
+    match scalar {
+        Scalar::F64 => "double",
+        Scalar::F32 => "float",
+        Scalar::F16 | Scalar::Bf16 | Scalar::U16 => "uint16_t",
+        Scalar::F8e4m3fn | Scalar::F8e5m2 | Scalar::F8e8m0fnu => "uint8_t",
+        Scalar::F4e2m1fn | Scalar::U8 | Scalar::U4 | Scalar::U2 | Scalar::U1 | Scalar::Bool => {
+            "uint8_t"
+        }
+        Scalar::I64 => "int64_t",
+        Scalar::I32 => "int32_t",
+        Scalar::I16 => "int16_t",
+        Scalar::I8 | Scalar::I4 | Scalar::I2 => "int8_t",
+        Scalar::U64 => "uint64_t",
+        Scalar::U32 => "uint32_t",
+        Scalar::C64 => "layoutc_c64",
+        Scalar::C128 => "layoutc_c128",
+    }
+}

@@ -1,0 +1,115 @@
+//! CUDA C++.
+
+use super::words::{
+    C_FUNCTIONS, C_KEYWORDS, C_MACROS, CPP_KEYWORDS, CUDA_FUNCTIONS, CUDA_KEYWORDS,
+};
+use super::{Assert, Dialect, ImageType};
+use crate::dtype::{Dtype, Scalar};
+
+/// CUDA C++, for the host and the device.
+pub const CUDA: Dialect = Dialect {
+    name: "CUDA C++",
+    index: "int",
+    index_max: i32::MAX as i64,
+    index_format: "",
+    counts_bytes: false,
+    plain_literal: i32::MAX as i64,
+    wide_literal: ("INT64_C(", ")"),
+    boolean: "bool",
+    inline: "static inline __host__ __device__ ",
+    pointer: "",
+    restrict: "__restrict__ ",
+    images: &[
+        ImageType { rank: 2, read: "cudaTextureObject_t", write: "cudaSurfaceObject_t" },
+        ImageType { rank: 3, read: "cudaTextureObject_t", write: "cudaSurfaceObject_t" },
+    ],
+    half: None,
+    scalars,
+    own_type,
+    structure: "layoutc_cuda_",
+    splat: false,
+    half_literals: [("__ushort_as_half(", ")"), ("__ushort_as_bfloat16(", ")")],
+    work_item: [
+        "blockIdx.x * blockDim.x + threadIdx.x",
+        "blockIdx.y * blockDim.y + threadIdx.y",
+        "blockIdx.z * blockDim.z + threadIdx.z",
+    ],
+    work_size: "unsigned",
+    assert: Assert::Leave,
+    shifts: true,
+    helper: "layoutc_cuda_",
+    reserved: &[
+        ("CUDA C++", CUDA_KEYWORDS),
+        ("C", C_KEYWORDS),
+        ("C++", CPP_KEYWORDS),
+        ("the C library", C_MACROS),
+    ],
+    called: &[
+        "blocks",
+        "stream",
+        "threads",
+        "tex2D",
+        "tex2DLayered",
+        "surf2Dwrite",
+        "surf2DLayeredwrite",
+        "cudaGetLastError",
+    ],
+    functions: &[C_FUNCTIONS, CUDA_FUNCTIONS],
+};
+
+/// CUDA C++ with indices of 64 bits.
+pub const CUDA_INT64: Dialect = Dialect {
+    index: "int64_t",
+    index_max: i64::MAX,
+    work_item: [
+        "(size_t)blockIdx.x * blockDim.x + threadIdx.x",
+        "(size_t)blockIdx.y * blockDim.y + threadIdx.y",
+        "(size_t)blockIdx.z * blockDim.z + threadIdx.z",
+    ],
+    work_size: "size_t",
+    helper: "layoutc_cuda_i64_",
+    ..CUDA
+};
+
+fn scalars(scalar: Scalar) -> &'static str {
+    match scalar {
+        Scalar::F64 => "double",
+        Scalar::F32 => "float",
+        Scalar::F16 => "__half",
+        Scalar::Bf16 => "__nv_bfloat16",
+        Scalar::F8e4m3fn | Scalar::F8e5m2 | Scalar::F8e8m0fnu | Scalar::F4e2m1fn => "uint8_t",
+        Scalar::U8 | Scalar::U4 | Scalar::U2 | Scalar::U1 | Scalar::Bool => "uint8_t",
+        Scalar::I64 => "int64_t",
+        Scalar::I32 => "int32_t",
+        Scalar::I16 => "int16_t",
+        Scalar::I8 | Scalar::I4 | Scalar::I2 => "int8_t",
+        Scalar::U64 => "uint64_t",
+        Scalar::U32 => "uint32_t",
+        Scalar::U16 => "uint16_t",
+        Scalar::C64 => "float2",
+        Scalar::C128 => "double2",
+    }
+}
+
+/// `float4`, `uchar2`: what CUDA has of up to four lanes. Four lanes of 64 bits are a structure: how `double4` is
+/// aligned changed with CUDA 13.
+fn own_type(dtype: Dtype) -> Option<String> {
+    let base = match dtype.scalar {
+        Scalar::F64 => "double",
+        Scalar::F32 => "float",
+        Scalar::I64 => "longlong",
+        Scalar::I32 => "int",
+        Scalar::I16 => "short",
+        Scalar::I8 => "char",
+        Scalar::U64 => "ulonglong",
+        Scalar::U32 => "uint",
+        Scalar::U16 => "ushort",
+        Scalar::U8 | Scalar::Bool => "uchar",
+        Scalar::F8e4m3fn | Scalar::F8e5m2 | Scalar::F8e8m0fnu => "uchar",
+        Scalar::F16 | Scalar::Bf16 | Scalar::C64 | Scalar::C128 => return None,
+        Scalar::F4e2m1fn | Scalar::I4 | Scalar::I2 | Scalar::U4 | Scalar::U2 | Scalar::U1 => {
+            return None;
+        }
+    };
+    (dtype.lanes <= 4 && dtype.element_bits() <= 128).then(|| format!("{base}{}", dtype.lanes))
+}

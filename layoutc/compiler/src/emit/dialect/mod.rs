@@ -1,0 +1,138 @@
+//! What tells the languages of the C family apart, as data. The printer reads it; nothing else asks for a language.
+
+mod c;
+mod cuda;
+mod opencl;
+mod words;
+
+pub use self::c::{C, C_INT32, C_INT32_PLAIN, C_PLAIN};
+pub use self::cuda::{CUDA, CUDA_INT64};
+pub use self::opencl::{OPENCL, OPENCL_INT64};
+
+use crate::dtype::{Dtype, Scalar};
+
+/// A language of the C family.
+#[derive(Debug)]
+pub struct Dialect {
+    /// Its name, for messages.
+    pub name: &'static str,
+    /// The type of indices, extents and offsets.
+    pub index: &'static str,
+    /// Its greatest value.
+    pub index_max: i64,
+    /// The macro that prints it; empty where there is none.
+    pub index_format: &'static str,
+    /// Whether buffers are filled and copied by the byte, so that their bytes must fit the index type too.
+    pub counts_bytes: bool,
+    /// The widest integer that a literal without suffix holds.
+    pub plain_literal: i64,
+    /// What wraps a wider literal, before and after.
+    pub wide_literal: (&'static str, &'static str),
+    /// The type of a truth value.
+    pub boolean: &'static str,
+    /// Put before a function that is defined where it is declared.
+    pub inline: &'static str,
+    /// Put before a pointer to elements.
+    pub pointer: &'static str,
+    /// Put before the name of a pointer that nothing else aliases.
+    pub restrict: &'static str,
+    /// The types of images that are read and written, by rank; empty without kernels.
+    pub images: &'static [ImageType],
+    /// How elements of 16-bit floats are reached where the language stores them but does not copy them.
+    pub half: Option<Half>,
+    /// The scalar types.
+    pub scalars: fn(Scalar) -> &'static str,
+    /// The language's own type of a vector or complex element; `None`: a structure.
+    pub own_type: fn(Dtype) -> Option<String>,
+    /// The beginning of a structure's name.
+    pub structure: &'static str,
+    /// Put before the braces of a vector's literal, `(float4)`; where it is empty, a pair of braces does.
+    pub splat: bool,
+    /// The literals of the bits of a 16-bit float, before and after: of halves, of bfloats.
+    pub half_literals: [(&'static str, &'static str); 2],
+    /// The number of a work item along each axis of a launch.
+    pub work_item: [&'static str; 3],
+    /// The unsigned type that those numbers are compared in.
+    pub work_size: &'static str,
+    /// What a broken promise does: the call before the condition, and after it.
+    pub assert: Assert,
+    /// Whether divisions by powers of two become shifts and masks.
+    pub shifts: bool,
+    /// The prefix of helper functions, `floor_div` and the like.
+    pub helper: &'static str,
+    /// Words that cannot be identifiers, and names that the standard library keeps, by language.
+    pub reserved: &'static [(&'static str, &'static [&'static str])],
+    /// Functions that the generated code calls: nothing local may hide them.
+    pub called: &'static [&'static str],
+    /// Names that only a function of the same name collides with.
+    pub functions: &'static [&'static [&'static str]],
+}
+
+/// The types of an image of one rank.
+#[derive(Debug)]
+pub struct ImageType {
+    /// 2, or 3 for an array of images.
+    pub rank: u32,
+    /// One that is read.
+    pub read: &'static str,
+    /// One that is written.
+    pub write: &'static str,
+}
+
+/// How a language that stores halves but does not copy them moves them.
+#[derive(Debug)]
+pub struct Half {
+    /// The type of a half in memory.
+    pub memory: &'static str,
+    /// The integer that holds its bits.
+    pub bits: &'static str,
+}
+
+/// What a broken promise does.
+#[derive(Debug)]
+pub enum Assert {
+    /// The `assert` of the C library.
+    Abort,
+    /// The function does nothing.
+    Leave,
+}
+
+impl Dialect {
+    /// The language that keeps `name` for itself.
+    pub fn reserved(&self, name: &str) -> Option<&'static str> {
+        let kept = self.reserved.iter().find(|(_, words)| words.contains(&name));
+        kept.map(|(language, _)| *language).or_else(|| is_implementation_name(name).then_some("C"))
+    }
+
+    /// The same for the name of a function, which must not be one of the library's either: `exp`, `round`.
+    pub fn reserved_function(&self, name: &str) -> Option<String> {
+        let kept = self.reserved(name).map(str::to_owned);
+        kept.or_else(|| {
+            self.functions
+                .iter()
+                .any(|names| names.contains(&name))
+                .then(|| format!("the {} library", self.name))
+        })
+    }
+
+    /// The dialects in which a template's model may be written, by language and index type.
+    pub fn find(language: &str, index: &str) -> Option<[&'static Dialect; 2]> {
+        let all: [(&str, [&'static Dialect; 2]); 6] = [
+            ("c", [&C, &C_PLAIN]),
+            ("c", [&C_INT32, &C_INT32_PLAIN]),
+            ("opencl", [&OPENCL, &OPENCL]),
+            ("opencl", [&OPENCL_INT64, &OPENCL_INT64]),
+            ("cuda", [&CUDA, &CUDA]),
+            ("cuda", [&CUDA_INT64, &CUDA_INT64]),
+        ];
+        let row = all.into_iter().find(|(name, [d, _])| *name == language && d.index == index);
+        row.map(|(_, dialects)| dialects)
+    }
+}
+
+/// `_X` and `__x` belong to the implementation, in C and C++ alike.
+fn is_implementation_name(name: &str) -> bool {
+    let mut letters = name.chars();
+    letters.next() == Some('_')
+        && letters.next().is_some_and(|c| c == '_' || c.is_ascii_uppercase())
+}

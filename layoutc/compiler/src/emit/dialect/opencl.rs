@@ -1,0 +1,88 @@
+//! OpenCL C 1.2.
+
+use super::words::{C_KEYWORDS, CPP_KEYWORDS, OPENCL_FUNCTIONS, OPENCL_KEYWORDS, OPENCL_MACROS};
+use super::{Assert, Dialect, Half, ImageType};
+use crate::dtype::{Dtype, Scalar};
+
+/// OpenCL C 1.2. The host's header is C, and includes the same names: so words of C++ are kept too.
+pub const OPENCL: Dialect = Dialect {
+    name: "OpenCL C",
+    index: "int",
+    index_max: i32::MAX as i64,
+    index_format: "",
+    counts_bytes: false,
+    plain_literal: i32::MAX as i64,
+    wide_literal: ("", "L"),
+    boolean: "bool",
+    inline: "static inline ",
+    pointer: "__global ",
+    restrict: "restrict ",
+    images: &[
+        ImageType { rank: 2, read: "__read_only image2d_t", write: "__write_only image2d_t" },
+        ImageType {
+            rank: 3,
+            read: "__read_only image2d_array_t",
+            write: "__write_only image2d_array_t",
+        },
+    ],
+    half: Some(Half { memory: "half", bits: "ushort" }),
+    scalars,
+    own_type,
+    structure: "layoutc_",
+    splat: true,
+    half_literals: [("", ""), ("", "")],
+    work_item: ["get_global_id(0)", "get_global_id(1)", "get_global_id(2)"],
+    work_size: "size_t",
+    assert: Assert::Leave,
+    shifts: true,
+    helper: "layoutc_",
+    reserved: &[
+        ("OpenCL C", OPENCL_KEYWORDS),
+        ("C", C_KEYWORDS),
+        ("C++", CPP_KEYWORDS),
+        ("the OpenCL C library", OPENCL_MACROS),
+    ],
+    called: &[
+        "get_global_id",
+        "read_imagef",
+        "read_imagei",
+        "read_imageui",
+        "vload_half",
+        "vload_half4",
+        "vstore_half",
+        "vstore_half4",
+        "write_imagef",
+        "write_imagei",
+        "write_imageui",
+    ],
+    functions: &[OPENCL_FUNCTIONS],
+};
+
+/// OpenCL C with indices of 64 bits.
+pub const OPENCL_INT64: Dialect =
+    Dialect { index: "long", index_max: i64::MAX, helper: "layoutc_long_", ..OPENCL };
+
+fn scalars(scalar: Scalar) -> &'static str {
+    match scalar {
+        Scalar::F64 => "double",
+        Scalar::F32 => "float",
+        // The bits: OpenCL C 1.2 copies no half.
+        Scalar::F16 | Scalar::Bf16 | Scalar::U16 => "ushort",
+        Scalar::F8e4m3fn | Scalar::F8e5m2 | Scalar::F8e8m0fnu | Scalar::F4e2m1fn => "uchar",
+        Scalar::U8 | Scalar::U4 | Scalar::U2 | Scalar::U1 | Scalar::Bool => "uchar",
+        Scalar::I64 => "long",
+        Scalar::I32 => "int",
+        Scalar::I16 => "short",
+        Scalar::I8 | Scalar::I4 | Scalar::I2 => "char",
+        Scalar::U64 => "ulong",
+        Scalar::U32 => "uint",
+        Scalar::C64 => "float2",
+        Scalar::C128 => "double2",
+    }
+}
+
+/// `float4`; vectors of three lanes take four in OpenCL C, so they are structures.
+fn own_type(dtype: Dtype) -> Option<String> {
+    let complex = matches!(dtype.scalar, Scalar::C64 | Scalar::C128);
+    (dtype.lanes != 3 && !complex).then(|| format!("{}{}", scalars(dtype.scalar), dtype.lanes))
+}

@@ -1,0 +1,139 @@
+//! What templates see of kernels: their functions, their launch ranges, and the images that they read and write.
+
+use super::model::{Constant, ImageUnit, KernelUnit, KernelsUnit};
+use crate::dtype::Scalar;
+use crate::model::{Convert, Manifest, Tensor};
+use crate::plan::lower::PlanError;
+use crate::plan::tree::{Compare, Expr, Function, Param, ParamType, Returns, Stmt};
+use crate::plan::{self, Kernel, Naming};
+
+/// The image that a tensor lives in.
+pub(super) fn image(tensor: &Tensor, ident: &str) -> Result<Option<ImageUnit>, PlanError> {
+    let Some(image) = plan::image::of(tensor)? else { return Ok(None) };
+    let (lane, channel_type) = match tensor.dtype.scalar {
+        Scalar::I8 => ("int", "CL_SIGNED_INT8"),
+        Scalar::I16 => ("int", "CL_SIGNED_INT16"),
+        Scalar::I32 => ("int", "CL_SIGNED_INT32"),
+        Scalar::U8 => ("uint", "CL_UNSIGNED_INT8"),
+        Scalar::U16 => ("uint", "CL_UNSIGNED_INT16"),
+        Scalar::U32 => ("uint", "CL_UNSIGNED_INT32"),
+        Scalar::F16 => ("float", "CL_HALF_FLOAT"),
+        _ => ("float", "CL_FLOAT"),
+    };
+    let upper = ident.to_ascii_uppercase();
+    let scalar = crate::dtype::Dtype { lanes: 1, ..tensor.dtype };
+    Ok(Some(ImageUnit {
+        rank: image.rank,
+        per_texel: image.per_texel,
+        lane: lane.to_owned(),
+        scalar: scalar.to_string(),
+        channel_bits: scalar.element_bits(),
+        formats: vec![
+            Constant { name: format!("{upper}_IMAGE_CHANNEL_ORDER"), value: Expr::name("CL_RGBA") },
+            Constant {
+                name: format!("{upper}_IMAGE_CHANNEL_TYPE"),
+                value: Expr::name(channel_type),
+            },
+        ],
+        fetch: format!("{ident}_fetch"),
+        put: format!("{ident}_put"),
+    }))
+}
+
+/// pack and unpack; empty where no kernel reaches the tensor's memory.
+pub(super) fn moves(tensor: &Tensor, naming: &Naming<'_>) -> Result<Vec<KernelsUnit>, PlanError> {
+    let plan = plan::kernels(tensor, naming)?;
+    let moves = plan.into_iter().flat_map(|plan| [plan.pack, plan.unpack]);
+    Ok(moves.filter_map(unit).collect())
+}
+
+/// A relayout.
+pub(super) fn convert(
+    manifest: &Manifest,
+    convert: &Convert,
+    naming: &Naming<'_>,
+) -> Result<Option<KernelsUnit>, PlanError> {
+    Ok(unit(plan::kernel::convert(manifest, convert, naming)?))
+}
+
+/// The last kernel gives the whole its name and its parameters.
+fn unit(kernels: Vec<Kernel>) -> Option<KernelsUnit> {
+    let last = &kernels.last()?.function;
+    let index = |param: &&Param| param.ty == ParamType::Index;
+    let symbols: Vec<Param> = last.params.iter().filter(index).cloned().collect();
+    let promised = last.body.iter().filter_map(|stmt| match stmt {
+        Stmt::Assert { condition } => Some(condition.clone()),
+        _ => None,
+    });
+    Some(KernelsUnit {
+        symbols: symbols.iter().map(|param| param.name.clone()).collect(),
+        symbols_ok: promised.collect(),
+        function: Function { body: Vec::new(), ..last.clone() },
+        kernels: kernels.into_iter().map(|kernel| kernel_unit(kernel, &symbols)).collect(),
+    })
+}
+
+fn kernel_unit(kernel: Kernel, symbols: &[Param]) -> KernelUnit {
+    let name = kernel.function.name.clone();
+    let mut constants = vec![Constant {
+        name: format!("{}_WORK_DIM", name.to_ascii_uppercase()),
+        value: Expr::int(i64::try_from(kernel.range.len()).unwrap_or(1)),
+    }];
+    let mut counts = Vec::new();
+    for (axis, items) in kernel.range.iter().enumerate() {
+        if let Expr::Int { .. } = items {
+            let name = format!("{}_GLOBAL_SIZE_{axis}", name.to_ascii_uppercase());
+            constants.push(Constant { name, value: items.clone() });
+            continue;
+        }
+        let function = Function {
+            name: format!("{name}_global_size_{axis}"),
+            doc: vec![format!("Work items of {name} along axis {axis} of its range.")],
+            returns: Returns::Index,
+            params: symbols.to_vec(),
+            body: vec![Stmt::Return { value: items.clone() }],
+        };
+        counts.push(function.with_unused());
+    }
+    let empty = kernel.range.contains(&Expr::int(0));
+    let depends = |items: &&Expr| !matches!(items, Expr::Int { .. });
+    let none = |items: &Expr| Expr::compare(Compare::Eq, items.clone(), Expr::int(0));
+    let empty_when = kernel.range.iter().filter(depends).map(none).collect();
+    let block = block(kernel.range.len());
+    let blocks =
+        kernel.range.iter().zip(&block).map(|(items, size)| blocks(items, *size)).collect();
+    KernelUnit {
+        block,
+        blocks,
+        empty_when,
+        empty,
+        function: kernel.function,
+        range: kernel.range,
+        constants,
+        counts,
+    }
+}
+
+/// Threads of a block: neighbours along the fastest axis first, as memory is coalesced.
+fn block(axes: usize) -> Vec<i64> {
+    match axes {
+        1 => vec![256],
+        2 => vec![32, 8],
+        _ => vec![32, 8, 1],
+    }
+}
+
+/// `ceil(items / size)` of at least one item, without a sum that could overflow.
+fn blocks(items: &Expr, size: i64) -> Expr {
+    match items {
+        Expr::Int { value } => {
+            Expr::int(value.saturating_sub(1).div_euclid(size).saturating_add(1))
+        }
+        _ if size == 1 => items.clone(),
+        _ => {
+            let before = Expr::Add { args: vec![items.clone(), Expr::int(-1)] };
+            let whole = Expr::Div { a: Box::new(before), b: Box::new(Expr::int(size)) };
+            Expr::Add { args: vec![whole, Expr::int(1)] }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The languages that files are written in, as data: dialects, templates, and what their memory can hold.
+
+use super::Part;
+use super::dialect::{C, CUDA, Dialect, OPENCL};
+use crate::dtype::Scalar;
+
+/// A language of generated files.
+#[derive(Debug)]
+pub struct Language {
+    /// Its name in manifests and configurations, and that of its folder.
+    pub name: &'static str,
+    /// The dialect with the index type that holds without a configuration.
+    pub dialect: &'static Dialect,
+    /// The index type that holds 64 bits, as configurations call it.
+    pub wider_index: &'static str,
+    /// Whether tensors are moved by kernels, one work item for each piece, instead of loops.
+    pub kernels: bool,
+    /// The greatest images that its devices have: texels along a row, rows, images; of a single image, and of an
+    /// array. A configuration may say otherwise.
+    pub image_max: [[u64; 3]; 2],
+    /// What is put before `_H`, `_STAMP` in the names of macros, so that headers of two languages do not meet.
+    pub macros: &'static str,
+    /// The headers that every header includes.
+    pub includes: &'static [&'static str],
+    /// The header that elements of a scalar type need.
+    pub scalar_includes: &'static [(Scalar, &'static str)],
+    /// What is written for each manifest.
+    pub files: &'static [File],
+}
+
+/// A file that is written for each manifest.
+#[derive(Debug)]
+pub struct File {
+    /// The template.
+    pub template: &'static str,
+    /// What follows the manifest's name: `.h`, `_test.c`.
+    pub suffix: &'static str,
+    /// It is written where this is asked for.
+    pub part: Option<Part>,
+    /// What it is.
+    pub what: &'static str,
+}
+
+/// Every language, the first being what a project without configuration has.
+pub const LANGUAGES: [&Language; 3] = [&C_FILES, &OPENCL_FILES, &CUDA_FILES];
+
+/// Headers, sources and test programs.
+pub const C_FILES: Language = Language {
+    name: "c",
+    dialect: &C,
+    wider_index: "int64_t",
+    kernels: false,
+    image_max: [[u64::MAX; 3]; 2],
+    macros: "",
+    includes: &["stdbool.h", "stdint.h"],
+    scalar_includes: &[],
+    files: &[
+        File {
+            template: "c/header.h.j2",
+            suffix: ".h",
+            part: None,
+            what: "constants, index functions, and the prototypes of the rest",
+        },
+        File {
+            template: "c/source.c.j2",
+            suffix: ".c",
+            part: Some(Part::Pack),
+            what: "pack, unpack and convert",
+        },
+        File {
+            template: "c/test.c.j2",
+            suffix: "_test.c",
+            part: Some(Part::Test),
+            what: "a program that tests the others",
+        },
+    ],
+};
+
+/// Programs, and headers for their hosts. The least sizes that OpenCL 1.2 asks of a device with images are 8192
+/// texels and 2048 images; 16384 is what devices have.
+pub const OPENCL_FILES: Language = Language {
+    name: "opencl",
+    dialect: &OPENCL,
+    wider_index: "long",
+    kernels: true,
+    image_max: [[16384, 16384, 1], [16384, 16384, 2048]],
+    macros: "_OPENCL",
+    includes: &["stdbool.h", "stdint.h"],
+    scalar_includes: &[],
+    files: &[
+        File {
+            template: "opencl/program.cl.j2",
+            suffix: ".cl",
+            part: None,
+            what: "index functions and kernels in OpenCL C 1.2",
+        },
+        File {
+            template: "opencl/host.h.j2",
+            suffix: ".h",
+            part: None,
+            what: "constants, image formats and launch ranges for the host",
+        },
+    ],
+};
+
+/// Headers and sources. The sizes are those of two-dimensional and layered textures and surfaces since compute
+/// capability 3.5.
+pub const CUDA_FILES: Language = Language {
+    name: "cuda",
+    dialect: &CUDA,
+    wider_index: "int64_t",
+    kernels: true,
+    image_max: [[131_072, 65536, 1], [32768, 32768, 2048]],
+    macros: "_CUDA",
+    includes: &["cuda_runtime.h", "stdint.h"],
+    scalar_includes: &[(Scalar::F16, "cuda_fp16.h"), (Scalar::Bf16, "cuda_bf16.h")],
+    files: &[
+        File {
+            template: "cuda/header.cuh.j2",
+            suffix: ".cuh",
+            part: None,
+            what: "constants, index functions, and the prototypes of the launchers",
+        },
+        File {
+            template: "cuda/source.cu.j2",
+            suffix: ".cu",
+            part: None,
+            what: "kernels and their launchers",
+        },
+    ],
+};
+
+impl Language {
+    /// The language of a name.
+    pub fn find(name: &str) -> Option<&'static Language> {
+        LANGUAGES.into_iter().find(|language| language.name == name)
+    }
+}

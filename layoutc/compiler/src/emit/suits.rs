@@ -1,0 +1,157 @@
+//! Whether a target can hold a tensor: its physical rank, its element type, its images' sizes.
+
+use layoutc_algebra::expr::Expr as Algebra;
+
+use super::Settings;
+use crate::codes::Code;
+use crate::diagnostic::Diagnostic;
+use crate::model::{Manifest, Memory, Tensor};
+use crate::plan::image::{self, LANES};
+use crate::plan::lower::range;
+use crate::plan::{Context, Naming};
+
+/// What the target of `settings` cannot hold, each at the part that says so.
+pub(super) fn faults(manifest: &Manifest, settings: &Settings) -> Vec<Diagnostic> {
+    if !settings.language.kernels {
+        return Vec::new();
+    }
+    manifest.tensors.iter().flat_map(|tensor| of_tensor(tensor, settings)).collect()
+}
+
+fn of_tensor(tensor: &Tensor, settings: &Settings) -> Vec<Diagnostic> {
+    let Some(rank) = image::rank_of(tensor.memory) else { return Vec::new() };
+    if let Some(fault) = rank_fault(tensor, rank, settings) {
+        return vec![fault];
+    }
+    if rank == 1 {
+        return Vec::new();
+    }
+    let mut faults: Vec<Diagnostic> = format_fault(tensor, settings).into_iter().collect();
+    faults.extend(texel_fault(tensor));
+    if faults.is_empty() {
+        faults.extend(size_faults(tensor, settings));
+    }
+    faults
+}
+
+/// How a target calls a memory, with its article.
+fn called(memory: Memory) -> &'static str {
+    match memory {
+        Memory::Image2d => "an image",
+        Memory::Image2dArray => "an array of images",
+        Memory::Global | Memory::Constant | Memory::Shared | Memory::Local | Memory::None => {
+            "a buffer"
+        }
+    }
+}
+
+fn rank_fault(tensor: &Tensor, rank: u32, settings: &Settings) -> Option<Diagnostic> {
+    let found = tensor.layout.physical_shape.len();
+    if u32::try_from(found) == Ok(rank) {
+        return None;
+    }
+    let (what, target) = (called(tensor.memory), &settings.target);
+    let axes =
+        |count: usize| if count == 1 { "1 axis".to_owned() } else { format!("{count} axes") };
+    let wanted = axes(usize::try_from(rank).unwrap_or(1));
+    let message = format!(
+        "`{}` has {} in memory; {what} on `{target}` has {wanted}",
+        tensor.name,
+        axes(found)
+    );
+    let place = tensor.places.separators.clone();
+    let fault = Diagnostic::error(Code::TargetRank, message, place, "");
+    let elsewhere = format!("keep the tensor to other targets: `targets=\"{}\"`", others(settings));
+    Some(match (rank, found) {
+        (1, 2) => {
+            fault.help("for an image write `memory texture`; for a buffer drop the separator")
+        }
+        (1, 3) => fault.help(
+            "for an array of images write `memory image2d-array`; for a buffer drop the separators",
+        ),
+        (1, _) => fault.help("drop the separators").help(elsewhere),
+        (_, fewer) if fewer < usize::try_from(rank).unwrap_or(1) => {
+            fault.help("add a separator: `|` in the map, or `axis-separators AXIS`").help(elsewhere)
+        }
+        _ => fault.help("drop a separator").help(elsewhere),
+    })
+}
+
+/// The languages that the target is not.
+fn others(settings: &Settings) -> String {
+    let all = super::language::LANGUAGES.into_iter().map(|language| language.name);
+    all.filter(|name| *name != settings.target).collect::<Vec<_>>().join(" ")
+}
+
+fn format_fault(tensor: &Tensor, settings: &Settings) -> Option<Diagnostic> {
+    if image::has_format(tensor.dtype) {
+        return None;
+    }
+    let (dtype, what, target) = (tensor.dtype, called(tensor.memory), &settings.target);
+    let message = format!("{what} of `{dtype}` elements does not exist on `{target}`");
+    let fault = Diagnostic::error(Code::TargetFormat, message, tensor.places.dtype.clone(), "");
+    let known = "f32, f16, i8, i16, i32, u8, u16, u32, and vectors of four of them";
+    Some(
+        fault
+            .note(format!("images hold {known}"))
+            .help("keep the tensor in a buffer: `memory global`"),
+    )
+}
+
+fn texel_fault(tensor: &Tensor) -> Option<Diagnostic> {
+    let extent = tensor.layout.physical_shape.last()?;
+    if image::is_whole(tensor, extent) {
+        return None;
+    }
+    let axis = tensor.layout.storage.last().map_or("", |axis| axis.name.as_str());
+    let length = match extent.as_const() {
+        Some(extent) => format!("{extent} elements"),
+        None => "a number of elements that is not known to be a multiple of 4".to_owned(),
+    };
+    let message = format!(
+        "a row of `{}` has {length}: texels of {LANES} are read and written whole",
+        tensor.name
+    );
+    let fault = Diagnostic::error(Code::TargetTexel, message, tensor.places.separators.clone(), "");
+    Some(fault.help(format!(
+        "let the last axis hold whole texels: `pad {axis} multiple={LANES}` before the separators"
+    )))
+}
+
+fn size_faults(tensor: &Tensor, settings: &Settings) -> Vec<Diagnostic> {
+    let avoid = |_: &str| false;
+    let naming = Naming { prefix: "", avoid: &avoid };
+    let context = Context::new(tensor, &naming);
+    let Ok(Some(image)) = image::of(tensor) else { return Vec::new() };
+    let most = |size: &Algebra| range(size, &|var| context.symbol(var)).high;
+    let max = settings.image_max.get(usize::from(image.rank == 3)).copied().unwrap_or_default();
+    let sizes = [Some(&image.width), Some(&image.height), image.layers.as_ref()];
+    let what = ["texels wide", "rows high", "images long"];
+    let mut faults = Vec::new();
+    for ((size, max), what) in sizes.into_iter().zip(max).zip(what) {
+        let Some(size) = size else { continue };
+        let reached = most(size);
+        if reached.is_some_and(|reached| reached <= i128::from(max)) {
+            continue;
+        }
+        let figure = match (size.as_const(), reached) {
+            (Some(size), _) => format!("{size}"),
+            (None, Some(reached)) => format!("up to {reached}"),
+            (None, None) => "any number of".to_owned(),
+        };
+        let (name, target) = (&tensor.name, &settings.target);
+        let message =
+            format!("the image of `{name}` is {figure} {what}; on `{target}` the most is {max}");
+        let place = tensor.places.memory.clone();
+        let fault = Diagnostic::error(Code::TargetImageSize, message, place, "");
+        let elsewhere = "move the separator, or keep the tensor in a buffer: `memory global`";
+        let fault = match size.as_const() {
+            Some(_) => fault,
+            None => fault.help("give the symbols a smaller `max`"),
+        };
+        let device = "; `image-max` in `[target.opencl]` says what the device has";
+        let device = if settings.target == "opencl" { device } else { "" };
+        faults.push(fault.help(format!("{elsewhere}{device}")));
+    }
+    faults
+}

@@ -1,0 +1,82 @@
+//! A generated file's seal: a hash of what follows it, so that an edit by hand can be told.
+
+/// The first line of a generated file is a comment that starts with this; 64 hexadecimal digits follow.
+const MARK: &str = " layoutc-hash: ";
+
+const DIGITS: usize = 64;
+
+/// How a comment begins and ends, and the extensions of the files that have such comments.
+const COMMENTS: &[(&str, &str, &[&str])] = &[
+    ("//", "", &[]),
+    (
+        "#",
+        "",
+        &[
+            "bash", "bzl", "cfg", "cmake", "conf", "ex", "exs", "gd", "jl", "mk", "nim", "pl",
+            "ps1", "py", "pyi", "pyx", "r", "rb", "sh", "tcl", "toml", "yaml", "yml",
+        ],
+    ),
+    ("--", "", &["ada", "elm", "hs", "lua", "sql", "vhd", "vhdl"]),
+    (";", "", &["asm", "clj", "el", "ini", "lisp", "ll", "scm"]),
+    ("%", "", &["erl", "m", "pro", "tex"]),
+    ("!", "", &["f", "f90", "f95", "f03", "f08"]),
+    ("<!--", " -->", &["htm", "html", "markdown", "md", "svg", "xml"]),
+    ("(*", " *)", &["ml", "mli", "v"]),
+];
+
+/// Extensions of files that have no comments, and so no seal.
+const WITHOUT: &[&str] = &["csv", "json", "jsonl", "npy", "tsv", "txt"];
+
+/// Whether files with this extension can carry a seal.
+pub fn can_seal(extension: &str) -> bool {
+    !WITHOUT.contains(&extension.to_ascii_lowercase().as_str())
+}
+
+/// `text` under its seal: one line, a comment as files with the path's extension have them, with the hash of the rest.
+pub fn seal(path: &str, text: &str) -> String {
+    let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
+    let extension = extension.to_ascii_lowercase();
+    let row = COMMENTS.iter().find(|(.., known)| known.contains(&extension.as_str()));
+    let (open, close) = row.map_or(("//", ""), |row| (row.0, row.1));
+    format!("{open}{MARK}{}{close}\n{text}", blake3::hash(text.as_bytes()).to_hex())
+}
+
+/// Whether the text below the seal is the text that was sealed; `None` where there is no seal on the first line.
+/// Line ends count: a checkout that turns LF into CRLF is an edit.
+pub fn holds(text: &str) -> Option<bool> {
+    let (line, below) = text.split_once('\n')?;
+    let line = line.strip_suffix('\r').unwrap_or(line);
+    let digits = COMMENTS.iter().find_map(|(open, close, _)| {
+        line.strip_prefix(open)?.strip_prefix(MARK)?.strip_suffix(close)
+    })?;
+    if digits.len() != DIGITS || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
+        return None;
+    }
+    Some(blake3::hash(below.as_bytes()).to_hex().as_str() == digits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_edit_breaks_the_seal() {
+        let text = seal("a.c", "int x;\n");
+        assert_eq!(holds(&text), Some(true));
+        assert_eq!(holds(&text.replace("int", "char")), Some(false));
+        assert_eq!(holds("int x;\n"), None);
+        assert_eq!(holds("// layoutc-hash: 12\nint x;\n"), None);
+    }
+
+    #[test]
+    fn the_seal_is_a_comment_of_the_language() {
+        for (path, start) in [("a.py", "# layoutc-hash: "), ("b/a.h", "// layoutc-hash: ")] {
+            let text = seal(path, "x\n");
+            assert!(text.starts_with(start), "{text}");
+            assert_eq!(holds(&text), Some(true));
+        }
+        let page = seal("a.html", "<p>\n");
+        assert!(page.lines().next().is_some_and(|line| line.ends_with(" -->")));
+        assert_eq!(holds(&page), Some(true));
+    }
+}

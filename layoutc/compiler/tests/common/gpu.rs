@@ -1,0 +1,209 @@
+//! OpenCL and CUDA without a GPU: kernels run on `PoCL` and Oclgrind, CUDA on a CPU stand-in for
+//! its runtime and through nvcc. What is not there is left out; with `CI=true` that panics.
+#![allow(
+    dead_code,
+    unreachable_pub,
+    missing_docs,
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "shared by several tests, runs compilers"
+)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+const GPU: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/gpu");
+const TMP: &str = env!("CARGO_TARGET_TMPDIR");
+
+/// Warnings that emitted CUDA has none of, under g++ and clang++.
+pub const CUDA_WARNINGS: &[&str] = &["-std=c++17", "-Wall", "-Wextra", "-Werror"];
+
+/// What the archs are that emitted CUDA compiles for.
+pub const ARCHS: &[u32] = &[75, 80, 86, 89, 90];
+
+/// Where OpenCL kernels run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Platform {
+    /// Compiles to machine code: 0.4 s a program, and for each kernel 35 ms with a local size and
+    /// `-cl-opt-disable`, 90 ms with a local size alone, 250 ms with neither; kept between runs.
+    Pocl,
+    /// An interpreter that finds accesses out of bounds and races: 5 ms a program, 10 ms a small kernel.
+    Oclgrind,
+}
+
+/// The platforms at hand.
+pub fn platforms() -> Vec<Platform> {
+    let all = [Platform::Pocl, Platform::Oclgrind];
+    let there = |platform: &Platform| runner().is_some() && run_cl(*platform, TMP, &[]).is_ok();
+    let found: Vec<Platform> = all.into_iter().filter(there).collect();
+    demand(found.len() == all.len(), "PoCL and Oclgrind");
+    found
+}
+
+/// Runs job files of `tests/gpu/run_cl.c` (its head says what is in them) in a folder, one after another. Gives what
+/// it printed; or what went wrong, which is also what Oclgrind found.
+pub fn run_cl(
+    platform: Platform,
+    folder: impl AsRef<Path>,
+    jobs: &[&str],
+) -> Result<String, String> {
+    let runner = runner().ok_or("the runner does not compile")?;
+    if platform == Platform::Pocl {
+        let mut command = Command::new(runner);
+        command.env("POCL_CACHE_DIR", Path::new(TMP).join("pocl"));
+        return run(command.arg("Portable Computing Language").args(jobs).current_dir(folder));
+    }
+    let log = unique("oclgrind");
+    let mut command = Command::new("oclgrind");
+    command.args(["--data-races", "--log"]).arg(&log).arg(runner).arg("Oclgrind").args(jobs);
+    let mut result = run(command.current_dir(folder));
+    let found = std::fs::read_to_string(&log).unwrap_or_default();
+    let _gone = std::fs::remove_file(&log);
+    if !found.trim().is_empty() {
+        let (Ok(said) | Err(said)) = result;
+        result = Err(format!("{said}{found}"));
+    }
+    result
+}
+
+/// The C++ compilers at hand that make a CPU program of CUDA, each with its flags.
+pub fn cuda_compilers() -> Vec<(&'static str, Vec<&'static str>)> {
+    let sanitized = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+    let all = [
+        ("clang++", [CUDA_WARNINGS, &sanitized].concat()),
+        ("g++", [CUDA_WARNINGS, &["-O1"]].concat()),
+    ];
+    let count = all.len();
+    let there = |name: &str| Command::new(name).arg("--version").output().is_ok();
+    let found: Vec<_> = all.into_iter().filter(|(name, _)| there(name)).collect();
+    demand(found.len() == count, "clang++ and g++");
+    found
+}
+
+/// Makes a CPU program of CUDA sources (`.cu`, their launches rewritten) and plain C++ (`.cpp`) in a folder.
+pub fn compile_for_cpu(
+    (compiler, flags): &(&str, Vec<&str>),
+    folder: &Path,
+    sources: &[&str],
+    program: &str,
+) -> Result<PathBuf, String> {
+    let shim = format!("{GPU}/cuda_shim");
+    let mut command = Command::new(compiler);
+    command.args(flags).args(["-I", &shim, "-o", program]).current_dir(folder);
+    for source in sources {
+        if Path::new(source).extension().is_some_and(|extension| extension == "cu") {
+            let mut awk = Command::new("awk");
+            awk.arg("-f").arg(format!("{shim}/launches.awk")).arg(source).current_dir(folder);
+            let plain = format!("{source}.{compiler}.cpp");
+            std::fs::write(folder.join(&plain), run(&mut awk)?).unwrap();
+            command.arg(plain);
+        } else {
+            command.arg(source);
+        }
+    }
+    run(&mut command)?;
+    Ok(folder.join(program))
+}
+
+/// Runs a program made from CUDA; gives what it printed, or what went wrong.
+pub fn run_program(program: &Path, arguments: &[&str]) -> Result<String, String> {
+    let mut command = Command::new(program);
+    // What a test allocates may stay.
+    command.env("ASAN_OPTIONS", "detect_leaks=0").args(arguments);
+    run(command.current_dir(program.parent().unwrap()))
+}
+
+/// NVIDIA's compiler: `LAYOUTC_NVCC`, or where `tools/cuda.sh` puts it.
+pub fn nvcc() -> Option<PathBuf> {
+    let named = std::env::var_os("LAYOUTC_NVCC").map(PathBuf::from);
+    let put = Path::new(TMP).parent().unwrap().join("cuda/nvidia/cu13/bin/nvcc");
+    let found = named.or(Some(put)).filter(|path| path.exists());
+    demand(found.is_some(), "nvcc");
+    found
+}
+
+/// Compiles a CUDA source with nvcc for each arch, any warning an error: the device's side, and the host's for the last.
+pub fn compile_with_nvcc(
+    nvcc: &Path,
+    folder: &Path,
+    source: &str,
+    archs: &[u32],
+) -> Result<(), String> {
+    let strict = ["-std=c++17", "-Werror", "all-warnings"];
+    let binary = format!("{source}.fatbin");
+    let mut device = Command::new(nvcc);
+    device.args(strict).args(["-fatbin", "--threads", "2", source, "-o", &binary]);
+    for arch in archs {
+        device.arg(format!("-gencode=arch=compute_{arch},code=sm_{arch}"));
+    }
+    run(device.current_dir(folder))?;
+    let Some(arch) = archs.last() else { return Ok(()) };
+    let object = format!("{source}.o");
+    let mut host = Command::new(nvcc);
+    host.args(strict).args(["-Xcompiler", "-Wall,-Wextra,-Werror"]);
+    host.arg(format!("-arch=sm_{arch}")).args(["-c", source, "-o", &object]);
+    run(host.current_dir(folder)).map(drop)
+}
+
+/// Whether there is a GPU of NVIDIA's to run on.
+pub fn gpu() -> bool {
+    Command::new("nvidia-smi").output().is_ok_and(|output| output.status.success())
+}
+
+/// Makes a GPU program of CUDA sources and plain C++ in a folder, for `run_program` where there is a `gpu()`.
+pub fn compile_for_gpu(
+    nvcc: &Path,
+    folder: &Path,
+    sources: &[&str],
+    program: &str,
+) -> Result<PathBuf, String> {
+    let mut command = Command::new(nvcc);
+    command.args(["-std=c++17", "-Werror", "all-warnings", "-o", program]).args(sources);
+    command.arg(if gpu() { "-arch=native" } else { "-arch=sm_80" });
+    run(command.current_dir(folder))?;
+    Ok(folder.join(program))
+}
+
+/// The OpenCL runner, compiled once for each text that it has had.
+fn runner() -> Option<PathBuf> {
+    let source = format!("{GPU}/run_cl.c");
+    let hash = blake3::hash(&std::fs::read(&source).unwrap()).to_hex();
+    let path = Path::new(TMP).join(format!("run_cl_{}", &hash[..16]));
+    if !path.exists() {
+        let strict =
+            ["-std=c99", "-O1", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Werror"];
+        let made = unique("run_cl");
+        let mut cc = Command::new("cc");
+        cc.args(strict).arg(&source).arg("-o").arg(&made).arg("-lOpenCL");
+        if let Err(said) = run(&mut cc) {
+            demand(false, &format!("OpenCL's headers and loader ({said})"));
+            return None;
+        }
+        std::fs::rename(&made, &path).unwrap();
+    }
+    Some(path)
+}
+
+/// A path in the temporary folder that no other test has.
+fn unique(name: &str) -> PathBuf {
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    Path::new(TMP).join(format!("{name}.{}.{count}", std::process::id()))
+}
+
+fn demand(there: bool, what: &str) {
+    assert!(there || !std::env::var("CI").is_ok_and(|value| value == "true"), "missing: {what}");
+}
+
+fn run(command: &mut Command) -> Result<String, String> {
+    let Output { status, stdout, stderr } =
+        command.output().map_err(|error| format!("{command:?}: {error}"))?;
+    let printed = String::from_utf8_lossy(&stdout).into_owned();
+    if status.success() {
+        return Ok(printed);
+    }
+    let said = String::from_utf8_lossy(&stderr);
+    Err(format!("{command:?}: {status}\n{printed}{said}"))
+}

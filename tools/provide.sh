@@ -1,0 +1,168 @@
+# Sourced by ./test: makes sure of the tools that the checks need, and says which back-ends they make.
+#
+# What is missing is installed where that is allowed (as root, or with CI=true); elsewhere the line that installs it is
+# printed and the rest runs without it. With CI=true a missing tool is a failure.
+#
+# Sets `compilers` (of C). Exports to the tests, where there: LAYOUTC_NVCC (nvcc), LAYOUTC_MDBOOK (mdbook 0.5).
+
+provide_tools() {
+    provide_packages
+    provide_nvcc
+    provide_mdbook
+
+    compilers=()
+    local cc
+    for cc in gcc clang tcc; do
+        if command -v "$cc" >/dev/null; then compilers+=("$cc"); fi
+    done
+    echo "back-ends: C ($(list ${compilers[@]+"${compilers[@]}"})), OpenCL ($(opencl_names)), CUDA ($(cuda_names))"
+}
+
+# The C compilers with clang's sanitizers, the OpenCL platforms, pip: as Debian and Ubuntu package them.
+provide_packages() {
+    local packages=()
+    command -v gcc >/dev/null || packages+=(gcc libc6-dev)
+    command -v g++ >/dev/null || packages+=(g++)
+    command -v tcc >/dev/null || packages+=(tcc)
+    # The sanitizers come along with clang, recommended; one that stands alone needs those of its own version.
+    if ! command -v clang >/dev/null; then
+        packages+=(clang)
+    elif ! sanitizes clang; then
+        packages+=("libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev")
+    fi
+    command -v oclgrind >/dev/null || packages+=(oclgrind)
+    opencl_runs "$POCL" || packages+=(pocl-opencl-icd ocl-icd-opencl-dev opencl-headers)
+    python3 -m pip --version >/dev/null 2>&1 || packages+=(python3-pip)
+    [ ${#packages[@]} -gt 0 ] || return 0
+
+    local install=(apt-get -o APT::Install-Recommends=true install -y "${packages[@]}")
+    if command -v apt-get >/dev/null && allowed; then
+        echo "installing: ${packages[*]}"
+        as_root "${install[@]}" >/dev/null ||
+            { as_root apt-get update >/dev/null && as_root "${install[@]}" >/dev/null; } || true
+    fi
+
+    local tool missing=()
+    for tool in gcc g++ clang tcc oclgrind; do
+        command -v "$tool" >/dev/null || missing+=("$tool")
+    done
+    ! command -v clang >/dev/null || sanitizes clang || missing+=("clang's sanitizers")
+    opencl_runs "$POCL" || missing+=(PoCL)
+    python3 -m pip --version >/dev/null 2>&1 || missing+=(pip)
+    [ ${#missing[@]} -eq 0 ] || do_without "$(list "${missing[@]}")" "sudo ${install[*]}"
+}
+
+# NVIDIA's compiler, into the target folder.
+provide_nvcc() {
+    if allowed; then
+        LAYOUTC_NVCC=$(tools/cuda.sh) || LAYOUTC_NVCC=
+    else
+        LAYOUTC_NVCC=$(find "$(target_folder)/cuda" -path '*/bin/nvcc' 2>/dev/null | head -n 1)
+        [ -z "$LAYOUTC_NVCC" ] || LAYOUTC_NVCC=$(realpath "$LAYOUTC_NVCC")
+    fi
+    if [ -n "$LAYOUTC_NVCC" ]; then
+        export LAYOUTC_NVCC
+    else
+        do_without nvcc tools/cuda.sh
+    fi
+}
+
+# mdbook 0.5, for the book; built once, without what watches and serves.
+provide_mdbook() {
+    local install=(cargo install mdbook --version 0.5.4 --locked --debug --no-default-features --features search
+        --root "$(target_folder)/tools")
+    local mdbook
+    mdbook=$(find_mdbook)
+    if [ -z "$mdbook" ] && allowed; then
+        echo "installing: mdbook (minutes, once)"
+        CARGO_PROFILE_DEV_DEBUG=0 "${install[@]}" --quiet || true
+        mdbook=$(find_mdbook)
+    fi
+    if [ -n "$mdbook" ]; then
+        export LAYOUTC_MDBOOK=$mdbook
+    else
+        do_without mdbook "${install[*]}"
+    fi
+}
+
+find_mdbook() {
+    local mdbook
+    for mdbook in "$(command -v mdbook)" "$(target_folder)/tools/bin/mdbook"; do
+        if [ -x "$mdbook" ] && "$mdbook" --version | grep -q '^mdbook v\?0\.5\.'; then
+            realpath "$mdbook"
+            return
+        fi
+    done
+}
+
+allowed() {
+    [ "$(id -u)" = 0 ] || [ "${CI:-}" = true ]
+}
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then
+        DEBIAN_FRONTEND=noninteractive "$@"
+    else
+        sudo DEBIAN_FRONTEND=noninteractive "$@"
+    fi
+}
+
+# What is still missing, and the line that installs it.
+do_without() {
+    if [ "${CI:-}" = true ]; then
+        check "tools: $1 missing" false
+    else
+        echo "running without: $1; to have it: $2"
+    fi
+}
+
+# Whether a compiler links its sanitizers.
+sanitizes() {
+    local folder status=0
+    folder=$(mktemp -d)
+    echo 'int main(void) { return 0; }' >"$folder/a.c"
+    "$1" -fsanitize=address,undefined "$folder/a.c" -o "$folder/a" 2>/dev/null || status=1
+    rm -r "$folder"
+    return $status
+}
+
+POCL="Portable Computing Language"
+
+# Whether there is an OpenCL platform of that name and all that a program needs to use it.
+opencl_runs() {
+    local folder status=0
+    folder=$(mktemp -d)
+    { gcc layoutc/compiler/tests/gpu/run_cl.c -o "$folder/run_cl" -lOpenCL && "$folder/run_cl" "$1"; } \
+        >"$folder/log" 2>&1 || status=1
+    rm -r "$folder"
+    return $status
+}
+
+opencl_names() {
+    local names=()
+    if opencl_runs "$POCL"; then names+=(PoCL); fi
+    if command -v oclgrind >/dev/null; then names+=("$(oclgrind --version | grep -o -m 1 'Oclgrind [0-9.]*')"); fi
+    list ${names[@]+"${names[@]}"}
+}
+
+cuda_names() {
+    local names=()
+    if command -v g++ >/dev/null && command -v awk >/dev/null; then names+=("on the CPU"); fi
+    if [ -n "${LAYOUTC_NVCC:-}" ]; then
+        names+=("compiled by nvcc $("$LAYOUTC_NVCC" --version | grep -o 'release [0-9.]*' | cut -d' ' -f2)")
+    fi
+    if nvidia-smi >/dev/null 2>&1; then
+        names+=("on $(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1)")
+    else
+        names+=("no GPU")
+    fi
+    list ${names[@]+"${names[@]}"}
+}
+
+# Its arguments with commas between them.
+list() {
+    [ $# -gt 0 ] || set -- none
+    printf '%s' "$1"
+    shift
+    [ $# -eq 0 ] || printf ', %s' "$@"
+}
