@@ -1,4 +1,5 @@
 use std::fs;
+#[cfg(target_os = "linux")]
 use std::process::Command;
 use std::thread;
 use std::time::Duration;
@@ -370,6 +371,7 @@ fn what_no_edit_mends_ends_it_at_once() {
     assert_eq!(world.run(&["watch"]).refused().0, Some(2));
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn the_command_runs_after_good_builds_only_and_one_at_a_time() {
     let world = World::new(&[("p/layoutc.toml", ""), ("p/layouts/a.kdl", BLOCKED)]);
@@ -397,12 +399,15 @@ fn the_command_runs_after_good_builds_only_and_one_at_a_time() {
 }
 
 /// Whether anything of a process group still runs.
+#[cfg(target_os = "linux")]
 fn is_alive(group: &str) -> bool {
-    let output = Command::new("ps").args(["-eo", "pgid=,stat="]).output().expect("ps runs");
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    text.lines().any(|line| {
-        let mut words = line.split_whitespace();
-        words.next() == Some(group) && words.next().is_some_and(|stat| !stat.starts_with('Z'))
+    let entries = fs::read_dir("/proc").expect("there").flatten();
+    let stats = entries.filter_map(|entry| fs::read_to_string(entry.path().join("stat")).ok());
+    // After the name in parentheses: state, parent, group.
+    let mut rests = stats.filter_map(|stat| stat.rsplit_once(')').map(|(_, rest)| rest.to_owned()));
+    rests.any(|rest| {
+        let fields: Vec<&str> = rest.split_whitespace().take(3).collect();
+        fields.get(2) == Some(&group) && fields.first() != Some(&"Z")
     })
 }
 
