@@ -6,6 +6,7 @@ mod arguments;
 mod build;
 mod commands;
 mod editors;
+mod examples;
 mod explain;
 mod index;
 mod inspect;
