@@ -4,9 +4,13 @@
 
 mod arguments;
 mod build;
+mod commands;
+mod editors;
 mod examples;
 mod explain;
 mod index;
 mod inspect;
 mod project;
+mod watch;
+mod watching;
 mod world;
