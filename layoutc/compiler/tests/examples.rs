@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use layoutc_algebra::expr::{Expr, Var};
+use layoutc_algebra::layout::Verdict;
 use layoutc_compiler::config::{self, TargetCuda, TargetOpenCl};
 use layoutc_compiler::model::{Fill, Manifest, Memory, Tensor};
 use layoutc_compiler::{LoadError, Sources, check, emit, fill};
@@ -94,6 +95,7 @@ fn subject(tensor: &Tensor) -> Option<Subject> {
         image,
         slot_of: indices(&shape(tensor)).map(|index| slot(&index)).collect(),
         slots,
+        padded: layout.verdict == Verdict::Padded,
         searched: layout.inverse.is_none(),
         symbols: layout.symbols.iter().map(|_| SIZE).collect(),
     })

@@ -15,6 +15,7 @@ use std::panic::catch_unwind;
 use std::path::PathBuf;
 
 use gpu::Platform;
+use layoutc_algebra::layout::{Layout, Verdict};
 use layoutc_compiler::config::{Config, TargetCuda, TargetOpenCl, Targets};
 use moves::{Convert, Effort, Elements, Extents, Outputs, Subject, channels};
 use random_manifest::random::{Random, Step, truth};
@@ -63,7 +64,7 @@ fn suited(random: &mut Random, mut tensor: Tensor) -> Tensor {
 }
 
 /// A tensor at one size of the symbol, as the oracle knows it.
-fn subject(tensor: &Tensor, symbol: Option<i64>, searched: bool) -> Subject {
+fn subject(tensor: &Tensor, symbol: Option<i64>, layout: &Layout) -> Subject {
     let case = symbol.map_or(tensor.case.clone(), |size| tensor.case.at(size));
     let truth = truth(&case).unwrap();
     let shape = &truth.physical_shape;
@@ -94,7 +95,8 @@ fn subject(tensor: &Tensor, symbol: Option<i64>, searched: bool) -> Subject {
         image,
         slot_of: truth.elements.iter().map(|e| number(slot(&e.physical, e.offset))).collect(),
         slots: number(truth.physical_elements),
-        searched,
+        padded: layout.verdict == Verdict::Padded,
+        searched: layout.inverse.is_none(),
         symbols: symbol.into_iter().collect(),
     }
 }
@@ -118,9 +120,8 @@ fn run(seed: usize, manifest: &Manifest) {
     for (number, size) in manifest.sizes.iter().enumerate() {
         let symbol = manifest.tensors[0].case.symbol.map(|_| *size);
         let found = manifest.tensors.iter().zip(&checked.manifests[0].tensors);
-        let subjects: Vec<Subject> = found
-            .map(|(tensor, found)| subject(tensor, symbol, found.layout.inverse.is_none()))
-            .collect();
+        let subjects: Vec<Subject> =
+            found.map(|(tensor, found)| subject(tensor, symbol, &found.layout)).collect();
         all.extend(moves::moves(&folder, &subjects, &converts, number));
     }
     // The compiler of PoCL takes a while for each kernel.

@@ -191,7 +191,7 @@ impl Move<'_, '_> {
             through: None,
         };
         body.extend(self.gather(vec![Expr::name(&slot)], &store, true)?);
-        Ok(Kernel { function: self.parts.finish(body), range: vec![slots] })
+        Ok(kernel(self.parts, body, vec![slots]))
     }
 
     /// One item for each byte of the destination's packed elements.
@@ -221,7 +221,7 @@ impl Move<'_, '_> {
         };
         let each = self.gather(vec![Expr::name(&slot)], &store, false)?;
         body.push(Stmt::For { name: slot, from: first, to: Expr::name(&end), step: 1, body: each });
-        Ok(Kernel { function: self.parts.finish(body), range: vec![bytes] })
+        Ok(kernel(self.parts, body, vec![bytes]))
     }
 
     /// One item for each texel of the destination.
@@ -271,7 +271,7 @@ impl Move<'_, '_> {
             body.push(Stmt::For { name: lane, from: Expr::int(0), to, step: 1, body: each });
             body.push(done);
         }
-        Ok(Kernel { function: self.parts.finish(body), range })
+        Ok(kernel(self.parts, body, range))
     }
 
     /// One item for each element of the tensor, written where it belongs.
@@ -285,7 +285,7 @@ impl Move<'_, '_> {
         let value = self.source(&names)?;
         let buffer = self.parts.buffer_name(1);
         body.push(Stmt::Store { buffer, index: place(context, &names), value, through: None });
-        Ok(Kernel { function: self.parts.finish(body), range: vec![items] })
+        Ok(kernel(self.parts, body, vec![items]))
     }
 
     /// A single item that moves everything: elements that share bytes, and no inverse to tell which.
@@ -316,7 +316,7 @@ impl Move<'_, '_> {
         let through = Some(context.function("store"));
         let store = Stmt::Store { buffer, index, value, through };
         body.extend(over(axes, names, store, &symbol)?);
-        Ok(Kernel { function: self.parts.finish(body), range: vec![one] })
+        Ok(kernel(self.parts, body, vec![one]))
     }
 
     /// What bytes of packed elements hold where no element goes; `None` where they keep what they held.
@@ -346,7 +346,7 @@ impl Move<'_, '_> {
                 through: None,
             },
         ];
-        Ok(Kernel { function: parts.finish(body), range: vec![slots] })
+        Ok(kernel(parts, body, vec![slots]))
     }
 
     /// What an item's number counts.
@@ -475,6 +475,13 @@ impl Move<'_, '_> {
 /// Whether there are slots without an element.
 fn is_padded(context: &Context<'_>) -> bool {
     context.layout.verdict == Verdict::Padded
+}
+
+/// The kernel with its body; without one where there is never an item.
+fn kernel(parts: Parts<'_>, body: Vec<Stmt>, range: Vec<Items>) -> Kernel {
+    let never = range.iter().any(|items| items.count == Expr::int(0));
+    let function = if never { parts.nothing() } else { parts.finish(body) };
+    Kernel { function, range }
 }
 
 /// The number of the item in a range of one axis.

@@ -296,6 +296,12 @@ impl<'a> Parts<'a> {
         over(logical, names, stmt, &symbol)
     }
 
+    /// The function where there is nothing to do.
+    pub(super) fn nothing(mut self) -> Function {
+        self.function.body.clear();
+        self.function.with_unused()
+    }
+
     pub(super) fn finish(mut self, body: Vec<Stmt>) -> Function {
         self.function.body.extend(body);
         self.function.with_unused()

@@ -97,6 +97,8 @@ pub struct Subject {
     /// For each element in row-major order, the slot that holds it.
     pub slot_of: Vec<usize>,
     pub slots: usize,
+    /// Whether its layout has padding at some size.
+    pub padded: bool,
     /// Whether its layout has no inverse in closed form.
     pub searched: bool,
     /// The values of its symbols.
@@ -104,23 +106,19 @@ pub struct Subject {
 }
 
 impl Subject {
-    fn padded(&self) -> bool {
-        self.slots > self.slot_of.len()
-    }
-
     /// What its memory holds when the elements of a dense tensor were put there, over bytes of 0xAA.
     pub fn packed(&self, dense: &[u8], source: Elements) -> Vec<u8> {
         let mut memory = vec![0xAA; self.elements.bytes(self.slots)];
         // Texels are written whole.
         let zero = self.image.is_some().then(|| vec![0; self.elements.bits.div_ceil(8)]);
         match self.fill.clone().or(zero) {
-            Some(value) if self.padded() => {
+            Some(value) if self.padded => {
                 for slot in 0..memory.len() * 8 / self.elements.bits {
                     self.elements.set(&mut memory, slot, &value);
                 }
             }
             // The bits of a last byte that is not full.
-            _ if !self.padded() && self.elements.bits < 8 => memory.fill(0),
+            _ if !self.padded && self.elements.bits < 8 => memory.fill(0),
             _ => {}
         }
         for (k, slot) in self.slot_of.iter().enumerate() {
@@ -276,7 +274,7 @@ fn into_layout(to: &Subject, fill: &str, name: &str) -> Vec<(String, Vec<usize>,
     match (to.searched, to.elements.bits < 8) {
         (true, true) => one(1),
         (true, false) => {
-            let fills = to.padded() && to.fill.is_some();
+            let fills = to.padded && to.fill.is_some();
             let before = fills.then(|| (fill.to_owned(), vec![slots], false));
             before.into_iter().chain(one(to.slot_of.len())).collect()
         }
