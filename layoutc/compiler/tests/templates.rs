@@ -4,11 +4,13 @@
 #![allow(clippy::expect_used, reason = "a test")]
 
 mod common;
+mod hostile;
 
 use std::process::Command;
 use std::time::Instant;
 
 use common::{Build, ZERO, manifest, row_major, tensor};
+use hostile::{CONFINED, FINE, HOSTILE, hostile_template};
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::diagnostic::Diagnostic;
 use layoutc_compiler::emit::dialect::{C, CUDA, OPENCL};
@@ -61,144 +63,6 @@ fn long_texts_are_refused() {
         assert_eq!(with(template).unwrap_err().code, Code::TemplateOutput, "{template}");
     }
     assert_eq!(with("{{ '%9999d'|format(1) }}").unwrap_err().code, Code::TemplateSyntax);
-}
-
-/// Templates that would take a machine down, by what they do.
-const HOSTILE: &[(&str, &str)] = &[
-    ("loops", "{% for a in range(10000) %}{% for b in range(10000) %}{% endfor %}{% endfor %}"),
-    ("a long range", "{% for a in range(10**8) %}{{ a }}{% endfor %}"),
-    ("a long list", "{{ range(10**8)|list|length }}"),
-    ("a huge power", "{{ 10**1000000 }}"),
-    ("a loop in itself", "{% for a in [1] recursive %}{{ loop([1]) }}{% endfor %}"),
-    ("an include of itself", "{% include 'c/header.h.j2' %}"),
-    ("an include of many", "{% for a in range(10**6) %}{% include 'c/header.h.j2' %}{% endfor %}"),
-    ("an extends of itself", "{% extends 'c/header.h.j2' %}"),
-    ("an import of itself", "{% import 'c/header.h.j2' as x %}{{ x.y }}"),
-    ("a macro of itself", "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}"),
-    ("a macro twice", "{% macro m(n) %}{{ m(n) }}{{ m(n) }}{% endmacro %}{{ m(1) }}"),
-    (
-        "a caller of itself",
-        "{% macro m() %}{% call m() %}{{ caller() }}{% endcall %}{% endmacro %}{% call m() %}x{% endcall %}",
-    ),
-    ("a repeated text", "{{ 'x' * 2000000000 }}"),
-    ("a repeated text unused", "{% set x = 'x' * 2000000000 %}{{ x|length }}"),
-    ("a repeated list", "{{ ([1] * 2000000000)|length }}"),
-    ("repetitions of repetitions", "{% set x = 'x' * 100000 * 100000 %}{{ x|length }}"),
-    ("format", "{{ '%999999999d'|format(1) }}"),
-    ("indent", "{{ 'a\nb'|indent(1000000000) }}"),
-    ("join", "{{ range(10000)|join('x' * 1000000) }}"),
-    ("center", "{{ 'a'|center(1000000000) }}"),
-    ("replace", "{{ ('x' * 100000)|replace('x', 'x' * 100000)|length }}"),
-    ("replace of nothing", "{{ ('x' * 100000)|replace('', 'x' * 100000)|length }}"),
-    ("a batch", "{{ [1]|batch(1000000000, 1)|list }}"),
-    ("slices", "{{ [1]|slice(1000000000)|list }}"),
-    ("upper", "{{ ('x' * 2000000000)|upper|list|join }}"),
-    (
-        "a concatenation",
-        "{% set n = namespace(x='x') %}{% for a in range(60) %}{% set n.x = n.x ~ n.x %}{% endfor %}{{ n.x|length }}",
-    ),
-    (
-        "a sum of texts",
-        "{% set n = namespace(x='x') %}{% for a in range(60) %}{% set n.x = n.x + n.x %}{% endfor %}{{ n.x|length }}",
-    ),
-    (
-        "a sum of lists",
-        "{% set n = namespace(x=[1]) %}{% for a in range(60) %}{% set n.x = n.x + n.x %}{% endfor %}{{ n.x|list|length }}",
-    ),
-    (
-        "a chain of lists",
-        "{% set n = namespace(x=[1]) %}{% for a in range(60) %}{% set n.x = n.x|chain(n.x) %}{% endfor %}{{ n.x|list|length }}",
-    ),
-    (
-        "nested lists",
-        "{% set n = namespace(x=[1]) %}{% for a in range(60) %}{% set n.x = [n.x, n.x] %}{% endfor %}{{ n.x }}",
-    ),
-    (
-        "nested lists as JSON",
-        "{% set n = namespace(x=[1]) %}{% for a in range(60) %}{% set n.x = [n.x, n.x] %}{% endfor %}{{ n.x|tojson|length }}",
-    ),
-    (
-        "nested lists as a text",
-        "{% set n = namespace(x=[1]) %}{% for a in range(60) %}{% set n.x = [n.x, n.x] %}{% endfor %}{{ n.x ~ '' }}",
-    ),
-    (
-        "nested lists sorted",
-        "{% set n = namespace(x=[1]) %}{% for a in range(60) %}{% set n.x = [n.x, n.x] %}{% endfor %}{{ n.x|sort|length }}",
-    ),
-    (
-        "nested lists compared",
-        "{% set n = namespace(x=[1], y=[1]) %}{% for a in range(60) %}{% set n.x = [n.x, n.x] %}{% set n.y = [n.y, n.y] %}{% endfor %}{{ n.x == n.y }}",
-    ),
-    ("a list in itself", "{% set n = namespace() %}{% set n.x = n %}{{ n }}"),
-    (
-        "nested 100000 deep",
-        "{% set n = namespace(x=[]) %}{% for a in range(100000) %}{% set n.x = [n.x] %}{% endfor %}{{ n.x }}",
-    ),
-    (
-        "captures",
-        "{% set n = namespace(x='xx') %}{% for a in range(60) %}{% set n.x %}{{ n.x }}{{ n.x }}{% endset %}{% endfor %}",
-    ),
-    (
-        "filter blocks",
-        "{% filter upper %}{% for a in range(10**8) %}xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx{% endfor %}{% endfilter %}",
-    ),
-    (
-        "doubling macros",
-        "{% macro m(x, n) %}{% if n > 0 %}{{ m(x ~ x, n - 1) }}{% else %}{{ x|length }}{% endif %}{% endmacro %}{{ m('xx', 50) }}",
-    ),
-    (
-        "raw text in loops",
-        "{% for a in range(100000) %}xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx{% endfor %}",
-    ),
-    ("an undefined variable", "{{ nothing }}"),
-    ("an undefined attribute", "{{ tensors[0].a.b }}"),
-    ("an undefined filter", "{{ 1|nothing }}"),
-    ("an open block", "{% for a in [1] %}"),
-    ("an open expression", "{{ 1"),
-    ("an unknown tag", "{% nothing %}"),
-    ("a division by zero", "{{ 1 // 0 }}"),
-    ("20,000 parentheses", ""),
-    ("5,000 ifs", ""),
-    ("200,000 terms", ""),
-    ("20,000 lists", ""),
-    ("200,000 filters", ""),
-    ("200,000 attributes", ""),
-    ("200,000 nots", ""),
-];
-
-/// What no bound of the renderer stops: it takes memory or time before the engine counts a step, or exhausts the stack
-/// of the template parser. The command line renders a project's templates in a confined process first.
-const CONFINED: &[&str] = &[
-    "a concatenation",
-    "a sum of texts",
-    "a sum of lists",
-    "nested lists as a text",
-    "nested lists compared",
-    "a list in itself",
-    "nested 100000 deep",
-    "200,000 terms",
-    "200,000 filters",
-    "200,000 attributes",
-    "200,000 nots",
-];
-
-/// What ends well: a width that is cut down, a list of two, 60 MB of text.
-const FINE: &[&str] = &["indent", "nested lists sorted", "raw text in loops"];
-
-fn hostile_template(name: &str) -> String {
-    let deep = |open: &str, inside: &str, close: &str, count: usize| {
-        format!("{}{inside}{}", open.repeat(count), close.repeat(count))
-    };
-    match name {
-        "20,000 parentheses" => format!("{{{{ {} }}}}", deep("(", "1", ")", 20_000)),
-        "5,000 ifs" => deep("{% if true %}", "x", "{% endif %}", 5000),
-        "200,000 terms" => format!("{{{{ {} }}}}", deep("", "1", " + 1", 200_000)),
-        "20,000 lists" => format!("{{{{ {} }}}}", deep("[", "1", "]", 20_000)),
-        "200,000 filters" => format!("{{{{ {} }}}}", deep("", "'x'", "|upper", 200_000)),
-        "200,000 attributes" => format!("{{{{ {} }}}}", deep("", "tensors", ".a", 200_000)),
-        "200,000 nots" => format!("{{{{ {} }}}}", deep("not ", "true", "", 200_000)),
-        _ => HOSTILE.iter().find(|(known, _)| *known == name).map_or("", |row| row.1).to_owned(),
-    }
 }
 
 /// Renders one hostile template in a process of its own; see the next test.

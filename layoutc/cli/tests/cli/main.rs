@@ -8,6 +8,9 @@ mod commands;
 mod editors;
 mod examples;
 mod explain;
+mod hostile;
+#[path = "../../../compiler/tests/hostile/mod.rs"]
+mod hostile_templates;
 mod index;
 mod inspect;
 mod project;
