@@ -88,6 +88,7 @@ codes! {
     NameCollision "name::collision" "two generated identifiers are equal"
     LimitGenerated "limit::generated" "the generated arithmetic leaves its limits"
     LimitIndexType "limit::index_type" "a tensor does not fit the index type"
+    TemplateMissing "template::missing" "a target names a template that is not there"
     TemplateSyntax "template::syntax" "a template is not well-formed or misuses a value"
     TemplateUndefined "template::undefined" "a template uses a value that the model does not have"
     TemplateFuel "template::fuel" "a template takes too many steps"

@@ -228,7 +228,7 @@ pub struct TargetOwn {
     pub template: String,
     /// The extension of the files, without the dot; without it, what the template's name has before `.j2`.
     pub extension: String,
-    /// Where the table stands in the file.
+    /// Where the template is named in the file.
     #[serde(skip)]
     pub span: Range<usize>,
 }

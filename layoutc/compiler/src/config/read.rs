@@ -355,6 +355,7 @@ impl Reader<'_> {
             fault.help.push("write a file of a language with comments".to_owned());
             return None;
         }
+        let span = find(table, "template").map_or(span, |(_, span)| span);
         Some(TargetOwn { template, extension, span })
     }
 

@@ -29,6 +29,7 @@ use self::language::{C_FILES, Language};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::model::Manifest;
+use crate::nearest::nearest;
 use crate::plan::lower::PlanError;
 use crate::seal;
 
@@ -126,6 +127,9 @@ pub fn emit(
     out_stem: &str,
     templates: &Templates,
 ) -> Result<Vec<Output>, Vec<Diagnostic>> {
+    if let Some(fault) = settings.own.as_ref().and_then(|own| missing(own, templates)) {
+        return Err(vec![fault]);
+    }
     let mut unit = unit::build(manifest, settings, out_stem)?;
     unit.stamp = stamp(&unit, templates);
     let model = serde_json::to_value(&unit)
@@ -142,6 +146,21 @@ pub fn emit(
         }
     }
     if faults.is_empty() { Ok(outputs) } else { Err(faults) }
+}
+
+/// The fault of a target whose template is not there.
+fn missing(own: &OwnFile, templates: &Templates) -> Option<Diagnostic> {
+    if templates.get(&own.template).is_some() {
+        return None;
+    }
+    let message = format!("there is no template `{}`", own.template.escape_debug());
+    let fault = Diagnostic::error(Code::TemplateMissing, message, own.place.clone(), "");
+    let known = templates.user.keys().map(String::as_str);
+    let near = nearest(&own.template, known.chain(render::BUILT_IN.iter().map(|row| row.0)));
+    Some(match near {
+        Some(near) => fault.help(format!("did you mean `{near}`?")),
+        None => fault.help("templates lie below `templates-dir`, which is `templates` by default"),
+    })
 }
 
 /// The templates, each with the path of what it writes.
