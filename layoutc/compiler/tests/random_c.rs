@@ -4,8 +4,7 @@
 #![allow(clippy::disallowed_methods, reason = "writes sources and runs compilers")]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "helpers of tests")]
 
-#[path = "../../algebra/tests/random/mod.rs"]
-mod random;
+mod random_manifest;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -13,12 +12,9 @@ use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use layoutc_compiler::codes::Code;
 use layoutc_compiler::config::Config;
-use layoutc_compiler::diagnostic::Severity;
-use layoutc_compiler::{LoadError, Sources, check, emit};
-use random::generate::{self, Kinds};
-use random::{Case, Facts, MapItem, Random, Step, Tree, Truth, bin, truth};
+use random_manifest::random::{self, Case, Facts, MapItem, Random, Step, Tree, Truth, bin, truth};
+use random_manifest::{Fill, Manifest, Tensor, bits, built, dtypes, full, manifest};
 
 const STRICT: &[&str] = &[
     "-std=c99",
@@ -58,142 +54,6 @@ fn compilers() -> Vec<Compiler> {
         assert_eq!(found.len(), C.len(), "gcc, clang and tcc must all be there");
     }
     found
-}
-
-fn full() -> bool {
-    std::env::var("LAYOUTC_FULL").is_ok_and(|v| v == "1")
-}
-
-/// Element types by name: bits of an element, and whether it is an integer.
-const TYPES: &[(&str, i64, bool)] = &[
-    ("f64", 64, false),
-    ("f32", 32, false),
-    ("f16", 16, false),
-    ("bf16", 16, false),
-    ("f8e4m3fn", 8, false),
-    ("f8e5m2", 8, false),
-    ("f8e8m0fnu", 8, false),
-    ("f4e2m1fn", 4, false),
-    ("i64", 64, true),
-    ("i32", 32, true),
-    ("i16", 16, true),
-    ("i8", 8, true),
-    ("i4", 4, true),
-    ("i2", 2, true),
-    ("u64", 64, true),
-    ("u32", 32, true),
-    ("u16", 16, true),
-    ("u8", 8, true),
-    ("u4", 4, true),
-    ("u2", 2, true),
-    ("u1", 1, true),
-    ("bool", 8, true),
-    ("c64", 64, false),
-    ("c128", 128, false),
-    ("f32x4", 128, false),
-    ("i8x3", 24, false),
-    ("u16x2", 32, false),
-    ("f64x8", 512, false),
-    ("i32x16", 512, false),
-];
-
-/// What pack writes to padding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fill {
-    Zero,
-    One,
-    Nothing,
-}
-
-#[derive(Debug, Clone)]
-struct Tensor {
-    name: String,
-    dtype: &'static str,
-    fill: Fill,
-    high_first: bool,
-    case: Case,
-}
-
-#[derive(Debug, Clone)]
-struct Manifest {
-    tensors: Vec<Tensor>,
-    converts: Vec<(usize, usize)>,
-    /// Values of `batch` to run; one, unused, without a symbol.
-    sizes: Vec<i64>,
-}
-
-fn bits(dtype: &str) -> i64 {
-    TYPES.iter().find(|row| row.0 == dtype).unwrap().1
-}
-
-impl Manifest {
-    fn text(&self) -> String {
-        let mut text = String::new();
-        if let Some(facts) = self.tensors[0].case.symbol {
-            let Facts { min, max, multiple } = facts;
-            writeln!(text, "symbol batch min={min} max={max} multiple={multiple}").unwrap();
-        }
-        for tensor in &self.tensors {
-            text.push_str(&tensor.text());
-        }
-        for (from, to) in &self.converts {
-            let (from, to) = (&self.tensors[*from].name, &self.tensors[*to].name);
-            writeln!(text, "convert {from} to={to}").unwrap();
-        }
-        text
-    }
-}
-
-impl Tensor {
-    fn text(&self) -> String {
-        let mut text = format!("tensor {} dtype={} {{\n    shape {{ ", self.name, self.dtype);
-        for (k, (axis, extent)) in self.case.axes.iter().enumerate() {
-            if k == 0 && self.case.symbol.is_some() {
-                write!(text, "{axis} batch; ").unwrap();
-            } else {
-                write!(text, "{axis} {extent}; ").unwrap();
-            }
-        }
-        text.push_str("}\n");
-        if self.high_first {
-            text.push_str("    nibbles high-first\n");
-        }
-        text.push_str("    layout {\n");
-        for line in self.case.lines() {
-            writeln!(text, "        {line}").unwrap();
-        }
-        let fill = match self.fill {
-            Fill::Zero => "0",
-            Fill::One => "1",
-            Fill::Nothing => "none",
-        };
-        writeln!(text, "        fill {fill}\n    }}\n}}").unwrap();
-        text
-    }
-}
-
-struct Memory(String);
-
-impl Sources for Memory {
-    fn load(&self, _path: &str) -> Result<String, LoadError> {
-        Ok(self.0.clone())
-    }
-}
-
-/// The outputs by name; `None` when the layout with a symbol is not proven.
-fn compiled(text: &str) -> Option<BTreeMap<String, String>> {
-    let config = Config::default();
-    let checked = check(&Memory(text.to_owned()), &["m.kdl".to_owned()], &config);
-    let errors: Vec<_> =
-        checked.diagnostics.iter().filter(|d| d.severity == Severity::Error).collect();
-    if text.starts_with("symbol") && errors.iter().any(|d| d.code == Code::MapUnproven) {
-        return None;
-    }
-    assert!(errors.is_empty(), "{errors:#?}\n{text}");
-    let outputs = emit(&checked, &config, &BTreeMap::new());
-    let outputs = outputs.unwrap_or_else(|faults| panic!("{faults:#?}\n{text}"));
-    let name = |path: &str| path.rsplit('/').next().unwrap().to_owned();
-    Some(outputs.into_iter().map(|output| (name(&output.path), output.text)).collect())
 }
 
 const HELPERS: &str = r#"
@@ -504,7 +364,7 @@ fn run_program(folder: &Path, compiler: Compiler, sources: &[&str], what: &str, 
 
 fn run(what: &str, number: usize, manifest: &Manifest, all: bool) {
     let text = manifest.text();
-    let outputs = compiled(&text).unwrap();
+    let outputs = built(&text, &Config::default()).unwrap().1;
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
         .join(format!("random_c_{}", what.replace(' ', "_")));
     std::fs::create_dir_all(&folder).unwrap();
@@ -529,76 +389,6 @@ fn run(what: &str, number: usize, manifest: &Manifest, all: bool) {
     }
 }
 
-/// Tensors of one shape; those before the last two are of one element type and converted into one another.
-fn manifest(random: &mut Random, count: usize) -> Manifest {
-    let symbol = random.once_in(3).then(|| {
-        let multiple = *random.pick(&[1, 1, 2, 4, 8]);
-        Facts { min: random.between(0, 1), max: 64, multiple }
-    });
-    let axes = loop {
-        let rank = random.below(4) + usize::from(symbol.is_some() || !random.once_in(10));
-        let least = i64::from(symbol.is_some() || !random.once_in(15));
-        let mut axes: Vec<(String, i64)> = (0..rank)
-            .map(|k| (["a", "b", "c", "d"][k].to_owned(), random.between(least, 12)))
-            .collect();
-        if let Some(facts) = symbol {
-            axes[0].1 = facts.multiple;
-        }
-        if axes.iter().map(|(_, e)| e).product::<i64>() <= 400 {
-            break axes;
-        }
-    };
-    let sizes: Vec<i64> = match symbol {
-        None => vec![0],
-        Some(facts) => (0..3)
-            .map(|_| facts.multiple * random.between(i64::from(facts.min > 0), 16 / facts.multiple))
-            .collect(),
-    };
-    let shared = random.pick(TYPES).0;
-    let mut tensors: Vec<Tensor> = Vec::new();
-    while tensors.len() < count {
-        let dtype = if tensors.len() + 2 < count { shared } else { random.pick(TYPES).0 };
-        let (_, width, integer) = *TYPES.iter().find(|row| row.0 == dtype).unwrap();
-        let kinds = Kinds {
-            bits: symbol.is_none() && random.once_in(5),
-            skews: symbol.is_none() && random.once_in(5),
-            empty: true,
-            symbol: symbol.is_some(),
-            element_bits: width,
-        };
-        let case = generate::good_of(random, kinds, &axes, symbol);
-        let small = |size: &i64| {
-            let case = if symbol.is_some() { case.at(*size) } else { case.clone() };
-            truth(&case).is_ok_and(|truth| truth.physical_elements <= 30_000)
-        };
-        if !sizes.iter().all(small) || truth(&case).is_err() {
-            continue;
-        }
-        let fill = match random.below(4) {
-            0 => Fill::Nothing,
-            1 if integer => Fill::One,
-            _ => Fill::Zero,
-        };
-        let fill = if dtype.starts_with('i') && width == 2 && fill == Fill::One {
-            Fill::Zero
-        } else {
-            fill
-        };
-        let fill = if dtype == "f8e8m0fnu" { Fill::Nothing } else { fill };
-        let high_first = width < 8 && random.once_in(2);
-        let tensor = Tensor { name: format!("t{}", tensors.len()), dtype, fill, high_first, case };
-        let alone =
-            Manifest { tensors: vec![tensor.clone()], converts: Vec::new(), sizes: Vec::new() };
-        if compiled(&alone.text()).is_some() {
-            tensors.push(tensor);
-        }
-    }
-    let common = count - 2;
-    let converts =
-        (0..common).map(|from| (from, (from + 1) % common)).filter(|(a, b)| a != b).collect();
-    Manifest { tensors, converts, sizes }
-}
-
 #[test]
 fn random_manifests_give_c_that_agrees_with_the_oracle() {
     let (manifests, tensors) = if full() { (50, 6) } else { (6, 6) };
@@ -606,7 +396,8 @@ fn random_manifests_give_c_that_agrees_with_the_oracle() {
     for seed in 0..manifests {
         let ran = catch_unwind(|| {
             let mut random = Random::new(u64::try_from(seed).unwrap() + 3_000_000);
-            let manifest = manifest(&mut random, tensors);
+            let config = Config::default();
+            let manifest = manifest(&mut random, tensors, &config, &dtypes(), |_, tensor| tensor);
             run(&format!("seed {seed}"), seed, &manifest, full());
         });
         if let Err(panic) = ran {
@@ -623,7 +414,7 @@ fn fixed(name: &str, dtype: &'static str, axes: &[(&str, i64)], steps: Vec<Step>
     let axes = axes.iter().map(|(axis, extent)| ((*axis).to_owned(), *extent)).collect();
     let symbol = Some(Facts { min: 0, max: 4096, multiple: 1 });
     let case = Case { axes, symbol, element_bits: bits(dtype), steps };
-    Tensor { name: name.to_owned(), dtype, fill: Fill::Zero, high_first: false, case }
+    Tensor { name: name.to_owned(), dtype, fill: Fill::Zero, high_first: false, memory: None, case }
 }
 
 #[test]

@@ -5,6 +5,7 @@
 mod arguments;
 mod book;
 mod build;
+mod examples;
 mod explain;
 mod index;
 mod inspect;

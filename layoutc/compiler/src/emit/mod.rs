@@ -134,7 +134,10 @@ pub fn emit(
     let mut faults = Vec::new();
     for (name, path) in wanted(settings, &unit, out_stem) {
         match render::render(templates, &name, &model, fuel(manifest, templates)) {
-            Ok(text) => outputs.push(Output { text: seal::seal(&path, &tidy(&text)), path }),
+            Ok(text) => {
+                let text = if settings.own.is_some() { ended(text) } else { tidy(&text) };
+                outputs.push(Output { text: seal::seal(&path, &text), path });
+            }
             Err(fault) => faults.push(fault),
         }
     }
@@ -177,6 +180,11 @@ fn stamp(unit: &model::Unit, templates: &Templates) -> String {
     // 31 bits: an `int` everywhere.
     let value = u32::from_str_radix(hex.as_str().get(..8).unwrap_or("0"), 16).unwrap_or(0);
     format!("0x{:08X}", value & 0x7FFF_FFFF)
+}
+
+/// A target of the user's own says itself where its lines are empty; its files end with a line.
+fn ended(text: String) -> String {
+    if text.is_empty() || text.ends_with('\n') { text } else { text + "\n" }
 }
 
 /// No blanks at line ends, no two empty lines in a row, one line end at the end.

@@ -175,10 +175,16 @@ fn environment<'t>(
     for (name, dialect) in
         [("c", c), ("c_plain", plain), ("opencl", dialects.opencl), ("cuda", dialects.cuda)]
     {
-        environment.add_filter(name, move |value: &Value| tree_text(value, Style::C(dialect)));
+        environment.add_filter(name, move |value: &Value, depth: Rest<usize>| {
+            tree_text(value, Style::C(dialect), &depth)
+        });
     }
-    environment.add_filter("code", move |value: &Value| tree_text(value, Style::C(dialects.own)));
-    environment.add_filter("python", |value: &Value| tree_text(value, Style::Python));
+    environment.add_filter("code", move |value: &Value, depth: Rest<usize>| {
+        tree_text(value, Style::C(dialects.own), &depth)
+    });
+    environment.add_filter("python", |value: &Value, depth: Rest<usize>| {
+        tree_text(value, Style::Python, &depth)
+    });
     environment.add_filter("prototype", move |value: &Value, language: Rest<String>| {
         let dialect = dialects.find(language.first())?;
         parse::<Function>(value).map(|function| print::prototype(dialect, &function))
@@ -298,19 +304,24 @@ fn parse<T: serde::de::DeserializeOwned>(value: &Value) -> Result<T, Error> {
     })
 }
 
-/// An expression, a list of statements (indented by one level), or the body of a function.
-fn tree_text(value: &Value, style: Style) -> Result<String, Error> {
+/// The deepest indentation that a filter prints.
+const MAX_INDENT: usize = 32;
+
+/// An expression, or a statement, a list of them, the body of a function: indented by `depth` levels, by one if none is
+/// given.
+fn tree_text(value: &Value, style: Style, depth: &[usize]) -> Result<String, Error> {
+    let depth = depth.first().copied().unwrap_or(1).min(MAX_INDENT);
     if value.kind() == minijinja::value::ValueKind::Seq {
         let body: Vec<Stmt> = parse(value)?;
-        return Ok(print::stmts(style, &body, 1));
+        return Ok(print::stmts(style, &body, depth));
     }
     if value.get_attr("body").is_ok_and(|body| !body.is_undefined())
         && value.get_attr("params").is_ok_and(|params| !params.is_undefined())
     {
-        return parse::<Function>(value).map(|function| print::body(style, &function));
+        return parse::<Function>(value).map(|function| print::body(style, &function, depth));
     }
     if let Ok(stmt) = parse::<Stmt>(value) {
-        return Ok(print::stmts(style, &[stmt], 1));
+        return Ok(print::stmts(style, &[stmt], depth));
     }
     parse::<Expr>(value).map(|tree| print::expr(style, &tree))
 }

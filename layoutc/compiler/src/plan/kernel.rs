@@ -6,6 +6,7 @@
 //! where it belongs, and padding is filled by a kernel that runs first. Coalescing and blocking are not its business.
 
 use layoutc_algebra::expr::Expr as Algebra;
+use layoutc_algebra::layout::Verdict;
 
 use super::Context;
 use super::image::{self, Image, LANES};
@@ -173,7 +174,7 @@ impl Move<'_, '_> {
             value,
             through: None,
         };
-        body.extend(self.gather(vec![Expr::name(&slot)], &store)?);
+        body.extend(self.gather(vec![Expr::name(&slot)], &store, true)?);
         Ok(Kernel { function: self.parts.finish(body), range: vec![slots] })
     }
 
@@ -191,17 +192,8 @@ impl Move<'_, '_> {
         let first = super::lower::multiply(Expr::name(&byte), Expr::int(per_byte))?;
         let last = super::lower::add(first.clone(), Expr::int(per_byte))?.min(slots);
         body.push(Stmt::Let { name: end.clone(), value: last });
-        body.extend(self.constant_fill()?);
-        let writes_all = match self.to {
-            Home::Dense(_) => true,
-            Home::Layout(context) => context.fills() || context.layout.valid.is_none(),
-        };
-        if writes_all {
-            body.push(Stmt::StoreByte {
-                buffer: buffer.clone(),
-                index: Expr::name(&byte),
-                value: 0,
-            });
+        if let Some(value) = self.rest_of_bytes()? {
+            body.push(Stmt::StoreByte { buffer: buffer.clone(), index: Expr::name(&byte), value });
         }
         let through = Some(context.function("store"));
         let index = Expr::name(&slot);
@@ -211,7 +203,7 @@ impl Move<'_, '_> {
             value,
             through: through.clone(),
         };
-        let each = self.gather(vec![Expr::name(&slot)], &store)?;
+        let each = self.gather(vec![Expr::name(&slot)], &store, false)?;
         body.push(Stmt::For { name: slot, from: first, to: Expr::name(&end), step: 1, body: each });
         Ok(Kernel { function: self.parts.finish(body), range: vec![bytes] })
     }
@@ -241,7 +233,7 @@ impl Move<'_, '_> {
         let args: Vec<Expr> = head.collect();
         let put = |value| Stmt::Put { function: function.clone(), args: args.clone(), value };
         if image.per_texel == 1 {
-            body.extend(self.gather(place, &put)?);
+            body.extend(self.gather(place, &put, true)?);
         } else {
             let texel = self.parts.local("texel");
             let element = context.tensor.dtype.to_string();
@@ -259,7 +251,7 @@ impl Move<'_, '_> {
             let column = super::lower::add(first, Expr::name(&lane))?;
             let physical = at.into_iter().chain([Expr::name(&along)]).collect();
             let mut each = vec![Stmt::Let { name: along, value: column }];
-            each.extend(self.gather(physical, &store)?);
+            each.extend(self.gather(physical, &store, true)?);
             let to = Expr::int(i64::from(LANES));
             body.push(Stmt::For { name: lane, from: Expr::int(0), to, step: 1, body: each });
             body.push(done);
@@ -290,10 +282,7 @@ impl Move<'_, '_> {
         self.parts.remark("A single work item moves all: elements share bytes, and the layout has no inverse in closed form.");
         let mut body = vec![work_item(&item, Expr::int(1)), Stmt::Unused { name: item }];
         let bytes = lower(&buffer_bytes(context, &context.layout.physical_elements)?, &symbol)?;
-        if context.fills() || context.layout.physical_elements.as_const().is_none_or(|n| n % 8 != 0)
-        {
-            let bits = fill_bits(context)?;
-            let value = repeat_in_byte(bits, context.tensor.dtype.element_bits());
+        if let Some(value) = self.rest_of_bytes()? {
             let byte = self.parts.local("byte");
             let (buffer, index) = (self.parts.buffer_name(1), Expr::name(&byte));
             let store = vec![Stmt::StoreByte { buffer, index, value }];
@@ -313,6 +302,16 @@ impl Move<'_, '_> {
         let store = Stmt::Store { buffer, index, value, through };
         body.extend(over(axes, names, store, &symbol)?);
         Ok(Kernel { function: self.parts.finish(body), range: vec![Expr::int(1)] })
+    }
+
+    /// What bytes of packed elements hold where no element goes; `None` where they keep what they held.
+    fn rest_of_bytes(&self) -> Result<Option<u8>, PlanError> {
+        let Home::Layout(context) = self.to else { return Ok(Some(0)) };
+        if context.fills() {
+            let bits = fill_bits(context)?;
+            return Ok(Some(repeat_in_byte(bits, context.tensor.dtype.element_bits())));
+        }
+        Ok((!is_padded(context)).then_some(0))
     }
 
     /// The kernel that writes the fill value to every slot, padding or not.
@@ -348,7 +347,7 @@ impl Move<'_, '_> {
     fn constant_fill(&mut self) -> Result<Option<Stmt>, PlanError> {
         let Home::Layout(context) = self.to else { return Ok(None) };
         let image = self.to.image()?.is_some();
-        if context.layout.valid.is_none() || !(context.fills() || image) {
+        if !is_padded(context) || !(context.fills() || image) {
             return Ok(None);
         }
         // Texels are written whole: padding in an image gets 0 where nothing else is asked for.
@@ -361,6 +360,7 @@ impl Move<'_, '_> {
         &mut self,
         physical: Vec<Expr>,
         store: &dyn Fn(Operand) -> Stmt,
+        fill: bool,
     ) -> Result<Vec<Stmt>, PlanError> {
         let to = self.to;
         let context = match to {
@@ -385,7 +385,7 @@ impl Move<'_, '_> {
             body.push(Stmt::Declare { names: names.clone() });
         }
         let found = store(self.source(&names)?);
-        if context.layout.valid.is_none() && context.layout.inverse.is_some() {
+        if !is_padded(context) {
             if !names.is_empty() {
                 body.push(Stmt::Invoke { name: find, args });
             }
@@ -393,7 +393,7 @@ impl Move<'_, '_> {
             return Ok(body);
         }
         let mut otherwise = Vec::new();
-        if context.fills() || to.image()?.is_some() {
+        if fill && (context.fills() || to.image()?.is_some()) {
             otherwise.push(store(Operand::Element { name: self.parts.fill_name() }));
         }
         let condition = Expr::call(&find, args);
@@ -456,6 +456,11 @@ impl Move<'_, '_> {
             }
         }
     }
+}
+
+/// Whether there are slots without an element.
+fn is_padded(context: &Context<'_>) -> bool {
+    context.layout.verdict == Verdict::Padded
 }
 
 /// The number of the item in a range of one axis.

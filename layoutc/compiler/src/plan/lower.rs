@@ -253,9 +253,8 @@ fn op_range(op: BinOp, a: Range, b: Range) -> Range {
         BinOp::Sub => op_range(BinOp::Add, a, negated(b)),
         BinOp::Mul => product(a, b),
         BinOp::FloorDiv => {
-            let (Some(least), true) = (b.low, b.low.is_some_and(|low| low > 0)) else {
-                return Range::ANY;
-            };
+            // A divisor is positive wherever it divides; it may be 0 where a symbol leaves no element to ask for.
+            let Some(least) = b.low.map(|low| low.max(1)) else { return Range::ANY };
             // Towards zero the quotient shrinks: only the least divisor can make it large.
             let low = a.low.map(|low| if low >= 0 { 0 } else { low.div_euclid(least) });
             let exact = b.high == Some(least);

@@ -15,11 +15,11 @@ pub fn stmts(style: Style, body: &[Stmt], depth: usize) -> String {
     }
 }
 
-/// The body of a function, indented by one level.
-pub fn body(style: Style, function: &Function) -> String {
+/// The body of a function, each line indented by `depth` levels.
+pub fn body(style: Style, function: &Function, depth: usize) -> String {
     match style {
-        Style::C(dialect) => write(dialect, &function.params, &function.body, 1),
-        Style::Python => python::stmts(&function.body, 1),
+        Style::C(dialect) => write(dialect, &function.params, &function.body, depth),
+        Style::Python => python::stmts(&function.body, depth),
     }
 }
 

@@ -41,6 +41,7 @@
 
 #define LAYOUTC_CUDA_SHIM 1
 
+#define __CUDACC__ 1
 #define __global__
 #define __device__
 #define __host__

@@ -1,0 +1,449 @@
+//! Moves of whole tensors on OpenCL and CUDA: what is read, what has to come out, and the job and the driver that run
+//! the kernels and compare every byte.
+#![allow(
+    dead_code,
+    unreachable_pub,
+    missing_docs,
+    missing_debug_implementations,
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "shared by several tests, writes files"
+)]
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use super::gpu::{self, Platform};
+
+/// The channels of an image that holds elements of a type: as the runner of OpenCL calls them, and CUDA.
+pub fn channels(dtype: &str) -> Option<(&'static str, &'static str)> {
+    let all = [
+        ("f32", "f32", "cudaCreateChannelDesc<float4>()"),
+        ("f32x4", "f32", "cudaCreateChannelDesc<float4>()"),
+        ("f16x4", "f16", "cudaCreateChannelDesc(16, 16, 16, 16, cudaChannelFormatKindFloat)"),
+        ("u8x4", "u8", "cudaCreateChannelDesc<uchar4>()"),
+        ("f16", "f16", "cudaCreateChannelDesc(16, 16, 16, 16, cudaChannelFormatKindFloat)"),
+        ("i8", "i8", "cudaCreateChannelDesc<char4>()"),
+        ("i16", "i16", "cudaCreateChannelDesc<short4>()"),
+        ("i32", "i32", "cudaCreateChannelDesc<int4>()"),
+        ("u8", "u8", "cudaCreateChannelDesc<uchar4>()"),
+        ("u16", "u16", "cudaCreateChannelDesc<ushort4>()"),
+        ("u32", "u32", "cudaCreateChannelDesc<uint4>()"),
+    ];
+    all.iter().find(|row| row.0 == dtype).map(|row| (row.1, row.2))
+}
+
+/// Reads and writes elements of so many bits.
+#[derive(Clone, Copy)]
+pub struct Elements {
+    pub bits: usize,
+    pub high_first: bool,
+}
+
+impl Elements {
+    fn bytes(self, elements: usize) -> usize {
+        (elements * self.bits).div_ceil(8)
+    }
+
+    fn shift(self, at: usize) -> usize {
+        let shift = at * self.bits % 8;
+        if self.high_first { 8 - self.bits - shift } else { shift }
+    }
+
+    fn get(self, buffer: &[u8], at: usize) -> Vec<u8> {
+        if self.bits < 8 {
+            let mask = (1_u16 << self.bits) - 1;
+            let byte = u16::from(buffer[at * self.bits / 8]) >> self.shift(at) & mask;
+            return vec![u8::try_from(byte).unwrap()];
+        }
+        buffer[at * self.bits / 8..(at + 1) * self.bits / 8].to_vec()
+    }
+
+    fn set(self, buffer: &mut [u8], at: usize, value: &[u8]) {
+        if self.bits < 8 {
+            let mask = u8::try_from(((1_u16 << self.bits) - 1) << self.shift(at)).unwrap();
+            let byte = &mut buffer[at * self.bits / 8];
+            *byte = *byte & !mask | value[0] << self.shift(at) & mask;
+            return;
+        }
+        buffer[at * self.bits / 8..(at + 1) * self.bits / 8].copy_from_slice(value);
+    }
+}
+
+/// How large an image is.
+#[derive(Clone, Copy)]
+pub struct Extents {
+    pub width: usize,
+    pub height: usize,
+    pub images: Option<usize>,
+}
+
+impl Extents {
+    fn is_empty(self) -> bool {
+        self.width * self.height * self.images.unwrap_or(1) == 0
+    }
+}
+
+/// A tensor at one size of its symbols, as somebody who is not the emitter knows it.
+pub struct Subject {
+    pub name: String,
+    pub dtype: String,
+    pub elements: Elements,
+    /// The bits of the fill value of one element; `None` where padding is not written.
+    pub fill: Option<Vec<u8>>,
+    /// The image that it lives in.
+    pub image: Option<Extents>,
+    /// For each element in row-major order, the slot that holds it.
+    pub slot_of: Vec<usize>,
+    pub slots: usize,
+    /// Whether its layout has no inverse in closed form.
+    pub searched: bool,
+    /// The values of its symbols.
+    pub symbols: Vec<i64>,
+}
+
+impl Subject {
+    fn padded(&self) -> bool {
+        self.slots > self.slot_of.len()
+    }
+
+    /// What its memory holds when the elements of a dense tensor were put there, over bytes of 0xAA.
+    pub fn packed(&self, dense: &[u8], source: Elements) -> Vec<u8> {
+        let mut memory = vec![0xAA; self.elements.bytes(self.slots)];
+        // Texels are written whole.
+        let zero = self.image.is_some().then(|| vec![0; self.elements.bits.div_ceil(8)]);
+        match self.fill.clone().or(zero) {
+            Some(value) if self.padded() => {
+                for slot in 0..memory.len() * 8 / self.elements.bits {
+                    self.elements.set(&mut memory, slot, &value);
+                }
+            }
+            // The bits of a last byte that is not full.
+            _ if !self.padded() && self.elements.bits < 8 => memory.fill(0),
+            _ => {}
+        }
+        for (k, slot) in self.slot_of.iter().enumerate() {
+            self.elements.set(&mut memory, *slot, &source.get(dense, k));
+        }
+        memory
+    }
+
+    /// Bytes that no element type takes for NaN, and which differ from what memory starts with.
+    pub fn dense(&self, mut state: u64) -> Vec<u8> {
+        let mut dense = vec![0; self.elements.bytes(self.slot_of.len())];
+        let most = if self.elements.bits < 8 { (1 << self.elements.bits) - 1 } else { 0x3F };
+        for k in 0..self.slot_of.len() {
+            let value: Vec<u8> = (0..self.elements.bits.div_ceil(8))
+                .map(|_| {
+                    state = state
+                        .wrapping_mul(6_364_136_223_846_793_005)
+                        .wrapping_add(1_442_695_040_888_963_407);
+                    u8::try_from(state >> 40 & most).unwrap()
+                })
+                .collect();
+            self.elements.set(&mut dense, k, &value);
+        }
+        dense
+    }
+
+    fn home(&self) -> Memory {
+        match self.image {
+            Some(size) => Memory::Image { dtype: self.dtype.clone(), size },
+            None => Memory::Buffer { bytes: self.elements.bytes(self.slots) },
+        }
+    }
+}
+
+/// A memory at the start of a move.
+#[derive(Clone)]
+pub enum Memory {
+    Buffer { bytes: usize },
+    Image { dtype: String, size: Extents },
+}
+
+/// One move: its kernels with their ranges, what is read, and what has to come out.
+pub struct Move {
+    pub name: String,
+    /// Kernels that run one after another: name, work items along each axis, and whether they take the source too.
+    kernels: Vec<(String, Vec<usize>, bool)>,
+    symbols: Vec<i64>,
+    from: (Memory, String),
+    to: (Memory, String),
+}
+
+impl Memory {
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::Buffer { bytes } => *bytes == 0,
+            Self::Image { size, .. } => size.is_empty(),
+        }
+    }
+}
+
+impl Move {
+    /// Whether OpenCL has no memory for it: none of its objects is empty.
+    fn is_empty(&self) -> bool {
+        self.from.0.is_empty() || self.to.0.is_empty()
+    }
+
+    /// The work items of its largest kernel.
+    fn items(&self) -> usize {
+        let items = self.kernels.iter().map(|(_, range, _)| range.iter().product());
+        items.max().unwrap_or(0)
+    }
+}
+
+/// What is moved: every tensor into its layout and back, and each pair of `converts` (positions, and for each axis of
+/// the source its position in the destination's order of elements). Files of what is read and expected go to `folder`,
+/// `number` in their names.
+pub fn moves(
+    folder: &Path,
+    subjects: &[Subject],
+    converts: &[Convert],
+    number: usize,
+) -> Vec<Move> {
+    let file = |name: String, bytes: &[u8]| {
+        std::fs::write(folder.join(&name), bytes).unwrap();
+        name
+    };
+    let mut all = Vec::new();
+    let mut sources = Vec::new();
+    for (k, tensor) in (1..).zip(subjects) {
+        let name = &tensor.name;
+        let dense = tensor.dense(k);
+        let logical = file(format!("{name}.{number}.logical"), &dense);
+        let packed = tensor.packed(&dense, tensor.elements);
+        let physical = file(format!("{name}.{number}.physical"), &packed);
+        let dense_memory = Memory::Buffer { bytes: dense.len() };
+        all.push(Move {
+            name: format!("{name}_pack"),
+            kernels: into_layout(tensor, &format!("{name}_fill"), &format!("{name}_pack")),
+            symbols: tensor.symbols.clone(),
+            from: (dense_memory.clone(), logical.clone()),
+            to: (tensor.home(), physical.clone()),
+        });
+        let items = if tensor.elements.bits < 8 { dense.len() } else { tensor.slot_of.len() };
+        all.push(Move {
+            name: format!("{name}_unpack"),
+            kernels: vec![(format!("{name}_unpack"), vec![items], true)],
+            symbols: tensor.symbols.clone(),
+            from: (tensor.home(), physical.clone()),
+            to: (dense_memory, logical),
+        });
+        sources.push((dense, physical));
+    }
+    for Convert { from: a, to: b, element, name } in converts {
+        let (from, to) = (&subjects[*a], &subjects[*b]);
+        let (dense, physical) = &sources[*a];
+        let mut ordered = vec![0; dense.len()];
+        for k in 0..to.slot_of.len() {
+            from.elements.set(&mut ordered, k, &from.elements.get(dense, element(k)));
+        }
+        let expected = file(format!("{name}.{number}"), &to.packed(&ordered, from.elements));
+        all.push(Move {
+            kernels: into_layout(to, &format!("{name}_fill"), name),
+            name: name.clone(),
+            symbols: if from.symbols.is_empty() {
+                to.symbols.clone()
+            } else {
+                from.symbols.clone()
+            },
+            from: (from.home(), physical.clone()),
+            to: (to.home(), expected),
+        });
+    }
+    all
+}
+
+/// A conversion.
+pub struct Convert<'a> {
+    pub from: usize,
+    pub to: usize,
+    pub name: String,
+    /// The source's number of the destination's element.
+    pub element: &'a dyn Fn(usize) -> usize,
+}
+
+/// The kernels that write a layout, with the work items that each needs.
+fn into_layout(to: &Subject, fill: &str, name: &str) -> Vec<(String, Vec<usize>, bool)> {
+    let slots = to.slots;
+    let one = |items: usize| vec![(name.to_owned(), vec![items], true)];
+    if let Some(Extents { width, height, images }) = to.image {
+        let range = [Some(width), Some(height), images].into_iter().flatten().collect();
+        return vec![(name.to_owned(), range, true)];
+    }
+    match (to.searched, to.elements.bits < 8) {
+        (true, true) => one(1),
+        (true, false) => {
+            let fills = to.padded() && to.fill.is_some();
+            let before = fills.then(|| (fill.to_owned(), vec![slots], false));
+            before.into_iter().chain(one(to.slot_of.len())).collect()
+        }
+        (false, true) => one(to.elements.bytes(slots)),
+        (false, false) => one(slots),
+    }
+}
+
+/// The job that runs the moves on OpenCL. Ranges are rounded up to whole groups.
+fn job<'a>(moves: impl Iterator<Item = &'a Move>, optimized: bool) -> String {
+    let mut text = String::new();
+    if !optimized {
+        text.push_str("options -cl-opt-disable\n");
+    }
+    text.push_str("program m.cl\nguard 64\n");
+    for a_move in moves {
+        let memory = |name: &str, memory: &Memory, content: String| match memory {
+            Memory::Buffer { bytes } => format!("buffer {name} {bytes} {content}"),
+            Memory::Image { dtype, size: Extents { width, height, images } } => {
+                let channels = channels(dtype).unwrap().0;
+                let images = images.unwrap_or(0);
+                let image = format!("image {name} {channels} {width} {height} {images} {content}");
+                // No device has room for a guard around its greatest image.
+                let greatest = *width.max(height) > 16_000;
+                if greatest { format!("guard 0\n{image}\nguard 64") } else { image }
+            }
+        };
+        let (from, to) = (&a_move.from, &a_move.to);
+        writeln!(text, "{}", memory("from", &from.0, format!("file {}", from.1))).unwrap();
+        writeln!(text, "{}", memory("to", &to.0, "fill 170".to_owned())).unwrap();
+        for (kernel, range, takes_source) in &a_move.kernels {
+            let group: &[usize] = match range.len() {
+                1 => &[16],
+                2 => &[4, 4],
+                _ => &[4, 4, 1],
+            };
+            let global = range.iter().zip(group).map(|(n, g)| (n.div_ceil(*g) * g).to_string());
+            let global = global.collect::<Vec<_>>().join(" ");
+            let local = group.iter().map(usize::to_string).collect::<Vec<_>>().join(" ");
+            let symbols = joined(a_move.symbols.iter().map(|size| format!("i32 {size} ")));
+            let source = if *takes_source { "mem from " } else { "" };
+            writeln!(text, "run {kernel} {global} local {local} args {symbols}{source}mem to")
+                .unwrap();
+        }
+        writeln!(text, "compare to {}\nfree from\nfree to", to.1).unwrap();
+    }
+    text
+}
+
+fn joined(parts: impl Iterator<Item = String>) -> String {
+    parts.collect::<Vec<_>>().concat()
+}
+
+/// The driver that runs the moves with CUDA.
+fn driver(moves: &[Move], stem: &str) -> String {
+    let mut text = format!("#include \"{stem}.cuh\"\n#include \"driver.h\"\n\nint main(void) {{\n");
+    for a_move in moves {
+        // CUDA has no array without texels.
+        let no_array =
+            |memory: &Memory| matches!(memory, Memory::Image { .. }) && memory.is_empty();
+        if no_array(&a_move.from.0) || no_array(&a_move.to.0) {
+            continue;
+        }
+        let memory = |name: &str, memory: &Memory, content: &str| match memory {
+            Memory::Buffer { bytes } => format!("const Buffer {name}(\"{content}\", {bytes});"),
+            Memory::Image { dtype, size: Extents { width, height, images } } => {
+                let channels = channels(dtype).unwrap().1;
+                let images = images.unwrap_or(0);
+                format!(
+                    "const Image {name}(\"{content}\", {channels}, {width}, {height}, {images});"
+                )
+            }
+        };
+        let argument = |name: &str, memory: &Memory, part: &str| match memory {
+            Memory::Buffer { .. } => name.to_owned(),
+            Memory::Image { .. } => format!("{name}.{part}"),
+        };
+        let Move { name, from, to, symbols, .. } = a_move;
+        let symbols = joined(symbols.iter().map(|size| format!("{size}, ")));
+        let (source, target) =
+            (argument("from", &from.0, "texture"), argument("to", &to.0, "surface"));
+        writeln!(
+            text,
+            "    {{\n        {}\n        {}\n        done({name}({symbols}{source}, {target}, nullptr), \"{name}\");\n        to.expect(\"{name}\", \"{}\");\n    }}",
+            memory("from", &from.0, &from.1),
+            memory("to", &to.0, ""),
+            to.1
+        )
+        .unwrap();
+    }
+    text.push_str("    return 0;\n}\n");
+    text
+}
+
+/// The launch ranges that the host's header states, where they are known.
+fn ranges_agree(header: &str, moves: &[Move]) {
+    for (kernel, range, _) in moves.iter().flat_map(|a_move| &a_move.kernels) {
+        for (axis, items) in range.iter().enumerate() {
+            let name = format!("{}_GLOBAL_SIZE_{axis}", kernel.to_uppercase());
+            let line = header.lines().find(|line| line.split(' ').nth(1) == Some(&name));
+            let stated = line.map(|line| line.rsplit(' ').next().unwrap().to_owned());
+            let function = format!("{kernel}_global_size_{axis}(");
+            match stated {
+                Some(stated) => assert_eq!(stated, items.to_string(), "{name}"),
+                None => assert!(header.contains(&function), "neither {name} nor {function}"),
+            }
+        }
+    }
+}
+
+/// Writes job and driver, runs the job on the platforms and the driver on the CPU with one of the compilers, on a GPU
+/// where there is one.
+pub fn run(
+    folder: &Path,
+    outputs: &Outputs<'_>,
+    moves: &[Move],
+    effort: &Effort<'_>,
+) -> Result<(), String> {
+    let Outputs { cl, header, cuh, cu } = outputs;
+    ranges_agree(header, moves);
+    let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).unwrap();
+    write("m.cl", cl);
+    for platform in effort.platforms {
+        // An interpreter is slow: what is large is left to the other platform.
+        let most = if *platform == Platform::Oclgrind { 100_000 } else { usize::MAX };
+        let moves = moves.iter().filter(|a_move| !a_move.is_empty() && a_move.items() <= most);
+        let name = format!("{platform:?}.job");
+        write(&name, &job(moves, effort.optimized));
+        gpu::run_cl(*platform, folder, &[&name])?;
+    }
+    write(&format!("{}.cuh", effort.stem), cuh);
+    write("m.cu", cu);
+    write("driver.h", include_str!("../gpu/driver.h"));
+    write("main.cpp", &driver(moves, effort.stem));
+    let compilers = gpu::cuda_compilers();
+    if let Some(compiler) = compilers.get(effort.compiler % compilers.len().max(1)) {
+        let program = gpu::compile_for_cpu(compiler, folder, &["m.cu", "main.cpp"], "cpu")?;
+        gpu::run_program(&program, &[])?;
+    }
+    let Some(nvcc) = gpu::nvcc() else { return Ok(()) };
+    if effort.nvcc {
+        gpu::compile_with_nvcc(&nvcc, folder, "m.cu", gpu::ARCHS)?;
+    }
+    if gpu::gpu() {
+        let program: PathBuf = gpu::compile_for_gpu(&nvcc, folder, &["m.cu", "main.cpp"], "gpu")?;
+        gpu::run_program(&program, &[])?;
+    }
+    Ok(())
+}
+
+/// What was emitted for one manifest.
+pub struct Outputs<'a> {
+    pub cl: &'a str,
+    pub header: &'a str,
+    pub cuh: &'a str,
+    pub cu: &'a str,
+}
+
+/// Where the moves of a manifest run.
+pub struct Effort<'a> {
+    pub platforms: &'a [Platform],
+    /// Whether OpenCL's compiler optimizes.
+    pub optimized: bool,
+    /// Which of the C++ compilers makes the program for the CPU.
+    pub compiler: usize,
+    /// Whether nvcc compiles for every arch.
+    pub nvcc: bool,
+    /// The name of the manifest, which the source's include has.
+    pub stem: &'a str,
+}

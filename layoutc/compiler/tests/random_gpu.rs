@@ -1,0 +1,183 @@
+//! Random manifests to OpenCL and CUDA: pack, unpack and every conversion run, all bytes compared with where the
+//! oracle says that every element lives. OpenCL runs on Oclgrind (bounds, races) and on `PoCL`; CUDA on the CPU
+//! stand-in, a part of it is compiled by nvcc too, and on a GPU where there is one. `LAYOUTC_FULL=1` runs 1,000 layouts.
+#![allow(clippy::disallowed_methods, reason = "writes sources and runs compilers")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+
+#[path = "common/gpu.rs"]
+mod gpu;
+#[path = "common/moves.rs"]
+mod moves;
+mod random_manifest;
+
+use std::collections::BTreeMap;
+use std::panic::catch_unwind;
+use std::path::PathBuf;
+
+use gpu::Platform;
+use layoutc_compiler::config::{Config, TargetCuda, TargetOpenCl, Targets};
+use moves::{Convert, Effort, Elements, Extents, Outputs, Subject, channels};
+use random_manifest::random::{Random, Step, truth};
+use random_manifest::{Fill, Manifest, Tensor, bits, built, dtypes, full, manifest};
+
+fn config() -> Config {
+    let (opencl, cuda) = (Some(TargetOpenCl::default()), Some(TargetCuda::default()));
+    Config { target: Targets { c: None, opencl, cuda, own: BTreeMap::new() }, ..Config::default() }
+}
+
+/// The tensor with a memory that its layout fits: now and then an image, else a buffer without separators.
+fn suited(random: &mut Random, mut tensor: Tensor) -> Tensor {
+    let has_end = |step: &Step| matches!(step, Step::Strides(_) | Step::Align { .. });
+    tensor.case.steps.retain(|step| !matches!(step, Step::Separators(_)));
+    for step in &mut tensor.case.steps {
+        if let Step::Map { separators, .. } = step {
+            separators.clear();
+        }
+    }
+    if channels(tensor.dtype).is_none() || tensor.case.steps.iter().any(has_end) {
+        return tensor;
+    }
+    let names = truth(&tensor.case).map(|truth| truth.names).unwrap_or_default();
+    let (Some(last), true) = (names.last(), names.len() > 1 && !random.once_in(3)) else {
+        return tensor;
+    };
+    let mut image = tensor.clone();
+    if !tensor.dtype.ends_with("x4") {
+        image.case.steps.push(Step::PadMultiple { axis: last.clone(), multiple: 4 });
+    }
+    let layered = names.len() > 2 && random.once_in(2);
+    let cut = 1 + random.below(names.len() - 1);
+    let mut cuts = vec![cut];
+    if layered {
+        cuts.push(1 + random.below(names.len() - 1));
+        cuts.sort_unstable();
+        cuts.dedup();
+        if cuts.len() < 2 {
+            return tensor;
+        }
+    }
+    let after = cuts.iter().map(|cut| names[cut - 1].clone()).collect();
+    image.case.steps.push(Step::Separators(after));
+    image.memory = Some(if layered { "image2d-array" } else { "texture" });
+    if truth(&image.case).is_ok() { image } else { tensor }
+}
+
+/// A tensor at one size of the symbol, as the oracle knows it.
+fn subject(tensor: &Tensor, symbol: Option<i64>, searched: bool) -> Subject {
+    let case = symbol.map_or(tensor.case.clone(), |size| tensor.case.at(size));
+    let truth = truth(&case).unwrap();
+    let shape = &truth.physical_shape;
+    // In an image rows have no pitch of their own.
+    let slot = |physical: &[i64], offset: i64| match tensor.memory {
+        None => offset,
+        Some(_) => physical.iter().zip(shape).fold(0, |sum, (p, extent)| sum * extent + p),
+    };
+    let number = |n: i64| usize::try_from(n).unwrap();
+    let per_texel = if tensor.dtype.ends_with("x4") { 1 } else { 4 };
+    let image = tensor.memory.map(|_| match shape.as_slice() {
+        [height, along] => {
+            Extents { width: number(*along) / per_texel, height: number(*height), images: None }
+        }
+        shape => {
+            let images = Some(number(shape[0]));
+            Extents { width: number(shape[2]) / per_texel, height: number(shape[1]), images }
+        }
+    });
+    let bits = number(bits(tensor.dtype));
+    let mut one = vec![0; bits.div_ceil(8)];
+    one[0] = u8::from(tensor.fill == Fill::One);
+    Subject {
+        name: tensor.name.clone(),
+        dtype: tensor.dtype.to_owned(),
+        elements: Elements { bits, high_first: tensor.high_first },
+        fill: (tensor.fill != Fill::Nothing).then_some(one),
+        image,
+        slot_of: truth.elements.iter().map(|e| number(slot(&e.physical, e.offset))).collect(),
+        slots: number(truth.physical_elements),
+        searched,
+        symbols: symbol.into_iter().collect(),
+    }
+}
+
+fn run(seed: usize, manifest: &Manifest) {
+    let text = manifest.text();
+    let (checked, outputs) = built(&text, &config()).unwrap();
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("random_gpu_{seed}"));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("m.kdl"), &text).unwrap();
+    let converts: Vec<Convert<'_>> = manifest
+        .converts
+        .iter()
+        .map(|(from, to)| {
+            let name =
+                format!("{}_to_{}", manifest.tensors[*from].name, manifest.tensors[*to].name);
+            Convert { from: *from, to: *to, name, element: &|k| k }
+        })
+        .collect();
+    let mut all = Vec::new();
+    for (number, size) in manifest.sizes.iter().enumerate() {
+        let symbol = manifest.tensors[0].case.symbol.map(|_| *size);
+        let found = manifest.tensors.iter().zip(&checked.manifests[0].tensors);
+        let subjects: Vec<Subject> = found
+            .map(|(tensor, found)| subject(tensor, symbol, found.layout.inverse.is_none()))
+            .collect();
+        all.extend(moves::moves(&folder, &subjects, &converts, number));
+    }
+    // The compiler of PoCL takes a while for each kernel.
+    let here =
+        |platform: &Platform| *platform == Platform::Oclgrind || full() || seed.is_multiple_of(3);
+    let platforms: Vec<Platform> = gpu::platforms().into_iter().filter(here).collect();
+    let outputs = Outputs {
+        cl: &outputs["opencl/m.cl"],
+        header: &outputs["opencl/m.h"],
+        cuh: &outputs["cuda/m.cuh"],
+        cu: &outputs["cuda/m.cu"],
+    };
+    let effort = Effort {
+        platforms: &platforms,
+        optimized: seed.is_multiple_of(8),
+        compiler: seed,
+        nvcc: seed.is_multiple_of(if full() { 25 } else { 6 }),
+        stem: "m",
+    };
+    let ran = moves::run(&folder, &outputs, &all, &effort);
+    ran.unwrap_or_else(|said| panic!("seed {seed} in {}:\n{said}\n{text}", folder.display()));
+}
+
+/// Runs the manifests of these seeds and tells what failed, the shortest first.
+fn campaign(seeds: impl Iterator<Item = usize>) {
+    let tensors = if full() { 10 } else { 7 };
+    // Those that images hold as often as all the others.
+    let images = dtypes().into_iter().filter(|dtype| channels(dtype).is_some());
+    let types: Vec<&str> = dtypes().into_iter().chain(images.cycle().take(32)).collect();
+    let (mut count, mut failures) = (0, Vec::new());
+    for seed in seeds {
+        count += 1;
+        let ran = catch_unwind(|| {
+            let mut random = Random::new(u64::try_from(seed).unwrap() + 5_000_000);
+            run(seed, &manifest(&mut random, tensors, &config(), &types, suited));
+        });
+        if let Err(panic) = ran {
+            let told = panic.downcast_ref::<String>().cloned();
+            failures.push(told.unwrap_or_else(|| format!("seed {seed}")));
+        }
+    }
+    failures.sort_by_key(String::len);
+    let shown = failures.iter().take(3).cloned().collect::<Vec<_>>().join("\n\n");
+    assert!(failures.is_empty(), "{} of {count} failed:\n{shown}", failures.len());
+}
+
+/// How many manifests there are: two tests share them, so that two run at a time.
+fn manifests() -> usize {
+    if full() { 100 } else { 8 }
+}
+
+#[test]
+fn random_manifests_give_opencl_and_cuda_that_agree_with_the_oracle() {
+    campaign((0..manifests()).step_by(2));
+}
+
+#[test]
+fn more_random_manifests_give_opencl_and_cuda_that_agree_with_the_oracle() {
+    campaign((1..manifests()).step_by(2));
+}

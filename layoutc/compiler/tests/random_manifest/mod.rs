@@ -1,0 +1,266 @@
+//! Random manifests as text: tensors of one shape, their layouts, fills and conversions.
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "helpers of several tests, each of which uses a part"
+)]
+
+#[path = "../../../algebra/tests/random/mod.rs"]
+pub(crate) mod random;
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use layoutc_compiler::codes::Code;
+use layoutc_compiler::config::Config;
+use layoutc_compiler::diagnostic::Severity;
+use layoutc_compiler::{Checked, LoadError, Sources, check, emit};
+use random::generate::{self, Kinds};
+use random::{Case, Facts, Fault, Random, truth};
+
+/// Whether the long campaigns are asked for.
+pub(crate) fn full() -> bool {
+    std::env::var("LAYOUTC_FULL").is_ok_and(|v| v == "1")
+}
+
+/// Element types by name: bits of an element, and whether it is an integer.
+pub(crate) const TYPES: &[(&str, i64, bool)] = &[
+    ("f64", 64, false),
+    ("f32", 32, false),
+    ("f16", 16, false),
+    ("bf16", 16, false),
+    ("f8e4m3fn", 8, false),
+    ("f8e5m2", 8, false),
+    ("f8e8m0fnu", 8, false),
+    ("f4e2m1fn", 4, false),
+    ("i64", 64, true),
+    ("i32", 32, true),
+    ("i16", 16, true),
+    ("i8", 8, true),
+    ("i4", 4, true),
+    ("i2", 2, true),
+    ("u64", 64, true),
+    ("u32", 32, true),
+    ("u16", 16, true),
+    ("u8", 8, true),
+    ("u4", 4, true),
+    ("u2", 2, true),
+    ("u1", 1, true),
+    ("bool", 8, true),
+    ("c64", 64, false),
+    ("c128", 128, false),
+    ("f32x4", 128, false),
+    ("f16x4", 64, false),
+    ("u8x4", 32, false),
+    ("i8x3", 24, false),
+    ("u16x2", 32, false),
+    ("f64x8", 512, false),
+    ("i32x16", 512, false),
+];
+
+/// What pack writes to padding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fill {
+    Zero,
+    One,
+    Nothing,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Tensor {
+    pub(crate) name: String,
+    pub(crate) dtype: &'static str,
+    pub(crate) fill: Fill,
+    pub(crate) high_first: bool,
+    /// What stands behind `memory`.
+    pub(crate) memory: Option<&'static str>,
+    pub(crate) case: Case,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Manifest {
+    pub(crate) tensors: Vec<Tensor>,
+    pub(crate) converts: Vec<(usize, usize)>,
+    /// Values of `batch` to run; one, unused, without a symbol.
+    pub(crate) sizes: Vec<i64>,
+}
+
+/// The names of all element types.
+pub(crate) fn dtypes() -> Vec<&'static str> {
+    TYPES.iter().map(|row| row.0).collect()
+}
+
+pub(crate) fn bits(dtype: &str) -> i64 {
+    TYPES.iter().find(|row| row.0 == dtype).unwrap().1
+}
+
+impl Manifest {
+    pub(crate) fn text(&self) -> String {
+        let mut text = String::new();
+        if let Some(facts) = self.tensors[0].case.symbol {
+            let Facts { min, max, multiple } = facts;
+            writeln!(text, "symbol batch min={min} max={max} multiple={multiple}").unwrap();
+        }
+        for tensor in &self.tensors {
+            text.push_str(&tensor.text());
+        }
+        for (from, to) in &self.converts {
+            let (from, to) = (&self.tensors[*from].name, &self.tensors[*to].name);
+            writeln!(text, "convert {from} to={to}").unwrap();
+        }
+        text
+    }
+}
+
+impl Tensor {
+    pub(crate) fn text(&self) -> String {
+        let mut text = format!("tensor {} dtype={} {{\n    shape {{ ", self.name, self.dtype);
+        for (k, (axis, extent)) in self.case.axes.iter().enumerate() {
+            if k == 0 && self.case.symbol.is_some() {
+                write!(text, "{axis} batch; ").unwrap();
+            } else {
+                write!(text, "{axis} {extent}; ").unwrap();
+            }
+        }
+        text.push_str("}\n");
+        if self.high_first {
+            text.push_str("    nibbles high-first\n");
+        }
+        text.push_str("    layout {\n");
+        for line in self.case.lines() {
+            writeln!(text, "        {line}").unwrap();
+        }
+        let fill = match self.fill {
+            Fill::Zero => "0",
+            Fill::One => "1",
+            Fill::Nothing => "none",
+        };
+        writeln!(text, "        fill {fill}\n    }}").unwrap();
+        if let Some(memory) = self.memory {
+            writeln!(text, "    memory {memory}").unwrap();
+        }
+        text.push_str("}\n");
+        text
+    }
+}
+
+pub(crate) struct Memory(String);
+
+impl Sources for Memory {
+    fn load(&self, _path: &str) -> Result<String, LoadError> {
+        Ok(self.0.clone())
+    }
+}
+
+/// What was checked, and the outputs by target and name; `None` when a layout with a symbol is not proven.
+pub(crate) fn built(text: &str, config: &Config) -> Option<(Checked, BTreeMap<String, String>)> {
+    let checked = check(&Memory(text.to_owned()), &["m.kdl".to_owned()], config);
+    let errors: Vec<_> =
+        checked.diagnostics.iter().filter(|d| d.severity == Severity::Error).collect();
+    if text.starts_with("symbol") && errors.iter().any(|d| d.code == Code::MapUnproven) {
+        return None;
+    }
+    assert!(errors.is_empty(), "{errors:#?}\n{text}");
+    let outputs = emit(&checked, config, &BTreeMap::new());
+    let outputs = outputs.unwrap_or_else(|faults| panic!("{faults:#?}\n{text}"));
+    let name = |path: &str| path.strip_prefix("c/").unwrap_or(path).to_owned();
+    let outputs = outputs.into_iter().map(|output| (name(&output.path), output.text)).collect();
+    Some((checked, outputs))
+}
+
+/// Tensors of one shape; those before the last two are of one element type and converted into one another. `suited`
+/// makes a tensor one that the targets of `config` take; a type that `dtypes` names twice comes twice as often.
+pub(crate) fn manifest(
+    random: &mut Random,
+    count: usize,
+    config: &Config,
+    dtypes: &[&'static str],
+    suited: impl Fn(&mut Random, Tensor) -> Tensor,
+) -> Manifest {
+    let symbol = random.once_in(3).then(|| {
+        let multiple = *random.pick(&[1, 1, 2, 4, 8]);
+        Facts { min: random.between(0, 1), max: 64, multiple }
+    });
+    let axes = loop {
+        let rank = random.below(4) + usize::from(symbol.is_some() || !random.once_in(10));
+        let least = i64::from(symbol.is_some() || !random.once_in(15));
+        let mut axes: Vec<(String, i64)> = (0..rank)
+            .map(|k| (["a", "b", "c", "d"][k].to_owned(), random.between(least, 12)))
+            .collect();
+        if let Some(facts) = symbol {
+            axes[0].1 = facts.multiple;
+        }
+        if axes.iter().map(|(_, e)| e).product::<i64>() <= 400 {
+            break axes;
+        }
+    };
+    let sizes: Vec<i64> = match symbol {
+        None => vec![0],
+        Some(facts) => (0..3)
+            .map(|_| facts.multiple * random.between(i64::from(facts.min > 0), 16 / facts.multiple))
+            .collect(),
+    };
+    let shared = *random.pick(dtypes);
+    let mut tensors: Vec<Tensor> = Vec::new();
+    while tensors.len() < count {
+        let dtype = if tensors.len() + 2 < count { shared } else { *random.pick(dtypes) };
+        let (_, width, integer) = *TYPES.iter().find(|row| row.0 == dtype).unwrap();
+        let kinds = Kinds {
+            bits: symbol.is_none() && random.once_in(5),
+            skews: symbol.is_none() && random.once_in(5),
+            empty: true,
+            symbol: symbol.is_some(),
+            element_bits: width,
+        };
+        let case = generate::good_of(random, kinds, &axes, symbol);
+        let name = format!("t{}", tensors.len());
+        let unfilled =
+            Tensor { name, dtype, fill: Fill::Zero, high_first: false, memory: None, case };
+        let Tensor { name, dtype, memory, case, .. } = suited(random, unfilled);
+        let small = |size: &i64| {
+            let case = if symbol.is_some() { case.at(*size) } else { case.clone() };
+            truth(&case).is_ok_and(|truth| truth.physical_elements <= 30_000)
+        };
+        if !sizes.iter().all(small) || truth(&case).is_err() {
+            continue;
+        }
+        let fill = match random.below(4) {
+            0 => Fill::Nothing,
+            1 if integer => Fill::One,
+            _ => Fill::Zero,
+        };
+        let fill = if dtype.starts_with('i') && width == 2 && fill == Fill::One {
+            Fill::Zero
+        } else {
+            fill
+        };
+        let fill = if dtype == "f8e8m0fnu" { Fill::Nothing } else { fill };
+        let high_first = width < 8 && random.once_in(2);
+        let tensor = Tensor { name, dtype, fill, high_first, memory, case };
+        let alone = alone(&tensor);
+        if !collides_at_some_size(&tensor, config) && built(&alone.text(), config).is_some() {
+            tensors.push(tensor);
+        }
+    }
+    let common = count - 2;
+    let converts =
+        (0..common).map(|from| (from, (from + 1) % common)).filter(|(a, b)| a != b).collect();
+    Manifest { tensors, converts, sizes }
+}
+
+fn alone(tensor: &Tensor) -> Manifest {
+    Manifest { tensors: vec![tensor.clone()], converts: Vec::new(), sizes: Vec::new() }
+}
+
+/// Whether a layout with a symbol is refused for a collision that the oracle sees at the size named.
+fn collides_at_some_size(tensor: &Tensor, config: &Config) -> bool {
+    let checked = check(&Memory(alone(tensor).text()), &["m.kdl".to_owned()], config);
+    let refusal = checked.diagnostics.iter().find(|d| d.code == Code::MapNotInjective);
+    let Some((refusal, _)) = refusal.zip(tensor.case.symbol) else { return false };
+    let size = refusal.notes.iter().find_map(|note| note.rsplit_once("for batch = "));
+    let size: i64 = size.unwrap().1.parse().unwrap();
+    assert!(matches!(truth(&tensor.case.at(size)), Err(Fault::Collision(..))), "{refusal:#?}");
+    true
+}
