@@ -11,7 +11,8 @@
 //!   `error`, or is an error as JSON;
 //! - `sh` holds commands that succeed, whatever they print;
 //! - `cd` holds for the commands and the files below it;
-//! - `kdl`, `toml` and `jinja` without a path are checked with the compiler (`tests/pages.rs`); `text` is not run.
+//! - `kdl`, `toml` and `jinja` without a path are checked with the compiler (`tests/pages.rs`);
+//! - `text` is not run, and neither is a block of another language with the mark `not-run` (`c,not-run`).
 //!
 //! Times are not compared. `BLESS=1` writes what the commands print into the pages.
 

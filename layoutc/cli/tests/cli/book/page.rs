@@ -27,7 +27,8 @@ pub(super) fn blocks(page: &str) -> Vec<Block<'_>> {
     for (line, text) in page.lines().enumerate() {
         match (&mut open, text.strip_prefix("```")) {
             (None, Some(language)) => {
-                let language = language.split(',').next().unwrap_or_default();
+                let (language, mark) = language.split_once(',').unwrap_or((language, ""));
+                let language = if mark == "not-run" { "text" } else { language };
                 open = Some(Block { line, language, lines: Vec::new() });
             }
             (None, None) => {}
