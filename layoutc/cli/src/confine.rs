@@ -28,11 +28,12 @@ pub(crate) fn enter() {
     }
 }
 
-fn is_child() -> bool {
+/// Whether this process is such a child.
+pub(crate) fn is_child() -> bool {
     std::env::var_os(MARK).is_some()
 }
 
-/// Runs this very command once as a confined child that writes nothing.
+/// Runs this very command once as a confined child, which writes nothing: each command sees to that by [`is_child`].
 ///
 /// # Errors
 /// `template::memory` when the child dies or does not end; a machine fault when there can be no child.
@@ -43,7 +44,6 @@ pub(crate) fn rehearse() -> Result<(), Fault> {
     let exe = std::env::current_exe().map_err(|e| Fault::io("find", "layoutc".as_ref(), &e))?;
     let mut child = Command::new(&exe)
         .args(std::env::args_os().skip(1))
-        .arg("--dry-run")
         .env(MARK, "1")
         .stdin(Stdio::null())
         .stdout(Stdio::null())

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Stdout, Write};
 
-use crate::args::{Color, Common, Format};
+use crate::args::{Asked, Color, Common, Format};
 
 /// Where a command prints. A reader that went away ends the printing, not the command.
 #[derive(Debug)]
@@ -28,7 +28,10 @@ impl Console {
             Color::Auto => wants_color(),
         };
         Self {
-            format: common.format,
+            format: match common.format {
+                Asked::Json => Format::Json,
+                Asked::Text | Asked::Cmake => Format::Text,
+            },
             color,
             quiet: common.quiet,
             verbose: common.verbose,

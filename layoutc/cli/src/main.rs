@@ -4,6 +4,7 @@
 //! compiler's.
 
 mod args;
+mod build;
 mod command;
 mod confine;
 mod console;
@@ -13,6 +14,7 @@ mod pages;
 mod project;
 mod report;
 mod session;
+mod watch;
 
 use std::process::ExitCode;
 

@@ -10,6 +10,7 @@ use layoutc_compiler::{Checked, check};
 use crate::console::Console;
 use crate::fault::Fault;
 use crate::project::files::Files;
+use crate::project::reads::Reads;
 use crate::project::{self, Project};
 use crate::report::{Report, counted};
 
@@ -25,9 +26,18 @@ pub(crate) struct Session {
 impl Session {
     /// Finds, reads and checks what PATHS name.
     pub(crate) fn open(paths: &[PathBuf], console: &mut Console) -> Result<Self, Fault> {
+        Self::open_noting(paths, &mut Reads::default(), console)
+    }
+
+    /// The same; what was read is added to `reads`, also when there is a fault.
+    pub(crate) fn open_noting(
+        paths: &[PathBuf],
+        reads: &mut Reads,
+        console: &mut Console,
+    ) -> Result<Self, Fault> {
         let mut report = Report::default();
         let mut projects = Vec::new();
-        for project in project::discover(paths, &mut report)? {
+        for project in project::discover(paths, &mut report, reads)? {
             if console.verbose {
                 let manifests = counted(project.manifests.len(), "manifest");
                 console.remark(&format!("{}: {manifests}\n", project::seen(&project.root)));
@@ -35,6 +45,7 @@ impl Session {
             let files = Files::new(&project.root);
             let manifests: Vec<String> = project.manifests.keys().cloned().collect();
             let checked = check(&files, &manifests, &project.config);
+            files.note(reads);
             for (path, text) in files.into_texts()? {
                 report.text(project.shown(&path), text);
             }

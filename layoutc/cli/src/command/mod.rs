@@ -2,18 +2,22 @@
 
 mod build;
 mod check;
+mod clean;
 mod explain;
 mod index;
+mod init;
 mod inspect;
+mod outputs;
+mod templates;
+mod watch;
 
 use std::process::ExitCode;
 
-use layoutc_compiler::codes::Code;
-
 use crate::args::{Args, Command};
 use crate::console::{Console, write_plainly};
-use crate::fault::{Fault, placeless, plain};
+use crate::fault::{Fault, plain};
 use crate::report::{Report, escape};
+use crate::watch::INTERRUPTED;
 
 /// How a command ended that printed all there is to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +26,8 @@ pub(crate) enum Ending {
     Good,
     /// The input is at fault.
     Bad,
+    /// It went on until it was interrupted.
+    Interrupted,
 }
 
 impl Ending {
@@ -36,6 +42,12 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     let ended = match &args.command {
         Command::Check { paths } => check::run(paths, &mut console),
         Command::Build(build) => build::run(build, &mut console),
+        Command::Watch(watch) => watch::run(watch, &mut console),
+        Command::Init(init) => init::init(&init.dir, &mut console),
+        Command::New(new) => init::new(&new.name, &mut console),
+        Command::Clean(clean) => clean::run(clean, &mut console),
+        Command::Outputs(outputs) => outputs::run(outputs, args.common.format, &mut console),
+        Command::Templates { what } => templates::run(what, &mut console),
         Command::Inspect { paths, tensor } => inspect::run(paths, tensor, &mut console),
         Command::Index(index) => index::run(index, &mut console),
         Command::Explain { code } => explain::run(code.as_deref(), &mut console),
@@ -45,6 +57,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     let code = match ended {
         Ok(Ending::Good) => 0,
         Ok(Ending::Bad) => 1,
+        Ok(Ending::Interrupted) => INTERRUPTED,
         Err(fault) => tell(&fault, &mut console),
     };
     match console.finish() {
@@ -57,7 +70,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
 }
 
 /// Prints a fault; gives its exit code.
-fn tell(fault: &Fault, console: &mut Console) -> u8 {
+pub(crate) fn tell(fault: &Fault, console: &mut Console) -> u8 {
     let mut report = Report::default();
     let code = match fault {
         Fault::Usage(line) => {
@@ -75,11 +88,4 @@ fn tell(fault: &Fault, console: &mut Console) -> u8 {
     };
     report.print(console);
     code
-}
-
-/// Refuses an output folder that leaves its project.
-fn outside(out_dir: &str) -> Fault {
-    let message = format!("the output folder `{out_dir}` is not inside the project");
-    let help = "name a folder of the project as `out-dir`, or write elsewhere with `--out`";
-    Fault::Input(vec![placeless(Code::OutputOutside, message).help(help)])
 }

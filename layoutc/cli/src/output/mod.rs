@@ -110,9 +110,11 @@ impl Plan {
             (*status == Status::Written).then(|| (self.root.join(path), text.clone()))
         };
         let written: Vec<(PathBuf, String)> = self.files.iter().filter_map(texts).collect();
-        let folders: BTreeSet<&Path> =
-            written.iter().filter_map(|(path, _)| path.parent()).collect();
-        folders.into_iter().for_each(stale::sweep_temporaries);
+        let touched = self.files.iter().filter(|(_, (status, _))| *status != Status::Unchanged);
+        let folders: BTreeSet<PathBuf> = touched
+            .filter_map(|(path, _)| Some(self.root.join(path).parent()?.to_owned()))
+            .collect();
+        folders.iter().for_each(|folder| stale::sweep_temporaries(folder));
         write::all(&self.root, &written)?;
         let removed = self.files.iter().filter(|(_, (status, _))| *status == Status::Removed);
         removed.map(|(path, _)| path).try_for_each(|path| stale::remove(&self.root, path))
@@ -121,6 +123,36 @@ impl Plan {
     /// Whether there is nothing to do.
     pub(crate) fn is_current(&self) -> bool {
         self.files.values().all(|(status, _)| *status == Status::Unchanged)
+    }
+}
+
+/// What is removed from an output folder without a build, and what is not.
+#[derive(Debug)]
+pub(crate) struct Cleaning {
+    plan: Plan,
+    edited: Vec<String>,
+}
+
+impl Cleaning {
+    /// Looks through the folder `root`; touches nothing.
+    pub(crate) fn new(root: &Path, sweep: &Sweep) -> Result<Self, Fault> {
+        let plan = Plan::new(root, Vec::new(), Strictness::Careful, sweep)?;
+        Ok(Self { plan, edited: stale::edited(root, sweep)? })
+    }
+
+    /// The paths below the root of what is removed.
+    pub(crate) fn own(&self) -> impl Iterator<Item = &String> {
+        self.plan.files.keys()
+    }
+
+    /// Names what layoutc wrote and somebody changed since.
+    pub(crate) fn kept(&self) -> Vec<Diagnostic> {
+        self.edited.iter().map(|path| place::kept(&self.plan.root.join(path))).collect()
+    }
+
+    /// Removes layoutc's own files, and the folders that are empty without them.
+    pub(crate) fn apply(&self, lock: &Lock) -> Result<(), Fault> {
+        self.plan.apply(lock)
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use layoutc_compiler::codes::Code;
-use layoutc_compiler::diagnostic::Diagnostic;
+use layoutc_compiler::diagnostic::{Diagnostic, Severity};
 use layoutc_compiler::seal;
 
 use crate::fault::{Fault, placeless};
@@ -106,6 +106,15 @@ fn edited(file: &Path) -> Diagnostic {
     let file = seen(file);
     placeless(Code::OutputEdited, format!("`{file}` was edited since layoutc wrote it"))
         .help("keep the edit in another file, or overwrite it with `--force`")
+}
+
+/// An edited output that is not removed.
+pub(super) fn kept(file: &Path) -> Diagnostic {
+    let file = seen(file);
+    let message = format!("`{file}` was edited since layoutc wrote it, and is kept");
+    let warning =
+        Diagnostic { severity: Severity::Warning, ..placeless(Code::OutputEdited, message) };
+    warning.help("remove it yourself if the edit is not needed any more")
 }
 
 /// A link where an output or its folder should be.

@@ -25,20 +25,41 @@ pub(crate) fn find(
     sweep: &Sweep,
 ) -> Result<Vec<String>, Fault> {
     let mut found = Vec::new();
-    for folder in swept(root, sweep) {
-        each_file(&folder, &mut |file| {
-            let path = file.strip_prefix(root).ok().and_then(slashed);
-            if let Some(path) = path
-                && !files.contains_key(&path)
-                && is_own(file)
-            {
-                found.push(path);
-            }
-        })?;
-    }
+    each_swept(root, sweep, &mut |path, file| {
+        if !files.contains_key(&path) && seal_holds(file) == Some(true) {
+            found.push(path);
+        }
+    })?;
     found.sort();
     found.dedup();
     Ok(found)
+}
+
+/// The paths below `root` of layoutc's files that were edited since.
+pub(crate) fn edited(root: &Path, sweep: &Sweep) -> Result<Vec<String>, Fault> {
+    let mut found = Vec::new();
+    each_swept(root, sweep, &mut |path, file| {
+        if seal_holds(file) == Some(false) {
+            found.push(path);
+        }
+    })?;
+    found.sort();
+    found.dedup();
+    Ok(found)
+}
+
+fn each_swept(
+    root: &Path,
+    sweep: &Sweep,
+    visit: &mut dyn FnMut(String, &Path),
+) -> Result<(), Fault> {
+    swept(root, sweep).iter().try_for_each(|folder| {
+        each_file(folder, &mut |file| {
+            if let Some(path) = file.strip_prefix(root).ok().and_then(slashed) {
+                visit(path, file);
+            }
+        })
+    })
 }
 
 fn swept(root: &Path, sweep: &Sweep) -> Vec<PathBuf> {
@@ -49,9 +70,11 @@ fn swept(root: &Path, sweep: &Sweep) -> Vec<PathBuf> {
     }
 }
 
-fn is_own(file: &Path) -> bool {
-    let small = fs::metadata(file).is_ok_and(|metadata| metadata.len() <= LARGEST);
-    small && fs::read_to_string(file).is_ok_and(|text| seal::holds(&text) == Some(true))
+/// Whether a file is as layoutc wrote it; `None` if layoutc did not.
+fn seal_holds(file: &Path) -> Option<bool> {
+    let is_small = fs::metadata(file).is_ok_and(|metadata| metadata.len() <= LARGEST);
+    let text = is_small.then(|| fs::read_to_string(file).ok()).flatten()?;
+    seal::holds(&text)
 }
 
 /// Calls `visit` with every file below `folder`; no link is followed, no hidden name looked at.

@@ -10,8 +10,13 @@ use layoutc_compiler::{LoadError, Sources};
 
 use crate::fault::{Fault, plain};
 
+use super::reads::{Content, Reads};
+
 /// The largest text that is read, in bytes.
 const LARGEST: u64 = 64 << 20;
+
+/// Why there is no text where there is no file.
+pub(crate) const MISSING: &str = "there is no such file";
 
 /// Manifests by their paths relative to the project's root.
 #[derive(Debug)]
@@ -23,7 +28,7 @@ pub(crate) struct Files {
 /// What was read so far.
 #[derive(Debug, Default)]
 struct Done {
-    texts: BTreeMap<String, Arc<str>>,
+    found: BTreeMap<String, Content>,
     fault: Option<Fault>,
 }
 
@@ -33,13 +38,24 @@ impl Files {
         Self { root: root.to_owned(), done: Mutex::default() }
     }
 
+    /// Adds every file that was asked for to `reads`.
+    pub(crate) fn note(&self, reads: &mut Reads) {
+        let done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = done
+            .found
+            .iter()
+            .map(|(path, content)| (super::paths::normal(&self.root.join(path)), content.clone()));
+        reads.files.extend(found);
+    }
+
     /// Every text that was read, by its path.
     ///
     /// # Errors
     /// The machine kept a file from being read that is there: what the compiler made of it says nothing.
     pub(crate) fn into_texts(self) -> Result<BTreeMap<String, Arc<str>>, Fault> {
         let done = self.done.into_inner().unwrap_or_else(PoisonError::into_inner);
-        done.fault.map_or(Ok(done.texts), Err)
+        let texts = done.found.into_iter().filter_map(|(path, text)| Some((path, text.ok()?)));
+        done.fault.map_or_else(|| Ok(texts.collect()), Err)
     }
 }
 
@@ -48,11 +64,10 @@ impl Sources for Files {
         let file = self.root.join(path);
         let read = read(&file);
         let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        let content = read.as_deref().map(Arc::from).map_err(Unread::reason);
+        done.found.insert(path.to_owned(), content);
         match read {
-            Ok(text) => {
-                done.texts.insert(path.to_owned(), Arc::from(text.as_str()));
-                Ok(text)
-            }
+            Ok(text) => Ok(text),
             Err(Unread::Refused(error)) => Err(error),
             Err(Unread::Machine(error)) => {
                 done.fault.get_or_insert_with(|| Fault::io("read", &file, &error));
@@ -114,7 +129,7 @@ pub(crate) fn read(path: &Path) -> Result<String, Unread> {
 /// What kept a text from being read, in words.
 fn reason(error: &LoadError) -> String {
     match error {
-        LoadError::NotFound => "there is no such file".to_owned(),
+        LoadError::NotFound => MISSING.to_owned(),
         LoadError::NotUtf8 { valid_up_to } => format!("it is not UTF-8 at byte {valid_up_to}"),
         LoadError::TooLarge { bytes } => format!("{bytes} bytes are too many"),
         LoadError::Other(reason) => reason.clone(),

@@ -10,7 +10,7 @@ use crate::fault::{Fault, placeless};
 use super::paths::is_below;
 
 /// What a project's `sources` match.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Globs {
     set: GlobSet,
     /// For each pattern, the folder below which everything it matches stands; empty: the root.

@@ -6,6 +6,7 @@
 pub(crate) mod files;
 pub(crate) mod globs;
 pub(crate) mod paths;
+pub(crate) mod reads;
 pub(crate) mod walk;
 
 use std::collections::BTreeMap;
@@ -22,9 +23,10 @@ use crate::report::Report;
 
 use globs::Globs;
 use paths::{relative, slashed};
+use reads::Reads;
 
 /// The file that makes a folder a project.
-const CONFIG: &str = "layoutc.toml";
+pub(crate) const CONFIG: &str = "layoutc.toml";
 
 /// Manifests under one configuration.
 #[derive(Debug)]
@@ -61,31 +63,62 @@ struct Found {
     configs: BTreeMap<PathBuf, Option<Config>>,
     /// Roots of which every manifest was asked for.
     whole: Vec<PathBuf>,
+    /// What is wrong with a place that holds no manifest.
+    lack: Option<Fault>,
+    /// The files read on the way.
+    reads: Reads,
 }
 
-/// The projects that PATHS name. What is wrong with a configuration is reported, and its project left out.
-pub(crate) fn discover(given: &[PathBuf], report: &mut Report) -> Result<Vec<Project>, Fault> {
+/// The projects that PATHS name, each with the manifests asked for; what was read on the way is added to `reads`. What
+/// is wrong with a configuration is reported, and its project left out.
+pub(crate) fn discover(
+    given: &[PathBuf],
+    report: &mut Report,
+    reads: &mut Reads,
+) -> Result<Vec<Project>, Fault> {
     let mut found = Found::default();
-    if given.is_empty() {
-        found.here(report)?;
+    let gathered = found.gather(given, report);
+    reads.merge(std::mem::take(&mut found.reads));
+    gathered?;
+    match found.lack.take() {
+        Some(lack) => Err(lack),
+        None => Ok(found.projects()),
     }
-    for path in given {
-        let metadata = match fs::metadata(path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Err(Fault::Usage(format!("there is no `{}`", path.display())));
-            }
-            metadata => metadata.map_err(|error| Fault::io("read", path, &error))?,
-        };
-        if metadata.is_dir() {
-            found.folder(path, report)?;
-        } else {
-            found.manifest(path, report)?;
+}
+
+/// The projects that PATHS name, also those without a manifest.
+pub(crate) fn homes(given: &[PathBuf], report: &mut Report) -> Result<Vec<Project>, Fault> {
+    let mut found = Found::default();
+    found.gather(given, report)?;
+    for (root, config) in &found.configs {
+        if config.is_some() {
+            found.manifests.entry(root.clone()).or_default();
         }
     }
     Ok(found.projects())
 }
 
 impl Found {
+    fn gather(&mut self, given: &[PathBuf], report: &mut Report) -> Result<(), Fault> {
+        if given.is_empty() {
+            self.here(report)?;
+        }
+        for path in given {
+            let metadata = match fs::metadata(path) {
+                Err(error) if error.kind() == ErrorKind::NotFound => {
+                    return Err(Fault::Usage(format!("there is no `{}`", path.display())));
+                }
+                metadata => metadata.map_err(|error| Fault::io("read", path, &error))?,
+            };
+            if metadata.is_dir() {
+                self.folder(path, report)?;
+            } else {
+                self.manifest(path, report)?;
+            }
+        }
+        Ok(())
+    }
+
     /// The project of the current folder or of a parent.
     fn here(&mut self, report: &mut Report) -> Result<(), Fault> {
         let here = env::current_dir().map_err(|e| Fault::io("find", Path::new("."), &e))?;
@@ -96,10 +129,8 @@ impl Found {
         };
         if self.config(&root, report)? {
             self.sources(&root, &root, Path::new(""))?;
-            let Some(manifests) = self.manifests.get_mut(&root) else {
-                return Err(self.nothing(&root));
-            };
-            for (path, shown) in manifests {
+            self.expect_some(&root);
+            for (path, shown) in self.manifests.entry(root.clone()).or_default() {
                 *shown = seen(&root.join(path));
             }
         }
@@ -113,12 +144,11 @@ impl Found {
         if let Some(root) = root_of(&folder)? {
             if self.config(&root, report)? {
                 self.sources(&root, &folder, shown)?;
-                if !self.manifests.contains_key(&root) {
-                    return Err(self.nothing(&root));
-                }
+                self.expect_some(&root);
             }
             return Ok(());
         }
+        self.reads.loose.insert(folder.clone());
         let files = walk::files(&folder)?;
         let roots = files.iter().filter(|file| file.ends_with(CONFIG)).filter_map(|f| f.parent());
         let roots: Vec<&Path> = roots.collect();
@@ -133,7 +163,7 @@ impl Found {
         }
         if self.manifests.is_empty() && !report.has_errors() {
             let message = format!("there is no manifest (*.kdl) below `{}`", given.display());
-            return Err(Fault::Usage(message));
+            self.lack.get_or_insert(Fault::Usage(message));
         }
         Ok(())
     }
@@ -158,6 +188,7 @@ impl Found {
             Some(None) | None => return Ok(()),
         };
         let globs = Globs::new(&patterns)?;
+        self.reads.sources.insert(root.to_owned(), globs.clone());
         for start in &globs.folders {
             for file in walk::files(&root.join(start))? {
                 let is_own = root_of(&file)?.is_some_and(|own| own == root);
@@ -177,6 +208,7 @@ impl Found {
             return Err(Fault::Usage(format!("the path `{}` is not Unicode", file.display())));
         };
         let shown = shown.to_string_lossy().into_owned();
+        self.reads.manifests.insert(file.to_owned());
         self.manifests.entry(root.to_owned()).or_default().entry(path).or_insert(shown);
         Ok(())
     }
@@ -188,7 +220,10 @@ impl Found {
         }
         let path = root.join(CONFIG);
         let shown = seen(&path);
-        let text = files::read(&path).map_err(|error| {
+        let text = files::read(&path);
+        let content = text.as_deref().map(Arc::from).map_err(files::Unread::reason);
+        self.reads.files.insert(path.clone(), content);
+        let text = text.map_err(|error| {
             let message = format!("cannot read `{shown}`: {}", error.reason());
             Fault::Machine(Box::new(placeless(Code::OutputIo, message)))
         })?;
@@ -202,8 +237,21 @@ impl Found {
             }
         };
         let is_good = config.is_some();
+        if let Some(config) = &config {
+            let folder = |name: &str| root.join(name.trim_end_matches('/'));
+            self.reads.templates.insert(folder(&config.project.templates_dir));
+            self.reads.written.insert(folder(&config.project.out_dir));
+        }
         self.configs.insert(root.to_owned(), config);
         Ok(is_good)
+    }
+
+    /// Notes it as a fault if the project at `root` has no manifest.
+    fn expect_some(&mut self, root: &Path) {
+        if !self.manifests.contains_key(root) {
+            let nothing = self.nothing(root);
+            self.lack.get_or_insert(nothing);
+        }
     }
 
     fn nothing(&self, root: &Path) -> Fault {
@@ -215,7 +263,7 @@ impl Found {
     }
 
     fn projects(self) -> Vec<Project> {
-        let Self { manifests, mut configs, whole } = self;
+        let Self { manifests, mut configs, whole, lack: _, reads: _ } = self;
         let project = |(root, manifests): (PathBuf, _)| Project {
             config: configs.remove(&root).flatten().unwrap_or_default(),
             is_whole: whole.contains(&root),

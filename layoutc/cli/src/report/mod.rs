@@ -11,6 +11,7 @@ mod text;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use layoutc_compiler::codes::Code;
 use layoutc_compiler::diagnostic::{Diagnostic, Severity};
 
 pub(crate) use place::Source;
@@ -45,7 +46,14 @@ impl Report {
         self.count(Severity::Error) > 0
     }
 
-    fn count(&self, severity: Severity) -> usize {
+    /// The codes of the errors.
+    pub(crate) fn errors(&self) -> impl Iterator<Item = Code> {
+        let errors = self.diagnostics.iter().filter(|d| d.severity == Severity::Error);
+        errors.map(|error| error.code)
+    }
+
+    /// How many diagnostics of this severity there are.
+    pub(crate) fn count(&self, severity: Severity) -> usize {
         self.diagnostics.iter().filter(|d| d.severity == severity).count()
     }
 

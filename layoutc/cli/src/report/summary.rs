@@ -2,9 +2,13 @@
 //!
 //! Everything is read off the compiler's `inspect` objects, so that the two never disagree.
 
+use std::time::Duration;
+
 use layoutc_compiler::inspect::tensor_json;
 use layoutc_compiler::model::Tensor;
 use serde_json::{Value, json};
+
+use crate::output::Status;
 
 use super::text::escape;
 
@@ -168,6 +172,35 @@ pub(crate) fn table(rows: &[Row]) -> String {
         out.push('\n');
     }
     out
+}
+
+/// `1 written, 2 unchanged`, of the outputs of a build.
+pub(crate) fn counts(outputs: &[(Status, String)]) -> String {
+    let count = |kind| outputs.iter().filter(|(status, _)| *status == kind).count();
+    let mut parts = Vec::new();
+    for status in [Status::Written, Status::Unchanged, Status::Removed] {
+        if count(status) > 0 || (status == Status::Written && outputs.is_empty()) {
+            parts.push(format!("{} {}", count(status), status.word()));
+        }
+    }
+    parts.join(", ")
+}
+
+/// Milliseconds, to the microsecond.
+fn ms(took: Duration) -> f64 {
+    (took.as_secs_f64() * 1e6).round() / 1e3
+}
+
+/// `check 1.2 ms, emit 3.0 ms`.
+pub(crate) fn stages_text(stages: &[(&str, Duration)]) -> String {
+    let stage = |(name, took): &(&str, Duration)| format!("{name} {:.1} ms", ms(*took));
+    stages.iter().map(stage).collect::<Vec<_>>().join(", ")
+}
+
+/// `{"check": 1.2, "emit": 3.0}`.
+pub(crate) fn stages_json(stages: &[(&str, Duration)]) -> Value {
+    let stage = |(name, took): &(&str, Duration)| ((*name).to_owned(), ms(*took).into());
+    Value::Object(stages.iter().map(stage).collect())
 }
 
 #[cfg(test)]

@@ -7,10 +7,10 @@ use crate::world::World;
 fn commands_of_later_releases_say_so_and_are_not_listed() {
     let world = World::new(&[]);
     let help = world.run(&["--help"]);
-    for command in ["watch", "init", "new", "clean", "show", "trace", "pack", "unpack", "translate"]
+    for command in ["show", "trace", "pack", "unpack", "translate"]
         .into_iter()
-        .chain(["same", "solve", "algebra", "import", "bench", "fmt", "deps", "outputs", "lock"])
-        .chain(["templates", "completions", "man", "lsp"])
+        .chain(["same", "solve", "algebra", "import", "bench", "fmt", "deps", "lock"])
+        .chain(["completions", "man", "lsp"])
     {
         let ran = world.run(&[command, "--whatever", "x"]);
         let line = format!("error: `layoutc {command}` is not built yet\n");
@@ -22,7 +22,16 @@ fn commands_of_later_releases_say_so_and_are_not_listed() {
 #[test]
 fn help_lists_the_commands_and_the_exit_codes() {
     let ran = World::new(&[]).run(&["--help"]);
-    for part in ["check", "build", "inspect", "index", "explain", "Exit codes: 0 all well; 1 "] {
+    for part in [
+        "watch",
+        "init",
+        "new",
+        "clean",
+        "outputs",
+        "templates",
+        "explain",
+        "Exit codes: 0 all well; 1 ",
+    ] {
         assert!(ran.good().contains(part), "{part}: {}", ran.out);
     }
 }

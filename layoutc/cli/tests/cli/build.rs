@@ -212,3 +212,64 @@ fn a_template_of_the_projects_own_takes_the_place_of_the_built_in_one() {
     let header = world.read("generated/c/a.h").expect("a header");
     assert!(header.ends_with("layouts/a.kdl\n"), "{header}");
 }
+
+#[test]
+fn a_check_looks_at_the_projects_own_templates_in_a_process_that_cannot_harm() {
+    let bomb = "{% set ns = namespace(x='layout') %}\
+        {% for i in range(64) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}";
+    let world = project();
+    world.write("templates/c/header.h.j2", bomb);
+    for args in [&["build", "--check"][..], &["build", "--dry-run"], &["outputs"]] {
+        let ran = world.run(args);
+        assert_eq!(ran.code, Some(1), "{args:?}: {}", ran.err);
+        assert!(ran.err.starts_with("error[template::memory]: "), "{args:?}: {}", ran.err);
+    }
+}
+
+#[test]
+fn a_check_of_what_is_edited_or_left_over_is_exit_code_1_and_leaves_it() {
+    let world = project();
+    world.run(&["build"]).good();
+    let edited = world.read("generated/c/a.h").expect("there") + "int mine;\n";
+    world.write("generated/c/a.h", &edited);
+    fs::remove_file(world.path("layouts/x/a.kdl")).expect("gone");
+    let before = world.files(".");
+    let ran = world.run(&["build", "--check"]);
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.err.contains("`generated/c/a.h` is not up to date"), "{}", ran.err);
+    assert!(ran.err.contains("`generated/c/x/a.h` is left over"), "{}", ran.err);
+    assert_eq!(world.files("."), before);
+    assert_eq!(world.read("generated/c/a.h"), Some(edited));
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bytes() {
+    let world = project();
+    world.run(&["build", "--jobs", "1"]).good();
+    world.run(&["build", "--check", "--jobs", "7"]).good();
+    assert_eq!(world.run(&["build", "--jobs", "0"]).refused().0, Some(2));
+}
+
+#[test]
+fn the_stages_are_timed_where_asked_for() {
+    let world = project();
+    let ran = world.run(&["build", "--timings"]);
+    let last = ran.good().lines().last().expect("a line");
+    let stages: Vec<&str> = last.split(", ").filter_map(|part| part.split(' ').next()).collect();
+    assert_eq!(stages, ["check", "emit", "compare", "write"]);
+    let ran = world.run(&["build", "--timings", "--format", "json"]);
+    let object: Value = serde_json::from_str(ran.good()).expect("JSON");
+    assert!(object["timings_ms"]["check"].is_f64(), "{object}");
+}
+
+#[test]
+fn options_of_later_releases_say_so() {
+    let world = project();
+    for args in [&["--locked"][..], &["--depfile", "d"], &["--stamp", "s"]] {
+        for command in ["build", "watch"] {
+            let ran = world.run(&[&[command], args].concat());
+            let line = format!("error: `{}` is not built yet\n", args[0]);
+            assert_eq!(ran.refused(), (Some(2), line.as_str()));
+        }
+    }
+}

@@ -5,9 +5,13 @@
 mod arguments;
 mod book;
 mod build;
+mod commands;
+mod editors;
 mod examples;
 mod explain;
 mod index;
 mod inspect;
 mod project;
+mod watch;
+mod watching;
 mod world;

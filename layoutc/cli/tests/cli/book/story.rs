@@ -186,6 +186,9 @@ impl Story<'_> {
             .output()
             .expect("a shell");
         let text = String::from_utf8(output.stdout).expect("UTF-8");
+        // Pages are the same wherever they are run.
+        let folder = self.world.path(".").canonicalize().expect("a folder");
+        let text = text.replace(folder.to_str().expect("UTF-8"), "/home/me");
         // Without a code it was killed.
         Ok(Some(Ran { code: output.status.code().unwrap_or(-1), text }))
     }

@@ -1,13 +1,16 @@
 //! The command line: what may be typed, and what is said about what may not.
 
+mod command;
+
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Parser, ValueEnum};
 use layoutc_compiler::nearest::nearest;
 
 use crate::console::write_plainly;
+
+pub(crate) use command::{Build, Clean, Command, Index, Outputs, Select, Templates, Watch};
 
 /// Proven tensor layouts: manifests in, C out.
 #[derive(Debug, Parser)]
@@ -27,8 +30,8 @@ pub(crate) struct Args {
 #[command(next_help_heading = "Everywhere")]
 pub(crate) struct Common {
     /// How results and diagnostics are printed; json: one object a line, on standard output
-    #[arg(long, global = true, value_enum, default_value_t = Format::Text, value_name = "HOW")]
-    pub(crate) format: Format,
+    #[arg(long, global = true, value_enum, default_value_t = Asked::Text, value_name = "HOW")]
+    pub(crate) format: Asked,
     /// Colours in diagnostics (auto: on a terminal, unless `NO_COLOR` is set)
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
     pub(crate) color: Color,
@@ -40,8 +43,18 @@ pub(crate) struct Common {
     pub(crate) verbose: bool,
 }
 
-/// How results are printed.
+/// What `--format` may say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Asked {
+    Text,
+    Json,
+    /// Only of `outputs`.
+    #[value(hide = true)]
+    Cmake,
+}
+
+/// How results and diagnostics are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     Text,
     Json,
@@ -55,84 +68,8 @@ pub(crate) enum Color {
     Never,
 }
 
-/// The commands.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Command {
-    /// Parse, validate and prove the manifests; write nothing
-    Check {
-        /// Manifests or folders [none: the project of this folder or of a parent]
-        paths: Vec<PathBuf>,
-    },
-    /// Check, then write the outputs that changed
-    Build(Build),
-    /// Everything known of a tensor: shapes, maps, inverse, proof, sizes
-    Inspect {
-        /// Manifests or folders [none: the project of this folder or of a parent]
-        paths: Vec<PathBuf>,
-        /// Only this tensor; may be given again
-        #[arg(long, value_name = "NAME")]
-        tensor: Vec<String>,
-    },
-    /// Where an element lives; with --inverse, who lives at a physical index
-    #[command(after_help = "\
-Example: layoutc index layouts/a.kdl texture 11,37,23,101
-An empty line (or an empty argument) is the coordinate of a tensor of rank 0.")]
-    Index(Index),
-    /// The long form of a diagnostic, with a wrong and a mended example
-    Explain {
-        /// The code, as printed in the brackets: `map::not_injective` [none: list all codes]
-        code: Option<String>,
-    },
-    #[command(external_subcommand)]
-    Other(Vec<OsString>),
-}
-
-/// The arguments of `build`.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Build {
-    /// Manifests or folders [none: the project of this folder or of a parent]
-    pub(crate) paths: Vec<PathBuf>,
-    /// Only this target; may be given again
-    #[arg(long, value_name = "NAME")]
-    pub(crate) target: Vec<String>,
-    /// Write below this folder instead of the project's own
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
-    /// Overwrite files that layoutc did not write, or that were edited since
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// Say what would be written, and write nothing
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-    /// Write nothing; exit 1 if an output on disk differs from what would be written
-    #[arg(long, conflicts_with_all = ["dry_run", "force"])]
-    pub(crate) check: bool,
-}
-
-/// The arguments of `index`.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Index {
-    /// The manifest
-    pub(crate) file: PathBuf,
-    /// The tensor
-    pub(crate) tensor: String,
-    /// Coordinates, `I,J,...` [none: one a line from standard input]
-    #[arg(value_name = "I,J,...")]
-    pub(crate) coordinates: Vec<String>,
-    /// The coordinates are physical; say which element lives there
-    #[arg(long)]
-    pub(crate) inverse: bool,
-    /// The value of a symbol; may be given again
-    #[arg(long, value_name = "NAME=VALUE")]
-    pub(crate) set: Vec<String>,
-}
-
 /// Commands of later releases.
 const LATER: &[&str] = &[
-    "watch",
-    "init",
-    "new",
-    "clean",
     "show",
     "trace",
     "pack",
@@ -145,16 +82,26 @@ const LATER: &[&str] = &[
     "bench",
     "fmt",
     "deps",
-    "outputs",
     "lock",
-    "templates",
     "completions",
     "man",
     "lsp",
 ];
 
 /// The commands of this release.
-const COMMANDS: &[&str] = &["check", "build", "inspect", "index", "explain"];
+const COMMANDS: &[&str] = &[
+    "init",
+    "new",
+    "check",
+    "build",
+    "watch",
+    "clean",
+    "inspect",
+    "index",
+    "outputs",
+    "templates",
+    "explain",
+];
 
 /// Why the command line was not taken; help and version are such reasons too.
 #[derive(Debug)]
@@ -186,12 +133,25 @@ impl Refusal {
 pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Args, Refusal> {
     let args = Args::try_parse_from(args.map(guard_minus))
         .map_err(|error| Refusal::Clap(Box::new(error)))?;
+    let is_outputs = matches!(args.command, Command::Outputs(_));
+    if args.common.format == Asked::Cmake && !is_outputs {
+        let line = "`--format cmake` is for `layoutc outputs`; here it is `text` or `json`";
+        return Err(Refusal::Line(line.to_owned()));
+    }
     match &args.command {
         Command::Other(words) => Err(Refusal::Line(unknown_command(words))),
-        Command::Check { .. }
-        | Command::Build(_)
+        Command::Build(build) | Command::Watch(Watch { build, .. }) => match build.later() {
+            Some(option) => Err(Refusal::Line(format!("`{option}` is not built yet"))),
+            None => Ok(args),
+        },
+        Command::Init(_)
+        | Command::New(_)
+        | Command::Check { .. }
+        | Command::Clean(_)
         | Command::Inspect { .. }
         | Command::Index(_)
+        | Command::Outputs(_)
+        | Command::Templates { .. }
         | Command::Explain { .. } => Ok(args),
     }
 }

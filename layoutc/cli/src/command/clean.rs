@@ -1,0 +1,92 @@
+//! `layoutc clean`: removes the files that layoutc wrote and nobody changed since.
+
+use std::collections::BTreeSet;
+
+use layoutc_compiler::emit::render::BUILT_IN;
+use serde_json::{Value, json};
+
+use crate::args::{Clean, Format};
+use crate::build::own_folder;
+use crate::console::Console;
+use crate::fault::Fault;
+use crate::output::{Cleaning, Sweep, lock};
+use crate::project::{self, Project, seen};
+use crate::report::{Report, counted};
+
+use super::Ending;
+
+/// Cleans the output folders of what the arguments name.
+pub(crate) fn run(args: &Clean, console: &mut Console) -> Result<Ending, Fault> {
+    let mut report = Report::default();
+    let projects = project::homes(&args.paths, &mut report)?;
+    if args.out.is_some() && projects.len() > 1 {
+        return Err(Fault::Usage("`--out` takes one project at a time".to_owned()));
+    }
+    let mut removed = Vec::new();
+    for project in &projects {
+        let root = match &args.out {
+            Some(out) => std::path::absolute(out).map_err(|e| Fault::io("find", out, &e))?,
+            None => own_folder(project)?,
+        };
+        if !root.is_dir() {
+            continue;
+        }
+        // Below a folder that holds other things too, only the folders of the targets are looked through.
+        let is_shared = args.out.is_some() || root == project.root;
+        let sweep = if is_shared { Sweep::Folders(targets(project)) } else { Sweep::Everything };
+        let cleaning = if args.dry_run {
+            Cleaning::new(&root, &sweep)?
+        } else {
+            let lock = lock(&root, || {
+                if !console.quiet {
+                    let folder = seen(&root);
+                    console.remark(&format!("waiting for a build that writes to `{folder}`\n"));
+                }
+            })?;
+            let cleaning = Cleaning::new(&root, &sweep)?;
+            cleaning.apply(&lock)?;
+            if !is_shared {
+                // It stays if something else is in it.
+                drop(std::fs::remove_dir(&root));
+            }
+            cleaning
+        };
+        removed.extend(cleaning.own().map(|path| seen(&root.join(path))));
+        report.add(cleaning.kept());
+    }
+    show(args, &removed, console);
+    report.print(console);
+    Ok(Ending::of(&report))
+}
+
+/// The folders that outputs may be in: one for each target that has templates, built in or the project's own.
+fn targets(project: &Project) -> Vec<String> {
+    let target = |name: &str| name.split('/').next().unwrap_or_default().to_owned();
+    let built_in = BUILT_IN.iter().map(|(name, _)| target(name));
+    let own = project.config.target.own.keys().cloned();
+    let targets: BTreeSet<String> = built_in.chain(own).collect();
+    targets.into_iter().collect()
+}
+
+fn show(args: &Clean, removed: &[String], console: &mut Console) {
+    match console.format {
+        Format::Json => {
+            let output = |path: &String| json!({ "path": path, "status": "removed" });
+            let outputs: Vec<Value> = removed.iter().map(output).collect();
+            let mut object = json!({ "version": 1, "kind": "clean", "outputs": outputs });
+            if args.dry_run {
+                object["dry_run"] = Value::from(true);
+            }
+            console.result(&format!("{object}\n"));
+        }
+        Format::Text if !console.quiet => {
+            for path in removed {
+                console.result(&format!("removed    {path}\n"));
+            }
+            let total = counted(removed.len(), "output");
+            let touched = if args.dry_run { ", nothing touched" } else { "" };
+            console.result(&format!("{total}{touched}: {} removed\n", removed.len()));
+        }
+        Format::Text => {}
+    }
+}

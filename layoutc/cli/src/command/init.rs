@@ -1,0 +1,151 @@
+//! `layoutc init` and `layoutc new`: a project that builds at once.
+
+use std::fs::{self, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::args::Format;
+use crate::console::Console;
+use crate::fault::Fault;
+use crate::project::{CONFIG, seen};
+
+use super::Ending;
+
+/// The manifest that a new project starts with.
+const EXAMPLE: &str = r#"// Axes, extents, and where each element lives. `layoutc build` proves it and writes C for it.
+
+// As a framework has it: without a layout a tensor is row-major.
+tensor activations dtype=f32 {
+    shape { n 1; h 56; w 56; c 64 }
+}
+
+// As a kernel wants it: in blocks of eight channels.
+// `//` and `%` round as in Python. Leave out `c // 8`, and the build shows two elements that collide.
+tensor blocked like=activations {
+    layout {
+        map "(n, h, w, c) -> (n, c // 8, h, w, c % 8)"
+    }
+}
+
+// A function that moves the elements from the one to the other.
+convert activations to=blocked
+"#;
+/// Where it stands.
+const EXAMPLE_PATH: &str = "layouts/example.kdl";
+/// The longest prefix that is made of a name.
+const LONGEST_PREFIX: usize = 64;
+
+/// Makes a project of the folder `dir`.
+pub(crate) fn init(dir: &Path, console: &mut Console) -> Result<Ending, Fault> {
+    if dir.exists() && !dir.is_dir() {
+        return Err(Fault::Usage(format!("`{}` is no folder", dir.display())));
+    }
+    make(dir, console)
+}
+
+/// Makes the folder `dir`, with a project in it.
+pub(crate) fn new(dir: &Path, console: &mut Console) -> Result<Ending, Fault> {
+    if dir.symlink_metadata().is_ok() {
+        let shown = dir.display();
+        let hint =
+            if dir.is_dir() { format!("; try `layoutc init {shown}`") } else { String::new() };
+        return Err(Fault::Usage(format!("there is already a `{shown}`{hint}")));
+    }
+    make(dir, console)
+}
+
+fn make(dir: &Path, console: &mut Console) -> Result<Ending, Fault> {
+    for path in [CONFIG, EXAMPLE_PATH] {
+        let file = dir.join(path);
+        if file.symlink_metadata().is_ok() {
+            return Err(taken(&file));
+        }
+    }
+    fs::create_dir_all(dir).map_err(|error| Fault::io("make", dir, &error))?;
+    let real = fs::canonicalize(dir).map_err(|error| Fault::io("find", dir, &error))?;
+    let name = real.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let layouts = real.join("layouts");
+    fs::create_dir_all(&layouts).map_err(|error| Fault::io("make", &layouts, &error))?;
+    write_new(&real.join(CONFIG), &config(&name))?;
+    write_new(&real.join(EXAMPLE_PATH), EXAMPLE)?;
+    let files = [CONFIG, EXAMPLE_PATH].map(|path| seen(&real.join(path)));
+    match console.format {
+        Format::Json => {
+            let object = json!({ "version": 1, "kind": "init", "files": files });
+            console.result(&format!("{object}\n"));
+        }
+        Format::Text if !console.quiet => {
+            for file in &files {
+                console.result(&format!("made  {file}\n"));
+            }
+            let folder = seen(&real);
+            let enter = if folder == "." { String::new() } else { format!("cd {folder} && ") };
+            console.result(&format!("next: {enter}layoutc build\n"));
+        }
+        Format::Text => {}
+    }
+    Ok(Ending::Good)
+}
+
+/// The configuration of a project called `name`.
+fn config(name: &str) -> String {
+    // A JSON string is a TOML string.
+    format!("[project]\nname = {}\nprefix = \"{}\"\n", Value::from(name), prefix(name))
+}
+
+/// The beginning of every generated identifier: `my_kernels_` of `my-kernels`.
+fn prefix(name: &str) -> String {
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let mut prefix: String = words.collect::<Vec<_>>().join("_");
+    prefix.truncate(LONGEST_PREFIX);
+    if prefix.is_empty() {
+        prefix.push_str("layout");
+    } else if prefix.starts_with(|c: char| c.is_ascii_digit()) {
+        prefix.insert_str(0, "layout_");
+    }
+    prefix + "_"
+}
+
+fn write_new(file: &Path, text: &str) -> Result<(), Fault> {
+    let opened = OpenOptions::new().write(true).create_new(true).open(file);
+    match opened.and_then(|mut file| file.write_all(text.as_bytes())) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(taken(file)),
+        written => written.map_err(|error| Fault::io("write", file, &error)),
+    }
+}
+
+fn taken(file: &Path) -> Fault {
+    let shown = if file.is_absolute() { seen(file) } else { file.display().to_string() };
+    Fault::Usage(format!("there is already a `{shown}`; it is left as it is"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefix_begins_an_identifier_whatever_the_name() {
+        for (name, expected) in [
+            ("my-kernels", "my_kernels_"),
+            ("Net 2.0", "Net_2_0_"),
+            ("3d", "layout_3d_"),
+            ("__x--y__", "x_y_"),
+            ("層", "layout_"),
+            ("", "layout_"),
+        ] {
+            assert_eq!(prefix(name), expected, "{name}");
+        }
+        assert_eq!(prefix(&"x".repeat(200)).len(), LONGEST_PREFIX + 1);
+    }
+
+    #[test]
+    fn a_name_with_quotes_is_a_toml_string() {
+        let file = std::sync::Arc::from("layoutc.toml");
+        for name in ["a\"b", "a\\b", "tab\there", "層"] {
+            let config = layoutc_compiler::config::parse(&file, &config(name)).expect("good");
+            assert_eq!(config.project.name.as_deref(), Some(name));
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! `layoutc outputs`: which files a build writes.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use crate::args::{Asked, Outputs};
+use crate::build::{emit_all, open};
+use crate::console::Console;
+use crate::fault::Fault;
+use crate::project::reads::Reads;
+use crate::project::seen;
+
+use super::Ending;
+
+/// Prints the outputs of what the arguments name.
+pub(crate) fn run(args: &Outputs, asked: Asked, console: &mut Console) -> Result<Ending, Fault> {
+    let mut reads = Reads::default();
+    let mut session = open(&args.select, &mut reads, console)?;
+    let jobs = emit_all(&args.select, &mut session, &mut reads)?;
+    let ending = Ending::of(&session.report);
+    if ending == Ending::Good {
+        let mut files: Vec<PathBuf> = jobs
+            .iter()
+            .flat_map(|job| job.outputs.iter().map(|output| job.root.join(&output.path)))
+            .collect();
+        files.sort();
+        let text = match asked {
+            Asked::Cmake => cmake(&files),
+            Asked::Json => {
+                let outputs: Vec<String> = files.iter().map(|file| seen(file)).collect();
+                json!({ "version": 1, "kind": "outputs", "outputs": outputs }).to_string() + "\n"
+            }
+            Asked::Text => files.iter().map(|file| seen(file) + "\n").collect(),
+        };
+        console.result(&text);
+    }
+    session.report.print(console);
+    Ok(ending)
+}
+
+/// `set(LAYOUTC_OUTPUTS …)` with one absolute path a line: `CMake` takes
+/// relative ones from the folder of whoever includes this.
+fn cmake(files: &[PathBuf]) -> String {
+    let mut text = String::from("set(LAYOUTC_OUTPUTS\n");
+    for file in files {
+        text.extend(["  ", &quoted(file), "\n"]);
+    }
+    text + ")\n"
+}
+
+/// A quoted argument of `CMake` that is one element of a list.
+fn quoted(file: &Path) -> String {
+    let mut text = String::from("\"");
+    for c in file.to_string_lossy().chars() {
+        if matches!(c, '\\' | '"' | '$' | ';') {
+            text.push('\\');
+        }
+        text.push(c);
+    }
+    text + "\""
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cmake_would_read_otherwise_is_escaped() {
+        let files = [PathBuf::from("/a b/c.h"), PathBuf::from("/$x;\"y\\/c.h")];
+        let expected = "set(LAYOUTC_OUTPUTS\n  \"/a b/c.h\"\n  \"/\\$x\\;\\\"y\\\\/c.h\"\n)\n";
+        assert_eq!(cmake(&files), expected);
+    }
+}

@@ -1,0 +1,155 @@
+//! `layoutc templates`: the built-in templates, and copies of them to change.
+
+use std::fs::{self, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+
+use layoutc_compiler::emit::render::BUILT_IN;
+use layoutc_compiler::nearest::nearest;
+use serde_json::json;
+
+use crate::args::{Format, Templates};
+use crate::console::Console;
+use crate::fault::Fault;
+use crate::project::{self, Project, paths, seen};
+use crate::report::Report;
+
+use super::Ending;
+
+/// Lists the templates, or puts a copy of one into the project.
+pub(crate) fn run(what: &Templates, console: &mut Console) -> Result<Ending, Fault> {
+    match what {
+        Templates::List => {
+            list(console);
+            Ok(Ending::Good)
+        }
+        Templates::Eject { name, force } => eject(name, *force, console),
+    }
+}
+
+fn list(console: &mut Console) {
+    let width = BUILT_IN.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let targets = BUILT_IN.iter().map(|(name, _)| target(name).len()).max().unwrap_or(0);
+    for (name, _) in BUILT_IN {
+        let (target, purpose) = (target(name), purpose(name));
+        let line = match console.format {
+            Format::Json => {
+                json!({ "name": name, "target": target, "purpose": purpose }).to_string()
+            }
+            Format::Text => format!("{name:width$}  {target:targets$}  {purpose}"),
+        };
+        console.result(&format!("{line}\n"));
+    }
+}
+
+/// The target of a template; `common` are those that several targets include.
+fn target(name: &str) -> &str {
+    name.split('/').next().unwrap_or_default()
+}
+
+/// What each template is for.
+const PURPOSES: &[(&str, &str)] = &[
+    ("c/floats.h.j2", "conversions of float types that C lacks, for the header"),
+    ("c/header.h.j2", "what other code includes: constants, index functions, prototypes"),
+    ("c/source.c.j2", "pack, unpack and the conversions"),
+    ("c/test.c.j2", "a stand-alone program that tests the others"),
+    ("common/counts.j2", "sizes that depend on symbols"),
+    ("common/index.j2", "the index functions of one tensor"),
+    ("common/integers.j2", "integer arithmetic that index functions call"),
+    ("common/packed.j2", "how elements that share a byte are read and written"),
+    ("common/title.j2", "the comment above one tensor"),
+    ("cuda/header.cuh.j2", "index functions and launchers"),
+    ("cuda/image.cuh.j2", "how one image is read and written"),
+    ("cuda/kernels.cu.j2", "the kernels of one conversion, and its launcher"),
+    ("cuda/launcher.cuh.j2", "the prototype of one launcher"),
+    ("cuda/source.cu.j2", "the kernels"),
+    ("opencl/host.h.j2", "what the host needs: sizes, image formats, launch ranges"),
+    ("opencl/image.cl.j2", "how one image is read and written"),
+    ("opencl/kernels.cl.j2", "the kernels of one conversion"),
+    ("opencl/launch.h.j2", "the launch ranges of one conversion"),
+    ("opencl/program.cl.j2", "index functions and kernels"),
+];
+
+/// What a template is for.
+fn purpose(name: &str) -> &'static str {
+    PURPOSES.iter().find(|(known, _)| *known == name).map_or("", |(_, purpose)| purpose)
+}
+
+fn eject(name: &str, force: bool, console: &mut Console) -> Result<Ending, Fault> {
+    let Some((_, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) else {
+        return Err(Fault::Usage(unknown(name)));
+    };
+    let mut report = Report::default();
+    let projects = project::homes(&[], &mut report)?;
+    let Some(project) = projects.first() else {
+        // The configuration is not good.
+        report.print(console);
+        return Ok(Ending::Bad);
+    };
+    let file = place(project, name)?;
+    let folder = file.parent().unwrap_or(&project.root);
+    fs::create_dir_all(folder).map_err(|error| Fault::io("make", folder, &error))?;
+    write(&file, text, force)?;
+    match console.format {
+        Format::Json => {
+            let object = json!({ "version": 1, "kind": "eject", "file": seen(&file) });
+            console.result(&format!("{object}\n"));
+        }
+        Format::Text if !console.quiet => {
+            console.result(&format!("wrote {}; builds use it from now on\n", seen(&file)));
+        }
+        Format::Text => {}
+    }
+    Ok(Ending::Good)
+}
+
+/// Where the project's own template of this name stands: inside the project, also when links are followed.
+fn place(project: &Project, name: &str) -> Result<std::path::PathBuf, Fault> {
+    let templates = project.config.project.templates_dir.trim_end_matches('/');
+    let file = project.root.join(templates).join(name);
+    let home = fs::canonicalize(&project.root).map_err(|e| Fault::io("find", &project.root, &e))?;
+    let there = file.ancestors().skip(1).find(|folder| folder.symlink_metadata().is_ok());
+    let there = there.unwrap_or(&project.root);
+    let real = fs::canonicalize(there).map_err(|e| Fault::io("find", there, &e))?;
+    if real.starts_with(&home) && (templates == "." || paths::is_below(templates)) {
+        Ok(file)
+    } else {
+        let message = format!("the templates folder `{templates}` leads out of the project");
+        Err(Fault::Usage(message))
+    }
+}
+
+fn write(file: &Path, text: &str, force: bool) -> Result<(), Fault> {
+    if force && file.symlink_metadata().is_ok_and(|metadata| !metadata.is_dir()) {
+        fs::remove_file(file).map_err(|error| Fault::io("replace", file, &error))?;
+    }
+    let opened = OpenOptions::new().write(true).create_new(true).open(file);
+    match opened.and_then(|mut file| file.write_all(text.as_bytes())) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            let shown = seen(file);
+            Err(Fault::Usage(format!("there is already a `{shown}`; overwrite it with `--force`")))
+        }
+        written => written.map_err(|error| Fault::io("write", file, &error)),
+    }
+}
+
+fn unknown(name: &str) -> String {
+    let names = || BUILT_IN.iter().map(|(name, _)| *name);
+    let file = |name: &'static str| name.rsplit('/').next().unwrap_or(name);
+    // The target may be left out.
+    let near = nearest(name, names())
+        .or_else(|| nearest(name, names().map(file)).and_then(|n| names().find(|k| file(k) == n)));
+    let hint = near.map_or(String::new(), |near| format!("; the nearest is `{near}`"));
+    format!("there is no template `{name}`{hint} (`layoutc templates list` lists all)")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_template_is_for_something_and_nothing_else_is() {
+        let names = BUILT_IN.iter().map(|(name, _)| *name);
+        assert!(names.eq(PURPOSES.iter().map(|(name, _)| *name)));
+    }
+}

@@ -1,0 +1,46 @@
+//! What a command read: every file that its outcome depends on, and where a new file would change it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::files;
+use super::globs::Globs;
+
+/// What was found at a path: a text, or why there is none.
+pub(crate) type Content = Result<Arc<str>, String>;
+
+/// Files read, and the places where others would have been.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Reads {
+    /// By absolute path, also those that could not be read.
+    pub(crate) files: BTreeMap<PathBuf, Content>,
+    /// Those of them that are manifests asked for.
+    pub(crate) manifests: BTreeSet<PathBuf>,
+    /// Folders of projects, and the patterns that choose their manifests.
+    pub(crate) sources: BTreeMap<PathBuf, Globs>,
+    /// Folders in which every `*.kdl` is a manifest and every `layoutc.toml` a project.
+    pub(crate) loose: BTreeSet<PathBuf>,
+    /// Folders of templates.
+    pub(crate) templates: BTreeSet<PathBuf>,
+    /// Folders that are written, never read.
+    pub(crate) written: BTreeSet<PathBuf>,
+}
+
+impl Reads {
+    /// Notes what stands at `path` now.
+    pub(crate) fn look(&mut self, path: &Path) {
+        let content = files::read(path).map(Arc::from).map_err(|unread| unread.reason());
+        self.files.insert(path.to_owned(), content);
+    }
+
+    /// Takes over what `other` read; of a file that both read, what `other` found.
+    pub(crate) fn merge(&mut self, other: Reads) {
+        self.files.extend(other.files);
+        self.manifests.extend(other.manifests);
+        self.sources.extend(other.sources);
+        self.loose.extend(other.loose);
+        self.templates.extend(other.templates);
+        self.written.extend(other.written);
+    }
+}

@@ -1,0 +1,251 @@
+//! Where changes are reported: the system's reports on folders, or none and a clock.
+//!
+//! Folders are watched, never files: a save that renames a new file over the old one ends the watch of a file. Names
+//! are compared as the system reports them, with links resolved.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::ops::Bound;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{SyncSender, TrySendError};
+
+use notify::{ErrorKind, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+
+use crate::fault::plain;
+use crate::project::CONFIG;
+use crate::project::globs::Globs;
+use crate::project::reads::Reads;
+
+use super::Message;
+
+/// A folder as it is watched: how deep, and which folder it was.
+type Armed = (RecursiveMode, Option<(u64, u64)>);
+
+/// What is watched, and which of the reports matter.
+pub(super) struct Eyes {
+    watcher: RecommendedWatcher,
+    armed: BTreeMap<PathBuf, Armed>,
+    interest: Interest,
+    /// Reports were lost, or a watched folder may be another now.
+    is_stale: Arc<AtomicBool>,
+}
+
+/// The files that matter, and the places where a new one would.
+#[derive(Debug, Default)]
+struct Interest {
+    files: BTreeSet<PathBuf>,
+    sources: Vec<(PathBuf, Globs)>,
+    loose: Vec<PathBuf>,
+    templates: Vec<PathBuf>,
+    written: Vec<PathBuf>,
+    way: InTheWay,
+}
+
+/// Whether something in the output folders keeps the outputs from being written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum InTheWay {
+    /// What happens there does not matter.
+    #[default]
+    Nothing,
+    /// The next build is when it is gone.
+    Something,
+}
+
+impl Eyes {
+    /// Eyes that report to `inbox`; the reason in words where the system reports nothing.
+    pub(super) fn open(inbox: SyncSender<Message>) -> Result<Self, String> {
+        let is_stale = Arc::new(AtomicBool::new(false));
+        let lost = Arc::clone(&is_stale);
+        let handler = move |event: notify::Result<Event>| {
+            // Reading a file is reported too; the build reads every input.
+            let event = match event {
+                Ok(event) if matches!(event.kind, EventKind::Access(_)) => return,
+                Ok(event) => Message::Event(event),
+                Err(_) => {
+                    lost.store(true, Ordering::SeqCst);
+                    Message::Event(Event::new(EventKind::Any))
+                }
+            };
+            if let Err(TrySendError::Full(_)) = inbox.try_send(event) {
+                // Who reads a full inbox sees this afterwards; if it was emptied meanwhile, this wakes the reader.
+                lost.store(true, Ordering::SeqCst);
+                drop(inbox.try_send(Message::Event(Event::new(EventKind::Any))));
+            }
+        };
+        let watcher = notify::recommended_watcher(handler).map_err(|error| reason(&error))?;
+        let (armed, interest) = (BTreeMap::new(), Interest::default());
+        Ok(Self { watcher, armed, interest, is_stale })
+    }
+
+    /// Watches what `known` asks for. Whether a folder is watched now that was not before: what happened there in the
+    /// meantime was not reported.
+    ///
+    /// # Errors
+    /// The reason, in words, why the system will not report.
+    pub(super) fn arm(
+        &mut self,
+        known: &Reads,
+        home: &Path,
+        way: InTheWay,
+    ) -> Result<bool, String> {
+        self.interest = Interest::new(known, way);
+        let wanted = folders(known, home, way);
+        let is_stale = self.is_stale.swap(false, Ordering::SeqCst);
+        let keeps = |(folder, armed): &(&PathBuf, &Armed)| wanted.get(*folder) == Some(*armed);
+        let gone: Vec<PathBuf> =
+            self.armed.iter().filter(|f| is_stale || !keeps(f)).map(|(f, _)| f.clone()).collect();
+        for folder in gone {
+            self.armed.remove(&folder);
+            // One that is gone needs no end of its watch.
+            drop(self.watcher.unwatch(&folder));
+        }
+        let mut is_new = false;
+        for (folder, armed) in wanted {
+            if self.armed.contains_key(&folder) {
+                continue;
+            }
+            is_new = true;
+            match self.watcher.watch(&folder, armed.0) {
+                Ok(()) => drop(self.armed.insert(folder, armed)),
+                // Gone since it was found; the next look finds another.
+                Err(_) if !folder.exists() => {}
+                Err(error) => return Err(reason(&error)),
+            }
+        }
+        Ok(is_new)
+    }
+
+    /// Whether a report calls for a look at the inputs.
+    pub(super) fn matters(&self, event: &Event) -> bool {
+        let is_stale = self.is_stale.load(Ordering::SeqCst);
+        let is_lost = is_stale || event.need_rescan() || event.paths.is_empty();
+        let is_moved = event.paths.iter().any(|path| {
+            self.armed.range::<Path, _>(from(path)).next().is_some_and(|f| f.0.starts_with(path))
+        });
+        if is_lost || is_moved {
+            self.is_stale.store(true, Ordering::SeqCst);
+        }
+        is_lost || is_moved || event.paths.iter().any(|path| self.interest.sees(path))
+    }
+}
+
+impl Interest {
+    fn new(known: &Reads, way: InTheWay) -> Self {
+        let reals = |folders: &BTreeSet<PathBuf>| folders.iter().map(|f| real(f)).collect();
+        let names = |file: &PathBuf| [named(file), real(file)];
+        let trees: Vec<PathBuf> = trees(known).iter().map(|tree| real(tree)).collect();
+        let mut written: Vec<PathBuf> = reals(&known.written);
+        // Outputs may be written among the inputs.
+        written.retain(|folder| !trees.iter().any(|tree| tree.starts_with(folder)));
+        Self {
+            files: known.files.keys().flat_map(names).collect(),
+            sources: known.sources.iter().map(|(root, g)| (real(root), g.clone())).collect(),
+            loose: reals(&known.loose),
+            templates: reals(&known.templates),
+            written,
+            way,
+        }
+    }
+
+    fn sees(&self, path: &Path) -> bool {
+        let below = |folders: &[PathBuf]| folders.iter().any(|folder| path.starts_with(folder));
+        // An input, or a folder that holds one.
+        if self.files.range::<Path, _>(from(path)).next().is_some_and(|file| file.starts_with(path))
+        {
+            return true;
+        }
+        if below(&self.written) {
+            return self.way == InTheWay::Something;
+        }
+        let is_matched = self
+            .sources
+            .iter()
+            .any(|(root, globs)| path.strip_prefix(root).is_ok_and(|path| globs.matches(path)));
+        let is_loose = || below(&self.loose) && path.extension().is_some_and(|e| e == "kdl");
+        // A folder that is new here may bring manifests along.
+        is_matched
+            || path.ends_with(CONFIG)
+            || below(&self.templates)
+            || is_loose()
+            || path.is_dir()
+    }
+}
+
+/// The folders to be watched.
+fn folders(known: &Reads, home: &Path, way: InTheWay) -> BTreeMap<PathBuf, Armed> {
+    let mut folders = BTreeMap::new();
+    let files = known.files.keys().flat_map(|file| [file.clone(), real(file)]);
+    for file in files.chain([home.join(CONFIG)]) {
+        if let Some(folder) = file.parent().map(nearest) {
+            folders.entry(folder).or_insert(RecursiveMode::NonRecursive);
+        }
+    }
+    let written = known.written.iter().filter(|_| way == InTheWay::Something).cloned();
+    for tree in trees(known).into_iter().chain(written) {
+        if tree.is_dir() {
+            folders.insert(real(&tree), RecursiveMode::Recursive);
+        } else {
+            folders.entry(nearest(&tree)).or_insert(RecursiveMode::NonRecursive);
+        }
+    }
+    let is_deep = |mode: &RecursiveMode| *mode == RecursiveMode::Recursive;
+    let deep: Vec<PathBuf> = folders.iter().filter(|f| is_deep(f.1)).map(|f| f.0.clone()).collect();
+    // A second watch of the same folder would end with the first.
+    folders.retain(|folder, _| !deep.iter().any(|top| folder != top && folder.starts_with(top)));
+    let identity = |folder: &Path| fs::metadata(folder).ok().map(|m| (m.dev(), m.ino()));
+    folders
+        .into_iter()
+        .map(|(f, mode)| {
+            let id = identity(&f);
+            (f, (mode, id))
+        })
+        .collect()
+}
+
+/// The folders in which a new file at any depth may be an input.
+fn trees(known: &Reads) -> Vec<PathBuf> {
+    let mut trees = Vec::new();
+    for (root, globs) in &known.sources {
+        trees.extend(globs.folders.iter().map(|start| root.join(start)));
+    }
+    trees.extend(known.loose.iter().cloned());
+    trees.extend(known.templates.iter().cloned());
+    trees
+}
+
+/// From `path` on; what is below it comes first.
+fn from(path: &Path) -> (Bound<&Path>, Bound<&Path>) {
+    (Bound::Included(path), Bound::Unbounded)
+}
+
+/// The nearest folder at or above `path` that is there, links resolved.
+fn nearest(path: &Path) -> PathBuf {
+    let there = path.ancestors().find(|folder| folder.is_dir());
+    there.map_or_else(|| PathBuf::from("/"), real)
+}
+
+/// `path` with links resolved; as it is where nothing is there.
+fn real(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| named(path))
+}
+
+/// `path` with the links of its folder resolved, not the one that it may be itself.
+fn named(path: &Path) -> PathBuf {
+    let folder = path.parent().and_then(|folder| fs::canonicalize(folder).ok());
+    folder.zip(path.file_name()).map_or_else(|| path.to_owned(), |(folder, name)| folder.join(name))
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "the other kinds speak for themselves")]
+fn reason(error: &notify::Error) -> String {
+    match &error.kind {
+        ErrorKind::MaxFilesWatch => {
+            "the system's limit of watched folders, fs.inotify.max_user_watches, is reached"
+                .to_owned()
+        }
+        ErrorKind::Io(error) => plain(error),
+        _ => error.to_string(),
+    }
+}

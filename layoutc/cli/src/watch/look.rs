@@ -1,0 +1,149 @@
+//! The inputs as they stand now, and how they differ from what the last build read.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::project::files::MISSING;
+use crate::project::reads::{Content, Reads};
+use crate::project::{self, seen, walk};
+use crate::report::Report;
+
+/// What became of an input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum How {
+    Changed,
+    Added,
+    Removed,
+}
+
+/// An input that is not what it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Change {
+    path: PathBuf,
+    how: How,
+    /// It holds nothing any more, as between the two halves of many a save.
+    is_halfway: bool,
+}
+
+impl Change {
+    fn word(&self) -> &'static str {
+        match self.how {
+            How::Changed => "changed",
+            How::Added => "added",
+            How::Removed => "removed",
+        }
+    }
+
+    /// `{"path": …, "how": "changed"}`.
+    pub(super) fn json(&self) -> Value {
+        json!({ "path": seen(&self.path), "how": self.word() })
+    }
+
+    /// `layouts/a.kdl changed`.
+    pub(super) fn text(&self) -> String {
+        format!("{} {}", seen(&self.path), self.word())
+    }
+}
+
+/// Every input, read again.
+#[derive(Debug, Clone)]
+pub(super) struct Look {
+    /// What is found by looking for projects, manifests and templates.
+    listing: Reads,
+    /// The other files that the last build read.
+    others: BTreeMap<PathBuf, Content>,
+    /// Whether the projects were found; else the last build's inputs still count.
+    is_complete: bool,
+}
+
+impl Look {
+    /// Reads all that a build of `paths` would read, as far as `known`, what the last one read, tells.
+    pub(super) fn take(paths: &[PathBuf], home: &Path, known: &Reads) -> Self {
+        let (mut listing, mut report) = (Reads::default(), Report::default());
+        // Where the folder is gone, so is all below it.
+        let is_complete = std::env::set_current_dir(home).is_ok()
+            && project::discover(paths, &mut report, &mut listing).is_ok()
+            && !report.has_errors();
+        for manifest in listing.manifests.clone() {
+            listing.look(&manifest);
+        }
+        for folder in listing.templates.clone() {
+            // A folder that cannot be read is the build's to tell.
+            for file in walk::files(&folder).unwrap_or_default() {
+                listing.look(&file);
+            }
+        }
+        let mut others = Reads::default();
+        for file in known.files.keys().filter(|file| !listing.files.contains_key(*file)) {
+            others.look(file);
+        }
+        Self { listing, others: others.files, is_complete }
+    }
+
+    fn files(&self) -> impl Iterator<Item = (&PathBuf, &Content)> {
+        self.listing.files.iter().chain(&self.others)
+    }
+
+    /// How the inputs differ from those in `known`, by path.
+    pub(super) fn changes(&self, known: &Reads) -> Vec<Change> {
+        let mut changes: Vec<Change> = self
+            .files()
+            .filter_map(|(path, now)| Some((path, how(known.files.get(path), now)?, now)))
+            .map(|(path, how, now)| {
+                let is_halfway = how == How::Removed || now.as_ref().is_ok_and(|t| t.is_empty());
+                Change { path: path.clone(), how, is_halfway }
+            })
+            .collect();
+        if self.is_complete {
+            // A manifest that is still there, but now another project's.
+            let left = known.manifests.difference(&self.listing.manifests);
+            let left = left.filter(|path| self.others.get(*path).is_some_and(Result::is_ok));
+            changes.extend(left.map(|path| Change {
+                path: path.clone(),
+                how: How::Removed,
+                is_halfway: false,
+            }));
+        }
+        changes.sort_by(|a, b| a.path.cmp(&b.path));
+        changes.dedup_by(|a, b| a.path == b.path);
+        changes
+    }
+
+    /// Whether something was emptied or taken away, which may be half of a save.
+    pub(super) fn is_halfway(&self, known: &Reads) -> bool {
+        self.changes(known).iter().any(|change| change.is_halfway)
+    }
+
+    /// Whether both looks saw the same.
+    pub(super) fn agrees_with(&self, other: &Look) -> bool {
+        self.files().eq(other.files())
+    }
+
+    /// What is known after a build that read `reads`; `before` is what was known before it.
+    pub(super) fn into_known(self, before: &Reads, reads: Reads) -> Reads {
+        let mut known = Reads::default();
+        if !self.is_complete {
+            known.merge(before.clone());
+            known.files.extend(self.others);
+        }
+        known.merge(self.listing);
+        known.merge(reads);
+        known
+    }
+}
+
+/// How an input changed; `None` if it did not.
+fn how(before: Option<&Content>, now: &Content) -> Option<How> {
+    let is_there = |content: &Content| content.as_ref().err().is_none_or(|why| why != MISSING);
+    match before {
+        Some(before) if before == now => None,
+        Some(before) => Some(match (is_there(before), is_there(now)) {
+            (false, true) => How::Added,
+            (true, false) => How::Removed,
+            (true, true) | (false, false) => How::Changed,
+        }),
+        None => is_there(now).then_some(How::Added),
+    }
+}

@@ -1,0 +1,246 @@
+//! Builds again whenever an input changed.
+//!
+//! What the system reports is a hint to look, no more: whether something changed is found by comparing every input
+//! with what the last build read. So a rewrite with the same text builds nothing, lost reports lose nothing, and a
+//! watch without reports only looks more often.
+
+mod exec;
+mod eyes;
+mod interrupt;
+mod look;
+mod status;
+mod wait;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::{Duration, Instant};
+
+use notify::Event;
+
+use crate::args::{Format, Watch};
+use crate::build::{Built, once};
+use crate::console::Console;
+use crate::fault::{Fault, plain};
+use crate::project::reads::Reads;
+
+pub(crate) use interrupt::INTERRUPTED;
+
+use exec::{Output, Runner};
+use eyes::{Eyes, InTheWay};
+use look::{Change, Look};
+use status::{Outcome, Status};
+
+/// How long nothing may be reported before a change is looked at.
+const QUIET: Duration = Duration::from_millis(40);
+/// How long reports may go on before it is looked at all the same.
+const RESTLESS: Duration = Duration::from_secs(1);
+/// How long an input may be empty or gone before that is believed.
+const HALFWAY: Duration = Duration::from_millis(250);
+/// How often the inputs are looked at where nothing is reported.
+const POLL: Duration = Duration::from_millis(500);
+/// The reports that may wait to be taken.
+const BACKLOG: usize = 1024;
+
+/// What wakes a watch.
+#[derive(Debug)]
+enum Message {
+    /// Something happened in a watched folder.
+    Event(Event),
+    /// The command with this number ended; how it failed, if it did.
+    Ended(u64, Option<String>),
+    /// It is to end.
+    Interrupt,
+}
+
+/// Why the inputs are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Why {
+    /// A folder is watched only now: something may have happened there before.
+    Armed,
+    /// Something was reported, or it is time to look.
+    Woken,
+}
+
+/// A watch that goes on.
+struct Watching<'a> {
+    args: &'a Watch,
+    console: &'a mut Console,
+    /// The folder in which it was started.
+    home: PathBuf,
+    inbox: Receiver<Message>,
+    /// `None`: nothing is reported.
+    eyes: Option<Eyes>,
+    runner: Option<Arc<Runner>>,
+    /// What the last build read.
+    known: Reads,
+    status: Status,
+    /// How it went.
+    outcome: Outcome,
+    is_over: bool,
+}
+
+/// Builds what the arguments name, and again on every change, until it is interrupted.
+///
+/// # Errors
+/// Faults of the first build that no edit mends: of the command line or of the machine.
+pub(crate) fn run(args: &Watch, console: &mut Console) -> Result<(), Fault> {
+    let home = std::env::current_dir().map_err(|e| Fault::io("find", Path::new("."), &e))?;
+    let (sender, inbox) = sync_channel(BACKLOG);
+    let output = if console.format == Format::Json { Output::Aside } else { Output::Shared };
+    let runner = args
+        .exec
+        .as_ref()
+        .map(|command| Arc::new(Runner::new(command.clone(), output, sender.clone())));
+    interrupt::install(sender.clone(), runner.clone())?;
+    let mut watching = Watching {
+        args,
+        console,
+        home,
+        inbox,
+        eyes: None,
+        runner: runner.clone(),
+        known: Reads::default(),
+        status: Status::default(),
+        outcome: Outcome::Good,
+        is_over: false,
+    };
+    if args.poll {
+        watching.poll(None);
+    } else {
+        match Eyes::open(sender) {
+            Ok(eyes) => watching.eyes = Some(eyes),
+            Err(reason) => watching.poll(Some(&reason)),
+        }
+    }
+    let ended = watching.go();
+    if let Some(runner) = runner {
+        runner.stop();
+    }
+    ended
+}
+
+impl Watching<'_> {
+    fn go(&mut self) -> Result<(), Fault> {
+        let look = self.take();
+        // Watched before it is built: what changes from here on is reported.
+        self.known = look.clone().into_known(&self.known, Reads::default());
+        self.arm();
+        let mut reads = Reads::default();
+        match self.build(&mut reads) {
+            (Err(fault @ (Fault::Usage(_) | Fault::Machine(_))), _) => return Err(fault),
+            (built, took) => self.tell(&[], &built, took),
+        }
+        self.known = look.into_known(&self.known, reads);
+        while !self.is_over {
+            let why = if self.arm() {
+                self.settle();
+                Why::Armed
+            } else {
+                self.wait();
+                Why::Woken
+            };
+            if !self.is_over {
+                self.rebuild(why);
+            }
+        }
+        Ok(())
+    }
+
+    /// Builds again if an input changed.
+    fn rebuild(&mut self, why: Why) {
+        let look = self.look();
+        let changes = look.changes(&self.known);
+        // What is wrong outside of the inputs may be mended without a change of one.
+        let may_be_mended = match self.outcome {
+            Outcome::Blocked => true,
+            Outcome::Failed => self.home.is_dir(),
+            Outcome::Good | Outcome::Bad => false,
+        };
+        let may_be_mended = may_be_mended && self.eyes.is_some();
+        if self.is_over || changes.is_empty() && !may_be_mended {
+            return;
+        }
+        let mut reads = Reads::default();
+        let (built, took) = self.build(&mut reads);
+        if why == Why::Armed && changes.is_empty() && Outcome::of(&built) != Outcome::Good {
+            return;
+        }
+        self.tell(&changes, &built, took);
+        self.known = look.into_known(&self.known, reads);
+    }
+
+    fn take(&self) -> Look {
+        Look::take(&self.args.build.select.paths, &self.home, &self.known)
+    }
+
+    /// The inputs, once they do not look like half of a save.
+    fn look(&mut self) -> Look {
+        let deadline = Instant::now() + HALFWAY;
+        let mut look = self.take();
+        while !self.is_over && Instant::now() < deadline {
+            let is_fresh = self.eyes.is_none() && !look.changes(&self.known).is_empty();
+            if !is_fresh && !look.is_halfway(&self.known) {
+                break;
+            }
+            self.settle();
+            let next = self.take();
+            // Without reports, what stood still for a while is taken for whole.
+            let is_still = next.agrees_with(&look);
+            look = next;
+            if is_still && !look.is_halfway(&self.known) {
+                break;
+            }
+        }
+        look
+    }
+
+    fn build(&mut self, reads: &mut Reads) -> (Result<Built, Fault>, Duration) {
+        let start = Instant::now();
+        let built = std::env::set_current_dir(&self.home)
+            .map_err(|error| Fault::io("find", &self.home, &error))
+            .and_then(|()| once(&self.args.build, reads, self.console));
+        (built, start.elapsed())
+    }
+
+    /// Tells of a build; after a good one, the command is run.
+    fn tell(&mut self, changes: &[Change], built: &Result<Built, Fault>, took: Duration) {
+        self.outcome = self.status.tell(self.args, changes, built, took, self.console);
+        if let Some(runner) = &self.runner
+            && self.outcome == Outcome::Good
+            && let Err(error) = runner.restart()
+        {
+            self.console.remark(&format!("error: cannot start `sh`: {}\n", plain(&error)));
+        }
+        self.is_over |= self.console.is_closed();
+    }
+
+    /// Watches what the last build read. Whether there is something new to be watched.
+    fn arm(&mut self) -> bool {
+        let way = match self.outcome {
+            Outcome::Blocked => InTheWay::Something,
+            Outcome::Good | Outcome::Bad | Outcome::Failed => InTheWay::Nothing,
+        };
+        match self.eyes.as_mut().map(|eyes| eyes.arm(&self.known, &self.home, way)) {
+            None => false,
+            Some(Ok(is_new)) => is_new,
+            Some(Err(reason)) => {
+                self.poll(Some(&reason));
+                true
+            }
+        }
+    }
+
+    /// Goes on without reports.
+    fn poll(&mut self, reason: Option<&str>) {
+        self.eyes = None;
+        let every = POLL.as_millis();
+        match reason {
+            Some(reason) => self.console.remark(&format!(
+                "warning: changes are not reported ({reason}); looking for them every {every} ms\n"
+            )),
+            None if self.console.quiet => {}
+            None => self.console.remark(&format!("looking for changes every {every} ms\n")),
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Waiting: for something to happen, then until it is over.
+
+use std::sync::Arc;
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Instant;
+
+use super::exec::Runner;
+use super::{Message, POLL, QUIET, RESTLESS, Watching};
+
+impl Watching<'_> {
+    /// Until it is time to look.
+    pub(super) fn wait(&mut self) {
+        loop {
+            let message = match &self.eyes {
+                Some(_) => self.inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                None => self.inbox.recv_timeout(POLL),
+            };
+            match message {
+                Ok(message) => {
+                    if self.matters(message) {
+                        return self.settle();
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => return,
+                Err(RecvTimeoutError::Disconnected) => self.is_over = true,
+            }
+            if self.is_over {
+                return;
+            }
+        }
+    }
+
+    /// Until nothing was reported for a while.
+    pub(super) fn settle(&mut self) {
+        let restless = Instant::now() + RESTLESS;
+        let mut quiet = Instant::now() + QUIET;
+        loop {
+            let now = Instant::now();
+            let left = quiet.min(restless).saturating_duration_since(now);
+            if left.is_zero() || self.is_over {
+                return;
+            }
+            if let Ok(message) = self.inbox.recv_timeout(left)
+                && self.matters(message)
+            {
+                quiet = Instant::now() + QUIET;
+            }
+        }
+    }
+
+    /// Whether a message calls for a look.
+    fn matters(&mut self, message: Message) -> bool {
+        match message {
+            Message::Event(event) => self.eyes.as_ref().is_some_and(|eyes| eyes.matters(&event)),
+            Message::Ended(number, failure) => {
+                let ended = |runner: &Arc<Runner>| runner.ended(number, failure.as_deref());
+                if let Some(remark) = self.runner.as_ref().and_then(ended) {
+                    self.console.remark(&remark);
+                }
+                false
+            }
+            Message::Interrupt => {
+                self.is_over = true;
+                false
+            }
+        }
+    }
+}

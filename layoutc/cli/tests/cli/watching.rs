@@ -1,0 +1,121 @@
+//! A `layoutc watch` that runs while a test changes its inputs.
+
+use std::fmt::Debug;
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::world::World;
+
+/// How long anything may take before a test fails.
+pub(crate) const LONG: Duration = Duration::from_secs(30);
+
+pub(crate) struct Watching {
+    child: Child,
+    lines: Receiver<String>,
+    err: Arc<Mutex<String>>,
+}
+
+impl Watching {
+    /// Starts `layoutc watch` with these arguments in a folder of the world.
+    pub(crate) fn start(world: &World, folder: &str, args: &[&str]) -> Self {
+        let mut command = world.command(folder, &["watch"]);
+        command.args(args);
+        Self::spawn(command)
+    }
+
+    /// Starts a command that becomes a `layoutc watch`.
+    pub(crate) fn spawn(mut command: Command) -> Self {
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("it starts");
+        let (sender, lines) = channel();
+        let out = BufReader::new(child.stdout.take().expect("a pipe"));
+        thread::spawn(move || {
+            for line in out.lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        let err = Arc::new(Mutex::new(String::new()));
+        let (mut pipe, all) = (child.stderr.take().expect("a pipe"), Arc::clone(&err));
+        thread::spawn(move || {
+            let mut part = [0; 4096];
+            while let Ok(len @ 1..) = pipe.read(&mut part) {
+                let text = String::from_utf8_lossy(&part[..len]).into_owned();
+                all.lock().expect("no panic").push_str(&text);
+            }
+        });
+        Self { child, lines, err }
+    }
+
+    /// The same, once it has built for the first time.
+    pub(crate) fn built(world: &World, args: &[&str]) -> Self {
+        let mut watching = Self::start(world, ".", args);
+        let line = watching.next();
+        assert!(line.starts_with("built in "), "{line}\n{}", watching.err());
+        watching
+    }
+
+    /// The next line of standard output.
+    pub(crate) fn next(&mut self) -> String {
+        let line = self.lines.recv_timeout(LONG).ok();
+        assert!(line.is_some(), "no line came; standard error:\n{}", self.err());
+        line.unwrap_or_default()
+    }
+
+    /// The next line, which must start so.
+    pub(crate) fn expect(&mut self, start: &str) -> String {
+        let line = self.next();
+        assert!(line.starts_with(start), "{line}\nis not\n{start}\n{}", self.err());
+        line
+    }
+
+    /// Waits until standard error says so.
+    pub(crate) fn told(&self, part: &str) {
+        wait_for(part, || self.err().contains(part).then_some(()));
+    }
+
+    /// Standard error so far.
+    pub(crate) fn err(&self) -> String {
+        self.err.lock().expect("no panic").clone()
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Ends it as Ctrl-C does; gives its exit code and how long that took.
+    pub(crate) fn interrupt(&mut self) -> (Option<i32>, Duration) {
+        let start = Instant::now();
+        kill_process(Pid::from_child(&self.child), Signal::INT).expect("it runs");
+        let code =
+            wait_for("its end", || self.child.try_wait().expect("a child").map(|s| s.code()));
+        (code, start.elapsed())
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        // One that was interrupted is gone.
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// Waits until there is something.
+pub(crate) fn wait_for<T: Debug>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(start.elapsed() < LONG, "{what} did not come");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
