@@ -14,7 +14,10 @@
 //! - `kdl`, `toml` and `jinja` without a path are checked with the compiler (`tests/pages.rs`);
 //! - `text` is not run, and neither is a block of another language with the mark `not-run` (`c,not-run`).
 //!
-//! Of the pages of codes, the commands are run that raise the code and mend the fault. Times are not compared. `BLESS=1` writes what the commands print into the pages.
+//! Times are not compared, and the folder of a story is called `/home/me`. `BLESS=1` writes what the commands print into
+//! the pages.
+//!
+//! Of the pages of codes, the commands are run that raise the code and then mend it.
 
 mod compare;
 mod page;

@@ -192,6 +192,9 @@ pub(super) fn shell(world: &World, folder: &str, script: &str) -> Ran {
         .output()
         .expect("a shell");
     let text = String::from_utf8(output.stdout).expect("UTF-8");
+    // Pages are the same wherever they are run.
+    let home = world.path(".").canonicalize().expect("a folder");
+    let text = text.replace(home.to_str().expect("UTF-8"), "/home/me");
     // Without a code it was killed.
     Ran { code: output.status.code().unwrap_or(-1), text }
 }
