@@ -14,7 +14,10 @@
 //! - `kdl`, `toml` and `jinja` without a path are checked with the compiler (`tests/pages.rs`);
 //! - `text` is not run, and neither is a block of another language with the mark `not-run` (`c,not-run`).
 //!
-//! Times are not compared. `BLESS=1` writes what the commands print into the pages.
+//! Times are not compared, and the folder of a story is called `/home/me`. `BLESS=1` writes what the commands print into
+//! the pages.
+//!
+//! Of the pages of codes, the commands are run that raise the code and then mend it.
 
 mod compare;
 mod page;
@@ -23,8 +26,13 @@ mod story;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use page::{anchors, links};
-use story::tell;
+use page::{anchors, blocks, links};
+use story::{shell, tell};
+
+use crate::world::World;
+
+/// Codes that the commands of their pages do not raise here: root may write anywhere, and another code comes first.
+const NOT_RAISED: &[&str] = &["output::io", "output::outside"];
 
 #[test]
 fn what_the_pages_show_is_what_happens() {
@@ -116,6 +124,41 @@ fn every_page_is_in_the_summary() {
     let mut pages = files(&folder);
     pages.retain(|page| !page.ends_with("SUMMARY.md") && !listed.contains(page));
     assert_eq!(pages, Vec::<PathBuf>::new());
+}
+
+#[test]
+fn the_commands_of_a_codes_page_raise_it_and_then_mend_it() {
+    let folder = root().join("book/src/codes");
+    let (mut tried, mut faults) = (0, Vec::new());
+    for path in files(&folder) {
+        let name = path.strip_prefix(&folder).expect("below").with_extension("");
+        let code = name.to_string_lossy().replace('/', "::");
+        let page = fs::read_to_string(&path).expect("a page");
+        let blocks = blocks(&page);
+        let [wrong, mended] = &blocks[..] else { continue };
+        if wrong.language != "sh" || NOT_RAISED.contains(&code.as_str()) {
+            continue;
+        }
+        tried += 1;
+        let (wrong, mended) = (wrong.lines.join("\n"), mended.lines.join("\n"));
+        let manifest = "tensor a dtype=f32 {\n    shape { n 8 }\n}\n";
+        let other = "tensor b dtype=f32 {\n    shape { n 8 }\n}\n";
+        let world = if wrong.contains(" t.kdl") {
+            World::new(&[("t.kdl", manifest)])
+        } else if wrong.contains("Conv.kdl") {
+            let two = [("layouts/Conv.kdl", manifest), ("layouts/conv.kdl", other)];
+            World::new(&[&[("layoutc.toml", "")], &two[..]].concat())
+        } else {
+            World::new(&[("layoutc.toml", ""), ("layouts/t.kdl", manifest)])
+        };
+        let ran = shell(&world, ".", &format!("{wrong}\necho MENDED\nset -e\n{mended}"));
+        let (before, after) = ran.text.split_once("MENDED\n").unwrap_or((&ran.text, "not reached"));
+        if !before.contains(&format!("error[{code}]")) || ran.code != 0 || after.contains("error") {
+            faults.push(format!("{code}, ended with {}:\n{}", ran.code, ran.text));
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(tried >= 7, "only {tried} pages");
 }
 
 fn root() -> PathBuf {

@@ -60,9 +60,9 @@ struct Story<'a> {
 }
 
 /// How a command ended, and what it printed.
-struct Ran {
-    code: i32,
-    text: String,
+pub(super) struct Ran {
+    pub(super) code: i32,
+    pub(super) text: String,
 }
 
 impl Story<'_> {
@@ -173,23 +173,28 @@ impl Story<'_> {
                 return Err(format!("pages do not run `{program}`"));
             }
         }
-        let binary = Path::new(env!("CARGO_BIN_EXE_layoutc")).parent().expect("a folder");
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let folders = std::iter::once(binary.to_owned()).chain(std::env::split_paths(&path));
-        let output = Command::new("sh")
-            .arg("-c")
-            .arg(format!("exec 2>&1\n{command}"))
-            .current_dir(self.world.path(&self.folder))
-            .env("PATH", std::env::join_paths(folders).expect("a path"))
-            .env_remove("NO_COLOR")
-            .stdin(Stdio::null())
-            .output()
-            .expect("a shell");
-        let text = String::from_utf8(output.stdout).expect("UTF-8");
-        // Pages are the same wherever they are run.
-        let folder = self.world.path(".").canonicalize().expect("a folder");
-        let text = text.replace(folder.to_str().expect("UTF-8"), "/home/me");
-        // Without a code it was killed.
-        Ok(Some(Ran { code: output.status.code().unwrap_or(-1), text }))
+        Ok(Some(shell(&self.world, &self.folder, &command)))
     }
+}
+
+/// Runs a script in a folder of the world, with layoutc on the path.
+pub(super) fn shell(world: &World, folder: &str, script: &str) -> Ran {
+    let binary = Path::new(env!("CARGO_BIN_EXE_layoutc")).parent().expect("a folder");
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::iter::once(binary.to_owned()).chain(std::env::split_paths(&path));
+    let output = Command::new("sh")
+        .arg("-c")
+        .arg(format!("exec 2>&1\n{script}"))
+        .current_dir(world.path(folder))
+        .env("PATH", std::env::join_paths(folders).expect("a path"))
+        .env_remove("NO_COLOR")
+        .stdin(Stdio::null())
+        .output()
+        .expect("a shell");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    // Pages are the same wherever they are run.
+    let home = world.path(".").canonicalize().expect("a folder");
+    let text = text.replace(home.to_str().expect("UTF-8"), "/home/me");
+    // Without a code it was killed.
+    Ran { code: output.status.code().unwrap_or(-1), text }
 }
