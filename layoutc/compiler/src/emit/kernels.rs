@@ -1,10 +1,11 @@
 //! What templates see of kernels: their functions, their launch ranges, and the images that they read and write.
 
-use super::model::{Constant, ImageUnit, KernelUnit, KernelsUnit};
+use super::model::{Constant, ImageUnit, KernelUnit, KernelsUnit, RangeUnit};
 use crate::dtype::Scalar;
 use crate::model::{Convert, Manifest, Tensor};
+use crate::plan::kernel::Items;
 use crate::plan::lower::PlanError;
-use crate::plan::tree::{Compare, Expr, Function, Param, ParamType, Returns, Stmt};
+use crate::plan::tree::{Expr, Function, Param, ParamType, Returns, Stmt};
 use crate::plan::{self, Kernel, Naming};
 
 /// The image that a tensor lives in.
@@ -66,6 +67,7 @@ fn unit(kernels: Vec<Kernel>) -> Option<KernelsUnit> {
         _ => None,
     });
     Some(KernelsUnit {
+        stream: free("stream", &last.params),
         symbols: symbols.iter().map(|param| param.name.clone()).collect(),
         symbols_ok: promised.collect(),
         function: Function { body: Vec::new(), ..last.clone() },
@@ -80,7 +82,7 @@ fn kernel_unit(kernel: Kernel, symbols: &[Param]) -> KernelUnit {
         value: Expr::int(i64::try_from(kernel.range.len()).unwrap_or(1)),
     }];
     let mut counts = Vec::new();
-    for (axis, items) in kernel.range.iter().enumerate() {
+    for (axis, Items { count: items, .. }) in kernel.range.iter().enumerate() {
         if let Expr::Int { .. } = items {
             let name = format!("{}_GLOBAL_SIZE_{axis}", name.to_ascii_uppercase());
             constants.push(Constant { name, value: items.clone() });
@@ -95,23 +97,34 @@ fn kernel_unit(kernel: Kernel, symbols: &[Param]) -> KernelUnit {
         };
         counts.push(function.with_unused());
     }
-    let empty = kernel.range.contains(&Expr::int(0));
-    let depends = |items: &&Expr| !matches!(items, Expr::Int { .. });
-    let none = |items: &Expr| Expr::compare(Compare::Eq, items.clone(), Expr::int(0));
-    let empty_when = kernel.range.iter().filter(depends).map(none).collect();
     let block = block(kernel.range.len());
-    let blocks =
-        kernel.range.iter().zip(&block).map(|(items, size)| blocks(items, *size)).collect();
+    let names: &[&str] = if block.len() == 1 { &["items"] } else { &["columns", "rows", "layers"] };
+    let params = &kernel.function.params;
+    let axes = kernel.range.iter().zip(names).zip(&block).map(|((items, name), size)| RangeUnit {
+        name: free(name, params),
+        items: items.count.clone(),
+        may_be_none: items.may_be_none,
+        block: *size,
+        blocks: known_blocks(&items.count, *size),
+    });
     KernelUnit {
+        axes: axes.collect(),
         block,
-        blocks,
-        empty_when,
-        empty,
+        empty: kernel.range.iter().any(|items| items.count == Expr::int(0)),
         function: kernel.function,
-        range: kernel.range,
         constants,
         counts,
     }
+}
+
+/// A name that no parameter has.
+fn free(wanted: &str, params: &[Param]) -> String {
+    let taken = |name: &str| params.iter().any(|param| param.name == name);
+    let mut name = wanted.to_owned();
+    while taken(&name) {
+        name.push('_');
+    }
+    name
 }
 
 /// Threads of a block: neighbours along the fastest axis first, as memory is coalesced.
@@ -123,17 +136,8 @@ fn block(axes: usize) -> Vec<i64> {
     }
 }
 
-/// `ceil(items / size)` of at least one item, without a sum that could overflow.
-fn blocks(items: &Expr, size: i64) -> Expr {
-    match items {
-        Expr::Int { value } => {
-            Expr::int(value.saturating_sub(1).div_euclid(size).saturating_add(1))
-        }
-        _ if size == 1 => items.clone(),
-        _ => {
-            let before = Expr::Add { args: vec![items.clone(), Expr::int(-1)] };
-            let whole = Expr::Div { a: Box::new(before), b: Box::new(Expr::int(size)) };
-            Expr::Add { args: vec![whole, Expr::int(1)] }
-        }
-    }
+/// `ceil(items / size)` of items that are known.
+fn known_blocks(items: &Expr, size: i64) -> Option<i64> {
+    let Expr::Int { value } = items else { return None };
+    Some(value.saturating_sub(1).div_euclid(size).saturating_add(1))
 }

@@ -81,6 +81,8 @@ pub struct Language {
     pub inline: String,
     /// Put before a pointer to elements.
     pub pointer: String,
+    /// The unsigned type that numbers of work items are counted in; empty without kernels.
+    pub work_size: String,
     /// Put before the helpers' names.
     pub helper: String,
 }
@@ -204,10 +206,27 @@ pub struct KernelsUnit {
     pub function: Function,
     /// The symbols.
     pub symbols: Vec<String>,
+    /// A name for CUDA's stream that no parameter has.
+    pub stream: String,
     /// The functions that tell whether the symbols have promised values.
     pub symbols_ok: Vec<Expr>,
     /// The kernels, in the order in which they run.
     pub kernels: Vec<KernelUnit>,
+}
+
+/// One axis of a launch range.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RangeUnit {
+    /// A name for the number of items: `items`, or `columns`, `rows`, `layers`.
+    pub name: String,
+    /// How many items there are, over the symbols.
+    pub items: Expr,
+    /// Whether there may be none, for some values of the symbols.
+    pub may_be_none: bool,
+    /// Items in a block of threads.
+    pub block: i64,
+    /// Blocks, where the items are known.
+    pub blocks: Option<i64>,
 }
 
 /// A kernel with its launch range.
@@ -215,14 +234,10 @@ pub struct KernelsUnit {
 pub struct KernelUnit {
     /// What one work item does.
     pub function: Function,
-    /// How many items there are along each axis, over the symbols; the fastest first.
-    pub range: Vec<Expr>,
+    /// The axes of the launch range, the fastest first.
+    pub axes: Vec<RangeUnit>,
     /// Items in a block of threads, along each axis.
     pub block: Vec<i64>,
-    /// Blocks along each axis, over the symbols; right where there is an item.
-    pub blocks: Vec<Expr>,
-    /// Where one of these holds there is no item: nothing is launched.
-    pub empty_when: Vec<Expr>,
     /// Whether there is no item, whatever the symbols.
     pub empty: bool,
     /// The range as constants: `TEXTURE_PACK_GLOBAL_SIZE_0`.

@@ -80,7 +80,7 @@ fn include(stmt: &Stmt, dialect: &Dialect) -> Option<&'static str> {
     match stmt {
         Stmt::Assert { .. } => match dialect.assert {
             Assert::Abort => Some("assert.h"),
-            Assert::Leave => None,
+            Assert::Leave | Assert::Asked => None,
         },
         Stmt::Copy { .. } | Stmt::Zero { .. } => Some("string.h"),
         Stmt::LetElement { element, bits, .. } => {

@@ -86,6 +86,7 @@ pub(super) fn build(
             index_format: dialect.index_format.to_owned(),
             inline: dialect.inline.to_owned(),
             pointer: dialect.pointer.to_owned(),
+            work_size: dialect.work_size.to_owned(),
             helper: dialect.helper.to_owned(),
         },
         header_includes: Vec::new(),

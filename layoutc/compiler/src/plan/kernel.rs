@@ -11,7 +11,7 @@ use layoutc_algebra::layout::Verdict;
 use super::Context;
 use super::image::{self, Image, LANES};
 use super::index::{buffer_bytes, count, dense_offset};
-use super::lower::{PlanError, lower};
+use super::lower::{PlanError, lower, range};
 use super::moves::{Parts, over, padding_doc, place, repeat_in_byte};
 use super::side::dense_strides;
 use super::tree::{Expr, Function, Operand, ParamType, Stmt, WorkAxis};
@@ -24,8 +24,25 @@ use crate::plan::relayout::adopt_symbols;
 pub struct Kernel {
     /// What one work item does.
     pub function: Function,
-    /// How many items there are along each axis, over the symbols; the fastest first.
-    pub range: Vec<Expr>,
+    /// The items along each axis, the fastest first.
+    pub range: Vec<Items>,
+}
+
+/// How many work items there are along an axis.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Items {
+    /// Their number, over the symbols.
+    pub count: Expr,
+    /// Whether there may be none, for some values of the symbols.
+    pub may_be_none: bool,
+}
+
+impl Items {
+    fn new(context: &Context<'_>, count: &Algebra) -> Result<Self, PlanError> {
+        let symbol = |var| context.symbol(var);
+        let may_be_none = range(count, &symbol).low.is_none_or(|low| low <= 0);
+        Ok(Self { count: lower(count, &symbol)?, may_be_none })
+    }
 }
 
 /// Where a buffer or an image of the tensor is, as the move names it.
@@ -121,7 +138,6 @@ impl Move<'_, '_> {
     fn kernels(mut self, fill: &str) -> Result<Vec<Kernel>, PlanError> {
         self.images()?;
         let to = self.to.context();
-        let symbol = |var| to.symbol(var);
         if let Some(image) = self.to.image()? {
             return Ok(vec![self.texels(&image)?]);
         }
@@ -133,11 +149,11 @@ impl Move<'_, '_> {
                 Ok(first.into_iter().chain([self.scatter()?]).collect())
             }
             (false, true) => {
-                let bytes = lower(&buffer_bytes(to, &self.to.slots()?)?, &symbol)?;
+                let bytes = Items::new(to, &buffer_bytes(to, &self.to.slots()?)?)?;
                 Ok(vec![self.bytes(bytes)?])
             }
             (false, false) => {
-                let slots = lower(&self.to.slots()?, &symbol)?;
+                let slots = Items::new(to, &self.to.slots()?)?;
                 Ok(vec![self.elements(slots)?])
             }
         }
@@ -162,9 +178,9 @@ impl Move<'_, '_> {
     }
 
     /// One item for each element of the destination.
-    fn elements(mut self, slots: Expr) -> Result<Kernel, PlanError> {
+    fn elements(mut self, slots: Items) -> Result<Kernel, PlanError> {
         let slot = self.parts.local(self.item_name());
-        let mut body = vec![work_item(&slot, slots.clone())];
+        let mut body = vec![work_item(&slot, &slots)];
         body.extend(self.constant_fill()?);
         let buffer = self.parts.buffer_name(1);
         let index = Expr::name(&slot);
@@ -179,7 +195,7 @@ impl Move<'_, '_> {
     }
 
     /// One item for each byte of the destination's packed elements.
-    fn bytes(mut self, bytes: Expr) -> Result<Kernel, PlanError> {
+    fn bytes(mut self, bytes: Items) -> Result<Kernel, PlanError> {
         let context = self.to.context();
         let symbol = |var| context.symbol(var);
         let per_byte =
@@ -188,7 +204,7 @@ impl Move<'_, '_> {
         let [byte, slot, end] =
             [self.parts.local("byte"), self.parts.local(self.item_name()), self.parts.local("end")];
         let buffer = self.parts.buffer_name(1);
-        let mut body = vec![work_item(&byte, bytes.clone())];
+        let mut body = vec![work_item(&byte, &bytes)];
         let first = super::lower::multiply(Expr::name(&byte), Expr::int(per_byte))?;
         let last = super::lower::add(first.clone(), Expr::int(per_byte))?.min(slots);
         body.push(Stmt::Let { name: end.clone(), value: last });
@@ -211,16 +227,15 @@ impl Move<'_, '_> {
     /// One item for each texel of the destination.
     fn texels(mut self, image: &Image) -> Result<Kernel, PlanError> {
         let context = self.to.context();
-        let symbol = |var| context.symbol(var);
         let sizes = [Some(&image.width), Some(&image.height), image.layers.as_ref()];
         let mut range = Vec::new();
         let mut axes = Vec::new();
         let mut at = Vec::new();
         for (name, size) in ["x", "y", "layer"].into_iter().zip(sizes.into_iter().flatten()) {
-            let (name, extent) = (self.parts.local(name), lower(size, &symbol)?);
+            let (name, items) = (self.parts.local(name), Items::new(context, size)?);
             at.push(Expr::name(&name));
-            range.push(extent.clone());
-            axes.push(WorkAxis { name, extent });
+            axes.push(WorkAxis { name, extent: items.count.clone() });
+            range.push(items);
         }
         let mut body = vec![Stmt::WorkItem { axes }];
         // Physical indices are major first.
@@ -262,10 +277,9 @@ impl Move<'_, '_> {
     /// One item for each element of the tensor, written where it belongs.
     fn scatter(mut self) -> Result<Kernel, PlanError> {
         let context = self.to.context();
-        let symbol = |var| context.symbol(var);
-        let items = lower(&count(&context.layout.logical)?, &symbol)?;
+        let items = Items::new(context, &count(&context.layout.logical)?)?;
         let element = self.parts.local("element");
-        let mut body = vec![work_item(&element, items.clone())];
+        let mut body = vec![work_item(&element, &items)];
         let (names, lets) = self.decompose(context, &Expr::name(&element))?;
         body.extend(lets);
         let value = self.source(&names)?;
@@ -279,8 +293,9 @@ impl Move<'_, '_> {
         let context = self.to.context();
         let symbol = |var| context.symbol(var);
         let item = self.parts.local("item");
+        let one = Items { count: Expr::int(1), may_be_none: false };
         self.parts.remark("A single work item moves all: elements share bytes, and the layout has no inverse in closed form.");
-        let mut body = vec![work_item(&item, Expr::int(1)), Stmt::Unused { name: item }];
+        let mut body = vec![work_item(&item, &one), Stmt::Unused { name: item }];
         let bytes = lower(&buffer_bytes(context, &context.layout.physical_elements)?, &symbol)?;
         if let Some(value) = self.rest_of_bytes()? {
             let byte = self.parts.local("byte");
@@ -301,7 +316,7 @@ impl Move<'_, '_> {
         let through = Some(context.function("store"));
         let store = Stmt::Store { buffer, index, value, through };
         body.extend(over(axes, names, store, &symbol)?);
-        Ok(Kernel { function: self.parts.finish(body), range: vec![Expr::int(1)] })
+        Ok(Kernel { function: self.parts.finish(body), range: vec![one] })
     }
 
     /// What bytes of packed elements hold where no element goes; `None` where they keep what they held.
@@ -317,13 +332,12 @@ impl Move<'_, '_> {
     /// The kernel that writes the fill value to every slot, padding or not.
     fn fill(&self, name: &str) -> Result<Kernel, PlanError> {
         let context = self.to.context();
-        let symbol = |var| context.symbol(var);
         let mut parts = self.parts.for_destination(name);
-        let slots = lower(&context.layout.physical_elements, &symbol)?;
+        let slots = Items::new(context, &context.layout.physical_elements)?;
         let slot = parts.local("slot");
         let fill = parts.local("fill");
         let body = vec![
-            work_item(&slot, slots.clone()),
+            work_item(&slot, &slots),
             fill_constant(context, &fill)?,
             Stmt::Store {
                 buffer: parts.buffer_name(1),
@@ -464,7 +478,8 @@ fn is_padded(context: &Context<'_>) -> bool {
 }
 
 /// The number of the item in a range of one axis.
-fn work_item(name: &str, extent: Expr) -> Stmt {
+fn work_item(name: &str, items: &Items) -> Stmt {
+    let extent = items.count.clone();
     Stmt::WorkItem { axes: vec![WorkAxis { name: name.to_owned(), extent }] }
 }
 

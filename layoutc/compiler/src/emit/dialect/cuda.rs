@@ -35,7 +35,8 @@ pub const CUDA: Dialect = Dialect {
         "blockIdx.z * blockDim.z + threadIdx.z",
     ],
     work_size: "unsigned",
-    assert: Assert::Leave,
+    // The launchers ask.
+    assert: Assert::Asked,
     shifts: true,
     helper: "layoutc_cuda_",
     reserved: &[

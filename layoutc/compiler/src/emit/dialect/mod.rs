@@ -95,6 +95,8 @@ pub enum Assert {
     Abort,
     /// The function does nothing.
     Leave,
+    /// Whoever calls the function has asked.
+    Asked,
 }
 
 impl Dialect {

@@ -189,6 +189,7 @@ impl Writer<'_> {
                     self.line(depth.saturating_add(1), "return;");
                     self.line(depth, "}");
                 }
+                Assert::Asked => {}
             },
             Stmt::Unused { name } => self.line(depth, &format!("(void){name};")),
             Stmt::Comment { text } => {
