@@ -15,23 +15,32 @@ use layoutc_compiler::codes::Code;
 use layoutc_compiler::config::{self, Config};
 use layoutc_compiler::{LoadError, Sources, check, emit};
 
-/// One manifest, and nothing that it could use.
-struct Only<'a>(&'a str);
+/// One manifest, and the blocks of the same page that it could use.
+struct Page<'a> {
+    manifest: &'a str,
+    blocks: &'a [(&'a str, &'a str)],
+}
 
-impl Sources for Only<'_> {
+impl Sources for Page<'_> {
     fn load(&self, path: &str) -> Result<String, LoadError> {
-        if path == "page.kdl" { Ok(self.0.to_string()) } else { Err(LoadError::NotFound) }
+        if path == "page.kdl" {
+            return Ok(self.manifest.to_string());
+        }
+        // A block says in its first line which file it is.
+        let comment = format!("// {path}\n");
+        let named = self.blocks.iter().find(|(_, text)| text.starts_with(&comment));
+        named.map(|(_, text)| (*text).to_string()).ok_or(LoadError::NotFound)
     }
 }
 
 /// The codes of all diagnostics, warnings too, that a block of this language gives; none for commands and texts.
-fn raised(language: &str, text: &str) -> BTreeSet<Code> {
+fn raised(language: &str, text: &str, page: &[(&str, &str)]) -> BTreeSet<Code> {
     match language {
-        "kdl" => build(text, &Config::default(), &BTreeMap::new()),
+        "kdl" => build(text, page, &Config::default(), &BTreeMap::new()),
         "jinja" => {
             let templates = BTreeMap::from([("c/header.h.j2".to_string(), text.to_string())]);
             let manifest = "tensor a dtype=f32 {\n    shape { n 8; c 32 }\n}\n";
-            build(manifest, &Config::default(), &templates)
+            build(manifest, &[], &Config::default(), &templates)
         }
         "toml" => match config::parse(&Arc::from("page.toml"), text) {
             Ok(_) => BTreeSet::new(),
@@ -45,13 +54,18 @@ fn raised(language: &str, text: &str) -> BTreeSet<Code> {
 fn raised_by(blocks: &[(&str, &str)]) -> BTreeSet<Code> {
     if let [("toml", toml), ("kdl", manifest)] = blocks {
         let config = config::parse(&Arc::from("page.toml"), toml).unwrap();
-        return build(manifest, &config, &BTreeMap::new());
+        return build(manifest, &[], &config, &BTreeMap::new());
     }
-    blocks.first().map(|(language, text)| raised(language, text)).unwrap_or_default()
+    blocks.first().map(|(language, text)| raised(language, text, &[])).unwrap_or_default()
 }
 
-fn build(manifest: &str, config: &Config, templates: &BTreeMap<String, String>) -> BTreeSet<Code> {
-    let checked = check(&Only(manifest), &["page.kdl".to_string()], config);
+fn build(
+    manifest: &str,
+    blocks: &[(&str, &str)],
+    config: &Config,
+    templates: &BTreeMap<String, String>,
+) -> BTreeSet<Code> {
+    let checked = check(&Page { manifest, blocks }, &["page.kdl".to_string()], config);
     let mut codes: BTreeSet<Code> = checked.diagnostics.iter().map(|d| d.code).collect();
     if checked.is_good()
         && let Err(faults) = emit(&checked, config, templates)
@@ -144,11 +158,15 @@ fn what_the_chapters_show_works_and_what_they_show_as_wrong_is_refused_so() {
         if path.components().any(|part| part.as_os_str() == "codes") {
             continue;
         }
-        for (language, text) in blocks(&read(&path)) {
+        let page = read(&path);
+        let page = blocks(&page);
+        for &(language, text) in &page {
             // ```kdl,map::not_injective is a manifest that raises this code.
             let (language, code) = language.split_once(',').unwrap_or((language, ""));
-            let found: Vec<&str> = raised(language, text).into_iter().map(Code::id).collect();
-            let expected: Vec<&str> = if code.is_empty() { Vec::new() } else { vec![code] };
+            let found: Vec<&str> =
+                raised(language, text, &page).into_iter().map(Code::id).collect();
+            let is_code = !["", "not-run"].contains(&code);
+            let expected: Vec<&str> = if is_code { vec![code] } else { Vec::new() };
             assert_eq!(found, expected, "{}:\n{text}", path.display());
         }
     }

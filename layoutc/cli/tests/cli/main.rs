@@ -3,6 +3,7 @@
 #![expect(clippy::expect_used, reason = "a test that cannot go on fails")]
 
 mod arguments;
+mod book;
 mod build;
 mod commands;
 mod editors;

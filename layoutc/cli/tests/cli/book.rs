@@ -1,0 +1,189 @@
+//! The book and README.md show what happens: each page is a story, run from top to bottom in a folder of its own.
+//!
+//! What a fenced block of a page is:
+//!
+//! - one that begins with a comment of a path alone (`// layouts/a.kdl`, `# layoutc.toml`, `{# templates/a.j2 #}`) is
+//!   that file, comment included;
+//! - one that begins with a comment `// from generated/c/a.h` quotes that file: its lines stand there, in this order and
+//!   without a gap but where the block has a line `…`;
+//! - `console` holds commands, each after `$ ` (a `\` at the end continues it), and below each what it prints, standard
+//!   error too. A line `…` stands for any lines. A command fails if, and only if, a line of what it prints begins with
+//!   `error`, or is an error as JSON;
+//! - `sh` holds commands that succeed, whatever they print;
+//! - `cd` holds for the commands and the files below it;
+//! - `kdl`, `toml` and `jinja` without a path are checked with the compiler (`tests/pages.rs`);
+//! - `text` is not run, and neither is a block of another language with the mark `not-run` (`c,not-run`).
+//!
+//! Times are not compared, and the folder of a story is called `/home/me`. `BLESS=1` writes what the commands print into
+//! the pages.
+//!
+//! Of the pages of codes, the commands are run that raise the code and then mend it.
+
+mod compare;
+mod page;
+mod story;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use page::{anchors, blocks, links};
+use story::{shell, tell};
+
+use crate::world::World;
+
+/// Codes that the commands of their pages do not raise here: root may write anywhere, and another code comes first.
+const NOT_RAISED: &[&str] = &["output::io", "output::outside"];
+
+#[test]
+fn what_the_pages_show_is_what_happens() {
+    let bless = std::env::var_os("BLESS").is_some();
+    let examples: Vec<(String, String)> = files(&root().join("examples"))
+        .into_iter()
+        .filter(|path| !path.iter().any(|part| part == "generated"))
+        .map(|path| {
+            let name = path.strip_prefix(root()).expect("below the root").display().to_string();
+            (name, fs::read_to_string(&path).expect("a text"))
+        })
+        .collect();
+    let mut faults = Vec::new();
+    for path in pages() {
+        let page = fs::read_to_string(&path).expect("a page");
+        let name = path.strip_prefix(root()).expect("below the root").display().to_string();
+        let told = tell(&name, &page, &examples);
+        faults.extend(told.faults);
+        if bless && told.page != page {
+            fs::write(&path, told.page).expect("it can be written");
+        }
+    }
+    assert!(faults.is_empty(), "{}\n(BLESS=1 writes what is printed)", faults.join("\n"));
+}
+
+#[test]
+fn a_page_that_shows_something_else_is_told_by_its_line() {
+    let page = "# A page\n\n```console\n$ echo one && echo two\none\nthree\n```\n";
+    let told = tell("a.md", page, &[]);
+    assert_eq!(told.faults, ["a.md:4: `echo one && echo two` prints\n  one\n- three\n+ two"]);
+    assert_eq!(told.page, page.replace("three", "two"));
+}
+
+#[test]
+fn a_page_that_cannot_be_run_is_told_by_its_line() {
+    for (page, fault) in [
+        ("```console\n$ wget example\n```\n", "a.md:2: pages do not run `wget`"),
+        ("```sh\ncat nothing 2> log\n```\n", "a.md:2: `cat nothing 2> log` ends with 1"),
+        (
+            "```console\n$ echo error\nerror\n```\n",
+            "a.md:2: `echo error` shows an error and ends with 0",
+        ),
+        ("```console\nseen\n```\n", "a.md:2: no `$ ` before what is shown"),
+        ("```c\nint x;\n```\n", "a.md:1: a block of `c` without a path"),
+        (
+            "```c\n// a.h\nint x;\n```\n```c\n// from a.h\nint y;\n```\n",
+            "a.md:5: a.h has no such lines",
+        ),
+    ] {
+        assert_eq!(tell("a.md", page, &[]).faults, [fault]);
+    }
+}
+
+#[test]
+fn what_stands_for_more_lines_or_a_time_fits() {
+    let page = "```console\n$ echo a && echo b && echo c\na\n…\nc\n$ echo done in 12 ms\ndone in 7 ms\n```\n";
+    let told = tell("a.md", page, &[]);
+    assert_eq!((told.faults, told.page.as_str()), (Vec::new(), page));
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    let mut faults = Vec::new();
+    let mut pages = files(&root().join("book/src"));
+    pages.push(root().join("README.md"));
+    for path in pages {
+        let page = fs::read_to_string(&path).expect("a page");
+        for link in links(&page) {
+            let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let folder = path.parent().expect("a folder");
+            let target = if file.is_empty() { path.clone() } else { folder.join(file) };
+            let there = match fs::read_to_string(&target) {
+                Ok(text) => anchor.is_empty() || anchors(&text).iter().any(|known| known == anchor),
+                Err(_) => target.is_dir() && anchor.is_empty(),
+            };
+            if !there {
+                faults.push(format!("{}: {link}", path.display()));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "links to nothing:\n{}", faults.join("\n"));
+}
+
+#[test]
+fn every_page_is_in_the_summary() {
+    let folder = root().join("book/src");
+    let summary = fs::read_to_string(folder.join("SUMMARY.md")).expect("a summary");
+    let listed: Vec<PathBuf> = links(&summary).iter().map(|link| folder.join(link)).collect();
+    let mut pages = files(&folder);
+    pages.retain(|page| !page.ends_with("SUMMARY.md") && !listed.contains(page));
+    assert_eq!(pages, Vec::<PathBuf>::new());
+}
+
+#[test]
+fn the_commands_of_a_codes_page_raise_it_and_then_mend_it() {
+    let folder = root().join("book/src/codes");
+    let (mut tried, mut faults) = (0, Vec::new());
+    for path in files(&folder) {
+        let name = path.strip_prefix(&folder).expect("below").with_extension("");
+        let code = name.to_string_lossy().replace('/', "::");
+        let page = fs::read_to_string(&path).expect("a page");
+        let blocks = blocks(&page);
+        let [wrong, mended] = &blocks[..] else { continue };
+        if wrong.language != "sh" || NOT_RAISED.contains(&code.as_str()) {
+            continue;
+        }
+        tried += 1;
+        let (wrong, mended) = (wrong.lines.join("\n"), mended.lines.join("\n"));
+        let manifest = "tensor a dtype=f32 {\n    shape { n 8 }\n}\n";
+        let other = "tensor b dtype=f32 {\n    shape { n 8 }\n}\n";
+        let world = if wrong.contains(" t.kdl") {
+            World::new(&[("t.kdl", manifest)])
+        } else if wrong.contains("Conv.kdl") {
+            let two = [("layouts/Conv.kdl", manifest), ("layouts/conv.kdl", other)];
+            World::new(&[&[("layoutc.toml", "")], &two[..]].concat())
+        } else {
+            World::new(&[("layoutc.toml", ""), ("layouts/t.kdl", manifest)])
+        };
+        let ran = shell(&world, ".", &format!("{wrong}\necho MENDED\nset -e\n{mended}"));
+        let (before, after) = ran.text.split_once("MENDED\n").unwrap_or((&ran.text, "not reached"));
+        if !before.contains(&format!("error[{code}]")) || ran.code != 0 || after.contains("error") {
+            faults.push(format!("{code}, ended with {}:\n{}", ran.code, ran.text));
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(tried >= 7, "only {tried} pages");
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the root")
+}
+
+/// The chapters and README.md: not the pages of codes, whose blocks are checked with the compiler.
+fn pages() -> Vec<PathBuf> {
+    let mut pages = files(&root().join("book/src"));
+    pages.retain(|page| !page.ends_with("SUMMARY.md") && !page.iter().any(|part| part == "codes"));
+    pages.push(root().join("README.md"));
+    pages
+}
+
+/// Every file below a folder, by name.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}

@@ -1,0 +1,200 @@
+//! A page run from top to bottom in a folder of its own.
+
+use std::ops::Range;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use super::compare::{difference, fits};
+use super::page::{Block, Shown, blocks, comment, is_path, shown};
+use crate::world::World;
+
+/// What pages may run besides layoutc and what they have compiled.
+const PROGRAMS: &[&str] =
+    &["cat", "cc", "cp", "echo", "grep", "head", "ls", "mkdir", "mv", "python3", "rm", "sed"];
+
+/// What stands in the book as a command and is not run: this very test, and what has no end of its own.
+const NOT_RUN: &[&str] = &["./test", "layoutc watch"];
+
+/// The languages of blocks without a path that are checked elsewhere.
+const CHECKED_ELSEWHERE: &[&str] = &["kdl", "toml", "jinja"];
+
+/// What came of a page.
+pub(super) struct Told {
+    pub(super) faults: Vec<String>,
+    /// The page with what the commands print.
+    pub(super) page: String,
+}
+
+/// Runs a page. One that speaks of `examples/` has them in its folder.
+pub(super) fn tell(name: &str, page: &str, examples: &[(String, String)]) -> Told {
+    let mut story = Story {
+        name,
+        world: World::new(&[]),
+        folder: ".".to_owned(),
+        faults: Vec::new(),
+        edits: Vec::new(),
+    };
+    if page.contains("examples/") {
+        for (path, text) in examples {
+            story.world.write(path, text);
+        }
+    }
+    for block in blocks(page) {
+        story.block(&block);
+    }
+    let mut lines: Vec<String> = page.lines().map(str::to_owned).collect();
+    for (place, printed) in story.edits.into_iter().rev() {
+        lines.splice(place, printed);
+    }
+    Told { faults: story.faults, page: lines.join("\n") + "\n" }
+}
+
+struct Story<'a> {
+    name: &'a str,
+    world: World,
+    /// Where commands run, below the world.
+    folder: String,
+    faults: Vec<String>,
+    /// Lines of the page, and what is to stand in place of them.
+    edits: Vec<(Range<usize>, Vec<String>)>,
+}
+
+/// How a command ended, and what it printed.
+pub(super) struct Ran {
+    pub(super) code: i32,
+    pub(super) text: String,
+}
+
+impl Story<'_> {
+    /// A fault at a line, counted from 0.
+    fn fault(&mut self, line: usize, what: &str) {
+        self.faults.push(format!("{}:{}: {what}", self.name, line + 1));
+    }
+
+    fn block(&mut self, block: &Block<'_>) {
+        let comment = block.lines.first().and_then(|first| comment(first)).unwrap_or_default();
+        match (block.language, comment.strip_prefix("from ")) {
+            ("text", _) => {}
+            ("console", _) => self.console(block),
+            ("sh", _) => self.commands(block),
+            (_, Some(path)) if is_path(path) => self.quote(block, path),
+            _ if is_path(comment) => {
+                let path = self.below(comment);
+                self.world.write(&path, &(block.lines.join("\n") + "\n"));
+            }
+            (language, _) if CHECKED_ELSEWHERE.contains(&language) => {}
+            (language, _) => {
+                self.fault(block.line, &format!("a block of `{language}` without a path"));
+            }
+        }
+    }
+
+    fn below(&self, path: &str) -> String {
+        format!("{}/{path}", self.folder)
+    }
+
+    /// Commands with what they print.
+    fn console(&mut self, block: &Block<'_>) {
+        let all = match shown(block) {
+            Ok(all) => all,
+            Err(line) => return self.fault(line, "no `$ ` before what is shown"),
+        };
+        for one in all {
+            match self.run(&one.command) {
+                Ok(Some(ran)) => self.compare(one, &ran),
+                Ok(None) => {}
+                Err(what) => self.fault(one.line, &what),
+            }
+        }
+    }
+
+    fn compare(&mut self, shown: Shown<'_>, ran: &Ran) {
+        let (command, code) = (&shown.command, ran.code);
+        let printed: Vec<String> =
+            ran.text.trim_end().lines().map(|line| line.trim_end().to_owned()).collect();
+        let is_error =
+            |line: &String| line.starts_with("error") || line.contains(r#""severity":"error""#);
+        let refused = printed.iter().any(is_error);
+        if printed.iter().any(|line| line.starts_with("```")) {
+            self.fault(shown.line, &format!("`{command}` prints a fence"));
+        } else if refused != (code != 0) {
+            let what = if refused { "shows an error" } else { "shows no error" };
+            self.fault(shown.line, &format!("`{command}` {what} and ends with {code}"));
+        } else if !fits(&shown.output, &printed) {
+            let difference = difference(&shown.output, &printed);
+            self.fault(shown.line, &format!("`{command}` prints\n{difference}"));
+            self.edits.push((shown.place, printed));
+        }
+    }
+
+    /// Commands that succeed.
+    fn commands(&mut self, block: &Block<'_>) {
+        for (number, command) in block.lines.iter().enumerate() {
+            let line = block.line + 1 + number;
+            match self.run(command) {
+                Ok(Some(Ran { code, .. })) if code != 0 => {
+                    self.fault(line, &format!("`{command}` ends with {code}"));
+                }
+                Ok(_) => {}
+                Err(what) => self.fault(line, &what),
+            }
+        }
+    }
+
+    /// Lines of a file.
+    fn quote(&mut self, block: &Block<'_>, path: &str) {
+        let text = self.world.read(&self.below(path)).unwrap_or_default();
+        let text: Vec<String> = text.lines().map(str::to_owned).collect();
+        let wanted = [&["…"], &block.lines[1..], &["…"]].concat();
+        if !fits(&wanted, &text) {
+            self.fault(block.line, &format!("{path} has no such lines"));
+        }
+    }
+
+    /// Runs a command, standard output and error together; nothing for what is not run.
+    fn run(&mut self, command: &str) -> Result<Option<Ran>, String> {
+        // From a clone, without an installed layoutc.
+        let command = command.replace("cargo run --release -- ", "layoutc ");
+        if NOT_RUN.iter().any(|prefix| command.starts_with(prefix)) {
+            return Ok(None);
+        }
+        if let Some(folder) = command.strip_prefix("cd ") {
+            self.folder = self.below(folder);
+            return if self.world.path(&self.folder).is_dir() {
+                Ok(None)
+            } else {
+                Err(format!("there is no folder `{folder}`"))
+            };
+        }
+        for part in command.split(['|', ';']).flat_map(|part| part.split("&&")) {
+            let program = part.split_whitespace().next().unwrap_or_default();
+            let own = program == "layoutc" || program.starts_with("./");
+            if !own && !PROGRAMS.contains(&program) {
+                return Err(format!("pages do not run `{program}`"));
+            }
+        }
+        Ok(Some(shell(&self.world, &self.folder, &command)))
+    }
+}
+
+/// Runs a script in a folder of the world, with layoutc on the path.
+pub(super) fn shell(world: &World, folder: &str, script: &str) -> Ran {
+    let binary = Path::new(env!("CARGO_BIN_EXE_layoutc")).parent().expect("a folder");
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::iter::once(binary.to_owned()).chain(std::env::split_paths(&path));
+    let output = Command::new("sh")
+        .arg("-c")
+        .arg(format!("exec 2>&1\n{script}"))
+        .current_dir(world.path(folder))
+        .env("PATH", std::env::join_paths(folders).expect("a path"))
+        .env_remove("NO_COLOR")
+        .stdin(Stdio::null())
+        .output()
+        .expect("a shell");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    // Pages are the same wherever they are run.
+    let home = world.path(".").canonicalize().expect("a folder");
+    let text = text.replace(home.to_str().expect("UTF-8"), "/home/me");
+    // Without a code it was killed.
+    Ran { code: output.status.code().unwrap_or(-1), text }
+}
