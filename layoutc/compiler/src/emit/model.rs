@@ -41,6 +41,8 @@ pub struct Unit {
     pub source_includes: Vec<String>,
     /// The helper functions that the host's header needs, as `helpers`; where hosts have one.
     pub host_helpers: Vec<String>,
+    /// The helper functions of numbers of bytes, as `helpers`, where those have a type of their own.
+    pub wide_helpers: Vec<String>,
     /// The helper functions that are used, in order: `floor_div`, `floor_mod`, `min`, `max`.
     pub helpers: Vec<String>,
     /// The scalar types that have conversion helpers, in order: `f16`, `bf16`, `f8e4m3fn`, ….
@@ -85,6 +87,10 @@ pub struct Language {
     pub work_size: String,
     /// Put before the helpers' names.
     pub helper: String,
+    /// The type of numbers of bytes.
+    pub wide_index: String,
+    /// Put before the names of helpers of that type.
+    pub wide_helper: String,
 }
 
 /// What is asked for.

@@ -88,10 +88,13 @@ pub(super) fn build(
             pointer: dialect.pointer.to_owned(),
             work_size: dialect.work_size.to_owned(),
             helper: dialect.helper.to_owned(),
+            wide_index: dialect.for_bytes().index.to_owned(),
+            wide_helper: dialect.for_bytes().helper.to_owned(),
         },
         header_includes: Vec::new(),
         source_includes: Vec::new(),
         host_helpers: Vec::new(),
+        wide_helpers: Vec::new(),
         helpers: Vec::new(),
         conversions: types::conversions(dialect, &manifest.tensors),
         structures: types::structures(dialect, &manifest.tensors),
@@ -100,6 +103,9 @@ pub(super) fn build(
     };
     (unit.helpers, unit.source_includes) = needs::needs(&unit, settings);
     unit.host_helpers = needs::host_helpers(&unit);
+    if dialect.index != dialect.for_bytes().index {
+        unit.wide_helpers = needs::wide_helpers(&unit);
+    }
     let language = settings.language;
     let holds = |scalar| manifest.tensors.iter().any(|tensor| tensor.dtype.scalar == scalar);
     let scalars = language.scalar_includes.iter().filter(|row| holds(row.0)).map(|row| row.1);
@@ -179,7 +185,7 @@ fn constants(
         let function = Function {
             name: format!("{ident}_{}", quantity.name),
             doc: vec![quantity.doc.clone()],
-            returns: Returns::Index,
+            returns: if quantity.name == "bytes" { Returns::Bytes } else { Returns::Index },
             params,
             body: vec![Stmt::Return { value: quantity.value.clone() }],
         };

@@ -8,6 +8,7 @@ use crate::dtype::Scalar;
 pub const C: Dialect = Dialect {
     name: "C",
     index: "int64_t",
+    wide: || None,
     index_max: i64::MAX,
     index_format: "PRId64",
     counts_bytes: true,

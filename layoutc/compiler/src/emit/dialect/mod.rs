@@ -18,6 +18,8 @@ pub struct Dialect {
     pub name: &'static str,
     /// The type of indices, extents and offsets.
     pub index: &'static str,
+    /// The same language with indices as wide as memory, for numbers of bytes; `None` where they are.
+    pub wide: fn() -> Option<&'static Dialect>,
     /// Its greatest value.
     pub index_max: i64,
     /// The macro that prints it; empty where there is none.
@@ -100,6 +102,11 @@ pub enum Assert {
 }
 
 impl Dialect {
+    /// The dialect in which numbers of bytes are counted.
+    pub fn for_bytes(&'static self) -> &'static Dialect {
+        (self.wide)().unwrap_or(self)
+    }
+
     /// The language that keeps `name` for itself.
     pub fn reserved(&self, name: &str) -> Option<&'static str> {
         let kept = self.reserved.iter().find(|(_, words)| words.contains(&name));

@@ -8,6 +8,7 @@ use crate::dtype::{Dtype, Scalar};
 pub const OPENCL: Dialect = Dialect {
     name: "OpenCL C",
     index: "int",
+    wide: || Some(&OPENCL_INT64),
     index_max: i32::MAX as i64,
     index_format: "",
     counts_bytes: false,

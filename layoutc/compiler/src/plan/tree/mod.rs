@@ -245,6 +245,8 @@ pub enum Returns {
     Nothing,
     /// An index or a count.
     Index,
+    /// A number of bytes: as wide as memory is, and so are its parameters.
+    Bytes,
     /// A truth value.
     Bool,
 }
