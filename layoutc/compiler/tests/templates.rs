@@ -1,7 +1,7 @@
 //! Templates: what bounds them, and what their faults look like.
 #![allow(clippy::result_large_err, reason = "a test")]
 #![allow(clippy::disallowed_methods, reason = "runs itself for each hostile template")]
-#![allow(clippy::expect_used, reason = "a test")]
+#![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test")]
 
 mod common;
 mod hostile;
@@ -145,7 +145,7 @@ fn files(path: &str, steps: &[&str]) -> Vec<String> {
     let mut tensors = vec![tensor("a", "f32", layout(), ZERO), tensor("b", "f32", layout(), ZERO)];
     tensors[0].steps = steps.iter().map(|step| (*step).to_owned()).collect();
     let mut manifest = manifest(tensors, vec![Convert { from: 0, to: 1, axes: vec![0] }]);
-    manifest.path = path.to_owned();
+    path.clone_into(&mut manifest.path);
     let mut files = Vec::new();
     for language in LANGUAGES {
         let settings = Settings { standard: "c99".to_owned(), ..Settings::of(language) };
