@@ -4,14 +4,14 @@
 mod common;
 
 use common::cc::{full, run};
-use common::{ZERO, manifest, tensor};
+use common::{ZERO, convert, manifest, tensor};
 use layoutc_algebra::build::Builder;
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::{Axis, Layout, Symbol};
 use layoutc_algebra::map::{Scope, resolve};
 use layoutc_algebra::parse;
 use layoutc_algebra::proof::Sequential;
-use layoutc_compiler::model::{Convert, Fill, FillValue};
+use layoutc_compiler::model::{Fill, FillValue};
 
 /// Extents are integers or names of symbols.
 fn axes(list: &[(&str, &str)], symbols: &[Symbol]) -> Vec<Axis> {
@@ -144,7 +144,7 @@ fn symbolic_extents_round_trip_at_several_sizes() {
             Err(error) => panic!("{name}: {error}"),
         }
     }
-    let pair = |from, to| Convert { from, to, axes: vec![0, 1] };
+    let pair = |from, to| convert(from, to, &[0, 1]);
     run("symbolic", &manifest(tensors, vec![pair(0, 1), pair(4, 5), pair(5, 4)]));
 }
 
@@ -156,7 +156,7 @@ fn blocks_that_lie_wholly_beyond_the_end_move_nothing() {
         let layout = proven(&[], &[("x", "600")], &[&map], &[], &[]).unwrap();
         tensors.push(tensor(name, "u8", layout, ZERO));
     }
-    let pair = |from, to| Convert { from, to, axes: vec![0] };
+    let pair = |from, to| convert(from, to, &[0]);
     run("beyond", &manifest(tensors, vec![pair(0, 1), pair(1, 0)]));
 }
 
@@ -219,8 +219,7 @@ fn random_layouts_and_conversions_between_them_agree_with_their_definitions() {
             let name = format!("t{}", tensors.len());
             tensors.push(tensor(&name, dtype, layout, Fill::Value(FillValue::Integer(3))));
         }
-        let converts =
-            (0..count).map(|from| Convert { from, to: (from + 5) % count, axes: vec![0, 1, 2] });
+        let converts = (0..count).map(|from| convert(from, (from + 5) % count, &[0, 1, 2]));
         run(&format!("random{round}"), &manifest(tensors, converts.collect()));
     }
 }

@@ -8,7 +8,7 @@ mod common;
 use std::process::Command;
 use std::time::Instant;
 
-use common::{Build, ZERO, manifest, row_major, tensor};
+use common::{Build, ZERO, convert, manifest, row_major, tensor};
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::diagnostic::Diagnostic;
 use layoutc_compiler::emit::dialect::{C, CUDA, OPENCL};
@@ -272,6 +272,21 @@ fn identifiers_that_collide_are_named() {
         faults[0].message,
         "`A_RANK` would be generated twice: for rank of tensor `a` and for rank of tensor `A`"
     );
+}
+
+#[test]
+fn a_conversion_that_collides_is_named_where_it_stands() {
+    let layout = || row_major(&[("n", 3)]);
+    let tensors = ["a", "b_to_c", "a_to_b", "c"].map(|name| tensor(name, "f32", layout(), ZERO));
+    let converts = vec![convert(0, 1, &[0]), convert(2, 3, &[0])];
+    let manifest = manifest(tensors.into(), converts);
+    let faults = emit(&manifest, &Settings::c(), "a", &Templates::default()).unwrap_err();
+    assert_eq!(faults.len(), 1);
+    assert_eq!(
+        faults[0].message,
+        "`a_to_b_to_c` would be generated twice: for convert `a` to `b_to_c` and for convert `a_to_b` to `c`"
+    );
+    assert_eq!(faults[0].labels[0].place, manifest.converts[1].place);
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::Settings;
 use super::model::Files;
-use super::{Settings, place};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::model::{Manifest, Memory, Tensor};
@@ -89,16 +89,16 @@ pub(super) fn globals(
         if let [Some(from), Some(to)] = named {
             let name = format!("{}{}_to_{}", settings.prefix, from.name, to.name);
             let owner = format!("convert `{}` to `{}`", from.name, to.name);
-            let at = place(&manifest.path);
+            let at = &convert.place;
             if settings.language.kernels {
                 for name in [format!("{name}_kernel"), format!("{name}_fill")] {
-                    claim(name, owner.clone(), &at);
+                    claim(name, owner.clone(), at);
                 }
                 for name in range_names(&name) {
-                    claim(name, owner.clone(), &at);
+                    claim(name, owner.clone(), at);
                 }
             }
-            claim(name, owner, &at);
+            claim(name, owner, at);
         }
     }
     if faults.is_empty() { Ok(owners.into_keys().collect()) } else { Err(faults) }

@@ -7,8 +7,7 @@ use super::model::{
 };
 use super::print::{self, Style};
 use super::{
-    Part, Settings, element, fits, globals, kernels, needs, place, plan_fault, suits, test_unit,
-    types,
+    Part, Settings, element, fits, globals, kernels, needs, plan_fault, suits, test_unit, types,
 };
 use crate::diagnostic::Diagnostic;
 use crate::dtype::Scalar;
@@ -53,7 +52,12 @@ pub(super) fn build(
     for convert in &manifest.converts {
         match convert_unit(manifest, convert, &naming, settings) {
             Ok(unit) => converts.extend(unit),
-            Err(error) => faults.push(plan_fault(place(&manifest.path), "convert", &error)),
+            Err(error) => {
+                let tensors = [convert.from, convert.to].map(|k| manifest.tensors.get(k));
+                let [from, to] = tensors.map(|tensor| tensor.map_or("", |tensor| &tensor.name));
+                let name = format!("{from}_to_{to}");
+                faults.push(plan_fault(convert.place.clone(), &name, &error));
+            }
         }
     }
     if !faults.is_empty() {
