@@ -12,7 +12,7 @@ use common::{Build, ZERO, convert, manifest, row_major, tensor};
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::diagnostic::Diagnostic;
 use layoutc_compiler::emit::dialect::{C, CUDA, OPENCL};
-use layoutc_compiler::emit::{Settings, Templates, emit};
+use layoutc_compiler::emit::{Part, Settings, Templates, emit};
 use layoutc_compiler::model::{Fill, FillValue};
 
 fn with(header: &str) -> Result<String, Diagnostic> {
@@ -301,6 +301,25 @@ fn a_label_that_collides_with_an_extent_is_named() {
         messages,
         [
             "`A_EXTENT_N` would be generated twice: for extent n of tensor `a` and for label `n` of tensor `a`"
+        ]
+    );
+}
+
+#[test]
+fn a_macro_that_collides_with_a_label_is_named_where_there_are_macros() {
+    let mut labelled = tensor("a", "f32", row_major(&[("b", 1)]), ZERO);
+    labelled.labels = vec![vec!["offset".to_owned()]];
+    let tensors = vec![labelled, tensor("a_b", "f32", row_major(&[("n", 3)]), ZERO)];
+    let manifest = manifest(tensors, vec![]);
+    let mut settings = Settings::c();
+    assert!(emit(&manifest, &settings, "a", &Templates::default()).is_ok());
+    settings.emit.insert(Part::Macros);
+    let faults = emit(&manifest, &settings, "a", &Templates::default()).unwrap_err();
+    let messages: Vec<&str> = faults.iter().map(|fault| fault.message.as_str()).collect();
+    assert_eq!(
+        messages,
+        [
+            "`A_B_OFFSET` would be generated twice: for label `offset` of tensor `a` and for the offset macro of tensor `a_b`"
         ]
     );
 }

@@ -81,7 +81,12 @@ fn emit_all(args: &Build, session: &mut Session) -> Result<Vec<Job>, Fault> {
             confine::rehearse()?;
             rehearsed = true;
         }
-        match emit(checked, &project.config, &templates) {
+        let mut config = project.config.clone();
+        if let (Some(c), false) = (&mut config.target.c, project.is_whole) {
+            // It would lack the headers of manifests that were not asked for.
+            c.umbrella_header = None;
+        }
+        match emit(checked, &config, &templates) {
             Ok(outputs) => jobs.push(job(args, project, outputs)?),
             Err(diagnostics) => {
                 session.report.add(diagnostics.iter().map(|d| localized(d, project)));

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Settings;
 use super::model::Files;
+use super::{Part, Settings};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::model::{Manifest, Memory, Tensor};
@@ -27,6 +27,7 @@ pub(super) fn file_names(out_stem: &str, prefix: &str) -> (String, Files) {
         header: format!("{name}.h"),
         source: format!("{name}.c"),
         test: format!("{name}_test.c"),
+        bench: format!("{name}_bench.c"),
     };
     (guard, files)
 }
@@ -70,6 +71,13 @@ pub(super) fn globals(
         }
         for k in 0..tensor.layout.physical_shape.len() {
             claim(format!("{ident}_index_{k}"), owner("an index function"), &tensor.places.layout);
+        }
+        if settings.emit.contains(&Part::Macros) {
+            claim(format!("{upper}_OFFSET"), owner("the offset macro"), &tensor.places.layout);
+            for k in 0..tensor.layout.physical_shape.len() {
+                let name = format!("{upper}_INDEX_{k}");
+                claim(name, owner("an index macro"), &tensor.places.layout);
+            }
         }
         for name in quantity_names(tensor) {
             claim(format!("{ident}_{name}"), owner(&name), &tensor.places.layout);

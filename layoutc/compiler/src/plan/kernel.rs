@@ -212,7 +212,14 @@ impl Move<'_, '_> {
             through: through.clone(),
         };
         let each = self.gather(vec![Expr::name(&slot)], &store)?;
-        body.push(Stmt::For { name: slot, from: first, to: Expr::name(&end), step: 1, body: each });
+        body.push(Stmt::For {
+            name: slot,
+            from: first,
+            to: Expr::name(&end),
+            step: 1,
+            parallel: false,
+            body: each,
+        });
         Ok(Kernel { function: self.parts.finish(body), range: vec![bytes] })
     }
 
@@ -261,7 +268,14 @@ impl Move<'_, '_> {
             let mut each = vec![Stmt::Let { name: along, value: column }];
             each.extend(self.gather(physical, &store)?);
             let to = Expr::int(i64::from(LANES));
-            body.push(Stmt::For { name: lane, from: Expr::int(0), to, step: 1, body: each });
+            body.push(Stmt::For {
+                name: lane,
+                from: Expr::int(0),
+                to,
+                step: 1,
+                parallel: false,
+                body: each,
+            });
             body.push(done);
         }
         Ok(Kernel { function: self.parts.finish(body), range })
@@ -302,6 +316,7 @@ impl Move<'_, '_> {
                 from: Expr::int(0),
                 to: bytes,
                 step: 1,
+                parallel: false,
                 body: store,
             });
         }

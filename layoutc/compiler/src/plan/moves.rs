@@ -4,12 +4,13 @@ use layoutc_algebra::expr::{Expr as Algebra, Var};
 use layoutc_algebra::layout::{Axis, Layout};
 
 use super::Context;
-use super::arith::is_multiple;
+use super::arith::{is_multiple, typical};
+use super::cores::{self, Cores, Loop};
 use super::index::{count, dense_offset, symbol_params, whole_bytes};
 use super::lower::{Binding, PlanError, lower};
 use super::names::Namer;
 use super::nest::{Buffer, nest};
-use super::side::{Side, logical_side, physical_side};
+use super::side::{Side, dense_strides, logical_side, physical_side};
 use super::transfer::transfer;
 use super::tree::{Expr, Function, Operand, Param, ParamType, Returns, Stmt};
 
@@ -87,6 +88,7 @@ pub(super) struct Parts<'a> {
     function: Function,
     buffers: [String; 2],
     fill: Option<String>,
+    cores: Cores,
 }
 
 impl<'a> Parts<'a> {
@@ -128,7 +130,7 @@ impl<'a> Parts<'a> {
             }
         }
         let function = Function { name, doc, returns: Returns::Nothing, params, body };
-        Self { namer, function, buffers, fill: None }
+        Self { namer, function, buffers, fill: None, cores: context.naming.cores }
     }
 
     /// A name for something inside the function.
@@ -168,7 +170,8 @@ impl<'a> Parts<'a> {
         function.doc =
             vec!["Writes the fill value to every slot; runs before the other.".to_owned()];
         function.params.retain(|param| param.name != source);
-        Self { namer: self.namer.clone(), function, buffers: self.buffers.clone(), fill: None }
+        let (namer, buffers) = (self.namer.clone(), self.buffers.clone());
+        Self { namer, function, buffers, fill: None, cores: self.cores }
     }
 
     pub(super) fn buffer(
@@ -202,16 +205,17 @@ impl<'a> Parts<'a> {
             let bits = crate::fill::bits(context.tensor.dtype, context.tensor.fill);
             let bits = bits.map_err(|_| PlanError::Scope)?;
             let bytes = super::index::buffer_bytes(context, elements)?;
-            if bits == 0 {
+            let cores = self.cores_for(context, &bytes);
+            if bits == 0 && cores == Cores::One {
                 let bytes = lower(&bytes, &symbol)?;
                 self.function.body.push(Stmt::Zero { buffer, bytes });
             } else if context.is_packed() {
                 let value = repeat_in_byte(bits, context.tensor.dtype.element_bits());
                 let to = lower(&bytes, &symbol)?;
-                self.byte_loop(buffer, Expr::int(0), to, value);
+                self.byte_loop(buffer, [Expr::int(0), to], value, cores);
             } else {
                 let to = lower(elements, &symbol)?;
-                self.fill_loop(context, buffer, to, bits);
+                self.fill_loop(context, buffer, to, bits, cores);
             }
         } else if context.is_packed() {
             let per_byte = i128::from(8_u8).checked_div(context.bits()).unwrap_or(1);
@@ -221,21 +225,39 @@ impl<'a> Parts<'a> {
                 if matches!((&from, &to), (Expr::Int { .. }, Expr::Int { .. })) {
                     self.function.body.push(Stmt::StoreByte { buffer, index: from, value: 0 });
                 } else {
-                    self.byte_loop(buffer, from, to, 0);
+                    self.byte_loop(buffer, [from, to], 0, Cores::One);
                 }
             }
         }
         Ok(())
     }
 
-    fn byte_loop(&mut self, buffer: String, from: Expr, to: Expr, value: u8) {
+    /// How many cores a loop over so many bytes of the destination uses.
+    fn cores_for(&self, context: &Context<'_>, bytes: &Algebra) -> Cores {
+        let bytes = typical(bytes, &context.layout.symbols);
+        let rounds = Loop { least: bytes, typical: bytes, apart: true };
+        match cores::choose(&[rounds], 8) {
+            Some(_) => self.cores,
+            None => Cores::One,
+        }
+    }
+
+    fn byte_loop(&mut self, buffer: String, [from, to]: [Expr; 2], value: u8, cores: Cores) {
         let name = self.namer.name("byte");
         let index = Expr::name(&name);
         let body = vec![Stmt::StoreByte { buffer, index, value }];
-        self.function.body.push(Stmt::For { name, from, to, step: 1, body });
+        let parallel = cores == Cores::All;
+        self.function.body.push(Stmt::For { name, from, to, step: 1, parallel, body });
     }
 
-    fn fill_loop(&mut self, context: &Context<'_>, buffer: String, to: Expr, bits: u64) {
+    fn fill_loop(
+        &mut self,
+        context: &Context<'_>,
+        buffer: String,
+        to: Expr,
+        bits: u64,
+        cores: Cores,
+    ) {
         let fill = self.namer.name("fill");
         let name = self.namer.name("slot");
         let element = context.tensor.dtype.to_string();
@@ -248,7 +270,15 @@ impl<'a> Parts<'a> {
             value: Operand::Element { name: fill },
             through: None,
         }];
-        self.function.body.push(Stmt::For { name, from: Expr::int(0), to, step: 1, body });
+        let parallel = cores == Cores::All;
+        self.function.body.push(Stmt::For {
+            name,
+            from: Expr::int(0),
+            to,
+            step: 1,
+            parallel,
+            body,
+        });
     }
 
     pub(super) fn nest(
@@ -258,7 +288,7 @@ impl<'a> Parts<'a> {
         buffers: [&Buffer; 2],
     ) -> Result<Vec<Stmt>, PlanError> {
         let symbol = |var| context.symbol(var);
-        nest(transfer, &context.layout.symbols, &symbol, &mut self.namer, buffers)
+        nest(transfer, &context.layout.symbols, &symbol, &mut self.namer, buffers, self.cores)
     }
 
     /// Loops over the logical axes, the layout's place by its index function.
@@ -278,7 +308,17 @@ impl<'a> Parts<'a> {
             Direction::Pack => (dense, there),
             Direction::Unpack => (there, dense),
         };
-        over(axes, names, store(from, to, source, target), &symbol)
+        let mut body = over(axes, names, store(from, to, source, target), &symbol)?;
+        let symbols = &context.layout.symbols;
+        let in_byte = i128::from(8_u8).checked_div(to.element_bits).unwrap_or(1).max(1);
+        let loops = axes.iter().zip(dense_strides(axes)?).map(|(axis, stride)| Loop {
+            // In the dense tensor a round writes one run of a stride; where the layout puts it is not known.
+            apart: to.through.is_none()
+                || direction == Direction::Unpack && is_multiple(&stride, in_byte, symbols),
+            ..Loop::over(&axis.extent, symbols, &symbol)
+        });
+        self.share(&mut body, &loops.collect::<Vec<_>>(), to);
+        Ok(body)
     }
 
     /// Loops over the logical axes of the destination, both places by index functions.
@@ -293,7 +333,21 @@ impl<'a> Parts<'a> {
         let names: Vec<String> = logical.iter().map(|axis| self.namer.name(&axis.name)).collect();
         let matched: Vec<String> = axes.iter().filter_map(|k| names.get(*k).cloned()).collect();
         let stmt = store(from, to, place(source, &matched), place(target, &names));
-        over(logical, names, stmt, &symbol)
+        let mut body = over(logical, names, stmt, &symbol)?;
+        if to.through.is_none() {
+            let symbols = &target.layout.symbols;
+            let loops = logical.iter().map(|axis| Loop::over(&axis.extent, symbols, &symbol));
+            self.share(&mut body, &loops.collect::<Vec<_>>(), to);
+        }
+        Ok(body)
+    }
+
+    /// Lets the right one of nested loops run on all cores.
+    fn share(&self, body: &mut [Stmt], loops: &[Loop], to: &Buffer) {
+        let chosen = cores::choose(loops, to.element_bits);
+        if let (Some(chosen), Cores::All) = (chosen, self.cores) {
+            set_parallel(body, chosen);
+        }
     }
 
     pub(super) fn finish(mut self, body: Vec<Stmt>) -> Function {
@@ -306,6 +360,18 @@ pub(super) fn place(context: &Context<'_>, names: &[String]) -> Expr {
     let mut args = context.symbol_args();
     args.extend(names.iter().map(|name| Expr::name(name)));
     Expr::call(&context.function("offset"), args)
+}
+
+/// Marks the loop that lies so many loops deep.
+fn set_parallel(body: &mut [Stmt], depth: usize) {
+    for stmt in body {
+        if let Stmt::For { parallel, body, .. } = stmt {
+            match depth.checked_sub(1) {
+                None => *parallel = true,
+                Some(above) => set_parallel(body, above),
+            }
+        }
+    }
 }
 
 fn store(from: &Buffer, to: &Buffer, source: Expr, target: Expr) -> Stmt {
@@ -330,7 +396,7 @@ pub(super) fn over(
     let mut body = vec![stmt];
     for (axis, name) in axes.iter().zip(names).rev() {
         let to = lower(&axis.extent, symbol)?;
-        body = vec![Stmt::For { name, from: Expr::int(0), to, step: 1, body }];
+        body = vec![Stmt::For { name, from: Expr::int(0), to, step: 1, parallel: false, body }];
     }
     Ok(body)
 }

@@ -36,6 +36,7 @@ pub const CUDA: Dialect = Dialect {
     ],
     work_size: "unsigned",
     assert: Assert::Leave,
+    parallel: &[],
     shifts: true,
     helper: "layoutc_cuda_",
     reserved: &[
