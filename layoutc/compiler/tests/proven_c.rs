@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::cc::{full, run};
+use common::cc::{compile_and_run, folder, full, run, run_with, write};
 use common::{ZERO, convert, manifest, tensor};
 use layoutc_algebra::build::Builder;
 use layoutc_algebra::expr::{Expr, Var};
@@ -11,7 +11,9 @@ use layoutc_algebra::layout::{Axis, Layout, Symbol};
 use layoutc_algebra::map::{Scope, resolve};
 use layoutc_algebra::parse;
 use layoutc_algebra::proof::Sequential;
+use layoutc_compiler::emit::{Part, Settings, Templates, emit};
 use layoutc_compiler::model::{Fill, FillValue};
+use layoutc_compiler::plan::cores::Cores;
 
 /// Extents are integers or names of symbols.
 fn axes(list: &[(&str, &str)], symbols: &[Symbol]) -> Vec<Axis> {
@@ -220,6 +222,49 @@ fn random_layouts_and_conversions_between_them_agree_with_their_definitions() {
             tensors.push(tensor(&name, dtype, layout, Fill::Value(FillValue::Integer(3))));
         }
         let converts = (0..count).map(|from| convert(from, (from + 5) % count, &[0, 1, 2]));
-        run(&format!("random{round}"), &manifest(tensors, converts.collect()));
+        // Macros are held against the functions too.
+        let mut settings = Settings::c();
+        settings.emit.insert(Part::Macros);
+        let manifest = manifest(tensors, converts.collect());
+        run_with(&format!("random{round}"), &manifest, &settings);
+    }
+}
+
+#[test]
+fn random_layouts_moved_on_all_cores_agree_with_their_definitions() {
+    let flags = ["-std=c99", "-pedantic-errors", "-Wall", "-Wextra", "-Werror", "-O1", "-fopenmp"];
+    let mut random = Random(11);
+    let count = if full() { 5 } else { 3 };
+    for (round, dtype) in
+        ["u4", "i32", "u1"].into_iter().take(if full() { 3 } else { 2 }).enumerate()
+    {
+        let least = if dtype == "u1" { 120 } else { 70 };
+        let extents = [0; 3].map(|_| random.below(40) + least);
+        let texts = extents.map(|extent| extent.to_string());
+        let shape: Vec<(&str, &str)> =
+            ["a", "b", "c"].into_iter().zip(texts.iter().map(String::as_str)).collect();
+        let one = Fill::Value(FillValue::Integer(1));
+        let tensors: Vec<_> = (0..count)
+            .map(|k| {
+                let map = random_map(&mut random, extents);
+                let layout = proven(&[], &shape, &[&map], &[], &[]);
+                tensor(&format!("t{k}"), dtype, layout.unwrap(), one)
+            })
+            .collect();
+        let converts =
+            (0..count).map(|from| convert(from, (from + 1) % count, &[0, 1, 2])).collect();
+        let settings = Settings { cores: Cores::All, ..Settings::c() };
+        let name = format!("cores{round}");
+        let manifest = manifest(tensors, converts);
+        let outputs = emit(&manifest, &settings, &name, &Templates::default()).unwrap();
+        let loops = outputs[1].text.matches("#pragma omp parallel for").count();
+        assert!(loops > 4, "{dtype}: {loops} loops");
+        let folder = folder(&name);
+        write(&folder, &outputs);
+        let sources = [format!("{name}_test.c"), format!("{name}.c")];
+        let sources = sources.each_ref().map(String::as_str);
+        let gcc = ("gcc", flags.to_vec(), true);
+        let printed = compile_and_run(&folder, &name, &sources, gcc).unwrap();
+        assert_eq!(printed.matches(": ok").count(), 2 * count, "{printed}");
     }
 }

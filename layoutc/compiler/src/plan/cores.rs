@@ -17,7 +17,7 @@ pub enum Cores {
 }
 
 /// What is moved before other cores are woken, in bytes: below, waking them takes longer than the move.
-const BYTES: i128 = 1 << 17;
+const BYTES: i128 = 1 << 18;
 
 /// How many rounds are enough for all cores.
 const ROUNDS: i128 = 16;
@@ -95,8 +95,8 @@ mod tests {
     #[test]
     fn the_outermost_loop_with_rounds_for_all_cores_is_chosen() {
         assert_eq!(choose(&[rounds(64, 64), rounds(64, 64), rounds(64, 64)], 32), Some(0));
-        assert_eq!(choose(&[rounds(2, 2), rounds(64, 64), rounds(999, 999)], 32), Some(1));
-        assert_eq!(choose(&[rounds(1, 256), rounds(16, 16), rounds(3136, 3136)], 32), Some(1));
+        assert_eq!(choose(&[rounds(2, 2), rounds(64, 64), rounds(9999, 9999)], 32), Some(1));
+        assert_eq!(choose(&[rounds(1, 256), rounds(16, 16), rounds(5000, 5000)], 32), Some(1));
         assert_eq!(choose(&[rounds(1, 256), rounds(2, 2), rounds(3, 99_999)], 32), Some(2));
         assert_eq!(choose(&[rounds(4, 4), rounds(9, 9), rounds(8, 8)], 32), None);
         assert_eq!(choose(&[], 512), None);
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_loop_with_little_to_do_is_left_alone() {
-        assert_eq!(choose(&[rounds(2, 2), rounds(150, 150), rounds(150, 150)], 32), Some(0));
+        assert_eq!(choose(&[rounds(2, 2), rounds(200, 200), rounds(200, 200)], 32), Some(0));
         assert_eq!(choose(&[rounds(64, 64)], 32), None);
     }
 
@@ -112,7 +112,7 @@ mod tests {
     fn loops_whose_rounds_share_bytes_are_passed_over() {
         let shared = Loop { least: 512, typical: 512, apart: false };
         assert_eq!(choose(&[shared, rounds(999, 999)], 4), None);
-        assert_eq!(choose(&[shared, rounds(999, 999), shared], 4), Some(1));
+        assert_eq!(choose(&[shared, rounds(1999, 1999), shared], 4), Some(1));
     }
 
     #[test]
