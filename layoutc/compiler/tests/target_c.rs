@@ -320,3 +320,45 @@ convert texture to=copy
     let outputs = built(&[("a.kdl", &text)], "emit = [\"bench\"]\n").unwrap();
     assert_eq!(outputs.into_iter().map(|output| output.path).collect::<Vec<_>>(), named);
 }
+
+/// Runs the test program of a source under gcc's race detector, neighbouring rounds on different threads; gives how
+/// many races it saw. `None` where gcc has no such detector.
+fn races(folder: &Path, name: &str, source: &str) -> Option<usize> {
+    let by_turns = source.replace("omp parallel for", "omp parallel for schedule(static, 1)");
+    std::fs::write(folder.join(format!("{name}.c")), by_turns).unwrap();
+    let gcc = |arguments: &[&str]| {
+        let mut command = Command::new("gcc");
+        command.args(["-O1", "-g", "-fsanitize=thread"]).args(arguments).current_dir(folder);
+        command.output().is_ok_and(|made| made.status.success())
+    };
+    let threads = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/openmp.c");
+    let object = format!("{name}.o");
+    let made = gcc(&["-fopenmp", "-c", &format!("{name}.c")])
+        && gcc(&["-pthread", "-o", name, &object, "large_test.c", threads]);
+    assert!(made || std::env::var("CI").is_err(), "gcc has no race detector");
+    let ran = made.then(|| Command::new(folder.join(name)).output().unwrap())?;
+    let (said, printed) = (ran.stderr, String::from_utf8_lossy(&ran.stdout).into_owned());
+    assert!(printed.contains(": ok"), "{printed}");
+    Some(String::from_utf8_lossy(&said).matches("WARNING: ThreadSanitizer: data race").count())
+}
+
+#[test]
+fn a_race_detector_sees_no_race_and_sees_one_where_a_loop_is_marked_by_hand() {
+    // Where elements share bytes.
+    let (_, packed) = LARGE.split_once("tensor nibbles").unwrap();
+    let others = |line: &&str| {
+        !["rows", "halo", "blocked", "turned"]
+            .iter()
+            .any(|name| line.starts_with(&format!("convert {name} ")))
+    };
+    let packed: Vec<&str> = packed.lines().filter(others).collect();
+    let manifest = format!("tensor nibbles{}", packed.join("\n"));
+    let folder = written("races", &[("large.kdl", &manifest)], "openmp = true\n");
+    let source = std::fs::read_to_string(folder.join("large.c")).unwrap();
+    let Some(found) = races(&folder, "as_it_is", &source) else { return };
+    assert_eq!(found, 0);
+    let (before, after) = source.split_once("void nibbles_pack(").unwrap();
+    let marked = after.replacen("    for (", "#pragma omp parallel for\n    for (", 1);
+    let marked = format!("{before}void nibbles_pack({marked}");
+    assert_ne!(races(&folder, "by_hand", &marked), Some(0));
+}
