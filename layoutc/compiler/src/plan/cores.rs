@@ -6,6 +6,8 @@ use layoutc_algebra::layout::Symbol;
 
 use super::arith::typical;
 use super::lower::{Scope, range};
+use super::nest::{BLOCK, Buffer, Level};
+use super::transfer::{Cut, Transfer};
 
 /// How many cores the loops of a move are to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +84,72 @@ pub fn apart(
         high = high.saturating_add(reach.max(0));
     }
     low.div_euclid(window) == high.div_euclid(window)
+}
+
+/// The level of a nest that runs on all cores.
+pub(super) fn level(
+    transfer: &Transfer,
+    levels: &[Level],
+    symbols: &[Symbol],
+    scope: &Scope<'_>,
+    to: &Buffer,
+) -> Option<Level> {
+    let blocked = |k: usize| levels.contains(&Level::Blocks(k));
+    let one = |(at, level): (usize, &Level)| {
+        let (Level::Digit(k) | Level::Blocks(k)) = level;
+        let cut = transfer.cuts.get(*k)?;
+        let all = Loop::over(&cut.extent, symbols, scope);
+        let block = i128::from(BLOCK);
+        let blocks = |extent: i128| extent.saturating_add(block - 1).div_euclid(block);
+        let (least, typical) = match level {
+            Level::Digit(k) if blocked(*k) => (block.min(all.least), block.min(all.typical)),
+            Level::Digit(_) => (all.least, all.typical),
+            Level::Blocks(_) => (blocks(all.least), blocks(all.typical)),
+        };
+        let around: Vec<usize> = levels.iter().take(at).filter_map(Level::digit).collect();
+        let copied = at + 1 == levels.len() && !blocked(*k) && cut.is_run() && to.through.is_none();
+        let apart = !copied && (to.through.is_none() || is_apart(transfer, *k, &around, to));
+        Some(Loop { least, typical, apart })
+    };
+    let loops: Option<Vec<Loop>> = levels.iter().enumerate().map(one).collect();
+    levels.get(choose(&loops?, to.element_bits)?).copied()
+}
+
+/// Whether no two values of digit `k` lead to one byte of the destination, those of the digits `around` it being given.
+fn is_apart(transfer: &Transfer, k: usize, around: &[usize], to: &Buffer) -> bool {
+    let in_byte = i128::from(8_u8).checked_div(to.element_bits).unwrap_or(1).max(1);
+    let steps = |digits: &[usize]| -> Option<Vec<i128>> {
+        digits.iter().map(|digit| transfer.cuts.get(*digit)?.to_stride.as_const()).collect()
+    };
+    let (Some(step), Some(outer)) = (steps(&[k]), steps(around)) else { return false };
+    let inner = (0..transfer.chains.len())
+        .map(|chain| reach(transfer, chain, &[&[k], around].concat()))
+        .collect::<Option<Vec<_>>>();
+    match (step.as_slice(), inner, transfer.to_constant.as_const()) {
+        ([step], Some(inner), Some(constant)) => {
+            apart(*step, in_byte, &outer, &inner.concat(), constant)
+        }
+        _ => false,
+    }
+}
+
+/// The strides of a chain's digits in the destination, but those `given`, each with the digit's greatest value. Digits
+/// that make up one index there are one: it ends where the elements do, they may end later.
+fn reach(transfer: &Transfer, chain: usize, given: &[usize]) -> Option<Vec<(i128, i128)>> {
+    let cuts = transfer.cuts.iter().enumerate().filter(|(_, cut)| cut.chain == chain);
+    let (given, free): (Vec<_>, Vec<_>) = cuts.partition(|(k, _)| given.contains(k));
+    let one = |(_, cut): &(usize, &Cut)| {
+        Some((cut.to_stride.as_const()?, cut.extent.as_const()?.saturating_sub(1), cut.weight))
+    };
+    let digits: Vec<(i128, i128, i128)> = free.iter().map(one).collect::<Option<_>>()?;
+    let high = transfer.chains.get(chain)?.high.as_const();
+    let least = digits.iter().min_by_key(|(.., weight)| *weight);
+    if let (Some((step, _, 1)), Some(high), true) = (least, high, given.is_empty())
+        && digits.iter().all(|(other, _, weight)| step.checked_mul(*weight) == Some(*other))
+    {
+        return Some(vec![(*step, high.saturating_sub(1))]);
+    }
+    Some(digits.into_iter().map(|(step, most, _)| (step, most)).collect())
 }
 
 #[cfg(test)]

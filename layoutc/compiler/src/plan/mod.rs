@@ -13,6 +13,7 @@ pub mod merge;
 mod moves;
 pub mod names;
 pub mod nest;
+mod prepare;
 pub mod relayout;
 pub mod side;
 pub mod transfer;

@@ -7,7 +7,7 @@ use layoutc_algebra::expr::{BinOp, Expr as Algebra, ExprError};
 use layoutc_algebra::layout::Symbol;
 
 use super::arith::{fold, is_multiple, typical};
-use super::cores::{self, Cores, Loop};
+use super::cores::{self, Cores};
 use super::lower::{PlanError, Scope, add, literal, lower, multiply, range};
 use super::merge::merge;
 use super::names::Namer;
@@ -15,7 +15,7 @@ use super::transfer::{Cut, Transfer};
 use super::tree::{Compare, Expr, Operand, Stmt};
 
 /// Edge of a block of the two fastest digits, in elements: 32 x 32 elements of 16 bytes fit a first-level cache.
-const BLOCK: i64 = 32;
+pub(super) const BLOCK: i64 = 32;
 
 /// The shortest run that is copied as one, in bytes: where its length is known, and where it is not.
 const COPY: i128 = 16;
@@ -36,7 +36,7 @@ pub struct Buffer {
 
 /// One level of a nest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Level {
+pub(super) enum Level {
     /// The loop over a digit.
     Digit(usize),
     /// The loop over blocks of a digit.
@@ -45,7 +45,7 @@ enum Level {
 
 impl Level {
     /// The digit that has one value inside this loop.
-    fn digit(&self) -> Option<usize> {
+    pub(super) fn digit(&self) -> Option<usize> {
         match self {
             Self::Digit(k) => Some(*k),
             Self::Blocks(_) => None,
@@ -72,7 +72,7 @@ pub fn nest(
     let levels = schedule(transfer, symbols);
     let parallel = match cores {
         Cores::One => None,
-        Cores::All => shared_level(transfer, &levels, symbols, scope, to),
+        Cores::All => cores::level(transfer, &levels, symbols, scope, to),
     };
     let names: Vec<String> = transfer
         .cuts
@@ -119,72 +119,6 @@ fn schedule(transfer: &Transfer, symbols: &[Symbol]) -> Vec<Level> {
         }
         _ => order.into_iter().map(Level::Digit).collect(),
     }
-}
-
-/// The loop that runs on all cores.
-fn shared_level(
-    transfer: &Transfer,
-    levels: &[Level],
-    symbols: &[Symbol],
-    scope: &Scope<'_>,
-    to: &Buffer,
-) -> Option<Level> {
-    let blocked = |k: usize| levels.contains(&Level::Blocks(k));
-    let one = |(at, level): (usize, &Level)| {
-        let (Level::Digit(k) | Level::Blocks(k)) = level;
-        let cut = transfer.cuts.get(*k)?;
-        let all = Loop::over(&cut.extent, symbols, scope);
-        let block = i128::from(BLOCK);
-        let blocks = |extent: i128| extent.saturating_add(block - 1).div_euclid(block);
-        let (least, typical) = match level {
-            Level::Digit(k) if blocked(*k) => (block.min(all.least), block.min(all.typical)),
-            Level::Digit(_) => (all.least, all.typical),
-            Level::Blocks(_) => (blocks(all.least), blocks(all.typical)),
-        };
-        let around: Vec<usize> = levels.iter().take(at).filter_map(Level::digit).collect();
-        let copied = at + 1 == levels.len() && !blocked(*k) && cut.is_run() && to.through.is_none();
-        let apart = !copied && (to.through.is_none() || is_apart(transfer, *k, &around, to));
-        Some(Loop { least, typical, apart })
-    };
-    let loops: Option<Vec<Loop>> = levels.iter().enumerate().map(one).collect();
-    levels.get(cores::choose(&loops?, to.element_bits)?).copied()
-}
-
-/// Whether no two values of digit `k` lead to one byte of the destination, those of the digits `around` it being given.
-fn is_apart(transfer: &Transfer, k: usize, around: &[usize], to: &Buffer) -> bool {
-    let in_byte = i128::from(8_u8).checked_div(to.element_bits).unwrap_or(1).max(1);
-    let steps = |digits: &[usize]| -> Option<Vec<i128>> {
-        digits.iter().map(|digit| transfer.cuts.get(*digit)?.to_stride.as_const()).collect()
-    };
-    let (Some(step), Some(outer)) = (steps(&[k]), steps(around)) else { return false };
-    let inner = (0..transfer.chains.len())
-        .map(|chain| reach(transfer, chain, &[&[k], around].concat()))
-        .collect::<Option<Vec<_>>>();
-    match (step.as_slice(), inner, transfer.to_constant.as_const()) {
-        ([step], Some(inner), Some(constant)) => {
-            cores::apart(*step, in_byte, &outer, &inner.concat(), constant)
-        }
-        _ => false,
-    }
-}
-
-/// The strides of a chain's digits in the destination, but those `given`, each with the digit's greatest value. Digits
-/// that make up one index there are one: it ends where the elements do, they may end later.
-fn reach(transfer: &Transfer, chain: usize, given: &[usize]) -> Option<Vec<(i128, i128)>> {
-    let cuts = transfer.cuts.iter().enumerate().filter(|(_, cut)| cut.chain == chain);
-    let (given, free): (Vec<_>, Vec<_>) = cuts.partition(|(k, _)| given.contains(k));
-    let one = |(_, cut): &(usize, &Cut)| {
-        Some((cut.to_stride.as_const()?, cut.extent.as_const()?.saturating_sub(1), cut.weight))
-    };
-    let digits: Vec<(i128, i128, i128)> = free.iter().map(one).collect::<Option<_>>()?;
-    let high = transfer.chains.get(chain)?.high.as_const();
-    let least = digits.iter().min_by_key(|(.., weight)| *weight);
-    if let (Some((step, _, 1)), Some(high), true) = (least, high, given.is_empty())
-        && digits.iter().all(|(other, _, weight)| step.checked_mul(*weight) == Some(*other))
-    {
-        return Some(vec![(*step, high.saturating_sub(1))]);
-    }
-    Some(digits.into_iter().map(|(step, most, _)| (step, most)).collect())
 }
 
 struct Writer<'w, 'n> {
