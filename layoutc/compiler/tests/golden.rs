@@ -8,11 +8,10 @@ mod common;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use common::{ZERO, manifest, nchw4c, permuted, tensor};
+use common::{ZERO, convert, manifest, nchw4c, permuted, tensor};
 use layoutc_compiler::config::{Config, TargetCuda, TargetOpenCl, Targets};
 use layoutc_compiler::emit::model::Unit;
 use layoutc_compiler::emit::{Settings, Templates, emit};
-use layoutc_compiler::model::Convert;
 use layoutc_compiler::{LoadError, Sources, check, seal};
 
 fn golden(name: &str, text: &str) {
@@ -31,7 +30,7 @@ fn nchw4c_gives_this_header_and_source() {
     let planes = permuted(&[("n", 16), ("h", 64), ("w", 64), ("c", 126)], &[0, 3, 1, 2]);
     let tensors =
         vec![tensor("planes", "f32", planes, ZERO), tensor("blocked", "f32", layout, ZERO)];
-    let convert = Convert { from: 0, to: 1, axes: vec![0, 1, 2, 3] };
+    let convert = convert(0, 1, &[0, 1, 2, 3]);
     let manifest = manifest(tensors, vec![convert]);
     let outputs = emit(&manifest, &Settings::c(), "nchw4c", &Templates::default()).unwrap();
     golden("tests/golden/nchw4c.h", &outputs[0].text);

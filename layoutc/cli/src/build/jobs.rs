@@ -51,7 +51,12 @@ pub(crate) fn emit_all(
             confine::rehearse()?;
             rehearsed = true;
         }
-        match emit(checked, &project.config, &templates) {
+        let mut config = project.config.clone();
+        if let (Some(c), false) = (&mut config.target.c, project.is_whole) {
+            // It would lack the headers of manifests that were not asked for.
+            c.umbrella_header = None;
+        }
+        match emit(checked, &config, &templates) {
             Ok(outputs) => {
                 let job = job(select, project, outputs)?;
                 reads.written.insert(job.root.clone());

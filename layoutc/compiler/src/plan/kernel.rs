@@ -220,7 +220,14 @@ impl Move<'_, '_> {
             through: through.clone(),
         };
         let each = self.gather(vec![Expr::name(&slot)], &store, false)?;
-        body.push(Stmt::For { name: slot, from: first, to: Expr::name(&end), step: 1, body: each });
+        body.push(Stmt::For {
+            name: slot,
+            from: first,
+            to: Expr::name(&end),
+            step: 1,
+            parallel: false,
+            body: each,
+        });
         Ok(kernel(self.parts, body, vec![bytes]))
     }
 
@@ -268,7 +275,14 @@ impl Move<'_, '_> {
             let mut each = vec![Stmt::Let { name: along, value: column }];
             each.extend(self.gather(physical, &store, true)?);
             let to = Expr::int(i64::from(LANES));
-            body.push(Stmt::For { name: lane, from: Expr::int(0), to, step: 1, body: each });
+            body.push(Stmt::For {
+                name: lane,
+                from: Expr::int(0),
+                to,
+                step: 1,
+                parallel: false,
+                body: each,
+            });
             body.push(done);
         }
         Ok(kernel(self.parts, body, range))
@@ -306,6 +320,7 @@ impl Move<'_, '_> {
                 from: Expr::int(0),
                 to: bytes,
                 step: 1,
+                parallel: false,
                 body: store,
             });
         }

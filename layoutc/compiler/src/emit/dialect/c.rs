@@ -28,6 +28,7 @@ pub const C: Dialect = Dialect {
     work_item: [""; 3],
     work_size: "",
     assert: Assert::Abort,
+    parallel: &["#ifdef _OPENMP", "#pragma omp parallel for", "#endif"],
     shifts: true,
     helper: "layoutc_",
     reserved: &[("C", C_KEYWORDS), ("C++", CPP_KEYWORDS), ("the C library", C_MACROS)],

@@ -38,6 +38,7 @@ pub const CUDA: Dialect = Dialect {
     work_size: "unsigned",
     // The launchers ask.
     assert: Assert::Asked,
+    parallel: &[],
     shifts: true,
     helper: "layoutc_cuda_",
     reserved: &[

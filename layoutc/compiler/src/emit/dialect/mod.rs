@@ -58,6 +58,8 @@ pub struct Dialect {
     pub work_size: &'static str,
     /// What a broken promise does: the call before the condition, and after it.
     pub assert: Assert,
+    /// The lines before a loop whose rounds may run at once.
+    pub parallel: &'static [&'static str],
     /// Whether divisions by powers of two become shifts and masks.
     pub shifts: bool,
     /// The prefix of helper functions, `floor_div` and the like.

@@ -35,6 +35,7 @@ pub const OPENCL: Dialect = Dialect {
     work_item: ["get_global_id(0)", "get_global_id(1)", "get_global_id(2)"],
     work_size: "size_t",
     assert: Assert::Leave,
+    parallel: &[],
     shifts: true,
     helper: "layoutc_",
     reserved: &[

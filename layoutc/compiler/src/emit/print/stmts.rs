@@ -122,7 +122,10 @@ impl Writer<'_> {
                 let value = element::literal(self.dialect, element, bits);
                 self.line(depth, &format!("const {ty} {name} = {value};"));
             }
-            Stmt::For { name, from, to, step, body } => {
+            Stmt::For { name, from, to, step, parallel, body } => {
+                for line in self.dialect.parallel.iter().filter(|_| *parallel) {
+                    self.line(0, line);
+                }
                 let index = self.dialect.index;
                 let (from, to) = (self.expr(from), self.expr(to));
                 let next =
