@@ -18,7 +18,7 @@ use crate::plan::image::{self, Image};
 use crate::plan::index::{buffer_bytes, count};
 use crate::plan::lower::{PlanError, lower, range};
 use crate::plan::moves::{Parts, padding_doc};
-use crate::plan::relayout::adopt_symbols;
+use crate::plan::relayout::ends;
 use crate::plan::tree::{Expr, Function, ParamType, Stmt};
 
 /// A kernel and its launch range.
@@ -85,21 +85,16 @@ pub fn convert(
     convert: &Convert,
     naming: &Naming<'_>,
 ) -> Result<Vec<Kernel>, PlanError> {
-    let (Some(from), Some(to)) =
-        (manifest.tensors.get(convert.from), manifest.tensors.get(convert.to))
-    else {
-        return Ok(Vec::new());
-    };
-    let Some(target) = adopt_symbols(from, to)? else { return Ok(Vec::new()) };
+    let Some((from, target)) = ends(manifest, convert)? else { return Ok(Vec::new()) };
     let source = Context::new(from, naming);
     let destination = Context::new(&target, naming);
-    let name = naming.tensor(&format!("{}_to_{}", from.name, to.name));
+    let name = naming.tensor(&format!("{}_to_{}", from.name, target.name));
     let doc = vec![
-        format!("From the layout of {} into that of {}.", from.name, to.name),
+        format!("From the layout of {} into that of {}.", from.name, target.name),
         padding_doc(&destination).to_owned(),
     ];
     let fill = format!("{name}_fill");
-    let parts = Parts::named(&source, Some(&destination), name, [&from.name, &to.name], doc);
+    let parts = Parts::named(&source, Some(&destination), name, [&from.name, &target.name], doc);
     let ends = (Home::Layout(&source), Home::Layout(&destination));
     Move { parts, from: ends.0, to: ends.1, axes: &convert.axes }.kernels(&fill)
 }
