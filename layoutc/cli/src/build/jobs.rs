@@ -127,21 +127,28 @@ pub(crate) fn own_folder(project: &Project) -> Result<PathBuf, Fault> {
     }
 }
 
-/// The user's own templates: by name below the templates folder.
+/// The user's own templates: by name below the templates folder. What is not UTF-8 is none (a picture, an editor's
+/// backup), and links are followed inside the project alone.
 fn templates(project: &Project, reads: &mut Reads) -> Result<BTreeMap<String, String>, Fault> {
     let folder = project.root.join(&project.config.project.templates_dir);
     let mut templates = BTreeMap::new();
-    for file in walk::files(&folder)? {
+    for file in walk::files_within(&folder, &project.root)? {
         let Some(name) = file.strip_prefix(&folder).ok().and_then(slashed) else { continue };
         let text = files::read(&file);
         let content = text.as_deref().map(Arc::from).map_err(Unread::reason);
         reads.files.insert(file.clone(), content);
-        let text = text.map_err(|error| {
-            let (shown, reason) = (seen(&file), error.reason());
-            let message = format!("cannot read the template `{shown}`: {reason}");
-            Fault::Machine(Box::new(placeless(Code::OutputIo, message)))
-        })?;
-        templates.insert(name, text);
+        match text {
+            Ok(text) => {
+                let text = text.strip_prefix('\u{feff}').unwrap_or(&text).replace("\r\n", "\n");
+                templates.insert(name, text);
+            }
+            Err(Unread::Refused(_)) => {}
+            Err(error) => {
+                let (shown, reason) = (seen(&file), error.reason());
+                let message = format!("cannot read the template `{shown}`: {reason}");
+                return Err(Fault::Machine(Box::new(placeless(Code::OutputIo, message))));
+            }
+        }
     }
     Ok(templates)
 }

@@ -239,7 +239,8 @@ impl Found {
         let is_good = config.is_some();
         if let Some(config) = &config {
             let folder = |name: &str| root.join(name.trim_end_matches('/'));
-            self.reads.templates.insert(folder(&config.project.templates_dir));
+            let templates = folder(&config.project.templates_dir);
+            self.reads.templates.insert(templates, root.to_owned());
             self.reads.written.insert(folder(&config.project.out_dir));
         }
         self.configs.insert(root.to_owned(), config);

@@ -21,8 +21,8 @@ pub(crate) struct Reads {
     pub(crate) sources: BTreeMap<PathBuf, Globs>,
     /// Folders in which every `*.kdl` is a manifest and every `layoutc.toml` a project.
     pub(crate) loose: BTreeSet<PathBuf>,
-    /// Folders of templates.
-    pub(crate) templates: BTreeSet<PathBuf>,
+    /// Folders of templates, each with its project's folder.
+    pub(crate) templates: BTreeMap<PathBuf, PathBuf>,
     /// Folders that are written, never read.
     pub(crate) written: BTreeSet<PathBuf>,
 }

@@ -11,6 +11,16 @@ use crate::fault::Fault;
 /// real ones first, so that a loop of links ends and no link hides what it points to. A folder that is not there has
 /// no files.
 pub(crate) fn files(folder: &Path) -> Result<Vec<PathBuf>, Fault> {
+    walk(folder, &|_| true)
+}
+
+/// The same without what links lead to outside `root`.
+pub(crate) fn files_within(folder: &Path, root: &Path) -> Result<Vec<PathBuf>, Fault> {
+    let root = fs::canonicalize(root).map_err(|error| Fault::io("find", root, &error))?;
+    walk(folder, &|path| fs::canonicalize(path).is_ok_and(|real| real.starts_with(&root)))
+}
+
+fn walk(folder: &Path, follows: &dyn Fn(&Path) -> bool) -> Result<Vec<PathBuf>, Fault> {
     let mut files = Vec::new();
     let mut seen = BTreeSet::new();
     let mut links = vec![folder.to_owned()];
@@ -19,7 +29,7 @@ pub(crate) fn files(folder: &Path) -> Result<Vec<PathBuf>, Fault> {
         folders.sort();
         folders.reverse();
         while let Some(folder) = folders.pop() {
-            enter(&folder, &mut seen, &mut files, &mut folders, &mut links)?;
+            enter(&folder, follows, &mut seen, &mut files, &mut folders, &mut links)?;
         }
     }
     files.sort();
@@ -28,6 +38,7 @@ pub(crate) fn files(folder: &Path) -> Result<Vec<PathBuf>, Fault> {
 
 fn enter(
     folder: &Path,
+    follows: &dyn Fn(&Path) -> bool,
     seen: &mut BTreeSet<PathBuf>,
     files: &mut Vec<PathBuf>,
     folders: &mut Vec<PathBuf>,
@@ -52,7 +63,7 @@ fn enter(
         let kind = entry.file_type().map_err(fault)?;
         if kind.is_dir() {
             folders.push(path);
-        } else if kind.is_symlink() {
+        } else if kind.is_symlink() && follows(&path) {
             // A dangling link is no file and no folder.
             match fs::metadata(&path) {
                 Ok(target) if target.is_dir() => links.push(path),
@@ -88,6 +99,21 @@ mod tests {
         let found = files(root).expect("files");
         let names: Vec<_> = found.iter().map(|f| f.strip_prefix(root).expect("below")).collect();
         assert_eq!(names, ["a.kdl", "b/c/y.kdl", "b/x.kdl"].map(Path::new));
+    }
+
+    #[test]
+    fn links_out_of_the_root_are_not_followed_where_they_must_not_be() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path().join("project");
+        fs::create_dir_all(root.join("templates")).expect("folders");
+        fs::create_dir_all(root.join("shared")).expect("folders");
+        fs::write(root.join("shared/a.j2"), "").expect("a file");
+        fs::write(folder.path().join("b.j2"), "").expect("a file");
+        symlink("../../b.j2", root.join("templates/b.j2")).expect("a link");
+        symlink("../..", root.join("templates/out")).expect("a link");
+        symlink("../shared", root.join("templates/in")).expect("a link");
+        let found = files_within(&root.join("templates"), &root).expect("files");
+        assert_eq!(found, [root.join("templates/in/a.j2")]);
     }
 
     #[test]

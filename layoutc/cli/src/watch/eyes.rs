@@ -144,7 +144,7 @@ impl Interest {
             files: known.files.keys().flat_map(names).collect(),
             sources: known.sources.iter().map(|(root, g)| (real(root), g.clone())).collect(),
             loose: reals(&known.loose),
-            templates: reals(&known.templates),
+            templates: known.templates.keys().map(|folder| real(folder)).collect(),
             written,
             way,
         }
@@ -212,7 +212,7 @@ fn trees(known: &Reads) -> Vec<PathBuf> {
         trees.extend(globs.folders.iter().map(|start| root.join(start)));
     }
     trees.extend(known.loose.iter().cloned());
-    trees.extend(known.templates.iter().cloned());
+    trees.extend(known.templates.keys().cloned());
     trees
 }
 

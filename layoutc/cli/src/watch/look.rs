@@ -69,9 +69,9 @@ impl Look {
         for manifest in listing.manifests.clone() {
             listing.look(&manifest);
         }
-        for folder in listing.templates.clone() {
+        for (folder, root) in listing.templates.clone() {
             // A folder that cannot be read is the build's to tell.
-            for file in walk::files(&folder).unwrap_or_default() {
+            for file in walk::files_within(&folder, &root).unwrap_or_default() {
                 listing.look(&file);
             }
         }

@@ -18,7 +18,9 @@ pub(super) fn index_fault(
     settings: &Settings,
 ) -> Option<Diagnostic> {
     let dialect = settings.dialect;
-    if dialect.index_max == i64::MAX {
+    // What has no element has no index.
+    let empty = tensor.layout.logical_elements.as_const() == Some(0);
+    if dialect.index_max == i64::MAX || empty {
         return None;
     }
     let context = Context::new(tensor, naming);

@@ -39,8 +39,14 @@ pub(super) fn globals(
 ) -> Result<BTreeSet<String>, Vec<Diagnostic>> {
     let mut owners: BTreeMap<String, String> = BTreeMap::new();
     let mut faults = Vec::new();
+    // Two tensors whose names run together would collide in many names: the first says it.
+    let mut told = BTreeSet::new();
+    let subject = |owner: &str| owner.rsplit(" of ").next().unwrap_or_default().to_owned();
     let mut claim = |name: String, owner: String, at: &Place| {
         if let Some(other) = owners.get(&name) {
+            if !told.insert((subject(other), subject(&owner))) {
+                return;
+            }
             let message = format!("`{name}` would be generated twice: for {other} and for {owner}");
             let fault = Diagnostic::error(Code::NameCollision, message, at.clone(), "");
             faults.push(fault.help("rename one of the two, or set another `prefix`"));
@@ -98,6 +104,7 @@ pub(super) fn globals(
             let name = format!("{}{}_to_{}", settings.prefix, from.name, to.name);
             let owner = format!("convert `{}` to `{}`", from.name, to.name);
             let at = &convert.place;
+            claim(name.clone(), owner.clone(), at);
             if settings.language.kernels {
                 for name in [format!("{name}_kernel"), format!("{name}_fill")] {
                     claim(name, owner.clone(), at);
@@ -106,7 +113,6 @@ pub(super) fn globals(
                     claim(name, owner.clone(), at);
                 }
             }
-            claim(name, owner, at);
         }
     }
     if faults.is_empty() { Ok(owners.into_keys().collect()) } else { Err(faults) }

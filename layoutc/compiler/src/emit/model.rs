@@ -317,6 +317,8 @@ pub struct TensorUnit {
     pub constants: Vec<Constant>,
     /// Functions in place of constants that depend on symbols, in order.
     pub counts: Vec<Function>,
+    /// The macro that guards them in headers for the host.
+    pub counts_guard: String,
     /// Whether the symbols have promised values.
     pub symbols_ok: Option<Function>,
     /// The element's offset.

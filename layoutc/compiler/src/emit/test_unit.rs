@@ -21,6 +21,7 @@ const TAKEN: &[&str] = &[
     "failed",
     "fill",
     "from",
+    "from_bytes",
     "from_slot",
     "invert",
     "logical",
@@ -31,6 +32,7 @@ const TAKEN: &[&str] = &[
     "slot",
     "slots",
     "to",
+    "to_bytes",
     "to_slot",
     "used",
     "at",
@@ -49,8 +51,13 @@ const TAKEN: &[&str] = &[
 
 /// The test values of one tensor.
 pub(super) fn tensor(tensor: &Tensor, naming: &Naming<'_>) -> Result<TestUnit, PlanError> {
-    let avoid =
-        |name: &str| (naming.avoid)(name) || TAKEN.contains(&name) || name.starts_with("found_");
+    let avoid = |name: &str| {
+        (naming.avoid)(name)
+            || TAKEN.contains(&name)
+            || name.starts_with("found_")
+            || name.starts_with("plain_")
+            || name.ends_with("_plain_offset")
+    };
     let naming = &Naming { avoid: &avoid, ..*naming };
     let context = Context::new(tensor, naming);
     let layout = &tensor.layout;

@@ -16,7 +16,7 @@ use crate::fill;
 use crate::model::{Manifest, Memory, Tensor};
 use crate::plan::cores::Cores;
 use crate::plan::lower::{Binding, PlanError, Range, lower};
-use crate::plan::tree::{Expr, Function, Param, ParamType, Returns, Stmt};
+use crate::plan::tree::{Expr, Function, Returns, Stmt};
 use crate::plan::{self, Naming, TensorPlan, image};
 use layoutc_algebra::expr::Var;
 
@@ -158,6 +158,7 @@ fn tensor_unit(
         physical: physical.collect::<Result<_, _>>()?,
         map: map_text(tensor)?,
         steps: tensor.steps.clone(),
+        counts_guard: counts_guard(&upper, &counts, plan.symbols_ok.as_ref()),
         constants,
         counts,
         test: test_unit::tensor(tensor, naming)?,
@@ -249,6 +250,15 @@ fn map_text(tensor: &Tensor) -> Result<String, PlanError> {
     Ok(format!("({}) -> ({items})", names.join(", ")))
 }
 
+/// The macro that guards sizes which the headers of several targets have: other sizes under the same names do not hide
+/// behind it.
+fn counts_guard(upper: &str, counts: &[Function], symbols_ok: Option<&Function>) -> String {
+    let text = serde_json::to_string(&(counts, symbols_ok)).unwrap_or_default();
+    let hash = blake3::hash(text.as_bytes()).to_hex();
+    let hash = hash.as_str().get(..8).unwrap_or_default().to_ascii_uppercase();
+    format!("LAYOUTC_COUNTS_OF_{upper}_{hash}")
+}
+
 fn packed(tensor: &Tensor, ident: &str) -> Option<Packed> {
     let bits = tensor.dtype.element_bits();
     let signed = matches!(tensor.dtype.scalar, Scalar::I4 | Scalar::I2);
@@ -287,8 +297,18 @@ fn convert_unit(
             facts.push(symbol.facts);
         }
     }
-    let index = |param: &&Param| param.ty == ParamType::Index;
-    let names = function.params.iter().filter(index).map(|param| param.name.clone()).collect();
+    let tests = [test_unit::tensor(from, naming)?, test_unit::tensor(to, naming)?];
+    // The names that the test program has for them, which are not always those of the function.
+    let mut symbols: Vec<(&str, String)> = Vec::new();
+    for (context, test) in contexts.iter().zip(&tests) {
+        for (symbol, name) in context.symbols.iter().zip(&test.symbols) {
+            if symbols.iter().all(|(known, _)| *known != symbol.facts.name) {
+                symbols.push((&symbol.facts.name, name.clone()));
+            }
+        }
+    }
+    let symbols = symbols.into_iter().map(|(_, name)| name).collect();
+    let [from_test, to_test] = tests;
     let reached = |tensor: &Tensor| image::rank_of(tensor.memory).is_some();
     let moves = if settings.language.kernels && reached(from) && reached(to) {
         kernels::convert(manifest, convert, naming)?
@@ -300,9 +320,9 @@ fn convert_unit(
         from: convert.from,
         to: convert.to,
         axes: convert.axes.clone(),
-        from_test: test_unit::tensor(from, naming)?,
-        to_test: test_unit::tensor(to, naming)?,
-        symbols: names,
+        from_test,
+        to_test,
+        symbols,
         cases: test_unit::cases(&facts, &contexts.each_ref()),
         bench: bench_unit::convert(&facts, &contexts)?,
         function,

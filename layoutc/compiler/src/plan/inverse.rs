@@ -34,7 +34,9 @@ pub(super) fn logical(context: &Context<'_>) -> Result<Function, PlanError> {
     let mut doc = vec![
         "Which element a slot holds. False on padding, where the outputs mean nothing.".to_owned(),
     ];
-    let body = if let Some(inverse) = &layout.inverse {
+    let body = if layout.logical_elements.as_const() == Some(0) {
+        vec![Stmt::Return { value: Expr::Bool { value: false } }]
+    } else if let Some(inverse) = &layout.inverse {
         read_off(context, inverse, &outputs, &scope)?
     } else {
         doc.push(

@@ -32,6 +32,7 @@ pub const C: Dialect = Dialect {
     shifts: true,
     helper: "layoutc_",
     reserved: &[("C", C_KEYWORDS), ("C++", CPP_KEYWORDS), ("the C library", C_MACROS)],
+    prefixes: &[("layoutc", "layoutc_"), ("layoutc", "LAYOUTC_")],
     called: &["exit", "fputs", "free", "malloc", "memcmp", "memcpy", "memset", "printf", "puts"],
     functions: &[C_FUNCTIONS],
 };

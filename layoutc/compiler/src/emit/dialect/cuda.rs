@@ -47,6 +47,7 @@ pub const CUDA: Dialect = Dialect {
         ("C++", CPP_KEYWORDS),
         ("the C library", C_MACROS),
     ],
+    prefixes: &[("layoutc", "layoutc_"), ("layoutc", "LAYOUTC_")],
     called: &[
         "blocks",
         "stream",
@@ -55,7 +56,9 @@ pub const CUDA: Dialect = Dialect {
         "tex2DLayered",
         "surf2Dwrite",
         "surf2DLayeredwrite",
+        "cudaErrorInvalidValue",
         "cudaGetLastError",
+        "cudaSuccess",
     ],
     functions: &[C_FUNCTIONS, CUDA_FUNCTIONS],
 };

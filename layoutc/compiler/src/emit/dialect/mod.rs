@@ -66,6 +66,8 @@ pub struct Dialect {
     pub helper: &'static str,
     /// Words that cannot be identifiers, and names that the standard library keeps, by language.
     pub reserved: &'static [(&'static str, &'static [&'static str])],
+    /// Beginnings of names that the language's libraries keep, by library.
+    pub prefixes: &'static [(&'static str, &'static str)],
     /// Functions that the generated code calls: nothing local may hide them.
     pub called: &'static [&'static str],
     /// Names that only a function of the same name collides with.
@@ -112,7 +114,10 @@ impl Dialect {
     /// The language that keeps `name` for itself.
     pub fn reserved(&self, name: &str) -> Option<&'static str> {
         let kept = self.reserved.iter().find(|(_, words)| words.contains(&name));
-        kept.map(|(language, _)| *language).or_else(|| is_implementation_name(name).then_some("C"))
+        let kept = kept.map(|(language, _)| *language);
+        let begins = || self.prefixes.iter().find(|(_, start)| name.starts_with(start));
+        kept.or_else(|| begins().map(|(library, _)| *library))
+            .or_else(|| is_implementation_name(name).then_some("C"))
     }
 
     /// The same for the name of a function, which must not be one of the library's either: `exp`, `round`.

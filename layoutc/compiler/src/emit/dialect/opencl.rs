@@ -44,6 +44,12 @@ pub const OPENCL: Dialect = Dialect {
         ("C++", CPP_KEYWORDS),
         ("the OpenCL C library", OPENCL_MACROS),
     ],
+    prefixes: &[
+        ("layoutc", "layoutc_"),
+        ("layoutc", "LAYOUTC_"),
+        ("OpenCL", "CL_"),
+        ("OpenCL", "cl_"),
+    ],
     called: &[
         "get_global_id",
         "read_imagef",

@@ -1,0 +1,174 @@
+//! The edges of OpenCL and CUDA: nothing to move, names that are taken, sizes at the end of the index type.
+#![allow(clippy::disallowed_methods, reason = "writes sources and runs compilers")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+
+mod common;
+#[path = "common/gpu.rs"]
+mod gpu;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::Command;
+
+use layoutc_compiler::codes::Code;
+use layoutc_compiler::config::{Config, TargetC, TargetCuda, TargetOpenCl, Targets};
+use layoutc_compiler::diagnostic::Diagnostic;
+use layoutc_compiler::{LoadError, Sources, check, emit};
+
+struct Only<'a>(&'a str);
+
+impl Sources for Only<'_> {
+    fn load(&self, _path: &str) -> Result<String, LoadError> {
+        Ok(self.0.to_owned())
+    }
+}
+
+/// The outputs of all three targets by path.
+fn built(manifest: &str) -> Result<BTreeMap<String, String>, Vec<Diagnostic>> {
+    let target = Targets {
+        c: Some(TargetC::default()),
+        opencl: Some(TargetOpenCl::default()),
+        cuda: Some(TargetCuda::default()),
+        own: BTreeMap::new(),
+    };
+    let config = Config { target, ..Config::default() };
+    let checked = check(&Only(manifest), &["m.kdl".to_owned()], &config);
+    assert!(checked.is_good(), "{:#?}", checked.diagnostics);
+    let outputs = emit(&checked, &config, &BTreeMap::new())?;
+    Ok(outputs.into_iter().map(|output| (output.path, output.text)).collect())
+}
+
+/// Compiles everything strictly: C and its test, OpenCL C, the host's header, CUDA on the CPU and by nvcc.
+fn compiles(name: &str, manifest: &str) {
+    let outputs = built(manifest).unwrap_or_else(|faults| panic!("{faults:#?}"));
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("edges_{name}"));
+    for (path, text) in &outputs {
+        let file = folder.join(path);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, text).unwrap();
+    }
+    let run = |program: &str, args: &[&str]| {
+        let Ok(ran) = Command::new(program).args(args).current_dir(&folder).output() else {
+            return;
+        };
+        let said = String::from_utf8_lossy(&ran.stderr);
+        assert!(ran.status.success(), "{program} {args:?}:\n{said}\n{manifest}");
+    };
+    let strict = ["-Wall", "-Wextra", "-Wconversion", "-Wsign-conversion", "-Werror"];
+    let c = [&["-std=c99", "-pedantic"], strict.as_slice()].concat();
+    run("gcc", &[c.as_slice(), &["c/m.c", "c/m_test.c", "-o", "c_test"]].concat());
+    run("./c_test", &[]);
+    std::fs::write(folder.join("host.c"), "#include \"c/m.h\"\n#include \"opencl/m.h\"\n").unwrap();
+    run("gcc", &[c.as_slice(), &["-fsyntax-only", "host.c"]].concat());
+    let cl = ["-x", "cl", "-cl-std=CL1.2", "-Xclang", "-finclude-default-header", "-target"];
+    let cl = [&cl, &["spir64-unknown-unknown", "-Wall", "-Wextra", "-Werror"][..]].concat();
+    let cl = [cl.as_slice(), &["-Wno-unused-function", "-fsyntax-only", "opencl/m.cl"]].concat();
+    run("clang", &cl);
+    let cuda = folder.join("cuda");
+    std::fs::write(cuda.join("main.cpp"), "#include \"m.cuh\"\nint main() { return 0; }\n")
+        .unwrap();
+    for compiler in gpu::cuda_compilers() {
+        let made = gpu::compile_for_cpu(&compiler, &cuda, &["m.cu", "main.cpp"], "cpu");
+        made.unwrap_or_else(|said| panic!("{said}\n{manifest}"));
+    }
+    if let Some(nvcc) = gpu::nvcc() {
+        let made = gpu::compile_with_nvcc(&nvcc, &cuda, "m.cu", &[90]);
+        made.unwrap_or_else(|said| panic!("{said}\n{manifest}"));
+    }
+}
+
+#[test]
+fn tensors_without_elements_compile_without_a_warning() {
+    compiles(
+        "empty",
+        "symbol s max=9
+tensor d dtype=f32 { shape { a 2; b 0; c s } }
+tensor e dtype=f32 like=d {
+    layout {
+        map \"(a, b, c) -> (c, b, a)\"
+    }
+}
+tensor i dtype=f16 {
+    shape { h 0; w 8 }
+    layout {
+        axis-separators h
+    }
+    memory texture
+}
+tensor n dtype=i4 { shape { h 3; w 0 } }
+convert d to=e
+",
+    );
+}
+
+#[test]
+fn names_that_templates_use_themselves_are_free() {
+    let symbols = "slots elements fill limit back seen from to at used physical logical slot from_slot to_slot \
+         logical_bytes scatter allocate mismatch from_bytes to_bytes b_plain_offset items stream texel \
+         lane column x y element byte end";
+    let names: Vec<&str> = symbols.split_whitespace().collect();
+    let mut manifest = String::new();
+    for name in &names {
+        manifest += &format!("symbol {name} max=6\n");
+    }
+    for (k, name) in names.iter().enumerate() {
+        manifest += &format!(
+            "tensor a{k} dtype=f32 {{ shape {{ n {name}; k 4 }} }}
+tensor b{k} dtype=f32 like=a{k} {{
+    layout {{
+        order k n
+    }}
+}}
+convert a{k} to=b{k}
+"
+        );
+    }
+    compiles("symbols", &manifest);
+    let mut manifest = String::new();
+    for (k, name) in names.iter().enumerate() {
+        manifest += &format!(
+            "tensor a{k} dtype=i4 {{ shape {{ {name} 5; n 3 }} }}
+tensor b{k} dtype=i4 like=a{k} {{
+    layout {{
+        map \"(a, b) -> (b, a // 2, a % 2)\"
+    }}
+}}
+convert a{k} to=b{k}
+"
+        );
+    }
+    compiles("axes", &manifest);
+}
+
+#[test]
+fn sizes_at_the_end_of_the_index_type_are_refused_where_a_byte_would_reach_beyond() {
+    let refused = |manifest: &str| {
+        let codes = built(manifest).err().unwrap_or_default();
+        codes.iter().map(|fault| fault.code).collect::<Vec<_>>()
+    };
+    let both = [Code::LimitIndexType, Code::LimitIndexType];
+    assert_eq!(refused("tensor b dtype=u1 { shape { n 2147483647 } }\n"), both);
+    assert_eq!(refused("symbol s\ntensor b dtype=u4 { shape { n s } }\n"), both);
+    assert_eq!(refused("tensor b dtype=u1 { shape { n 2147483000 } }\n"), []);
+    assert_eq!(refused("tensor b dtype=u8 { shape { n 2147483647 } }\n"), []);
+    assert_eq!(refused("tensor b dtype=u8 { shape { n 2147483648 } }\n"), both);
+    assert_eq!(refused("tensor b dtype=u8 { shape { a 0; n 40000; m 400000 } }\n"), []);
+}
+
+#[test]
+fn two_names_that_run_together_are_told_once() {
+    let manifest = "tensor a dtype=f32 { shape { n 4 } }
+tensor b_pack dtype=f32 like=a
+tensor a_to_b dtype=f32 like=a
+convert a to=b_pack
+";
+    let faults = built(manifest).unwrap_err();
+    let told: Vec<(Code, &str)> = faults.iter().map(|f| (f.code, f.message.as_str())).collect();
+    assert_eq!(
+        told,
+        [(
+            Code::NameCollision,
+            "`a_to_b_pack` would be generated twice: for pack of tensor `a_to_b` and for convert `a` to `b_pack`"
+        )]
+    );
+}
