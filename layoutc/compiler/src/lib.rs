@@ -28,11 +28,13 @@ use rayon::prelude::*;
 pub use check::{Checked, check};
 pub use sources::{LoadError, Sources};
 
-use config::{Config, CudaIndex, Emit, IndexType, OpenClIndex, TargetOwn};
+use codes::Code;
+use config::{Config, CudaIndex, Emit, IndexType, OpenClIndex, TargetC, TargetOwn};
 use diagnostic::{Diagnostic, Place};
 use emit::dialect::{C, C_INT32, CUDA, CUDA_INT64, OPENCL, OPENCL_INT64};
 use emit::language::{C_FILES, CUDA_FILES, OPENCL_FILES};
 use emit::{OwnFile, Part, Settings, Templates};
+use plan::cores::Cores;
 
 /// A file to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,9 +82,40 @@ pub fn emit(
             Err(found) => faults.extend(found),
         }
     }
+    if let Some(c) = config.target.c.as_ref().filter(|_| faults.is_empty()) {
+        match umbrella(c, &config.project.prefix, &outputs, &templates) {
+            Ok(header) => outputs.extend(header),
+            Err(fault) => faults.push(fault),
+        }
+    }
     // What is wrong for every target is told once.
     check::sort(&mut faults);
     if faults.is_empty() { Ok(outputs) } else { Err(faults) }
+}
+
+/// The header that includes those of all manifests; `None` where none is asked for.
+#[expect(clippy::result_large_err, reason = "one diagnostic, on the way out")]
+fn umbrella(
+    c: &TargetC,
+    prefix: &str,
+    outputs: &[Output],
+    templates: &Templates,
+) -> Result<Option<Output>, Diagnostic> {
+    let Some(path) = &c.umbrella_header else { return Ok(None) };
+    let parts: Vec<&str> = path.split('/').filter(|part| !["", "."].contains(part)).collect();
+    let path = parts.join("/");
+    let below = |output: &Output| output.path.strip_prefix("c/").map(str::to_owned);
+    let others: Vec<String> = outputs.iter().filter_map(below).collect();
+    if let Some(other) = others.iter().find(|other| other.eq_ignore_ascii_case(&path)) {
+        let place = Place::new(&Arc::from("layoutc.toml"), c.umbrella_span.clone());
+        let message = format!("two outputs would be one file: the umbrella header and `c/{other}`");
+        let fault = Diagnostic::error(Code::OutputCollision, message, place, "");
+        return Err(fault.help("give the umbrella header another name"));
+    }
+    let suffix = C_FILES.files.first().map_or("", |file| file.suffix);
+    let headers: Vec<String> = others.into_iter().filter(|path| path.ends_with(suffix)).collect();
+    let header = emit::umbrella(&path, &headers, prefix, templates)?;
+    Ok(Some(Output { path: format!("c/{}", header.path), text: header.text }))
 }
 
 /// How the targets of a configuration are written.
@@ -95,9 +128,11 @@ fn targets(config: &Config) -> Vec<Settings> {
             IndexType::Int64 => &C,
             IndexType::Int32 => &C_INT32,
         };
-        let emit = c.emit.iter().copied().map(part).collect();
+        let macros = c.macros.then_some(Part::Macros);
+        let emit = c.emit.iter().copied().map(part).chain(macros).collect();
         let standard = c.standard.name().to_owned();
-        all.push(Settings { dialect, standard, emit, ..Settings::of(&C_FILES) });
+        let cores = if c.openmp { Cores::All } else { Cores::One };
+        all.push(Settings { dialect, standard, emit, cores, ..Settings::of(&C_FILES) });
     }
     if let Some(opencl) = &target.opencl {
         let dialect = match opencl.index_type {
@@ -141,6 +176,7 @@ fn part(emit: Emit) -> Part {
         Emit::Index => Part::Index,
         Emit::Pack => Part::Pack,
         Emit::Test => Part::Test,
+        Emit::Bench => Part::Bench,
     }
 }
 

@@ -109,6 +109,8 @@ pub struct Convert {
     pub to: usize,
     /// For each axis of `from`, its position in `to`.
     pub axes: Vec<usize>,
+    /// Where it stands in the manifest.
+    pub place: Place,
 }
 
 /// A checked manifest.
@@ -168,11 +170,7 @@ impl Manifest {
         }
         let at = |k: usize| position.get(k).copied().flatten();
         let convert = |convert: &Convert| {
-            Some(Convert {
-                from: at(convert.from)?,
-                to: at(convert.to)?,
-                axes: convert.axes.clone(),
-            })
+            Some(Convert { from: at(convert.from)?, to: at(convert.to)?, ..convert.clone() })
         };
         let converts = self.converts.iter().filter_map(convert).collect();
         Self { path: self.path.clone(), tensors, converts }

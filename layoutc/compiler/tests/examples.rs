@@ -160,7 +160,14 @@ fn run(example: &str, stem: &str) {
         cu: output(format!("cuda/{stem}.cu")),
     };
     let platforms = gpu::platforms();
-    let effort = Effort { platforms: &platforms, optimized: true, compiler: 1, nvcc: true, stem };
+    let effort = Effort {
+        platforms: &platforms,
+        optimized: true,
+        compiler: 1,
+        nvcc: true,
+        stem,
+        wide: false,
+    };
     moves::run(&folder, &outputs, &all, &effort)
         .unwrap_or_else(|said| panic!("{example} in {}:\n{said}", folder.display()));
 }

@@ -5,15 +5,16 @@
 
 mod common;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use common::{ZERO, manifest, nchw4c, permuted, tensor};
+use common::{ZERO, convert, manifest, nchw4c, permuted, tensor};
+use layoutc_compiler::config::{Config, TargetCuda, TargetOpenCl, Targets};
 use layoutc_compiler::emit::model::Unit;
 use layoutc_compiler::emit::{Settings, Templates, emit};
-use layoutc_compiler::model::Convert;
-use layoutc_compiler::seal;
+use layoutc_compiler::{LoadError, Sources, check, seal};
 
-fn check(name: &str, text: &str) {
+fn golden(name: &str, text: &str) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let path = root.join(name);
     if std::env::var("BLESS").is_ok() {
@@ -29,11 +30,11 @@ fn nchw4c_gives_this_header_and_source() {
     let planes = permuted(&[("n", 16), ("h", 64), ("w", 64), ("c", 126)], &[0, 3, 1, 2]);
     let tensors =
         vec![tensor("planes", "f32", planes, ZERO), tensor("blocked", "f32", layout, ZERO)];
-    let convert = Convert { from: 0, to: 1, axes: vec![0, 1, 2, 3] };
+    let convert = convert(0, 1, &[0, 1, 2, 3]);
     let manifest = manifest(tensors, vec![convert]);
     let outputs = emit(&manifest, &Settings::c(), "nchw4c", &Templates::default()).unwrap();
-    check("tests/golden/nchw4c.h", &outputs[0].text);
-    check("tests/golden/nchw4c.c", &outputs[1].text);
+    golden("tests/golden/nchw4c.h", &outputs[0].text);
+    golden("tests/golden/nchw4c.c", &outputs[1].text);
     assert!(outputs.iter().all(|output| seal::holds(&output.text) == Some(true)));
 }
 
@@ -46,12 +47,81 @@ fn a_texture_gives_this_header_and_test() {
     let outputs = emit(&manifest, &settings, "layers/texture", &Templates::default()).unwrap();
     let paths: Vec<&str> = outputs.iter().map(|output| output.path.as_str()).collect();
     assert_eq!(paths, ["layers/texture.h", "layers/texture.c", "layers/texture_test.c"]);
-    check("tests/golden/texture.h", &outputs[0].text);
-    check("tests/golden/texture_test.c", &outputs[2].text);
+    golden("tests/golden/texture.h", &outputs[0].text);
+    golden("tests/golden/texture_test.c", &outputs[2].text);
+}
+
+/// One manifest.
+struct Only;
+
+impl Sources for Only {
+    fn load(&self, _path: &str) -> Result<String, LoadError> {
+        Ok(GPU.to_owned())
+    }
+}
+
+const GPU: &str = r#"
+symbol batch min=0 max=1000000000
+
+tensor texture dtype=f16 {
+    shape { n 2; h 5; c 6 }
+    layout {
+        map "(n, h, c) -> (n, c // 4 | h, c % 4)"
+        fill 1
+    }
+    memory texture
+}
+
+tensor dense dtype=f64 {
+    shape { n batch }
+}
+
+tensor nibbles dtype=i4 {
+    shape { n 5; c 3 }
+    layout {
+        order c n
+    }
+}
+
+tensor skewed dtype=c64 {
+    shape { n 3; c 4 }
+    layout {
+        map "(n, c) -> (n, (n + c) % 5)"
+        padding allow
+    }
+}
+
+tensor flat dtype=c64 like=skewed {
+}
+
+convert skewed to=flat
+"#;
+
+#[test]
+fn kernels_look_like_this() {
+    let targets = Targets {
+        c: None,
+        opencl: Some(TargetOpenCl::default()),
+        cuda: Some(TargetCuda::default()),
+        own: BTreeMap::new(),
+    };
+    let config = Config { target: targets, ..Config::default() };
+    let checked = check(&Only, &["gpu.kdl".to_owned()], &config);
+    assert!(checked.is_good(), "{:#?}", checked.diagnostics);
+    let outputs = layoutc_compiler::emit(&checked, &config, &BTreeMap::new()).unwrap();
+    let paths: Vec<&str> = outputs.iter().map(|output| output.path.as_str()).collect();
+    assert_eq!(paths, ["opencl/gpu.cl", "opencl/gpu.h", "cuda/gpu.cuh", "cuda/gpu.cu"]);
+    for output in &outputs {
+        golden(&format!("tests/golden/{}", &output.path), &output.text);
+        assert_eq!(seal::holds(&output.text), Some(true));
+    }
+    // 8 GB: more than the index type counts, which the elements fit.
+    assert!(outputs[2].text.contains("int64_t dense_bytes(int64_t batch)"));
+    assert!(outputs[0].text.contains("long dense_bytes(long batch)"));
 }
 
 #[test]
 fn the_template_model_has_this_schema() {
     let schema = serde_json::to_string_pretty(&schemars::schema_for!(Unit)).unwrap();
-    check("../../schemas/template-model.json", &format!("{schema}\n"));
+    golden("../../schemas/template-model.json", &format!("{schema}\n"));
 }

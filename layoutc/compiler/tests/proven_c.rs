@@ -3,15 +3,17 @@
 
 mod common;
 
-use common::cc::{full, run};
-use common::{ZERO, manifest, tensor};
+use common::cc::{compile_and_run, folder, full, run, run_with, write};
+use common::{ZERO, convert, manifest, tensor};
 use layoutc_algebra::build::Builder;
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::{Axis, Layout, Symbol};
 use layoutc_algebra::map::{Scope, resolve};
 use layoutc_algebra::parse;
 use layoutc_algebra::proof::Sequential;
-use layoutc_compiler::model::{Convert, Fill, FillValue};
+use layoutc_compiler::emit::{Part, Settings, Templates, emit};
+use layoutc_compiler::model::{Fill, FillValue};
+use layoutc_compiler::plan::cores::Cores;
 
 /// Extents are integers or names of symbols.
 fn axes(list: &[(&str, &str)], symbols: &[Symbol]) -> Vec<Axis> {
@@ -144,7 +146,7 @@ fn symbolic_extents_round_trip_at_several_sizes() {
             Err(error) => panic!("{name}: {error}"),
         }
     }
-    let pair = |from, to| Convert { from, to, axes: vec![0, 1] };
+    let pair = |from, to| convert(from, to, &[0, 1]);
     run("symbolic", &manifest(tensors, vec![pair(0, 1), pair(4, 5), pair(5, 4)]));
 }
 
@@ -156,7 +158,7 @@ fn blocks_that_lie_wholly_beyond_the_end_move_nothing() {
         let layout = proven(&[], &[("x", "600")], &[&map], &[], &[]).unwrap();
         tensors.push(tensor(name, "u8", layout, ZERO));
     }
-    let pair = |from, to| Convert { from, to, axes: vec![0] };
+    let pair = |from, to| convert(from, to, &[0]);
     run("beyond", &manifest(tensors, vec![pair(0, 1), pair(1, 0)]));
 }
 
@@ -219,8 +221,50 @@ fn random_layouts_and_conversions_between_them_agree_with_their_definitions() {
             let name = format!("t{}", tensors.len());
             tensors.push(tensor(&name, dtype, layout, Fill::Value(FillValue::Integer(3))));
         }
+        let converts = (0..count).map(|from| convert(from, (from + 5) % count, &[0, 1, 2]));
+        // Macros are held against the functions too.
+        let mut settings = Settings::c();
+        settings.emit.insert(Part::Macros);
+        let manifest = manifest(tensors, converts.collect());
+        run_with(&format!("random{round}"), &manifest, &settings);
+    }
+}
+
+#[test]
+fn random_layouts_moved_on_all_cores_agree_with_their_definitions() {
+    let flags = ["-std=c99", "-pedantic-errors", "-Wall", "-Wextra", "-Werror", "-O1", "-fopenmp"];
+    let mut random = Random(11);
+    let count = if full() { 5 } else { 3 };
+    for (round, dtype) in
+        ["u4", "i32", "u1"].into_iter().take(if full() { 3 } else { 2 }).enumerate()
+    {
+        let least = if dtype == "u1" { 120 } else { 70 };
+        let extents = [0; 3].map(|_| random.below(40) + least);
+        let texts = extents.map(|extent| extent.to_string());
+        let shape: Vec<(&str, &str)> =
+            ["a", "b", "c"].into_iter().zip(texts.iter().map(String::as_str)).collect();
+        let one = Fill::Value(FillValue::Integer(1));
+        let tensors: Vec<_> = (0..count)
+            .map(|k| {
+                let map = random_map(&mut random, extents);
+                let layout = proven(&[], &shape, &[&map], &[], &[]);
+                tensor(&format!("t{k}"), dtype, layout.unwrap(), one)
+            })
+            .collect();
         let converts =
-            (0..count).map(|from| Convert { from, to: (from + 5) % count, axes: vec![0, 1, 2] });
-        run(&format!("random{round}"), &manifest(tensors, converts.collect()));
+            (0..count).map(|from| convert(from, (from + 1) % count, &[0, 1, 2])).collect();
+        let settings = Settings { cores: Cores::All, ..Settings::c() };
+        let name = format!("cores{round}");
+        let manifest = manifest(tensors, converts);
+        let outputs = emit(&manifest, &settings, &name, &Templates::default()).unwrap();
+        let loops = outputs[1].text.matches("#pragma omp parallel for").count();
+        assert!(loops > 4, "{dtype}: {loops} loops");
+        let folder = folder(&name);
+        write(&folder, &outputs);
+        let sources = [format!("{name}_test.c"), format!("{name}.c")];
+        let sources = sources.each_ref().map(String::as_str);
+        let gcc = ("gcc", flags.to_vec(), true);
+        let printed = compile_and_run(&folder, &name, &sources, gcc).unwrap();
+        assert_eq!(printed.matches(": ok").count(), 2 * count, "{printed}");
     }
 }

@@ -16,13 +16,19 @@ use std::path::PathBuf;
 
 use gpu::Platform;
 use layoutc_algebra::layout::{Layout, Verdict};
-use layoutc_compiler::config::{Config, TargetCuda, TargetOpenCl, Targets};
+use layoutc_compiler::config::{Config, CudaIndex, OpenClIndex, TargetCuda, TargetOpenCl, Targets};
 use moves::{Convert, Effort, Elements, Extents, Outputs, Subject, channels};
 use random_manifest::random::{Random, Step, truth};
 use random_manifest::{Fill, Manifest, Tensor, bits, built, dtypes, full, manifest};
 
-fn config() -> Config {
-    let (opencl, cuda) = (Some(TargetOpenCl::default()), Some(TargetCuda::default()));
+/// OpenCL and CUDA; with indices of 64 bits where `wide` says so.
+fn config(wide: bool) -> Config {
+    let (mut opencl, mut cuda) = (TargetOpenCl::default(), TargetCuda::default());
+    if wide {
+        opencl.index_type = OpenClIndex::Long;
+        cuda.index_type = CudaIndex::Int64;
+    }
+    let (opencl, cuda) = (Some(opencl), Some(cuda));
     Config { target: Targets { c: None, opencl, cuda, own: BTreeMap::new() }, ..Config::default() }
 }
 
@@ -101,9 +107,13 @@ fn subject(tensor: &Tensor, symbol: Option<i64>, layout: &Layout) -> Subject {
     }
 }
 
+fn is_wide(seed: usize) -> bool {
+    seed % 4 == 1
+}
+
 fn run(seed: usize, manifest: &Manifest) {
     let text = manifest.text();
-    let (checked, outputs) = built(&text, &config()).unwrap();
+    let (checked, outputs) = built(&text, &config(is_wide(seed))).unwrap();
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("random_gpu_{seed}"));
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("m.kdl"), &text).unwrap();
@@ -140,6 +150,7 @@ fn run(seed: usize, manifest: &Manifest) {
         compiler: seed,
         nvcc: seed.is_multiple_of(if full() { 25 } else { 6 }),
         stem: "m",
+        wide: is_wide(seed),
     };
     let ran = moves::run(&folder, &outputs, &all, &effort);
     ran.unwrap_or_else(|said| panic!("seed {seed} in {}:\n{said}\n{text}", folder.display()));
@@ -156,7 +167,7 @@ fn campaign(seeds: impl Iterator<Item = usize>) {
         count += 1;
         let ran = catch_unwind(|| {
             let mut random = Random::new(u64::try_from(seed).unwrap() + 5_000_000);
-            run(seed, &manifest(&mut random, tensors, &config(), &types, suited));
+            run(seed, &manifest(&mut random, tensors, &config(is_wide(seed)), &types, suited));
         });
         if let Err(panic) = ran {
             let told = panic.downcast_ref::<String>().cloned();

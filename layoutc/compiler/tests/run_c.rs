@@ -4,13 +4,13 @@
 mod common;
 
 use common::cc::{compile_and_run, compilers, folder, full, run, run_with, write};
-use common::{Build, ZERO, digits, manifest, nchw4c, permuted, row_major, tensor};
+use common::{Build, ZERO, convert, digits, manifest, nchw4c, permuted, row_major, tensor};
 use layoutc_algebra::digits::Chain;
 use layoutc_algebra::expr::{Cmp, Var};
 use layoutc_algebra::layout::Layout;
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::emit::{Settings, Templates, dialect, emit};
-use layoutc_compiler::model::{Convert, Fill, FillValue, Memory};
+use layoutc_compiler::model::{Fill, FillValue, Memory};
 
 /// `[h, w]` in tiles of 8 x 128, as XLA has them, the last ones partial.
 fn xla_tiles(h: i128, w: i128) -> Layout {
@@ -314,8 +314,8 @@ fn conversions_agree_with_both_definitions() {
         for to in 0..5 {
             if from != to {
                 let turned = (from == 4) != (to == 4);
-                let axes = if turned { vec![3, 2, 1, 0] } else { vec![0, 1, 2, 3] };
-                converts.push(Convert { from, to, axes });
+                let axes = if turned { [3, 2, 1, 0] } else { [0, 1, 2, 3] };
+                converts.push(convert(from, to, &axes));
             }
         }
     }
@@ -346,7 +346,7 @@ fn conversions_of_packed_symbolic_and_searched_tensors_run() {
         tensor("plain", "f64", row_major(&[("i", 3), ("j", 2)]), one),
         tensor("turned", "f64", permuted(&[("i", 3), ("j", 2)], &[1, 0]), one),
     ];
-    let pair = |from, to| Convert { from, to, axes: vec![0, 1] };
+    let pair = |from, to| convert(from, to, &[0, 1]);
     let converts = vec![pair(0, 1), pair(1, 0), pair(2, 3), pair(3, 2), pair(3, 4), pair(4, 2)];
     run("packed", &manifest(tensors, converts));
 }
@@ -452,7 +452,7 @@ fn runs_that_both_sides_share_are_copied_as_one() {
         tensor("blocks", "f64", nchw4c([2, 3, 5, 8], &[]), ZERO),
         tensor("pitched", "i32", pitched(), ZERO),
     ];
-    let manifest = manifest(tensors, vec![Convert { from: 0, to: 2, axes: vec![0, 1, 2, 3] }]);
+    let manifest = manifest(tensors, vec![convert(0, 2, &[0, 1, 2, 3])]);
     let outputs = emit(&manifest, &Settings::c(), "runs", &Templates::default()).unwrap();
     let body = |name: &str| {
         let (_, rest) = outputs[1].text.split_once(&format!("void {name}(")).unwrap();

@@ -1,7 +1,7 @@
 //! Templates: what bounds them, and what their faults look like.
 #![allow(clippy::result_large_err, reason = "a test")]
 #![allow(clippy::disallowed_methods, reason = "runs itself for each hostile template")]
-#![allow(clippy::expect_used, reason = "a test")]
+#![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test")]
 
 mod common;
 mod hostile;
@@ -9,14 +9,14 @@ mod hostile;
 use std::process::Command;
 use std::time::Instant;
 
-use common::{Build, ZERO, manifest, row_major, tensor};
+use common::{Build, ZERO, convert, manifest, row_major, tensor};
 use hostile::{CONFINED, FINE, HOSTILE, hostile_template};
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::diagnostic::Diagnostic;
 use layoutc_compiler::emit::dialect::{C, CUDA, OPENCL};
 use layoutc_compiler::emit::language::LANGUAGES;
-use layoutc_compiler::emit::{Settings, Templates, emit};
-use layoutc_compiler::model::{Convert, Fill, FillValue};
+use layoutc_compiler::emit::{Part, Settings, Templates, emit};
+use layoutc_compiler::model::{Fill, FillValue};
 
 fn with(header: &str) -> Result<String, Diagnostic> {
     let user = [("c/header.h.j2".to_owned(), header.to_owned())].into_iter().collect();
@@ -147,8 +147,8 @@ fn files(path: &str, steps: &[&str]) -> Vec<String> {
     let layout = || row_major(&[("n", 3)]);
     let mut tensors = vec![tensor("a", "f32", layout(), ZERO), tensor("b", "f32", layout(), ZERO)];
     tensors[0].steps = steps.iter().map(|step| (*step).to_owned()).collect();
-    let mut manifest = manifest(tensors, vec![Convert { from: 0, to: 1, axes: vec![0] }]);
-    manifest.path = path.to_owned();
+    let mut manifest = manifest(tensors, vec![convert(0, 1, &[0])]);
+    path.clone_into(&mut manifest.path);
     let mut files = Vec::new();
     for language in LANGUAGES {
         let settings = Settings { standard: "c99".to_owned(), ..Settings::of(language) };
@@ -202,6 +202,21 @@ fn identifiers_that_collide_are_named() {
 }
 
 #[test]
+fn a_conversion_that_collides_is_named_where_it_stands() {
+    let layout = || row_major(&[("n", 3)]);
+    let tensors = ["a", "b_to_c", "a_to_b", "c"].map(|name| tensor(name, "f32", layout(), ZERO));
+    let converts = vec![convert(0, 1, &[0]), convert(2, 3, &[0])];
+    let manifest = manifest(tensors.into(), converts);
+    let faults = emit(&manifest, &Settings::c(), "a", &Templates::default()).unwrap_err();
+    assert_eq!(faults.len(), 1);
+    assert_eq!(
+        faults[0].message,
+        "`a_to_b_to_c` would be generated twice: for convert `a` to `b_to_c` and for convert `a_to_b` to `c`"
+    );
+    assert_eq!(faults[0].labels[0].place, manifest.converts[1].place);
+}
+
+#[test]
 fn a_label_that_collides_with_an_extent_is_named() {
     let mut labelled = tensor("a", "f32", row_major(&[("n", 3), ("extent", 2)]), ZERO);
     labelled.labels = vec![vec![], vec!["n".to_owned(), "m".to_owned()]];
@@ -213,6 +228,25 @@ fn a_label_that_collides_with_an_extent_is_named() {
         messages,
         [
             "`A_EXTENT_N` would be generated twice: for extent n of tensor `a` and for label `n` of tensor `a`"
+        ]
+    );
+}
+
+#[test]
+fn a_macro_that_collides_with_a_label_is_named_where_there_are_macros() {
+    let mut labelled = tensor("a", "f32", row_major(&[("b", 1)]), ZERO);
+    labelled.labels = vec![vec!["offset".to_owned()]];
+    let tensors = vec![labelled, tensor("a_b", "f32", row_major(&[("n", 3)]), ZERO)];
+    let manifest = manifest(tensors, vec![]);
+    let mut settings = Settings::c();
+    assert!(emit(&manifest, &settings, "a", &Templates::default()).is_ok());
+    settings.emit.insert(Part::Macros);
+    let faults = emit(&manifest, &settings, "a", &Templates::default()).unwrap_err();
+    let messages: Vec<&str> = faults.iter().map(|fault| fault.message.as_str()).collect();
+    assert_eq!(
+        messages,
+        [
+            "`A_B_OFFSET` would be generated twice: for label `offset` of tensor `a` and for the offset macro of tensor `a_b`"
         ]
     );
 }

@@ -54,9 +54,13 @@ pub(crate) fn emit_all(
             confine::rehearse()?;
             rehearsed = true;
         }
-        let templates =
-            Templates { user: templates, folder: project.config.project.templates_dir.clone() };
-        match emit(checked, &project.config, &templates.user) {
+        let mut config = project.config.clone();
+        if let (Some(c), false) = (&mut config.target.c, project.is_whole) {
+            // It would lack the headers of manifests that were not asked for.
+            c.umbrella_header = None;
+        }
+        let templates = Templates { user: templates, folder: config.project.templates_dir.clone() };
+        match emit(checked, &config, &templates.user) {
             Ok(outputs) => {
                 let job = job(select, project, outputs)?;
                 reads.written.insert(job.root.clone());

@@ -49,10 +49,12 @@ fn target(name: &str) -> &str {
 
 /// What each template is for.
 const PURPOSES: &[(&str, &str)] = &[
+    ("c/bench.c.j2", "a stand-alone program that times the others"),
     ("c/floats.h.j2", "conversions of float types that C lacks, for the header"),
     ("c/header.h.j2", "what other code includes: constants, index functions, prototypes"),
     ("c/source.c.j2", "pack, unpack and the conversions"),
     ("c/test.c.j2", "a stand-alone program that tests the others"),
+    ("c/umbrella.h.j2", "one header that includes all others"),
     ("common/counts.j2", "sizes that depend on symbols"),
     ("common/index.j2", "the index functions of one tensor"),
     ("common/integers.j2", "integer arithmetic that index functions call"),

@@ -20,8 +20,8 @@ pub(super) fn check(
         match one(item, syntax, tensors) {
             Ok(Some(convert)) => {
                 if converts.iter().any(|c| (c.from, c.to) == (convert.from, convert.to)) {
-                    let place = Place::new(&syntax.file, item.span.clone());
                     let message = "the same conversion stands twice";
+                    let place = convert.place;
                     diagnostics.push(Diagnostic::error(Code::NameDuplicate, message, place, ""));
                 } else {
                     converts.push(convert);
@@ -73,7 +73,7 @@ fn one(
         return Err(error.help("a conversion moves elements; give both the same element type"));
     }
     let axes = matching(source, destination, file, item)?;
-    Ok(Some(Convert { from, to, axes }))
+    Ok(Some(Convert { from, to, axes, place }))
 }
 
 /// For each axis of the source, the axis of the destination with its name and extent.

@@ -135,8 +135,18 @@ pub struct TargetC {
     pub standard: CStandard,
     /// What is written for each manifest.
     pub emit: Vec<Emit>,
+    /// Whether the index functions come as macros too, which initialisers of static data may use.
+    pub macros: bool,
+    /// Whether pack, unpack and convert run on all cores where the compiler knows OpenMP.
+    pub openmp: bool,
     /// The type of indices, extents and offsets in every signature.
     pub index_type: IndexType,
+    /// One more header, which includes those of all manifests: its path in the target's folder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub umbrella_header: Option<String>,
+    /// Where the file says so.
+    #[serde(skip)]
+    pub umbrella_span: Range<usize>,
 }
 
 impl Default for TargetC {
@@ -144,7 +154,11 @@ impl Default for TargetC {
         Self {
             standard: CStandard::C99,
             emit: vec![Emit::Constants, Emit::Index, Emit::Pack, Emit::Test],
+            macros: false,
+            openmp: false,
             index_type: IndexType::Int64,
+            umbrella_header: None,
+            umbrella_span: 0..0,
         }
     }
 }
@@ -268,6 +282,8 @@ pub enum Emit {
     Pack,
     /// A stand-alone program that tests the others.
     Test,
+    /// A stand-alone program that times the routines.
+    Bench,
 }
 
 /// The type of indices in generated signatures.

@@ -27,6 +27,7 @@ const EMITS: &[(&str, Emit)] = &[
     ("index", Emit::Index),
     ("pack", Emit::Pack),
     ("test", Emit::Test),
+    ("bench", Emit::Bench),
 ];
 
 /// The configuration that `text` spells; what it does not say has its default.
@@ -365,38 +366,35 @@ impl Reader<'_> {
     fn target_c(&mut self, table: &DeTable<'_>) -> TargetC {
         let keys = ["standard", "emit", "macros", "openmp", "index-type", "umbrella-header"];
         self.known(table, "[target.c]", &keys);
-        for (key, what) in [
-            ("macros", "the index functions as macros too"),
-            ("openmp", "pack and convert on all cores"),
-        ] {
-            match find(table, key) {
-                Some((DeValue::Boolean(true), _)) => {
-                    self.not_yet(&format!("`{key}`"), what, key_span(table, key));
-                }
-                Some((DeValue::Boolean(false), _)) | None => {}
-                Some((value, span)) => self.kind(key, "a boolean", value, span),
-            }
-        }
-        if find(table, "umbrella-header").is_some() {
-            let span = key_span(table, "umbrella-header");
-            self.not_yet("`umbrella-header`", "one header that includes all others", span);
-        }
         let default = TargetC::default();
         TargetC {
             standard: self.choice(table, "standard", STANDARDS).unwrap_or(default.standard),
             emit: self.emit(table).unwrap_or(default.emit),
+            macros: self.boolean(table, "macros").unwrap_or(default.macros),
+            openmp: self.boolean(table, "openmp").unwrap_or(default.openmp),
             index_type: self.choice(table, "index-type", INDEX_TYPES).unwrap_or(default.index_type),
+            umbrella_header: self.umbrella_header(table),
+            umbrella_span: find(table, "umbrella-header").map_or(0..0, |(_, span)| span),
         }
+    }
+
+    fn umbrella_header(&mut self, table: &DeTable<'_>) -> Option<String> {
+        let (path, span) = self.string(table, "umbrella-header")?;
+        self.inside(&path, span.clone());
+        let name = path.rsplit('/').next().unwrap_or_default();
+        let stem = name.strip_suffix(".h").or_else(|| name.strip_suffix(".hpp"));
+        if !path.is_empty() && stem.is_none_or(str::is_empty) {
+            let message = "`umbrella-header` does not name a header";
+            self.error(Code::ConfigValue, message, span).notes =
+                vec!["it ends in `.h` or `.hpp`: `all.h`".to_owned()];
+        }
+        Some(path)
     }
 
     fn emit(&mut self, table: &DeTable<'_>) -> Option<Vec<Emit>> {
         let (words, _) = self.strings(table, "emit")?;
         let mut emit = Vec::new();
         for (word, span) in words {
-            if word == "bench" {
-                self.not_yet("`bench`", "a program that times the others", span);
-                continue;
-            }
             match self.one_of("emit", &word, span.clone(), EMITS) {
                 Some(part) if emit.contains(&part) => {
                     let message = format!("`{word}` is given twice");
@@ -437,11 +435,6 @@ impl Reader<'_> {
         None
     }
 
-    fn not_yet(&mut self, subject: &str, what: &str, span: Range<usize>) {
-        let message = format!("{subject} is not built yet");
-        self.error(Code::NameNotYet, &message, span).notes = vec![format!("it will be {what}")];
-    }
-
     fn known(&mut self, table: &DeTable<'_>, place: &str, known: &[&str]) {
         for (key, _) in table {
             if !known.contains(&key.get_ref().as_ref()) {
@@ -469,6 +462,16 @@ impl Reader<'_> {
             (DeValue::Table(table), _) => Some(table),
             (value, span) => {
                 self.kind(key, "a table", value, span);
+                None
+            }
+        }
+    }
+
+    fn boolean(&mut self, table: &DeTable<'_>, key: &str) -> Option<bool> {
+        match find(table, key)? {
+            (DeValue::Boolean(value), _) => Some(*value),
+            (value, span) => {
+                self.kind(key, "a boolean", value, span);
                 None
             }
         }
@@ -516,10 +519,6 @@ impl Reader<'_> {
 fn find<'t, 'i>(table: &'t DeTable<'i>, key: &str) -> Option<Found<'t, 'i>> {
     let (_, value) = table.iter().find(|(name, _)| name.get_ref() == key)?;
     Some((value.get_ref(), value.span()))
-}
-
-fn key_span(table: &DeTable<'_>, key: &str) -> Range<usize> {
-    table.iter().find(|(name, _)| name.get_ref() == key).map_or(0..0, |(name, _)| name.span())
 }
 
 fn integer(value: &DeValue<'_>) -> Option<i64> {

@@ -33,7 +33,10 @@ fn every_key_is_read() {
     assert_eq!(config.defaults, Defaults { alignment: 128, fill, padding_warning: 0.25 });
     let c = config.target.c.unwrap();
     assert_eq!(c.standard, CStandard::C11);
-    assert_eq!(c.emit, [Emit::Constants, Emit::Pack]);
+    assert_eq!(c.emit, [Emit::Constants, Emit::Pack, Emit::Bench]);
+    assert!(c.macros && c.openmp);
+    assert_eq!(c.umbrella_header.as_deref(), Some("include/all.h"));
+    assert_eq!(&FULL[c.umbrella_span], "\"include/all.h\"");
     assert_eq!(c.index_type, IndexType::Int32);
     let opencl = config.target.opencl.unwrap();
     assert_eq!((opencl.image_max, opencl.index_type), ([8192, 4096], OpenClIndex::Long));
@@ -108,7 +111,7 @@ fn all_unknown_keys_are_told_in_one_run_with_the_nearest_known_one() {
 #[test]
 fn values_of_the_wrong_type_are_told() {
     check(
-        "project = 1\n[defaults]\nalignment = \"64\"\nfill = true\npadding-warning = \"x\"\n[target.c]\nemit = \"pack\"\nstandard = 99\n",
+        "project = 1\n[defaults]\nalignment = \"64\"\nfill = true\npadding-warning = \"x\"\n[target.c]\nemit = \"pack\"\nstandard = 99\nmacros = 1\nopenmp = \"yes\"\numbrella-header = true\n",
         &[
             ("config::value", "1", "`project` is a table, not a TOML integer"),
             ("config::value", "\"64\"", "`alignment` is an integer, not a TOML string"),
@@ -116,6 +119,9 @@ fn values_of_the_wrong_type_are_told() {
             ("config::value", "\"x\"", "`padding-warning` is a number, not a TOML string"),
             ("config::value", "\"pack\"", "`emit` is an array of strings, not a TOML string"),
             ("config::value", "99", "`standard` is a string, not a TOML integer"),
+            ("config::value", "1", "`macros` is a boolean, not a TOML integer"),
+            ("config::value", "\"yes\"", "`openmp` is a boolean, not a TOML string"),
+            ("config::value", "true", "`umbrella-header` is a string, not a TOML boolean"),
         ],
     );
 }
@@ -160,20 +166,18 @@ fn paths_stay_inside_the_project() {
             ("config::path", "\"a\\\\b\"", "the character `\\\\` must not stand in a path"),
         ],
     );
-}
-
-#[test]
-fn what_is_of_a_later_release_is_told_at_its_key() {
-    check(
-        "[target.c]\nmacros = true\nopenmp = true\numbrella-header = \"all.h\"\nemit = [\"bench\"]\n",
-        &[
-            ("name::not_yet", "macros", "`macros` is not built yet"),
-            ("name::not_yet", "openmp", "`openmp` is not built yet"),
-            ("name::not_yet", "umbrella-header", "`umbrella-header` is not built yet"),
-            ("name::not_yet", "\"bench\"", "`bench` is not built yet"),
-        ],
-    );
-    assert!(parse(&Arc::from("a"), "[target.c]\nmacros = false\nopenmp = false\n").is_ok());
+    for path in ["\"/all.h\"", "\"../all.h\"", "\"a/../../all.h\"", "\"\""] {
+        let text = format!("[target.c]\numbrella-header = {path}\n");
+        let found = faults(&text);
+        assert_eq!(found.len(), 1, "{path}");
+        assert_eq!((found[0].0, found[0].1), ("config::path", path));
+    }
+    for path in ["\"all.json\"", "\"all\"", "\"a/.h\"", "\"a.h/\""] {
+        let text = format!("[target.c]\numbrella-header = {path}\n");
+        let found = faults(&text);
+        assert_eq!(found.len(), 1, "{path}");
+        assert_eq!((found[0].0, found[0].1), ("config::value", path));
+    }
 }
 
 #[test]
@@ -234,7 +238,8 @@ fn the_schema_describes_every_key_with_its_default() {
     };
     assert_eq!(keys("Project"), ["name", "sources", "out-dir", "templates-dir", "prefix"]);
     assert_eq!(keys("Defaults"), ["alignment", "fill", "padding-warning"]);
-    assert_eq!(keys("TargetC"), ["standard", "emit", "index-type"]);
+    let c = ["standard", "emit", "macros", "openmp", "index-type", "umbrella-header"];
+    assert_eq!(keys("TargetC"), c);
     assert_eq!(schema["$defs"]["Defaults"]["properties"]["alignment"]["default"], 64);
     assert_eq!(schema["$defs"]["Defaults"]["additionalProperties"], false);
 }

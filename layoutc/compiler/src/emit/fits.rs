@@ -22,7 +22,10 @@ pub(super) fn index_fault(
         return None;
     }
     let context = Context::new(tensor, naming);
-    let what = excess(&context, i128::from(dialect.index_max), dialect.counts_bytes)?;
+    // A kernel asks for the end of the byte that it writes: 8 elements of a bit past its start.
+    let ahead = if dialect.counts_bytes || !context.is_packed() { 0 } else { 8 };
+    let max = i128::from(dialect.index_max) - ahead;
+    let what = excess(&context, max, dialect.counts_bytes)?;
     let message = format!("`{}` does not fit `{}`: {what}", tensor.name, dialect.index);
     let fault = Diagnostic::error(Code::LimitIndexType, message, tensor.places.layout.clone(), "");
     let wider = settings.language.wider_index;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::model::Files;
-use super::{Settings, place};
+use super::{Part, Settings};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::model::{Manifest, Memory, Tensor};
@@ -27,6 +27,7 @@ pub(super) fn file_names(out_stem: &str, prefix: &str) -> (String, Files) {
         header: format!("{name}.h"),
         source: format!("{name}.c"),
         test: format!("{name}_test.c"),
+        bench: format!("{name}_bench.c"),
     };
     (guard, files)
 }
@@ -71,6 +72,13 @@ pub(super) fn globals(
         for k in 0..tensor.layout.physical_shape.len() {
             claim(format!("{ident}_index_{k}"), owner("an index function"), &tensor.places.layout);
         }
+        if settings.emit.contains(&Part::Macros) {
+            claim(format!("{upper}_OFFSET"), owner("the offset macro"), &tensor.places.layout);
+            for k in 0..tensor.layout.physical_shape.len() {
+                let name = format!("{upper}_INDEX_{k}");
+                claim(name, owner("an index macro"), &tensor.places.layout);
+            }
+        }
         for name in quantity_names(tensor) {
             claim(format!("{ident}_{name}"), owner(&name), &tensor.places.layout);
             let what = name.replace('_', " ");
@@ -89,16 +97,16 @@ pub(super) fn globals(
         if let [Some(from), Some(to)] = named {
             let name = format!("{}{}_to_{}", settings.prefix, from.name, to.name);
             let owner = format!("convert `{}` to `{}`", from.name, to.name);
-            let at = place(&manifest.path);
+            let at = &convert.place;
             if settings.language.kernels {
                 for name in [format!("{name}_kernel"), format!("{name}_fill")] {
-                    claim(name, owner.clone(), &at);
+                    claim(name, owner.clone(), at);
                 }
                 for name in range_names(&name) {
-                    claim(name, owner.clone(), &at);
+                    claim(name, owner.clone(), at);
                 }
             }
-            claim(name, owner, &at);
+            claim(name, owner, at);
         }
     }
     if faults.is_empty() { Ok(owners.into_keys().collect()) } else { Err(faults) }

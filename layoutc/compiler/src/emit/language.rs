@@ -73,6 +73,12 @@ pub const C_FILES: Language = Language {
             part: Some(Part::Test),
             what: "a program that tests the others",
         },
+        File {
+            template: "c/bench.c.j2",
+            suffix: "_bench.c",
+            part: Some(Part::Bench),
+            what: "a program that times pack, unpack and convert",
+        },
     ],
 };
 

@@ -3,6 +3,7 @@
 //! [`emit`] plans every tensor and relayout of a manifest, builds the template model, and renders the templates of
 //! the target over it. It writes no file.
 
+mod bench_unit;
 pub mod comment;
 pub mod dialect;
 mod element;
@@ -10,6 +11,7 @@ pub mod fits;
 mod globals;
 mod kernels;
 pub mod language;
+mod macros;
 pub mod model;
 mod needs;
 pub mod print;
@@ -17,12 +19,14 @@ pub mod render;
 mod suits;
 mod test_unit;
 mod types;
+mod umbrella;
 mod unit;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub use self::render::Templates;
+pub use self::umbrella::umbrella;
 
 use self::dialect::Dialect;
 use self::language::{C_FILES, Language};
@@ -30,6 +34,7 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::model::Manifest;
 use crate::nearest::nearest;
+use crate::plan::cores::Cores;
 use crate::plan::lower::PlanError;
 use crate::seal;
 
@@ -48,6 +53,8 @@ pub struct Settings {
     pub standard: String,
     /// What is asked for.
     pub emit: BTreeSet<Part>,
+    /// How many cores pack, unpack and convert use.
+    pub cores: Cores,
     /// The greatest images: texels along a row, rows, images; of a single image, and of an array.
     pub image_max: [[u64; 3]; 2],
     /// The template and the extension of a target of the user's own, in place of the language's files.
@@ -76,12 +83,13 @@ impl Settings {
             prefix: String::new(),
             standard: String::new(),
             emit: parts.into_iter().collect(),
+            cores: Cores::One,
             image_max: language.image_max,
             own: None,
         }
     }
 
-    /// C99 with everything.
+    /// C99 as it is without a configuration.
     pub fn c() -> Self {
         Self { standard: "c99".to_owned(), ..Self::of(&C_FILES) }
     }
@@ -98,6 +106,10 @@ pub enum Part {
     Pack,
     /// The test program; brings everything along.
     Test,
+    /// The program that times; brings pack along.
+    Bench,
+    /// Index functions as macros too.
+    Macros,
 }
 
 /// A file to be written.
@@ -171,7 +183,8 @@ fn wanted(settings: &Settings, unit: &model::Unit, out_stem: &str) -> Vec<(Strin
     let asked = |part: Option<Part>| match part {
         Some(Part::Pack) => unit.emit.pack,
         Some(Part::Test) => unit.emit.test,
-        Some(Part::Constants | Part::Index) | None => true,
+        Some(Part::Bench) => unit.emit.bench,
+        Some(Part::Constants | Part::Index | Part::Macros) | None => true,
     };
     let files = settings.language.files.iter().filter(|file| asked(file.part));
     files.map(|file| (file.template.to_owned(), format!("{out_stem}{}", file.suffix))).collect()

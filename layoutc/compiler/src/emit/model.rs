@@ -2,7 +2,7 @@
 //!
 //! Expressions, statements and functions are trees (see [`crate::plan::tree`]); the filters `c`, `c_plain`, `opencl`,
 //! `cuda` and `python` print them, `prototype` and `parameters` print a function's head, `defines` a block of
-//! constants, `comment` makes foreign text fit for a comment.
+//! constants, `define` a macro, `comment` makes foreign text fit for a comment.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::plan::tree::{Expr, Function, Stmt};
 
 /// The version of the model. It changes when a field's meaning or a tree's form does.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// What one manifest's files are made from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -41,6 +41,8 @@ pub struct Unit {
     pub source_includes: Vec<String>,
     /// The helper functions that the host's header needs, as `helpers`; where hosts have one.
     pub host_helpers: Vec<String>,
+    /// The helper functions of numbers of bytes, as `helpers`, where those have a type of their own.
+    pub wide_helpers: Vec<String>,
     /// The helper functions that are used, in order: `floor_div`, `floor_mod`, `min`, `max`.
     pub helpers: Vec<String>,
     /// The scalar types that have conversion helpers, in order: `f16`, `bf16`, `f8e4m3fn`, ….
@@ -64,6 +66,8 @@ pub struct Files {
     pub source: String,
     /// The test program.
     pub test: String,
+    /// The program that times.
+    pub bench: String,
 }
 
 /// How the language is written.
@@ -85,6 +89,10 @@ pub struct Language {
     pub work_size: String,
     /// Put before the helpers' names.
     pub helper: String,
+    /// The type of numbers of bytes.
+    pub wide_index: String,
+    /// Put before the names of helpers of that type.
+    pub wide_helper: String,
 }
 
 /// What is asked for.
@@ -99,6 +107,12 @@ pub struct Parts {
     pub pack: bool,
     /// The test program.
     pub test: bool,
+    /// The program that times pack, unpack and convert.
+    pub bench: bool,
+    /// Index functions as macros too.
+    pub macros: bool,
+    /// pack, unpack and convert on all cores.
+    pub openmp: bool,
 }
 
 /// A float type of up to 16 bits.
@@ -146,6 +160,32 @@ pub struct Constant {
     pub name: String,
     /// Its value: an integer.
     pub value: Expr,
+}
+
+/// An index function as a macro.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MacroUnit {
+    /// The macro: the function's name in upper case.
+    pub name: String,
+    /// The function.
+    pub function: String,
+    /// Its parameters: symbols first.
+    pub params: Vec<String>,
+    /// What it gives: an expression without calls.
+    pub value: Expr,
+}
+
+/// What is timed: a move at one size.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BenchUnit {
+    /// Values of the symbols.
+    pub values: Vec<i64>,
+    /// Bytes of the elements.
+    pub bytes: Expr,
+    /// Bytes of the source's buffer; for pack the dense one.
+    pub from_bytes: Expr,
+    /// Bytes of the destination's buffer; for pack the layout's.
+    pub to_bytes: Expr,
 }
 
 /// An axis.
@@ -283,6 +323,8 @@ pub struct TensorUnit {
     pub offset: Function,
     /// The element's physical indices, where the physical rank is over 1.
     pub indices: Vec<Function>,
+    /// The offset and the physical indices as macros, where they are asked for.
+    pub macros: Vec<MacroUnit>,
     /// The slot's element.
     pub logical: Function,
     /// Into the layout; `null` where the tensor has no memory.
@@ -295,6 +337,8 @@ pub struct TensorUnit {
     pub moves: Vec<KernelsUnit>,
     /// What the test program needs.
     pub test: TestUnit,
+    /// At which size pack is timed; unpack is with both buffers swapped.
+    pub bench: BenchUnit,
 }
 
 /// What a test of one tensor needs. Names differ from those that the template uses itself.
@@ -349,4 +393,6 @@ pub struct ConvertUnit {
     pub symbols: Vec<String>,
     /// Values of them to run with.
     pub cases: Vec<Vec<i64>>,
+    /// At which size it is timed.
+    pub bench: BenchUnit,
 }

@@ -7,7 +7,7 @@ use super::dialect::{Assert, Dialect};
 use super::element;
 use super::model::{KernelUnit, Unit};
 use super::print::power_of_two;
-use crate::plan::tree::{Expr, Function, Stmt};
+use crate::plan::tree::{Expr, Function, Returns, Stmt};
 
 /// The helpers that the host's header calls: those of counts and launch ranges.
 pub(super) fn host_helpers(unit: &Unit) -> Vec<String> {
@@ -16,6 +16,16 @@ pub(super) fn host_helpers(unit: &Unit) -> Vec<String> {
         unit.tensors.iter().flat_map(|tensor| tensor.counts.iter().chain(&tensor.symbols_ok));
     let kernels = kernels(unit).flat_map(|kernel| &kernel.counts);
     for function in counts.chain(kernels) {
+        function.visit(&mut |expr| helpers.extend(helper(expr)));
+    }
+    helpers.into_iter().map(str::to_owned).collect()
+}
+
+/// The helpers that numbers of bytes call.
+pub(super) fn wide_helpers(unit: &Unit) -> Vec<String> {
+    let mut helpers = BTreeSet::new();
+    let counts = unit.tensors.iter().flat_map(|tensor| &tensor.counts);
+    for function in counts.filter(|function| function.returns == Returns::Bytes) {
         function.visit(&mut |expr| helpers.extend(helper(expr)));
     }
     helpers.into_iter().map(str::to_owned).collect()

@@ -33,10 +33,12 @@ macro_rules! built_in {
 
 /// The built-in templates, by name.
 pub const BUILT_IN: &[(&str, &str)] = &[
+    built_in!("c/bench.c.j2"),
     built_in!("c/floats.h.j2"),
     built_in!("c/header.h.j2"),
     built_in!("c/source.c.j2"),
     built_in!("c/test.c.j2"),
+    built_in!("c/umbrella.h.j2"),
     built_in!("common/counts.j2"),
     built_in!("common/index.j2"),
     built_in!("common/integers.j2"),
@@ -214,6 +216,9 @@ fn environment<'t>(
     environment.add_filter("comment", |text: &str| super::comment::escape(text));
     environment.add_filter("defines", move |values: &Value, language: Rest<String>| {
         defines(values, dialects.find(language.first())?)
+    });
+    environment.add_filter("define", move |value: &Value| {
+        parse(value).map(|unit| print::define(dialects.own, &unit))
     });
     environment.remove_global("debug");
     environment

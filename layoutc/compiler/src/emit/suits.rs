@@ -6,6 +6,7 @@ use super::Settings;
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::model::{Manifest, Memory, Tensor};
+use crate::plan::cores::Cores;
 use crate::plan::image::{self, LANES};
 use crate::plan::lower::range;
 use crate::plan::{Context, Naming};
@@ -129,7 +130,7 @@ fn texel_fault(tensor: &Tensor) -> Option<Diagnostic> {
 
 fn size_faults(tensor: &Tensor, settings: &Settings) -> Vec<Diagnostic> {
     let avoid = |_: &str| false;
-    let naming = Naming { prefix: "", avoid: &avoid };
+    let naming = Naming { prefix: "", avoid: &avoid, cores: Cores::One };
     let context = Context::new(tensor, &naming);
     let Ok(Some(image)) = image::of(tensor) else { return Vec::new() };
     let most = |size: &Algebra| range(size, &|var| context.symbol(var)).high;

@@ -44,13 +44,14 @@ const TAKEN: &[&str] = &[
     "scatter",
     "mismatch",
     "limit",
+    "constants",
 ];
 
 /// The test values of one tensor.
 pub(super) fn tensor(tensor: &Tensor, naming: &Naming<'_>) -> Result<TestUnit, PlanError> {
     let avoid =
         |name: &str| (naming.avoid)(name) || TAKEN.contains(&name) || name.starts_with("found_");
-    let naming = &Naming { prefix: naming.prefix, avoid: &avoid };
+    let naming = &Naming { avoid: &avoid, ..*naming };
     let context = Context::new(tensor, naming);
     let layout = &tensor.layout;
     let symbol = |var| context.symbol(var);
@@ -131,14 +132,14 @@ pub(super) fn cases(symbols: &[&Symbol], contexts: &[&Context<'_>]) -> Vec<Vec<i
 }
 
 /// The least promised value.
-fn least(symbol: &Symbol) -> i128 {
+pub(super) fn least(symbol: &Symbol) -> i128 {
     let step = symbol.multiple.max(1);
     let min = symbol.min.max(0);
     min.saturating_add((step - min.rem_euclid(step)).rem_euclid(step))
 }
 
 /// Whether the buffers of all tensors are small enough to be filled.
-fn fits(symbols: &[&Symbol], values: &[i128], contexts: &[&Context<'_>]) -> bool {
+pub(super) fn fits(symbols: &[&Symbol], values: &[i128], contexts: &[&Context<'_>]) -> bool {
     contexts.iter().all(|context| {
         let value = |var: Var| {
             let known = context.symbols.iter().find(|known| var == Var::Symbol(known.number))?;

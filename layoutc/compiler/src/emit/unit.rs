@@ -3,17 +3,18 @@
 use layoutc_algebra::layout::{Axis, Symbol};
 
 use super::model::{
-    AxisUnit, Constant, ConvertUnit, Language, Packed, Parts, TensorUnit, Unit, VERSION,
+    AxisUnit, Constant, ConvertUnit, Language, MacroUnit, Packed, Parts, TensorUnit, Unit, VERSION,
 };
 use super::print::{self, Style};
 use super::{
-    Part, Settings, element, fits, globals, kernels, needs, place, plan_fault, suits, test_unit,
-    types,
+    Part, Settings, bench_unit, element, fits, globals, kernels, macros, needs, plan_fault, suits,
+    test_unit, types,
 };
 use crate::diagnostic::Diagnostic;
 use crate::dtype::Scalar;
 use crate::fill;
 use crate::model::{Manifest, Memory, Tensor};
+use crate::plan::cores::Cores;
 use crate::plan::lower::{Binding, PlanError, Range, lower};
 use crate::plan::tree::{Expr, Function, Param, ParamType, Returns, Stmt};
 use crate::plan::{self, Naming, TensorPlan, image};
@@ -35,7 +36,7 @@ pub(super) fn build(
     let avoid = |name: &str| {
         dialect.reserved(name).is_some() || dialect.called.contains(&name) || globals.contains(name)
     };
-    let naming = Naming { prefix: &settings.prefix, avoid: &avoid };
+    let naming = Naming { prefix: &settings.prefix, avoid: &avoid, cores: settings.cores };
     let mut tensors = Vec::new();
     for tensor in &manifest.tensors {
         if let Some(fault) = fits::index_fault(tensor, &naming, settings) {
@@ -53,19 +54,28 @@ pub(super) fn build(
     for convert in &manifest.converts {
         match convert_unit(manifest, convert, &naming, settings) {
             Ok(unit) => converts.extend(unit),
-            Err(error) => faults.push(plan_fault(place(&manifest.path), "convert", &error)),
+            Err(error) => {
+                let tensors = [convert.from, convert.to].map(|k| manifest.tensors.get(k));
+                let [from, to] = tensors.map(|tensor| tensor.map_or("", |tensor| &tensor.name));
+                let name = format!("{from}_to_{to}");
+                faults.push(plan_fault(convert.place.clone(), &name, &error));
+            }
         }
     }
     if !faults.is_empty() {
         return Err(faults);
     }
     let asked = |part| settings.emit.contains(&part);
-    let test = asked(Part::Test);
+    let (test, bench) = (asked(Part::Test), asked(Part::Bench));
+    let moves = asked(Part::Pack) || test || bench;
     let emit = Parts {
         constants: asked(Part::Constants) || test,
-        index: asked(Part::Index) || asked(Part::Pack) || test,
-        pack: asked(Part::Pack) || test,
+        index: asked(Part::Index) || moves,
+        pack: moves,
         test,
+        bench,
+        macros: asked(Part::Macros),
+        openmp: settings.cores == Cores::All,
     };
     let (guard, files) = globals::file_names(out_stem, &settings.prefix);
     let guard = format!("{guard}{}", settings.language.macros);
@@ -88,10 +98,13 @@ pub(super) fn build(
             pointer: dialect.pointer.to_owned(),
             work_size: dialect.work_size.to_owned(),
             helper: dialect.helper.to_owned(),
+            wide_index: dialect.for_bytes().index.to_owned(),
+            wide_helper: dialect.for_bytes().helper.to_owned(),
         },
         header_includes: Vec::new(),
         source_includes: Vec::new(),
         host_helpers: Vec::new(),
+        wide_helpers: Vec::new(),
         helpers: Vec::new(),
         conversions: types::conversions(dialect, &manifest.tensors),
         structures: types::structures(dialect, &manifest.tensors),
@@ -100,6 +113,9 @@ pub(super) fn build(
     };
     (unit.helpers, unit.source_includes) = needs::needs(&unit, settings);
     unit.host_helpers = needs::host_helpers(&unit);
+    if dialect.index != dialect.for_bytes().index {
+        unit.wide_helpers = needs::wide_helpers(&unit);
+    }
     let language = settings.language;
     let holds = |scalar| manifest.tensors.iter().any(|tensor| tensor.dtype.scalar == scalar);
     let scalars = language.scalar_includes.iter().filter(|row| holds(row.0)).map(|row| row.1);
@@ -145,6 +161,8 @@ fn tensor_unit(
         constants,
         counts,
         test: test_unit::tensor(tensor, naming)?,
+        macros: if settings.emit.contains(&Part::Macros) { macros(&plan)? } else { Vec::new() },
+        bench: bench_unit::tensor(&context)?,
         symbols_ok: plan.symbols_ok,
         offset: plan.offset,
         indices: plan.indices,
@@ -157,6 +175,12 @@ fn tensor_unit(
         ident,
         upper,
     })
+}
+
+/// The offset and the physical indices.
+fn macros(plan: &TensorPlan) -> Result<Vec<MacroUnit>, PlanError> {
+    let functions = [&plan.offset].into_iter().chain(&plan.indices);
+    functions.filter_map(|function| macros::of(function).transpose()).collect()
 }
 
 /// Constants where a value is an integer, functions of the symbols where it is not.
@@ -179,7 +203,7 @@ fn constants(
         let function = Function {
             name: format!("{ident}_{}", quantity.name),
             doc: vec![quantity.doc.clone()],
-            returns: Returns::Index,
+            returns: if quantity.name == "bytes" { Returns::Bytes } else { Returns::Index },
             params,
             body: vec![Stmt::Return { value: quantity.value.clone() }],
         };
@@ -280,6 +304,7 @@ fn convert_unit(
         to_test: test_unit::tensor(to, naming)?,
         symbols: names,
         cases: test_unit::cases(&facts, &contexts.each_ref()),
+        bench: bench_unit::convert(&facts, &contexts)?,
         function,
     }))
 }

@@ -120,7 +120,7 @@ fn search(
     let mut body = vec![Stmt::If { condition, body: found, otherwise: Vec::new() }];
     for (axis, name) in layout.logical.iter().zip(names).rev() {
         let to = lower(&axis.extent, &symbol)?;
-        body = vec![Stmt::For { name, from: Expr::int(0), to, step: 1, body }];
+        body = vec![Stmt::For { name, from: Expr::int(0), to, step: 1, parallel: false, body }];
     }
     body.push(Stmt::Return { value: Expr::Bool { value: false } });
     Ok(body)

@@ -25,6 +25,16 @@ pub enum PlanError {
     /// The tree is deeper than [`MAX_DEPTH`].
     #[error("an expression nests deeper than {MAX_DEPTH} levels")]
     Depth,
+    /// A macro is too long: what a floor division divides stands in it twice.
+    #[error("the macro `{name}` would have {nodes} terms, and the most are {most}")]
+    Macro {
+        /// The macro.
+        name: String,
+        /// How many it would have.
+        nodes: u64,
+        /// How many it may have.
+        most: u64,
+    },
     /// An expression could not be built.
     #[error(transparent)]
     Expr(#[from] layoutc_algebra::expr::ExprError),

@@ -3,6 +3,7 @@
 //! Reads the checked model, knows no C. [`tensor`] plans one tensor, [`convert`] one relayout; both are pure.
 
 mod arith;
+pub mod cores;
 pub mod image;
 pub mod index;
 mod inverse;
@@ -12,6 +13,7 @@ pub mod merge;
 mod moves;
 pub mod names;
 pub mod nest;
+mod prepare;
 pub mod relayout;
 pub mod side;
 pub mod transfer;
@@ -20,6 +22,7 @@ pub mod tree;
 use layoutc_algebra::expr::{Expr as Algebra, Var};
 use layoutc_algebra::layout::{Layout, Symbol};
 
+use self::cores::Cores;
 use self::lower::{Binding, PlanError, Range};
 use self::names::Namer;
 use self::tree::{Expr, Function};
@@ -35,11 +38,14 @@ pub struct Naming<'a> {
     pub prefix: &'a str,
     /// Whether an identifier is not free: kept by the target, or given to something else in the file.
     pub avoid: &'a dyn Fn(&str) -> bool,
+    /// How many cores the loops of moves use.
+    pub cores: Cores,
 }
 
 impl std::fmt::Debug for Naming<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Naming").field("prefix", &self.prefix).finish_non_exhaustive()
+        let mut naming = f.debug_struct("Naming");
+        naming.field("prefix", &self.prefix).field("cores", &self.cores).finish_non_exhaustive()
     }
 }
 

@@ -1,15 +1,16 @@
 //! Functions that move a whole tensor: pack, unpack and convert.
 
-use layoutc_algebra::expr::{Expr as Algebra, Var};
+use layoutc_algebra::expr::Var;
 use layoutc_algebra::layout::{Axis, Layout};
 
 use super::Context;
 use super::arith::is_multiple;
-use super::index::{count, dense_offset, symbol_params, whole_bytes};
+use super::cores::{self, Cores, Loop};
+use super::index::{count, dense_offset, symbol_params};
 use super::lower::{Binding, PlanError, lower};
 use super::names::Namer;
 use super::nest::{Buffer, nest};
-use super::side::{Side, logical_side, physical_side};
+use super::side::{Side, dense_strides, logical_side, physical_side};
 use super::transfer::transfer;
 use super::tree::{Expr, Function, Operand, Param, ParamType, Returns, Stmt};
 
@@ -83,10 +84,11 @@ enum Direction {
 
 /// A function in the making.
 pub(super) struct Parts<'a> {
-    namer: Namer<'a>,
-    function: Function,
+    pub(super) namer: Namer<'a>,
+    pub(super) function: Function,
     buffers: [String; 2],
     fill: Option<String>,
+    pub(super) cores: Cores,
 }
 
 impl<'a> Parts<'a> {
@@ -128,7 +130,7 @@ impl<'a> Parts<'a> {
             }
         }
         let function = Function { name, doc, returns: Returns::Nothing, params, body };
-        Self { namer, function, buffers, fill: None }
+        Self { namer, function, buffers, fill: None, cores: context.naming.cores }
     }
 
     /// A name for something inside the function.
@@ -168,7 +170,8 @@ impl<'a> Parts<'a> {
         function.doc =
             vec!["Writes the fill value to every slot; runs before the other.".to_owned()];
         function.params.retain(|param| param.name != source);
-        Self { namer: self.namer.clone(), function, buffers: self.buffers.clone(), fill: None }
+        let (namer, buffers) = (self.namer.clone(), self.buffers.clone());
+        Self { namer, function, buffers, fill: None, cores: self.cores }
     }
 
     pub(super) fn buffer(
@@ -186,71 +189,6 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Writes what no element will: padding, and the bits of a last byte that is not full.
-    pub(super) fn prepare_destination(
-        &mut self,
-        context: &Context<'_>,
-        elements: &Algebra,
-        fills: bool,
-    ) -> Result<(), PlanError> {
-        let symbol = |var| context.symbol(var);
-        let buffer = self.buffers.get(1).cloned().unwrap_or_default();
-        if elements.as_const() == Some(0) {
-            return Ok(());
-        }
-        if fills {
-            let bits = crate::fill::bits(context.tensor.dtype, context.tensor.fill);
-            let bits = bits.map_err(|_| PlanError::Scope)?;
-            let bytes = super::index::buffer_bytes(context, elements)?;
-            if bits == 0 {
-                let bytes = lower(&bytes, &symbol)?;
-                self.function.body.push(Stmt::Zero { buffer, bytes });
-            } else if context.is_packed() {
-                let value = repeat_in_byte(bits, context.tensor.dtype.element_bits());
-                let to = lower(&bytes, &symbol)?;
-                self.byte_loop(buffer, Expr::int(0), to, value);
-            } else {
-                let to = lower(elements, &symbol)?;
-                self.fill_loop(context, buffer, to, bits);
-            }
-        } else if context.is_packed() {
-            let per_byte = i128::from(8_u8).checked_div(context.bits()).unwrap_or(1);
-            if !is_multiple(elements, per_byte, &context.layout.symbols) {
-                let (whole, all) = whole_bytes(context, elements)?;
-                let (from, to) = (lower(&whole, &symbol)?, lower(&all, &symbol)?);
-                if matches!((&from, &to), (Expr::Int { .. }, Expr::Int { .. })) {
-                    self.function.body.push(Stmt::StoreByte { buffer, index: from, value: 0 });
-                } else {
-                    self.byte_loop(buffer, from, to, 0);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn byte_loop(&mut self, buffer: String, from: Expr, to: Expr, value: u8) {
-        let name = self.namer.name("byte");
-        let index = Expr::name(&name);
-        let body = vec![Stmt::StoreByte { buffer, index, value }];
-        self.function.body.push(Stmt::For { name, from, to, step: 1, body });
-    }
-
-    fn fill_loop(&mut self, context: &Context<'_>, buffer: String, to: Expr, bits: u64) {
-        let fill = self.namer.name("fill");
-        let name = self.namer.name("slot");
-        let element = context.tensor.dtype.to_string();
-        let digits = usize::try_from(context.tensor.dtype.scalar_bits().div_ceil(4)).unwrap_or(16);
-        let bits = format!("{bits:0digits$x}");
-        self.function.body.push(Stmt::LetElement { name: fill.clone(), element, bits });
-        let body = vec![Stmt::Store {
-            buffer,
-            index: Expr::name(&name),
-            value: Operand::Element { name: fill },
-            through: None,
-        }];
-        self.function.body.push(Stmt::For { name, from: Expr::int(0), to, step: 1, body });
-    }
-
     pub(super) fn nest(
         &mut self,
         context: &Context<'_>,
@@ -258,7 +196,7 @@ impl<'a> Parts<'a> {
         buffers: [&Buffer; 2],
     ) -> Result<Vec<Stmt>, PlanError> {
         let symbol = |var| context.symbol(var);
-        nest(transfer, &context.layout.symbols, &symbol, &mut self.namer, buffers)
+        nest(transfer, &context.layout.symbols, &symbol, &mut self.namer, buffers, self.cores)
     }
 
     /// Loops over the logical axes, the layout's place by its index function.
@@ -278,7 +216,17 @@ impl<'a> Parts<'a> {
             Direction::Pack => (dense, there),
             Direction::Unpack => (there, dense),
         };
-        over(axes, names, store(from, to, source, target), &symbol)
+        let mut body = over(axes, names, store(from, to, source, target), &symbol)?;
+        let symbols = &context.layout.symbols;
+        let in_byte = i128::from(8_u8).checked_div(to.element_bits).unwrap_or(1).max(1);
+        let loops = axes.iter().zip(dense_strides(axes)?).map(|(axis, stride)| Loop {
+            // In the dense tensor a round writes one run of a stride; where the layout puts it is not known.
+            apart: to.through.is_none()
+                || direction == Direction::Unpack && is_multiple(&stride, in_byte, symbols),
+            ..Loop::over(&axis.extent, symbols, &symbol)
+        });
+        self.share(&mut body, &loops.collect::<Vec<_>>(), to);
+        Ok(body)
     }
 
     /// Loops over the logical axes of the destination, both places by index functions.
@@ -293,7 +241,21 @@ impl<'a> Parts<'a> {
         let names: Vec<String> = logical.iter().map(|axis| self.namer.name(&axis.name)).collect();
         let matched: Vec<String> = axes.iter().filter_map(|k| names.get(*k).cloned()).collect();
         let stmt = store(from, to, place(source, &matched), place(target, &names));
-        over(logical, names, stmt, &symbol)
+        let mut body = over(logical, names, stmt, &symbol)?;
+        if to.through.is_none() {
+            let symbols = &target.layout.symbols;
+            let loops = logical.iter().map(|axis| Loop::over(&axis.extent, symbols, &symbol));
+            self.share(&mut body, &loops.collect::<Vec<_>>(), to);
+        }
+        Ok(body)
+    }
+
+    /// Lets the right one of nested loops run on all cores.
+    fn share(&self, body: &mut [Stmt], loops: &[Loop], to: &Buffer) {
+        let chosen = cores::choose(loops, to.element_bits);
+        if let (Some(chosen), Cores::All) = (chosen, self.cores) {
+            set_parallel(body, chosen);
+        }
     }
 
     /// The function where there is nothing to do.
@@ -312,6 +274,18 @@ pub(super) fn place(context: &Context<'_>, names: &[String]) -> Expr {
     let mut args = context.symbol_args();
     args.extend(names.iter().map(|name| Expr::name(name)));
     Expr::call(&context.function("offset"), args)
+}
+
+/// Marks the loop that lies so many loops deep.
+fn set_parallel(body: &mut [Stmt], depth: usize) {
+    for stmt in body {
+        if let Stmt::For { parallel, body, .. } = stmt {
+            match depth.checked_sub(1) {
+                None => *parallel = true,
+                Some(above) => set_parallel(body, above),
+            }
+        }
+    }
 }
 
 fn store(from: &Buffer, to: &Buffer, source: Expr, target: Expr) -> Stmt {
@@ -336,7 +310,7 @@ pub(super) fn over(
     let mut body = vec![stmt];
     for (axis, name) in axes.iter().zip(names).rev() {
         let to = lower(&axis.extent, symbol)?;
-        body = vec![Stmt::For { name, from: Expr::int(0), to, step: 1, body }];
+        body = vec![Stmt::For { name, from: Expr::int(0), to, step: 1, parallel: false, body }];
     }
     Ok(body)
 }

@@ -7,6 +7,7 @@ use layoutc_algebra::expr::{BinOp, Expr as Algebra, ExprError};
 use layoutc_algebra::layout::Symbol;
 
 use super::arith::{fold, is_multiple, typical};
+use super::cores::{self, Cores};
 use super::lower::{PlanError, Scope, add, literal, lower, multiply, range};
 use super::merge::merge;
 use super::names::Namer;
@@ -14,7 +15,7 @@ use super::transfer::{Cut, Transfer};
 use super::tree::{Compare, Expr, Operand, Stmt};
 
 /// Edge of a block of the two fastest digits, in elements: 32 x 32 elements of 16 bytes fit a first-level cache.
-const BLOCK: i64 = 32;
+pub(super) const BLOCK: i64 = 32;
 
 /// The shortest run that is copied as one, in bytes: where its length is known, and where it is not.
 const COPY: i128 = 16;
@@ -35,11 +36,21 @@ pub struct Buffer {
 
 /// One level of a nest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Level {
+pub(super) enum Level {
     /// The loop over a digit.
     Digit(usize),
     /// The loop over blocks of a digit.
     Blocks(usize),
+}
+
+impl Level {
+    /// The digit that has one value inside this loop.
+    pub(super) fn digit(&self) -> Option<usize> {
+        match self {
+            Self::Digit(k) => Some(*k),
+            Self::Blocks(_) => None,
+        }
+    }
 }
 
 /// The statements that move every element of a transfer.
@@ -52,12 +63,17 @@ pub fn nest(
     scope: &Scope<'_>,
     namer: &mut Namer<'_>,
     [from, to]: [&Buffer; 2],
+    cores: Cores,
 ) -> Result<Vec<Stmt>, PlanError> {
     if transfer.cuts.iter().any(|cut| cut.extent.as_const().is_some_and(|extent| extent <= 0)) {
         return Ok(Vec::new());
     }
     let transfer = &merge(transfer, symbols)?;
     let levels = schedule(transfer, symbols);
+    let parallel = match cores {
+        Cores::One => None,
+        Cores::All => cores::level(transfer, &levels, symbols, scope, to),
+    };
     let names: Vec<String> = transfer
         .cuts
         .iter()
@@ -71,6 +87,7 @@ pub fn nest(
         names,
         blocks: Vec::new(),
         known: Vec::new(),
+        parallel,
         from,
         to,
     };
@@ -115,6 +132,8 @@ struct Writer<'w, 'n> {
     blocks: Vec<(usize, String)>,
     /// The bounds of cuts that are known before their loop.
     known: Vec<(usize, (Expr, Expr))>,
+    /// The loop that runs on all cores.
+    parallel: Option<Level>,
     from: &'w Buffer,
     to: &'w Buffer,
 }
@@ -129,7 +148,9 @@ impl Writer<'_, '_> {
                 self.blocks.push((*k, name.clone()));
                 let until = lower(&cut.extent, self.scope)?;
                 let body = self.level(rest, from, to)?;
-                Ok(vec![Stmt::For { name, from: Expr::int(0), to: until, step: BLOCK, body }])
+                let parallel = self.parallel == Some(Level::Blocks(*k));
+                let from = Expr::int(0);
+                Ok(vec![Stmt::For { name, from, to: until, step: BLOCK, parallel, body }])
             }
             Some((Level::Digit(k), rest)) => self.digit(*k, rest, from, to),
         }
@@ -176,7 +197,8 @@ impl Writer<'_, '_> {
             body.extend(self.level(rest, from, to)?);
             body
         };
-        before.push(Stmt::For { name, from: low, to: high, step: 1, body });
+        let parallel = self.parallel == Some(Level::Digit(k));
+        before.push(Stmt::For { name, from: low, to: high, step: 1, parallel, body });
         Ok(before)
     }
 

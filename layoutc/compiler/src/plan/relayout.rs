@@ -21,21 +21,16 @@ pub fn convert(
     convert: &Convert,
     naming: &Naming<'_>,
 ) -> Result<Option<Function>, PlanError> {
-    let (Some(from), Some(to)) =
-        (manifest.tensors.get(convert.from), manifest.tensors.get(convert.to))
-    else {
-        return Ok(None);
-    };
-    // One numbering of symbols for both: the destination's are matched by name.
-    let Some(target) = adopt_symbols(from, to)? else { return Ok(None) };
+    let Some((from, target)) = ends(manifest, convert)? else { return Ok(None) };
     let source = Context::new(from, naming);
     let destination = Context::new(&target, naming);
-    let name = naming.tensor(&format!("{}_to_{}", from.name, to.name));
+    let name = naming.tensor(&format!("{}_to_{}", from.name, target.name));
     let doc = vec![
-        format!("From the layout of {} into that of {}.", from.name, to.name),
+        format!("From the layout of {} into that of {}.", from.name, target.name),
         padding_doc(&destination).to_owned(),
     ];
-    let mut parts = Parts::named(&source, Some(&destination), name, [&from.name, &to.name], doc);
+    let mut parts =
+        Parts::named(&source, Some(&destination), name, [&from.name, &target.name], doc);
     let elements = &destination.layout.physical_elements;
     parts.prepare_destination(&destination, elements, destination.fills())?;
     let source_buffer = parts.buffer(&source, 0, "s", "load");
@@ -57,8 +52,19 @@ pub fn convert(
     Ok(Some(parts.finish(body)))
 }
 
+/// Source and destination, with one numbering of symbols for both: the destination's are matched by name. `None` where
+/// one of the two is not there.
+pub(super) fn ends<'m>(
+    manifest: &'m Manifest,
+    convert: &Convert,
+) -> Result<Option<(&'m Tensor, Tensor)>, PlanError> {
+    let named = (manifest.tensors.get(convert.from), manifest.tensors.get(convert.to));
+    let (Some(from), Some(to)) = named else { return Ok(None) };
+    Ok(adopt_symbols(from, to)?.map(|target| (from, target)))
+}
+
 /// The tensor with its symbols renumbered as in `from`, those that `from` lacks at the end.
-pub(super) fn adopt_symbols(from: &Tensor, to: &Tensor) -> Result<Option<Tensor>, PlanError> {
+fn adopt_symbols(from: &Tensor, to: &Tensor) -> Result<Option<Tensor>, PlanError> {
     if from.layout.symbols == to.layout.symbols {
         return Ok(Some(to.clone()));
     }

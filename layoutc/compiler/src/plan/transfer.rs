@@ -50,6 +50,11 @@ impl Cut {
     pub fn is_unit(&self) -> bool {
         self.extent.as_const() == Some(1)
     }
+
+    /// Whether neighbours are neighbours on both sides.
+    pub fn is_run(&self) -> bool {
+        [&self.from_stride, &self.to_stride].iter().all(|stride| stride.as_const() == Some(1))
+    }
 }
 
 impl Transfer {

@@ -198,6 +198,12 @@ pub fn tensor(name: &str, dtype: &str, layout: Layout, fill: Fill) -> Tensor {
 
 pub const ZERO: Fill = Fill::Value(FillValue::Integer(0));
 
+/// A conversion between the tensors at two positions; `axes[k]` is where axis `k` of the source is.
+pub fn convert(from: usize, to: usize, axes: &[usize]) -> Convert {
+    let place = Place::new(&Arc::from("layers/a.kdl"), 9..11);
+    Convert { from, to, axes: axes.to_vec(), place }
+}
+
 pub fn manifest(tensors: Vec<Tensor>, converts: Vec<Convert>) -> Manifest {
     Manifest { path: "layers/a.kdl".to_owned(), tensors, converts }
 }

@@ -284,9 +284,10 @@ fn into_layout(to: &Subject, fill: &str, name: &str) -> Vec<(String, Vec<usize>,
 }
 
 /// The job that runs the moves on OpenCL. Ranges are rounded up to whole groups.
-fn job<'a>(moves: impl Iterator<Item = &'a Move>, optimized: bool) -> String {
+fn job<'a>(moves: impl Iterator<Item = &'a Move>, effort: &Effort<'_>) -> String {
+    let index = if effort.wide { "i64" } else { "i32" };
     let mut text = String::new();
-    if !optimized {
+    if !effort.optimized {
         text.push_str("options -cl-opt-disable\n");
     }
     text.push_str("program m.cl\nguard 64\n");
@@ -314,7 +315,7 @@ fn job<'a>(moves: impl Iterator<Item = &'a Move>, optimized: bool) -> String {
             let global = range.iter().zip(group).map(|(n, g)| (n.div_ceil(*g) * g).to_string());
             let global = global.collect::<Vec<_>>().join(" ");
             let local = group.iter().map(usize::to_string).collect::<Vec<_>>().join(" ");
-            let symbols = joined(a_move.symbols.iter().map(|size| format!("i32 {size} ")));
+            let symbols = joined(a_move.symbols.iter().map(|size| format!("{index} {size} ")));
             let source = if *takes_source { "mem from " } else { "" };
             writeln!(text, "run {kernel} {global} local {local} args {symbols}{source}mem to")
                 .unwrap();
@@ -402,7 +403,7 @@ pub fn run(
         let most = if *platform == Platform::Oclgrind { 100_000 } else { usize::MAX };
         let moves = moves.iter().filter(|a_move| !a_move.is_empty() && a_move.items() <= most);
         let name = format!("{platform:?}.job");
-        write(&name, &job(moves, effort.optimized));
+        write(&name, &job(moves, effort));
         gpu::run_cl(*platform, folder, &[&name])?;
     }
     write(&format!("{}.cuh", effort.stem), cuh);
@@ -444,4 +445,6 @@ pub struct Effort<'a> {
     pub nvcc: bool,
     /// The name of the manifest, which the source's include has.
     pub stem: &'a str,
+    /// Whether indices have 64 bits.
+    pub wide: bool,
 }

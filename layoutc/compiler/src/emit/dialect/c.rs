@@ -8,6 +8,7 @@ use crate::dtype::Scalar;
 pub const C: Dialect = Dialect {
     name: "C",
     index: "int64_t",
+    wide: || None,
     index_max: i64::MAX,
     index_format: "PRId64",
     counts_bytes: true,
@@ -27,6 +28,7 @@ pub const C: Dialect = Dialect {
     work_item: [""; 3],
     work_size: "",
     assert: Assert::Abort,
+    parallel: &["#ifdef _OPENMP", "#pragma omp parallel for", "#endif"],
     shifts: true,
     helper: "layoutc_",
     reserved: &[("C", C_KEYWORDS), ("C++", CPP_KEYWORDS), ("the C library", C_MACROS)],

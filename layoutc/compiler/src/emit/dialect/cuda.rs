@@ -10,6 +10,7 @@ use crate::dtype::{Dtype, Scalar};
 pub const CUDA: Dialect = Dialect {
     name: "CUDA C++",
     index: "int",
+    wide: || Some(&CUDA_INT64),
     index_max: i32::MAX as i64,
     index_format: "",
     counts_bytes: false,
@@ -37,6 +38,7 @@ pub const CUDA: Dialect = Dialect {
     work_size: "unsigned",
     // The launchers ask.
     assert: Assert::Asked,
+    parallel: &[],
     shifts: true,
     helper: "layoutc_cuda_",
     reserved: &[
@@ -61,6 +63,7 @@ pub const CUDA: Dialect = Dialect {
 /// CUDA C++ with indices of 64 bits.
 pub const CUDA_INT64: Dialect = Dialect {
     index: "int64_t",
+    wide: || None,
     index_max: i64::MAX,
     work_item: [
         "(size_t)blockIdx.x * blockDim.x + threadIdx.x",

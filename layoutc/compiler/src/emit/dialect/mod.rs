@@ -18,6 +18,8 @@ pub struct Dialect {
     pub name: &'static str,
     /// The type of indices, extents and offsets.
     pub index: &'static str,
+    /// The same language with indices as wide as memory, for numbers of bytes; `None` where they are.
+    pub wide: fn() -> Option<&'static Dialect>,
     /// Its greatest value.
     pub index_max: i64,
     /// The macro that prints it; empty where there is none.
@@ -56,6 +58,8 @@ pub struct Dialect {
     pub work_size: &'static str,
     /// What a broken promise does: the call before the condition, and after it.
     pub assert: Assert,
+    /// The lines before a loop whose rounds may run at once.
+    pub parallel: &'static [&'static str],
     /// Whether divisions by powers of two become shifts and masks.
     pub shifts: bool,
     /// The prefix of helper functions, `floor_div` and the like.
@@ -100,6 +104,11 @@ pub enum Assert {
 }
 
 impl Dialect {
+    /// The dialect in which numbers of bytes are counted.
+    pub fn for_bytes(&'static self) -> &'static Dialect {
+        (self.wide)().unwrap_or(self)
+    }
+
     /// The language that keeps `name` for itself.
     pub fn reserved(&self, name: &str) -> Option<&'static str> {
         let kept = self.reserved.iter().find(|(_, words)| words.contains(&name));

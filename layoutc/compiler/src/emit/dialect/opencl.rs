@@ -8,6 +8,7 @@ use crate::dtype::{Dtype, Scalar};
 pub const OPENCL: Dialect = Dialect {
     name: "OpenCL C",
     index: "int",
+    wide: || Some(&OPENCL_INT64),
     index_max: i32::MAX as i64,
     index_format: "",
     counts_bytes: false,
@@ -34,6 +35,7 @@ pub const OPENCL: Dialect = Dialect {
     work_item: ["get_global_id(0)", "get_global_id(1)", "get_global_id(2)"],
     work_size: "size_t",
     assert: Assert::Leave,
+    parallel: &[],
     shifts: true,
     helper: "layoutc_",
     reserved: &[

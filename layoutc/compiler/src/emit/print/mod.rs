@@ -3,11 +3,13 @@
 //! Parentheses are those that the grammar needs, and those without which gcc and clang warn: sums and bit operations
 //! inside a shift, anything but a name inside `&` and `^`.
 
+mod define;
 mod python;
 mod stmts;
 #[cfg(test)]
 mod tests;
 
+pub use self::define::define;
 pub use self::stmts::{body, parameters, prototype, stmts};
 
 use super::dialect::Dialect;
@@ -251,7 +253,7 @@ impl Printer {
 }
 
 /// `k` where `tree` is the integer `2^k`, k > 0.
-pub(super) fn power_of_two(tree: &Expr) -> Option<u32> {
+pub(in crate::emit) fn power_of_two(tree: &Expr) -> Option<u32> {
     let Expr::Int { value } = tree else { return None };
     (*value > 1 && value.count_ones() == 1).then(|| value.trailing_zeros())
 }

@@ -31,7 +31,7 @@ fn write(text: &mut String, body: &[Stmt], depth: usize) {
             Stmt::Let { name, value } | Stmt::Set { name, value } => {
                 line(text, depth, &format!("{name} = {}", python(value)));
             }
-            Stmt::For { name, from, to, step, body } => {
+            Stmt::For { name, from, to, step, body, .. } => {
                 let head =
                     format!("for {name} in range({}, {}, {step}):", python(from), python(to));
                 line(text, depth, &head);

@@ -18,7 +18,9 @@ pub fn stmts(style: Style, body: &[Stmt], depth: usize) -> String {
 /// The body of a function, each line indented by `depth` levels.
 pub fn body(style: Style, function: &Function, depth: usize) -> String {
     match style {
-        Style::C(dialect) => write(dialect, &function.params, &function.body, depth),
+        Style::C(dialect) => {
+            write(dialect_of(dialect, function), &function.params, &function.body, depth)
+        }
         Style::Python => python::stmts(&function.body, depth),
     }
 }
@@ -29,11 +31,17 @@ fn write(dialect: &'static Dialect, params: &[Param], body: &[Stmt], depth: usiz
     text
 }
 
+/// The dialect of a function: that with wide indices where it counts bytes.
+fn dialect_of(dialect: &'static Dialect, function: &Function) -> &'static Dialect {
+    if function.returns == Returns::Bytes { dialect.for_bytes() } else { dialect }
+}
+
 /// `returns name(parameters)`, without a semicolon.
 pub fn prototype(dialect: &'static Dialect, function: &Function) -> String {
+    let dialect = dialect_of(dialect, function);
     let returns = match function.returns {
         Returns::Nothing => "void",
-        Returns::Index => dialect.index,
+        Returns::Index | Returns::Bytes => dialect.index,
         Returns::Bool => dialect.boolean,
     };
     format!("{returns} {}({})", function.name, parameters(dialect, function, dialect.restrict))
@@ -114,7 +122,10 @@ impl Writer<'_> {
                 let value = element::literal(self.dialect, element, bits);
                 self.line(depth, &format!("const {ty} {name} = {value};"));
             }
-            Stmt::For { name, from, to, step, body } => {
+            Stmt::For { name, from, to, step, parallel, body } => {
+                for line in self.dialect.parallel.iter().filter(|_| *parallel) {
+                    self.line(0, line);
+                }
                 let index = self.dialect.index;
                 let (from, to) = (self.expr(from), self.expr(to));
                 let next =

@@ -197,19 +197,24 @@ impl Expr {
     /// Calls `visit` on this expression and every one inside it.
     pub fn visit(&self, visit: &mut dyn FnMut(&Expr)) {
         visit(self);
+        self.children(&mut |child| child.visit(visit));
+    }
+
+    /// Calls `visit` on the operands.
+    pub fn children(&self, visit: &mut dyn FnMut(&Expr)) {
         match self {
             Self::Int { .. }
             | Self::Bool { .. }
             | Self::Name { .. }
             | Self::Output { .. }
             | Self::Address { .. } => {}
-            Self::Neg { a } | Self::Not { a } => a.visit(visit),
+            Self::Neg { a } | Self::Not { a } => visit(a),
             Self::Add { args }
             | Self::Mul { args }
             | Self::BitAnd { args }
             | Self::BitXor { args }
             | Self::Call { args, .. }
-            | Self::All { args } => args.iter().for_each(|arg| arg.visit(visit)),
+            | Self::All { args } => args.iter().for_each(visit),
             Self::Div { a, b }
             | Self::Mod { a, b }
             | Self::FloorDiv { a, b }
@@ -217,13 +222,53 @@ impl Expr {
             | Self::Min { a, b }
             | Self::Max { a, b }
             | Self::Compare { a, b, .. } => {
-                a.visit(visit);
-                b.visit(visit);
+                visit(a);
+                visit(b);
             }
             Self::Select { condition, then, otherwise } => {
-                condition.visit(visit);
-                then.visit(visit);
-                otherwise.visit(visit);
+                visit(condition);
+                visit(then);
+                visit(otherwise);
+            }
+        }
+    }
+
+    /// The same expression with every part given to `change`, the operands before what they are part of.
+    #[must_use]
+    pub fn map(&self, change: &dyn Fn(Expr) -> Expr) -> Self {
+        let mut copy = self.clone();
+        copy.children_mut(&mut |child| *child = child.map(change));
+        change(copy)
+    }
+
+    fn children_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
+        match self {
+            Self::Int { .. }
+            | Self::Bool { .. }
+            | Self::Name { .. }
+            | Self::Output { .. }
+            | Self::Address { .. } => {}
+            Self::Neg { a } | Self::Not { a } => visit(a),
+            Self::Add { args }
+            | Self::Mul { args }
+            | Self::BitAnd { args }
+            | Self::BitXor { args }
+            | Self::Call { args, .. }
+            | Self::All { args } => args.iter_mut().for_each(visit),
+            Self::Div { a, b }
+            | Self::Mod { a, b }
+            | Self::FloorDiv { a, b }
+            | Self::FloorMod { a, b }
+            | Self::Min { a, b }
+            | Self::Max { a, b }
+            | Self::Compare { a, b, .. } => {
+                visit(a);
+                visit(b);
+            }
+            Self::Select { condition, then, otherwise } => {
+                visit(condition);
+                visit(then);
+                visit(otherwise);
             }
         }
     }

@@ -76,6 +76,8 @@ pub enum Stmt {
         to: Expr,
         /// What each round adds.
         step: i64,
+        /// Whether the rounds may run at once, in any order: no two write to one byte.
+        parallel: bool,
         /// What is done.
         body: Vec<Stmt>,
     },
@@ -245,6 +247,8 @@ pub enum Returns {
     Nothing,
     /// An index or a count.
     Index,
+    /// A number of bytes: as wide as memory is, and so are its parameters.
+    Bytes,
     /// A truth value.
     Bool,
 }

@@ -1,0 +1,84 @@
+//! At which sizes the moves of a manifest are timed.
+
+use layoutc_algebra::expr::{Expr as Algebra, Var};
+use layoutc_algebra::layout::Symbol;
+
+use super::model::BenchUnit;
+use super::test_unit::{fits, least};
+use crate::plan::Context;
+use crate::plan::index::buffer_bytes;
+use crate::plan::lower::PlanError;
+use crate::plan::tree::Expr;
+
+/// The most multiples above a symbol's least value.
+const STEPS: i128 = 1 << 26;
+
+/// pack and unpack of one tensor.
+pub(super) fn tensor(context: &Context<'_>) -> Result<BenchUnit, PlanError> {
+    let facts: Vec<&Symbol> = context.symbols.iter().map(|symbol| symbol.facts).collect();
+    let sizes = Sizes::new(&facts, &[context]);
+    let elements = sizes.bytes(context, &context.layout.logical_elements)?;
+    let slots = sizes.bytes(context, &context.layout.physical_elements)?;
+    Ok(sizes.unit([elements, elements, slots]))
+}
+
+/// A relayout; `symbols` are those of both tensors, in the order of its parameters.
+pub(super) fn convert(
+    symbols: &[&Symbol],
+    contexts: &[Context<'_>; 2],
+) -> Result<BenchUnit, PlanError> {
+    let [from, to] = contexts;
+    let sizes = Sizes::new(symbols, &[from, to]);
+    let elements = sizes.bytes(from, &from.layout.logical_elements)?;
+    let source = sizes.bytes(from, &from.layout.physical_elements)?;
+    let destination = sizes.bytes(to, &to.layout.physical_elements)?;
+    Ok(sizes.unit([elements, source, destination]))
+}
+
+/// Values of symbols: the greatest promised ones with which all buffers can be filled; of too great ones the greatest
+/// is halved first. The least, where even these are too great.
+struct Sizes<'a> {
+    symbols: &'a [&'a Symbol],
+    values: Vec<i128>,
+}
+
+impl<'a> Sizes<'a> {
+    fn new(symbols: &'a [&'a Symbol], contexts: &[&Context<'_>]) -> Self {
+        let most = |symbol: &&Symbol| {
+            let above = symbol.max.saturating_sub(least(symbol));
+            above.checked_div(symbol.multiple.max(1)).unwrap_or(0).clamp(0, STEPS)
+        };
+        let mut steps: Vec<i128> = symbols.iter().map(most).collect();
+        loop {
+            let value = |(symbol, steps): (&&Symbol, &i128)| {
+                least(symbol).saturating_add(symbol.multiple.max(1).saturating_mul(*steps))
+            };
+            let values: Vec<i128> = symbols.iter().zip(&steps).map(value).collect();
+            match steps.iter_mut().max() {
+                Some(most) if *most > 0 && !fits(symbols, &values, contexts) => *most >>= 1,
+                _ => return Self { symbols, values },
+            }
+        }
+    }
+
+    /// The bytes of so many elements; the greatest number where they are more.
+    fn bytes(&self, context: &Context<'_>, elements: &Algebra) -> Result<i64, PlanError> {
+        let value = |var: Var| {
+            let known = context.symbols.iter().find(|known| var == Var::Symbol(known.number))?;
+            let at = self.symbols.iter().position(|symbol| symbol.name == known.facts.name)?;
+            self.values.get(at).copied()
+        };
+        let bytes = buffer_bytes(context, elements)?.evaluate(&value)?;
+        Ok(i64::try_from(bytes).unwrap_or(i64::MAX))
+    }
+
+    fn unit(&self, [bytes, from_bytes, to_bytes]: [i64; 3]) -> BenchUnit {
+        let values = self.values.iter().map(|value| i64::try_from(*value).unwrap_or(i64::MAX));
+        BenchUnit {
+            values: values.collect(),
+            bytes: Expr::int(bytes),
+            from_bytes: Expr::int(from_bytes),
+            to_bytes: Expr::int(to_bytes),
+        }
+    }
+}

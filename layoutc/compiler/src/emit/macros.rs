@@ -1,0 +1,128 @@
+//! Index functions as macros: one expression over the parameters, without a call.
+
+use super::model::MacroUnit;
+use super::print::power_of_two;
+use crate::plan::lower::PlanError;
+use crate::plan::tree::{Compare, Expr, Function, Stmt};
+
+/// The most nodes of a macro's expression: a floor division repeats what it divides.
+const MAX_NODES: u64 = 1 << 14;
+
+/// The macro that gives what a function of one expression gives; `None` for another function.
+///
+/// # Errors
+/// [`PlanError::Macro`] where the expression would repeat itself too often.
+pub(super) fn of(function: &Function) -> Result<Option<MacroUnit>, PlanError> {
+    let Some(Stmt::Return { value }) = function.body.last() else { return Ok(None) };
+    let name = function.name.to_ascii_uppercase();
+    let nodes = nodes(value);
+    if nodes > MAX_NODES {
+        return Err(PlanError::Macro { name, nodes, most: MAX_NODES });
+    }
+    Ok(Some(MacroUnit {
+        name,
+        function: function.name.clone(),
+        params: function.params.iter().map(|param| param.name.clone()).collect(),
+        value: value.map(&without_helper),
+    }))
+}
+
+/// What a helper function gives, as an expression that C evaluates at compile time.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the other nodes call nothing")]
+fn without_helper(expr: Expr) -> Expr {
+    let negative = |a: &Expr, b: &Expr| {
+        let rest = Expr::Mod { a: Box::new(a.clone()), b: Box::new(b.clone()) };
+        Expr::compare(Compare::Lt, rest, Expr::int(0))
+    };
+    let select = |condition: Expr, then: Expr, otherwise: Expr| Expr::Select {
+        condition: Box::new(condition),
+        then: Box::new(then),
+        otherwise: Box::new(otherwise),
+    };
+    match expr {
+        // Rounded towards zero, less one where that was up.
+        Expr::FloorDiv { a, b } if power_of_two(&b).is_none() => {
+            let up = select(negative(&a, &b), Expr::int(1), Expr::int(0));
+            Expr::Add { args: vec![Expr::Div { a, b }, Expr::Neg { a: Box::new(up) }] }
+        }
+        Expr::FloorMod { a, b } if power_of_two(&b).is_none() => {
+            let missing = select(negative(&a, &b), (*b).clone(), Expr::int(0));
+            Expr::Add { args: vec![Expr::Mod { a, b }, missing] }
+        }
+        Expr::Min { a, b } => {
+            select(Expr::compare(Compare::Lt, (*a).clone(), (*b).clone()), *a, *b)
+        }
+        Expr::Max { a, b } => {
+            select(Expr::compare(Compare::Lt, (*a).clone(), (*b).clone()), *b, *a)
+        }
+        other => other,
+    }
+}
+
+/// How many nodes the expression has without helpers.
+fn nodes(expr: &Expr) -> u64 {
+    let [a, b] = match expr {
+        Expr::FloorDiv { a, b }
+        | Expr::FloorMod { a, b }
+        | Expr::Min { a, b }
+        | Expr::Max { a, b } => [nodes(a), nodes(b)],
+        other => {
+            let mut own = 1_u64;
+            other.children(&mut |child| own = own.saturating_add(nodes(child)));
+            return own;
+        }
+    };
+    // At most twice what is divided and three times the divisor.
+    a.saturating_mul(2).saturating_add(b.saturating_mul(3)).saturating_add(6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::emit::dialect::C;
+    use crate::emit::print::define;
+    use crate::plan::tree::{Param, ParamType, Returns};
+
+    fn function(value: Expr) -> Function {
+        let params = ["n", "h"].map(|name| Param { name: name.to_owned(), ty: ParamType::Index });
+        let name = "a_offset".to_owned();
+        let body = vec![Stmt::Return { value }];
+        Function { name, doc: Vec::new(), returns: Returns::Index, params: params.into(), body }
+    }
+
+    fn text(value: Expr) -> String {
+        define(&C, &of(&function(value)).unwrap().unwrap())
+    }
+
+    fn pair(a: Expr) -> (Box<Expr>, Box<Expr>) {
+        (Box::new(a), Box::new(Expr::int(3)))
+    }
+
+    #[test]
+    fn helpers_become_expressions() {
+        let (n, h) = ("((int64_t)(n))", "((int64_t)(h))");
+        let (a, b) = pair(Expr::name("n"));
+        let expected = format!("#define A_OFFSET(n, h) ((int64_t)({n} / 3 - ({n} % 3 < 0)))");
+        assert_eq!(text(Expr::FloorDiv { a, b }), expected);
+        let (a, b) = pair(Expr::name("n"));
+        let expected =
+            format!("#define A_OFFSET(n, h) ((int64_t)({n} % 3 + ({n} % 3 < 0 ? 3 : 0)))");
+        assert_eq!(text(Expr::FloorMod { a, b }), expected);
+        let least = Expr::name("n").min(Expr::name("h"));
+        let expected = format!("#define A_OFFSET(n, h) ((int64_t)({n} < {h} ? {n} : {h}))");
+        assert_eq!(text(least), expected);
+        let expected = "#define A_OFFSET(n, h) ((int64_t)(0))";
+        assert_eq!(text(Expr::int(0)), expected);
+    }
+
+    #[test]
+    fn a_macro_that_would_repeat_itself_without_end_is_refused() {
+        let mut value = Expr::name("n");
+        for _ in 0..90 {
+            let (a, b) = pair(value);
+            value = Expr::FloorMod { a, b };
+        }
+        let fault = of(&function(value)).unwrap_err();
+        assert!(matches!(fault, PlanError::Macro { nodes, .. } if nodes > 1 << 60), "{fault}");
+    }
+}

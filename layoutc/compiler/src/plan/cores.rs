@@ -1,0 +1,197 @@
+//! Which loop of a move runs on all cores: the outermost with rounds for all of them and enough to do, of those whose
+//! rounds write to different bytes.
+
+use layoutc_algebra::expr::Expr as Algebra;
+use layoutc_algebra::layout::Symbol;
+
+use super::arith::typical;
+use super::lower::{Scope, range};
+use super::nest::{BLOCK, Buffer, Level};
+use super::transfer::{Cut, Transfer};
+
+/// How many cores the loops of a move are to use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cores {
+    /// The one that calls.
+    One,
+    /// All, where there is enough to do.
+    All,
+}
+
+/// What is moved before other cores are woken, in bytes: below, waking them takes longer than the move.
+const BYTES: i128 = 1 << 18;
+
+/// How many rounds are enough for all cores.
+const ROUNDS: i128 = 16;
+
+/// One loop of a nest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Loop {
+    /// How many rounds there are at least.
+    pub least: i128,
+    /// How many there are at a large size.
+    pub typical: i128,
+    /// Whether no two rounds write to one byte, as long as the loops around it stand still.
+    pub apart: bool,
+}
+
+impl Loop {
+    /// A loop over `extent` values; its rounds write to different bytes.
+    pub fn over(extent: &Algebra, symbols: &[Symbol], scope: &Scope<'_>) -> Self {
+        let least = range(extent, scope).low.unwrap_or(0);
+        Self { least, typical: typical(extent, symbols), apart: true }
+    }
+}
+
+/// The position of the loop that runs on all cores. `loops` are those of a nest, outermost first, each round of the
+/// innermost moving one element.
+pub fn choose(loops: &[Loop], element_bits: i128) -> Option<usize> {
+    let mut bits = element_bits;
+    let mut candidates = Vec::new();
+    for (k, inner) in loops.iter().enumerate().rev() {
+        bits = bits.saturating_mul(inner.typical);
+        if inner.apart && inner.typical > 1 && bits / 8 >= BYTES {
+            candidates.push((k, inner));
+        }
+    }
+    // The innermost stands first.
+    let enough = candidates.iter().rev().find(|(_, inner)| inner.least >= ROUNDS);
+    let most = || {
+        let rounds = |inner: &Loop| inner.least.max(1).saturating_mul(inner.typical);
+        candidates.iter().max_by_key(|(_, inner)| rounds(inner))
+    };
+    enough.or_else(most).map(|(k, _)| *k)
+}
+
+/// Whether rounds of `stride` elements write to different bytes, `in_byte` elements sharing one: every round stays
+/// in a window of its own. `outer` are the strides of the loops around it, `inner` those of all others with the
+/// greatest value of their variables, `constant` the offset where all are 0; in elements.
+pub fn apart(
+    stride: i128,
+    in_byte: i128,
+    outer: &[i128],
+    inner: &[(i128, i128)],
+    constant: i128,
+) -> bool {
+    let window = stride.saturating_abs();
+    if window == 0 || window % in_byte != 0 || outer.iter().any(|outer| outer % window != 0) {
+        return false;
+    }
+    let (mut low, mut high) = (constant, constant);
+    for (stride, greatest) in inner {
+        let reach = stride.saturating_mul(*greatest);
+        low = low.saturating_add(reach.min(0));
+        high = high.saturating_add(reach.max(0));
+    }
+    low.div_euclid(window) == high.div_euclid(window)
+}
+
+/// The level of a nest that runs on all cores.
+pub(super) fn level(
+    transfer: &Transfer,
+    levels: &[Level],
+    symbols: &[Symbol],
+    scope: &Scope<'_>,
+    to: &Buffer,
+) -> Option<Level> {
+    let blocked = |k: usize| levels.contains(&Level::Blocks(k));
+    let one = |(at, level): (usize, &Level)| {
+        let (Level::Digit(k) | Level::Blocks(k)) = level;
+        let cut = transfer.cuts.get(*k)?;
+        let all = Loop::over(&cut.extent, symbols, scope);
+        let block = i128::from(BLOCK);
+        let blocks = |extent: i128| extent.saturating_add(block - 1).div_euclid(block);
+        let (least, typical) = match level {
+            Level::Digit(k) if blocked(*k) => (block.min(all.least), block.min(all.typical)),
+            Level::Digit(_) => (all.least, all.typical),
+            Level::Blocks(_) => (blocks(all.least), blocks(all.typical)),
+        };
+        let around: Vec<usize> = levels.iter().take(at).filter_map(Level::digit).collect();
+        let copied = at + 1 == levels.len() && !blocked(*k) && cut.is_run() && to.through.is_none();
+        let apart = !copied && (to.through.is_none() || is_apart(transfer, *k, &around, to));
+        Some(Loop { least, typical, apart })
+    };
+    let loops: Option<Vec<Loop>> = levels.iter().enumerate().map(one).collect();
+    levels.get(choose(&loops?, to.element_bits)?).copied()
+}
+
+/// Whether no two values of digit `k` lead to one byte of the destination, those of the digits `around` it being given.
+fn is_apart(transfer: &Transfer, k: usize, around: &[usize], to: &Buffer) -> bool {
+    let in_byte = i128::from(8_u8).checked_div(to.element_bits).unwrap_or(1).max(1);
+    let steps = |digits: &[usize]| -> Option<Vec<i128>> {
+        digits.iter().map(|digit| transfer.cuts.get(*digit)?.to_stride.as_const()).collect()
+    };
+    let (Some(step), Some(outer)) = (steps(&[k]), steps(around)) else { return false };
+    let inner = (0..transfer.chains.len())
+        .map(|chain| reach(transfer, chain, &[&[k], around].concat()))
+        .collect::<Option<Vec<_>>>();
+    match (step.as_slice(), inner, transfer.to_constant.as_const()) {
+        ([step], Some(inner), Some(constant)) => {
+            apart(*step, in_byte, &outer, &inner.concat(), constant)
+        }
+        _ => false,
+    }
+}
+
+/// The strides of a chain's digits in the destination, but those `given`, each with the digit's greatest value. Digits
+/// that make up one index there are one: it ends where the elements do, they may end later.
+fn reach(transfer: &Transfer, chain: usize, given: &[usize]) -> Option<Vec<(i128, i128)>> {
+    let cuts = transfer.cuts.iter().enumerate().filter(|(_, cut)| cut.chain == chain);
+    let (given, free): (Vec<_>, Vec<_>) = cuts.partition(|(k, _)| given.contains(k));
+    let one = |(_, cut): &(usize, &Cut)| {
+        Some((cut.to_stride.as_const()?, cut.extent.as_const()?.saturating_sub(1), cut.weight))
+    };
+    let digits: Vec<(i128, i128, i128)> = free.iter().map(one).collect::<Option<_>>()?;
+    let high = transfer.chains.get(chain)?.high.as_const();
+    let least = digits.iter().min_by_key(|(.., weight)| *weight);
+    if let (Some((step, _, 1)), Some(high), true) = (least, high, given.is_empty())
+        && digits.iter().all(|(other, _, weight)| step.checked_mul(*weight) == Some(*other))
+    {
+        return Some(vec![(*step, high.saturating_sub(1))]);
+    }
+    Some(digits.into_iter().map(|(step, most, _)| (step, most)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rounds(least: i128, typical: i128) -> Loop {
+        Loop { least, typical, apart: true }
+    }
+
+    #[test]
+    fn the_outermost_loop_with_rounds_for_all_cores_is_chosen() {
+        assert_eq!(choose(&[rounds(64, 64), rounds(64, 64), rounds(64, 64)], 32), Some(0));
+        assert_eq!(choose(&[rounds(2, 2), rounds(64, 64), rounds(9999, 9999)], 32), Some(1));
+        assert_eq!(choose(&[rounds(1, 256), rounds(16, 16), rounds(5000, 5000)], 32), Some(1));
+        assert_eq!(choose(&[rounds(1, 256), rounds(2, 2), rounds(3, 99_999)], 32), Some(2));
+        assert_eq!(choose(&[rounds(4, 4), rounds(9, 9), rounds(8, 8)], 32), None);
+        assert_eq!(choose(&[], 512), None);
+    }
+
+    #[test]
+    fn a_loop_with_little_to_do_is_left_alone() {
+        assert_eq!(choose(&[rounds(2, 2), rounds(200, 200), rounds(200, 200)], 32), Some(0));
+        assert_eq!(choose(&[rounds(64, 64)], 32), None);
+    }
+
+    #[test]
+    fn loops_whose_rounds_share_bytes_are_passed_over() {
+        let shared = Loop { least: 512, typical: 512, apart: false };
+        assert_eq!(choose(&[shared, rounds(999, 999)], 4), None);
+        assert_eq!(choose(&[shared, rounds(1999, 1999), shared], 4), Some(1));
+    }
+
+    #[test]
+    fn rounds_in_windows_of_whole_bytes_are_apart() {
+        assert!(apart(10, 2, &[], &[(1, 9)], 0));
+        assert!(!apart(9, 2, &[], &[(1, 8)], 0), "rows of nine nibbles share a byte");
+        assert!(!apart(10, 2, &[], &[(1, 9)], 1), "shifted rows reach into the next");
+        assert!(apart(10, 2, &[], &[(1, 7)], 1));
+        assert!(apart(10, 2, &[40], &[(1, 9)], 0));
+        assert!(!apart(10, 2, &[45], &[(1, 9)], 0));
+        assert!(apart(-10, 2, &[], &[(-1, 9)], 59), "reversed rows");
+        assert!(!apart(0, 2, &[], &[], 0));
+    }
+}

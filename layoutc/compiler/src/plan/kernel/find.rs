@@ -1,0 +1,125 @@
+//! How a work item finds the element that it moves: from its place in the destination to its place in the source.
+
+use super::{Home, Move, fill_constant, is_padded};
+use crate::plan::Context;
+use crate::plan::index::dense_offset;
+use crate::plan::lower::{PlanError, lower};
+use crate::plan::moves::place;
+use crate::plan::side::dense_strides;
+use crate::plan::tree::{Expr, Operand, Stmt};
+
+impl Move<'_, '_> {
+    /// The constant `fill`, where the destination's padding gets one.
+    pub(super) fn constant_fill(&mut self) -> Result<Option<Stmt>, PlanError> {
+        let Home::Layout(context) = self.to else { return Ok(None) };
+        let image = self.to.image()?.is_some();
+        if !is_padded(context) || !(context.fills() || image) {
+            return Ok(None);
+        }
+        // Texels are written whole: padding in an image gets 0 where nothing else is asked for.
+        let name = self.parts.fill_name();
+        fill_constant(context, &name).map(Some)
+    }
+
+    /// The statements that find the element at a physical index of the destination and store it, or the fill.
+    pub(super) fn gather(
+        &mut self,
+        physical: Vec<Expr>,
+        store: &dyn Fn(Operand) -> Stmt,
+        fill: bool,
+    ) -> Result<Vec<Stmt>, PlanError> {
+        let to = self.to;
+        let context = match to {
+            Home::Dense(context) => {
+                let Some(element) = physical.into_iter().next() else {
+                    return Err(PlanError::Scope);
+                };
+                let (names, mut body) = self.decompose(context, &element)?;
+                body.push(store(self.source(&names)?));
+                return Ok(body);
+            }
+            Home::Layout(context) => context,
+        };
+        let axes = &context.layout.logical;
+        let names: Vec<String> = axes.iter().map(|axis| self.parts.local(&axis.name)).collect();
+        let mut args = context.symbol_args();
+        args.extend(physical);
+        args.extend(names.iter().map(|name| Expr::Address { name: name.clone() }));
+        let find = context.function("logical");
+        let mut body = Vec::new();
+        if !names.is_empty() {
+            body.push(Stmt::Declare { names: names.clone() });
+        }
+        let found = store(self.source(&names)?);
+        if !is_padded(context) {
+            if !names.is_empty() {
+                body.push(Stmt::Invoke { name: find, args });
+            }
+            body.push(found);
+            return Ok(body);
+        }
+        let mut otherwise = Vec::new();
+        if fill && (context.fills() || to.image()?.is_some()) {
+            otherwise.push(store(Operand::Element { name: self.parts.fill_name() }));
+        }
+        let condition = Expr::call(&find, args);
+        body.push(Stmt::If { condition, body: vec![found], otherwise });
+        Ok(body)
+    }
+
+    /// The indices of the element at `offset` of the dense row-major tensor: their names, and the statements.
+    pub(super) fn decompose(
+        &mut self,
+        context: &Context<'_>,
+        offset: &Expr,
+    ) -> Result<(Vec<String>, Vec<Stmt>), PlanError> {
+        let symbol = |var| context.symbol(var);
+        let axes = &context.layout.logical;
+        let names: Vec<String> = axes.iter().map(|axis| self.parts.local(&axis.name)).collect();
+        let mut lets = Vec::new();
+        for (k, ((axis, stride), name)) in
+            axes.iter().zip(dense_strides(axes)?).zip(&names).enumerate()
+        {
+            let (stride, extent) = (lower(&stride, &symbol)?, lower(&axis.extent, &symbol)?);
+            let one = Expr::int(1);
+            let above = match stride {
+                stride if stride == one => offset.clone(),
+                stride => Expr::Div { a: Box::new(offset.clone()), b: Box::new(stride) },
+            };
+            let value = match extent {
+                extent if extent == one => Expr::int(0),
+                _ if k == 0 => above,
+                extent => Expr::Mod { a: Box::new(above), b: Box::new(extent) },
+            };
+            lets.push(Stmt::Let { name: name.clone(), value });
+        }
+        Ok((names, lets))
+    }
+
+    /// What the source holds for the element with the destination's axes named so.
+    pub(super) fn source(&self, names: &[String]) -> Result<Operand, PlanError> {
+        let context = self.from.context();
+        let matched: Vec<String> =
+            self.axes.iter().filter_map(|k| names.get(*k).cloned()).collect();
+        let buffer = self.parts.buffer_name(0);
+        let through = context.is_packed().then(|| context.function("load"));
+        let symbol = |var| context.symbol(var);
+        match self.from {
+            Home::Dense(_) => {
+                let index = dense_offset(&context.layout.logical, &matched, &symbol)?;
+                Ok(Operand::Load { buffer, index, through })
+            }
+            Home::Layout(_) if self.from.image()?.is_some() => {
+                let mut args = context.symbol_args();
+                args.extend(matched.iter().map(|name| Expr::name(name)));
+                let indices = (0..context.layout.physical_shape.len())
+                    .map(|k| Expr::call(&context.function(&format!("index_{k}")), args.clone()));
+                let args = [Expr::name(&buffer)].into_iter().chain(indices).collect();
+                Ok(Operand::Call { name: context.function("fetch"), args })
+            }
+            Home::Layout(_) => {
+                Ok(Operand::Load { buffer, index: place(context, &matched), through })
+            }
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! What one work item does, by what it writes: an element, a byte, a texel, an element wherever it belongs.
+
+use super::{Home, Items, Kernel, Move, fill_bits, fill_constant, is_padded};
+use crate::plan::image::{Image, LANES};
+use crate::plan::index::{buffer_bytes, count};
+use crate::plan::lower::{PlanError, add, lower, multiply};
+use crate::plan::moves::{Parts, over, place, repeat_in_byte};
+use crate::plan::tree::{Expr, Operand, Stmt, WorkAxis};
+
+impl Move<'_, '_> {
+    /// One item for each element of the destination.
+    pub(super) fn elements(mut self, slots: Items) -> Result<Kernel, PlanError> {
+        let slot = self.parts.local(self.item_name());
+        let mut body = vec![work_item(&slot, &slots)];
+        body.extend(self.constant_fill()?);
+        let buffer = self.parts.buffer_name(1);
+        let index = Expr::name(&slot);
+        let store = |value| Stmt::Store {
+            buffer: buffer.clone(),
+            index: index.clone(),
+            value,
+            through: None,
+        };
+        body.extend(self.gather(vec![Expr::name(&slot)], &store, true)?);
+        Ok(kernel(self.parts, body, vec![slots]))
+    }
+
+    /// One item for each byte of the destination's packed elements.
+    pub(super) fn bytes(mut self, bytes: Items) -> Result<Kernel, PlanError> {
+        let context = self.to.context();
+        let symbol = |var| context.symbol(var);
+        let per_byte =
+            i64::from(8_u32.checked_div(context.tensor.dtype.element_bits()).unwrap_or(1));
+        let slots = lower(&self.to.slots()?, &symbol)?;
+        let [byte, slot, end] =
+            [self.parts.local("byte"), self.parts.local(self.item_name()), self.parts.local("end")];
+        let buffer = self.parts.buffer_name(1);
+        let mut body = vec![work_item(&byte, &bytes)];
+        let first = multiply(Expr::name(&byte), Expr::int(per_byte))?;
+        let last = add(first.clone(), Expr::int(per_byte))?.min(slots);
+        body.push(Stmt::Let { name: end.clone(), value: last });
+        if let Some(value) = self.rest_of_bytes()? {
+            body.push(Stmt::StoreByte { buffer: buffer.clone(), index: Expr::name(&byte), value });
+        }
+        let through = Some(context.function("store"));
+        let index = Expr::name(&slot);
+        let store = |value| Stmt::Store {
+            buffer: buffer.clone(),
+            index: index.clone(),
+            value,
+            through: through.clone(),
+        };
+        let each = self.gather(vec![Expr::name(&slot)], &store, false)?;
+        body.push(Stmt::For {
+            name: slot,
+            from: first,
+            to: Expr::name(&end),
+            step: 1,
+            parallel: false,
+            body: each,
+        });
+        Ok(kernel(self.parts, body, vec![bytes]))
+    }
+
+    /// One item for each texel of the destination.
+    pub(super) fn texels(mut self, image: &Image) -> Result<Kernel, PlanError> {
+        let context = self.to.context();
+        let sizes = [Some(&image.width), Some(&image.height), image.layers.as_ref()];
+        let mut range = Vec::new();
+        let mut axes = Vec::new();
+        let mut at = Vec::new();
+        for (name, size) in ["x", "y", "layer"].into_iter().zip(sizes.into_iter().flatten()) {
+            let (name, items) = (self.parts.local(name), Items::new(context, size)?);
+            at.push(Expr::name(&name));
+            axes.push(WorkAxis { name, extent: items.count.clone() });
+            range.push(items);
+        }
+        let mut body = vec![Stmt::WorkItem { axes }];
+        // Physical indices are major first.
+        at.reverse();
+        let Some(x) = at.pop() else { return Err(PlanError::Scope) };
+        body.extend(self.constant_fill()?);
+        let function = context.function("put");
+        let place: Vec<Expr> = at.iter().cloned().chain([x.clone()]).collect();
+        let head = [Expr::name(&self.parts.buffer_name(1))].into_iter().chain(place.clone());
+        let args: Vec<Expr> = head.collect();
+        let put = |value| Stmt::Put { function: function.clone(), args: args.clone(), value };
+        if image.per_texel == 1 {
+            body.extend(self.gather(place, &put, true)?);
+        } else {
+            let texel = self.parts.local("texel");
+            let element = context.tensor.dtype.to_string();
+            let done = put(Operand::Element { name: texel.clone() });
+            body.push(Stmt::DeclareTexel { name: texel.clone(), element, lanes: LANES });
+            let (lane, along) = (self.parts.local("lane"), self.parts.local("column"));
+            let index = Expr::name(&lane);
+            let store = |value| Stmt::Store {
+                buffer: texel.clone(),
+                index: index.clone(),
+                value,
+                through: None,
+            };
+            let first = multiply(x, Expr::int(i64::from(LANES)))?;
+            let column = add(first, Expr::name(&lane))?;
+            let physical = at.into_iter().chain([Expr::name(&along)]).collect();
+            let mut each = vec![Stmt::Let { name: along, value: column }];
+            each.extend(self.gather(physical, &store, true)?);
+            let to = Expr::int(i64::from(LANES));
+            body.push(Stmt::For {
+                name: lane,
+                from: Expr::int(0),
+                to,
+                step: 1,
+                parallel: false,
+                body: each,
+            });
+            body.push(done);
+        }
+        Ok(kernel(self.parts, body, range))
+    }
+
+    /// One item for each element of the tensor, written where it belongs.
+    pub(super) fn scatter(mut self) -> Result<Kernel, PlanError> {
+        let context = self.to.context();
+        let items = Items::new(context, &count(&context.layout.logical)?)?;
+        let element = self.parts.local("element");
+        let mut body = vec![work_item(&element, &items)];
+        let (names, lets) = self.decompose(context, &Expr::name(&element))?;
+        body.extend(lets);
+        let value = self.source(&names)?;
+        let buffer = self.parts.buffer_name(1);
+        body.push(Stmt::Store { buffer, index: place(context, &names), value, through: None });
+        Ok(kernel(self.parts, body, vec![items]))
+    }
+
+    /// A single item that moves everything: elements that share bytes, and no inverse to tell which.
+    pub(super) fn one_item(mut self) -> Result<Kernel, PlanError> {
+        let context = self.to.context();
+        let symbol = |var| context.symbol(var);
+        let item = self.parts.local("item");
+        let one = Items { count: Expr::int(1), may_be_none: false };
+        self.parts.remark("A single work item moves all: elements share bytes, and the layout has no inverse in closed form.");
+        let mut body = vec![work_item(&item, &one), Stmt::Unused { name: item }];
+        let bytes = lower(&buffer_bytes(context, &context.layout.physical_elements)?, &symbol)?;
+        if let Some(value) = self.rest_of_bytes()? {
+            let byte = self.parts.local("byte");
+            let (buffer, index) = (self.parts.buffer_name(1), Expr::name(&byte));
+            let store = vec![Stmt::StoreByte { buffer, index, value }];
+            body.push(Stmt::For {
+                name: byte,
+                from: Expr::int(0),
+                to: bytes,
+                step: 1,
+                parallel: false,
+                body: store,
+            });
+        }
+        let axes = &context.layout.logical;
+        let names: Vec<String> = axes.iter().map(|axis| self.parts.local(&axis.name)).collect();
+        let value = self.source(&names)?;
+        let (buffer, index) = (self.parts.buffer_name(1), place(context, &names));
+        let through = Some(context.function("store"));
+        let store = Stmt::Store { buffer, index, value, through };
+        body.extend(over(axes, names, store, &symbol)?);
+        Ok(kernel(self.parts, body, vec![one]))
+    }
+
+    /// What bytes of packed elements hold where no element goes; `None` where they keep what they held.
+    fn rest_of_bytes(&self) -> Result<Option<u8>, PlanError> {
+        let Home::Layout(context) = self.to else { return Ok(Some(0)) };
+        if context.fills() {
+            let bits = fill_bits(context)?;
+            return Ok(Some(repeat_in_byte(bits, context.tensor.dtype.element_bits())));
+        }
+        Ok((!is_padded(context)).then_some(0))
+    }
+
+    /// The kernel that writes the fill value to every slot, padding or not.
+    pub(super) fn fill(&self, name: &str) -> Result<Kernel, PlanError> {
+        let context = self.to.context();
+        let mut parts = self.parts.for_destination(name);
+        let slots = Items::new(context, &context.layout.physical_elements)?;
+        let slot = parts.local("slot");
+        let fill = parts.local("fill");
+        let body = vec![
+            work_item(&slot, &slots),
+            fill_constant(context, &fill)?,
+            Stmt::Store {
+                buffer: parts.buffer_name(1),
+                index: Expr::name(&slot),
+                value: Operand::Element { name: fill },
+                through: None,
+            },
+        ];
+        Ok(kernel(parts, body, vec![slots]))
+    }
+
+    /// What an item's number counts.
+    fn item_name(&self) -> &'static str {
+        match self.to {
+            Home::Dense(_) => "element",
+            Home::Layout(_) => "slot",
+        }
+    }
+}
+
+/// The kernel with its body; without one where there is never an item.
+fn kernel(parts: Parts<'_>, body: Vec<Stmt>, range: Vec<Items>) -> Kernel {
+    let never = range.iter().any(|items| items.count == Expr::int(0));
+    let function = if never { parts.nothing() } else { parts.finish(body) };
+    Kernel { function, range }
+}
+
+/// The number of the item in a range of one axis.
+fn work_item(name: &str, items: &Items) -> Stmt {
+    let extent = items.count.clone();
+    Stmt::WorkItem { axes: vec![WorkAxis { name: name.to_owned(), extent }] }
+}

@@ -1,0 +1,195 @@
+//! Kernels: what one work item of a launch does.
+//!
+//! An item writes one piece of the destination and reads what belongs there: an element, a byte of packed elements, or
+//! a texel of an image. So no two items write the same memory, padding gets its fill on the way, and nothing has to be
+//! written twice. A layout without an inverse in closed form is the exception: an item reads one element and writes it
+//! where it belongs, and padding is filled by a kernel that runs first. Coalescing and blocking are not its business.
+
+mod find;
+mod item;
+
+use layoutc_algebra::expr::Expr as Algebra;
+use layoutc_algebra::layout::Verdict;
+
+use crate::model::{Convert, Manifest};
+use crate::plan::Context;
+use crate::plan::Naming;
+use crate::plan::image::{self, Image};
+use crate::plan::index::{buffer_bytes, count};
+use crate::plan::lower::{PlanError, lower, range};
+use crate::plan::moves::{Parts, padding_doc};
+use crate::plan::relayout::ends;
+use crate::plan::tree::{Expr, Function, ParamType, Stmt};
+
+/// A kernel and its launch range.
+#[derive(Debug, Clone)]
+pub struct Kernel {
+    /// What one work item does.
+    pub function: Function,
+    /// The items along each axis, the fastest first.
+    pub range: Vec<Items>,
+}
+
+/// How many work items there are along an axis.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Items {
+    /// Their number, over the symbols.
+    pub count: Expr,
+    /// Whether there may be none, for some values of the symbols.
+    pub may_be_none: bool,
+}
+
+impl Items {
+    fn new(context: &Context<'_>, count: &Algebra) -> Result<Self, PlanError> {
+        let symbol = |var| context.symbol(var);
+        let may_be_none = range(count, &symbol).low.is_none_or(|low| low <= 0);
+        Ok(Self { count: lower(count, &symbol)?, may_be_none })
+    }
+}
+
+/// Where a buffer or an image of the tensor is, as the move names it.
+#[derive(Clone, Copy)]
+enum Home<'a> {
+    /// The dense row-major tensor.
+    Dense(&'a Context<'a>),
+    /// The layout's own memory.
+    Layout(&'a Context<'a>),
+}
+
+/// `pack`, and before it what fills padding where pack itself cannot.
+pub(super) fn pack(context: &Context<'_>) -> Result<Vec<Kernel>, PlanError> {
+    let doc = vec![
+        "From the dense row-major tensor into its layout.".to_owned(),
+        padding_doc(context).to_owned(),
+    ];
+    let parts = Parts::new(context, "pack", ["logical", "physical"], doc);
+    let axes: Vec<usize> = (0..context.layout.logical.len()).collect();
+    Move { parts, from: Home::Dense(context), to: Home::Layout(context), axes: &axes }
+        .kernels(&context.function("fill"))
+}
+
+/// `unpack`.
+pub(super) fn unpack(context: &Context<'_>) -> Result<Vec<Kernel>, PlanError> {
+    let doc = vec!["From the layout back into the dense row-major tensor.".to_owned()];
+    let parts = Parts::new(context, "unpack", ["physical", "logical"], doc);
+    let axes: Vec<usize> = (0..context.layout.logical.len()).collect();
+    Move { parts, from: Home::Layout(context), to: Home::Dense(context), axes: &axes }.kernels("")
+}
+
+/// `<from>_to_<to>`; empty where one of the two is not there.
+///
+/// # Errors
+/// [`PlanError`] where a number leaves 64 bits or an expression nests too deep.
+pub fn convert(
+    manifest: &Manifest,
+    convert: &Convert,
+    naming: &Naming<'_>,
+) -> Result<Vec<Kernel>, PlanError> {
+    let Some((from, target)) = ends(manifest, convert)? else { return Ok(Vec::new()) };
+    let source = Context::new(from, naming);
+    let destination = Context::new(&target, naming);
+    let name = naming.tensor(&format!("{}_to_{}", from.name, target.name));
+    let doc = vec![
+        format!("From the layout of {} into that of {}.", from.name, target.name),
+        padding_doc(&destination).to_owned(),
+    ];
+    let fill = format!("{name}_fill");
+    let parts = Parts::named(&source, Some(&destination), name, [&from.name, &target.name], doc);
+    let ends = (Home::Layout(&source), Home::Layout(&destination));
+    Move { parts, from: ends.0, to: ends.1, axes: &convert.axes }.kernels(&fill)
+}
+
+/// A move of a whole tensor.
+struct Move<'a, 'n> {
+    parts: Parts<'n>,
+    from: Home<'a>,
+    to: Home<'a>,
+    /// For each axis of the source, its position in the destination.
+    axes: &'a [usize],
+}
+
+impl<'a> Home<'a> {
+    fn context(self) -> &'a Context<'a> {
+        match self {
+            Self::Dense(context) | Self::Layout(context) => context,
+        }
+    }
+
+    fn image(self) -> Result<Option<Image>, PlanError> {
+        match self {
+            Self::Dense(_) => Ok(None),
+            Self::Layout(context) => image::of(context.tensor),
+        }
+    }
+
+    /// How many elements its memory holds, padding included.
+    fn slots(self) -> Result<Algebra, PlanError> {
+        match self {
+            Self::Dense(context) => count(&context.layout.logical),
+            Self::Layout(context) => Ok(context.layout.physical_elements.clone()),
+        }
+    }
+}
+
+impl Move<'_, '_> {
+    fn kernels(mut self, fill: &str) -> Result<Vec<Kernel>, PlanError> {
+        self.images()?;
+        let to = self.to.context();
+        if let Some(image) = self.to.image()? {
+            return Ok(vec![self.texels(&image)?]);
+        }
+        let searched = matches!(self.to, Home::Layout(context) if context.layout.inverse.is_none());
+        match (searched, to.is_packed()) {
+            (true, true) => Ok(vec![self.one_item()?]),
+            (true, false) => {
+                let first = if to.fills() { Some(self.fill(fill)?) } else { None };
+                Ok(first.into_iter().chain([self.scatter()?]).collect())
+            }
+            (false, true) => {
+                let bytes = Items::new(to, &buffer_bytes(to, &self.to.slots()?)?)?;
+                Ok(vec![self.bytes(bytes)?])
+            }
+            (false, false) => {
+                let slots = Items::new(to, &self.to.slots()?)?;
+                Ok(vec![self.elements(slots)?])
+            }
+        }
+    }
+
+    /// Parameters that are images take the place of buffers.
+    fn images(&mut self) -> Result<(), PlanError> {
+        for (which, home) in [self.from, self.to].into_iter().enumerate() {
+            let Some(image) = home.image()? else { continue };
+            let element = home.context().tensor.dtype.to_string();
+            let rank = image.rank;
+            self.parts.retype(
+                which,
+                if which == 0 {
+                    ParamType::InputImage { element, rank }
+                } else {
+                    ParamType::OutputImage { element, rank }
+                },
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Whether there are slots without an element.
+fn is_padded(context: &Context<'_>) -> bool {
+    context.layout.verdict == Verdict::Padded
+}
+
+/// The bits of the fill value.
+fn fill_bits(context: &Context<'_>) -> Result<u64, PlanError> {
+    crate::fill::bits(context.tensor.dtype, context.tensor.fill).map_err(|_| PlanError::Scope)
+}
+
+/// The constant that padding gets.
+fn fill_constant(context: &Context<'_>, name: &str) -> Result<Stmt, PlanError> {
+    let dtype = context.tensor.dtype;
+    let bits = fill_bits(context)?;
+    let digits = usize::try_from(dtype.scalar_bits().div_ceil(4)).unwrap_or(16);
+    let (name, element) = (name.to_owned(), dtype.to_string());
+    Ok(Stmt::LetElement { name, element, bits: format!("{bits:0digits$x}") })
+}

@@ -1,0 +1,106 @@
+//! What a move writes before its elements: the fill value to padding, and zero to the bits of a last byte that is not
+//! full.
+
+use layoutc_algebra::expr::Expr as Algebra;
+
+use super::Context;
+use super::arith::{is_multiple, typical};
+use super::cores::{self, Cores, Loop};
+use super::index::whole_bytes;
+use super::lower::{PlanError, lower};
+use super::moves::{Parts, repeat_in_byte};
+use super::tree::{Expr, Operand, Stmt};
+
+impl Parts<'_> {
+    /// Writes what no element will: padding, and the bits of a last byte that is not full.
+    pub(super) fn prepare_destination(
+        &mut self,
+        context: &Context<'_>,
+        elements: &Algebra,
+        fills: bool,
+    ) -> Result<(), PlanError> {
+        let symbol = |var| context.symbol(var);
+        let buffer = self.buffer_name(1);
+        if elements.as_const() == Some(0) {
+            return Ok(());
+        }
+        if fills {
+            let bits = crate::fill::bits(context.tensor.dtype, context.tensor.fill);
+            let bits = bits.map_err(|_| PlanError::Scope)?;
+            let bytes = super::index::buffer_bytes(context, elements)?;
+            let cores = self.cores_for(context, &bytes);
+            if bits == 0 && cores == Cores::One {
+                let bytes = lower(&bytes, &symbol)?;
+                self.function.body.push(Stmt::Zero { buffer, bytes });
+            } else if context.is_packed() {
+                let value = repeat_in_byte(bits, context.tensor.dtype.element_bits());
+                let to = lower(&bytes, &symbol)?;
+                self.byte_loop(buffer, [Expr::int(0), to], value, cores);
+            } else {
+                let to = lower(elements, &symbol)?;
+                self.fill_loop(context, buffer, to, bits, cores);
+            }
+        } else if context.is_packed() {
+            let per_byte = i128::from(8_u8).checked_div(context.bits()).unwrap_or(1);
+            if !is_multiple(elements, per_byte, &context.layout.symbols) {
+                let (whole, all) = whole_bytes(context, elements)?;
+                let (from, to) = (lower(&whole, &symbol)?, lower(&all, &symbol)?);
+                if matches!((&from, &to), (Expr::Int { .. }, Expr::Int { .. })) {
+                    self.function.body.push(Stmt::StoreByte { buffer, index: from, value: 0 });
+                } else {
+                    self.byte_loop(buffer, [from, to], 0, Cores::One);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How many cores a loop over so many bytes of the destination uses.
+    fn cores_for(&self, context: &Context<'_>, bytes: &Algebra) -> Cores {
+        let bytes = typical(bytes, &context.layout.symbols);
+        let rounds = Loop { least: bytes, typical: bytes, apart: true };
+        match cores::choose(&[rounds], 8) {
+            Some(_) => self.cores,
+            None => Cores::One,
+        }
+    }
+
+    fn byte_loop(&mut self, buffer: String, [from, to]: [Expr; 2], value: u8, cores: Cores) {
+        let name = self.namer.name("byte");
+        let index = Expr::name(&name);
+        let body = vec![Stmt::StoreByte { buffer, index, value }];
+        let parallel = cores == Cores::All;
+        self.function.body.push(Stmt::For { name, from, to, step: 1, parallel, body });
+    }
+
+    fn fill_loop(
+        &mut self,
+        context: &Context<'_>,
+        buffer: String,
+        to: Expr,
+        bits: u64,
+        cores: Cores,
+    ) {
+        let fill = self.namer.name("fill");
+        let name = self.namer.name("slot");
+        let element = context.tensor.dtype.to_string();
+        let digits = usize::try_from(context.tensor.dtype.scalar_bits().div_ceil(4)).unwrap_or(16);
+        let bits = format!("{bits:0digits$x}");
+        self.function.body.push(Stmt::LetElement { name: fill.clone(), element, bits });
+        let body = vec![Stmt::Store {
+            buffer,
+            index: Expr::name(&name),
+            value: Operand::Element { name: fill },
+            through: None,
+        }];
+        let parallel = cores == Cores::All;
+        self.function.body.push(Stmt::For {
+            name,
+            from: Expr::int(0),
+            to,
+            step: 1,
+            parallel,
+            body,
+        });
+    }
+}

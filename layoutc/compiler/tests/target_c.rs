@@ -1,0 +1,364 @@
+//! The keys of `[target.c]`: what each adds is compiled by every compiler at hand under strict flags, and run.
+#![allow(clippy::disallowed_methods, reason = "writes sources and runs compilers")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use common::cc::{Compiler, compilers, folder};
+use layoutc_compiler::codes::Code;
+use layoutc_compiler::diagnostic::Diagnostic;
+use layoutc_compiler::{LoadError, Output, Sources, check, config, emit, seal};
+
+/// Manifests by path.
+struct Project(BTreeMap<String, String>);
+
+impl Sources for Project {
+    fn load(&self, path: &str) -> Result<String, LoadError> {
+        Ok(self.0[path].clone())
+    }
+}
+
+/// What a project gives under `[target.c]` with these keys.
+fn built(manifests: &[(&str, &str)], keys: &str) -> Result<Vec<Output>, Vec<Diagnostic>> {
+    let file = Arc::from("layoutc.toml");
+    let config = config::parse(&file, &format!("[target.c]\n{keys}")).unwrap();
+    let paths: Vec<String> = manifests.iter().map(|(path, _)| format!("layouts/{path}")).collect();
+    let texts = manifests.iter().map(|(_, text)| (*text).to_owned());
+    let project = Project(paths.iter().cloned().zip(texts).collect());
+    let checked = check(&project, &paths, &config);
+    assert!(checked.is_good(), "{:#?}", checked.diagnostics);
+    emit(&checked, &config, &BTreeMap::new())
+}
+
+/// The same, written below a folder of this name.
+fn written(name: &str, manifests: &[(&str, &str)], keys: &str) -> PathBuf {
+    let root = folder(name);
+    for output in built(manifests, keys).unwrap() {
+        let path = root.join(&output.path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        assert_eq!(seal::holds(&output.text), Some(true));
+        std::fs::write(path, output.text).unwrap();
+    }
+    root.join("c")
+}
+
+/// Compiles sources with each compiler; gives the programs of those that are run.
+fn programs(folder: &Path, name: &str, sources: &[&str], more: &[&str]) -> Vec<PathBuf> {
+    let all = compilers();
+    let compile = |(k, compiler): (usize, &Compiler)| {
+        let program = format!("{name}_{k}");
+        compiled(folder, &program, sources, more, compiler)
+    };
+    all.iter().enumerate().filter_map(compile).collect()
+}
+
+fn compiled(
+    folder: &Path,
+    program: &str,
+    sources: &[&str],
+    more: &[&str],
+    (compiler, flags, runs): &Compiler,
+) -> Option<PathBuf> {
+    let mut command = Command::new(compiler);
+    command.args(flags).args(more);
+    if *runs {
+        command.args(["-o", program]);
+    }
+    let made = command.args(sources).current_dir(folder).output().unwrap();
+    let said = String::from_utf8_lossy(&made.stderr);
+    assert!(made.status.success(), "{compiler} {flags:?} in {}:\n{said}", folder.display());
+    runs.then(|| folder.join(program))
+}
+
+fn ran(program: &Path, arguments: &[&str], threads: &str) -> String {
+    let ran = Command::new(program).args(arguments).env("OMP_NUM_THREADS", threads).output();
+    let ran = ran.unwrap();
+    let printed = String::from_utf8_lossy(&ran.stdout).into_owned();
+    let said = String::from_utf8_lossy(&ran.stderr);
+    assert!(ran.status.success(), "{}:\n{printed}{said}", program.display());
+    printed
+}
+
+/// The body of a function.
+fn body(text: &str, name: &str) -> String {
+    let (_, rest) = text.split_once(&format!("void {name}(")).unwrap();
+    rest.split_once("\n}").unwrap().0.to_owned()
+}
+
+const SMALL: &str = r#"
+symbol rows min=4 max=4096 multiple=4
+tensor texture dtype=f32 {
+    shape { n 2; h 6; w 5; c 10 }
+    layout { map "(n, h, w, c) -> (n, c // 4, h | w, c % 4)" }
+}
+tensor three dtype=f32 {
+    shape { n 3; h rows; c 10 }
+    layout { map "(n, h, c) -> (n | c // 4, h | w = c % 4)" }
+}
+tensor rotated dtype=i16 {
+    shape { h 7; w 9 }
+    layout { map "(h, w) -> (h, (w - h) % 9)" }
+}
+tensor turned dtype=u8 {
+    shape { h 5; w 12 }
+    layout { map "(h, w) -> ((4 - h) // 3, w, (4 - h) % 3)" }
+}
+tensor shifted dtype=i4 {
+    shape { h 5; w 12 }
+    layout { map "(h, w) -> ((h - 2 + 3) // 3, w ^ h % 4, (h + 1) % 3)" }
+}
+tensor one dtype=f64 {
+    shape { x 1 }
+}
+"#;
+
+const MAIN: &str = r"
+#include <stdint.h>
+#include <stdio.h>
+#include TEXTURE
+
+enum { second = TEXTURE_OFFSET(0, 0, 1 + 0, 0), row = TEXTURE_INDEX_0(1, 2, 3, 1 ? 4 : 5) };
+
+static const int64_t table[] = { TEXTURE_OFFSET(1, 5, 4, 9), THREE_OFFSET(8, 2, 7, 9), THREE_INDEX_1(8, 2, 7, 9),
+                                 ROTATED_OFFSET(6, 3), ROTATED_OFFSET(3 + 3, 2 | 1) };
+static unsigned char room[TURNED_OFFSET(4, 11) + 1];
+
+int main(void) {
+    int n = 0;
+    room[0] = 1;
+    switch (texture_index_0(1, 2, 3, 4)) {
+    case TEXTURE_INDEX_0(1, 2, 3, 4):
+        break;
+    default:
+        return 1;
+    }
+    return !(second == 4 && row == texture_index_0(1, 2, 3, 4) && sizeof room == (size_t)turned_offset(4, 11) + 1
+             && table[0] == texture_offset(1, 5, 4, 9) && table[1] == three_offset(8, 2, 7, 9)
+             && table[2] == three_index_1(8, 2, 7, 9) && table[3] == rotated_offset(6, 3) && table[4] == table[3]
+             && TEXTURE_OFFSET(n + 1, n, 2 - n, n ? 1 : 3) == texture_offset(1, 0, 2, 3));
+}
+";
+
+#[test]
+fn macros_give_what_the_functions_give_and_stand_in_initialisers() {
+    let folder = written("macros", &[("small.kdl", SMALL)], "macros = true\n");
+    for program in programs(&folder, "test", &["small_test.c", "small.c"], &[]) {
+        assert_eq!(ran(&program, &[], "1").matches(": ok").count(), 15);
+    }
+    std::fs::write(folder.join("main.c"), MAIN.replace("TEXTURE\n", "\"small.h\"\n")).unwrap();
+    for program in programs(&folder, "main", &["main.c"], &[]) {
+        ran(&program, &[], "1");
+    }
+}
+
+#[test]
+fn macros_of_32_bit_indices_compute_in_32_bits() {
+    let keys = "macros = true\nindex-type = \"int32_t\"\n";
+    let folder = written("macros32", &[("small.kdl", SMALL)], keys);
+    for program in programs(&folder, "test", &["small_test.c", "small.c"], &[]) {
+        ran(&program, &[], "1");
+    }
+}
+
+const LARGE: &str = r#"
+symbol batch min=1 max=40
+tensor rows dtype=f32 {
+    shape { n batch; h 30; w 40; c 22 }
+}
+tensor blocked dtype=f32 like=rows {
+    layout { map "(n, h, w, c) -> (n, c // 4, h, w, c % 4)"; fill 1.5 }
+}
+tensor halo dtype=u16 {
+    shape { h 400; w 400 }
+    layout { map "(h, w) -> (h + 1 : 402, w + 2 : 404)" }
+}
+tensor turned dtype=u16 like=halo {
+    layout { map "(h, w) -> (w, h)" }
+}
+tensor swizzled dtype=u16 like=halo {
+    layout { map "(h, w) -> (h, (w - h) % 400)" }
+}
+tensor nibbles dtype=i4 {
+    shape { h 601; w 1002 }
+}
+tensor nibble_blocks dtype=i4 like=nibbles {
+    layout { map "(h, w) -> (w // 4, h, w % 4)" }
+}
+tensor nibble_columns dtype=i4 like=nibbles {
+    layout { map "(h, w) -> (w, h)" }
+}
+tensor nibble_halo dtype=i4 like=nibbles {
+    layout { map "(h, w) -> (h, w + 1 : 1004)"; fill 3 }
+}
+tensor nibble_swizzle dtype=u4 {
+    shape { h 700; w 999 }
+    layout { map "(h, w) -> (h, (w - h) % 999)" }
+}
+convert rows to=blocked
+convert blocked to=rows
+convert halo to=turned
+convert turned to=swizzled
+convert nibbles to=nibble_blocks
+convert nibble_columns to=nibble_halo
+"#;
+
+#[test]
+fn moves_on_all_cores_agree_with_the_plain_definition() {
+    let folder = written("openmp", &[("large.kdl", LARGE)], "openmp = true\n");
+    let sources = ["large_test.c", "large.c"];
+    // Without OpenMP it is what other tests run.
+    programs(&folder, "serial", &sources, &[]);
+    let strict = ["-std=c99", "-pedantic-errors", "-Wall", "-Wextra", "-Wconversion", "-Werror"];
+    let gcc = ("gcc", [&strict[..], &["-O2", "-fopenmp"]].concat(), true);
+    let program = compiled(&folder, "parallel", &sources, &[], &gcc).unwrap();
+    for threads in ["1", "4", "4", "7"] {
+        assert_eq!(ran(&program, &[], threads).matches(": ok").count(), 52);
+    }
+    // Clang's OpenMP may lack its library: it compiles.
+    for (compiler, flags) in [("clang", &strict[..]), ("g++", &["-x", "c++", "-Wall", "-Werror"])] {
+        let flags = [flags, &["-fopenmp", "-fsyntax-only"]].concat();
+        compiled(&folder, "", &["large.c"], &[], &(compiler, flags, false));
+    }
+}
+
+#[test]
+fn only_loops_whose_rounds_write_different_bytes_run_on_all_cores() {
+    let outputs = built(&[("large.kdl", LARGE)], "openmp = true\n").unwrap();
+    let source = &outputs.iter().find(|output| output.path == "c/large.c").unwrap().text;
+    let loops = |name: &str| -> Vec<String> {
+        let body = body(source, name);
+        let parts = body.split("#pragma omp parallel for\n#endif\n").skip(1);
+        parts.map(|part| part.lines().next().unwrap().trim().to_owned()).collect()
+    };
+    let rows = "for (int64_t h = 0; h < 601; ++h) {";
+    assert_eq!(loops("nibbles_pack"), [""; 0], "a byte may hold elements of two rounds");
+    assert_eq!(loops("nibble_blocks_unpack"), [rows]);
+    assert_eq!(loops("nibble_columns_pack"), [""; 0], "columns have 601 elements");
+    assert_eq!(
+        loops("nibble_halo_pack"),
+        ["for (int64_t byte = 0; byte < 301702; ++byte) {", rows]
+    );
+    assert_eq!(loops("nibble_swizzle_pack"), [""; 0], "where an element goes is not known");
+    assert_eq!(loops("nibble_columns_to_nibble_halo").len(), 2);
+    assert_eq!(loops("swizzled_pack"), ["for (int64_t h = 0; h < 400; ++h) {"]);
+    assert_eq!(loops("turned_pack"), ["for (int64_t w_block = 0; w_block < 400; w_block += 32) {"]);
+    let fill = "for (int64_t slot = 0; slot < batch * 28800; ++slot) {";
+    assert_eq!(loops("blocked_pack"), [fill, "for (int64_t n = 0; n < batch; ++n) {"]);
+    assert!(!source.contains("memset"), "zero is filled in by all cores too");
+    // Without the key there is none.
+    let outputs = built(&[("large.kdl", LARGE)], "").unwrap();
+    assert!(outputs.iter().all(|output| !output.text.contains("omp")));
+}
+
+#[test]
+fn the_umbrella_header_includes_all_headers_in_order_and_compiles() {
+    let manifests = [("b.kdl", "tensor b dtype=f32 {\n    shape { n 3 }\n}\n"), ("x/a.kdl", SMALL)];
+    let folder = written("umbrella", &manifests, "umbrella-header = \"./include/all.h\"\n");
+    let text = std::fs::read_to_string(folder.join("include/all.h")).unwrap();
+    let includes: Vec<&str> = text.lines().filter(|line| line.starts_with("#include")).collect();
+    assert_eq!(includes, ["#include \"../b.h\"", "#include \"../x/a.h\""]);
+    let main = "#include \"include/all.h\"\n#include \"include/all.h\"\nint main(void) { return (int)b_offset(0) + (int)one_offset(0); }\n";
+    std::fs::write(folder.join("main.c"), main).unwrap();
+    for program in programs(&folder, "main", &["main.c"], &[]) {
+        ran(&program, &[], "1");
+    }
+}
+
+#[test]
+fn an_umbrella_header_that_is_a_manifests_own_is_refused_at_its_key() {
+    let manifests = [("all.kdl", "tensor b dtype=f32 {\n    shape { n 3 }\n}\n")];
+    for name in ["all.h", "./ALL.h"] {
+        let keys = format!("umbrella-header = \"{name}\"\n");
+        let faults = built(&manifests, &keys).unwrap_err();
+        assert_eq!(faults.len(), 1);
+        assert_eq!(faults[0].code, Code::OutputCollision);
+        let message = "two outputs would be one file: the umbrella header and `c/all.h`";
+        assert_eq!(faults[0].message, message);
+        let text = format!("[target.c]\n{keys}");
+        let place = &faults[0].labels[0].place;
+        assert_eq!(&text[place.start..place.end], format!("\"{name}\""));
+    }
+    assert!(built(&manifests, "umbrella-header = \"all.hpp\"\n").is_ok());
+}
+
+#[test]
+fn the_bench_times_every_routine_and_skips_what_is_too_large() {
+    let text = format!(
+        "{SMALL}
+tensor empty dtype=f32 {{
+    shape {{ n 0 }}
+}}
+tensor huge dtype=f32 {{
+    shape {{ n 65536; m 65536 }}
+}}
+tensor copy dtype=f32 like=texture {{
+    layout {{ order n c h w }}
+}}
+convert texture to=copy
+"
+    );
+    let folder = written("bench", &[("a.kdl", &text)], "emit = [\"bench\"]\n");
+    for (compiler, program) in
+        programs(&folder, "bench", &["a_bench.c", "a.c"], &[]).iter().enumerate()
+    {
+        let printed = ran(program, &["0.001"], "1");
+        let lines: Vec<&str> = printed.lines().collect();
+        assert_eq!(lines.len(), 20, "{compiler}: {printed}");
+        assert!(lines[3].starts_with("three_pack at rows = 4096 "), "{printed}");
+        assert!(lines[3].contains(" 0.47 ") && lines[3].ends_with('%'), "{printed}");
+        assert!(lines[13].ends_with("not run: it has no elements"), "{printed}");
+        let huge = "not run: a buffer of 17179869184 bytes, the most are 1073741824";
+        assert!(lines[15].ends_with(huge), "{printed}");
+        assert!(lines[19].starts_with("texture_to_copy "), "{printed}");
+    }
+    let named = ["a.h", "a.c", "a_bench.c"].map(|name| format!("c/{name}"));
+    let outputs = built(&[("a.kdl", &text)], "emit = [\"bench\"]\n").unwrap();
+    assert_eq!(outputs.into_iter().map(|output| output.path).collect::<Vec<_>>(), named);
+}
+
+/// Runs the test program of a source under gcc's race detector, neighbouring rounds on different threads; gives how
+/// many races it saw. `None` where gcc has no such detector.
+fn races(folder: &Path, name: &str, source: &str) -> Option<usize> {
+    let by_turns = source.replace("omp parallel for", "omp parallel for schedule(static, 1)");
+    std::fs::write(folder.join(format!("{name}.c")), by_turns).unwrap();
+    let gcc = |arguments: &[&str]| {
+        let mut command = Command::new("gcc");
+        command.args(["-O1", "-g", "-fsanitize=thread"]).args(arguments).current_dir(folder);
+        command.output().is_ok_and(|made| made.status.success())
+    };
+    let threads = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/openmp.c");
+    let object = format!("{name}.o");
+    let made = gcc(&["-fopenmp", "-c", &format!("{name}.c")])
+        && gcc(&["-pthread", "-o", name, &object, "large_test.c", threads]);
+    assert!(made || std::env::var("CI").is_err(), "gcc has no race detector");
+    let ran = made.then(|| Command::new(folder.join(name)).output().unwrap())?;
+    let (said, printed) = (ran.stderr, String::from_utf8_lossy(&ran.stdout).into_owned());
+    assert!(printed.contains(": ok"), "{printed}");
+    Some(String::from_utf8_lossy(&said).matches("WARNING: ThreadSanitizer: data race").count())
+}
+
+#[test]
+fn a_race_detector_sees_no_race_and_sees_one_where_a_loop_is_marked_by_hand() {
+    // Where elements share bytes.
+    let (_, packed) = LARGE.split_once("tensor nibbles").unwrap();
+    let others = |line: &&str| {
+        !["rows", "halo", "blocked", "turned"]
+            .iter()
+            .any(|name| line.starts_with(&format!("convert {name} ")))
+    };
+    let packed: Vec<&str> = packed.lines().filter(others).collect();
+    let manifest = format!("tensor nibbles{}", packed.join("\n"));
+    let folder = written("races", &[("large.kdl", &manifest)], "openmp = true\n");
+    let source = std::fs::read_to_string(folder.join("large.c")).unwrap();
+    let Some(found) = races(&folder, "as_it_is", &source) else { return };
+    assert_eq!(found, 0);
+    let (before, after) = source.split_once("void nibbles_pack(").unwrap();
+    let marked = after.replacen("    for (", "#pragma omp parallel for\n    for (", 1);
+    let marked = format!("{before}void nibbles_pack({marked}");
+    assert_ne!(races(&folder, "by_hand", &marked), Some(0));
+}
