@@ -15,13 +15,15 @@ pub(crate) struct Console {
     pub(crate) quiet: bool,
     /// Whether more is told.
     pub(crate) verbose: bool,
+    /// The command that was typed.
+    pub(crate) command: &'static str,
     out: BufWriter<Stdout>,
     failure: Option<io::Error>,
 }
 
 impl Console {
-    /// The console that the arguments ask for.
-    pub(crate) fn new(common: &Common) -> Self {
+    /// The console that the arguments of a command ask for.
+    pub(crate) fn new(common: &Common, command: &'static str) -> Self {
         let color = match common.color {
             Color::Always => true,
             Color::Never => false,
@@ -35,6 +37,7 @@ impl Console {
             color,
             quiet: common.quiet,
             verbose: common.verbose,
+            command,
             out: BufWriter::new(io::stdout()),
             failure: None,
         }

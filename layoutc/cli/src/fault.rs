@@ -13,6 +13,8 @@ use crate::project::seen;
 pub(crate) enum Fault {
     /// The command line is at fault: one line. Exit 2.
     Usage(String),
+    /// No path was given, and no project is here. Exit 2.
+    NoProject,
     /// The input is at fault. Exit 1.
     Input(Vec<Diagnostic>),
     /// The machine is at fault. Exit 3.

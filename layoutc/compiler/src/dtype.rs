@@ -60,6 +60,52 @@ pub const SCALARS: &[(Scalar, &str, u32)] = &[
     (Scalar::C128, "c128", 128),
 ];
 
+/// What other languages and tools call scalar types, in lower case and without the `_t` of C.
+const ALIASES: &[(&str, Scalar)] = &[
+    ("double", Scalar::F64),
+    ("float64", Scalar::F64),
+    ("fp64", Scalar::F64),
+    ("float", Scalar::F32),
+    ("float32", Scalar::F32),
+    ("fp32", Scalar::F32),
+    ("single", Scalar::F32),
+    ("half", Scalar::F16),
+    ("float16", Scalar::F16),
+    ("fp16", Scalar::F16),
+    ("bfloat", Scalar::Bf16),
+    ("bfloat16", Scalar::Bf16),
+    ("float8_e4m3fn", Scalar::F8e4m3fn),
+    ("float8_e5m2", Scalar::F8e5m2),
+    ("float8_e8m0fnu", Scalar::F8e8m0fnu),
+    ("float4_e2m1fn", Scalar::F4e2m1fn),
+    ("int64", Scalar::I64),
+    ("long", Scalar::I64),
+    ("int32", Scalar::I32),
+    ("int", Scalar::I32),
+    ("int16", Scalar::I16),
+    ("short", Scalar::I16),
+    ("int8", Scalar::I8),
+    ("char", Scalar::I8),
+    ("int4", Scalar::I4),
+    ("int2", Scalar::I2),
+    ("uint64", Scalar::U64),
+    ("ulong", Scalar::U64),
+    ("uint32", Scalar::U32),
+    ("uint", Scalar::U32),
+    ("uint16", Scalar::U16),
+    ("ushort", Scalar::U16),
+    ("uint8", Scalar::U8),
+    ("uchar", Scalar::U8),
+    ("byte", Scalar::U8),
+    ("uint4", Scalar::U4),
+    ("uint2", Scalar::U2),
+    ("uint1", Scalar::U1),
+    ("bit", Scalar::U1),
+    ("boolean", Scalar::Bool),
+    ("complex64", Scalar::C64),
+    ("complex128", Scalar::C128),
+];
+
 /// The lane counts that a vector type may have.
 pub const LANES: &[u32] = &[2, 3, 4, 8, 16];
 
@@ -86,6 +132,21 @@ impl Dtype {
         (dtype.scalar_bits() >= 8).then_some(dtype)
     }
 
+    /// The type that other languages and tools call `name`: `float32`, `half`, `uint8_t`; `float4` of OpenCL and CUDA is
+    /// `f32x4`.
+    pub fn called_elsewhere(name: &str) -> Option<Self> {
+        let name = name.to_ascii_lowercase();
+        let name = name.strip_suffix("_t").unwrap_or(&name);
+        let scalar = |name: &str| ALIASES.iter().find(|row| row.0 == name).map(|row| row.1);
+        if let Some(scalar) = scalar(name) {
+            return Some(Self { scalar, lanes: 1 });
+        }
+        let base = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        let lanes =
+            *LANES.iter().find(|lanes| name.strip_prefix(base) == Some(&lanes.to_string()))?;
+        Some(Self { scalar: scalar(base)?, lanes })
+    }
+
     /// Bits of one scalar.
     pub fn scalar_bits(self) -> u32 {
         SCALARS.iter().find(|row| row.0 == self.scalar).map_or(0, |row| row.2)
@@ -101,5 +162,32 @@ impl fmt::Display for Dtype {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = SCALARS.iter().find(|row| row.0 == self.scalar).map_or("", |row| row.1);
         if self.lanes == 1 { f.write_str(name) } else { write!(f, "{name}x{}", self.lanes) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_names_of_other_languages_lead_to_ours() {
+        let ours = |name: &str| Dtype::called_elsewhere(name).map(|dtype| dtype.to_string());
+        for (name, wanted) in [
+            ("float", "f32"),
+            ("Float32", "f32"),
+            ("half", "f16"),
+            ("fp16", "f16"),
+            ("bfloat16", "bf16"),
+            ("int8", "i8"),
+            ("uint8_t", "u8"),
+            ("complex64", "c64"),
+            ("float4", "f32x4"),
+            ("uchar16", "u8x16"),
+        ] {
+            assert_eq!(ours(name).as_deref(), Some(wanted), "{name}");
+        }
+        for name in ["", "_t", "string", "float5", "4", "f32"] {
+            assert_eq!(ours(name), None, "{name}");
+        }
     }
 }

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use crate::model::{Memory, Tensor};
 use crate::wording::{self, variable};
 
-/// The object of `inspect --format json`. Extents and counts that depend on symbols are strings.
-pub fn tensor_json(tensor: &Tensor) -> Value {
+/// The object of `inspect --format json`, of a tensor in `file`. Extents and counts that depend on symbols are strings.
+pub fn tensor_json(tensor: &Tensor, file: &str) -> Value {
     let layout = &tensor.layout;
     let text = |expr: &Expr| wording::expr(expr, layout);
     let number = |expr: &Expr| number(expr, &text);
@@ -23,7 +23,7 @@ pub fn tensor_json(tensor: &Tensor) -> Value {
     json!({
         "kind": "tensor",
         "name": tensor.name,
-        "file": tensor.file,
+        "file": file,
         "dtype": tensor.dtype.to_string(),
         "element_bits": tensor.dtype.element_bits(),
         "axes": axes(&layout.logical),
@@ -89,7 +89,7 @@ fn memory(memory: Memory) -> &'static str {
 }
 
 /// The same for people: one fact a line.
-pub fn tensor_text(tensor: &Tensor) -> String {
+pub fn tensor_text(tensor: &Tensor, file: &str) -> String {
     let layout = &tensor.layout;
     let text = |expr: &Expr| wording::expr(expr, layout);
     let shape = |axes: &[Axis]| {
@@ -135,7 +135,7 @@ pub fn tensor_text(tensor: &Tensor) -> String {
     lines
         .push(("bytes", format!("{}, aligned to {}", text(&counts.bytes), layout.alignment_bytes)));
     lines.push(("memory", memory(tensor.memory).to_string()));
-    let mut out = format!("{} ({}, {})\n", tensor.name, tensor.dtype, tensor.file);
+    let mut out = format!("{} ({}, {file})\n", tensor.name, tensor.dtype);
     for (name, value) in lines {
         out.push_str(&format!("  {name:<15} {value}\n"));
     }

@@ -55,7 +55,8 @@ pub fn emit(
     config: &Config,
     templates: &BTreeMap<String, String>,
 ) -> Result<Vec<Output>, Vec<Diagnostic>> {
-    let templates = Templates { user: templates.clone() };
+    let folder = config.project.templates_dir.clone();
+    let templates = Templates { user: templates.clone(), folder };
     let common = common_folder(&config.project.sources);
     let targets = targets(config);
     let jobs: Vec<_> = targets

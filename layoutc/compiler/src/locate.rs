@@ -20,6 +20,14 @@ pub struct Location {
     pub offset: i128,
 }
 
+fn coordinates(count: usize) -> String {
+    if count == 1 { "1 coordinate".to_owned() } else { format!("{count} coordinates") }
+}
+
+fn counted_axes(count: usize) -> String {
+    if count == 1 { "1 axis".to_owned() } else { format!("{count} axes") }
+}
+
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum LocateError {
@@ -44,7 +52,7 @@ pub enum LocateError {
         multiple: i128,
     },
     /// Another number of coordinates than axes.
-    #[error("{given} coordinates for {axes} axes: {names}")]
+    #[error("{} for {}: {names}", coordinates(*given), counted_axes(*axes))]
     Rank {
         /// How many were given.
         given: usize,

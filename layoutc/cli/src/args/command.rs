@@ -57,6 +57,26 @@ An empty line (or an empty argument) is the coordinate of a tensor of rank 0.")]
     Other(Vec<OsString>),
 }
 
+impl Command {
+    /// The word that is typed for it.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Command::Init(_) => "init",
+            Command::New(_) => "new",
+            Command::Check { .. } => "check",
+            Command::Build(_) => "build",
+            Command::Watch(_) => "watch",
+            Command::Clean(_) => "clean",
+            Command::Inspect { .. } => "inspect",
+            Command::Index(_) => "index",
+            Command::Outputs(_) => "outputs",
+            Command::Templates { .. } => "templates",
+            Command::Explain { .. } => "explain",
+            Command::Other(_) => "",
+        }
+    }
+}
+
 /// Which outputs a command is about, and where they are.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Select {

@@ -12,7 +12,7 @@ use crate::console::write_plainly;
 
 pub(crate) use command::{Build, Clean, Command, Index, Outputs, Select, Templates, Watch};
 
-/// Proven tensor layouts: manifests in, C out.
+/// Proven tensor layouts: manifests in; C, OpenCL and CUDA out.
 #[derive(Debug, Parser)]
 #[command(name = "layoutc", version, max_term_width = 100, disable_help_subcommand = true)]
 #[command(after_help = "\
@@ -38,7 +38,7 @@ pub(crate) struct Common {
     /// Say nothing but errors and warnings
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
-    /// Say more: unchanged outputs, the projects found
+    /// Say more: the folder of each project and its manifests, and all unchanged outputs
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
 }

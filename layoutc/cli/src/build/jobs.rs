@@ -1,11 +1,14 @@
 //! The outputs of a project and where they go.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use layoutc_compiler::codes::Code;
+use layoutc_compiler::emit::Templates;
+use layoutc_compiler::emit::language::Language;
+use layoutc_compiler::nearest::nearest;
 use layoutc_compiler::{Output, emit};
 
 use crate::args::Select;
@@ -15,7 +18,7 @@ use crate::output::{Plan, Strictness, Sweep};
 use crate::project::files::Unread;
 use crate::project::paths::{is_below, slashed};
 use crate::project::reads::Reads;
-use crate::project::{Project, files, seen, walk};
+use crate::project::{CONFIG, Project, files, seen, walk};
 use crate::session::{Session, localized};
 
 /// One project's outputs and where they go.
@@ -56,13 +59,19 @@ pub(crate) fn emit_all(
             // It would lack the headers of manifests that were not asked for.
             c.umbrella_header = None;
         }
-        match emit(checked, &config, &templates) {
+        let templates = Templates { user: templates, folder: config.project.templates_dir.clone() };
+        match emit(checked, &config, &templates.user) {
             Ok(outputs) => {
                 let job = job(select, project, outputs)?;
                 reads.written.insert(job.root.clone());
                 jobs.push(job);
             }
             Err(diagnostics) => {
+                for label in diagnostics.iter().flat_map(|d| &d.labels) {
+                    if let Some(text) = templates.text_at(&label.place.file) {
+                        session.report.text(project.shown(&label.place.file), Arc::from(text));
+                    }
+                }
                 session.report.add(diagnostics.iter().map(|d| localized(d, project)));
             }
         }
@@ -71,7 +80,7 @@ pub(crate) fn emit_all(
 }
 
 fn job(select: &Select, project: &Project, mut outputs: Vec<Output>) -> Result<Job, Fault> {
-    known_targets(&select.target, &outputs)?;
+    known_targets(&select.target, project)?;
     if !select.target.is_empty() {
         outputs.retain(|output| select.target.iter().any(|asked| asked == target_of(output)));
     }
@@ -94,16 +103,19 @@ fn target_of(output: &Output) -> &str {
     output.path.split('/').next().unwrap_or_default()
 }
 
-fn known_targets(asked: &[String], outputs: &[Output]) -> Result<(), Fault> {
-    let mut known: BTreeSet<&str> = outputs.iter().map(target_of).collect();
-    known.insert("c");
-    match asked.iter().find(|target| !known.contains(target.as_str())) {
-        None => Ok(()),
-        Some(target) => {
-            let known = known.into_iter().collect::<Vec<_>>().join("`, `");
-            Err(Fault::Usage(format!("there is no target `{target}`; there is `{known}`")))
-        }
-    }
+fn known_targets(asked: &[String], project: &Project) -> Result<(), Fault> {
+    let known = project.config.target.names();
+    let Some(target) = asked.iter().find(|target| !known.contains(&target.as_str())) else {
+        return Ok(());
+    };
+    let hint = if Language::find(target).is_some() {
+        format!("add `[target.{target}]` to {CONFIG}")
+    } else if let Some(near) = nearest(target, known.iter().copied()) {
+        format!("did you mean `{near}`?")
+    } else {
+        format!("there is `{}`", known.join("`, `"))
+    };
+    Err(Fault::Usage(format!("there is no target `{target}` in this project; {hint}")))
 }
 
 /// The project's output folder: below its root, also when links are followed.

@@ -38,8 +38,7 @@ pub(crate) fn run(args: &Index, console: &mut Console) -> Result<Ending, Fault> 
             return Ok(Ending::Bad);
         }
         let names: Vec<&str> = session.tensors().map(|(_, t)| t.name.as_str()).collect();
-        let near = nearest(&args.tensor, names);
-        return Err(Fault::Usage(unknown_tensor(&args.tensor, near)));
+        return Err(Fault::Usage(unknown_tensor(&args.tensor, &names)));
     };
     let symbols = symbols(&args.set, tensor)?;
     let asking = Asking { tensor, symbols, inverse: args.inverse };
@@ -114,6 +113,7 @@ impl Asking<'_> {
             start: 0,
             end: text.len(),
             message: error.to_string(),
+            help: None,
         };
         if self.inverse {
             let owner = locate::owner(self.tensor, &self.symbols, &index).map_err(place)?;
@@ -164,6 +164,7 @@ struct Wrong {
     start: usize,
     end: usize,
     message: String,
+    help: Option<String>,
 }
 
 /// The integers of `1, -2,3`; none of an empty text.
@@ -182,11 +183,19 @@ fn coordinate(text: &str) -> Result<Vec<i128>, Wrong> {
                 "" => "an index is missing".to_owned(),
                 _ => format!("`{word}` is not an index"),
             };
-            return Err(Wrong { start: at, end: at + word.len(), message });
+            let help = apart(text).map(|meant| format!("write `{meant}`"));
+            return Err(Wrong { start: at, end: at + word.len(), message, help });
         };
         index.push(value);
     }
     Ok(index)
+}
+
+/// The indices of `1 2`, parted by commas as they should be.
+fn apart(text: &str) -> Option<String> {
+    let words: Vec<&str> = text.split([' ', '\t', ',']).filter(|word| !word.is_empty()).collect();
+    let is_index = |word: &&str| word.parse::<i128>().is_ok();
+    (words.len() > 1 && words.iter().all(is_index)).then(|| words.join(","))
 }
 
 /// The faults so far. For people they are printed as they come; for programs after the results.
@@ -216,7 +225,8 @@ impl Answers {
         let first = source.first_byte;
         let place = Place::new(&Arc::from(name), first + wrong.start..first + wrong.end);
         let message = wrong.message.as_str();
-        let diagnostic = Diagnostic::error(Code::ShapeCoordinate, message, place, "");
+        let mut diagnostic = Diagnostic::error(Code::ShapeCoordinate, message, place, "");
+        diagnostic.help.extend(wrong.help.clone());
         let lookup = |_: &str| Some(source);
         match console.format {
             Format::Json => self.objects.push(json_report::render(&diagnostic, &lookup)),
@@ -270,7 +280,7 @@ fn each_line(
         let source = Source { text, first_line: number, first_byte: byte };
         let good = if end > read {
             let message = "the line is too long for a coordinate".to_owned();
-            Err(Wrong { start: 0, end: text.len(), message })
+            Err(Wrong { start: 0, end: text.len(), message, help: None })
         } else {
             Ok(text)
         };

@@ -31,13 +31,14 @@ pub(crate) fn run(
     let tensors = all.iter().filter(|(_, tensor)| asked(tensor));
     match console.format {
         Format::Json => {
-            let tensors: Vec<Value> = tensors.map(|(file, tensor)| object(tensor, file)).collect();
+            let tensors: Vec<Value> =
+                tensors.map(|(file, tensor)| tensor_json(tensor, file)).collect();
             console.result(&format!("{}\n", json!({ "version": 1, "tensors": tensors })));
         }
         Format::Text => {
-            for (k, (_, tensor)) in tensors.enumerate() {
+            for (k, (file, tensor)) in tensors.enumerate() {
                 let gap = if k > 0 { "\n" } else { "" };
-                console.result(&format!("{gap}{}\n", tensor_text(tensor).trim_end()));
+                console.result(&format!("{gap}{}\n", tensor_text(tensor, file).trim_end()));
             }
         }
     }
@@ -45,22 +46,27 @@ pub(crate) fn run(
     Ok(ending)
 }
 
-fn object(tensor: &Tensor, file: &str) -> Value {
-    let mut object = tensor_json(tensor);
-    object["file"] = Value::from(file);
-    object
-}
-
 fn known(name: &str, all: &[(String, &Tensor)]) -> Result<(), Fault> {
     if all.iter().any(|(_, tensor)| tensor.name == name) {
         return Ok(());
     }
-    let near = nearest(name, all.iter().map(|(_, tensor)| tensor.name.as_str()));
-    Err(Fault::Usage(unknown_tensor(name, near)))
+    let names: Vec<&str> = all.iter().map(|(_, tensor)| tensor.name.as_str()).collect();
+    Err(Fault::Usage(unknown_tensor(name, &names)))
 }
 
-/// There is no such tensor, but maybe another was meant.
-pub(crate) fn unknown_tensor(name: &str, near: Option<&str>) -> String {
-    let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+/// The most tensors that a fault lists.
+const LISTED: usize = 12;
+
+/// There is no such tensor: the one that was meant, else those that there are.
+pub(crate) fn unknown_tensor(name: &str, known: &[&str]) -> String {
+    let hint = match nearest(name, known.iter().copied()) {
+        Some(near) => format!("; did you mean `{near}`?"),
+        None if known.is_empty() => String::new(),
+        None => {
+            let more = if known.len() > LISTED { ", …" } else { "" };
+            let listed: Vec<&str> = known.iter().take(LISTED).copied().collect();
+            format!("; there is `{}`{more}", listed.join("`, `"))
+        }
+    };
     format!("there is no tensor `{name}`{hint}")
 }

@@ -16,6 +16,7 @@ use std::process::ExitCode;
 use crate::args::{Args, Command};
 use crate::console::{Console, write_plainly};
 use crate::fault::{Fault, plain};
+use crate::project::CONFIG;
 use crate::report::{Report, escape};
 use crate::watch::INTERRUPTED;
 
@@ -38,7 +39,7 @@ impl Ending {
 
 /// Runs the command that was typed; gives its exit code.
 pub(crate) fn run(args: &Args) -> ExitCode {
-    let mut console = Console::new(&args.common);
+    let mut console = Console::new(&args.common, args.command.name());
     let ended = match &args.command {
         Command::Check { paths } => check::run(paths, &mut console),
         Command::Build(build) => build::run(build, &mut console),
@@ -69,12 +70,25 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     }
 }
 
+/// No project is here: what may be typed instead.
+fn no_project(command: &str) -> String {
+    let way = match command {
+        "templates" => "`layoutc init` makes a project of this folder".to_owned(),
+        _ => format!("name a manifest, as in `layoutc {command} a.kdl`"),
+    };
+    format!("there is no {CONFIG} here or in a folder above; {way}")
+}
+
 /// Prints a fault; gives its exit code.
 pub(crate) fn tell(fault: &Fault, console: &mut Console) -> u8 {
     let mut report = Report::default();
     let code = match fault {
         Fault::Usage(line) => {
             console.remark(&format!("error: {}\n", escape(line)));
+            return 2;
+        }
+        Fault::NoProject => {
+            console.remark(&format!("error: {}\n", no_project(console.command)));
             return 2;
         }
         Fault::Input(diagnostics) => {

@@ -63,6 +63,7 @@ impl Folder {
             Fault::Input(diagnostics) => diagnostics.iter().map(|d| d.code).collect(),
             Fault::Machine(diagnostic) => vec![diagnostic.code],
             Fault::Usage(line) => panic!("{line}"),
+            Fault::NoProject => panic!("no project"),
         };
         let plan = Plan::new(&self.root(), outputs.collect(), how, sweep).map_err(codes)?;
         let lock = lock(&self.root(), || panic!("nobody holds it")).map_err(codes)?;

@@ -123,9 +123,7 @@ impl Found {
     fn here(&mut self, report: &mut Report) -> Result<(), Fault> {
         let here = env::current_dir().map_err(|e| Fault::io("find", Path::new("."), &e))?;
         let Some(root) = root_of(&here)? else {
-            return Err(Fault::Usage(format!(
-                "there is no {CONFIG} here or in a folder above; name a manifest, as in `layoutc check a.kdl`"
-            )));
+            return Err(Fault::NoProject);
         };
         if self.config(&root, report)? {
             self.sources(&root, &root, Path::new(""))?;

@@ -36,7 +36,7 @@ enum Padding {
 impl Row {
     /// What a build says of `tensor`, which stands in `file`.
     pub(crate) fn new(tensor: &Tensor, file: &str) -> Self {
-        Self::from_json(&tensor_json(tensor), file)
+        Self::from_json(&tensor_json(tensor, file), file)
     }
 
     fn from_json(value: &Value, file: &str) -> Self {

@@ -128,7 +128,9 @@ impl Watching<'_> {
         self.arm();
         let mut reads = Reads::default();
         match self.build(&mut reads) {
-            (Err(fault @ (Fault::Usage(_) | Fault::Machine(_))), _) => return Err(fault),
+            (Err(fault @ (Fault::Usage(_) | Fault::NoProject | Fault::Machine(_))), _) => {
+                return Err(fault);
+            }
             (built, took) => self.tell(&[], &built, took),
         }
         self.known = look.into_known(&self.known, reads);

@@ -49,7 +49,7 @@ impl Outcome {
         let report = match built {
             Ok(built) => &built.session.report,
             Err(Fault::Machine(_)) => return Outcome::Failed,
-            Err(Fault::Input(_) | Fault::Usage(_)) => return Outcome::Bad,
+            Err(Fault::Input(_) | Fault::Usage(_) | Fault::NoProject) => return Outcome::Bad,
         };
         if !report.has_errors() {
             Outcome::Good
@@ -77,7 +77,7 @@ impl Status {
                 (report.count(Severity::Error), report.count(Severity::Warning))
             }
             Err(Fault::Input(diagnostics)) => (diagnostics.len(), 0),
-            Err(Fault::Usage(_) | Fault::Machine(_)) => (1, 0),
+            Err(Fault::Usage(_) | Fault::NoProject | Fault::Machine(_)) => (1, 0),
         };
         let stages = built.as_ref().ok().filter(|_| args.build.timings).map(|b| &b.stages);
         match console.format {

@@ -273,3 +273,42 @@ fn options_of_later_releases_say_so() {
         }
     }
 }
+
+#[test]
+fn a_target_that_the_project_lacks_is_to_be_added_and_another_word_gets_the_nearest() {
+    let world =
+        World::new(&[("layoutc.toml", "[target.c]\n[target.cuda]\n"), ("layouts/a.kdl", BLOCKED)]);
+    for (asked, hint) in [
+        ("opencl", "add `[target.opencl]` to layoutc.toml"),
+        ("cuad", "did you mean `cuda`?"),
+        ("rust", "there is `c`, `cuda`"),
+    ] {
+        let line = format!("error: there is no target `{asked}` in this project; {hint}\n");
+        let ran = world.run(&["build", "--target", asked]);
+        assert_eq!(ran.refused(), (Some(2), line.as_str()));
+    }
+}
+
+#[test]
+fn a_template_at_fault_is_shown_where_it_lies() {
+    let world = World::new(&[
+        ("p/layoutc.toml", "[project]\ntemplates-dir = \"own\"\n"),
+        ("p/layouts/a.kdl", BLOCKED),
+        ("p/own/c/header.h.j2", "one\ntwo {{ tensors[0].nothing }}\n"),
+    ]);
+    let ran = world.run(&["build", "p"]);
+    assert_eq!(
+        ran.refused(),
+        (
+            Some(1),
+            "\
+error[template::undefined]: template `c/header.h.j2`: `tensors[0].nothing` is undefined
+  ┌─ p/own/c/header.h.j2:2:15
+  │ two {{ tensors[0].nothing }}
+  │               ^^^^^^^^^^^
+
+1 error
+"
+        )
+    );
+}

@@ -130,3 +130,37 @@ fn an_unknown_tensor_and_a_folder_are_the_command_lines_fault() {
     assert_eq!(ran.refused(), (Some(2), line));
     assert_eq!(world.run(&["index", ".", "t", "0,0"]).code, Some(2));
 }
+
+#[test]
+fn an_unknown_tensor_without_a_near_one_gets_all() {
+    let both = format!("{BLOCKED}{}", BLOCKED.replace("tensor t", "tensor weights"));
+    let world = World::new(&[("a.kdl", &both)]);
+    let line = "error: there is no tensor `image`; there is `t`, `weights`\n";
+    assert_eq!(world.run(&["index", "a.kdl", "image", "0,0"]).refused(), (Some(2), line));
+    let inspected = world.run(&["inspect", "a.kdl", "--tensor", "image"]);
+    assert_eq!(inspected.refused(), (Some(2), line));
+}
+
+#[test]
+fn one_coordinate_is_one_and_blanks_between_indices_become_commas() {
+    let world = World::new(&[("a.kdl", BLOCKED)]);
+    let ran = world.run(&["index", "a.kdl", "t", "1"]);
+    let line = "error[shape::coordinate]: 1 coordinate for 2 axes: h, w\n";
+    assert!(ran.err.starts_with(line), "{}", ran.err);
+    let ran = world.run(&["index", "a.kdl", "t", "1 2"]);
+    assert_eq!(
+        ran.refused(),
+        (
+            Some(1),
+            "\
+error[shape::coordinate]: `1 2` is not an index
+  ┌─ <coordinate 1>:1:1
+  │ 1 2
+  │ ^^^
+  = help: write `1,2`
+
+1 error
+"
+        )
+    );
+}

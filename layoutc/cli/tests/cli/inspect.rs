@@ -30,3 +30,13 @@ fn inspect_takes_the_name_of_a_tensor() {
     let line = "error: there is no tensor `wieghts`; did you mean `weights`?\n";
     assert_eq!(ran.refused(), (Some(2), line));
 }
+
+#[test]
+fn a_tensor_names_its_file_as_it_was_given() {
+    let world = World::new(&[("layouts/a.kdl", BLOCKED)]);
+    for path in ["layouts/a.kdl", "./layouts/a.kdl"] {
+        let ran = world.run(&["inspect", path]);
+        let first = format!("t (f32, {path})");
+        assert_eq!(ran.good().lines().next(), Some(first.as_str()));
+    }
+}

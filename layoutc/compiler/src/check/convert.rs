@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::scope::suggestion;
+use super::scope::nearest_or_all;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::manifest::syntax::{ConvertItem, Kind, Manifest, Name};
@@ -48,8 +48,9 @@ fn one(
             let message = format!("there is no tensor `{}`", name.value);
             let place = Place::new(file, name.span.clone());
             let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
-            let known = syntax.tensors.iter().map(|tensor| tensor.name.value.as_str());
-            error.help.extend(suggestion(&name.value, known));
+            let known: Vec<&str> =
+                syntax.tensors.iter().map(|tensor| tensor.name.value.as_str()).collect();
+            error.help.extend(nearest_or_all(&name.value, "tensors", &known));
             return Err(error);
         }
         Ok(tensors.iter().position(|tensor| tensor.name == name.value))

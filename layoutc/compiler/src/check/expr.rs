@@ -31,6 +31,19 @@ pub(super) fn constant(
     })
 }
 
+/// Adds to the names that nothing declares how they are declared, unless another name was meant.
+pub(super) fn declare_first(mut faults: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    for fault in faults.iter_mut().filter(|fault| fault.code == Code::NameUnknown) {
+        let name = fault.message.split('`').nth(1).unwrap_or_default();
+        if fault.help.iter().all(|help| !help.starts_with("did you mean")) {
+            fault.help.push(format!(
+                "declare it above: `const {name} 16`, or `symbol {name} max=4096` if it is known only at run time"
+            ));
+        }
+    }
+    faults
+}
+
 /// The place of bytes of a text.
 pub(super) fn place_in(text: &Text, span: &parse::Span, file: &Arc<str>) -> Place {
     Place::new(file, text.span.start + span.start..text.span.start + span.end)

@@ -13,54 +13,60 @@ use crate::manifest::syntax::PaddingRule;
 use crate::model::Tensor;
 use crate::wording;
 
-/// Warnings about a tensor's padding, or the error that it has any.
+/// How a layout's padding comes about.
+#[derive(Debug)]
+pub(super) struct Padding {
+    /// Whether steps explain it: they are there for padding, or round up.
+    pub(super) is_explained: bool,
+    /// The last step that made slots.
+    pub(super) grown: Option<Place>,
+}
+
+/// A warning about a tensor's padding, or the error that it has any.
 pub(super) fn check(
     tensor: &Tensor,
     rule: Option<&(PaddingRule, Place)>,
-    explained: bool,
+    padding: &Padding,
     warn_above: f64,
 ) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
     let layout = &tensor.layout;
     if layout.verdict == Verdict::Bijective {
         return Ok(Vec::new());
     }
+    // A step of a transform says nothing about this layout alone.
+    let whole = &tensor.places.layout;
+    let inside = |place: &&Place| {
+        place.file == whole.file && whole.start <= place.start && place.end <= whole.end
+    };
+    let place = padding.grown.as_ref().filter(inside).unwrap_or(whole).clone();
     let figure = figure(layout);
-    if let Some((PaddingRule::Forbid, place)) = rule {
-        let message = format!("`{}` has padding, and none is allowed", tensor.name);
-        let error =
-            Diagnostic::error(Code::PaddingForbidden, message, place.clone(), "forbidden here");
-        return Err(vec![error.also(tensor.places.layout.clone(), "padded here").note(figure)]);
+    match rule {
+        Some((PaddingRule::Allow, _)) => return Ok(Vec::new()),
+        Some((PaddingRule::Forbid, rule)) => {
+            let message = format!("`{}` has padding, and none is allowed", tensor.name);
+            let error =
+                Diagnostic::error(Code::PaddingForbidden, message, rule.clone(), "forbidden here");
+            return Err(vec![error.also(place, "padded here").note(figure)]);
+        }
+        None => {}
     }
-    let mut warnings = Vec::new();
-    let allowed = matches!(rule, Some((PaddingRule::Allow, _)));
-    if !allowed && !explained && is_unexplained(layout) {
+    let share = share(layout);
+    if !padding.is_explained && is_unexplained(layout) {
         let message = format!("`{}` has slots that no rounding up explains", tensor.name);
-        let warning = Diagnostic::warning(
-            Code::PaddingUnexplained,
-            message,
-            tensor.places.layout.clone(),
-            "",
-        );
-        warnings.push(
-            warning
-                .note(figure.clone())
-                .help("if that is meant, say `padding allow`; else let quotient and remainder share a divisor"),
-        );
+        let warning = Diagnostic::warning(Code::PaddingUnexplained, message, place, "");
+        let figure = match share {
+            Some(share) => format!("{figure}: {:.0} % is padding", share * 100.0),
+            None => figure,
+        };
+        return Ok(vec![warning.note(figure).help(
+            "if that is meant, say `padding allow`; else let quotient and remainder share a divisor",
+        )]);
     }
-    if let Some(share) = share(layout)
-        && share > warn_above
-        && !allowed
-    {
-        let message = format!("{:.0} % of `{}` is padding", share * 100.0, tensor.name);
-        let warning =
-            Diagnostic::warning(Code::PaddingLarge, message, tensor.places.layout.clone(), "");
-        warnings.push(
-            warning.note(figure).help(
-                "choose tiles and alignments that divide the extents, or say `padding allow`",
-            ),
-        );
-    }
-    Ok(warnings)
+    let Some(share) = share.filter(|share| *share > warn_above) else { return Ok(Vec::new()) };
+    let message = format!("{:.0} % of `{}` is padding", share * 100.0, tensor.name);
+    let warning = Diagnostic::warning(Code::PaddingLarge, message, place, "");
+    let help = "choose tiles and alignments that divide the extents, or say `padding allow`";
+    Ok(vec![warning.note(figure).help(help)])
 }
 
 fn figure(layout: &Layout) -> String {
@@ -125,7 +131,8 @@ fn is_number(form: &Form, digits: &Digits) -> bool {
     form.constant == 0 && !terms.is_empty()
 }
 
-fn product<'a>(factors: impl IntoIterator<Item = &'a Expr>) -> Option<Expr> {
+/// The product of extents; `None` when it is too large.
+pub(super) fn product<'a>(factors: impl IntoIterator<Item = &'a Expr>) -> Option<Expr> {
     let mut product = Expr::constant(1);
     for factor in factors {
         product = Expr::binary(BinOp::Mul, &product, factor).ok()?;

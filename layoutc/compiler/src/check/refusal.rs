@@ -1,10 +1,10 @@
 //! A layout that is not proven: the elements at fault, the characters that lose them, the change that keeps them.
 
 use layoutc_algebra::build::FinishError;
-use layoutc_algebra::expr::Var;
+use layoutc_algebra::expr::{BinOp, Var};
 use layoutc_algebra::layout::{Axis, Symbol};
 use layoutc_algebra::map::Item;
-use layoutc_algebra::parse::{ItemText, Span};
+use layoutc_algebra::parse::{Ast, AstKind, ItemText, Span};
 use layoutc_algebra::proof::{Lost, MAX_POINTS, MAX_SLOTS, Refusal};
 
 use super::expr::place_in;
@@ -138,13 +138,49 @@ fn blame(
             (
                 place_in(&site.text, &(start..end), &site.file),
                 "does not tell them apart".to_string(),
-                overlap.then(|| {
-                    "give each term a weight above all that the smaller terms add up to".to_string()
-                }),
+                if overlap {
+                    Some(
+                        "give each term a weight above all that the smaller terms add up to"
+                            .to_string(),
+                    )
+                } else {
+                    divided_apart(site, &items)
+                },
             )
         }
         _ => (whole(site), String::new(), None),
     }
+}
+
+/// What to write where the quotient and the remainder of one thing have different divisors: `c // 4, c % 3`.
+fn divided_apart(site: &Site, items: &[&Item]) -> Option<String> {
+    let asts: Vec<&Ast> = site
+        .parsed
+        .items
+        .iter()
+        .filter_map(|item| match item {
+            ItemText::Expr { expr, .. } => Some(expr),
+            ItemText::Star(..) => None,
+        })
+        .filter(|ast| items.iter().any(|item| item.span == ast.span))
+        .collect();
+    let written = |span: &Span| site.text.value.get(span.clone()).unwrap_or_default();
+    let parts = |wanted: BinOp| {
+        asts.iter().filter_map(move |ast| match &ast.kind {
+            AstKind::Bin(op, _, what, by) if *op == wanted => {
+                Some((*ast, written(&what.span), written(&by.span)))
+            }
+            _ => None,
+        })
+    };
+    parts(BinOp::FloorDiv).find_map(|(_, what, by)| {
+        let apart = |part: &(&Ast, &str, &str)| part.1 == what && part.2 != by;
+        let (remainder, _, _) = parts(BinOp::Mod).find(apart)?;
+        Some(format!(
+            "quotient and remainder need the same divisor: write `{what} % {by}` in place of `{}`",
+            written(&remainder.span)
+        ))
+    })
 }
 
 fn whole(site: &Site) -> Place {

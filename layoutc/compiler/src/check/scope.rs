@@ -216,3 +216,16 @@ pub(super) fn suggestion<'a>(
 ) -> Option<String> {
     nearest(name, known).map(|near| format!("did you mean `{near}`?"))
 }
+
+/// The most names that a help line lists.
+const LISTED: usize = 12;
+
+/// `did you mean …`, or where none is near, all that are known: `tensors here: …`. `None` if none is known.
+pub(super) fn nearest_or_all(name: &str, what: &str, known: &[&str]) -> Option<String> {
+    let all = || {
+        let listed: Vec<&str> = known.iter().take(LISTED).copied().collect();
+        let more = if known.len() > LISTED { ", …" } else { "" };
+        (!known.is_empty()).then(|| format!("{what} here: `{}`{more}", listed.join("`, `")))
+    };
+    suggestion(name, known.iter().copied()).or_else(all)
+}

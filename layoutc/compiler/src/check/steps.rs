@@ -8,8 +8,9 @@ use layoutc_algebra::map::{IndexMap, Scope as MapScope, resolve};
 use layoutc_algebra::parse::{self, ItemText, MapText, Span};
 use layoutc_algebra::step::{self, Place as OrderPlace, TileExtent};
 
-use super::expr::{constant, map_fault, parse_fault};
+use super::expr::{constant, declare_first, map_fault, parse_fault};
 use super::faults::{build_fault, step_fault};
+use super::padding::{Padding, product};
 use super::scope::{Scope, Scopes, suggestion};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
@@ -90,6 +91,52 @@ pub(super) struct Applier<'a> {
     /// How many transforms were applied so far.
     pub(super) applied: usize,
     pub(super) tensor: &'a str,
+    /// The most slots that steps other than maps explain by rounding up; `None` when they are beyond counting.
+    filled: Option<Expr>,
+    /// The last step that made slots.
+    grown: Option<Place>,
+}
+
+impl<'a> Applier<'a> {
+    /// Nothing applied yet.
+    pub(super) fn new(builder: Builder, tensor: &'a str) -> Self {
+        let filled = product(builder.axes().iter().map(|axis| &axis.extent));
+        let said = Said::default();
+        Self { builder, said, open: Vec::new(), applied: 0, tensor, filled, grown: None }
+    }
+
+    /// How the padding comes about.
+    pub(super) fn padding(&self) -> Padding {
+        let slots = product(self.builder.axes().iter().map(|axis| &axis.extent));
+        let is_filled = match (&self.filled, &slots) {
+            (Some(filled), Some(slots)) => self.covers(filled, slots),
+            _ => false,
+        };
+        Padding {
+            is_explained: is_filled || self.builder.explains_padding(),
+            grown: self.grown.clone(),
+        }
+    }
+
+    fn covers(&self, filled: &Expr, slots: &Expr) -> bool {
+        self.builder.facts().proves_ge(filled, slots).unwrap_or(false)
+    }
+
+    /// Notes the slots that a step made of `before` many, and whether they are explained: those of a step that is no
+    /// map are, when all before were.
+    fn slots_made(&mut self, before: Option<Expr>, place: &Place, is_map: bool) {
+        let after = product(self.builder.axes().iter().map(|axis| &axis.extent));
+        let (Some(before), Some(after), Some(filled)) = (before, after, self.filled.take()) else {
+            self.grown = Some(place.clone());
+            return;
+        };
+        if !self.covers(&before, &after) {
+            self.grown = Some(place.clone());
+        }
+        let is_explained = self.covers(&filled, &after);
+        let is_kept = is_explained || (!is_map && self.covers(&filled, &before));
+        self.filled = Some(if is_kept { after } else { filled });
+    }
 }
 
 impl Applier<'_> {
@@ -117,11 +164,17 @@ impl Applier<'_> {
         self.said.lines.push(line(step));
         match &step.kind {
             StepKind::Apply { .. } => Ok(()),
-            StepKind::Map(text) => self.map(text, ground),
+            StepKind::Map(text) => {
+                let before = product(self.builder.axes().iter().map(|axis| &axis.extent));
+                self.map(text, ground)?;
+                self.slots_made(before, &ground.place(&text.span), true);
+                Ok(())
+            }
             StepKind::Strides(strides) => {
                 let strides = values(strides, ground, &self.builder)?;
                 let strided = self.builder.strides(&strides);
                 self.said.strides = Some(place.clone());
+                self.grown = Some(place.clone());
                 strided.map_err(|e| vec![build_fault(&e, self.tensor, &self.builder, &place)])
             }
             StepKind::AlignBase(bytes) => {
@@ -132,6 +185,7 @@ impl Applier<'_> {
             StepKind::AlignAxis { axis, bytes } => {
                 let bytes = power_of_two(bytes, ground, &self.builder)?;
                 let aligned = self.builder.align_axis(&axis.value, bytes);
+                self.grown = Some(place);
                 let place = ground.place(&axis.span);
                 aligned.map_err(|e| vec![build_fault(&e, self.tensor, &self.builder, &place)])
             }
@@ -148,7 +202,12 @@ impl Applier<'_> {
                 Ok(())
             }
             StepKind::Separators(items) => self.separators(items, ground, &place),
-            _ => self.axis_step(step, ground, &place),
+            _ => {
+                let before = product(self.builder.axes().iter().map(|axis| &axis.extent));
+                self.axis_step(step, ground, &place)?;
+                self.slots_made(before, &place, false);
+                Ok(())
+            }
         }
     }
 
@@ -244,15 +303,8 @@ impl Applier<'_> {
                 && self.builder.facts().symbols().is_empty()
                 && let Some(index) = span.and_then(|span| text.value.get(span))
             {
-                let index = if index.contains(['&', '^']) {
-                    format!("({index})")
-                } else {
-                    index.to_string()
-                };
-                fault.help = vec![format!(
-                    "indices count from 0: write `{index} + {}`",
-                    value.unsigned_abs()
-                )];
+                let raised = raised(index, value.unsigned_abs());
+                fault.help = vec![format!("indices count from 0: write `{raised}`")];
             }
             vec![fault]
         })?;
@@ -357,6 +409,26 @@ impl Applier<'_> {
     }
 }
 
+/// The index with `more` added: what it subtracts last is subtracted less.
+fn raised(index: &str, more: u128) -> String {
+    if index.contains(['&', '^']) {
+        return format!("({index}) + {more}");
+    }
+    let last = index.rsplit_once('-').and_then(|(before, last)| {
+        // A sign behind another operator is no subtraction.
+        let before = before.trim_end();
+        let subtracts = before.ends_with(|c: char| c.is_ascii_alphanumeric() || "_)".contains(c));
+        let last: u128 = last.trim().parse().ok()?;
+        (subtracts && last > 0).then_some((before, last))
+    });
+    match last {
+        Some((before, last)) if last == more => before.to_string(),
+        Some((before, last)) if last > more => format!("{before} - {}", last - more),
+        Some((before, last)) => format!("{before} + {}", more - last),
+        None => format!("{index} + {more}"),
+    }
+}
+
 /// The bytes of the extent that is stated for the index at `index`.
 fn stated(map: &MapText, index: &Span) -> Option<Span> {
     map.items.iter().find_map(|item| match item {
@@ -412,7 +484,8 @@ fn at_least(
     builder: &Builder,
 ) -> Result<Expr, Vec<Diagnostic>> {
     let value =
-        constant(bound, &|name| ground.value(name), ground.scope, builder.facts(), ground.file)?;
+        constant(bound, &|name| ground.value(name), ground.scope, builder.facts(), ground.file)
+            .map_err(declare_first)?;
     let place = || ground.place(&bound.span());
     let (low, high) = builder
         .facts()

@@ -8,11 +8,11 @@ use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::{Axis, Layout, Symbol};
 use layoutc_algebra::simplify::Facts;
 
-use super::expr::constant;
+use super::expr::{constant, declare_first};
 use super::load::Files;
 use super::parallel::Threads;
 use super::refusal::{self, Told};
-use super::scope::{Scope, Scopes, TransformDef, suggestion};
+use super::scope::{Scope, Scopes, TransformDef, nearest_or_all, suggestion};
 use super::steps::{Applier, Ground, Said};
 use super::{faults, padding};
 use crate::codes::Code;
@@ -88,8 +88,7 @@ impl Checker<'_> {
                 }
             }]
         })?;
-        let mut applier =
-            Applier { builder, said: Said::default(), open: Vec::new(), applied: 0, tensor: name };
+        let mut applier = Applier::new(builder, name);
         let steps: &[Step] = self.item.layout.as_ref().map_or(&[], |layout| &layout.steps);
         let find = |name: &str| symbol_value(name, &symbols);
         let ground = Ground {
@@ -100,10 +99,10 @@ impl Checker<'_> {
             parameters: &[],
         };
         applier.steps(steps, ground)?;
+        let padding = applier.padding();
         let Applier { builder, said, .. } = applier;
-        let explained = builder.explains_padding();
         let layout = self.finish(builder, &said, &logical, &symbols)?;
-        self.model(dtype, layout, labels, said, explained)
+        self.model(dtype, layout, labels, said, &padding)
     }
 
     /// The element type as written and the shape: the tensor's own, or those of the tensor that it is like.
@@ -136,8 +135,9 @@ impl Checker<'_> {
                 }
                 let message = format!("there is no tensor `{}`", like.value);
                 let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
-                let known = self.syntax.tensors.iter().map(|t| t.name.value.as_str());
-                error.help.extend(suggestion(&like.value, known));
+                let tensors = self.syntax.tensors.iter().map(|t| t.name.value.as_str());
+                let known: Vec<&str> = tensors.filter(|name| *name != item.name.value).collect();
+                error.help.extend(nearest_or_all(&like.value, "tensors", &known));
                 return Err(vec![error]);
             };
             item = other;
@@ -152,17 +152,19 @@ impl Checker<'_> {
             let names = SCALARS.iter().map(|(_, name, _)| *name);
             let base = text.value.rsplit_once('x').map_or(text.value.as_str(), |(base, _)| base);
             let vector = base != text.value && Dtype::parse(base).is_some();
+            let lanes = LANES.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
             if vector {
-                let lanes: Vec<String> = LANES.iter().map(ToString::to_string).collect();
-                return error.help(format!(
-                    "vectors have {} lanes, of a byte or more each",
-                    lanes.join(", ")
-                ));
+                return error.help(format!("vectors have {lanes} lanes, of a byte or more each"));
+            }
+            if let Some(ours) = Dtype::called_elsewhere(&text.value) {
+                return error.help(format!("did you mean `{ours}`?"));
             }
             match suggestion(&text.value, names.clone()) {
                 Some(near) => error.help(near),
-                None => error
-                    .help(format!("element types are {}", names.collect::<Vec<_>>().join(", "))),
+                None => error.help(format!(
+                    "element types are {}, and vectors of {lanes} of them: `f32x4`",
+                    names.collect::<Vec<_>>().join(", ")
+                )),
             }
         })
     }
@@ -271,6 +273,7 @@ impl Checker<'_> {
                     Ok(Expr::constant(i128::try_from(names.len()).unwrap_or(i128::MAX)))
                 }
                 Extent::Bound(bound) => constant(bound, &value, self.scope, &facts, self.file)
+                    .map_err(declare_first)
                     .and_then(|extent| self.extent(&extent, bound, &facts).map_err(|e| vec![e])),
             };
             match extent {
@@ -327,7 +330,7 @@ impl Checker<'_> {
         layout: Layout,
         labels: Vec<Vec<String>>,
         said: Said,
-        explained: bool,
+        padding: &padding::Padding,
     ) -> Result<(Tensor, Vec<Diagnostic>), Vec<Diagnostic>> {
         let defaults = &self.place.config.defaults;
         let fill = match said.fill.as_ref().map(|(item, _)| item.value) {
@@ -372,7 +375,7 @@ impl Checker<'_> {
             return Err(vec![error]);
         }
         let warnings =
-            padding::check(&tensor, said.padding.as_ref(), explained, defaults.padding_warning)?;
+            padding::check(&tensor, said.padding.as_ref(), padding, defaults.padding_warning)?;
         Ok((tensor, warnings))
     }
 

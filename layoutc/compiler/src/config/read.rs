@@ -205,6 +205,9 @@ impl Reader<'_> {
             let DeValue::Table(fields) = value.get_ref() else {
                 if ["c", "opencl", "cuda"].contains(&name) {
                     self.kind(name, "a table", value.get_ref(), value.span());
+                    if let Some(fault) = self.found.last_mut() {
+                        fault.help.push(format!("write `[target.{name}]` on a line of its own"));
+                    }
                 } else {
                     self.unknown(name, key.span(), "[target]", &["c", "opencl", "cuda"]);
                 }

@@ -127,6 +127,14 @@ fn values_of_the_wrong_type_are_told() {
 }
 
 #[test]
+fn a_target_that_is_no_table_gets_its_heading() {
+    let text = "[target]\nopencl = true\n";
+    check(text, &[("config::value", "true", "`opencl` is a table, not a TOML boolean")]);
+    let found = parse(&Arc::from("layoutc.toml"), text).unwrap_err();
+    assert_eq!(found[0].help, ["write `[target.opencl]` on a line of its own"]);
+}
+
+#[test]
 fn values_out_of_range_are_told() {
     for alignment in ["0", "-8", "48", "0x30"] {
         let text = format!("[defaults]\nalignment = {alignment}\n");

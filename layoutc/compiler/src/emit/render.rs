@@ -57,10 +57,18 @@ pub const BUILT_IN: &[(&str, &str)] = &[
 ];
 
 /// Built-in templates and the user's, which go first.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Templates {
     /// The user's, by name: `c/header.h.j2`.
     pub user: BTreeMap<String, String>,
+    /// The folder that they lie in: places name their files below it.
+    pub folder: String,
+}
+
+impl Default for Templates {
+    fn default() -> Self {
+        Self { user: BTreeMap::new(), folder: "templates".to_owned() }
+    }
 }
 
 impl Templates {
@@ -69,12 +77,23 @@ impl Templates {
         let built_in = || BUILT_IN.iter().find(|(known, _)| *known == name).map(|row| row.1);
         self.user.get(name).map(String::as_str).or_else(built_in)
     }
+
+    /// How places call the file of a template.
+    fn file(&self, name: &str) -> Arc<str> {
+        Arc::from(format!("{}/{name}", self.folder.trim_end_matches('/')))
+    }
+
+    /// The text of the template whose file places call so.
+    pub fn text_at(&self, file: &str) -> Option<&str> {
+        let below = file.strip_prefix(self.folder.trim_end_matches('/'))?;
+        self.get(below.strip_prefix('/')?)
+    }
 }
 
 /// Renders template `name` over `model` with at most `fuel` steps.
 ///
 /// # Errors
-/// A diagnostic with the template's name, the line and what stands there: `template::syntax`,
+/// A diagnostic with the template's name and the place in its text: `template::syntax`,
 /// `template::undefined`, `template::fuel`, `template::output`.
 #[expect(clippy::result_large_err, reason = "one diagnostic, on the way out")]
 pub fn render(
@@ -85,15 +104,14 @@ pub fn render(
 ) -> Result<String, Diagnostic> {
     let written = Arc::new(AtomicUsize::new(0));
     let environment = environment(templates, fuel, &written, Dialects::of(model));
-    let template =
-        environment.get_template(name).map_err(|error| diagnostic(templates, name, &error))?;
+    let told = |error: &Error| diagnostic(templates, name, error, fuel);
+    let template = environment.get_template(name).map_err(|error| told(&error))?;
     let mut out = Capped { text: Vec::new() };
     template
         .render_captured_to(Value::from(minijinja::value::Serde(model)), &mut out)
-        .map_err(|error| diagnostic(templates, name, &error))?;
+        .map_err(|error| told(&error))?;
     String::from_utf8(out.text).map_err(|_| {
-        let file = Arc::from(name);
-        let place = Place::new(&file, 0..0);
+        let place = Place::new(&templates.file(name), 0..0);
         Diagnostic::error(
             Code::TemplateOutput,
             "the template writes bytes that are not UTF-8",
@@ -345,7 +363,7 @@ fn defines(values: &Value, dialect: &'static Dialect) -> Result<String, Error> {
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "the other kinds are the template's own")]
-fn diagnostic(templates: &Templates, name: &str, error: &Error) -> Diagnostic {
+fn diagnostic(templates: &Templates, name: &str, error: &Error, fuel: u64) -> Diagnostic {
     let code = match error.kind() {
         ErrorKind::UndefinedError => Code::TemplateUndefined,
         ErrorKind::OutOfFuel => Code::TemplateFuel,
@@ -353,7 +371,10 @@ fn diagnostic(templates: &Templates, name: &str, error: &Error) -> Diagnostic {
         _ => Code::TemplateSyntax,
     };
     let (file, line) = (error.name().unwrap_or(name), error.line());
-    let what = error.detail().map_or_else(|| error.kind().to_string(), str::to_owned);
+    let what = match error.kind() {
+        ErrorKind::OutOfFuel => format!("takes more than {fuel} steps"),
+        kind => error.detail().map_or_else(|| kind.to_string(), str::to_owned),
+    };
     let source = templates.get(file).unwrap_or("");
     let line_at = line.and_then(|line| line.checked_sub(1));
     let start: usize =
@@ -363,11 +384,8 @@ fn diagnostic(templates: &Templates, name: &str, error: &Error) -> Diagnostic {
         .range()
         .filter(|range| range.end <= source.len() && range.start <= range.end)
         .unwrap_or(start..start.saturating_add(text.len()));
-    let place = Place::new(&Arc::from(format!("templates/{file}")), span);
+    let place = Place::new(&templates.file(file), span);
     let mut diagnostic = Diagnostic::error(code, format!("template `{file}`: {what}"), place, "");
-    if let Some(line) = line {
-        diagnostic = diagnostic.note(format!("line {line}: {}", text.trim()));
-    }
     let mut cause = std::error::Error::source(error);
     while let Some(inner) = cause {
         diagnostic = diagnostic.note(inner.to_string());

@@ -78,6 +78,15 @@ fn rank_fault(tensor: &Tensor, rank: u32, settings: &Settings) -> Option<Diagnos
     })
 }
 
+/// What to write so that a tensor in an image becomes one in a buffer, which has one axis.
+fn into_buffer(tensor: &Tensor) -> &'static str {
+    match tensor.layout.separators.len() {
+        0 => "`memory global`",
+        1 => "`memory global`, and no separator",
+        _ => "`memory global`, and no separators",
+    }
+}
+
 /// The languages that the target is not.
 fn others(settings: &Settings) -> String {
     let all = super::language::LANGUAGES.into_iter().map(|language| language.name);
@@ -95,7 +104,7 @@ fn format_fault(tensor: &Tensor, settings: &Settings) -> Option<Diagnostic> {
     Some(
         fault
             .note(format!("images hold {known}"))
-            .help("keep the tensor in a buffer: `memory global`"),
+            .help(format!("keep the tensor in a buffer: {}", into_buffer(tensor))),
     )
 }
 
@@ -145,7 +154,8 @@ fn size_faults(tensor: &Tensor, settings: &Settings) -> Vec<Diagnostic> {
             format!("the image of `{name}` is {figure} {what}; on `{target}` the most is {max}");
         let place = tensor.places.memory.clone();
         let fault = Diagnostic::error(Code::TargetImageSize, message, place, "");
-        let elsewhere = "move the separator, or keep the tensor in a buffer: `memory global`";
+        let elsewhere =
+            format!("move the separator, or keep the tensor in a buffer: {}", into_buffer(tensor));
         let fault = match size.as_const() {
             Some(_) => fault,
             None => fault.help("give the symbols a smaller `max`"),

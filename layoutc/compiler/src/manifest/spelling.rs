@@ -131,7 +131,10 @@ fn unquoted(text: &str, head: &[Token], token: &Token, faults: &mut Faults) {
     if name != "map" {
         meant = meant.split_whitespace().next().unwrap_or_default();
     }
-    let help = format!("write it as one quoted string: `\"{meant}\"`");
+    let help = match listed(name, rest) {
+        Some(arguments) => format!("write `{name} {arguments}`: blanks part arguments"),
+        None => format!("write it as one quoted string: `\"{meant}\"`"),
+    };
     if token.glued_comment {
         let span = start..token.span.end + 2;
         let message = "`//` begins a comment here: the rest of the line is lost";
@@ -149,6 +152,18 @@ fn unquoted(text: &str, head: &[Token], token: &Token, faults: &mut Faults) {
         let fault = faults.error(Code::ExprUnquoted, message, token.span.clone(), "");
         fault.help = vec![help];
     }
+}
+
+/// The steps that take several arguments.
+const LISTS: &[&str] = &["tile", "strides", "order", "fuse", "axis-separators"];
+
+/// The arguments of a step that stand in parentheses, as in `tile (8, 128)`: parted by blanks.
+fn listed(step: &str, rest: &str) -> Option<String> {
+    let (inside, _) = rest.strip_prefix('(')?.split_once(')')?;
+    let words: Vec<&str> = inside.split([' ', '\t', ',']).filter(|word| !word.is_empty()).collect();
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
+    let is_list = LISTS.contains(&step) && words.iter().all(|word| word.bytes().all(plain));
+    (is_list && !words.is_empty()).then(|| words.join(" "))
 }
 
 /// `n=1` where a node is expected.
@@ -209,6 +224,9 @@ fn word(text: &str, span: Range<usize>, is_name: bool, faults: &mut Faults) -> b
             if let Some(number) = word.strip_suffix(',').filter(|n| !n.contains(',')) {
                 fault.help =
                     vec![format!("write `{number}`: blanks part arguments, `;` parts nodes")];
+            } else if word.split(',').all(|number| number.parse::<u64>().is_ok()) {
+                let apart = word.replace(',', " ");
+                fault.help = vec![format!("write `{apart}`: blanks part arguments")];
             }
             false
         }

@@ -34,6 +34,9 @@ impl Reader<'_, '_> {
                 block: Block::Never,
             };
             self.form(node, &form);
+            if self.is_map(node.args.first(), "layout { map \"…\" }") {
+                return None;
+            }
             let kind = self.apply(node)?;
             let step = Step { kind, span: span.clone(), name_span: node.name_span.clone() };
             return Some(LayoutItem { steps: vec![step], span });
@@ -82,6 +85,7 @@ impl Reader<'_, '_> {
         let first = node.args.first()?;
         match node.name.as_str() {
             "map" => self.map(first),
+            "apply" if self.is_map(Some(first), "map \"…\"") => None,
             "apply" => self.apply(node),
             "order" => self.order(&node.args),
             "split" => self.split(node, first),
@@ -99,6 +103,20 @@ impl Reader<'_, '_> {
     fn map(&mut self, entry: &Entry) -> Option<StepKind> {
         let text = self.text_of(entry, "a map")?;
         if text.quoted { Some(StepKind::Map(text)) } else { self.unquoted(&text) }
+    }
+
+    /// Whether a map stands where the name of a transform is wanted; reported with the way `written` that takes it.
+    fn is_map(&mut self, entry: Option<&Entry>, written: &str) -> bool {
+        let Some(entry) = entry.filter(|entry| entry.quoted && entry.plain) else { return false };
+        let Value::String(map) = &entry.value else { return false };
+        if !map.contains("->") {
+            return false;
+        }
+        let message = "a map stands where the name of a transform is wanted";
+        let span = entry.span.clone();
+        self.faults.error(Code::NameInvalid, message, span, "").help =
+            vec![format!("write `{}`", written.replace('…', map))];
+        true
     }
 
     /// `apply blocked block=8`, or the same behind `layout`.

@@ -180,3 +180,38 @@ fn the_arguments_of_a_transform_are_integers_or_names() {
         &[],
     );
 }
+
+#[test]
+fn arguments_in_parentheses_or_between_commas_are_to_be_parted_by_blanks() {
+    let step =
+        |step: &str| format!("tensor a dtype=f32 {{ shape {{ n 4; c 4 }}; layout {{ {step} }} }}");
+    for (written, meant) in
+        [("tile (2 2)", "tile 2 2"), ("tile (2, N)", "tile 2 N"), ("order (c, n)", "order c n")]
+    {
+        check(
+            &step(written),
+            &[("expr::unquoted", "(", "`(` must not stand outside quotes")],
+            &[&format!("write `{meant}`: blanks part arguments")],
+        );
+    }
+    check(
+        &step("tile 2,2"),
+        &[("kdl::number", "2,2", "`2,2` is not a number")],
+        &["write `2 2`: blanks part arguments"],
+    );
+}
+
+#[test]
+fn a_map_for_the_name_of_a_transform_goes_into_a_block() {
+    let message = "a map stands where the name of a transform is wanted";
+    check(
+        "tensor a dtype=f32 { shape { n 4; c 4 }; layout \"(n, c) -> (c, n)\" }",
+        &[("name::invalid", "\"(n, c) -> (c, n)\"", message)],
+        &["write `layout { map \"(n, c) -> (c, n)\" }`"],
+    );
+    check(
+        "tensor a dtype=f32 { shape { n 4 }; layout { apply \"(n) -> (n)\" } }",
+        &[("name::invalid", "\"(n) -> (n)\"", message)],
+        &["write `map \"(n) -> (n)\"`"],
+    );
+}

@@ -1,0 +1,180 @@
+//! What a newcomer's slips are told: code, place, words and the way out.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use layoutc_compiler::config::{self, Config};
+use layoutc_compiler::diagnostic::Diagnostic;
+use layoutc_compiler::{LoadError, Sources, check, emit};
+
+struct One<'a>(&'a str);
+
+impl Sources for One<'_> {
+    fn load(&self, path: &str) -> Result<String, LoadError> {
+        if path == "a.kdl" { Ok(self.0.to_owned()) } else { Err(LoadError::NotFound) }
+    }
+}
+
+fn found(text: &str, config: &Config) -> Vec<Diagnostic> {
+    let checked = check(&One(text), &["a.kdl".to_owned()], config);
+    let mut found = checked.diagnostics.clone();
+    if checked.is_good() {
+        found.extend(emit(&checked, config, &BTreeMap::new()).err().unwrap_or_default());
+    }
+    found
+}
+
+/// Asserts the only diagnostic of `text`: code, marked text and message, then the help.
+#[track_caller]
+fn told_of(text: &str, config: &Config, expected: (&str, &str, &str), help: &[&str]) {
+    let found = found(text, config);
+    let rows: Vec<_> = found
+        .iter()
+        .map(|fault| {
+            let place = &fault.labels[0].place;
+            (fault.code.id(), &text[place.start..place.end], fault.message.as_str())
+        })
+        .collect();
+    assert_eq!(rows, [expected], "{text}");
+    assert_eq!(found[0].help, help, "{text}");
+}
+
+#[track_caller]
+fn told(text: &str, expected: (&str, &str, &str), help: &[&str]) {
+    told_of(text, &Config::default(), expected, help);
+}
+
+fn tensor(shape: &str, layout: &str) -> String {
+    format!("tensor t dtype=f32 {{ shape {{ {shape} }}; layout {{ {layout} }} }}\n")
+}
+
+#[test]
+fn an_element_type_of_another_language_gets_ours() {
+    for (word, ours) in [("float32", "f32"), ("half", "f16"), ("uint8", "u8"), ("float4", "f32x4")]
+    {
+        told(
+            &format!("tensor t dtype={word} {{ shape {{ n 4 }} }}\n"),
+            ("dtype::unknown", word, &format!("`{word}` is no element type")),
+            &[&format!("did you mean `{ours}`?")],
+        );
+    }
+}
+
+#[test]
+fn the_list_of_element_types_has_vectors() {
+    told(
+        "tensor t dtype=zork { shape { n 4 } }\n",
+        ("dtype::unknown", "zork", "`zork` is no element type"),
+        &[
+            "element types are f64, f32, f16, bf16, f8e4m3fn, f8e5m2, f8e8m0fnu, f4e2m1fn, i64, i32, i16, i8, i4, i2, \
+             u64, u32, u16, u8, u4, u2, u1, bool, c64, c128, and vectors of 2, 3, 4, 8, 16 of them: `f32x4`",
+        ],
+    );
+}
+
+#[test]
+fn a_size_that_nothing_declares_is_to_be_declared() {
+    let unknown =
+        |name: &'static str| format!("`{name}` is no axis, const, parameter or symbol here");
+    let help =
+        "declare it above: `const N 16`, or `symbol N max=4096` if it is known only at run time";
+    let fault = unknown("N");
+    told("tensor t dtype=f32 { shape { n N } }\n", ("name::unknown", "N", &fault), &[help]);
+    told(&tensor("n 64", "tile N"), ("name::unknown", "N", &fault), &[help]);
+    told(
+        "const BLOCK 4\ntensor t dtype=f32 { shape { n BLOK } }\n",
+        ("name::unknown", "BLOK", &unknown("BLOK")),
+        &["did you mean `BLOCK`?"],
+    );
+}
+
+#[test]
+fn an_index_below_0_gets_the_simplest_one_that_is_not() {
+    for (index, raised) in
+        [("h - 1", "h"), ("h - 3", "h"), ("(h) // 2 - 1", "(h) // 2"), ("2 - h", "2 - h + 5")]
+    {
+        told(
+            &tensor("h 8", &format!("map \"(h) -> ({index})\"")),
+            ("map::negative", index, "an index of `t` goes below 0"),
+            &[&format!("indices count from 0: write `{raised}`")],
+        );
+    }
+}
+
+#[test]
+fn a_quotient_and_a_remainder_by_less_get_one_divisor() {
+    told(
+        &tensor("n 4; c 32", "map \"(n, c) -> (n, c // 4, c % 3)\""),
+        ("map::not_injective", "c // 4, c % 3", "two elements of `t` share a slot"),
+        &["quotient and remainder need the same divisor: write `c % 4` in place of `c % 3`"],
+    );
+}
+
+#[test]
+fn a_conversion_of_an_unknown_tensor_lists_those_there_are() {
+    told(
+        "tensor a dtype=f32 { shape { n 4 } }\nconvert input to=a\n",
+        ("name::unknown", "input", "there is no tensor `input`"),
+        &["tensors here: `a`"],
+    );
+}
+
+#[test]
+fn what_no_image_holds_goes_to_a_buffer_without_its_separators() {
+    let config = |more: &str| {
+        config::parse(&Arc::from("layoutc.toml"), &format!("[target.opencl]\n{more}")).unwrap()
+    };
+    let text = "tensor t dtype=f64 { shape { h 4; w 64 }; layout { axis-separators h }; memory texture }\n";
+    told_of(
+        text,
+        &config(""),
+        ("target::format", "f64", "an image of `f64` elements does not exist on `opencl`"),
+        &["keep the tensor in a buffer: `memory global`, and no separator"],
+    );
+    told_of(
+        &text.replace("f64", "f32"),
+        &config("image-max = [8, 16384]\n"),
+        (
+            "target::image_size",
+            "memory texture",
+            "the image of `t` is 16 texels wide; on `opencl` the most is 8",
+        ),
+        &[
+            "move the separator, or keep the tensor in a buffer: `memory global`, and no separator; `image-max` in \
+             `[target.opencl]` says what the device has",
+        ],
+    );
+}
+
+#[test]
+fn padding_of_one_slip_is_told_once_at_the_step_that_makes_it() {
+    let text = tensor("n 20; c 3", "order c n; map \"(c, n) -> (c, n // 4, n % 16)\"; fill 0");
+    let map = "(c, n) -> (c, n // 4, n % 16)";
+    told(
+        &text,
+        ("padding::unexplained", map, "`t` has slots that no rounding up explains"),
+        &["if that is meant, say `padding allow`; else let quotient and remainder share a divisor"],
+    );
+    assert_eq!(
+        found(&text, &Config::default())[0].notes,
+        ["60 elements in 240 slots: 75 % is padding"]
+    );
+    told(
+        &tensor("n 8; c 33", "tile 8 128; order n_outer c_outer c_inner n_inner"),
+        ("padding::large", "tile 8 128", "74 % of `t` is padding"),
+        &["choose tiles and alignments that divide the extents, or say `padding allow`"],
+    );
+}
+
+#[test]
+fn rounding_up_before_a_map_that_is_enumerated_explains_its_padding() {
+    let split = "split k into=\"ko piece ki\" by=\"8 8\"";
+    let swizzle =
+        |piece: &str| format!("map \"(row, ko, p, ki) -> (row, ko, piece = {piece}, ki)\"");
+    let rounded = tensor("row 8; k 1000", &format!("{split}; {}", swizzle("p ^ row")));
+    assert_eq!(found(&rounded, &Config::default()), []);
+    let more = tensor("row 8; k 1000", &format!("{split}; {}", swizzle("(p ^ row) * 2")));
+    let codes: Vec<_> = found(&more, &Config::default()).iter().map(|d| d.code.id()).collect();
+    assert_eq!(codes, ["padding::unexplained"]);
+}
