@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use layoutc_compiler::codes::Code;
-use layoutc_compiler::config::{Config, TargetC, TargetCuda, TargetOpenCl, Targets};
+use layoutc_compiler::config::{Config, CudaIndex, TargetC, TargetCuda, TargetOpenCl, Targets};
 use layoutc_compiler::diagnostic::Diagnostic;
 use layoutc_compiler::{LoadError, Sources, check, emit};
 
@@ -170,5 +170,42 @@ convert a to=b_pack
             Code::NameCollision,
             "`a_to_b_pack` would be generated twice: for pack of tensor `a_to_b` and for convert `a` to `b_pack`"
         )]
+    );
+}
+
+#[test]
+fn a_launch_of_more_blocks_than_cuda_has_is_refused() {
+    let cuda = TargetCuda { index_type: CudaIndex::Int64, ..TargetCuda::default() };
+    let target = Targets { c: None, opencl: None, cuda: Some(cuda), own: BTreeMap::new() };
+    let config = Config { target, ..Config::default() };
+    let manifest = "tensor a dtype=u8 { shape { z 5000000000; n 2000 } }\n";
+    let checked = check(&Only(manifest), &["m.kdl".to_owned()], &config);
+    let faults = emit(&checked, &config, &BTreeMap::new()).unwrap_err();
+    assert_eq!(
+        faults[0].message,
+        "`a` has up to 10000000000000 slots; a launch on `cuda` has at most 549755813632 work items"
+    );
+}
+
+#[test]
+fn what_helps_a_row_of_broken_texels_can_be_written_where_the_separator_stands() {
+    let help = |layout: &str| {
+        let manifest = format!(
+            "tensor a dtype=f32 {{\n    shape {{ n 3; c 8 }}\n    layout {{\n        {layout}\n    }}\n    memory texture\n}}\n"
+        );
+        built(&manifest).map_err(|faults| faults[0].help[0].clone())
+    };
+    assert_eq!(
+        help("map \"(n, c) -> (n, c // 2 | c % 2)\"").unwrap_err(),
+        "let the last item of the map hold whole texels: put ` : 4` behind it, which states its extent"
+    );
+    assert!(help("map \"(n, c) -> (n, c // 2 | c % 2 : 4)\"").is_ok());
+    assert_eq!(
+        help("split c by=2\n        axis-separators c_outer").unwrap_err(),
+        "let the last axis hold whole texels: `pad c_inner multiple=4` before the separators"
+    );
+    assert!(
+        help("split c by=2\n        pad c_inner multiple=4\n        axis-separators c_outer")
+            .is_ok()
     );
 }

@@ -18,6 +18,8 @@ pub struct Language {
     /// The greatest images that its devices have: texels along a row, rows, images; of a single image, and of an
     /// array. A configuration may say otherwise.
     pub image_max: [[u64; 3]; 2],
+    /// The most work items of a launch of one axis.
+    pub launch_max: i128,
     /// What is put before `_H`, `_STAMP` in the names of macros, so that headers of two languages do not meet.
     pub macros: &'static str,
     /// The headers that every header includes.
@@ -51,6 +53,7 @@ pub const C_FILES: Language = Language {
     wider_index: "int64_t",
     kernels: false,
     image_max: [[u64::MAX; 3]; 2],
+    launch_max: i128::MAX,
     macros: "",
     includes: &["stdbool.h", "stdint.h"],
     scalar_includes: &[],
@@ -90,6 +93,7 @@ pub const OPENCL_FILES: Language = Language {
     wider_index: "long",
     kernels: true,
     image_max: [[16384, 16384, 1], [16384, 16384, 2048]],
+    launch_max: i128::MAX,
     macros: "_OPENCL",
     includes: &["stdbool.h", "stdint.h"],
     scalar_includes: &[],
@@ -117,6 +121,8 @@ pub const CUDA_FILES: Language = Language {
     wider_index: "int64_t",
     kernels: true,
     image_max: [[131_072, 65536, 1], [32768, 32768, 2048]],
+    // 2^31 - 1 blocks of 256 threads.
+    launch_max: ((1 << 31) - 1) * 256,
     macros: "_CUDA",
     includes: &["cuda_runtime.h", "stdint.h"],
     scalar_includes: &[(Scalar::F16, "cuda_fp16.h"), (Scalar::Bf16, "cuda_bf16.h")],

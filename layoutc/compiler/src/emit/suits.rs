@@ -25,7 +25,7 @@ fn of_tensor(tensor: &Tensor, settings: &Settings) -> Vec<Diagnostic> {
         return vec![fault];
     }
     if rank == 1 {
-        return Vec::new();
+        return launch_fault(tensor, settings).into_iter().collect();
     }
     let mut faults: Vec<Diagnostic> = format_fault(tensor, settings).into_iter().collect();
     faults.extend(texel_fault(tensor));
@@ -33,6 +33,28 @@ fn of_tensor(tensor: &Tensor, settings: &Settings) -> Vec<Diagnostic> {
         faults.extend(size_faults(tensor, settings));
     }
     faults
+}
+
+/// The fault of a tensor with more elements than one launch has work items.
+fn launch_fault(tensor: &Tensor, settings: &Settings) -> Option<Diagnostic> {
+    let avoid = |_: &str| false;
+    let naming = Naming { prefix: "", avoid: &avoid, cores: Cores::One };
+    let context = Context::new(tensor, &naming);
+    let layout = &tensor.layout;
+    let counts = [&layout.physical_elements, &layout.logical_elements];
+    let highest = |count: &Algebra| range(count, &|var| context.symbol(var)).high;
+    let most = counts.into_iter().map(|count| highest(count).unwrap_or(i128::MAX)).max()?;
+    let limit = settings.language.launch_max;
+    if most <= limit {
+        return None;
+    }
+    let (name, target) = (&tensor.name, &settings.target);
+    let message = format!(
+        "`{name}` has up to {most} slots; a launch on `{target}` has at most {limit} work items"
+    );
+    let place = tensor.places.layout.clone();
+    let fault = Diagnostic::error(Code::LimitGenerated, message, place, "");
+    Some(fault.help("split the tensor, or give the symbols a smaller `max`"))
 }
 
 /// How a target calls a memory, with its article.
@@ -62,7 +84,7 @@ fn rank_fault(tensor: &Tensor, rank: u32, settings: &Settings) -> Option<Diagnos
     );
     let place = tensor.places.separators.clone();
     let fault = Diagnostic::error(Code::TargetRank, message, place, "");
-    let elsewhere = format!("keep the tensor to other targets: `targets=\"{}\"`", others(settings));
+    let elsewhere = "keep the tensor to C: `targets=\"c\"`";
     Some(match (rank, found) {
         (1, 2) => {
             fault.help("for an image write `memory texture`; for a buffer drop the separator")
@@ -87,12 +109,6 @@ fn into_buffer(tensor: &Tensor) -> &'static str {
     }
 }
 
-/// The languages that the target is not.
-fn others(settings: &Settings) -> String {
-    let all = super::language::LANGUAGES.into_iter().map(|language| language.name);
-    all.filter(|name| *name != settings.target).collect::<Vec<_>>().join(" ")
-}
-
 fn format_fault(tensor: &Tensor, settings: &Settings) -> Option<Diagnostic> {
     if image::has_format(tensor.dtype) {
         return None;
@@ -113,7 +129,6 @@ fn texel_fault(tensor: &Tensor) -> Option<Diagnostic> {
     if image::is_whole(tensor, extent) {
         return None;
     }
-    let axis = tensor.layout.storage.last().map_or("", |axis| axis.name.as_str());
     let length = match extent.as_const() {
         Some(extent) => format!("{extent} elements"),
         None => "a number of elements that is not known to be a multiple of 4".to_owned(),
@@ -123,9 +138,25 @@ fn texel_fault(tensor: &Tensor) -> Option<Diagnostic> {
         tensor.name
     );
     let fault = Diagnostic::error(Code::TargetTexel, message, tensor.places.separators.clone(), "");
-    Some(fault.help(format!(
-        "let the last axis hold whole texels: `pad {axis} multiple={LANES}` before the separators"
-    )))
+    Some(fault.help(whole_texels(tensor)))
+}
+
+/// How to round the last axis up: before the step that separates, or in the map that does.
+fn whole_texels(tensor: &Tensor) -> String {
+    let Some(last) = tensor.layout.storage.last() else { return String::new() };
+    let by_step = tensor.steps.iter().any(|step| step.starts_with("axis-separators"));
+    let lanes = i128::from(LANES);
+    match last.extent.as_const() {
+        _ if by_step => format!(
+            "let the last axis hold whole texels: `pad {} multiple={LANES}` before the separators",
+            last.name
+        ),
+        Some(extent) => format!(
+            "let the last item of the map hold whole texels: put ` : {}` behind it, which states its extent",
+            extent.saturating_add(lanes - 1).div_euclid(lanes).saturating_mul(lanes)
+        ),
+        None => format!("say that the symbols are multiples: `multiple={LANES}`"),
+    }
 }
 
 fn size_faults(tensor: &Tensor, settings: &Settings) -> Vec<Diagnostic> {
@@ -138,7 +169,7 @@ fn size_faults(tensor: &Tensor, settings: &Settings) -> Vec<Diagnostic> {
     let sizes = [Some(&image.width), Some(&image.height), image.layers.as_ref()];
     let what = ["texels wide", "rows high", "images long"];
     let mut faults = Vec::new();
-    for ((size, max), what) in sizes.into_iter().zip(max).zip(what) {
+    for (((size, max), what), axis) in sizes.into_iter().zip(max).zip(what).zip(0..) {
         let Some(size) = size else { continue };
         let reached = most(size);
         if reached.is_some_and(|reached| reached <= i128::from(max)) {
@@ -161,7 +192,8 @@ fn size_faults(tensor: &Tensor, settings: &Settings) -> Vec<Diagnostic> {
             None => fault.help("give the symbols a smaller `max`"),
         };
         let device = "; `image-max` in `[target.opencl]` says what the device has";
-        let device = if settings.target == "opencl" { device } else { "" };
+        // Width and height are configured, the images of an array are not.
+        let device = if settings.target == "opencl" && axis < 2 { device } else { "" };
         faults.push(fault.help(format!("{elsewhere}{device}")));
     }
     faults
