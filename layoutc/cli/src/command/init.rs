@@ -81,12 +81,20 @@ fn make(dir: &Path, console: &mut Console) -> Result<Ending, Fault> {
                 console.result(&format!("made  {file}\n"));
             }
             let folder = seen(&real);
-            let enter = if folder == "." { String::new() } else { format!("cd {folder} && ") };
+            let enter =
+                if folder == "." { String::new() } else { format!("cd {} && ", word(&folder)) };
             console.result(&format!("next: {enter}layoutc build\n"));
         }
         Format::Text => {}
     }
     Ok(Ending::Good)
+}
+
+/// A path as one word of a shell's command line.
+fn word(path: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "/._-+@".contains(c);
+    let path = if path.starts_with('-') { format!("./{path}") } else { path.to_owned() };
+    if path.chars().all(plain) { path } else { format!("'{}'", path.replace('\'', "'\\''")) }
 }
 
 /// The configuration of a project called `name`.
@@ -124,6 +132,14 @@ fn taken(file: &Path) -> Fault {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_is_one_word_of_a_command_line() {
+        assert_eq!(word("my-kernels"), "my-kernels");
+        assert_eq!(word("my proj"), "'my proj'");
+        assert_eq!(word("it's"), "'it'\\''s'");
+        assert_eq!(word("-x"), "./-x");
+    }
 
     #[test]
     fn a_prefix_begins_an_identifier_whatever_the_name() {
