@@ -60,6 +60,19 @@ fn compiles(name: &str, manifest: &str) {
     run("./c_test", &[]);
     std::fs::write(folder.join("host.c"), "#include \"c/m.h\"\n#include \"opencl/m.h\"\n").unwrap();
     run("gcc", &[c.as_slice(), &["-fsyntax-only", "host.c"]].concat());
+    let shim = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/gpu/cuda_shim");
+    for (k, order) in [["c/m.h", "opencl/m.h", "cuda/m.cuh"], ["cuda/m.cuh", "opencl/m.h", "c/m.h"]]
+        .into_iter()
+        .enumerate()
+    {
+        let text = order.map(|header| format!("#include \"{header}\"\n")).concat();
+        let name = format!("all{k}.cpp");
+        std::fs::write(folder.join(&name), text).unwrap();
+        run(
+            "g++",
+            &["-std=c++17", "-Wall", "-Wextra", "-Werror", "-I", shim, "-fsyntax-only", &name],
+        );
+    }
     let cl = ["-x", "cl", "-cl-std=CL1.2", "-Xclang", "-finclude-default-header", "-target"];
     let cl = [&cl, &["spir64-unknown-unknown", "-Wall", "-Wextra", "-Werror"][..]].concat();
     let cl = [cl.as_slice(), &["-Wno-unused-function", "-fsyntax-only", "opencl/m.cl"]].concat();

@@ -158,7 +158,7 @@ fn tensor_unit(
         physical: physical.collect::<Result<_, _>>()?,
         map: map_text(tensor)?,
         steps: tensor.steps.clone(),
-        counts_guard: counts_guard(&upper, &counts, plan.symbols_ok.as_ref()),
+        counts_guard: counts_guard(&upper, tensor),
         constants,
         counts,
         test: test_unit::tensor(tensor, naming)?,
@@ -252,8 +252,10 @@ fn map_text(tensor: &Tensor) -> Result<String, PlanError> {
 
 /// The macro that guards sizes which the headers of several targets have: other sizes under the same names do not hide
 /// behind it.
-fn counts_guard(upper: &str, counts: &[Function], symbols_ok: Option<&Function>) -> String {
-    let text = serde_json::to_string(&(counts, symbols_ok)).unwrap_or_default();
+fn counts_guard(upper: &str, tensor: &Tensor) -> String {
+    let layout = &tensor.layout;
+    let sizes = (&layout.logical, &layout.storage, &layout.strides, &layout.physical_shape);
+    let text = format!("{:?} {sizes:?} {}", layout.symbols, tensor.dtype.element_bits());
     let hash = blake3::hash(text.as_bytes()).to_hex();
     let hash = hash.as_str().get(..8).unwrap_or_default().to_ascii_uppercase();
     format!("LAYOUTC_COUNTS_OF_{upper}_{hash}")

@@ -49,9 +49,6 @@ pub const CUDA: Dialect = Dialect {
     ],
     prefixes: &[("layoutc", "layoutc_"), ("layoutc", "LAYOUTC_")],
     called: &[
-        "blocks",
-        "stream",
-        "threads",
         "tex2D",
         "tex2DLayered",
         "surf2Dwrite",
