@@ -1,0 +1,239 @@
+//! The tables of the targets.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use toml::de::{DeTable, DeValue};
+
+use super::super::{
+    CStandard, CudaIndex, Emit, IndexType, OpenClIndex, OpenClVersion, TargetC, TargetCuda,
+    TargetOpenCl, TargetOwn, Targets,
+};
+use super::{Reader, find, integer};
+use crate::codes::Code;
+use crate::nearest::nearest;
+
+const STANDARDS: &[(&str, CStandard)] =
+    &[("c99", CStandard::C99), ("c11", CStandard::C11), ("c17", CStandard::C17)];
+const INDEX_TYPES: &[(&str, IndexType)] =
+    &[("int64_t", IndexType::Int64), ("int32_t", IndexType::Int32)];
+const EMITS: &[(&str, Emit)] = &[
+    ("constants", Emit::Constants),
+    ("index", Emit::Index),
+    ("pack", Emit::Pack),
+    ("test", Emit::Test),
+    ("bench", Emit::Bench),
+];
+
+impl Reader<'_> {
+    pub(super) fn targets(&mut self, table: &DeTable<'_>) -> Targets {
+        if table.is_empty() {
+            return Targets::default();
+        }
+        let mut targets = Targets { c: None, opencl: None, cuda: None, own: BTreeMap::new() };
+        for (key, value) in table {
+            let name = key.get_ref().as_ref();
+            let DeValue::Table(fields) = value.get_ref() else {
+                if ["c", "opencl", "cuda"].contains(&name) {
+                    self.kind(name, "a table", value.get_ref(), value.span());
+                    if let Some(fault) = self.found.last_mut() {
+                        fault.help.push(format!("write `[target.{name}]` on a line of its own"));
+                    }
+                } else {
+                    self.unknown(name, key.span(), "[target]", &["c", "opencl", "cuda"]);
+                }
+                continue;
+            };
+            match name {
+                "c" => targets.c = Some(self.target_c(fields)),
+                "opencl" => targets.opencl = Some(self.target_opencl(fields)),
+                "cuda" => targets.cuda = Some(self.target_cuda(fields)),
+                _ => {
+                    if let Some(own) = self.target_own(name, key.span(), fields) {
+                        targets.own.insert(name.to_owned(), own);
+                    }
+                }
+            }
+        }
+        targets
+    }
+
+    fn target_opencl(&mut self, table: &DeTable<'_>) -> TargetOpenCl {
+        self.known(table, "[target.opencl]", &["version", "image-max", "index-type"]);
+        let default = TargetOpenCl::default();
+        let version = self.choice(table, "version", &[("1.2", OpenClVersion::V1_2)]);
+        let index = self.choice(
+            table,
+            "index-type",
+            &[("int", OpenClIndex::Int), ("long", OpenClIndex::Long)],
+        );
+        TargetOpenCl {
+            version: version.unwrap_or(default.version),
+            image_max: self.image_max(table).unwrap_or(default.image_max),
+            index_type: index.unwrap_or(default.index_type),
+        }
+    }
+
+    fn image_max(&mut self, table: &DeTable<'_>) -> Option<[u64; 2]> {
+        let (value, span) = find(table, "image-max")?;
+        let sizes: Option<Vec<i64>> = match value {
+            DeValue::Array(items) => items.iter().map(|item| integer(item.get_ref())).collect(),
+            DeValue::String(_)
+            | DeValue::Integer(_)
+            | DeValue::Float(_)
+            | DeValue::Boolean(_)
+            | DeValue::Datetime(_)
+            | DeValue::Table(_) => None,
+        };
+        match sizes.as_deref().map(|sizes| sizes.iter().map(|size| u64::try_from(*size)).collect())
+        {
+            Some(Ok::<Vec<u64>, _>(sizes)) if sizes.iter().all(|size| *size > 0) => {
+                if let [width, height] = sizes[..] {
+                    return Some([width, height]);
+                }
+            }
+            _ => {}
+        }
+        let message =
+            "`image-max` is two sizes from 1: `[16384, 16384]`, texels along a row, and rows";
+        self.error(Code::ConfigValue, message, span);
+        None
+    }
+
+    fn target_cuda(&mut self, table: &DeTable<'_>) -> TargetCuda {
+        self.known(table, "[target.cuda]", &["arch", "index-type"]);
+        let default = TargetCuda::default();
+        let index = self.choice(
+            table,
+            "index-type",
+            &[("int", CudaIndex::Int), ("int64_t", CudaIndex::Int64)],
+        );
+        TargetCuda {
+            arch: self.arch(table).unwrap_or(default.arch),
+            index_type: index.unwrap_or(default.index_type),
+        }
+    }
+
+    fn arch(&mut self, table: &DeTable<'_>) -> Option<Vec<String>> {
+        let (words, span) = self.strings(table, "arch")?;
+        if words.is_empty() {
+            self.error(Code::ConfigValue, "`arch` is empty", span);
+        }
+        for (word, span) in &words {
+            let number = word.strip_prefix("sm_").or_else(|| word.strip_prefix("compute_"));
+            let digits = number.is_some_and(|number| {
+                let plain = number.trim_end_matches(['a', 'f']);
+                (2..=3).contains(&plain.len()) && plain.bytes().all(|b| b.is_ascii_digit())
+            });
+            if !digits {
+                let message = format!("`{}` is not an architecture", word.escape_debug());
+                self.error(Code::ConfigValue, &message, span.clone()).notes =
+                    vec!["architectures are written as nvcc takes them: `sm_80`".to_owned()];
+            }
+        }
+        Some(words.into_iter().map(|(word, _)| word).collect())
+    }
+
+    fn target_own(
+        &mut self,
+        name: &str,
+        span: Range<usize>,
+        table: &DeTable<'_>,
+    ) -> Option<TargetOwn> {
+        let place = format!("[target.{}]", name.escape_debug());
+        self.known(table, &place, &["template", "extension"]);
+        let word = |text: &str| {
+            !text.is_empty()
+                && text.len() <= 64
+                && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
+        };
+        if !word(name) || crate::config::path::fault(name).is_some() {
+            let message = format!("`{}` cannot be the name of a target", name.escape_debug());
+            self.error(Code::ConfigValue, &message, span.clone()).notes =
+                vec!["it names a folder: at most 64 ASCII letters, digits, `_` and `-`".to_owned()];
+            return None;
+        }
+        let Some(template) = self.path(table, "template") else {
+            if find(table, "template").is_none() {
+                let near = nearest(name, ["c", "opencl", "cuda"]);
+                let message = format!("the target `{name}` has no `template`");
+                let fault = self.error(Code::ConfigValue, &message, span);
+                fault.help.push(match near {
+                    Some(near) => format!("did you mean `[target.{near}]`?"),
+                    None => format!("name one below the templates folder: `template = \"{name}/index.{name}.j2\"`"),
+                });
+            }
+            return None;
+        };
+        let named = template.rsplit('/').next().unwrap_or_default();
+        let named = named.strip_suffix(".j2").unwrap_or(named);
+        let implied = named.rsplit_once('.').map(|(_, extension)| extension.to_owned());
+        let given = self.string(table, "extension");
+        let at = given.as_ref().map_or(span.clone(), |(_, span)| span.clone());
+        let extension = given.map(|(extension, _)| extension).or(implied).unwrap_or_default();
+        let parts_ok = extension.split('.').all(word);
+        if !parts_ok {
+            let message = format!("`{}` is not an extension", extension.escape_debug());
+            let fault = self.error(Code::ConfigValue, &message, at);
+            fault.notes.push(
+                "letters, digits, `_`, `-` and dots inside, without the first dot: `py`".to_owned(),
+            );
+            return None;
+        }
+        let last = extension.rsplit('.').next().unwrap_or_default();
+        if !crate::seal::can_seal(last) {
+            let message = format!("files ending in `.{extension}` have no comments");
+            let fault = self.error(Code::ConfigValue, &message, at);
+            fault.notes.push(
+                "layoutc knows its own files by a hash in a comment on the first line".to_owned(),
+            );
+            fault.help.push("write a file of a language with comments".to_owned());
+            return None;
+        }
+        let span = find(table, "template").map_or(span, |(_, span)| span);
+        Some(TargetOwn { template, extension, span })
+    }
+
+    fn target_c(&mut self, table: &DeTable<'_>) -> TargetC {
+        let keys = ["standard", "emit", "macros", "openmp", "index-type", "umbrella-header"];
+        self.known(table, "[target.c]", &keys);
+        let default = TargetC::default();
+        TargetC {
+            standard: self.choice(table, "standard", STANDARDS).unwrap_or(default.standard),
+            emit: self.emit(table).unwrap_or(default.emit),
+            macros: self.boolean(table, "macros").unwrap_or(default.macros),
+            openmp: self.boolean(table, "openmp").unwrap_or(default.openmp),
+            index_type: self.choice(table, "index-type", INDEX_TYPES).unwrap_or(default.index_type),
+            umbrella_header: self.umbrella_header(table),
+            umbrella_span: find(table, "umbrella-header").map_or(0..0, |(_, span)| span),
+        }
+    }
+
+    fn umbrella_header(&mut self, table: &DeTable<'_>) -> Option<String> {
+        let (path, span) = self.string(table, "umbrella-header")?;
+        self.inside(&path, span.clone());
+        let name = path.rsplit('/').next().unwrap_or_default();
+        let stem = name.strip_suffix(".h").or_else(|| name.strip_suffix(".hpp"));
+        if !path.is_empty() && stem.is_none_or(str::is_empty) {
+            let message = "`umbrella-header` does not name a header";
+            self.error(Code::ConfigValue, message, span).notes =
+                vec!["it ends in `.h` or `.hpp`: `all.h`".to_owned()];
+        }
+        Some(path)
+    }
+
+    fn emit(&mut self, table: &DeTable<'_>) -> Option<Vec<Emit>> {
+        let (words, _) = self.strings(table, "emit")?;
+        let mut emit = Vec::new();
+        for (word, span) in words {
+            match self.one_of("emit", &word, span.clone(), EMITS) {
+                Some(part) if emit.contains(&part) => {
+                    let message = format!("`{word}` is given twice");
+                    self.error(Code::ConfigValue, &message, span);
+                }
+                part => emit.extend(part),
+            }
+        }
+        Some(emit)
+    }
+}
