@@ -410,6 +410,27 @@ fn random_manifests_give_c_that_agrees_with_the_oracle() {
     assert!(failures.is_empty(), "{} of {manifests} failed:\n{shown}", failures.len());
 }
 
+#[test]
+fn padding_keeps_what_it_held_also_where_it_shares_the_last_byte_with_elements() {
+    let tensor = |name: &str, dtype: &'static str, high_first| {
+        let axes = [("a", 3), ("b", 5)].map(|(axis, extent)| (axis.to_owned(), extent));
+        let steps = vec![Step::Strides(vec![7, 3])];
+        let case = Case { axes: axes.to_vec(), symbol: None, element_bits: bits(dtype), steps };
+        let name = name.to_owned();
+        Tensor { name, dtype, fill: Fill::Nothing, high_first, memory: None, case }
+    };
+    let manifest = Manifest {
+        tensors: vec![
+            tensor("t0", "u1", false),
+            tensor("t1", "u1", true),
+            tensor("t2", "i4", false),
+        ],
+        converts: vec![(0, 1), (1, 0)],
+        sizes: vec![0],
+    };
+    run("kept bits", 0, &manifest, true);
+}
+
 fn fixed(name: &str, dtype: &'static str, axes: &[(&str, i64)], steps: Vec<Step>) -> Tensor {
     let axes = axes.iter().map(|(axis, extent)| ((*axis).to_owned(), *extent)).collect();
     let symbol = Some(Facts { min: 0, max: 4096, multiple: 1 });

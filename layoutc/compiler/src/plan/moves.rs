@@ -10,6 +10,7 @@ use super::index::{count, dense_offset, symbol_params};
 use super::lower::{Binding, PlanError, lower};
 use super::names::Namer;
 use super::nest::{Buffer, nest};
+use super::prepare::Rest;
 use super::side::{Side, dense_strides, logical_side, physical_side};
 use super::transfer::transfer;
 use super::tree::{Expr, Function, Operand, Param, ParamType, Returns, Stmt};
@@ -21,7 +22,7 @@ pub(super) fn pack(context: &Context<'_>) -> Result<Function, PlanError> {
         padding_doc(context).to_owned(),
     ];
     let mut parts = Parts::new(context, "pack", ["logical", "physical"], doc);
-    parts.prepare_destination(context, &context.layout.physical_elements, context.fills())?;
+    parts.prepare_destination(context, &context.layout.physical_elements, Rest::of(context))?;
     let from = parts.buffer(context, 0, "l", "load");
     let to = parts.buffer(context, 1, "p", "store");
     let linear = match sides(context.layout)? {
@@ -42,7 +43,7 @@ pub(super) fn pack(context: &Context<'_>) -> Result<Function, PlanError> {
 pub(super) fn unpack(context: &Context<'_>) -> Result<Function, PlanError> {
     let doc = vec!["From the layout back into the dense row-major tensor.".to_owned()];
     let mut parts = Parts::new(context, "unpack", ["physical", "logical"], doc);
-    parts.prepare_destination(context, &count(&context.layout.logical)?, false)?;
+    parts.prepare_destination(context, &count(&context.layout.logical)?, Rest::Zero)?;
     let from = parts.buffer(context, 0, "p", "load");
     let to = parts.buffer(context, 1, "l", "store");
     let linear = match sides(context.layout)? {

@@ -2,6 +2,7 @@
 //! full.
 
 use layoutc_algebra::expr::Expr as Algebra;
+use layoutc_algebra::layout::Verdict;
 
 use super::Context;
 use super::arith::{is_multiple, typical};
@@ -11,20 +12,42 @@ use super::lower::{PlanError, lower};
 use super::moves::{Parts, repeat_in_byte};
 use super::tree::{Expr, Operand, Stmt};
 
+/// What becomes of a destination where no element goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// Padding gets the fill value.
+    Fill,
+    /// Padding keeps what it held, also in a last byte that it shares with elements.
+    Kept,
+    /// There is no padding: the bits of a last byte that is not full become 0.
+    Zero,
+}
+
+impl Rest {
+    /// What a tensor's layout asks for.
+    pub(super) fn of(context: &Context<'_>) -> Self {
+        match context.layout.verdict {
+            _ if context.fills() => Self::Fill,
+            Verdict::Padded => Self::Kept,
+            Verdict::Bijective => Self::Zero,
+        }
+    }
+}
+
 impl Parts<'_> {
     /// Writes what no element will: padding, and the bits of a last byte that is not full.
     pub(super) fn prepare_destination(
         &mut self,
         context: &Context<'_>,
         elements: &Algebra,
-        fills: bool,
+        rest: Rest,
     ) -> Result<(), PlanError> {
         let symbol = |var| context.symbol(var);
         let buffer = self.buffer_name(1);
         if elements.as_const() == Some(0) {
             return Ok(());
         }
-        if fills {
+        if rest == Rest::Fill {
             let bits = crate::fill::bits(context.tensor.dtype, context.tensor.fill);
             let bits = bits.map_err(|_| PlanError::Scope)?;
             let bytes = super::index::buffer_bytes(context, elements)?;
@@ -40,7 +63,7 @@ impl Parts<'_> {
                 let to = lower(elements, &symbol)?;
                 self.fill_loop(context, buffer, to, bits, cores);
             }
-        } else if context.is_packed() {
+        } else if rest == Rest::Zero && context.is_packed() {
             let per_byte = i128::from(8_u8).checked_div(context.bits()).unwrap_or(1);
             if !is_multiple(elements, per_byte, &context.layout.symbols) {
                 let (whole, all) = whole_bytes(context, elements)?;

@@ -5,6 +5,7 @@ use layoutc_algebra::layout::{Layout, Symbol};
 
 use super::lower::PlanError;
 use super::moves::{Parts, padding_doc};
+use super::prepare::Rest;
 use super::side::{Side, physical_side, renumber};
 use super::transfer::transfer;
 use super::tree::Function;
@@ -32,7 +33,7 @@ pub fn convert(
     let mut parts =
         Parts::named(&source, Some(&destination), name, [&from.name, &target.name], doc);
     let elements = &destination.layout.physical_elements;
-    parts.prepare_destination(&destination, elements, destination.fills())?;
+    parts.prepare_destination(&destination, elements, Rest::of(&destination))?;
     let source_buffer = parts.buffer(&source, 0, "s", "load");
     let target_buffer = parts.buffer(&destination, 1, "d", "store");
     let linear = both_sides(&from.layout, &target.layout, &convert.axes)?;

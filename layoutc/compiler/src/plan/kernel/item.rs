@@ -1,10 +1,11 @@
 //! What one work item does, by what it writes: an element, a byte, a texel, an element wherever it belongs.
 
-use super::{Home, Items, Kernel, Move, fill_bits, fill_constant, is_padded};
+use super::{Home, Items, Kernel, Move, fill_bits, fill_constant};
 use crate::plan::image::{Image, LANES};
 use crate::plan::index::{buffer_bytes, count};
 use crate::plan::lower::{PlanError, add, lower, multiply};
 use crate::plan::moves::{Parts, over, place, repeat_in_byte};
+use crate::plan::prepare::Rest;
 use crate::plan::tree::{Expr, Operand, Stmt, WorkAxis};
 
 impl Move<'_, '_> {
@@ -168,11 +169,14 @@ impl Move<'_, '_> {
     /// What bytes of packed elements hold where no element goes; `None` where they keep what they held.
     fn rest_of_bytes(&self) -> Result<Option<u8>, PlanError> {
         let Home::Layout(context) = self.to else { return Ok(Some(0)) };
-        if context.fills() {
-            let bits = fill_bits(context)?;
-            return Ok(Some(repeat_in_byte(bits, context.tensor.dtype.element_bits())));
+        match Rest::of(context) {
+            Rest::Fill => {
+                let bits = fill_bits(context)?;
+                Ok(Some(repeat_in_byte(bits, context.tensor.dtype.element_bits())))
+            }
+            Rest::Kept => Ok(None),
+            Rest::Zero => Ok(Some(0)),
         }
-        Ok((!is_padded(context)).then_some(0))
     }
 
     /// The kernel that writes the fill value to every slot, padding or not.
