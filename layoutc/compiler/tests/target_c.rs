@@ -321,9 +321,9 @@ convert texture to=copy
     assert_eq!(outputs.into_iter().map(|output| output.path).collect::<Vec<_>>(), named);
 }
 
-/// Runs the test program of a source under gcc's race detector, neighbouring rounds on different threads; gives how
-/// many races it saw. `None` where gcc has no such detector.
-fn races(folder: &Path, name: &str, source: &str) -> Option<usize> {
+/// Runs the test program of a source under gcc's race detector, neighbouring rounds on different threads; gives whether
+/// it passed, and how many races were seen. `None` where gcc has no such detector.
+fn races(folder: &Path, name: &str, source: &str) -> Option<(bool, usize)> {
     let by_turns = source.replace("omp parallel for", "omp parallel for schedule(static, 1)");
     std::fs::write(folder.join(format!("{name}.c")), by_turns).unwrap();
     let gcc = |arguments: &[&str]| {
@@ -338,8 +338,9 @@ fn races(folder: &Path, name: &str, source: &str) -> Option<usize> {
     assert!(made || std::env::var("CI").is_err(), "gcc has no race detector");
     let ran = made.then(|| Command::new(folder.join(name)).output().unwrap())?;
     let (said, printed) = (ran.stderr, String::from_utf8_lossy(&ran.stdout).into_owned());
-    assert!(printed.contains(": ok"), "{printed}");
-    Some(String::from_utf8_lossy(&said).matches("WARNING: ThreadSanitizer: data race").count())
+    let seen =
+        String::from_utf8_lossy(&said).matches("WARNING: ThreadSanitizer: data race").count();
+    Some((printed.contains(": ok") && !printed.contains(" at ("), seen))
 }
 
 #[test]
@@ -356,9 +357,11 @@ fn a_race_detector_sees_no_race_and_sees_one_where_a_loop_is_marked_by_hand() {
     let folder = written("races", &[("large.kdl", &manifest)], "openmp = true\n");
     let source = std::fs::read_to_string(folder.join("large.c")).unwrap();
     let Some(found) = races(&folder, "as_it_is", &source) else { return };
-    assert_eq!(found, 0);
+    assert_eq!(found, (true, 0));
     let (before, after) = source.split_once("void nibbles_pack(").unwrap();
     let marked = after.replacen("    for (", "#pragma omp parallel for\n    for (", 1);
     let marked = format!("{before}void nibbles_pack({marked}");
-    assert_ne!(races(&folder, "by_hand", &marked), Some(0));
+    // A race may spoil an element, or not.
+    let (_, seen) = races(&folder, "by_hand", &marked).unwrap();
+    assert!(seen > 0);
 }
