@@ -28,7 +28,6 @@ pub(super) fn image(tensor: &Tensor, ident: &str) -> Result<Option<ImageUnit>, P
         per_texel: image.per_texel,
         lane: lane.to_owned(),
         scalar: scalar.to_string(),
-        channel_bits: scalar.element_bits(),
         formats: vec![
             Constant { name: format!("{upper}_IMAGE_CHANNEL_ORDER"), value: Expr::name("CL_RGBA") },
             Constant {
@@ -66,16 +65,21 @@ fn unit(kernels: Vec<Kernel>) -> Option<KernelsUnit> {
         Stmt::Assert { condition } => Some(condition.clone()),
         _ => None,
     });
+    // What a launcher names of the kernels before the last.
+    let before = std::iter::repeat_n("first_", kernels.len().saturating_sub(1)).chain([""]);
     Some(KernelsUnit {
         stream: free("stream", &last.params),
-        symbols: symbols.iter().map(|param| param.name.clone()).collect(),
         symbols_ok: promised.collect(),
         function: Function { body: Vec::new(), ..last.clone() },
-        kernels: kernels.into_iter().map(|kernel| kernel_unit(kernel, &symbols)).collect(),
+        kernels: kernels
+            .into_iter()
+            .zip(before)
+            .map(|(k, b)| kernel_unit(k, &symbols, b))
+            .collect(),
     })
 }
 
-fn kernel_unit(kernel: Kernel, symbols: &[Param]) -> KernelUnit {
+fn kernel_unit(kernel: Kernel, symbols: &[Param], before: &str) -> KernelUnit {
     let name = kernel.function.name.clone();
     let mut constants = vec![Constant {
         name: format!("{}_WORK_DIM", name.to_ascii_uppercase()),
@@ -97,19 +101,21 @@ fn kernel_unit(kernel: Kernel, symbols: &[Param]) -> KernelUnit {
         };
         counts.push(function.with_unused());
     }
-    let block = block(kernel.range.len());
-    let names: &[&str] = if block.len() == 1 { &["items"] } else { &["columns", "rows", "layers"] };
+    let names: &[&str] =
+        if kernel.range.len() == 1 { &["items"] } else { &["columns", "rows", "layers"] };
     let params = &kernel.function.params;
-    let axes = kernel.range.iter().zip(names).zip(&block).map(|((items, name), size)| RangeUnit {
-        name: free(name, params),
-        items: items.count.clone(),
-        may_be_none: items.may_be_none,
-        block: *size,
-        blocks: known_blocks(&items.count, *size),
-    });
+    let threads = threads(kernel.range.len());
+    let axes =
+        kernel.range.iter().zip(names).zip(threads).map(|((items, name), threads)| RangeUnit {
+            name: free(&format!("{before}{name}"), params),
+            blocks: blocks(&items.count, *threads),
+            items: items.count.clone(),
+            may_be_none: items.may_be_none,
+            threads: *threads,
+            last_thread: threads.saturating_sub(1),
+        });
     KernelUnit {
         axes: axes.collect(),
-        block,
         empty: kernel.range.iter().any(|items| items.count == Expr::int(0)),
         function: kernel.function,
         constants,
@@ -128,16 +134,16 @@ fn free(wanted: &str, params: &[Param]) -> String {
 }
 
 /// Threads of a block: neighbours along the fastest axis first, as memory is coalesced.
-fn block(axes: usize) -> Vec<i64> {
+fn threads(axes: usize) -> &'static [i64] {
     match axes {
-        1 => vec![256],
-        2 => vec![32, 8],
-        _ => vec![32, 8, 1],
+        1 => &[256],
+        2 => &[32, 8],
+        _ => &[32, 8, 1],
     }
 }
 
-/// `ceil(items / size)` of items that are known.
-fn known_blocks(items: &Expr, size: i64) -> Option<i64> {
+/// `ceil(items / threads)` of items that are known.
+fn blocks(items: &Expr, threads: i64) -> Option<i64> {
     let Expr::Int { value } = items else { return None };
-    Some(value.saturating_sub(1).div_euclid(size).saturating_add(1))
+    Some(value.saturating_sub(1).div_euclid(threads).saturating_add(1))
 }

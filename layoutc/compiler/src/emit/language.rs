@@ -18,6 +18,8 @@ pub struct Language {
     /// The greatest images that its devices have: texels along a row, rows, images; of a single image, and of an
     /// array. A configuration may say otherwise.
     pub image_max: [[u64; 3]; 2],
+    /// The key of a configuration that says how great images are.
+    pub image_key: Option<&'static str>,
     /// The most work items of a launch of one axis.
     pub launch_max: i128,
     /// What is put before `_H`, `_STAMP` in the names of macros, so that headers of two languages do not meet.
@@ -39,8 +41,6 @@ pub struct File {
     pub suffix: &'static str,
     /// It is written where this is asked for.
     pub part: Option<Part>,
-    /// What it is.
-    pub what: &'static str,
 }
 
 /// Every language, the first being what a project without configuration has.
@@ -53,35 +53,16 @@ pub const C_FILES: Language = Language {
     wider_index: "int64_t",
     kernels: false,
     image_max: [[u64::MAX; 3]; 2],
+    image_key: None,
     launch_max: i128::MAX,
     macros: "",
     includes: &["stdbool.h", "stdint.h"],
     scalar_includes: &[],
     files: &[
-        File {
-            template: "c/header.h.j2",
-            suffix: ".h",
-            part: None,
-            what: "constants, index functions, and the prototypes of the rest",
-        },
-        File {
-            template: "c/source.c.j2",
-            suffix: ".c",
-            part: Some(Part::Pack),
-            what: "pack, unpack and convert",
-        },
-        File {
-            template: "c/test.c.j2",
-            suffix: "_test.c",
-            part: Some(Part::Test),
-            what: "a program that tests the others",
-        },
-        File {
-            template: "c/bench.c.j2",
-            suffix: "_bench.c",
-            part: Some(Part::Bench),
-            what: "a program that times pack, unpack and convert",
-        },
+        File { template: "c/header.h.j2", suffix: ".h", part: None },
+        File { template: "c/source.c.j2", suffix: ".c", part: Some(Part::Pack) },
+        File { template: "c/test.c.j2", suffix: "_test.c", part: Some(Part::Test) },
+        File { template: "c/bench.c.j2", suffix: "_bench.c", part: Some(Part::Bench) },
     ],
 };
 
@@ -93,23 +74,14 @@ pub const OPENCL_FILES: Language = Language {
     wider_index: "long",
     kernels: true,
     image_max: [[16384, 16384, 1], [16384, 16384, 2048]],
+    image_key: Some("image-max"),
     launch_max: i128::MAX,
     macros: "_OPENCL",
     includes: &["stdbool.h", "stdint.h"],
     scalar_includes: &[],
     files: &[
-        File {
-            template: "opencl/program.cl.j2",
-            suffix: ".cl",
-            part: None,
-            what: "index functions and kernels in OpenCL C 1.2",
-        },
-        File {
-            template: "opencl/host.h.j2",
-            suffix: ".h",
-            part: None,
-            what: "constants, image formats and launch ranges for the host",
-        },
+        File { template: "opencl/program.cl.j2", suffix: ".cl", part: None },
+        File { template: "opencl/host.h.j2", suffix: ".h", part: None },
     ],
 };
 
@@ -121,24 +93,15 @@ pub const CUDA_FILES: Language = Language {
     wider_index: "int64_t",
     kernels: true,
     image_max: [[131_072, 65536, 1], [32768, 32768, 2048]],
+    image_key: None,
     // 2^31 - 1 blocks of 256 threads.
     launch_max: ((1 << 31) - 1) * 256,
     macros: "_CUDA",
     includes: &["cuda_runtime.h", "stdint.h"],
     scalar_includes: &[(Scalar::F16, "cuda_fp16.h"), (Scalar::Bf16, "cuda_bf16.h")],
     files: &[
-        File {
-            template: "cuda/header.cuh.j2",
-            suffix: ".cuh",
-            part: None,
-            what: "constants, index functions, and the prototypes of the launchers",
-        },
-        File {
-            template: "cuda/source.cu.j2",
-            suffix: ".cu",
-            part: None,
-            what: "kernels and their launchers",
-        },
+        File { template: "cuda/header.cuh.j2", suffix: ".cuh", part: None },
+        File { template: "cuda/source.cu.j2", suffix: ".cu", part: None },
     ],
 };
 

@@ -7,7 +7,7 @@ mod bench_unit;
 pub mod comment;
 pub mod dialect;
 mod element;
-pub mod fits;
+mod fits;
 mod globals;
 mod kernels;
 pub mod language;

@@ -229,8 +229,6 @@ pub struct ImageUnit {
     pub lane: String,
     /// The scalar type of the elements, as the manifest calls it.
     pub scalar: String,
-    /// Bits of a channel.
-    pub channel_bits: u32,
     /// OpenCL's names of the channels' order and type, as constants.
     pub formats: Vec<Constant>,
     /// The function that reads an element.
@@ -244,8 +242,6 @@ pub struct ImageUnit {
 pub struct KernelsUnit {
     /// Name, documentation and parameters of the whole; without a body.
     pub function: Function,
-    /// The symbols.
-    pub symbols: Vec<String>,
     /// A name for CUDA's stream that no parameter has.
     pub stream: String,
     /// The functions that tell whether the symbols have promised values.
@@ -263,8 +259,10 @@ pub struct RangeUnit {
     pub items: Expr,
     /// Whether there may be none, for some values of the symbols.
     pub may_be_none: bool,
-    /// Items in a block of threads.
-    pub block: i64,
+    /// Threads of a block.
+    pub threads: i64,
+    /// The number of the last of them, which rounds up: `(items + last_thread) / threads`.
+    pub last_thread: i64,
     /// Blocks, where the items are known.
     pub blocks: Option<i64>,
 }
@@ -276,8 +274,6 @@ pub struct KernelUnit {
     pub function: Function,
     /// The axes of the launch range, the fastest first.
     pub axes: Vec<RangeUnit>,
-    /// Items in a block of threads, along each axis.
-    pub block: Vec<i64>,
     /// Whether there is no item, whatever the symbols.
     pub empty: bool,
     /// The range as constants: `TEXTURE_PACK_GLOBAL_SIZE_0`.

@@ -37,13 +37,9 @@ fn of_tensor(tensor: &Tensor, settings: &Settings) -> Vec<Diagnostic> {
 
 /// The fault of a tensor with more elements than one launch has work items.
 fn launch_fault(tensor: &Tensor, settings: &Settings) -> Option<Diagnostic> {
-    let avoid = |_: &str| false;
-    let naming = Naming { prefix: "", avoid: &avoid, cores: Cores::One };
-    let context = Context::new(tensor, &naming);
-    let layout = &tensor.layout;
-    let counts = [&layout.physical_elements, &layout.logical_elements];
-    let highest = |count: &Algebra| range(count, &|var| context.symbol(var)).high;
-    let most = counts.into_iter().map(|count| highest(count).unwrap_or(i128::MAX)).max()?;
+    let counts = [&tensor.layout.physical_elements, &tensor.layout.logical_elements];
+    let most = counts.map(|count| greatest(tensor, count).unwrap_or(i128::MAX));
+    let most = most.into_iter().max()?;
     let limit = settings.language.launch_max;
     if most <= limit {
         return None;
@@ -55,6 +51,14 @@ fn launch_fault(tensor: &Tensor, settings: &Settings) -> Option<Diagnostic> {
     let place = tensor.places.layout.clone();
     let fault = Diagnostic::error(Code::LimitGenerated, message, place, "");
     Some(fault.help("split the tensor, or give the symbols a smaller `max`"))
+}
+
+/// The greatest value of a size, whatever the symbols; `None` where it has no bound.
+fn greatest(tensor: &Tensor, size: &Algebra) -> Option<i128> {
+    let avoid = |_: &str| false;
+    let naming = Naming { prefix: "", avoid: &avoid, cores: Cores::One };
+    let context = Context::new(tensor, &naming);
+    range(size, &|var| context.symbol(var)).high
 }
 
 /// How a target calls a memory, with its article.
@@ -160,18 +164,14 @@ fn whole_texels(tensor: &Tensor) -> String {
 }
 
 fn size_faults(tensor: &Tensor, settings: &Settings) -> Vec<Diagnostic> {
-    let avoid = |_: &str| false;
-    let naming = Naming { prefix: "", avoid: &avoid, cores: Cores::One };
-    let context = Context::new(tensor, &naming);
     let Ok(Some(image)) = image::of(tensor) else { return Vec::new() };
-    let most = |size: &Algebra| range(size, &|var| context.symbol(var)).high;
     let max = settings.image_max.get(usize::from(image.rank == 3)).copied().unwrap_or_default();
     let sizes = [Some(&image.width), Some(&image.height), image.layers.as_ref()];
     let what = ["texels wide", "rows high", "images long"];
     let mut faults = Vec::new();
     for (((size, max), what), axis) in sizes.into_iter().zip(max).zip(what).zip(0..) {
         let Some(size) = size else { continue };
-        let reached = most(size);
+        let reached = greatest(tensor, size);
         if reached.is_some_and(|reached| reached <= i128::from(max)) {
             continue;
         }
@@ -191,9 +191,11 @@ fn size_faults(tensor: &Tensor, settings: &Settings) -> Vec<Diagnostic> {
             Some(_) => fault,
             None => fault.help("give the symbols a smaller `max`"),
         };
-        let device = "; `image-max` in `[target.opencl]` says what the device has";
         // Width and height are configured, the images of an array are not.
-        let device = if settings.target == "opencl" && axis < 2 { device } else { "" };
+        let device = match settings.language.image_key.filter(|_| axis < 2) {
+            Some(key) => format!("; `{key}` in `[target.{target}]` says what the device has"),
+            None => String::new(),
+        };
         faults.push(fault.help(format!("{elsewhere}{device}")));
     }
     faults

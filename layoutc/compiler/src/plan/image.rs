@@ -3,13 +3,12 @@
 //! The physical axes of an image are rows and what lies along a row; an array of images has the image first. A texel
 //! has four lanes: an element of four lanes is a texel, four neighbouring scalars along a row share one.
 
-use layoutc_algebra::expr::Expr as Algebra;
+use layoutc_algebra::expr::{BinOp, Expr as Algebra};
 
 use super::arith::{fold, is_multiple};
 use super::lower::PlanError;
 use crate::dtype::{Dtype, Scalar};
 use crate::model::{Memory, Tensor};
-use layoutc_algebra::expr::BinOp;
 
 /// Lanes of a texel.
 pub const LANES: u32 = 4;
@@ -72,9 +71,6 @@ pub fn of(tensor: &Tensor) -> Result<Option<Image>, PlanError> {
         (Memory::Image2dArray, [layers, height, along]) => (3, Some(layers.clone()), height, along),
         _ => return Ok(None),
     };
-    let width = match along.as_const() {
-        _ if per_texel == 1 => along.clone(),
-        Some(_) | None => fold(BinOp::FloorDiv, along, &Algebra::constant(i128::from(per_texel)))?,
-    };
+    let width = fold(BinOp::FloorDiv, along, &Algebra::constant(i128::from(per_texel)))?;
     Ok(Some(Image { rank, per_texel, width, height: height.clone(), layers }))
 }

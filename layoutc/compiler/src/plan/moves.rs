@@ -17,11 +17,7 @@ use super::tree::{Expr, Function, Operand, Param, ParamType, Returns, Stmt};
 
 /// `pack(symbols, logical, physical)`: from the dense row-major buffer into the layout; padding gets the fill.
 pub(super) fn pack(context: &Context<'_>) -> Result<Function, PlanError> {
-    let doc = vec![
-        "From the dense row-major tensor into its layout.".to_owned(),
-        padding_doc(context).to_owned(),
-    ];
-    let mut parts = Parts::new(context, "pack", ["logical", "physical"], doc);
+    let mut parts = Parts::pack(context);
     parts.prepare_destination(context, &context.layout.physical_elements, Rest::of(context))?;
     let from = parts.buffer(context, 0, "l", "load");
     let to = parts.buffer(context, 1, "p", "store");
@@ -41,8 +37,7 @@ pub(super) fn pack(context: &Context<'_>) -> Result<Function, PlanError> {
 
 /// `unpack(symbols, physical, logical)`: back; padding is not read.
 pub(super) fn unpack(context: &Context<'_>) -> Result<Function, PlanError> {
-    let doc = vec!["From the layout back into the dense row-major tensor.".to_owned()];
-    let mut parts = Parts::new(context, "unpack", ["physical", "logical"], doc);
+    let mut parts = Parts::unpack(context);
     parts.prepare_destination(context, &count(&context.layout.logical)?, Rest::Zero)?;
     let from = parts.buffer(context, 0, "p", "load");
     let to = parts.buffer(context, 1, "l", "store");
@@ -60,7 +55,7 @@ pub(super) fn unpack(context: &Context<'_>) -> Result<Function, PlanError> {
     Ok(parts.finish(body))
 }
 
-pub(super) fn padding_doc(context: &Context<'_>) -> &'static str {
+fn padding_doc(context: &Context<'_>) -> &'static str {
     if context.fills() {
         "Padding gets the fill value."
     } else if context.layout.verdict == layoutc_algebra::layout::Verdict::Padded {
@@ -93,16 +88,38 @@ pub(super) struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    pub(super) fn new(
-        context: &Context<'a>,
-        what: &str,
-        buffers: [&str; 2],
-        doc: Vec<String>,
-    ) -> Self {
-        Self::named(context, None, context.function(what), buffers, doc)
+    /// `<tensor>_pack(symbols, logical, physical)`.
+    pub(super) fn pack(context: &Context<'a>) -> Self {
+        let doc = vec![
+            "From the dense row-major tensor into its layout.".to_owned(),
+            padding_doc(context).to_owned(),
+        ];
+        Self::named(context, None, context.function("pack"), ["logical", "physical"], doc)
     }
 
-    pub(super) fn named(
+    /// `<tensor>_unpack(symbols, physical, logical)`.
+    pub(super) fn unpack(context: &Context<'a>) -> Self {
+        let doc = vec!["From the layout back into the dense row-major tensor.".to_owned()];
+        Self::named(context, None, context.function("unpack"), ["physical", "logical"], doc)
+    }
+
+    /// `<from>_to_<to>(symbols, from, to)`.
+    pub(super) fn convert(from: &Context<'a>, to: &Context<'a>) -> Self {
+        let names = [&from.tensor.name, &to.tensor.name];
+        let name = from.naming.tensor(&format!("{}_to_{}", names[0], names[1]));
+        let doc = vec![
+            format!("From the layout of {} into that of {}.", names[0], names[1]),
+            padding_doc(to).to_owned(),
+        ];
+        Self::named(from, Some(to), name, names.map(String::as_str), doc)
+    }
+
+    /// The function's name.
+    pub(super) fn name(&self) -> &str {
+        &self.function.name
+    }
+
+    fn named(
         context: &Context<'a>,
         other: Option<&Context<'a>>,
         name: String,

@@ -48,8 +48,7 @@ impl Parts<'_> {
             return Ok(());
         }
         if rest == Rest::Fill {
-            let bits = crate::fill::bits(context.tensor.dtype, context.tensor.fill);
-            let bits = bits.map_err(|_| PlanError::Scope)?;
+            let bits = fill_bits(context)?;
             let bytes = super::index::buffer_bytes(context, elements)?;
             let cores = self.cores_for(context, &bytes);
             if bits == 0 && cores == Cores::One {
@@ -61,7 +60,7 @@ impl Parts<'_> {
                 self.byte_loop(buffer, [Expr::int(0), to], value, cores);
             } else {
                 let to = lower(elements, &symbol)?;
-                self.fill_loop(context, buffer, to, bits, cores);
+                self.fill_loop(context, buffer, to, cores)?;
             }
         } else if rest == Rest::Zero && context.is_packed() {
             let per_byte = i128::from(8_u8).checked_div(context.bits()).unwrap_or(1);
@@ -101,15 +100,11 @@ impl Parts<'_> {
         context: &Context<'_>,
         buffer: String,
         to: Expr,
-        bits: u64,
         cores: Cores,
-    ) {
+    ) -> Result<(), PlanError> {
         let fill = self.namer.name("fill");
         let name = self.namer.name("slot");
-        let element = context.tensor.dtype.to_string();
-        let digits = usize::try_from(context.tensor.dtype.scalar_bits().div_ceil(4)).unwrap_or(16);
-        let bits = format!("{bits:0digits$x}");
-        self.function.body.push(Stmt::LetElement { name: fill.clone(), element, bits });
+        self.function.body.push(fill_constant(context, &fill)?);
         let body = vec![Stmt::Store {
             buffer,
             index: Expr::name(&name),
@@ -125,5 +120,20 @@ impl Parts<'_> {
             parallel,
             body,
         });
+        Ok(())
     }
+}
+
+/// The bits of the fill value.
+pub(super) fn fill_bits(context: &Context<'_>) -> Result<u64, PlanError> {
+    crate::fill::bits(context.tensor.dtype, context.tensor.fill).map_err(|_| PlanError::Scope)
+}
+
+/// The constant that padding gets.
+pub(super) fn fill_constant(context: &Context<'_>, name: &str) -> Result<Stmt, PlanError> {
+    let dtype = context.tensor.dtype;
+    let bits = fill_bits(context)?;
+    let digits = usize::try_from(dtype.scalar_bits().div_ceil(4)).unwrap_or(16);
+    let (name, element) = (name.to_owned(), dtype.to_string());
+    Ok(Stmt::LetElement { name, element, bits: format!("{bits:0digits$x}") })
 }

@@ -4,7 +4,7 @@ use layoutc_algebra::expr::{Expr as Algebra, Var};
 use layoutc_algebra::layout::{Layout, Symbol};
 
 use super::lower::PlanError;
-use super::moves::{Parts, padding_doc};
+use super::moves::Parts;
 use super::prepare::Rest;
 use super::side::{Side, physical_side, renumber};
 use super::transfer::transfer;
@@ -25,13 +25,7 @@ pub fn convert(
     let Some((from, target)) = ends(manifest, convert)? else { return Ok(None) };
     let source = Context::new(from, naming);
     let destination = Context::new(&target, naming);
-    let name = naming.tensor(&format!("{}_to_{}", from.name, target.name));
-    let doc = vec![
-        format!("From the layout of {} into that of {}.", from.name, target.name),
-        padding_doc(&destination).to_owned(),
-    ];
-    let mut parts =
-        Parts::named(&source, Some(&destination), name, [&from.name, &target.name], doc);
+    let mut parts = Parts::convert(&source, &destination);
     let elements = &destination.layout.physical_elements;
     parts.prepare_destination(&destination, elements, Rest::of(&destination))?;
     let source_buffer = parts.buffer(&source, 0, "s", "load");

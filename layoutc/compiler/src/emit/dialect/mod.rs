@@ -48,7 +48,7 @@ pub struct Dialect {
     pub own_type: fn(Dtype) -> Option<String>,
     /// The beginning of a structure's name.
     pub structure: &'static str,
-    /// Put before the braces of a vector's literal, `(float4)`; where it is empty, a pair of braces does.
+    /// Whether a vector's literal is one scalar behind its type, `(float4)(0.0f)`, in place of all of them in braces.
     pub splat: bool,
     /// The literals of the bits of a 16-bit float, before and after: of halves, of bfloats.
     pub half_literals: [(&'static str, &'static str); 2],
@@ -56,7 +56,7 @@ pub struct Dialect {
     pub work_item: [&'static str; 3],
     /// The unsigned type that those numbers are compared in.
     pub work_size: &'static str,
-    /// What a broken promise does: the call before the condition, and after it.
+    /// What a broken promise of the caller's does.
     pub assert: Assert,
     /// The lines before a loop whose rounds may run at once.
     pub parallel: &'static [&'static str],

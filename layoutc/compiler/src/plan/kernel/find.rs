@@ -1,10 +1,11 @@
 //! How a work item finds the element that it moves: from its place in the destination to its place in the source.
 
-use super::{Home, Move, fill_constant, is_padded};
+use super::{Home, Move, is_padded};
 use crate::plan::Context;
 use crate::plan::index::dense_offset;
 use crate::plan::lower::{PlanError, lower};
 use crate::plan::moves::place;
+use crate::plan::prepare::fill_constant;
 use crate::plan::side::dense_strides;
 use crate::plan::tree::{Expr, Operand, Stmt};
 

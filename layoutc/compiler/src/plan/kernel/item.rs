@@ -1,11 +1,11 @@
 //! What one work item does, by what it writes: an element, a byte, a texel, an element wherever it belongs.
 
-use super::{Home, Items, Kernel, Move, fill_bits, fill_constant};
+use super::{Home, Items, Kernel, Move};
 use crate::plan::image::{Image, LANES};
 use crate::plan::index::{buffer_bytes, count};
 use crate::plan::lower::{PlanError, add, lower, multiply};
 use crate::plan::moves::{Parts, over, place, repeat_in_byte};
-use crate::plan::prepare::Rest;
+use crate::plan::prepare::{Rest, fill_bits, fill_constant};
 use crate::plan::tree::{Expr, Operand, Stmt, WorkAxis};
 
 impl Move<'_, '_> {

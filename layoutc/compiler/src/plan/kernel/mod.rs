@@ -12,14 +12,13 @@ use layoutc_algebra::expr::Expr as Algebra;
 use layoutc_algebra::layout::Verdict;
 
 use crate::model::{Convert, Manifest};
-use crate::plan::Context;
-use crate::plan::Naming;
 use crate::plan::image::{self, Image};
 use crate::plan::index::{buffer_bytes, count};
 use crate::plan::lower::{PlanError, lower, range};
-use crate::plan::moves::{Parts, padding_doc};
+use crate::plan::moves::Parts;
 use crate::plan::relayout::ends;
-use crate::plan::tree::{Expr, Function, ParamType, Stmt};
+use crate::plan::tree::{Expr, Function, ParamType};
+use crate::plan::{Context, Naming};
 
 /// A kernel and its launch range.
 #[derive(Debug, Clone)]
@@ -58,11 +57,7 @@ enum Home<'a> {
 
 /// `pack`, and before it what fills padding where pack itself cannot.
 pub(super) fn pack(context: &Context<'_>) -> Result<Vec<Kernel>, PlanError> {
-    let doc = vec![
-        "From the dense row-major tensor into its layout.".to_owned(),
-        padding_doc(context).to_owned(),
-    ];
-    let parts = Parts::new(context, "pack", ["logical", "physical"], doc);
+    let parts = Parts::pack(context);
     let axes: Vec<usize> = (0..context.layout.logical.len()).collect();
     Move { parts, from: Home::Dense(context), to: Home::Layout(context), axes: &axes }
         .kernels(&context.function("fill"))
@@ -70,8 +65,7 @@ pub(super) fn pack(context: &Context<'_>) -> Result<Vec<Kernel>, PlanError> {
 
 /// `unpack`.
 pub(super) fn unpack(context: &Context<'_>) -> Result<Vec<Kernel>, PlanError> {
-    let doc = vec!["From the layout back into the dense row-major tensor.".to_owned()];
-    let parts = Parts::new(context, "unpack", ["physical", "logical"], doc);
+    let parts = Parts::unpack(context);
     let axes: Vec<usize> = (0..context.layout.logical.len()).collect();
     Move { parts, from: Home::Layout(context), to: Home::Dense(context), axes: &axes }.kernels("")
 }
@@ -88,15 +82,10 @@ pub fn convert(
     let Some((from, target)) = ends(manifest, convert)? else { return Ok(Vec::new()) };
     let source = Context::new(from, naming);
     let destination = Context::new(&target, naming);
-    let name = naming.tensor(&format!("{}_to_{}", from.name, target.name));
-    let doc = vec![
-        format!("From the layout of {} into that of {}.", from.name, target.name),
-        padding_doc(&destination).to_owned(),
-    ];
-    let fill = format!("{name}_fill");
-    let parts = Parts::named(&source, Some(&destination), name, [&from.name, &target.name], doc);
-    let ends = (Home::Layout(&source), Home::Layout(&destination));
-    Move { parts, from: ends.0, to: ends.1, axes: &convert.axes }.kernels(&fill)
+    let parts = Parts::convert(&source, &destination);
+    let fill = format!("{}_fill", parts.name());
+    let (from, to) = (Home::Layout(&source), Home::Layout(&destination));
+    Move { parts, from, to, axes: &convert.axes }.kernels(&fill)
 }
 
 /// A move of a whole tensor.
@@ -136,6 +125,9 @@ impl Move<'_, '_> {
         self.images()?;
         let to = self.to.context();
         if let Some(image) = self.to.image()? {
+            if is_padded(to) && !to.fills() {
+                self.parts.remark("Texels are written whole: padding in an image becomes 0.");
+            }
             return Ok(vec![self.texels(&image)?]);
         }
         let searched = matches!(self.to, Home::Layout(context) if context.layout.inverse.is_none());
@@ -178,18 +170,4 @@ impl Move<'_, '_> {
 /// Whether there are slots without an element.
 fn is_padded(context: &Context<'_>) -> bool {
     context.layout.verdict == Verdict::Padded
-}
-
-/// The bits of the fill value.
-fn fill_bits(context: &Context<'_>) -> Result<u64, PlanError> {
-    crate::fill::bits(context.tensor.dtype, context.tensor.fill).map_err(|_| PlanError::Scope)
-}
-
-/// The constant that padding gets.
-fn fill_constant(context: &Context<'_>, name: &str) -> Result<Stmt, PlanError> {
-    let dtype = context.tensor.dtype;
-    let bits = fill_bits(context)?;
-    let digits = usize::try_from(dtype.scalar_bits().div_ceil(4)).unwrap_or(16);
-    let (name, element) = (name.to_owned(), dtype.to_string());
-    Ok(Stmt::LetElement { name, element, bits: format!("{bits:0digits$x}") })
 }
