@@ -19,6 +19,8 @@ pub(crate) enum Fault {
     Input(Vec<Diagnostic>),
     /// The machine is at fault. Exit 3.
     Machine(Box<Diagnostic>),
+    /// It was interrupted. Exit 130, without a word.
+    Interrupted,
 }
 
 impl Fault {
@@ -27,6 +29,13 @@ impl Fault {
         let shown = if path.is_absolute() { seen(path) } else { path.display().to_string() };
         let message = format!("cannot {verb} `{shown}`: {}", plain(error));
         Fault::Machine(Box::new(placeless(Code::OutputIo, message)))
+    }
+
+    /// `holder` is building into the folder `output`.
+    pub(crate) fn busy(holder: &str, output: &str) -> Self {
+        let message = format!("{holder} is writing to `{output}`");
+        let help = "try again later, or wait for it without `--no-wait`";
+        Fault::Machine(Box::new(placeless(Code::OutputIo, message).help(help)))
     }
 }
 

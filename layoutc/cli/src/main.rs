@@ -9,11 +9,13 @@ mod command;
 mod confine;
 mod console;
 mod fault;
+mod interrupt;
 mod output;
 mod pages;
 mod project;
 mod report;
 mod session;
+mod state;
 mod watch;
 
 use std::process::ExitCode;

@@ -26,18 +26,9 @@ pub(crate) struct Session {
 impl Session {
     /// Finds, reads and checks what PATHS name.
     pub(crate) fn open(paths: &[PathBuf], console: &mut Console) -> Result<Self, Fault> {
-        Self::open_noting(paths, &mut Reads::default(), console)
-    }
-
-    /// The same; what was read is added to `reads`, also when there is a fault.
-    pub(crate) fn open_noting(
-        paths: &[PathBuf],
-        reads: &mut Reads,
-        console: &mut Console,
-    ) -> Result<Self, Fault> {
         let mut report = Report::default();
         let mut projects = Vec::new();
-        for project in project::discover(paths, &mut report, reads)? {
+        for project in project::discover(paths, &mut report, &mut Reads::default())? {
             if console.verbose {
                 let manifests = counted(project.manifests.len(), "manifest");
                 console.remark(&format!("{}: {manifests}\n", project::seen(&project.root)));
@@ -45,9 +36,8 @@ impl Session {
             let files = Files::new(&project.root);
             let manifests: Vec<String> = project.manifests.keys().cloned().collect();
             let checked = check(&files, &manifests, &project.config);
-            files.note(reads);
             for (path, text) in files.into_texts()? {
-                report.text(project.shown(&path), text);
+                report.text(project.shown(&path), text.text);
             }
             report.add(checked.diagnostics.iter().map(|d| localized(d, &project)));
             projects.push((project, checked));

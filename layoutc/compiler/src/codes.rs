@@ -4,9 +4,11 @@
 macro_rules! codes {
     ($($variant:ident $id:literal $title:literal)*) => {
         /// A diagnostic's stable code, `area::what`.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        #[derive(
+            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+        )]
         #[expect(missing_docs, reason = "each row's title says it")]
-        pub enum Code { $($variant),* }
+        pub enum Code { $(#[serde(rename = $id)] $variant),* }
 
         impl Code {
             /// Every code, in the order of the table.

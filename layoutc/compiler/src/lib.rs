@@ -10,6 +10,7 @@ pub mod diagnostic;
 pub mod dtype;
 pub mod emit;
 pub mod fill;
+pub mod host;
 pub mod inspect;
 pub mod locate;
 pub mod manifest;
@@ -25,15 +26,17 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-pub use check::{Checked, check};
+pub use check::{Checked, check, check_with, syntax_key};
 pub use sources::{LoadError, Sources};
 
 use codes::Code;
-use config::{Config, CudaIndex, Emit, IndexType, OpenClIndex, TargetC, TargetOwn};
+use config::{Config, CudaIndex, Emit, IndexType, OpenClIndex, TargetOwn};
 use diagnostic::{Diagnostic, Place};
 use emit::dialect::{C, C_INT32, CUDA, CUDA_INT64, OPENCL, OPENCL_INT64};
 use emit::language::{C_FILES, CUDA_FILES, OPENCL_FILES};
 use emit::{OwnFile, Part, Settings, Templates};
+use host::{Observer, Stage, Unobserved};
+use model::Manifest;
 use plan::cores::Cores;
 
 /// A file to be written.
@@ -55,20 +58,58 @@ pub fn emit(
     config: &Config,
     templates: &BTreeMap<String, String>,
 ) -> Result<Vec<Output>, Vec<Diagnostic>> {
-    let folder = config.project.templates_dir.clone();
-    let templates = Templates { user: templates.clone(), folder };
+    let templates = own_templates(config, templates.clone());
+    let names = config.target.names();
+    let work: Vec<Work<'_>> = names
+        .iter()
+        .flat_map(|target| checked.manifests.iter().map(|manifest| Work { target, manifest }))
+        .collect();
+    let outputs = emit_each(&work, config, &templates, &Unobserved)?;
+    let mut outputs: Vec<Output> = outputs.into_iter().flatten().collect();
+    let paths: Vec<&str> = outputs.iter().map(|output| output.path.as_str()).collect();
+    let header = umbrella(config, &paths, &templates).map_err(|fault| vec![fault])?;
+    outputs.extend(header);
+    Ok(outputs)
+}
+
+/// A project's own templates, with the folder that its configuration says they lie in.
+pub fn own_templates(config: &Config, user: BTreeMap<String, String>) -> Templates {
+    Templates { user, folder: config.project.templates_dir.clone() }
+}
+
+/// A manifest whose files are to be made for a target.
+#[derive(Debug, Clone, Copy)]
+pub struct Work<'a> {
+    /// The target's name.
+    pub target: &'a str,
+    /// The manifest, checked.
+    pub manifest: &'a Manifest,
+}
+
+/// The files of each piece of work, in its order.
+///
+/// # Errors
+/// Every fault of planning and of the templates, sorted as [`check()`] sorts.
+pub fn emit_each(
+    work: &[Work<'_>],
+    config: &Config,
+    templates: &Templates,
+    observer: &dyn Observer,
+) -> Result<Vec<Vec<Output>>, Vec<Diagnostic>> {
     let common = common_folder(&config.project.sources);
     let targets = targets(config);
-    let jobs: Vec<_> = targets
-        .iter()
-        .flat_map(|settings| checked.manifests.iter().map(move |manifest| (settings, manifest)))
-        .collect();
-    let results: Vec<Result<Vec<Output>, Vec<Diagnostic>>> = jobs
+    let results: Vec<Result<Vec<Output>, Vec<Diagnostic>>> = work
         .par_iter()
-        .map(|(settings, manifest)| {
-            let manifest = manifest.for_target(&settings.target);
-            let stem = stem(&manifest.path, &common);
-            let files = emit::emit(&manifest, settings, &stem, &templates)?;
+        .map(|work| {
+            let Some(settings) = targets.iter().find(|settings| settings.target == work.target)
+            else {
+                return Ok(Vec::new());
+            };
+            observer.begin();
+            let stem = stem(&work.manifest.path, &common);
+            let manifest = work.manifest.for_target(&settings.target);
+            let files = emit::emit(&manifest, settings, &stem, templates)?;
+            observer.end(Stage::Emit, &work.manifest.path);
             Ok(files
                 .into_iter()
                 .map(|f| Output { path: format!("{}/{}", settings.target, f.path), text: f.text })
@@ -78,14 +119,8 @@ pub fn emit(
     let (mut outputs, mut faults) = (Vec::new(), Vec::new());
     for result in results {
         match result {
-            Ok(files) => outputs.extend(files),
+            Ok(files) => outputs.push(files),
             Err(found) => faults.extend(found),
-        }
-    }
-    if let Some(c) = config.target.c.as_ref().filter(|_| faults.is_empty()) {
-        match umbrella(c, &config.project.prefix, &outputs, &templates) {
-            Ok(header) => outputs.extend(header),
-            Err(fault) => faults.push(fault),
         }
     }
     // What is wrong for every target is told once.
@@ -93,18 +128,22 @@ pub fn emit(
     if faults.is_empty() { Ok(outputs) } else { Err(faults) }
 }
 
-/// The header that includes those of all manifests; `None` where none is asked for.
+/// The header that includes those of all manifests; `None` where none is asked for. `outputs` are the paths of all
+/// other outputs.
+///
+/// # Errors
+/// `output::collision` with one of them, and the faults of the template.
 #[expect(clippy::result_large_err, reason = "one diagnostic, on the way out")]
-fn umbrella(
-    c: &TargetC,
-    prefix: &str,
-    outputs: &[Output],
+pub fn umbrella(
+    config: &Config,
+    outputs: &[&str],
     templates: &Templates,
 ) -> Result<Option<Output>, Diagnostic> {
+    let Some(c) = &config.target.c else { return Ok(None) };
     let Some(path) = &c.umbrella_header else { return Ok(None) };
     let parts: Vec<&str> = path.split('/').filter(|part| !["", "."].contains(part)).collect();
     let path = parts.join("/");
-    let below = |output: &Output| output.path.strip_prefix("c/").map(str::to_owned);
+    let below = |output: &&str| output.strip_prefix("c/").map(str::to_owned);
     let others: Vec<String> = outputs.iter().filter_map(below).collect();
     if let Some(other) = others.iter().find(|other| other.eq_ignore_ascii_case(&path)) {
         let place = Place::new(&Arc::from("layoutc.toml"), c.umbrella_span.clone());
@@ -114,7 +153,7 @@ fn umbrella(
     }
     let suffix = C_FILES.files.first().map_or("", |file| file.suffix);
     let headers: Vec<String> = others.into_iter().filter(|path| path.ends_with(suffix)).collect();
-    let header = emit::umbrella(&path, &headers, prefix, templates)?;
+    let header = emit::umbrella(&path, &headers, &config.project.prefix, templates)?;
     Ok(Some(Output { path: format!("c/{}", header.path), text: header.text }))
 }
 

@@ -27,15 +27,19 @@ const COMMENTS: &[(&str, &str, &[&str])] = &[
 /// Extensions of files that have no comments, and so no seal.
 const WITHOUT: &[&str] = &["csv", "json", "jsonl", "npy", "tsv", "txt"];
 
-/// Whether files with this extension can carry a seal.
+/// Whether files with this extension can carry a seal. Others are known by the log of the build alone.
 pub fn can_seal(extension: &str) -> bool {
     !WITHOUT.contains(&extension.to_ascii_lowercase().as_str())
 }
 
 /// `text` under its seal: one line, a comment as files with the path's extension have them, with the hash of the rest.
+/// A file without comments stays as it is.
 pub fn seal(path: &str, text: &str) -> String {
     let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
     let extension = extension.to_ascii_lowercase();
+    if !can_seal(&extension) {
+        return text.to_owned();
+    }
     let row = COMMENTS.iter().find(|(.., known)| known.contains(&extension.as_str()));
     let (open, close) = row.map_or(("//", ""), |row| (row.0, row.1));
     format!("{open}{MARK}{}{close}\n{text}", blake3::hash(text.as_bytes()).to_hex())

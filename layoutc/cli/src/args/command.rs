@@ -111,6 +111,9 @@ pub(crate) struct Build {
     /// Say how long each stage took
     #[arg(long)]
     pub(crate) timings: bool,
+    /// Give up if another build writes to the same folder, instead of waiting for it
+    #[arg(long)]
+    pub(crate) no_wait: bool,
     #[command(flatten)]
     later: Later,
 }

@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::args::{Build, Format};
-use crate::build::{Built, is_rehearsed, limit_threads, once};
+use crate::build::{Built, FEW, Rows, is_rehearsed, limit_threads, once};
 use crate::console::Console;
 use crate::fault::Fault;
+use crate::interrupt;
 use crate::output::Status;
 use crate::project::reads::Reads;
 use crate::report::counted;
@@ -18,20 +19,27 @@ use super::Ending;
 /// Builds what the arguments name.
 pub(crate) fn run(args: &Build, console: &mut Console) -> Result<Ending, Fault> {
     limit_threads(args)?;
+    if !is_rehearsed(args) {
+        interrupt::install()?;
+    }
     let start = Instant::now();
-    let built = once(args, &mut Reads::default(), console)?;
-    let ending = Ending::of(&built.session.report);
+    let rows = match (console.format, console.verbose, console.quiet) {
+        (Format::Json, ..) | (_, true, _) => Rows::All,
+        (Format::Text, _, true) => Rows::None,
+        (Format::Text, ..) => Rows::Few,
+    };
+    let built = once(args, rows, &mut Reads::default(), console)?;
+    let ending = Ending::of(&built.report);
     // After `--check` the differences are the errors, and the list shows them all.
     if ending == Ending::Good || !built.outputs.is_empty() {
         show(args, &built, start.elapsed(), console);
     }
-    built.session.report.print(console);
+    built.report.print(console);
     Ok(ending)
 }
 
 fn show(args: &Build, built: &Built, elapsed: Duration, console: &mut Console) {
-    let Built { session, outputs, stages } = built;
-    let rows: Vec<Row> = session.tensors().map(|(file, tensor)| Row::new(tensor, &file)).collect();
+    let Built { rows, outputs, stages, .. } = built;
     match console.format {
         Format::Json => {
             let written = |(status, path): &(Status, String)| -> Value {
@@ -52,7 +60,16 @@ fn show(args: &Build, built: &Built, elapsed: Duration, console: &mut Console) {
             console.result(&format!("{object}\n"));
         }
         Format::Text if !console.quiet => {
-            console.result(&table(&rows));
+            let shown = if console.verbose { rows.len() } else { rows.len().min(FEW) };
+            console.result(&table(rows.get(..shown).unwrap_or_default()));
+            let hidden = rows.len().saturating_sub(shown);
+            if hidden > 0 {
+                console.result(&format!("… and {}\n", counted(hidden, "more tensor")));
+            }
+            if built.tensors > FEW {
+                let manifests = counted(built.manifests, "manifest");
+                console.result(&format!("{} in {manifests}\n", counted(built.tensors, "tensor")));
+            }
             let text = outputs_text(outputs, is_rehearsed(args), console.verbose);
             console.result(&format!("{text} in {} ms\n", elapsed.as_millis()));
             if args.timings {
@@ -65,15 +82,21 @@ fn show(args: &Build, built: &Built, elapsed: Duration, console: &mut Console) {
 
 /// The unchanged outputs that are still listed without `-v`.
 const LISTED: usize = 8;
+/// The outputs that are listed without `-v`.
+const MOST: usize = 40;
 
 fn outputs_text(outputs: &[(Status, String)], only_said: bool, verbose: bool) -> String {
     let count = |kind| outputs.iter().filter(|(status, _)| *status == kind).count();
-    let mut text = String::new();
     let list_unchanged = verbose || count(Status::Unchanged) <= LISTED;
-    for (status, path) in outputs {
-        if *status != Status::Unchanged || list_unchanged {
-            text.extend([format!("{:9}", status.word()).as_str(), "  ", path, "\n"]);
-        }
+    let is_listed = |status: &Status| *status != Status::Unchanged || list_unchanged;
+    let listed: Vec<_> = outputs.iter().filter(|(status, _)| is_listed(status)).collect();
+    let most = if verbose { listed.len() } else { MOST };
+    let mut text = String::new();
+    for (status, path) in listed.iter().take(most) {
+        text.extend([format!("{:9}", status.word()).as_str(), "  ", path, "\n"]);
+    }
+    if listed.len() > most {
+        text.push_str(&format!("… and {}\n", counted(listed.len() - most, "more output")));
     }
     let total = counted(outputs.len(), "output");
     let head = if only_said { format!("{total}, nothing touched: ") } else { format!("{total}: ") };

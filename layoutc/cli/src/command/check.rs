@@ -19,7 +19,8 @@ pub(crate) fn run(paths: &[PathBuf], console: &mut Console) -> Result<Ending, Fa
     let start = Instant::now();
     let session = Session::open(paths, console)?;
     let ending = Ending::of(&session.report);
-    let rows: Vec<Row> = session.tensors().map(|(file, tensor)| Row::new(tensor, &file)).collect();
+    let rows: Vec<Row> =
+        session.tensors().map(|(file, tensor)| Row::new(tensor).of(file)).collect();
     match console.format {
         Format::Json => {
             let tensors: Vec<_> = rows.iter().map(Row::json).collect();

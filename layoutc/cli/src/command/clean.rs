@@ -6,12 +6,13 @@ use layoutc_compiler::emit::render::BUILT_IN;
 use serde_json::{Value, json};
 
 use crate::args::{Clean, Format};
-use crate::build::own_folder;
+use crate::build::places;
 use crate::console::Console;
 use crate::fault::Fault;
-use crate::output::{Cleaning, Sweep, lock};
+use crate::output::{Cleaning, Sweep};
 use crate::project::{self, Project, seen};
 use crate::report::{Report, counted};
+use crate::state::log::Log;
 
 use super::Ending;
 
@@ -24,10 +25,8 @@ pub(crate) fn run(args: &Clean, console: &mut Console) -> Result<Ending, Fault> 
     }
     let mut removed = Vec::new();
     for project in &projects {
-        let root = match &args.out {
-            Some(out) => std::path::absolute(out).map_err(|e| Fault::io("find", out, &e))?,
-            None => own_folder(project)?,
-        };
+        let (home, mut state) = places(project, args.out.as_deref())?;
+        let root = home.path();
         if !root.is_dir() {
             continue;
         }
@@ -35,16 +34,20 @@ pub(crate) fn run(args: &Clean, console: &mut Console) -> Result<Ending, Fault> 
         let is_shared = args.out.is_some() || root == project.root;
         let sweep = if is_shared { Sweep::Folders(targets(project)) } else { Sweep::Everything };
         let cleaning = if args.dry_run {
-            Cleaning::new(&root, &sweep)?
+            let log = Log::load(&state.path(), state.dir());
+            Cleaning::new(&home, &log.facts.outputs, &sweep)?
         } else {
-            let lock = lock(&root, || {
+            let lock = state.lock(|holder| {
                 if !console.quiet {
                     let folder = seen(&root);
-                    console.remark(&format!("waiting for a build that writes to `{folder}`\n"));
+                    console.remark(&format!("waiting for {holder}, which writes to `{folder}`\n"));
                 }
+                Ok(())
             })?;
-            let cleaning = Cleaning::new(&root, &sweep)?;
+            let log = Log::load(&state.path(), state.dir());
+            let cleaning = Cleaning::new(&home, &log.facts.outputs, &sweep)?;
             cleaning.apply(&lock)?;
+            state.remove(&lock);
             if !is_shared {
                 // It stays if something else is in it.
                 drop(std::fs::remove_dir(&root));

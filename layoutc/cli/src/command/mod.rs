@@ -16,9 +16,9 @@ use std::process::ExitCode;
 use crate::args::{Args, Command};
 use crate::console::{Console, write_plainly};
 use crate::fault::{Fault, plain};
+use crate::interrupt::INTERRUPTED;
 use crate::project::CONFIG;
 use crate::report::{Report, escape};
-use crate::watch::INTERRUPTED;
 
 /// How a command ended that printed all there is to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,6 +95,7 @@ pub(crate) fn tell(fault: &Fault, console: &mut Console) -> u8 {
             report.add(diagnostics.iter().cloned());
             1
         }
+        Fault::Interrupted => return INTERRUPTED,
         Fault::Machine(diagnostic) => {
             report.add([diagnostic.as_ref().clone()]);
             3

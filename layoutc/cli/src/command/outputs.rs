@@ -5,26 +5,18 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use crate::args::{Asked, Outputs};
-use crate::build::{emit_all, open};
+use crate::build;
 use crate::console::Console;
 use crate::fault::Fault;
-use crate::project::reads::Reads;
 use crate::project::seen;
 
 use super::Ending;
 
 /// Prints the outputs of what the arguments name.
 pub(crate) fn run(args: &Outputs, asked: Asked, console: &mut Console) -> Result<Ending, Fault> {
-    let mut reads = Reads::default();
-    let mut session = open(&args.select, &mut reads, console)?;
-    let jobs = emit_all(&args.select, &mut session, &mut reads)?;
-    let ending = Ending::of(&session.report);
+    let (report, files) = build::outputs(&args.select, console)?;
+    let ending = Ending::of(&report);
     if ending == Ending::Good {
-        let mut files: Vec<PathBuf> = jobs
-            .iter()
-            .flat_map(|job| job.outputs.iter().map(|output| job.root.join(&output.path)))
-            .collect();
-        files.sort();
         let text = match asked {
             Asked::Cmake => cmake(&files),
             Asked::Json => {
@@ -35,7 +27,7 @@ pub(crate) fn run(args: &Outputs, asked: Asked, console: &mut Console) -> Result
         };
         console.result(&text);
     }
-    session.report.print(console);
+    report.print(console);
     Ok(ending)
 }
 

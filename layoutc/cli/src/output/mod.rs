@@ -1,28 +1,34 @@
 //! The files that a build writes: only what changed, all or none of it, and nothing that is not layoutc's own.
 //!
 //! A build first looks at everything that stands where an output goes and finds all reasons to refuse; then it
-//! writes every new text to a temporary file beside its place; then it renames them. A fault before the first rename
-//! leaves every output as it was. Nothing is recorded on disk: a file is known to be layoutc's by the seal in its
-//! text, and one that no manifest asks for any more is found by looking through the output folder.
+//! writes every new text to a temporary file; then it renames them to their places. A fault before the first rename
+//! leaves every output as it was. A file is known to be layoutc's by the log, or by the seal in its text.
 
+mod folder;
 mod place;
 mod stale;
+mod state;
 #[cfg(test)]
 mod tests;
 mod write;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
 
-use layoutc_compiler::Output;
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::diagnostic::Diagnostic;
+use rayon::prelude::*;
 
 use crate::fault::{Fault, placeless};
+use crate::interrupt;
 use crate::project::paths::is_below;
+use crate::state::fact::{Fact, Hash, Known};
+use crate::state::lock::Lock;
 
-pub(crate) use place::link;
-pub(crate) use write::{Lock, lock};
+use stale::Left;
+
+pub(crate) use folder::Home;
+pub(crate) use place::{Standing, link};
+pub(crate) use state::StateFolder;
 
 /// What became of an output, or would.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,106 +72,165 @@ pub(crate) enum Sweep {
     Everything,
 }
 
-/// What a build will do to its output folder.
-#[derive(Debug)]
-pub(crate) struct Plan {
-    root: PathBuf,
-    /// Paths below the root, with what becomes of them.
-    pub(crate) files: BTreeMap<String, (Status, String)>,
+/// What stands in the place of each output, or why it must not be replaced.
+pub(crate) type Survey = BTreeMap<String, Result<Standing, Box<Diagnostic>>>;
+
+/// Looks at the places of outputs, each with the hash of what is to stand there; touches nothing. `known` is what
+/// layoutc wrote before.
+pub(crate) fn survey<'a>(
+    home: &Home,
+    wanted: impl Iterator<Item = (&'a str, &'a Hash)>,
+    known: &BTreeMap<String, Known>,
+    strictness: Strictness,
+) -> Result<Survey, Fault> {
+    let mut folders: BTreeMap<&str, Vec<(&str, &Hash)>> = BTreeMap::new();
+    for (path, hash) in wanted {
+        folders.entry(folder_of(path)).or_default().push((path, hash));
+    }
+    let folders: Vec<_> = folders.into_iter().collect();
+    let surveyed: Vec<Survey> = folders
+        .par_iter()
+        .map(|(folder, files)| survey_folder(home, folder, files, known, strictness))
+        .collect::<Result<_, Fault>>()?;
+    Ok(surveyed.into_iter().flatten().collect())
 }
 
-impl Plan {
-    /// Compares outputs with what stands in the folder `root`; touches nothing. All refusals are found.
-    pub(crate) fn new(
-        root: &Path,
-        outputs: Vec<Output>,
-        strictness: Strictness,
-        sweep: &Sweep,
-    ) -> Result<Self, Fault> {
-        let mut refusals = collisions(&outputs);
-        let mut files = BTreeMap::new();
-        for output in outputs {
-            if !is_below(&output.path) {
-                let message = format!("the output `{}` would leave the output folder", output.path);
-                refusals.push(placeless(Code::OutputOutside, message));
-                continue;
+fn survey_folder(
+    home: &Home,
+    folder: &str,
+    files: &[(&str, &Hash)],
+    known: &BTreeMap<String, Known>,
+    strictness: Strictness,
+) -> Result<Survey, Fault> {
+    let mut survey = Survey::new();
+    let outside = |path: &str| {
+        let message = format!("the output `{path}` would leave the output folder");
+        Box::new(placeless(Code::OutputOutside, message))
+    };
+    let is_inside = folder.is_empty() || is_below(folder);
+    let opened = if is_inside { home.open(folder)? } else { Ok(None) };
+    for (path, hash) in files {
+        let standing = match &opened {
+            _ if !is_below(path) => Err(outside(path)),
+            Err(refusal) => Err(refusal.clone()),
+            Ok(None) => Ok(Standing::Nothing),
+            Ok(Some(folder)) => {
+                let wanted = place::Wanted { hash, known: known.get(*path) };
+                let file = home.path().join(path);
+                place::look(folder, name_of(path), &file, wanted, strictness)?
             }
-            match place::look(root, &output.path, &output.text, strictness)? {
-                Ok(status) => drop(files.insert(output.path, (status, output.text))),
-                Err(refusal) => refusals.push(*refusal),
-            }
-        }
-        if !refusals.is_empty() {
-            return Err(Fault::Input(refusals));
-        }
-        for path in stale::find(root, &files, sweep)? {
-            files.insert(path, (Status::Removed, String::new()));
-        }
-        Ok(Self { root: root.to_owned(), files })
-    }
-
-    /// Writes what is new and removes what is left over. The folder must be locked, unless it is not there.
-    pub(crate) fn apply(&self, _lock: &Lock) -> Result<(), Fault> {
-        let texts = |(path, (status, text)): (&String, &(Status, String))| {
-            (*status == Status::Written).then(|| (self.root.join(path), text.clone()))
         };
-        let written: Vec<(PathBuf, String)> = self.files.iter().filter_map(texts).collect();
-        let touched = self.files.iter().filter(|(_, (status, _))| *status != Status::Unchanged);
-        let folders: BTreeSet<PathBuf> = touched
-            .filter_map(|(path, _)| Some(self.root.join(path).parent()?.to_owned()))
-            .collect();
-        folders.iter().for_each(|folder| stale::sweep_temporaries(folder));
-        write::all(&self.root, &written)?;
-        let removed = self.files.iter().filter(|(_, (status, _))| *status == Status::Removed);
-        removed.map(|(path, _)| path).try_for_each(|path| stale::remove(&self.root, path))
+        survey.insert((*path).to_owned(), standing);
     }
+    Ok(survey)
+}
 
-    /// Whether there is nothing to do.
-    pub(crate) fn is_current(&self) -> bool {
-        self.files.values().all(|(status, _)| *status == Status::Unchanged)
+/// The files in the output folder that layoutc wrote, that nobody changed, and that `is_asked_for` does not know.
+pub(crate) fn left_over(
+    home: &Home,
+    is_asked_for: &dyn Fn(&str) -> bool,
+    known: &BTreeMap<String, Known>,
+    sweep: &Sweep,
+) -> Result<Vec<String>, Fault> {
+    let found = stale::find(&home.path(), is_asked_for, known, sweep)?;
+    Ok(found.into_iter().filter(|(_, left)| *left == Left::Ours).map(|(path, _)| path).collect())
+}
+
+/// A text that is to be written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct New<'a> {
+    /// The text.
+    pub(crate) text: &'a str,
+    /// Its hash.
+    pub(crate) hash: &'a Hash,
+    /// Whether nothing stands in its place.
+    pub(crate) is_first: bool,
+}
+
+/// Writes what is new and removes what is left over, both by path; the facts that follow. The lock must be held.
+pub(crate) fn apply(
+    home: &Home,
+    state: &StateFolder,
+    new: &BTreeMap<&str, New<'_>>,
+    left_over: &[String],
+    _lock: &Lock,
+) -> Result<Vec<Fact>, Fault> {
+    let _writing = interrupt::Writing::begin();
+    let known = write::all(home, state, new)?;
+    let mut facts: Vec<Fact> = new
+        .keys()
+        .zip(known)
+        .map(|(path, known)| Fact::Output((*path).to_owned(), known))
+        .collect();
+    for path in left_over {
+        write::remove(home, path)?;
+        facts.push(Fact::Removed(path.clone()));
     }
+    Ok(facts)
 }
 
 /// What is removed from an output folder without a build, and what is not.
 #[derive(Debug)]
 pub(crate) struct Cleaning {
-    plan: Plan,
-    edited: Vec<String>,
+    home: Home,
+    found: Vec<(String, Left)>,
 }
 
 impl Cleaning {
-    /// Looks through the folder `root`; touches nothing.
-    pub(crate) fn new(root: &Path, sweep: &Sweep) -> Result<Self, Fault> {
-        let plan = Plan::new(root, Vec::new(), Strictness::Careful, sweep)?;
-        Ok(Self { plan, edited: stale::edited(root, sweep)? })
+    /// Looks through the output folder; touches nothing. `known` is what layoutc wrote before.
+    pub(crate) fn new(
+        home: &Home,
+        known: &BTreeMap<String, Known>,
+        sweep: &Sweep,
+    ) -> Result<Self, Fault> {
+        let found = stale::find(&home.path(), &|_| false, known, sweep)?;
+        Ok(Self { home: home.clone(), found })
     }
 
-    /// The paths below the root of what is removed.
+    fn paths(&self, left: Left) -> impl Iterator<Item = &String> {
+        self.found.iter().filter(move |found| found.1 == left).map(|(path, _)| path)
+    }
+
+    /// The paths in the output folder of what is removed.
     pub(crate) fn own(&self) -> impl Iterator<Item = &String> {
-        self.plan.files.keys()
+        self.paths(Left::Ours)
     }
 
     /// Names what layoutc wrote and somebody changed since.
     pub(crate) fn kept(&self) -> Vec<Diagnostic> {
-        self.edited.iter().map(|path| place::kept(&self.plan.root.join(path))).collect()
+        self.paths(Left::Edited).map(|path| place::kept(&self.home.path().join(path))).collect()
     }
 
     /// Removes layoutc's own files, and the folders that are empty without them.
-    pub(crate) fn apply(&self, lock: &Lock) -> Result<(), Fault> {
-        self.plan.apply(lock)
+    pub(crate) fn apply(&self, _lock: &Lock) -> Result<(), Fault> {
+        let folders: BTreeSet<&str> = self.own().map(|path| folder_of(path)).collect();
+        for folder in folders {
+            write::sweep_beside(&self.home.path().join(folder));
+        }
+        self.own().try_for_each(|path| write::remove(&self.home, path))
     }
 }
 
 /// Outputs that would be one file where case does not count.
-fn collisions(outputs: &[Output]) -> Vec<Diagnostic> {
+pub(crate) fn collisions<'a>(paths: impl Iterator<Item = &'a str>) -> Vec<Diagnostic> {
     let mut seen: BTreeMap<String, &str> = BTreeMap::new();
     let mut refusals = Vec::new();
-    for output in outputs {
-        if let Some(first) = seen.insert(output.path.to_lowercase(), &output.path) {
-            let message = format!("two outputs would be one file: `{first}` and `{}`", output.path);
+    for path in paths {
+        if let Some(first) = seen.insert(path.to_lowercase(), path) {
+            let message = format!("two outputs would be one file: `{first}` and `{path}`");
             let help = "rename one of the manifests, or move it to another folder";
             refusals.push(placeless(Code::OutputCollision, message).help(help));
         }
     }
     refusals
+}
+
+/// The folder of a path with `/`; empty: none.
+fn folder_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// The last part of a path with `/`.
+fn name_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or(path, |(_, name)| name)
 }

@@ -1,92 +1,115 @@
 //! What stands where an output goes.
 
-use std::fs::{self, Metadata};
-use std::io::ErrorKind;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::Path;
 
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::diagnostic::{Diagnostic, Severity};
 use layoutc_compiler::seal;
+use rustix::fd::OwnedFd;
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, openat, statat};
+use rustix::io::{Errno, retry_on_intr};
 
 use crate::fault::{Fault, placeless};
 use crate::project::seen;
+use crate::state::fact::{Hash, Known};
+use crate::state::stat::{Now, Stat};
 
-use super::{Status, Strictness};
+use super::Strictness;
 
-/// What becomes of the output `path` below `root`, or why it must not be written.
-pub(crate) fn look(
-    root: &Path,
-    path: &str,
-    text: &str,
+/// The largest file that is looked into, in bytes.
+const LARGEST: u64 = 64 << 20;
+
+/// What stands where an output goes, as far as it may be replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// The output, to the byte.
+    Same(Known),
+    /// Something that may be replaced.
+    Other,
+    /// Nothing.
+    Nothing,
+}
+
+/// What is compared with what is to stand there.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted<'a> {
+    /// The hash of what is to stand there.
+    pub(super) hash: &'a Hash,
+    /// What layoutc knows to have written there.
+    pub(super) known: Option<&'a Known>,
+}
+
+/// What stands at `name` in `folder`, or why it must not be replaced; `file` is its path.
+pub(super) fn look(
+    folder: &OwnedFd,
+    name: &str,
+    file: &Path,
+    wanted: Wanted<'_>,
     strictness: Strictness,
-) -> Result<Result<Status, Box<Diagnostic>>, Fault> {
-    if let Some(refusal) = folders(root, path)? {
-        return Ok(Err(Box::new(refusal)));
-    }
-    let file = root.join(path);
-    let Some(metadata) = metadata(&file)? else {
-        return Ok(Ok(Status::Written));
+) -> Result<Result<Standing, Box<Diagnostic>>, Fault> {
+    let now = Now::take();
+    let raw = match retry_on_intr(|| statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)) {
+        Ok(raw) => raw,
+        Err(Errno::NOENT) => return Ok(Ok(Standing::Nothing)),
+        Err(error) => return Err(Fault::io("look at", file, &error.into())),
     };
-    if metadata.is_symlink() {
-        return Ok(Err(Box::new(link(&file))));
+    match FileType::from_raw_mode(raw.st_mode) {
+        FileType::RegularFile => {}
+        FileType::Symlink => return Ok(Err(Box::new(link(file)))),
+        FileType::Directory => return Ok(Err(Box::new(blocked(file, "a folder")))),
+        FileType::Fifo
+        | FileType::Socket
+        | FileType::CharacterDevice
+        | FileType::BlockDevice
+        | FileType::Unknown => return Ok(Err(Box::new(blocked(file, "not a regular file")))),
     }
-    if !metadata.is_file() {
-        let what = if metadata.is_dir() { "a folder" } else { "not a regular file" };
-        return Ok(Err(Box::new(blocked(&file, what))));
+    let stat = Stat::of_raw(&raw);
+    let trusted = wanted.known.filter(|known| known.stat == Some(stat));
+    if let Some(known) = trusted {
+        // Nobody touched it since layoutc wrote it.
+        let is_same = known.hash == *wanted.hash;
+        return Ok(Ok(if is_same { Standing::Same(*known) } else { Standing::Other }));
     }
-    let found = fs::read(&file).map_err(|error| Fault::io("read", &file, &error))?;
-    if found == text.as_bytes() {
-        return Ok(Ok(Status::Unchanged));
+    let is_small = u64::try_from(raw.st_size).is_ok_and(|bytes| bytes <= LARGEST);
+    let found = if is_small { Some(read(folder, name)) } else { None };
+    let found = found.transpose().map_err(|error| Fault::io("read", file, &error))?;
+    let hash = found.as_ref().map(|found| *blake3::hash(found).as_bytes());
+    if hash.as_ref() == Some(wanted.hash) {
+        return Ok(Ok(Standing::Same(Known { stat: stat.settled(now), hash: *wanted.hash })));
     }
-    if strictness == Strictness::Force {
-        return Ok(Ok(Status::Written));
+    let is_ours = hash.is_some() && hash == wanted.known.map(|known| known.hash);
+    if is_ours || strictness == Strictness::Force {
+        return Ok(Ok(Standing::Other));
     }
-    Ok(match str::from_utf8(&found).ok().and_then(seal::holds) {
-        Some(true) => Ok(Status::Written),
-        Some(false) => Err(Box::new(edited(&file))),
-        None => Err(Box::new(foreign(&file))),
+    Ok(match found.as_deref().and_then(|found| str::from_utf8(found).ok()).and_then(seal::holds) {
+        Some(true) => Ok(Standing::Other),
+        Some(false) => Err(Box::new(edited(file))),
+        None if wanted.known.is_some() && !has_seal(name) => Err(Box::new(edited(file))),
+        None => Err(Box::new(foreign(file))),
     })
 }
 
-/// The folders between `root` and the output: each is a folder, none leads outside.
-fn folders(root: &Path, path: &str) -> Result<Option<Diagnostic>, Fault> {
-    let mut folder = root.to_owned();
-    let mut parts = path.split('/').collect::<Vec<_>>();
-    parts.pop();
-    for part in std::iter::once("").chain(parts) {
-        if !part.is_empty() {
-            folder.push(part);
-        }
-        let Some(found) = metadata(&folder)? else {
-            return Ok(None);
-        };
-        let real = match fs::canonicalize(&folder) {
-            Ok(real) => real,
-            // A link to nothing, or to itself.
-            Err(_) if found.is_symlink() => return Ok(Some(link(&folder))),
-            Err(error) => return Err(Fault::io("find", &folder, &error)),
-        };
-        if found.is_symlink() && !part.is_empty() {
-            let home = fs::canonicalize(root).map_err(|e| Fault::io("find", root, &e))?;
-            if !real.starts_with(home) {
-                return Ok(Some(link(&folder)));
-            }
-        }
-        let metadata = fs::metadata(&real).map_err(|e| Fault::io("look at", &folder, &e))?;
-        if !metadata.is_dir() {
-            return Ok(Some(blocked(&folder, "not a folder")));
-        }
-    }
-    Ok(None)
+/// Whether files with such a name carry a seal.
+pub(super) fn has_seal(name: &str) -> bool {
+    seal::can_seal(name.rsplit_once('.').map_or("", |(_, extension)| extension))
 }
 
-/// What is at `path` itself, links not followed; `None` if nothing is.
-fn metadata(path: &Path) -> Result<Option<Metadata>, Fault> {
-    match fs::symlink_metadata(path) {
-        Ok(metadata) => Ok(Some(metadata)),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Fault::io("look at", path, &error)),
-    }
+/// The content of the file `name` in `folder`.
+pub(super) fn read(folder: &OwnedFd, name: &str) -> io::Result<Vec<u8>> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let mut bytes = Vec::new();
+    let mut file = File::from(retry_on_intr(|| openat(folder, name, flags, Mode::empty()))?);
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The file `name` in `folder` as it stands, with the hash that it is known to have.
+pub(super) fn known(folder: &OwnedFd, name: &str, hash: Hash) -> Known {
+    let now = Now::take();
+    let raw = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok();
+    Known { stat: raw.and_then(|raw| Stat::of_raw(&raw).settled(now)), hash }
 }
 
 fn foreign(file: &Path) -> Diagnostic {
@@ -96,7 +119,7 @@ fn foreign(file: &Path) -> Diagnostic {
         .help("move it away, or overwrite it with `--force`")
 }
 
-fn blocked(file: &Path, what: &str) -> Diagnostic {
+pub(super) fn blocked(file: &Path, what: &str) -> Diagnostic {
     placeless(Code::OutputForeign, format!("`{}` is {what}", seen(file)))
         .note("an output goes there")
         .help("move it away")

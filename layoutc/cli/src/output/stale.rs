@@ -1,65 +1,56 @@
 //! Outputs that nothing asks for any more.
 //!
-//! A file is taken for one only if layoutc's seal in it holds: it was written by layoutc and not edited since.
+//! A file is taken for one only if it is as layoutc wrote it: the log says so, or layoutc's seal in it holds.
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use layoutc_compiler::seal;
 
 use crate::fault::Fault;
 use crate::project::paths::slashed;
+use crate::state::fact::Known;
+use crate::state::stat::Stat;
 
-use super::write::TEMPORARY;
-use super::{Status, Sweep};
+use super::Sweep;
+use super::place::has_seal;
 
 /// The largest file that is looked into, in bytes.
 const LARGEST: u64 = 64 << 20;
 
-/// The paths below `root` of layoutc's own files that are not among `files`.
-pub(crate) fn find(
-    root: &Path,
-    files: &BTreeMap<String, (Status, String)>,
-    sweep: &Sweep,
-) -> Result<Vec<String>, Fault> {
-    let mut found = Vec::new();
-    each_swept(root, sweep, &mut |path, file| {
-        if !files.contains_key(&path) && seal_holds(file) == Some(true) {
-            found.push(path);
-        }
-    })?;
-    found.sort();
-    found.dedup();
-    Ok(found)
+/// What became of a file that nothing asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Left {
+    /// It is as layoutc wrote it.
+    Ours,
+    /// Somebody changed it since.
+    Edited,
+    /// It was never layoutc's.
+    Foreign,
 }
 
-/// The paths below `root` of layoutc's files that were edited since.
-pub(crate) fn edited(root: &Path, sweep: &Sweep) -> Result<Vec<String>, Fault> {
-    let mut found = Vec::new();
-    each_swept(root, sweep, &mut |path, file| {
-        if seal_holds(file) == Some(false) {
-            found.push(path);
-        }
-    })?;
-    found.sort();
-    found.dedup();
-    Ok(found)
-}
-
-fn each_swept(
+/// The paths below `root` of the files that nothing asks for, each with what it is.
+pub(super) fn find(
     root: &Path,
+    is_asked_for: &dyn Fn(&str) -> bool,
+    outputs: &BTreeMap<String, Known>,
     sweep: &Sweep,
-    visit: &mut dyn FnMut(String, &Path),
-) -> Result<(), Fault> {
-    swept(root, sweep).iter().try_for_each(|folder| {
-        each_file(folder, &mut |file| {
-            if let Some(path) = file.strip_prefix(root).ok().and_then(slashed) {
-                visit(path, file);
+) -> Result<Vec<(String, Left)>, Fault> {
+    let mut found = Vec::new();
+    for folder in swept(root, sweep) {
+        each_file(&folder, &mut |file| {
+            if let Some(path) = file.strip_prefix(root).ok().and_then(slashed)
+                && !is_asked_for(&path)
+            {
+                let left = left(file, outputs.get(&path));
+                found.push((path, left));
             }
-        })
-    })
+        })?;
+    }
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    found.dedup();
+    Ok(found)
 }
 
 fn swept(root: &Path, sweep: &Sweep) -> Vec<PathBuf> {
@@ -70,11 +61,22 @@ fn swept(root: &Path, sweep: &Sweep) -> Vec<PathBuf> {
     }
 }
 
-/// Whether a file is as layoutc wrote it; `None` if layoutc did not.
-fn seal_holds(file: &Path) -> Option<bool> {
-    let is_small = fs::metadata(file).is_ok_and(|metadata| metadata.len() <= LARGEST);
-    let text = is_small.then(|| fs::read_to_string(file).ok()).flatten()?;
-    seal::holds(&text)
+fn left(file: &Path, known: Option<&Known>) -> Left {
+    let Ok(metadata) = fs::symlink_metadata(file) else { return Left::Foreign };
+    if known.is_some_and(|known| known.stat == Some(Stat::of(&metadata))) {
+        return Left::Ours;
+    }
+    let is_small = metadata.is_file() && metadata.len() <= LARGEST;
+    let Some(bytes) = is_small.then(|| fs::read(file).ok()).flatten() else { return Left::Foreign };
+    if known.is_some_and(|known| known.hash == *blake3::hash(&bytes).as_bytes()) {
+        return Left::Ours;
+    }
+    match str::from_utf8(&bytes).ok().and_then(seal::holds) {
+        Some(true) => Left::Ours,
+        Some(false) => Left::Edited,
+        None if known.is_some() && !has_seal(&file.to_string_lossy()) => Left::Edited,
+        None => Left::Foreign,
+    }
 }
 
 /// Calls `visit` with every file below `folder`; no link is followed, no hidden name looked at.
@@ -98,35 +100,4 @@ fn each_file(folder: &Path, visit: &mut dyn FnMut(&Path)) -> Result<(), Fault> {
         }
     }
     Ok(())
-}
-
-/// Removes the file `path` below `root`, and the folders that are empty without it.
-pub(crate) fn remove(root: &Path, path: &str) -> Result<(), Fault> {
-    let file = root.join(path);
-    match fs::remove_file(&file) {
-        Ok(()) => {}
-        Err(error) if error.kind() == ErrorKind::NotFound => {}
-        Err(error) => return Err(Fault::io("remove", &file, &error)),
-    }
-    let folders = file.ancestors().skip(1).take_while(|folder| *folder != root);
-    for folder in folders {
-        if fs::remove_dir(folder).is_err() {
-            break;
-        }
-    }
-    Ok(())
-}
-
-/// Removes the temporary files of builds that were killed. The output folder must be locked.
-pub(crate) fn sweep_temporaries(folder: &Path) {
-    let (head, tail) = TEMPORARY;
-    let Ok(entries) = fs::read_dir(folder) else { return };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        if name.starts_with(head) && name.ends_with(tail) {
-            // One that stays does no harm.
-            drop(fs::remove_file(entry.path()));
-        }
-    }
 }

@@ -1,6 +1,8 @@
 use std::fs;
+use std::path::PathBuf;
 
 use super::*;
+use crate::state::{self, FOLDER};
 
 fn sealed(body: &str) -> String {
     layoutc_compiler::seal::seal("a.h", body)
@@ -56,19 +58,40 @@ impl Folder {
         how: Strictness,
         sweep: &Sweep,
     ) -> Result<Vec<Status>, Vec<Code>> {
-        let outputs = outputs
-            .iter()
-            .map(|(path, text)| Output { path: (*path).to_owned(), text: (*text).to_owned() });
         let codes = |fault| match fault {
             Fault::Input(diagnostics) => diagnostics.iter().map(|d| d.code).collect(),
             Fault::Machine(diagnostic) => vec![diagnostic.code],
             Fault::Usage(line) => panic!("{line}"),
-            Fault::NoProject => panic!("no project"),
+            Fault::NoProject | Fault::Interrupted => panic!("{fault:?}"),
         };
-        let plan = Plan::new(&self.root(), outputs.collect(), how, sweep).map_err(codes)?;
-        let lock = lock(&self.root(), || panic!("nobody holds it")).map_err(codes)?;
-        plan.apply(&lock).map_err(codes)?;
-        Ok(plan.files.values().map(|(status, _)| *status).collect())
+        let home = Home::new(&self.root(), "");
+        let hashes: Vec<Hash> = outputs.iter().map(|(_, text)| state::hash(text)).collect();
+        let wanted = outputs.iter().zip(&hashes).map(|((path, _), hash)| (*path, hash));
+        let found = survey(&home, wanted, &BTreeMap::new(), how).map_err(codes)?;
+        let collided = collisions(outputs.iter().map(|(path, _)| *path));
+        let refused = found.values().filter_map(|found| Some(found.as_ref().err()?.as_ref()));
+        let refusals: Vec<Code> = collided.iter().chain(refused).map(|d| d.code).collect();
+        if !refusals.is_empty() {
+            return Err(refusals);
+        }
+        let asked = |path: &str| found.contains_key(path);
+        let left = left_over(&home, &asked, &BTreeMap::new(), sweep).map_err(codes)?;
+        let mut new = BTreeMap::new();
+        for ((path, text), hash) in outputs.iter().zip(&hashes) {
+            let is_first = match &found[*path] {
+                Ok(Standing::Same(_)) => continue,
+                standing => matches!(standing, Ok(Standing::Nothing)),
+            };
+            new.insert(*path, New { text, hash, is_first });
+        }
+        let mut folder = StateFolder::find(self.0.path(), None).map_err(codes)?;
+        let lock = folder.lock(|_| panic!("nobody holds it")).map_err(codes)?;
+        apply(&home, &folder, &new, &left, &lock).map_err(codes)?;
+        let status = |path: &&str| if new.contains_key(path) { Written } else { Unchanged };
+        let mut all: BTreeMap<&str, Status> =
+            outputs.iter().map(|(path, _)| (*path, status(path))).collect();
+        all.extend(left.iter().map(|path| (path.as_str(), Removed)));
+        Ok(all.into_values().collect())
     }
 }
 
@@ -186,22 +209,24 @@ fn a_fault_while_writing_leaves_the_old_and_no_temporary_file() {
     folder.write("c/a.h", &old);
     // The name is one byte longer than file systems take.
     let long = format!("z/{}", "n".repeat(256));
-    let texts = [(folder.root().join("c/a.h"), new), (folder.root().join(long), "x".to_owned())];
-    let failed = write::all(&folder.root(), &texts);
-    let Err(Fault::Machine(diagnostic)) = failed else { panic!("{failed:?}") };
-    assert_eq!(diagnostic.code, Code::OutputIo);
-    assert!(diagnostic.message.starts_with("cannot write `"), "{}", diagnostic.message);
-    assert!(folder.names().iter().all(|name| !name.contains(".layoutc-")), "{:?}", folder.names());
+    let texts = [("c/a.h", new.as_str()), (&long, "x")];
+    assert_eq!(folder.build(&texts, Careful), Err(vec![Code::OutputIo]));
+    assert_eq!(folder.names(), ["c", "c/a.h"]);
+    assert_eq!(
+        fs::read_dir(folder.root().join(FOLDER).join("tmp")).ok().map(Iterator::count),
+        None
+    );
 }
 
 #[test]
 fn temporary_files_of_a_killed_build_are_swept() {
     let folder = Folder::new();
-    folder.write("c/.layoutc-12345-0.tmp", "half");
+    folder.write("../.layoutc/tmp/17", "half");
     folder.write("c/.mine", "mine");
     let text = sealed("x\n");
     assert_eq!(folder.build(&[("c/a.h", &text)], Careful), Ok(vec![Written]));
     assert_eq!(folder.names(), ["c", "c/.mine", "c/a.h"]);
+    assert!(!folder.root().join("../.layoutc/tmp").exists());
 }
 
 #[cfg(unix)]

@@ -1,100 +1,259 @@
-//! New texts, all or none: temporary files beside their places, then renames.
+//! New texts, all or none: temporary files, then renames. The temporary files are in the state folder, or beside their
+//! places where those are on another file system.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, ErrorKind, Write};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process;
 
-use crate::fault::Fault;
+use layoutc_compiler::codes::Code;
+use rayon::prelude::*;
+use rustix::fd::OwnedFd;
+use rustix::fs::{
+    AtFlags, Mode, OFlags, RenameFlags, fstat, mkdirat, openat, renameat, renameat_with, unlinkat,
+};
+use rustix::io::{Errno, retry_on_intr};
 
-/// How temporary files begin and end.
-pub(crate) const TEMPORARY: (&str, &str) = (".layoutc-", ".tmp");
+use crate::fault::{Fault, placeless};
+use crate::interrupt;
+use crate::project::seen;
+use crate::state::fact::Known;
 
-/// The output folder, locked for as long as this lives. Where a folder cannot be locked (Windows, some network file
-/// systems) nothing is: builds at once then still write the same bytes, each file whole.
-#[derive(Debug)]
-pub(crate) struct Lock {
-    _folder: Option<File>,
-}
+use super::folder::Home;
+use super::state::StateFolder;
+use super::{New, folder_of, name_of, place};
 
-/// Makes the output folder and locks it; `wait` is called if another build holds it.
-pub(crate) fn lock(root: &Path, wait: impl FnOnce()) -> Result<Lock, Fault> {
-    fs::create_dir_all(root).map_err(|error| Fault::io("make", root, &error))?;
-    let folder = File::open(root).ok();
-    if let Some(folder) = &folder
-        && let Err(TryLockError::WouldBlock) = folder.try_lock()
-    {
-        wait();
-        folder.lock().map_err(|error| Fault::io("lock", root, &error))?;
-    }
-    Ok(Lock { _folder: folder })
-}
+/// Holds temporary files, in the state folder.
+pub(super) const TEMPORARY: &str = "tmp";
+/// How those begin and end that must be beside their place.
+const BESIDE: (&str, &str) = (".layoutc-", ".tmp");
 
 /// Temporary files and new folders: gone again unless everything went well.
-#[derive(Debug, Default)]
-struct Scratch {
-    files: Vec<PathBuf>,
-    folders: Vec<PathBuf>,
+struct Scratch<'a> {
+    state: &'a StateFolder,
+    beside: Vec<PathBuf>,
+    made: Vec<PathBuf>,
 }
 
-impl Drop for Scratch {
+impl Drop for Scratch<'_> {
     fn drop(&mut self) {
         // What cannot be removed is swept by the next build; a folder that holds something stays.
-        for file in &self.files {
+        if let Some(dir) = self.state.dir() {
+            sweep(dir, &self.state.path());
+        }
+        for file in &self.beside {
             drop(fs::remove_file(file));
         }
-        for folder in self.folders.iter().rev() {
+        for folder in self.made.iter().rev() {
             drop(fs::remove_dir(folder));
         }
     }
 }
 
-/// Writes every text to its path below `root`.
-pub(crate) fn all(root: &Path, texts: &[(PathBuf, String)]) -> Result<(), Fault> {
-    let mut scratch = Scratch::default();
-    for (path, text) in texts {
-        let folder = path.parent().unwrap_or(root);
-        make_folders(folder, &mut scratch)?;
-        let temporary = temporary_name(folder, scratch.files.len());
-        write_new(&temporary, text, &mut scratch.files)
-            .map_err(|error| Fault::io("write", path, &error))?;
+/// Removes temporary files, those of builds that were killed too. The lock must be held.
+pub(super) fn sweep(state: &OwnedFd, folder: &Path) {
+    for entry in fs::read_dir(folder.join(TEMPORARY)).into_iter().flatten().flatten() {
+        drop(fs::remove_file(entry.path()));
     }
-    let temporaries = std::mem::take(&mut scratch.files);
-    for (k, (path, _)) in texts.iter().enumerate() {
-        if let Err(error) = fs::rename(&temporaries[k], path) {
-            scratch.files = temporaries[k..].to_vec();
-            return Err(Fault::io("write", path, &error));
+    let _ = unlinkat(state, TEMPORARY, AtFlags::REMOVEDIR);
+}
+
+/// Removes temporary files that could not be in the state folder: those of another file system.
+pub(super) fn sweep_beside(folder: &Path) {
+    let (head, tail) = BESIDE;
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with(head) && name.ends_with(tail) {
+            drop(fs::remove_file(entry.path()));
         }
     }
-    scratch.folders.clear();
-    Ok(())
 }
 
-fn make_folders(folder: &Path, scratch: &mut Scratch) -> Result<(), Fault> {
-    let missing: Vec<&Path> = folder.ancestors().take_while(|f| !f.is_dir()).collect();
-    for folder in missing.into_iter().rev() {
-        fs::create_dir(folder).map_err(|error| Fault::io("make", folder, &error))?;
-        scratch.folders.push(folder.to_owned());
+fn device(folder: &OwnedFd) -> Option<u64> {
+    fstat(folder).ok().map(|stat| stat.st_dev)
+}
+
+/// A text on its way to its place.
+struct Errand<'a> {
+    path: &'a str,
+    new: New<'a>,
+    /// The name of the temporary file.
+    name: String,
+    /// Whether that is in the state folder; else it is beside its place.
+    is_apart: bool,
+}
+
+/// Writes every text to its path in the output folder; what stands there then.
+pub(super) fn all(
+    home: &Home,
+    state: &StateFolder,
+    texts: &BTreeMap<&str, New<'_>>,
+) -> Result<Vec<Known>, Fault> {
+    let mut scratch = Scratch { state, beside: Vec::new(), made: Vec::new() };
+    let temporary = temporary(state)?;
+    let apart = temporary.as_ref().and_then(device);
+    let mut errands: Vec<Errand<'_>> = Vec::new();
+    let mut last = None;
+    for (k, (path, new)) in texts.iter().enumerate() {
+        let parent = folder_of(path);
+        let is_apart = match (last, errands.last()) {
+            (Some(known), Some(errand)) if known == parent => errand.is_apart,
+            _ => {
+                let folder = home.make(parent, &mut scratch.made)?;
+                let is_apart = apart.is_some() && device(&folder) == apart;
+                if !is_apart {
+                    sweep_beside(&home.path().join(parent));
+                }
+                is_apart
+            }
+        };
+        last = Some(parent);
+        let name = if is_apart { k.to_string() } else { beside(k) };
+        if !is_apart {
+            scratch.beside.push(home.path().join(parent).join(&name));
+        }
+        errands.push(Errand { path, new: *new, name, is_apart });
     }
-    Ok(())
+    errands.par_iter().try_for_each(|errand| write_temporary(home, temporary.as_ref(), errand))?;
+    let placed = |folder: &OwnedFd, errand: &Errand<'_>| {
+        interrupt::check()?;
+        put(home, temporary.as_ref(), folder, errand)
+    };
+    in_folders(home, &errands, &mut scratch.made, placed)?;
+    let known = |folder: &OwnedFd, errand: &Errand<'_>| {
+        Ok(place::known(folder, name_of(errand.path), *errand.new.hash))
+    };
+    let known = in_folders(home, &errands, &mut scratch.made, known)?;
+    scratch.made.clear();
+    Ok(known)
 }
 
-fn temporary_name(folder: &Path, number: usize) -> PathBuf {
-    let (head, tail) = TEMPORARY;
-    folder.join(format!("{head}{}-{number}{tail}", process::id()))
+/// Does something for each errand in the folder that it leads to.
+fn in_folders<T>(
+    home: &Home,
+    errands: &[Errand<'_>],
+    made: &mut Vec<PathBuf>,
+    action: impl Fn(&OwnedFd, &Errand<'_>) -> Result<T, Fault>,
+) -> Result<Vec<T>, Fault> {
+    let mut at: Option<(&str, OwnedFd)> = None;
+    let mut results = Vec::with_capacity(errands.len());
+    for errand in errands {
+        let parent = folder_of(errand.path);
+        let folder = match at.take() {
+            Some((known, folder)) if known == parent => folder,
+            Some(_) | None => home.make(parent, made)?,
+        };
+        results.push(action(&folder, errand)?);
+        at = Some((parent, folder));
+    }
+    Ok(results)
 }
 
-/// A new file, never an existing one and never through a link; noted in `files` before anything can go wrong with it.
-fn write_new(path: &Path, text: &str, files: &mut Vec<PathBuf>) -> io::Result<()> {
-    let open = || OpenOptions::new().write(true).create_new(true).open(path);
-    let mut file = match open() {
-        // Left behind by a build of the same process number that was killed.
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            fs::remove_file(path)?;
+/// The folder of temporary files, where there is a state folder.
+fn temporary(state: &StateFolder) -> Result<Option<OwnedFd>, Fault> {
+    let Some(dir) = state.dir() else { return Ok(None) };
+    let path = state.path().join(TEMPORARY);
+    match retry_on_intr(|| mkdirat(dir, TEMPORARY, Mode::from_raw_mode(0o777))) {
+        Ok(()) | Err(Errno::EXIST) => {}
+        Err(error) => return Err(Fault::io("make", &path, &error.into())),
+    }
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let opened = retry_on_intr(|| openat(dir, TEMPORARY, flags, Mode::empty()));
+    opened.map(Some).map_err(|error| Fault::io("open", &path, &error.into()))
+}
+
+/// The name of a temporary file beside its place.
+fn beside(number: usize) -> String {
+    let (head, tail) = BESIDE;
+    format!("{head}{}-{number}{tail}", std::process::id())
+}
+
+fn write_temporary(
+    home: &Home,
+    temporary: Option<&OwnedFd>,
+    errand: &Errand<'_>,
+) -> Result<(), Fault> {
+    interrupt::check()?;
+    let text = errand.new.text;
+    let written = match temporary.filter(|_| errand.is_apart) {
+        Some(temporary) => write_new(temporary, &errand.name, text),
+        None => {
+            let folder = home.make(folder_of(errand.path), &mut Vec::new())?;
+            write_new(&folder, &errand.name, text)
+        }
+    };
+    written.map_err(|error| Fault::io("write", &home.path().join(errand.path), &error))
+}
+
+/// Moves a temporary file to its place.
+fn put(
+    home: &Home,
+    temporary: Option<&OwnedFd>,
+    folder: &OwnedFd,
+    errand: &Errand<'_>,
+) -> Result<(), Fault> {
+    let from = temporary.filter(|_| errand.is_apart).unwrap_or(folder);
+    let file = home.path().join(errand.path);
+    match rename(from, &errand.name, folder, name_of(errand.path), errand.new.is_first) {
+        Ok(()) => Ok(()),
+        Err(Errno::EXIST) => {
+            let message = format!("`{}` appeared while this build was going on", seen(&file));
+            let help = "move it away, or overwrite it with `--force`";
+            Err(Fault::Input(vec![placeless(Code::OutputForeign, message).help(help)]))
+        }
+        Err(error) => Err(Fault::io("write", &file, &error.into())),
+    }
+}
+
+/// Where nothing stood before, nothing is replaced, as far as the file system can promise that.
+fn rename(
+    from: &OwnedFd,
+    name: &str,
+    folder: &OwnedFd,
+    to: &str,
+    is_first: bool,
+) -> Result<(), Errno> {
+    if is_first {
+        let flags = RenameFlags::NOREPLACE;
+        match retry_on_intr(|| renameat_with(from, name, folder, to, flags)) {
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
+            renamed => return renamed,
+        }
+    }
+    retry_on_intr(|| renameat(from, name, folder, to))
+}
+
+/// A new file, never an existing one and never through a link.
+fn write_new(folder: &OwnedFd, name: &str, text: &str) -> io::Result<()> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let open = || retry_on_intr(|| openat(folder, name, flags, Mode::from_raw_mode(0o666)));
+    let opened = match open() {
+        // Left behind by a build that was killed.
+        Err(Errno::EXIST) => {
+            unlinkat(folder, name, AtFlags::empty())?;
             open()?
         }
         opened => opened?,
     };
-    files.push(path.to_owned());
-    file.write_all(text.as_bytes())
+    File::from(opened).write_all(text.as_bytes())
+}
+
+/// Removes the file `path`, and the folders that are empty without it.
+pub(super) fn remove(home: &Home, path: &str) -> Result<(), Fault> {
+    let file = home.path().join(path);
+    let Ok(Some(folder)) = home.open(folder_of(path))? else { return Ok(()) };
+    match retry_on_intr(|| unlinkat(&folder, name_of(path), AtFlags::empty())) {
+        Ok(()) | Err(Errno::NOENT) => {}
+        Err(error) => return Err(Fault::io("remove", &file, &error.into())),
+    }
+    let mut empty = folder_of(path);
+    while !empty.is_empty() {
+        let Ok(Some(parent)) = home.open(folder_of(empty))? else { break };
+        if unlinkat(&parent, name_of(empty), AtFlags::REMOVEDIR).is_err() {
+            break;
+        }
+        empty = folder_of(empty);
+    }
+    Ok(())
 }

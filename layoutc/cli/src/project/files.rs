@@ -1,16 +1,18 @@
 //! The texts of a project: read once, remembered for the report.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::{self, ErrorKind};
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use layoutc_compiler::{LoadError, Sources};
 
 use crate::fault::{Fault, plain};
+use crate::state::fact::Known;
+use crate::state::stat::{Now, Stat};
 
-use super::reads::{Content, Reads};
+use super::reads::{Reads, Seen};
 
 /// The largest text that is read, in bytes.
 const LARGEST: u64 = 64 << 20;
@@ -28,8 +30,17 @@ pub(crate) struct Files {
 /// What was read so far.
 #[derive(Debug, Default)]
 struct Done {
-    found: BTreeMap<String, Content>,
+    found: BTreeMap<String, Result<Text, String>>,
     fault: Option<Fault>,
+}
+
+/// A text, and what tells it from another.
+#[derive(Debug, Clone)]
+pub(crate) struct Text {
+    /// The text.
+    pub(crate) text: Arc<str>,
+    /// Its hash, and what its file had when it was read.
+    pub(crate) known: Known,
 }
 
 impl Files {
@@ -41,10 +52,10 @@ impl Files {
     /// Adds every file that was asked for to `reads`.
     pub(crate) fn note(&self, reads: &mut Reads) {
         let done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = done
-            .found
-            .iter()
-            .map(|(path, content)| (super::paths::normal(&self.root.join(path)), content.clone()));
+        let found = done.found.iter().map(|(path, read)| {
+            let seen = read.as_ref().map(|text| text.known).map_err(Clone::clone);
+            (super::paths::normal(&self.root.join(path)), seen)
+        });
         reads.files.extend(found);
     }
 
@@ -52,7 +63,7 @@ impl Files {
     ///
     /// # Errors
     /// The machine kept a file from being read that is there: what the compiler made of it says nothing.
-    pub(crate) fn into_texts(self) -> Result<BTreeMap<String, Arc<str>>, Fault> {
+    pub(crate) fn into_texts(self) -> Result<BTreeMap<String, Text>, Fault> {
         let done = self.done.into_inner().unwrap_or_else(PoisonError::into_inner);
         let texts = done.found.into_iter().filter_map(|(path, text)| Some((path, text.ok()?)));
         done.fault.map_or_else(|| Ok(texts.collect()), Err)
@@ -64,14 +75,21 @@ impl Sources for Files {
         let file = self.root.join(path);
         let read = read(&file);
         let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
-        let content = read.as_deref().map(Arc::from).map_err(Unread::reason);
-        done.found.insert(path.to_owned(), content);
         match read {
-            Ok(text) => Ok(text),
-            Err(Unread::Refused(error)) => Err(error),
-            Err(Unread::Machine(error)) => {
-                done.fault.get_or_insert_with(|| Fault::io("read", &file, &error));
-                Err(LoadError::Other(plain(&error)))
+            Ok(text) => {
+                let own = text.text.as_ref().to_owned();
+                done.found.insert(path.to_owned(), Ok(text));
+                Ok(own)
+            }
+            Err(unread) => {
+                done.found.insert(path.to_owned(), Err(unread.reason()));
+                match unread {
+                    Unread::Refused(error) => Err(error),
+                    Unread::Machine(error) => {
+                        done.fault.get_or_insert_with(|| Fault::io("read", &file, &error));
+                        Err(LoadError::Other(plain(&error)))
+                    }
+                }
             }
         }
     }
@@ -107,7 +125,32 @@ impl From<io::Error> for Unread {
 }
 
 /// The text of a regular file.
-pub(crate) fn read(path: &Path) -> Result<String, Unread> {
+pub(crate) fn read(path: &Path) -> Result<Text, Unread> {
+    let (bytes, known) = bytes(path, LARGEST)?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        Unread::Refused(LoadError::NotUtf8 { valid_up_to: error.utf8_error().valid_up_to() })
+    })?;
+    Ok(Text { text: Arc::from(text), known })
+}
+
+/// What stands at `path`, by its hash. It is only read if it is not certain that it is still what was `known` of it.
+pub(crate) fn glance(path: &Path, known: Option<&Known>) -> Seen {
+    glance_up_to(LARGEST, path, known)
+}
+
+/// The same for a file of up to `largest` bytes.
+pub(crate) fn glance_up_to(largest: u64, path: &Path, known: Option<&Known>) -> Seen {
+    let unread = |error: Unread| error.reason();
+    let metadata = fs::metadata(path).map_err(|error| unread(error.into()))?;
+    let stat = Some(Stat::of(&metadata));
+    if let Some(known) = known.filter(|known| known.stat == stat && metadata.is_file()) {
+        return Ok(*known);
+    }
+    bytes(path, largest).map(|(_, known)| known).map_err(unread)
+}
+
+/// The content of a regular file.
+fn bytes(path: &Path, largest: u64) -> Result<(Vec<u8>, Known), Unread> {
     let refused = |error| Err(Unread::Refused(error));
     let metadata = fs::metadata(path)?;
     if metadata.is_dir() {
@@ -117,13 +160,17 @@ pub(crate) fn read(path: &Path) -> Result<String, Unread> {
     if !metadata.is_file() {
         return refused(LoadError::Other("it is not a regular file".to_owned()));
     }
-    if metadata.len() > LARGEST {
+    if metadata.len() > largest {
         return refused(LoadError::TooLarge { bytes: metadata.len() });
     }
-    let text = String::from_utf8(fs::read(path)?);
-    text.or_else(|error| {
-        refused(LoadError::NotUtf8 { valid_up_to: error.utf8_error().valid_up_to() })
-    })
+    let now = Now::take();
+    let mut file = File::open(path)?;
+    // Of the file that is read, and before it is.
+    let stat = Stat::of(&file.metadata()?);
+    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0));
+    file.read_to_end(&mut bytes)?;
+    let hash = *blake3::hash(&bytes).as_bytes();
+    Ok((bytes, Known { stat: stat.settled(now), hash }))
 }
 
 /// What kept a text from being read, in words.

@@ -128,8 +128,12 @@ impl Found {
         if self.config(&root, report)? {
             self.sources(&root, &root, Path::new(""))?;
             self.expect_some(&root);
+            // Below the current folder a path is shown as it is.
+            let shown_elsewhere = |path: &str| relative(&root.join(path), &here);
             for (path, shown) in self.manifests.entry(root.clone()).or_default() {
-                *shown = seen(&root.join(path));
+                if root != here {
+                    *shown = shown_elsewhere(path).to_string_lossy().into_owned();
+                }
             }
         }
         Ok(())
@@ -187,10 +191,22 @@ impl Found {
         };
         let globs = Globs::new(&patterns)?;
         self.reads.sources.insert(root.to_owned(), globs.clone());
+        let mut own_folders: BTreeMap<PathBuf, bool> = BTreeMap::new();
         for start in &globs.folders {
             for file in walk::files(&root.join(start))? {
-                let is_own = root_of(&file)?.is_some_and(|own| own == root);
-                if is_own && file.starts_with(folder) && globs.matches(&below(&file, root)) {
+                if !(file.starts_with(folder) && globs.matches(&below(&file, root))) {
+                    continue;
+                }
+                let Some(parent) = file.parent() else { continue };
+                let is_own = match own_folders.get(parent) {
+                    Some(is_own) => *is_own,
+                    None => {
+                        let is_own = root_of(parent)?.is_some_and(|own| own == root);
+                        own_folders.insert(parent.to_owned(), is_own);
+                        is_own
+                    }
+                };
+                if is_own {
                     self.add(root, &file, &given.join(below(&file, folder)))?;
                 }
             }
@@ -219,15 +235,15 @@ impl Found {
         let path = root.join(CONFIG);
         let shown = seen(&path);
         let text = files::read(&path);
-        let content = text.as_deref().map(Arc::from).map_err(files::Unread::reason);
-        self.reads.files.insert(path.clone(), content);
+        let seen = text.as_ref().map(|text| text.known).map_err(files::Unread::reason);
+        self.reads.files.insert(path.clone(), seen);
         let text = text.map_err(|error| {
             let message = format!("cannot read `{shown}`: {}", error.reason());
             Fault::Machine(Box::new(placeless(Code::OutputIo, message)))
         })?;
         let file: Arc<str> = Arc::from(shown.as_str());
-        report.text(shown, Arc::from(text.as_str()));
-        let config = match config::parse(&file, &text) {
+        report.text(shown, Arc::clone(&text.text));
+        let config = match config::parse(&file, &text.text) {
             Ok(config) => Some(config),
             Err(diagnostics) => {
                 report.add(diagnostics);

@@ -2,19 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+
+use crate::state::fact::Known;
 
 use super::files;
 use super::globs::Globs;
 
-/// What was found at a path: a text, or why there is none.
-pub(crate) type Content = Result<Arc<str>, String>;
+/// What was found at a path: a content, by its hash, or why there is none.
+pub(crate) type Seen = Result<Known, String>;
 
 /// Files read, and the places where others would have been.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reads {
     /// By absolute path, also those that could not be read.
-    pub(crate) files: BTreeMap<PathBuf, Content>,
+    pub(crate) files: BTreeMap<PathBuf, Seen>,
     /// Those of them that are manifests asked for.
     pub(crate) manifests: BTreeSet<PathBuf>,
     /// Folders of projects, and the patterns that choose their manifests.
@@ -28,10 +29,10 @@ pub(crate) struct Reads {
 }
 
 impl Reads {
-    /// Notes what stands at `path` now.
-    pub(crate) fn look(&mut self, path: &Path) {
-        let content = files::read(path).map(Arc::from).map_err(|unread| unread.reason());
-        self.files.insert(path.to_owned(), content);
+    /// Notes what stands at `path` now; `before` spares reading what has not changed since.
+    pub(crate) fn look(&mut self, path: &Path, before: &Reads) {
+        let known = before.files.get(path).and_then(|seen| seen.as_ref().ok());
+        self.files.insert(path.to_owned(), files::glance(path, known));
     }
 
     /// Takes over what `other` read; of a file that both read, what `other` found.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use layoutc_compiler::inspect::tensor_json;
 use layoutc_compiler::model::Tensor;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::output::Status;
@@ -13,7 +14,7 @@ use crate::output::Status;
 use super::text::escape;
 
 /// What a build says of a tensor. Sizes are integers, or expressions as strings where they depend on symbols.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Row {
     name: String,
     file: String,
@@ -26,7 +27,7 @@ pub(crate) struct Row {
 }
 
 /// How much of a tensor's memory holds no element.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 enum Padding {
     Bytes(u64),
     /// Elements, as an expression over symbols.
@@ -34,9 +35,14 @@ enum Padding {
 }
 
 impl Row {
-    /// What a build says of `tensor`, which stands in `file`.
-    pub(crate) fn new(tensor: &Tensor, file: &str) -> Self {
-        Self::from_json(&tensor_json(tensor, file), file)
+    /// What a build says of `tensor`.
+    pub(crate) fn new(tensor: &Tensor) -> Self {
+        Self::from_json(&tensor_json(tensor, &tensor.file), &tensor.file)
+    }
+
+    /// The same with the path of the manifest that people see.
+    pub(crate) fn of(self, file: String) -> Self {
+        Self { file, ..self }
     }
 
     fn from_json(value: &Value, file: &str) -> Self {
@@ -71,6 +77,11 @@ impl Row {
         });
         object[padding.0] = padding.1;
         object
+    }
+
+    /// The manifest that it stands in.
+    pub(crate) fn file(&self) -> &str {
+        &self.file
     }
 
     fn columns(&self) -> [String; 6] {

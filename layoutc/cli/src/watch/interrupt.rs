@@ -9,12 +9,11 @@ use std::thread;
 use std::time::Duration;
 
 use crate::fault::Fault;
+use crate::interrupt::INTERRUPTED;
 
 use super::Message;
 use super::exec::Runner;
 
-/// The exit code of a process that was interrupted: 128 and the number of the signal.
-pub(crate) const INTERRUPTED: u8 = 130;
 /// How long a build may go on before it is cut off. Every output is whole at any moment.
 const PATIENCE: Duration = Duration::from_millis(200);
 

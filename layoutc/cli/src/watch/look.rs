@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::project::files::MISSING;
-use crate::project::reads::{Content, Reads};
+use crate::project::reads::{Reads, Seen};
 use crate::project::{self, seen, walk};
 use crate::report::Report;
 
@@ -53,7 +53,7 @@ pub(super) struct Look {
     /// What is found by looking for projects, manifests and templates.
     listing: Reads,
     /// The other files that the last build read.
-    others: BTreeMap<PathBuf, Content>,
+    others: BTreeMap<PathBuf, Seen>,
     /// Whether the projects were found; else the last build's inputs still count.
     is_complete: bool,
 }
@@ -67,22 +67,22 @@ impl Look {
             && project::discover(paths, &mut report, &mut listing).is_ok()
             && !report.has_errors();
         for manifest in listing.manifests.clone() {
-            listing.look(&manifest);
+            listing.look(&manifest, known);
         }
         for (folder, root) in listing.templates.clone() {
             // A folder that cannot be read is the build's to tell.
             for file in walk::files_within(&folder, &root).unwrap_or_default() {
-                listing.look(&file);
+                listing.look(&file, known);
             }
         }
         let mut others = Reads::default();
         for file in known.files.keys().filter(|file| !listing.files.contains_key(*file)) {
-            others.look(file);
+            others.look(file, known);
         }
         Self { listing, others: others.files, is_complete }
     }
 
-    fn files(&self) -> impl Iterator<Item = (&PathBuf, &Content)> {
+    fn files(&self) -> impl Iterator<Item = (&PathBuf, &Seen)> {
         self.listing.files.iter().chain(&self.others)
     }
 
@@ -92,7 +92,9 @@ impl Look {
             .files()
             .filter_map(|(path, now)| Some((path, how(known.files.get(path), now)?, now)))
             .map(|(path, how, now)| {
-                let is_halfway = how == How::Removed || now.as_ref().is_ok_and(|t| t.is_empty());
+                let is_empty =
+                    now.as_ref().is_ok_and(|now| now.hash == *blake3::hash(b"").as_bytes());
+                let is_halfway = how == How::Removed || is_empty;
                 Change { path: path.clone(), how, is_halfway }
             })
             .collect();
@@ -118,7 +120,8 @@ impl Look {
 
     /// Whether both looks saw the same.
     pub(super) fn agrees_with(&self, other: &Look) -> bool {
-        self.files().eq(other.files())
+        let same = |(a, b): ((&PathBuf, &Seen), (&PathBuf, &Seen))| a.0 == b.0 && is_same(a.1, b.1);
+        self.files().count() == other.files().count() && self.files().zip(other.files()).all(same)
     }
 
     /// What is known after a build that read `reads`; `before` is what was known before it.
@@ -134,11 +137,20 @@ impl Look {
     }
 }
 
+/// Whether the same content, or the same lack of one, was seen.
+fn is_same(a: &Seen, b: &Seen) -> bool {
+    match (a, b) {
+        (Ok(a), Ok(b)) => a.hash == b.hash,
+        (Err(a), Err(b)) => a == b,
+        (Ok(_), Err(_)) | (Err(_), Ok(_)) => false,
+    }
+}
+
 /// How an input changed; `None` if it did not.
-fn how(before: Option<&Content>, now: &Content) -> Option<How> {
-    let is_there = |content: &Content| content.as_ref().err().is_none_or(|why| why != MISSING);
+fn how(before: Option<&Seen>, now: &Seen) -> Option<How> {
+    let is_there = |content: &Seen| content.as_ref().err().is_none_or(|why| why != MISSING);
     match before {
-        Some(before) if before == now => None,
+        Some(before) if is_same(before, now) => None,
         Some(before) => Some(match (is_there(before), is_there(now)) {
             (false, true) => How::Added,
             (true, false) => How::Removed,

@@ -19,12 +19,10 @@ use std::time::{Duration, Instant};
 use notify::Event;
 
 use crate::args::{Format, Watch};
-use crate::build::{Built, once};
+use crate::build::{Built, Rows, once};
 use crate::console::Console;
 use crate::fault::{Fault, plain};
 use crate::project::reads::Reads;
-
-pub(crate) use interrupt::INTERRUPTED;
 
 use exec::{Output, Runner};
 use eyes::{Eyes, InTheWay};
@@ -128,7 +126,15 @@ impl Watching<'_> {
         self.arm();
         let mut reads = Reads::default();
         match self.build(&mut reads) {
-            (Err(fault @ (Fault::Usage(_) | Fault::NoProject | Fault::Machine(_))), _) => {
+            (
+                Err(
+                    fault @ (Fault::Usage(_)
+                    | Fault::NoProject
+                    | Fault::Machine(_)
+                    | Fault::Interrupted),
+                ),
+                _,
+            ) => {
                 return Err(fault);
             }
             (built, took) => self.tell(&[], &built, took),
@@ -201,7 +207,7 @@ impl Watching<'_> {
         let start = Instant::now();
         let built = std::env::set_current_dir(&self.home)
             .map_err(|error| Fault::io("find", &self.home, &error))
-            .and_then(|()| once(&self.args.build, reads, self.console));
+            .and_then(|()| once(&self.args.build, Rows::None, reads, self.console));
         (built, start.elapsed())
     }
 

@@ -47,8 +47,8 @@ impl Outcome {
     /// How a build went.
     pub(super) fn of(built: &Result<Built, Fault>) -> Self {
         let report = match built {
-            Ok(built) => &built.session.report,
-            Err(Fault::Machine(_)) => return Outcome::Failed,
+            Ok(built) => &built.report,
+            Err(Fault::Machine(_) | Fault::Interrupted) => return Outcome::Failed,
             Err(Fault::Input(_) | Fault::Usage(_) | Fault::NoProject) => return Outcome::Bad,
         };
         if !report.has_errors() {
@@ -73,11 +73,13 @@ impl Status {
     ) -> Outcome {
         let (errors, warnings) = match built {
             Ok(built) => {
-                let report = &built.session.report;
+                let report = &built.report;
                 (report.count(Severity::Error), report.count(Severity::Warning))
             }
             Err(Fault::Input(diagnostics)) => (diagnostics.len(), 0),
-            Err(Fault::Usage(_) | Fault::NoProject | Fault::Machine(_)) => (1, 0),
+            Err(Fault::Usage(_) | Fault::NoProject | Fault::Machine(_) | Fault::Interrupted) => {
+                (1, 0)
+            }
         };
         let stages = built.as_ref().ok().filter(|_| args.build.timings).map(|b| &b.stages);
         match console.format {
@@ -126,7 +128,7 @@ impl Status {
             Some(Last::Good) => "rebuilt",
             Some(Last::Bad) => "good again",
         };
-        let tensors = counted(built.session.tensors().count(), "tensor");
+        let tensors = counted(built.tensors, "tensor");
         let outputs = counted(built.outputs.len(), "output");
         let counts = counts(&built.outputs);
         format!("{causes}{verb} in {ms} ms: {tensors}; {outputs}: {counts}")
@@ -135,7 +137,7 @@ impl Status {
 
 fn diagnostics(built: &Result<Built, Fault>, console: &mut Console) {
     match built {
-        Ok(built) => built.session.report.print(console),
+        Ok(built) => built.report.print(console),
         Err(fault) => drop(tell(fault, console)),
     }
 }
@@ -158,7 +160,7 @@ fn object(changes: &[Change], built: Option<&Built>, took: Duration) -> Value {
         "kind": "rebuild",
         "changed": changes.iter().map(Change::json).collect::<Vec<_>>(),
         "ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
-        "tensors": built.map_or(0, |built| built.session.tensors().count()),
+        "tensors": built.map_or(0, |built| built.tensors),
         "outputs": outputs.iter().map(output).collect::<Vec<_>>(),
     })
 }

@@ -256,7 +256,7 @@ fn the_stages_are_timed_where_asked_for() {
     let ran = world.run(&["build", "--timings"]);
     let last = ran.good().lines().last().expect("a line");
     let stages: Vec<&str> = last.split(", ").filter_map(|part| part.split(' ').next()).collect();
-    assert_eq!(stages, ["check", "emit", "compare", "write"]);
+    assert_eq!(stages, ["look", "check", "emit", "compare", "write"]);
     let ran = world.run(&["build", "--timings", "--format", "json"]);
     let object: Value = serde_json::from_str(ran.good()).expect("JSON");
     assert!(object["timings_ms"]["check"].is_f64(), "{object}");

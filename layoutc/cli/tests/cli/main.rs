@@ -12,6 +12,7 @@ mod explain;
 mod hostile;
 #[path = "../../../compiler/tests/hostile/mod.rs"]
 mod hostile_templates;
+mod incremental;
 mod index;
 mod inspect;
 mod project;

@@ -1,12 +1,18 @@
 //! The manifests asked for and those that they use, each read and parsed once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+
+use rayon::prelude::*;
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
-use crate::manifest::{self, syntax::Manifest};
-use crate::sources::{LoadError, Sources};
+use crate::host::{Host, Key, Stage};
+use crate::manifest::{
+    self,
+    syntax::{Manifest, Use},
+};
+use crate::sources::LoadError;
 
 /// The longest manifest, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
@@ -20,7 +26,7 @@ pub(super) struct Files {
 
 #[derive(Debug)]
 struct Loaded {
-    syntax: Option<Manifest>,
+    syntax: Manifest,
     uses: Vec<usize>,
 }
 
@@ -30,11 +36,23 @@ impl Files {
     }
 
     pub(super) fn syntax(&self, file: usize) -> Option<&Manifest> {
-        self.all.get(file)?.syntax.as_ref()
+        self.all.get(file).map(|loaded| &loaded.syntax)
     }
 
     pub(super) fn uses(&self, file: usize) -> &[usize] {
         self.all.get(file).map_or(&[], |loaded| &loaded.uses)
+    }
+
+    /// The files that a file needs: itself, those that it uses, and those that they use.
+    pub(super) fn closure(&self, file: usize) -> BTreeSet<usize> {
+        let mut closure = BTreeSet::new();
+        let mut open = vec![file];
+        while let Some(file) = open.pop() {
+            if closure.insert(file) {
+                open.extend(self.uses(file));
+            }
+        }
+        closure
     }
 
     pub(super) fn len(&self) -> usize {
@@ -43,11 +61,15 @@ impl Files {
 }
 
 /// Reads the manifests at `paths` and all that they use.
-pub(super) fn load(sources: &dyn Sources, paths: &[String]) -> (Files, Vec<Diagnostic>) {
-    let mut loader =
-        Loader { sources, files: Files::default(), open: Vec::new(), diagnostics: Vec::new() };
+pub(super) fn load(host: &Host<'_>, paths: &[String]) -> (Files, Vec<Diagnostic>) {
+    let mut loader = Loader {
+        parsed: parse_all(host, paths),
+        files: Files::default(),
+        open: Vec::new(),
+        diagnostics: Vec::new(),
+    };
     for path in paths {
-        if let Err(error) = loader.file(path, normal(path)) {
+        if let Err(error) = loader.file(normal(path)) {
             let message = format!("cannot read the manifest `{path}`: {}", told(&error));
             let place = Place::new(&Arc::from(path.as_str()), 0..0);
             loader.diagnostics.push(Diagnostic::error(Code::NameFile, message, place, ""));
@@ -56,8 +78,70 @@ pub(super) fn load(sources: &dyn Sources, paths: &[String]) -> (Files, Vec<Diagn
     (loader.files, loader.diagnostics)
 }
 
-struct Loader<'a> {
-    sources: &'a dyn Sources,
+/// A manifest on its own, and what is wrong with it; or why there is none.
+type Parsed = Result<(Manifest, Vec<Diagnostic>), LoadError>;
+
+/// Every manifest that `paths` lead to, each parsed once, many at a time: those asked for, those that they use, and so
+/// on.
+fn parse_all(host: &Host<'_>, paths: &[String]) -> BTreeMap<String, Parsed> {
+    let mut all = BTreeMap::new();
+    let mut wanted: BTreeMap<String, String> = BTreeMap::new();
+    for path in paths {
+        wanted.entry(normal(path)).or_insert_with(|| path.clone());
+    }
+    for _ in 0..=MAX_USES {
+        let new: Vec<(String, Parsed)> =
+            wanted.par_iter().map(|(key, path)| (key.clone(), parse(host, path))).collect();
+        wanted = BTreeMap::new();
+        for (_, parsed) in &new {
+            let Ok((manifest, _)) = parsed else { continue };
+            let used = manifest.uses.iter().filter(|used| !is_outside(&used.path.value));
+            wanted.extend(used.map(|used| {
+                let path = beside(&manifest.file, &used.path.value);
+                (path.clone(), path)
+            }));
+        }
+        all.extend(new);
+        wanted.retain(|key, _| !all.contains_key(key));
+        if wanted.is_empty() {
+            break;
+        }
+    }
+    all
+}
+
+/// What the syntax of a manifest is remembered by; `hash` is blake3's, of its text.
+pub fn syntax_key(hash: &[u8; 32]) -> Key {
+    Key::new("syntax", hash)
+}
+
+/// The syntax of one manifest: recalled where the same text was parsed before and nothing was wrong with it.
+fn parse(host: &Host<'_>, path: &str) -> Parsed {
+    let text = host.sources.load(path)?;
+    let bytes = u64::try_from(text.len()).unwrap_or(u64::MAX);
+    if bytes > MAX_BYTES {
+        return Err(LoadError::TooLarge { bytes });
+    }
+    host.observer.begin();
+    let name: Arc<str> = Arc::from(path);
+    let key = syntax_key(blake3::hash(text.as_bytes()).as_bytes());
+    let known = host.memo.recall(&key);
+    if let Some(manifest) = known.and_then(|bytes| postcard::from_bytes::<Manifest>(&bytes).ok()) {
+        host.observer.end(Stage::Recall, path);
+        return Ok((Manifest { file: name, ..manifest }, Vec::new()));
+    }
+    let (manifest, diagnostics) = manifest::parse(&name, &text);
+    if diagnostics.is_empty()
+        && let Ok(bytes) = postcard::to_allocvec(&manifest)
+    {
+        host.memo.keep(&key, bytes);
+    }
+    host.observer.end(Stage::Parse, path);
+    Ok((manifest, diagnostics))
+}
+
+struct Loader {
+    parsed: BTreeMap<String, Parsed>,
     files: Files,
     /// The files that are being read, from the one asked for to the innermost.
     open: Vec<String>,
@@ -67,44 +151,44 @@ struct Loader<'a> {
 /// How deep `use` may go.
 const MAX_USES: usize = 128;
 
-impl Loader<'_> {
-    fn file(&mut self, path: &str, key: String) -> Result<usize, LoadError> {
+impl Loader {
+    fn file(&mut self, key: String) -> Result<usize, LoadError> {
         if let Some(known) = self.files.by_path.get(&key) {
             return Ok(*known);
         }
-        let text = self.sources.load(path)?;
-        let bytes = u64::try_from(text.len()).unwrap_or(u64::MAX);
-        if bytes > MAX_BYTES {
-            return Err(LoadError::TooLarge { bytes });
-        }
-        let name: Arc<str> = Arc::from(path);
-        let (syntax, found) = manifest::parse(&name, &text);
+        let (syntax, found) = match self.parsed.remove(&key) {
+            Some(Ok(parsed)) => parsed,
+            Some(Err(error)) => {
+                // Whoever asks again is told the same.
+                self.parsed.insert(key, Err(error.clone()));
+                return Err(error);
+            }
+            None => return Err(LoadError::NotFound),
+        };
         self.diagnostics.extend(found);
+        let name = Arc::clone(&syntax.file);
         self.open.push(key.clone());
         let mut uses = Vec::new();
         for used in &syntax.uses {
-            uses.extend(self.used(&name, path, used));
+            uses.extend(self.used(&name, used));
         }
         self.open.pop();
         let position = self.files.all.len();
-        self.files.all.push(Loaded { syntax: Some(syntax), uses });
+        self.files.all.push(Loaded { syntax, uses });
         self.files.by_path.insert(key, position);
         Ok(position)
     }
 
-    fn used(&mut self, file: &Arc<str>, from: &str, used: &manifest::syntax::Use) -> Option<usize> {
+    fn used(&mut self, file: &Arc<str>, used: &Use) -> Option<usize> {
         let place = Place::new(file, used.path.span.clone());
         let wanted = &used.path.value;
-        if wanted.starts_with('/') || wanted.contains(['\\', ':', '\0']) || wanted.is_empty() {
+        if is_outside(wanted) {
             let message = format!("`{}` is no relative path", wanted.escape_debug());
             let help = "name the manifest relative to this one, with `/` between folders";
             self.diagnostics.push(Diagnostic::error(Code::NameFile, message, place, "").help(help));
             return None;
         }
-        let path = match from.rsplit_once('/') {
-            Some((folder, _)) => normal(&format!("{folder}/{wanted}")),
-            None => normal(wanted),
-        };
+        let path = beside(file, wanted);
         if let Some(start) = self.open.iter().position(|open| *open == path) {
             let mut chain: Vec<&str> = self.open.iter().skip(start).map(String::as_str).collect();
             chain.push(&path);
@@ -119,7 +203,7 @@ impl Loader<'_> {
             self.diagnostics.push(Diagnostic::error(Code::NameCycle, message, place, ""));
             return None;
         }
-        match self.file(&path.clone(), path) {
+        match self.file(path) {
             Ok(position) => Some(position),
             Err(error) => {
                 let message = format!("cannot read the manifest `{wanted}`: {}", told(&error));
@@ -127,6 +211,19 @@ impl Loader<'_> {
                 None
             }
         }
+    }
+}
+
+/// Whether a `use` names no manifest relative to its own.
+fn is_outside(wanted: &str) -> bool {
+    wanted.starts_with('/') || wanted.contains(['\\', ':', '\0']) || wanted.is_empty()
+}
+
+/// The path of what the manifest at `from` calls `wanted`.
+fn beside(from: &str, wanted: &str) -> String {
+    match from.rsplit_once('/') {
+        Some((folder, _)) => normal(&format!("{folder}/{wanted}")),
+        None => normal(wanted),
     }
 }
 

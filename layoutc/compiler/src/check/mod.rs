@@ -15,10 +15,15 @@ mod scope;
 mod steps;
 mod tensor;
 
+use std::collections::BTreeSet;
+
 use rayon::prelude::*;
+
+pub use load::syntax_key;
 
 use crate::config::Config;
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::host::{Host, Stage};
 use crate::model::{Manifest, Tensor};
 use crate::sources::Sources;
 
@@ -27,7 +32,18 @@ use crate::sources::Sources;
 pub struct Checked {
     /// The manifests asked for, in order, with their good tensors and conversions.
     pub manifests: Vec<Manifest>,
+    /// What each of them depends on, and what there is to say of it: one entry per manifest.
+    pub units: Vec<Unit>,
     /// All that is wrong or worth a look, by file and place.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// A manifest as a unit of work: it means the same as long as the texts do that it needs.
+#[derive(Debug, Clone)]
+pub struct Unit {
+    /// The paths of the other manifests that it uses, directly or not, in order.
+    pub uses: Vec<String>,
+    /// What there is to say of it and of those.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -40,20 +56,46 @@ impl Checked {
 
 /// Checks and proves the manifests at `paths`, and those that they use.
 pub fn check(sources: &dyn Sources, paths: &[String], config: &Config) -> Checked {
-    let (files, mut diagnostics) = load::load(sources, paths);
+    check_with(&Host::new(sources), paths, config)
+}
+
+/// The same with a memory and an observer.
+pub fn check_with(host: &Host<'_>, paths: &[String], config: &Config) -> Checked {
+    let (files, mut diagnostics) = load::load(host, paths);
     let scopes = scope::gather(&files, &mut diagnostics);
     let asked: Vec<usize> = paths.iter().filter_map(|path| files.position(path)).collect();
-    let results: Vec<(Manifest, Vec<Diagnostic>)> = asked
-        .par_iter()
-        .filter_map(|file| check_manifest(*file, &files, &scopes, config))
+    let results: Vec<(usize, Manifest, Vec<Diagnostic>)> = asked
+        .into_par_iter()
+        .filter_map(|file| {
+            host.observer.begin();
+            let (manifest, found) = check_manifest(file, &files, &scopes, config)?;
+            host.observer.end(Stage::Check, &manifest.path);
+            Some((file, manifest, found))
+        })
         .collect();
-    let mut manifests = Vec::new();
-    for (manifest, found) in results {
+    let general = diagnostics.clone();
+    let (mut manifests, mut units) = (Vec::new(), Vec::new());
+    for (file, manifest, found) in results {
+        units.push(unit(file, &files, &general, &found));
         manifests.push(manifest);
         diagnostics.extend(found);
     }
     sort(&mut diagnostics);
-    Checked { manifests, diagnostics }
+    Checked { manifests, units, diagnostics }
+}
+
+fn unit(file: usize, files: &load::Files, general: &[Diagnostic], found: &[Diagnostic]) -> Unit {
+    let path = |file: &usize| files.syntax(*file).map(|syntax| syntax.file.to_string());
+    let closure = files.closure(file);
+    let needed: BTreeSet<String> = closure.iter().filter_map(path).collect();
+    let in_needed =
+        |d: &&Diagnostic| d.labels.first().is_some_and(|l| needed.contains(l.place.file.as_ref()));
+    let mut diagnostics: Vec<Diagnostic> = general.iter().filter(in_needed).cloned().collect();
+    diagnostics.extend(found.iter().cloned());
+    sort(&mut diagnostics);
+    let own = path(&file);
+    let uses = needed.into_iter().filter(|path| Some(path) != own.as_ref()).collect();
+    Unit { uses, diagnostics }
 }
 
 fn check_manifest(
@@ -79,7 +121,7 @@ fn check_manifest(
 }
 
 /// By file and place; the same fault found twice (a transform that two tensors apply) is told once.
-pub(crate) fn sort(diagnostics: &mut Vec<Diagnostic>) {
+pub fn sort(diagnostics: &mut Vec<Diagnostic>) {
     diagnostics.sort_by(|a, b| {
         let place = |d: &Diagnostic| d.labels.first().map(|label| label.place.clone());
         place(a).cmp(&place(b)).then(a.code.cmp(&b.code))

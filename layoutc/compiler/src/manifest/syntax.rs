@@ -4,8 +4,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 /// A text of the user's, mostly an expression. Byte `k` of `value` is byte `span.start + k` of the file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Text {
     /// The text.
     pub value: String,
@@ -16,7 +18,7 @@ pub struct Text {
 }
 
 /// A name: `[A-Za-z_][A-Za-z0-9_]*`, at most 128 characters.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Name {
     /// The name.
     pub value: String,
@@ -25,7 +27,7 @@ pub struct Name {
 }
 
 /// An integer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Number {
     /// Its value.
     pub value: i128,
@@ -34,7 +36,7 @@ pub struct Number {
 }
 
 /// An integer that may be written as an expression of consts, symbols and parameters.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Bound {
     /// An integer.
     Integer(Number),
@@ -53,7 +55,7 @@ impl Bound {
 }
 
 /// What an item declares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Kind {
     /// `const`
     Const,
@@ -68,9 +70,10 @@ pub enum Kind {
 }
 
 /// A manifest's items, each kind in the order of the file.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// The path as given.
+    /// The path as given; not kept with the rest, so that a text means the same wherever it stands.
+    #[serde(skip)]
     pub file: Arc<str>,
     /// The manifests whose items it uses.
     pub uses: Vec<Use>,
@@ -92,7 +95,7 @@ pub struct Manifest {
 }
 
 /// `use "common.kdl"`
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Use {
     /// The path as written.
     pub path: Text,
@@ -101,7 +104,7 @@ pub struct Use {
 }
 
 /// `const LANES 4`
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Const {
     /// The name.
     pub name: Name,
@@ -110,7 +113,7 @@ pub struct Const {
 }
 
 /// `symbol batch min=1 max=4096 multiple=4`
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SymbolItem {
     /// The name.
     pub name: Name,
@@ -125,7 +128,7 @@ pub struct SymbolItem {
 }
 
 /// `transform blocked block=16 { … }`
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Transform {
     /// The name.
     pub name: Name,
@@ -138,7 +141,7 @@ pub struct Transform {
 }
 
 /// Which end of a byte holds the first of its packed elements.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Nibbles {
     /// The first element is in the high bits.
     HighFirst,
@@ -147,7 +150,7 @@ pub enum Nibbles {
 }
 
 /// `tensor input dtype=f32 { … }`
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TensorItem {
     /// The name.
     pub name: Name,
@@ -170,7 +173,7 @@ pub struct TensorItem {
 }
 
 /// `shape { n batch; h 64 }`
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shape {
     /// The axes, outermost first; their names differ.
     pub axes: Vec<AxisItem>,
@@ -179,7 +182,7 @@ pub struct Shape {
 }
 
 /// One axis of a shape.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AxisItem {
     /// The name.
     pub name: Name,
@@ -188,7 +191,7 @@ pub struct AxisItem {
 }
 
 /// How long an axis is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Extent {
     /// So many elements; an integer here is not negative.
     Bound(Bound),
@@ -197,7 +200,7 @@ pub enum Extent {
 }
 
 /// `layout { … }`, or `layout nchw4c block=8`, which is one [`StepKind::Apply`].
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LayoutItem {
     /// The steps.
     pub steps: Vec<Step>,
@@ -206,7 +209,7 @@ pub struct LayoutItem {
 }
 
 /// One step of a layout.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// What it does.
     pub kind: StepKind,
@@ -217,7 +220,7 @@ pub struct Step {
 }
 
 /// What a step does.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the fields are the words of the manifest")]
 pub enum StepKind {
     /// `map "(n, c) -> …"`
@@ -253,7 +256,7 @@ pub enum StepKind {
 }
 
 /// One entry of a tile.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TileEntry {
     /// `*`: merges its axis into the next more minor one. Its bytes in the file.
     Star(Range<usize>),
@@ -262,7 +265,7 @@ pub enum TileEntry {
 }
 
 /// What pack writes to padding.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FillItem {
     /// The value.
     pub value: FillWord,
@@ -271,7 +274,7 @@ pub struct FillItem {
 }
 
 /// A fill value as written.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum FillWord {
     /// An integer.
     Integer(i128),
@@ -284,7 +287,7 @@ pub enum FillWord {
 }
 
 /// What is said of padding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PaddingRule {
     /// Any padding is an error.
     Forbid,
@@ -293,7 +296,7 @@ pub enum PaddingRule {
 }
 
 /// Where a separator stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SeparatorItem {
     /// After the storage axis of this name.
     Name(Name),
@@ -302,7 +305,7 @@ pub enum SeparatorItem {
 }
 
 /// `memory image2d format=rgba access=read`
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryItem {
     /// The memory.
     pub kind: MemoryKind,
@@ -315,7 +318,7 @@ pub struct MemoryItem {
 }
 
 /// The kinds of memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the variants are the words of the manifest")]
 pub enum MemoryKind {
     Global,
@@ -329,7 +332,7 @@ pub enum MemoryKind {
 }
 
 /// `convert input to=texture`
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConvertItem {
     /// The tensor that is read.
     pub from: Name,

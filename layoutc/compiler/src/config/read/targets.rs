@@ -180,16 +180,6 @@ impl Reader<'_> {
             );
             return None;
         }
-        let last = extension.rsplit('.').next().unwrap_or_default();
-        if !crate::seal::can_seal(last) {
-            let message = format!("files ending in `.{extension}` have no comments");
-            let fault = self.error(Code::ConfigValue, &message, at);
-            fault.notes.push(
-                "layoutc knows its own files by a hash in a comment on the first line".to_owned(),
-            );
-            fault.help.push("write a file of a language with comments".to_owned());
-            return None;
-        }
         let span = find(table, "template").map_or(span, |(_, span)| span);
         Some(TargetOwn { template, extension, span })
     }

@@ -1,0 +1,172 @@
+//! One project's part of a build: where its outputs go, and what is remembered of earlier builds.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use layoutc_compiler::emit::language::Language;
+use layoutc_compiler::nearest::nearest;
+
+use crate::args::Select;
+use crate::console::Console;
+use crate::fault::{Fault, placeless};
+use crate::output::{Home, StateFolder, Sweep, link};
+use crate::project::paths::is_below;
+use crate::project::{CONFIG, Project, seen};
+use crate::state::fact::Fact;
+use crate::state::lock::{Lock, try_lock};
+use crate::state::log::{Durability, Log};
+
+use layoutc_compiler::codes::Code;
+
+/// What to do while another build holds the lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Patience {
+    /// Wait for it.
+    Wait,
+    /// Say who holds it, and give up.
+    GiveUp,
+}
+
+/// One project's part of a build.
+#[derive(Debug)]
+pub(crate) struct Job<'a> {
+    /// The project.
+    pub(crate) project: &'a Project,
+    /// Where the outputs go.
+    pub(crate) home: Home,
+    /// What of it may be removed.
+    pub(crate) sweep: Sweep,
+    /// The targets asked for.
+    pub(crate) targets: Vec<String>,
+    /// What is remembered.
+    pub(crate) state: StateFolder,
+    /// The facts of earlier builds.
+    pub(crate) log: Log,
+    lock: Option<Lock>,
+}
+
+impl<'a> Job<'a> {
+    /// The part of a build that is about `project`.
+    pub(crate) fn new(select: &Select, project: &'a Project) -> Result<Self, Fault> {
+        known_targets(&select.target, project)?;
+        let names = project.config.target.names();
+        let is_asked =
+            |name: &&str| select.target.is_empty() || select.target.iter().any(|t| t == name);
+        let targets = names.into_iter().filter(is_asked).map(str::to_owned).collect();
+        let (home, state) = places(project, select.out.as_deref())?;
+        // Files of a folder that others may use are never taken for left over.
+        let is_shared = select.out.is_some() || home.path() == project.root;
+        let sweep = match () {
+            () if is_shared || !project.is_whole => Sweep::Nothing,
+            () if select.target.is_empty() => Sweep::Everything,
+            () => Sweep::Folders(select.target.clone()),
+        };
+        let log = Log::load(&state.path(), state.dir());
+        Ok(Self { project, home, sweep, targets, state, log, lock: None })
+    }
+
+    /// Locks the output folder. Whether another build went on since the log was read, which is then read again.
+    pub(crate) fn lock(
+        &mut self,
+        patience: Patience,
+        console: &mut Console,
+    ) -> Result<bool, Fault> {
+        let folder = seen(&self.home.path());
+        let lock = self.state.lock(|holder| {
+            if patience == Patience::GiveUp {
+                return Err(Fault::busy(holder, &folder));
+            }
+            if !console.quiet {
+                console.remark(&format!("waiting for {holder}, which writes to `{folder}`\n"));
+            }
+            Ok(())
+        })?;
+        self.lock = Some(lock);
+        let Some(dir) = self.state.dir() else { return Ok(false) };
+        let is_outdated = self.log.is_outdated(dir);
+        if is_outdated {
+            self.log = Log::load(&self.state.path(), Some(dir));
+        }
+        Ok(is_outdated)
+    }
+
+    /// The lock, if it is held.
+    pub(crate) fn held(&self) -> Option<&Lock> {
+        self.lock.as_ref()
+    }
+
+    /// Adds what was found to be true to the log. The lock must be held.
+    pub(crate) fn record(&mut self, facts: Vec<Fact>) -> Result<(), Fault> {
+        match self.state.dir() {
+            Some(dir) if !facts.is_empty() => self.log.add(dir, facts, Durability::Synced),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// The same for what only spares work, if nobody else builds. What goes wrong does not matter.
+    pub(crate) fn hint(&mut self, facts: Vec<Fact>) {
+        let Some(dir) = self.state.dir().filter(|_| !facts.is_empty()) else { return };
+        let lock = if self.lock.is_some() { None } else { try_lock(dir) };
+        if (self.lock.is_some() || lock.is_some()) && !self.log.is_outdated(dir) {
+            drop(self.log.add(dir, facts, Durability::Hint));
+        }
+    }
+}
+
+/// Where the outputs of a project go, below `out` or where its configuration says, and what is remembered of them.
+pub(crate) fn places(project: &Project, out: Option<&Path>) -> Result<(Home, StateFolder), Fault> {
+    let Some(out) = out else {
+        return Ok((own_home(project)?, StateFolder::find(&project.root, None)?));
+    };
+    let out = std::path::absolute(out).map_err(|e| Fault::io("find", out, &e))?;
+    Ok((Home::new(&out, ""), StateFolder::find(&project.root, Some(&out))?))
+}
+
+fn known_targets(asked: &[String], project: &Project) -> Result<(), Fault> {
+    let known = project.config.target.names();
+    let Some(target) = asked.iter().find(|target| !known.contains(&target.as_str())) else {
+        return Ok(());
+    };
+    let hint = if Language::find(target).is_some() {
+        format!("add `[target.{target}]` to {CONFIG}")
+    } else if let Some(near) = nearest(target, known.iter().copied()) {
+        format!("did you mean `{near}`?")
+    } else {
+        format!("there is `{}`", known.join("`, `"))
+    };
+    Err(Fault::Usage(format!("there is no target `{target}` in this project; {hint}")))
+}
+
+/// The project's output folder: below its root, also when links are followed.
+fn own_home(project: &Project) -> Result<Home, Fault> {
+    let out_dir = project.config.project.out_dir.trim_end_matches('/');
+    if out_dir == "." {
+        return Ok(Home::new(&project.root, ""));
+    }
+    if !is_below(out_dir) {
+        return Err(outside(out_dir));
+    }
+    let folder = project.root.join(out_dir);
+    let home = fs::canonicalize(&project.root).map_err(|e| Fault::io("find", &project.root, &e))?;
+    let existing = folder.ancestors().find(|part| part.symlink_metadata().is_ok());
+    let existing = existing.unwrap_or(&project.root);
+    match fs::canonicalize(existing) {
+        Ok(real) if real.starts_with(home) => Ok(Home::new(&project.root, out_dir)),
+        Ok(_) => Err(Fault::Input(vec![link(existing)])),
+        Err(_) if existing.is_symlink() => Err(Fault::Input(vec![link(existing)])),
+        Err(error) => Err(Fault::io("find", existing, &error)),
+    }
+}
+
+/// Refuses an output folder that leaves its project.
+fn outside(out_dir: &str) -> Fault {
+    let message = format!("the output folder `{out_dir}` is not inside the project");
+    let help = "name a folder of the project as `out-dir`, or write elsewhere with `--out`";
+    Fault::Input(vec![placeless(Code::OutputOutside, message).help(help)])
+}
+
+/// Where a file of the project lies.
+pub(super) fn below(project: &Project, path: &str) -> PathBuf {
+    let root: &Path = &project.root;
+    root.join(path)
+}

@@ -1,0 +1,322 @@
+//! What is to be done is done: manifests are checked, files are made. Nothing is written.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use layoutc_compiler::codes::Code;
+use layoutc_compiler::diagnostic::{Diagnostic, Severity};
+use layoutc_compiler::emit::Templates;
+use layoutc_compiler::host::{Host, Key, Memo};
+use layoutc_compiler::model::Manifest;
+use layoutc_compiler::{
+    Output, Work, check, check_with, emit_each, own_templates, syntax_key, umbrella,
+};
+
+use crate::fault::{Fault, placeless};
+use crate::project::files::{self, Unread};
+use crate::project::reads::Reads;
+use crate::project::seen;
+use crate::report::Report;
+use crate::report::summary::Row;
+use crate::session::localized;
+use crate::state::fact::{Checked, Emitted, Fact, Hash, Known};
+use crate::state::memo::Disk;
+use crate::{confine, state};
+
+use super::Desk;
+use super::job::Job;
+use super::key;
+use super::scan::{Scan, UMBRELLA, has_umbrella, template_files};
+
+/// What was made of a job.
+#[derive(Debug, Default)]
+pub(crate) struct Made {
+    /// The manifests that were checked, by path.
+    pub(super) manifests: BTreeMap<String, Manifest>,
+    /// What was found of each manifest that was checked and is good.
+    pub(super) checked: BTreeMap<String, Checked>,
+    /// The files that were made, by target and manifest.
+    pub(super) emitted: BTreeMap<(String, String), Files>,
+    /// What was read for it.
+    inputs: Vec<(String, Known)>,
+    /// The key of the templates that the files were made with.
+    templates: Hash,
+}
+
+/// The files of a manifest for a target.
+#[derive(Debug)]
+pub(super) struct Files {
+    /// Of all that they depend on.
+    key: Hash,
+    /// Each with its hash.
+    pub(super) outputs: Vec<(Output, Hash)>,
+}
+
+impl Files {
+    fn new(key: Hash, outputs: Vec<Output>) -> Self {
+        let hashed = |output: Output| {
+            let hash = state::hash(&output.text);
+            (output, hash)
+        };
+        Self { key, outputs: outputs.into_iter().map(hashed).collect() }
+    }
+}
+
+/// Checks what must be checked, then makes what must be made; what there is to say goes to the report. Where the
+/// report has errors nothing is made.
+pub(super) fn make(
+    job: &Job<'_>,
+    scan: &Scan,
+    memo: &Disk,
+    desk: &mut Desk<'_>,
+) -> Result<Made, Fault> {
+    let Desk { clock, report, reads, .. } = desk;
+    let mut made = Made { templates: scan.templates, ..Made::default() };
+    let mut diagnostics = replayed(scan);
+    let mut texts = BTreeSet::new();
+    // Those whose check still holds are only checked again once the others are good.
+    let again: BTreeSet<&String> = scan.work.iter().map(|(_, manifest)| manifest).collect();
+    let again = again.into_iter().filter(|m| scan.fresh.contains_key(*m)).cloned().collect();
+    for manifests in [scan.stale.clone(), again] {
+        if manifests.is_empty() || has_errors(&diagnostics) {
+            continue;
+        }
+        let sources = files::Files::new(&job.project.root);
+        let host = Host { sources: &sources, memo, observer: *clock };
+        let checked = check_with(&host, &manifests, &job.project.config);
+        sources.note(reads);
+        let mut hashes = BTreeMap::new();
+        for (path, text) in sources.into_texts()? {
+            made.inputs.push((path.clone(), text.known));
+            hashes.insert(path.clone(), text.known.hash);
+            report.text(job.project.shown(&path), text.text);
+            texts.insert(path);
+        }
+        diagnostics.extend(checked.diagnostics.iter().cloned());
+        for (manifest, unit) in checked.manifests.into_iter().zip(&checked.units) {
+            if !has_errors(&unit.diagnostics)
+                && let Some(found) = found(scan, &manifest, unit, &hashes)
+            {
+                keep_rows(memo, &found.key, &manifest);
+                made.checked.insert(manifest.path.clone(), found);
+            }
+            made.manifests.insert(manifest.path.clone(), manifest);
+        }
+    }
+    check::sort(&mut diagnostics);
+    read_texts(job, &diagnostics, desk.shown, &mut texts, report);
+    report.add(diagnostics.iter().map(|d| localized(d, job.project)));
+    Ok(made)
+}
+
+fn has_errors(diagnostics: &[Diagnostic]) -> bool {
+    diagnostics.iter().any(|d| d.severity == Severity::Error)
+}
+
+/// What there was to say of the manifests whose check still holds.
+fn replayed(scan: &Scan) -> Vec<Diagnostic> {
+    let again: BTreeSet<&String> = scan.work.iter().map(|(_, manifest)| manifest).collect();
+    let silent = scan.fresh.iter().filter(|(manifest, _)| !again.contains(manifest));
+    silent.flat_map(|(_, fresh)| &fresh.warnings).cloned().collect()
+}
+
+/// Adds the texts that diagnostics point into and that are not among `known`: of those that are shown, `most` of each
+/// severity.
+fn read_texts(
+    job: &Job<'_>,
+    diagnostics: &[Diagnostic],
+    most: usize,
+    known: &mut BTreeSet<String>,
+    report: &mut Report,
+) {
+    let shown = [Severity::Error, Severity::Warning]
+        .into_iter()
+        .flat_map(|severity| diagnostics.iter().filter(move |d| d.severity == severity).take(most));
+    for label in shown.flat_map(|d| &d.labels) {
+        let path = label.place.file.as_ref();
+        if !known.contains(path) {
+            known.insert(path.to_owned());
+            if let Ok(text) = files::read(&job.project.root.join(path)) {
+                report.text(job.project.shown(path), text.text);
+            }
+        }
+    }
+}
+
+fn found(
+    scan: &Scan,
+    manifest: &Manifest,
+    unit: &check::Unit,
+    hashes: &BTreeMap<String, Hash>,
+) -> Option<Checked> {
+    let closure: BTreeSet<&String> = unit.uses.iter().chain([&manifest.path]).collect();
+    let mut texts = Vec::new();
+    for path in closure {
+        texts.push((path.as_str(), hashes.get(path)?));
+    }
+    let warnings = match unit.diagnostics.as_slice() {
+        [] => Vec::new(),
+        warnings => postcard::to_allocvec(warnings).ok()?,
+    };
+    Some(Checked {
+        key: key::checked(scan.base, texts.into_iter()),
+        uses: unit.uses.clone(),
+        tensors: manifest.tensors.len() as u64,
+        warnings,
+    })
+}
+
+/// The key of a manifest's lines in the summary.
+fn rows_key(checked: &Hash) -> Key {
+    Key::new("rows", checked)
+}
+
+fn keep_rows(memo: &Disk, checked: &Hash, manifest: &Manifest) {
+    let rows: Vec<Row> = manifest.tensors.iter().map(Row::new).collect();
+    if let Ok(text) = serde_json::to_vec(&rows) {
+        memo.keep(&rows_key(checked), text);
+    }
+}
+
+/// The lines of the summary for a manifest whose check holds; made again if they were lost.
+pub(super) fn rows(job: &Job<'_>, memo: &Disk, manifest: &str, checked: &Hash) -> Vec<Row> {
+    let kept = memo.recall(&rows_key(checked)).and_then(|text| serde_json::from_slice(&text).ok());
+    kept.unwrap_or_else(|| {
+        let sources = files::Files::new(&job.project.root);
+        let host = Host { memo, ..Host::new(&sources) };
+        let checked = check_with(&host, &[manifest.to_owned()], &job.project.config);
+        checked.manifests.iter().flat_map(|m| &m.tensors).map(Row::new).collect()
+    })
+}
+
+/// Makes the files of all work; what is wrong goes to the report.
+pub(super) fn emit(
+    job: &Job<'_>,
+    scan: &Scan,
+    made: &mut Made,
+    desk: &mut Desk<'_>,
+) -> Result<(), Fault> {
+    let Desk { clock, report, reads, .. } = desk;
+    let templates = templates(job, made, reads)?;
+    if !templates.user.is_empty() {
+        confine::rehearse()?;
+    }
+    let work: Vec<(&str, &Manifest)> = scan
+        .work
+        .iter()
+        .filter_map(|(target, manifest)| Some((target.as_str(), made.manifests.get(manifest)?)))
+        .collect();
+    let units: Vec<Work<'_>> =
+        work.iter().map(|(target, manifest)| Work { target, manifest }).collect();
+    let emitted = match emit_each(&units, &job.project.config, &templates, *clock) {
+        Ok(emitted) => emitted,
+        Err(faults) => {
+            tell(&faults, job, &templates, report);
+            return Ok(());
+        }
+    };
+    for ((target, manifest), outputs) in work.into_iter().zip(emitted) {
+        let Some(checked) = made.checked.get(&manifest.path) else { continue };
+        let key = key::emitted(&checked.key, &made.templates, target, &manifest.path);
+        let name = (target.to_owned(), manifest.path.clone());
+        made.emitted.insert(name, Files::new(key, outputs));
+    }
+    if has_umbrella(job)
+        && let Err(fault) = emit_umbrella(job, scan, made, &templates)
+    {
+        tell(&[fault], job, &templates, report);
+    }
+    Ok(())
+}
+
+/// The header that includes all others, made whenever something else is.
+#[expect(clippy::result_large_err, reason = "one diagnostic, on the way out")]
+fn emit_umbrella(
+    job: &Job<'_>,
+    scan: &Scan,
+    made: &mut Made,
+    templates: &Templates,
+) -> Result<(), Diagnostic> {
+    let (target, manifest) = UMBRELLA;
+    let of_target = job.log.facts.emitted.get(target);
+    let mut paths = Vec::new();
+    for manifest in job.project.manifests.keys() {
+        let new = made.emitted.get(&(target.to_owned(), manifest.clone()));
+        match (new, of_target.and_then(|all| all.get(manifest))) {
+            (Some(new), _) => paths.extend(new.outputs.iter().map(|(o, _)| o.path.as_str())),
+            (None, Some(old)) => paths.extend(old.outputs.iter().map(|(path, _)| path.as_str())),
+            (None, None) => {}
+        }
+    }
+    let key = key::umbrella(scan.base, &made.templates, paths.iter().copied());
+    if let Some(header) = umbrella(&job.project.config, &paths, templates)? {
+        let name = (target.to_owned(), manifest.to_owned());
+        made.emitted.insert(name, Files::new(key, vec![header]));
+    }
+    Ok(())
+}
+
+/// Reports what is wrong with planning or with templates.
+fn tell(faults: &[Diagnostic], job: &Job<'_>, templates: &Templates, report: &mut Report) {
+    for label in faults.iter().flat_map(|d| &d.labels) {
+        if let Some(text) = templates.text_at(&label.place.file) {
+            report.text(job.project.shown(&label.place.file), Arc::from(text));
+        }
+    }
+    report.add(faults.iter().map(|d| localized(d, job.project)));
+}
+
+/// The user's own templates: by name below the templates folder. What is not UTF-8 is none (a picture, an editor's
+/// backup), and links are followed inside the project alone.
+fn templates(job: &Job<'_>, made: &mut Made, reads: &mut Reads) -> Result<Templates, Fault> {
+    let mut templates = BTreeMap::new();
+    let mut hashes = BTreeMap::new();
+    for (name, path) in template_files(job.project)? {
+        match files::read(&path) {
+            Ok(text) => {
+                reads.files.insert(path, Ok(text.known));
+                hashes.insert(name.clone(), text.known.hash);
+                let text = text.text.strip_prefix('\u{feff}').unwrap_or(&text.text);
+                templates.insert(name, text.replace("\r\n", "\n"));
+            }
+            Err(Unread::Refused(_)) => {
+                if let Ok(known) = files::glance(&path, None) {
+                    hashes.insert(name, known.hash);
+                }
+            }
+            Err(error) => {
+                let (shown, reason) = (seen(&path), error.reason());
+                let message = format!("cannot read the template `{shown}`: {reason}");
+                return Err(Fault::Machine(Box::new(placeless(Code::OutputIo, message))));
+            }
+        }
+    }
+    made.templates = key::templates(hashes.iter().map(|(name, hash)| (name.as_str(), hash)));
+    Ok(own_templates(&job.project.config, templates))
+}
+
+/// Everything that was found of a job's manifests and files, but for the outputs themselves.
+/// Files count only if they were written.
+pub(super) fn facts(scan: &Scan, made: &Made, is_written: bool) -> Vec<Fact> {
+    let mut facts = scan.hints.clone();
+    facts.extend(made.inputs.iter().map(|(path, known)| Fact::Input(path.clone(), *known)));
+    let checked = made.checked.iter();
+    facts.extend(
+        checked.map(|(manifest, checked)| Fact::Checked(manifest.clone(), checked.clone())),
+    );
+    for ((target, manifest), files) in made.emitted.iter().filter(|_| is_written) {
+        let outputs = files.outputs.iter().map(|(output, hash)| (output.path.clone(), *hash));
+        let emitted = Emitted { key: files.key, outputs: outputs.collect() };
+        facts.push(Fact::Emitted(target.clone(), manifest.clone(), emitted));
+    }
+    facts
+}
+
+/// What of the memory is of use to the next build: of texts as they are now.
+pub(super) fn live(job: &Job<'_>, made: &Made) -> BTreeSet<Key> {
+    let facts = &job.log.facts;
+    let known = facts.inputs.values().chain(made.inputs.iter().map(|(_, known)| known));
+    let texts = known.map(|known| &known.hash);
+    let checked = facts.checked.values().chain(made.checked.values());
+    texts.map(syntax_key).chain(checked.map(|checked| rows_key(&checked.key))).collect()
+}

@@ -1,0 +1,60 @@
+//! Ctrl-C, and what else asks a build to end: at once while it only computes; while it writes, after the file that it
+//! is at.
+
+use std::io;
+use std::path::Path;
+use std::process;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use crate::fault::Fault;
+
+/// The exit code of a process that was interrupted: 128 and the number of the signal.
+pub(crate) const INTERRUPTED: u8 = 130;
+/// How long a build that writes may take to notice. Every output is whole at any moment.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+static ASKED: AtomicBool = AtomicBool::new(false);
+static WRITING: AtomicBool = AtomicBool::new(false);
+
+/// From here on Ctrl-C ends this process in an orderly way.
+pub(crate) fn install() -> Result<(), Fault> {
+    let handler = || {
+        ASKED.store(true, Ordering::SeqCst);
+        if WRITING.load(Ordering::SeqCst) {
+            thread::sleep(PATIENCE);
+        }
+        #[expect(clippy::exit, reason = "what computes does not look up from its work")]
+        process::exit(i32::from(INTERRUPTED));
+    };
+    ctrlc::set_handler(handler).map_err(|error| {
+        Fault::io("listen for", Path::new("Ctrl-C"), &io::Error::other(error.to_string()))
+    })
+}
+
+/// While this lives, an interrupt waits for [`check`].
+#[derive(Debug)]
+pub(crate) struct Writing;
+
+impl Writing {
+    /// From here on files are written.
+    pub(crate) fn begin() -> Self {
+        WRITING.store(true, Ordering::SeqCst);
+        Self
+    }
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        WRITING.store(false, Ordering::SeqCst);
+    }
+}
+
+/// Whether to go on.
+///
+/// # Errors
+/// [`Fault::Interrupted`] once it was asked to end.
+pub(crate) fn check() -> Result<(), Fault> {
+    if ASKED.load(Ordering::SeqCst) { Err(Fault::Interrupted) } else { Ok(()) }
+}

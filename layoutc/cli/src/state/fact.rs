@@ -1,0 +1,118 @@
+//! What a build found to be true. A later fact takes the place of an earlier one of the same kind and name.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::stat::Stat;
+
+/// A hash of a content, or of all that a result depends on.
+pub(crate) type Hash = [u8; 32];
+
+/// What stood in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Known {
+    /// As long as the file has this, its content is the same; `None`: it must be read to know.
+    pub(crate) stat: Option<Stat>,
+    /// Of the content.
+    pub(crate) hash: Hash,
+}
+
+/// A manifest that was checked and is good.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Checked {
+    /// Of all that the outcome depends on.
+    pub(crate) key: Hash,
+    /// The other manifests that it uses, directly or not.
+    pub(crate) uses: Vec<String>,
+    /// How many tensors it has.
+    pub(crate) tensors: u64,
+    /// Its warnings, encoded; empty without one.
+    pub(crate) warnings: Vec<u8>,
+}
+
+/// What was made of a manifest for one target.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Emitted {
+    /// Of all that the files depend on.
+    pub(crate) key: Hash,
+    /// The files: paths below the output folder, and what belongs in them.
+    pub(crate) outputs: Vec<(String, Hash)>,
+}
+
+/// One fact. Paths of inputs are relative to the project's folder, those of outputs to the output folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Fact {
+    /// The machine was started, and this names that start: what was written before it may have been lost.
+    Boot(String),
+    /// An input was read.
+    Input(String, Known),
+    /// An output was written, or found to be as it should be.
+    Output(String, Known),
+    /// An output is no longer one.
+    Removed(String),
+    /// A manifest was checked.
+    Checked(String, Checked),
+    /// Files were made: target and manifest.
+    Emitted(String, String, Emitted),
+    /// Nothing is made of a manifest for a target any more.
+    Forgotten(String, String),
+}
+
+/// All facts that still hold.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Facts {
+    /// The start of the machine in which the last build ran.
+    pub(crate) boot: String,
+    /// By path.
+    pub(crate) inputs: BTreeMap<String, Known>,
+    /// By path.
+    pub(crate) outputs: BTreeMap<String, Known>,
+    /// By manifest.
+    pub(crate) checked: BTreeMap<String, Checked>,
+    /// By target, then by manifest; the umbrella header has the manifest "".
+    pub(crate) emitted: BTreeMap<String, BTreeMap<String, Emitted>>,
+}
+
+impl Facts {
+    /// Takes a fact in.
+    pub(crate) fn learn(&mut self, fact: Fact) {
+        match fact {
+            Fact::Boot(boot) => self.boot = boot,
+            Fact::Input(path, known) => drop(self.inputs.insert(path, known)),
+            Fact::Output(path, known) => drop(self.outputs.insert(path, known)),
+            Fact::Removed(path) => drop(self.outputs.remove(&path)),
+            Fact::Checked(manifest, checked) => drop(self.checked.insert(manifest, checked)),
+            Fact::Emitted(target, manifest, emitted) => {
+                self.emitted.entry(target).or_default().insert(manifest, emitted);
+            }
+            Fact::Forgotten(target, manifest) => {
+                if let Some(of_target) = self.emitted.get_mut(&target) {
+                    of_target.remove(&manifest);
+                }
+            }
+        }
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        let emitted: usize = self.emitted.values().map(BTreeMap::len).sum();
+        1 + self.inputs.len() + self.outputs.len() + self.checked.len() + emitted
+    }
+
+    /// The facts one by one, in one order.
+    pub(crate) fn all(&self) -> Vec<Fact> {
+        let mut all = vec![Fact::Boot(self.boot.clone())];
+        all.extend(self.inputs.iter().map(|(path, known)| Fact::Input(path.clone(), *known)));
+        all.extend(self.outputs.iter().map(|(path, known)| Fact::Output(path.clone(), *known)));
+        all.extend(
+            self.checked.iter().map(|(m, checked)| Fact::Checked(m.clone(), checked.clone())),
+        );
+        for (target, of_target) in &self.emitted {
+            all.extend(
+                of_target.iter().map(|(m, e)| Fact::Emitted(target.clone(), m.clone(), e.clone())),
+            );
+        }
+        all
+    }
+}

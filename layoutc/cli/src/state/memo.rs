@@ -1,0 +1,162 @@
+//! Results that are dear to compute, by a hash of all that they depend on: the compiler's memory between builds.
+//!
+//! Nothing is read before something is asked for. A result is checked against its checksum when it is recalled. The
+//! file belongs to one build of layoutc: another one begins it anew.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use layoutc_compiler::host::{Key, Memo};
+use rustix::fd::OwnedFd;
+use rustix::fs::{AtFlags, Mode, OFlags, openat, renameat, unlinkat};
+use rustix::io::retry_on_intr;
+
+use super::fact::Hash;
+use super::log::{Durability, write_new};
+use super::record;
+
+/// The file's name.
+const NAME: &str = "memo";
+/// Takes its place when it is written anew.
+const NEW: &str = "memo.new";
+/// All files that this writes.
+pub(crate) const FILES: [&str; 2] = [NAME, NEW];
+/// The first line; the hash of the program follows it.
+const HEADER: &[u8] = b"layoutc memo 1\n";
+/// Bytes before the first record.
+const START: usize = HEADER.len() + 32;
+/// The largest file that is still read.
+const LARGEST: u64 = 1 << 30;
+/// What a file may grow by before results of old texts are dropped from it.
+const GROWTH: u64 = 8 << 20;
+
+/// The memory of the builds into one output folder.
+#[derive(Debug)]
+pub(crate) struct Disk {
+    dir: Option<OwnedFd>,
+    tool: Hash,
+    old: OnceLock<Old>,
+    new: Mutex<BTreeMap<Key, Vec<u8>>>,
+}
+
+/// What stands on disk.
+#[derive(Debug, Default)]
+struct Old {
+    bytes: Vec<u8>,
+    /// Where each payload lies, its key included.
+    spans: BTreeMap<Key, Range<usize>>,
+}
+
+impl Disk {
+    /// The memory of the program with this hash, in the state folder if that is there.
+    pub(crate) fn new(dir: Option<OwnedFd>, tool: Hash) -> Self {
+        Self { dir, tool, old: OnceLock::new(), new: Mutex::default() }
+    }
+
+    fn old(&self) -> &Old {
+        self.old.get_or_init(|| {
+            let bytes = self.dir.as_ref().and_then(|dir| read(dir).ok()).unwrap_or_default();
+            let is_ours =
+                bytes.strip_prefix(HEADER).is_some_and(|rest| rest.starts_with(&self.tool));
+            if !is_ours {
+                return Old::default();
+            }
+            let spans = record::spans(&bytes, START).into_iter().filter_map(|span| {
+                let key = bytes.get(span.clone())?.first_chunk()?;
+                Some((Key(*key), span))
+            });
+            Old { spans: spans.collect(), bytes }
+        })
+    }
+
+    /// Writes what is new. The lock must be held. `live` tells which results of old builds may be of use again: where
+    /// the file has grown much beyond them, the others are dropped.
+    ///
+    /// # Errors
+    /// The machine's. What is not kept is computed again.
+    pub(crate) fn flush(&self, dir: &OwnedFd, live: &dyn Fn() -> BTreeSet<Key>) -> io::Result<()> {
+        let new = std::mem::take(&mut *self.new.lock().unwrap_or_else(PoisonError::into_inner));
+        if new.is_empty() {
+            return Ok(());
+        }
+        let mut bytes = Vec::new();
+        for (key, value) in &new {
+            record::push(&mut bytes, &[key.0.as_slice(), value].concat());
+        }
+        let old = self.old();
+        if old.bytes.is_empty() {
+            return self.replace(dir, &bytes, &BTreeSet::new());
+        }
+        let size = old.bytes.len() as u64;
+        if size > GROWTH {
+            let live = live();
+            let kept = old.spans.iter().filter(|(key, _)| live.contains(key));
+            let kept: u64 = kept.map(|(_, span)| span.len() as u64).sum();
+            if size > kept * 2 + GROWTH {
+                return self.replace(dir, &bytes, &live);
+            }
+        }
+        let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mut file = File::from(retry_on_intr(|| openat(dir, NAME, flags, Mode::empty()))?);
+        let good = old.spans.values().map(|span| span.end).max().unwrap_or(START) as u64;
+        if file.metadata()?.len() != good {
+            file.set_len(good)?;
+        }
+        file.seek(SeekFrom::Start(good))?;
+        let written = file.write_all(&bytes);
+        if written.is_err() {
+            drop(file.set_len(good));
+        }
+        written
+    }
+
+    /// Writes what is live and what is new into a new file that takes the old one's place.
+    fn replace(&self, dir: &OwnedFd, new: &[u8], live: &BTreeSet<Key>) -> io::Result<()> {
+        let mut bytes = [HEADER, &self.tool].concat();
+        let old = self.old();
+        for span in old.spans.iter().filter(|(key, _)| live.contains(key)).map(|(_, span)| span) {
+            if let Some(payload) = record::payload(&old.bytes, span.clone()) {
+                record::push(&mut bytes, payload);
+            }
+        }
+        bytes.extend(new);
+        let written = write_new(dir, NEW, &bytes, Durability::Hint)
+            .and_then(|()| Ok(retry_on_intr(|| renameat(dir, NEW, dir, NAME))?));
+        if written.is_err() {
+            let _ = unlinkat(dir, NEW, AtFlags::empty());
+        }
+        written
+    }
+}
+
+impl Memo for Disk {
+    fn recall(&self, key: &Key) -> Option<Vec<u8>> {
+        let new = self.new.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(value) = new.get(key) {
+            return Some(value.clone());
+        }
+        drop(new);
+        let old = self.old();
+        let payload = record::payload(&old.bytes, old.spans.get(key)?.clone())?;
+        payload.get(key.0.len()..).map(<[u8]>::to_vec)
+    }
+
+    fn keep(&self, key: &Key, value: Vec<u8>) {
+        self.new.lock().unwrap_or_else(PoisonError::into_inner).insert(*key, value);
+    }
+}
+
+fn read(dir: &OwnedFd) -> io::Result<Vec<u8>> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let mut file = File::from(retry_on_intr(|| openat(dir, NAME, flags, Mode::empty()))?);
+    let metadata = file.metadata()?;
+    if !metadata.is_file() || metadata.len() > LARGEST {
+        return Err(io::Error::other("not a memo"));
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0));
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

@@ -1,0 +1,88 @@
+//! Whether a file can have changed, without reading it.
+
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rustix::fs::Stat as Raw;
+use serde::{Deserialize, Serialize};
+
+/// What tells one content of a file from another: times in nanoseconds since 1970.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Stat {
+    bytes: u64,
+    modified: i64,
+    changed: i64,
+    inode: u64,
+}
+
+/// How long after a change the clock of a file system may still show the same time.
+const TICK: i64 = 30_000_000;
+/// The same where it counts seconds.
+const SECONDS: i64 = 2_000_000_000;
+
+impl Stat {
+    /// Of a file that is there.
+    pub(crate) fn of(metadata: &Metadata) -> Self {
+        Self {
+            bytes: metadata.size(),
+            modified: nanoseconds(metadata.mtime(), metadata.mtime_nsec()),
+            changed: nanoseconds(metadata.ctime(), metadata.ctime_nsec()),
+            inode: metadata.ino(),
+        }
+    }
+
+    /// The same from a system call's answer.
+    #[expect(clippy::useless_conversion, reason = "the types differ between systems")]
+    pub(crate) fn of_raw(raw: &Raw) -> Self {
+        let nanos = |nanos| i64::try_from(nanos).unwrap_or(0);
+        Self {
+            bytes: u64::try_from(raw.st_size).unwrap_or(0),
+            modified: nanoseconds(raw.st_mtime.into(), nanos(raw.st_mtime_nsec)),
+            changed: nanoseconds(raw.st_ctime.into(), nanos(raw.st_ctime_nsec)),
+            inode: raw.st_ino.into(),
+        }
+    }
+
+    /// This, if a change after `now` would show: a file that was changed a moment ago can change again within the same
+    /// tick of the file system's clock.
+    pub(crate) fn settled(self, now: Now) -> Option<Self> {
+        let latest = self.modified.max(self.changed);
+        let tick = if latest % 1_000_000_000 == 0 { SECONDS } else { TICK };
+        (latest.saturating_add(tick) < now.0).then_some(self)
+    }
+}
+
+/// A moment, in nanoseconds since 1970.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Now(i64);
+
+impl Now {
+    /// This moment.
+    pub(crate) fn take() -> Self {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
+        Self(i64::try_from(since.as_nanos()).unwrap_or(i64::MAX))
+    }
+}
+
+fn nanoseconds(seconds: i64, nanos: i64) -> i64 {
+    seconds.saturating_mul(1_000_000_000).saturating_add(nanos)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_changed_a_moment_ago_is_not_settled() {
+        let at = |nanos| Stat { bytes: 1, modified: nanos, changed: nanos, inode: 1 };
+        let now = Now(10_000_000_001);
+        assert_eq!(at(9_999_999_999).settled(now), None);
+        assert_eq!(at(9_900_000_001).settled(now), Some(at(9_900_000_001)));
+        // The clock of this file system counts seconds.
+        assert_eq!(at(9_000_000_000).settled(now), None);
+        assert_eq!(at(7_000_000_000).settled(now), Some(at(7_000_000_000)));
+        // A time to come never settles.
+        assert_eq!(at(99_000_000_001).settled(now), None);
+    }
+}

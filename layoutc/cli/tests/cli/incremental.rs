@@ -1,0 +1,225 @@
+//! What a second build does: nothing that the first one did already, and nothing else than a first one would.
+
+use std::fs;
+use std::time::{Duration, SystemTime};
+
+use serde_json::Value;
+
+use crate::world::{BLOCKED, BROKEN, World};
+
+fn project() -> World {
+    World::new(&[
+        ("layoutc.toml", "[project]\nname = \"p\"\n"),
+        ("layouts/a.kdl", BLOCKED),
+        (
+            "layouts/b.kdl",
+            "use \"lib/common.kdl\"\ntensor b dtype=f32 {\n    shape { n 4; c 8 }\n    layout blocked\n}\n",
+        ),
+        ("layouts/lib/common.kdl", "transform blocked {\n    split c by=4\n}\n"),
+    ])
+}
+
+fn statuses(world: &World) -> Vec<(String, String)> {
+    let ran = world.run(&["build", "--format", "json"]);
+    let object: Value = serde_json::from_str(ran.good()).expect("JSON");
+    let text = |value: &Value| value.as_str().expect("a text").to_owned();
+    let outputs = object["outputs"].as_array().expect("a list");
+    outputs.iter().map(|o| (text(&o["path"]), text(&o["status"]))).collect()
+}
+
+fn written(world: &World) -> Vec<String> {
+    let new = statuses(world).into_iter().filter(|(_, status)| status != "unchanged");
+    new.map(|(path, _)| path).collect()
+}
+
+#[test]
+fn a_change_of_a_used_manifest_remakes_what_uses_it_and_nothing_else() {
+    let world = project();
+    world.run(&["build"]).good();
+    assert_eq!(written(&world), [""; 0]);
+    let time = |path: &str| fs::metadata(world.path(path)).and_then(|m| m.modified()).expect("");
+    let before = time("generated/c/a.h");
+    world.write("layouts/lib/common.kdl", "transform blocked {\n    split c by=2\n}\n");
+    let expected = ["generated/c/b.c", "generated/c/b.h", "generated/c/b_test.c"];
+    assert_eq!(written(&world), expected);
+    assert_eq!(time("generated/c/a.h"), before);
+}
+
+#[test]
+fn an_edit_of_the_same_size_under_the_same_time_is_seen() {
+    let world = project();
+    world.run(&["build"]).good();
+    let file = fs::File::options().write(true).open(world.path("layouts/a.kdl")).expect("there");
+    let time = file.metadata().and_then(|m| m.modified()).expect("a time");
+    world.write("layouts/a.kdl", &BLOCKED.replace("w 8", "w 4"));
+    file.set_modified(time).expect("set");
+    assert_eq!(written(&world).len(), 3);
+}
+
+#[test]
+fn a_new_time_alone_remakes_nothing_also_one_to_come() {
+    let world = project();
+    world.run(&["build"]).good();
+    for ahead in [0, 1 << 30] {
+        for path in ["layouts/a.kdl", "layoutc.toml", "generated/c/a.h"] {
+            let file = fs::File::options().write(true).open(world.path(path)).expect("there");
+            file.set_modified(SystemTime::now() + Duration::from_secs(ahead)).expect("set");
+        }
+        assert_eq!(written(&world), [""; 0], "{ahead} s ahead");
+    }
+}
+
+#[test]
+fn outputs_that_vanish_or_go_back_in_time_are_restored() {
+    let world = project();
+    world.run(&["build"]).good();
+    let old = world.read("generated/c/a.h").expect("there");
+    world.write("layouts/a.kdl", &BLOCKED.replace("w 8", "w 12"));
+    world.run(&["build"]).good();
+    let new = world.read("generated/c/a.h").expect("there");
+    // As a version control system would put it back.
+    world.write("generated/c/a.h", &old);
+    fs::remove_file(world.path("generated/c/b.c")).expect("gone");
+    assert_eq!(written(&world), ["generated/c/a.h", "generated/c/b.c"]);
+    assert_eq!(world.read("generated/c/a.h"), Some(new));
+}
+
+#[test]
+fn warnings_are_told_again_by_a_build_that_does_nothing() {
+    let world = World::new(&[("layoutc.toml", "[project]\n"), ("layouts/a.kdl", BLOCKED)]);
+    world.write("layouts/a.kdl", &BLOCKED.replace("w 8", "w 1"));
+    let first = world.run(&["build"]);
+    assert!(first.err.contains("warning[padding::"), "{}", first.err);
+    for _ in 0..2 {
+        let again = world.run(&["build"]);
+        assert_eq!((again.code, &again.err), (Some(0), &first.err));
+    }
+}
+
+#[test]
+fn an_error_keeps_the_outputs_and_its_mending_makes_only_what_changed() {
+    let world = project();
+    world.run(&["build"]).good();
+    let before = world.read("generated/c/a.h");
+    world.write("layouts/a.kdl", BROKEN);
+    assert_eq!(world.run(&["build"]).code, Some(1));
+    assert_eq!(world.run(&["build"]).code, Some(1));
+    assert_eq!(world.read("generated/c/a.h"), before);
+    world.write("layouts/a.kdl", BLOCKED);
+    assert_eq!(written(&world), [""; 0]);
+}
+
+#[test]
+fn the_configuration_and_the_templates_count() {
+    let world = project();
+    world.run(&["build"]).good();
+    world.write("layoutc.toml", "[project]\nname = \"p\"\nprefix = \"q_\"\n");
+    assert_eq!(written(&world).len(), 9);
+    world.run(&["templates", "eject", "c/source.c.j2"]).good();
+    assert_eq!(written(&world).len(), 9, "the stamp of each set changed");
+    assert_eq!(written(&world), [""; 0]);
+}
+
+#[test]
+fn a_moved_project_builds_nothing_again() {
+    let world = project();
+    world.run(&["build"]).good();
+    let elsewhere = World::new(&[]);
+    for path in ["layoutc.toml", "layouts", "generated", ".layoutc"] {
+        fs::rename(world.path(path), elsewhere.path(path)).expect("moved");
+    }
+    assert_eq!(written(&elsewhere), [""; 0]);
+}
+
+#[test]
+fn a_part_of_a_project_or_one_target_leaves_the_rest_alone() {
+    let world = project();
+    world.write("layoutc.toml", "[target.c]\n[target.cuda]\n");
+    world.run(&["build"]).good();
+    world.write("layouts/a.kdl", &BLOCKED.replace("w 8", "w 12"));
+    world.write("layouts/b.kdl", &BLOCKED.replace("tensor t", "tensor u"));
+    world.run(&["build", "layouts/a.kdl", "--target", "c"]).good();
+    let expected: Vec<String> =
+        ["c/b.c", "c/b.h", "c/b_test.c", "cuda/a.cu", "cuda/a.cuh", "cuda/b.cu", "cuda/b.cuh"]
+            .iter()
+            .map(|path| format!("generated/{path}"))
+            .collect();
+    assert_eq!(written(&world), expected);
+}
+
+#[test]
+fn files_without_comments_are_known_by_the_log() {
+    let world = World::new(&[
+        ("layoutc.toml", "[target.json]\ntemplate = \"shapes.json.j2\"\n"),
+        ("layouts/a.kdl", BLOCKED),
+        ("templates/shapes.json.j2", "[{% for t in tensors %}\"{{ t.name }}\"{% endfor %}]\n"),
+    ]);
+    world.run(&["build"]).good();
+    assert_eq!(world.read("generated/json/a.json").as_deref(), Some("[\"t\"]\n"));
+    world.write("layouts/a.kdl", &BLOCKED.replace("tensor t", "tensor u"));
+    world.run(&["build"]).good();
+    assert_eq!(world.read("generated/json/a.json").as_deref(), Some("[\"u\"]\n"));
+    world.write("generated/json/a.json", "[\"mine\"]\n");
+    let ran = world.run(&["build"]);
+    assert!(ran.err.starts_with("error[output::edited]: "), "{}", ran.err);
+    fs::remove_dir_all(world.path(".layoutc")).expect("gone");
+    let ran = world.run(&["build"]);
+    assert!(ran.err.starts_with("error[output::foreign]: "), "{}", ran.err);
+    world.run(&["build", "--force"]).good();
+    fs::remove_file(world.path("layouts/a.kdl")).expect("gone");
+    world.write("layouts/b.kdl", BLOCKED);
+    world.run(&["build"]).good();
+    assert_eq!(world.files("generated"), ["generated/json/b.json"]);
+    world.run(&["clean"]).good();
+    assert!(!world.path("generated").exists() && !world.path(".layoutc").exists());
+}
+
+#[test]
+fn a_damaged_log_never_hides_a_change() {
+    let world = World::new(&[("layoutc.toml", "[project]\n"), ("layouts/a.kdl", BLOCKED)]);
+    world.run(&["build"]).good();
+    world.write("layouts/a.kdl", &BLOCKED.replace("w 8", "w 4"));
+    world.run(&["build"]).good();
+    let expected = world.read("generated/c/a.h");
+    let log = fs::read(world.path(".layoutc/log")).expect("a log");
+    let check = |damaged: &[u8], what: &str| {
+        fs::write(world.path(".layoutc/log"), damaged).expect("written");
+        let ran = world.run(&["build", "-q"]);
+        assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{what}");
+        assert_eq!(world.read("generated/c/a.h"), expected, "{what}");
+    };
+    let step = if std::env::var_os("LAYOUTC_FULL").is_some() { 1 } else { 41 };
+    for cut in (0..log.len()).step_by(step) {
+        check(&log[..cut], &format!("cut at {cut}"));
+    }
+    for bit in (0..log.len() * 8).step_by(step * 7) {
+        let mut flipped = log.clone();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        check(&flipped, &format!("bit {bit}"));
+    }
+    let memo = fs::read(world.path(".layoutc/memo")).expect("a memo");
+    for bit in (0..memo.len() * 8).step_by(step * 7) {
+        let mut flipped = memo.clone();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        fs::write(world.path(".layoutc/memo"), &flipped).expect("written");
+        let ran = world.run(&["build", "--format", "json"]);
+        assert!(ran.good().contains("\"verdict\":\"bijective\""), "bit {bit}: {}", ran.out);
+    }
+}
+
+#[test]
+fn what_holds_the_lock_is_named_and_need_not_be_waited_for() {
+    let world = project();
+    world.run(&["build"]).good();
+    let lock = fs::File::open(world.path(".layoutc/lock")).expect("there");
+    lock.lock().expect("locked");
+    // There is nothing to do: nobody is waited for.
+    world.run(&["build"]).good();
+    world.write("layouts/a.kdl", &BLOCKED.replace("w 8", "w 12"));
+    let ran = world.run(&["build", "--no-wait"]);
+    assert_eq!(ran.code, Some(3));
+    assert!(ran.err.starts_with("error[output::io]: process "), "{}", ran.err);
+    assert!(ran.err.contains(" (`layoutc build`) is writing to `generated`\n"), "{}", ran.err);
+    lock.unlock().expect("unlocked");
+    world.run(&["build", "--no-wait"]).good();
+}
