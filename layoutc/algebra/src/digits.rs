@@ -333,7 +333,7 @@ impl<'a> Reader<'a> {
         let mut form = Form::default();
         let mut direct: Vec<(usize, i128)> = Vec::new();
         for (monomial, coefficient) in poly.terms() {
-            match monomial.as_slice() {
+            match &**monomial {
                 [] => form.constant = add(form.constant, coefficient)?,
                 [Atom::Var(Var::Axis(axis))] => {
                     direct.push((

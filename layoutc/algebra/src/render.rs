@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::expr::{BinOp, Expr, ExprError, Var};
-use crate::poly::{Atom, Monomial, Poly, divide_monomial, gcd};
+use crate::poly::{Atom, Monomial, Poly, gcd};
 use crate::simplify::Facts;
 
 impl Facts {
@@ -64,7 +64,7 @@ impl Facts {
     ) -> Result<(Vec<Expr>, i128), ExprError> {
         let mut coefficient = *coefficient;
         let mut factors = Vec::new();
-        for atom in monomial {
+        for atom in monomial.iter() {
             factors.push(match atom {
                 Atom::Var(var @ Var::Symbol(k)) => {
                     let multiple = self.symbol(*k).map_or(1, |s| s.multiple);
@@ -146,11 +146,11 @@ fn weight_of(term: &(Monomial, i128)) -> (bool, usize, u128) {
 
 /// The greatest single term that divides all: symbolic atoms and an integer.
 fn common_factor(terms: &[(Monomial, i128)]) -> (Monomial, i128) {
-    let mut atoms: Option<Monomial> = None;
+    let mut atoms: Option<Vec<Atom>> = None;
     let mut coefficient = 0;
     for (monomial, c) in terms {
         coefficient = gcd(coefficient, *c);
-        let symbolic: Monomial = monomial.iter().filter(|a| a.is_symbolic()).cloned().collect();
+        let symbolic: Vec<Atom> = monomial.iter().filter(|a| a.is_symbolic()).cloned().collect();
         atoms = Some(match atoms {
             None => symbolic,
             Some(common) => {
@@ -164,7 +164,7 @@ fn common_factor(terms: &[(Monomial, i128)]) -> (Monomial, i128) {
             }
         });
     }
-    (atoms.unwrap_or_default(), coefficient)
+    (atoms.unwrap_or_default().into(), coefficient)
 }
 
 fn is_one(factor: &(Monomial, i128)) -> bool {
@@ -172,10 +172,10 @@ fn is_one(factor: &(Monomial, i128)) -> bool {
 }
 
 fn divides(factor: &(Monomial, i128), term: &(Monomial, i128)) -> bool {
-    term.1 % factor.1 == 0 && divide_monomial(&term.0, &factor.0).is_some()
+    term.1 % factor.1 == 0 && term.0.divided_by(&factor.0).is_some()
 }
 
 fn divide_term(term: &(Monomial, i128), factor: &(Monomial, i128)) -> (Monomial, i128) {
-    let atoms = divide_monomial(&term.0, &factor.0).unwrap_or_else(|| term.0.clone());
+    let atoms = term.0.divided_by(&factor.0).unwrap_or_else(|| term.0.clone());
     (atoms, term.1 / factor.1)
 }

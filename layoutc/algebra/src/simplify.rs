@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 
 use crate::expr::{BinOp, Expr, ExprError, Node, Var};
 use crate::layout::Symbol;
-use crate::poly::{Atom, Poly, gcd};
+use crate::poly::{Atom, Monomial, Poly, gcd};
 
 /// A closed interval whose bounds are polynomials over symbols.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,7 +107,7 @@ impl Facts {
     fn variable(&self, var: Var) -> Poly {
         if let Var::Symbol(k) = var {
             let multiple = self.symbol(k).map_or(1, |s| s.multiple);
-            return Poly::term(alloc::vec![Atom::Var(var)], multiple);
+            return Poly::term(Monomial::Single(Atom::Var(var)), multiple);
         }
         match self.ranges.get(&var) {
             Some(range) if range.low == range.high => range.low.clone(),
@@ -148,7 +148,7 @@ impl Facts {
             return Ok(a);
         }
         let (a, b) = if a <= b { (a, b) } else { (b, a) };
-        Ok(Poly::atom(Atom::Op(op, a, b)))
+        Ok(Poly::op(op, a, b))
     }
 
     fn extremum(&self, op: BinOp, a: Poly, b: Poly) -> Result<Poly, ExprError> {
@@ -157,7 +157,7 @@ impl Facts {
         Ok(match (op, a_is_more, b_is_more) {
             (BinOp::Min, true, _) | (BinOp::Max, _, true) => b,
             (BinOp::Min, _, true) | (BinOp::Max, true, _) => a,
-            _ => Poly::atom(Atom::Op(op, a, b)),
+            _ => Poly::op(op, a, b),
         })
     }
 
@@ -169,7 +169,7 @@ impl Facts {
             return Ok(p.clone());
         }
         let Some(term) = divisor.as_term() else {
-            return Ok(Poly::atom(Atom::Op(BinOp::FloorDiv, p.clone(), divisor.clone())));
+            return Ok(Poly::op(BinOp::FloorDiv, p.clone(), divisor.clone()));
         };
         let (quotient, rest) = p.split_by(term)?;
         if let Some(whole) = self.whole_multiples(&rest, divisor)? {
@@ -182,7 +182,7 @@ impl Facts {
         };
         let reduced = match reduced {
             Some(reduced) => reduced,
-            None => Poly::atom(Atom::Op(BinOp::FloorDiv, rest, divisor.clone())),
+            None => Poly::op(BinOp::FloorDiv, rest, divisor.clone()),
         };
         self.join_digits(quotient.add(&reduced)?)
     }
@@ -209,7 +209,7 @@ impl Facts {
         }
         // x % (k*m) // k = x // k % m
         if let Some(Atom::Op(BinOp::Mod, x, m)) = rest.as_atom() {
-            let (part, beside) = m.split_by((&Vec::new(), k))?;
+            let (part, beside) = m.split_by_constant(k);
             if beside.is_zero() {
                 let quotient = self.floor_div(x, &Poly::constant(k))?;
                 return Ok(Some(self.modulo(&quotient, &part)?));
@@ -233,7 +233,7 @@ impl Facts {
         candidates.sort_unstable();
         candidates.dedup();
         for g in candidates.into_iter().rev() {
-            let (a, r) = p.split_by((&Vec::new(), g))?;
+            let (a, r) = p.split_by_constant(g);
             let range = self.range(&r)?;
             let below = Poly::constant(g - 1).sub(&range.high)?;
             if self.at_least_zero(&range.low)? && self.at_least_zero(&below)? {
@@ -251,7 +251,7 @@ impl Facts {
             return Ok(Poly::zero());
         }
         let Some(term) = divisor.as_term() else {
-            return Ok(Poly::atom(Atom::Op(BinOp::Mod, p.clone(), divisor.clone())));
+            return Ok(Poly::op(BinOp::Mod, p.clone(), divisor.clone()));
         };
         let p = match divisor.as_constant() {
             Some(k) => drop_inner_mod(p, k)?,
@@ -268,7 +268,7 @@ impl Facts {
             let outer = self.modulo(&a, &Poly::constant(k / g))?.scale(g)?;
             return self.join_digits(outer.add(&r)?);
         }
-        Ok(Poly::atom(Atom::Op(BinOp::Mod, rest, divisor.clone())))
+        Ok(Poly::op(BinOp::Mod, rest, divisor.clone()))
     }
 }
 
@@ -289,12 +289,12 @@ fn lone_division(p: &Poly) -> Result<Option<(Poly, i128)>, ExprError> {
 fn drop_inner_mod(p: &Poly, k: i128) -> Result<Poly, ExprError> {
     let mut out = Poly::zero();
     for (monomial, coefficient) in p.terms() {
-        if let [Atom::Op(BinOp::Mod, x, m)] = monomial.as_slice()
-            && m.scale(coefficient)?.split_by((&Vec::new(), k))?.1.is_zero()
+        if let [Atom::Op(BinOp::Mod, x, m)] = &**monomial
+            && m.scale(coefficient)?.split_by_constant(k).1.is_zero()
         {
             out = out.add(&x.scale(coefficient)?)?;
         } else {
-            out.add_term(monomial.clone(), coefficient)?;
+            out.add_term(monomial, coefficient)?;
         }
     }
     Ok(out)

@@ -320,7 +320,7 @@ fn reduce(
         match left.as_atom().cloned() {
             Some(Atom::Op(BinOp::FloorDiv, x, k)) if k.as_constant().is_some() => {
                 right = right.mul(&k)?;
-                left = x;
+                left = Poly::clone(&x);
             }
             _ => break,
         }
