@@ -18,8 +18,10 @@ use crate::physical::groups;
 
 mod points;
 mod sums;
+mod terms;
 
-use sums::{Domain, Sum};
+use sums::Domain;
+use terms::Sum;
 
 /// What a layout was made from, next to what it claims.
 #[derive(Debug, Clone, Copy)]
