@@ -24,6 +24,7 @@ mod poly;
 pub mod print;
 pub mod proof;
 mod range;
+mod remember;
 mod render;
 pub mod simplify;
 pub mod step;

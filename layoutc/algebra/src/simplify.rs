@@ -85,12 +85,21 @@ impl Facts {
     }
 
     pub(crate) fn normalize(&self, expr: &Expr) -> Result<Poly, ExprError> {
+        self.combine(expr, &|part| self.normalize(part))
+    }
+
+    /// The normal form of an expression from those of its operands.
+    pub(crate) fn combine(
+        &self,
+        expr: &Expr,
+        form: &dyn Fn(&Expr) -> Result<Poly, ExprError>,
+    ) -> Result<Poly, ExprError> {
         match expr.node() {
             Node::Const(value) => Ok(Poly::constant(*value)),
             Node::Var(var) => Ok(self.variable(*var)),
-            Node::Neg(a) => self.normalize(a)?.scale(-1),
+            Node::Neg(a) => form(a)?.scale(-1),
             Node::Bin(op, a, b) => {
-                let (a, b) = (self.normalize(a)?, self.normalize(b)?);
+                let (a, b) = (form(a)?, form(b)?);
                 match op {
                     BinOp::Add => self.join_digits(a.add(&b)?),
                     BinOp::Sub => self.join_digits(a.sub(&b)?),
