@@ -14,6 +14,15 @@ impl Facts {
     pub(crate) fn range(&self, p: &Poly) -> Result<Interval, ExprError> {
         let (mut low, mut high) = (Poly::zero(), Poly::zero());
         for (monomial, coefficient) in p.terms() {
+            if let [atom] = &**monomial
+                && !atom.is_symbolic()
+            {
+                let range = self.atom_range(atom)?;
+                let interval = scaled(&range, &Poly::constant(coefficient), coefficient)?;
+                low = low.add(&interval.low)?;
+                high = high.add(&interval.high)?;
+                continue;
+            }
             let mut symbolic = Poly::constant(coefficient);
             let mut indices: Vec<&Atom> = Vec::new();
             for atom in monomial.iter() {

@@ -9,6 +9,12 @@ use crate::simplify::Facts;
 impl Facts {
     /// The polynomial as a person writes it: nested by common factors, quotients and remainders in place.
     pub(crate) fn render(&self, p: &Poly) -> Result<Expr, ExprError> {
+        if let Some(value) = p.as_constant() {
+            return Ok(Expr::constant(value));
+        }
+        if let Some((monomial, coefficient)) = p.as_term() {
+            return self.signed_product(&(monomial.clone(), coefficient));
+        }
         let mut terms: Vec<(Monomial, i128)> = p.terms().map(|(m, c)| (m.clone(), c)).collect();
         terms.sort_by(|a, b| weight_of(b).cmp(&weight_of(a)).then_with(|| a.0.cmp(&b.0)));
         self.nest(terms)

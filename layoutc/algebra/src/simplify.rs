@@ -55,6 +55,9 @@ impl Facts {
     /// # Errors
     /// [`ExprError`] when a constant leaves the integer range or the expression grows too large.
     pub fn simplify(&self, expr: &Expr) -> Result<Expr, ExprError> {
+        if expr.as_const().is_some() {
+            return Ok(expr.clone());
+        }
         self.render(&self.normalize(expr)?)
     }
 
@@ -80,6 +83,9 @@ impl Facts {
     /// # Errors
     /// As [`Facts::simplify`].
     pub fn bounds(&self, expr: &Expr) -> Result<(i128, i128), ExprError> {
+        if let Some(value) = expr.as_const() {
+            return Ok((value, value));
+        }
         let range = self.range(&self.normalize(expr)?)?;
         Ok((self.numeric(&range.low)?.0, self.numeric(&range.high)?.1))
     }

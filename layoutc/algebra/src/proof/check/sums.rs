@@ -540,6 +540,9 @@ impl<'a> Domain<'a> {
 
     /// Whether a sum over symbols is at least 0 for all their values.
     fn at_least_zero(&self, sum: &Sum) -> Result<bool, ExprError> {
+        if let Some(value) = sum.as_constant() {
+            return Ok(value >= 0);
+        }
         let (mut sum, mut bound) = (sum.clone(), 0_i128);
         for _ in 0..MAX_RELAXATIONS {
             if self.least(&sum)? >= bound {

@@ -202,10 +202,10 @@ impl Sum {
         } else {
             match self.rest.binary_search_by(|(own, _)| own.cmp(factors)) {
                 Ok(at) => {
-                    let (held, total) = self.rest.remove(at);
-                    let total = add(total)?;
-                    if total != 0 {
-                        self.rest.insert(at, (held, total));
+                    let total = add(self.rest.get(at).map_or(0, |(_, held)| *held))?;
+                    match self.rest.get_mut(at) {
+                        Some(term) if total != 0 => term.1 = total,
+                        _ => drop(self.rest.remove(at)),
                     }
                 }
                 Err(at) if coefficient != 0 => self.rest.insert(at, (factors.clone(), coefficient)),
@@ -216,22 +216,45 @@ impl Sum {
     }
 
     pub(super) fn plus(&self, other: &Sum) -> Result<Self, ExprError> {
-        let mut out = self.clone();
-        for (factors, coefficient) in other.terms() {
-            out.put(factors, coefficient)?;
-        }
-        Ok(out)
+        self.with(other, 1)
     }
 
     pub(super) fn minus(&self, other: &Sum) -> Result<Self, ExprError> {
-        let mut out = self.clone();
-        for (factors, coefficient) in other.terms() {
-            out.put(factors, coefficient.checked_neg().ok_or(ExprError::Overflow)?)?;
+        self.with(other, -1)
+    }
+
+    /// `self + sign * other`: both are in order, so is what they make together.
+    fn with(&self, other: &Sum, sign: i128) -> Result<Self, ExprError> {
+        let add = |held: i128, other: i128| {
+            let other = other.checked_mul(sign).ok_or(ExprError::Overflow)?;
+            held.checked_add(other).ok_or(ExprError::Overflow)
+        };
+        let mut rest = Vec::with_capacity(self.rest.len() + other.rest.len());
+        let mut others = other.rest.iter().peekable();
+        for (factors, held) in &self.rest {
+            while let Some((factors, coefficient)) = others.next_if(|(f, _)| f < factors) {
+                rest.push((factors.clone(), add(0, *coefficient)?));
+            }
+            let same = others.next_if(|(f, _)| f == factors);
+            let total = same.map_or(Ok(*held), |(_, coefficient)| add(*held, *coefficient))?;
+            if total != 0 {
+                rest.push((factors.clone(), total));
+            }
         }
-        Ok(out)
+        for (factors, coefficient) in others {
+            rest.push((factors.clone(), add(0, *coefficient)?));
+        }
+        let sum = Self { constant: add(self.constant, other.constant)?, rest };
+        if sum.len() > MAX_TERMS { Err(ExprError::TooLarge) } else { Ok(sum) }
     }
 
     pub(super) fn times(&self, other: &Sum) -> Result<Self, ExprError> {
+        if let Some(factor) = other.as_constant() {
+            return self.scaled(factor);
+        }
+        if let Some(factor) = self.as_constant() {
+            return other.scaled(factor);
+        }
         let mut out = Sum::default();
         for (a, x) in self.terms() {
             for (b, y) in other.terms() {
@@ -239,6 +262,15 @@ impl Sum {
             }
         }
         Ok(out)
+    }
+
+    fn scaled(&self, factor: i128) -> Result<Self, ExprError> {
+        if factor == 0 {
+            return Ok(Self::default());
+        }
+        let scaled = |c: i128| c.checked_mul(factor).ok_or(ExprError::Overflow);
+        let rest = self.rest.iter().map(|(factors, c)| Ok((factors.clone(), scaled(*c)?)));
+        Ok(Self { constant: scaled(self.constant)?, rest: rest.collect::<Result<_, _>>()? })
     }
 
     /// `(quotient, rest)` with `self = by*k * quotient + rest`: the quotient takes every term that the divisor divides.
