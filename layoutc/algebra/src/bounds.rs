@@ -3,7 +3,8 @@
 use alloc::vec::Vec;
 
 use crate::expr::{BinOp, ExprError, Var};
-use crate::poly::{Atom, Monomial, Poly};
+use crate::monomial::{Atom, Monomial};
+use crate::poly::Poly;
 use crate::simplify::{Facts, Interval};
 
 /// How often the quotients of a sum are weakened to what they divide.

@@ -8,7 +8,8 @@
 use alloc::vec::Vec;
 
 use crate::expr::{BinOp, Expr, ExprError, Var};
-use crate::poly::{Atom, Poly};
+use crate::monomial::Atom;
+use crate::poly::Poly;
 use crate::simplify::Facts;
 
 /// One digit: `Var::Digit(k)` counts `0..extent` and stands for `digit * weight` of its chain's value.

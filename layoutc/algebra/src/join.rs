@@ -1,7 +1,8 @@
 //! Joining the digits of one number that stand side by side, and folding a quotient into a remainder.
 
 use crate::expr::{BinOp, ExprError};
-use crate::poly::{Atom, Monomial, Poly};
+use crate::monomial::{Atom, Monomial};
+use crate::poly::Poly;
 use crate::simplify::Facts;
 
 impl Facts {

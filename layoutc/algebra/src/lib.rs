@@ -18,6 +18,7 @@ mod join;
 pub mod layout;
 pub mod locate;
 pub mod map;
+mod monomial;
 pub mod parse;
 pub mod physical;
 mod poly;

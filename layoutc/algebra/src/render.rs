@@ -3,7 +3,8 @@
 use alloc::vec::Vec;
 
 use crate::expr::{BinOp, Expr, ExprError, Var};
-use crate::poly::{Atom, Monomial, Poly, gcd};
+use crate::monomial::{Atom, Monomial};
+use crate::poly::{Poly, gcd};
 use crate::simplify::Facts;
 
 impl Facts {

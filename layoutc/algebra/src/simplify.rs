@@ -11,7 +11,8 @@ use alloc::vec::Vec;
 
 use crate::expr::{BinOp, Expr, ExprError, Node, Var};
 use crate::layout::Symbol;
-use crate::poly::{Atom, Monomial, Poly, gcd};
+use crate::monomial::{Atom, Monomial};
+use crate::poly::{Poly, gcd};
 
 /// A closed interval whose bounds are polynomials over symbols.
 #[derive(Debug, Clone, PartialEq, Eq)]
