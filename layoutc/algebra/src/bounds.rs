@@ -3,7 +3,8 @@
 use alloc::vec::Vec;
 
 use crate::expr::{BinOp, ExprError, Var};
-use crate::poly::{Atom, Monomial, Poly};
+use crate::monomial::{Atom, Monomial};
+use crate::poly::Poly;
 use crate::simplify::{Facts, Interval};
 
 /// How often the quotients of a sum are weakened to what they divide.
@@ -14,9 +15,18 @@ impl Facts {
     pub(crate) fn range(&self, p: &Poly) -> Result<Interval, ExprError> {
         let (mut low, mut high) = (Poly::zero(), Poly::zero());
         for (monomial, coefficient) in p.terms() {
+            if let [atom] = &**monomial
+                && !atom.is_symbolic()
+            {
+                let range = self.atom_range(atom)?;
+                let interval = scaled(&range, &Poly::constant(coefficient), coefficient)?;
+                low = low.add(&interval.low)?;
+                high = high.add(&interval.high)?;
+                continue;
+            }
             let mut symbolic = Poly::constant(coefficient);
             let mut indices: Vec<&Atom> = Vec::new();
-            for atom in monomial {
+            for atom in monomial.iter() {
                 if atom.is_symbolic() {
                     symbolic = symbolic.mul(&Poly::atom(atom.clone()))?;
                 } else {
@@ -110,7 +120,7 @@ impl Facts {
         let (mut low, mut high) = (0_i128, 0_i128);
         for (monomial, coefficient) in p.terms() {
             let mut bounds = (coefficient, coefficient);
-            for atom in monomial {
+            for atom in monomial.iter() {
                 bounds = multiply_bounds(bounds, self.numeric_atom(atom)?)?;
             }
             low = low.checked_add(bounds.0).ok_or(ExprError::Overflow)?;
@@ -161,13 +171,6 @@ fn scaled(range: &Interval, factor: &Poly, sign: i128) -> Result<Interval, ExprE
 /// Quotients weakened to what they divide, the most nested first, for what they leave may cancel against the others:
 /// `k*(x//k)` lies in `x - k + 1 ..= x`. `None` when there is nothing to weaken.
 fn relax(p: &Poly) -> Result<Option<Poly>, ExprError> {
-    let loose = |monomial: &Monomial, coefficient: i128| match monomial.as_slice() {
-        [atom @ Atom::Op(BinOp::FloorDiv, x, k)] => {
-            let k = k.as_constant().filter(|k| coefficient % k == 0)?;
-            Some((depth(atom), x.clone(), k))
-        }
-        _ => None,
-    };
     let deepest = p.terms().filter_map(|(m, c)| loose(m, c)).map(|(depth, ..)| depth).max();
     if deepest.is_none() {
         return Ok(None);
@@ -176,13 +179,24 @@ fn relax(p: &Poly) -> Result<Option<Poly>, ExprError> {
     for (monomial, coefficient) in p.terms() {
         match loose(monomial, coefficient) {
             Some((depth, x, k)) if Some(depth) == deepest => {
-                let bound = if coefficient > 0 { x.plus(1 - k)? } else { x };
+                let bound = if coefficient > 0 { x.plus(1 - k)? } else { x.clone() };
                 out = out.add(&bound.scale(coefficient / k)?)?;
             }
-            _ => out.add_term(monomial.clone(), coefficient)?,
+            _ => out.add_term(monomial, coefficient)?,
         }
     }
     Ok(Some(out))
+}
+
+/// `(depth, x, k)` of a term that is a multiple of `k*(x//k)`.
+fn loose(monomial: &Monomial, coefficient: i128) -> Option<(usize, &Poly, i128)> {
+    match &**monomial {
+        [atom @ Atom::Op(BinOp::FloorDiv, x, k)] => {
+            let k = k.as_constant().filter(|k| coefficient % k == 0)?;
+            Some((depth(atom), x, k))
+        }
+        _ => None,
+    }
 }
 
 /// How many operations are nested in one another.
@@ -190,7 +204,7 @@ fn depth(atom: &Atom) -> usize {
     match atom {
         Atom::Var(_) => 0,
         Atom::Op(_, a, b) => {
-            let inside = a.terms().chain(b.terms()).flat_map(|(monomial, _)| monomial);
+            let inside = a.terms().chain(b.terms()).flat_map(|(monomial, _)| monomial.iter());
             1 + inside.map(depth).max().unwrap_or(0)
         }
     }

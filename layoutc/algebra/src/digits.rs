@@ -8,7 +8,8 @@
 use alloc::vec::Vec;
 
 use crate::expr::{BinOp, Expr, ExprError, Var};
-use crate::poly::{Atom, Poly};
+use crate::monomial::Atom;
+use crate::poly::Poly;
 use crate::simplify::Facts;
 
 /// One digit: `Var::Digit(k)` counts `0..extent` and stands for `digit * weight` of its chain's value.
@@ -333,7 +334,7 @@ impl<'a> Reader<'a> {
         let mut form = Form::default();
         let mut direct: Vec<(usize, i128)> = Vec::new();
         for (monomial, coefficient) in poly.terms() {
-            match monomial.as_slice() {
+            match &**monomial {
                 [] => form.constant = add(form.constant, coefficient)?,
                 [Atom::Var(Var::Axis(axis))] => {
                     direct.push((

@@ -139,6 +139,11 @@ impl Expr {
         &self.0.node
     }
 
+    /// A number that no other tree has while this one lives; clones have the same.
+    pub(crate) fn identity(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
+    }
+
     /// How many nodes the tree has; a shared subtree counts each time.
     pub fn size(&self) -> u32 {
         self.0.size

@@ -2,149 +2,199 @@
 //!
 //! An atom is a variable or an operation that the ring does not know (`//`, `%`, `&`, `^`, min, max) on polynomials in
 //! normal form. Nothing here knows the range of a variable; [`crate::simplify`] does.
+//! Polynomials are copied a lot: operands are shared, and neither a constant nor a lone atom takes memory of its own.
 
-use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::cmp::Ordering;
 
 use crate::expr::{BinOp, ExprError, Var};
+use crate::monomial::{Atom, Monomial};
 
 /// The most terms that a polynomial may have.
 const MAX_TERMS: usize = 4096;
 
-/// What the ring treats as indivisible.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Atom {
-    /// A variable. `Var::Symbol(k)` stands for the symbol divided by what it is a multiple of.
-    Var(Var),
-    /// `//`, `%`, `&`, `^`, min or max of two polynomials; never a ring operation.
-    Op(BinOp, Poly, Poly),
-}
-
-/// A product of atoms, sorted; empty is 1.
-pub(crate) type Monomial = Vec<Atom>;
-
 /// A sum of monomials with coefficients that are not 0; empty is 0.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Poly {
-    terms: BTreeMap<Monomial, i128>,
+    constant: i128,
+    /// By monomial; none of them is 1.
+    terms: Vec<(Monomial, i128)>,
 }
+
+impl PartialOrd for Poly {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Poly {
+    fn cmp(&self, other: &Self) -> Ordering {
+        if core::ptr::eq(self, other) { Ordering::Equal } else { self.terms().cmp(other.terms()) }
+    }
+}
+
+static ONE: Monomial = Monomial::One;
 
 impl Poly {
     pub(crate) fn zero() -> Self {
         Self::default()
     }
 
+    /// 1, for what borrows it.
+    pub(crate) fn one() -> &'static Self {
+        static ONE: Poly = Poly { constant: 1, terms: Vec::new() };
+        &ONE
+    }
+
     pub(crate) fn constant(value: i128) -> Self {
-        Self::term(Vec::new(), value)
+        Self { constant: value, terms: Vec::new() }
     }
 
     pub(crate) fn atom(atom: Atom) -> Self {
-        Self::term(vec![atom], 1)
+        Self::term(Monomial::Single(atom), 1)
+    }
+
+    /// The atom `a op b`.
+    pub(crate) fn op(op: BinOp, a: Poly, b: Poly) -> Self {
+        Self::atom(Atom::Op(op, Arc::new(a), Arc::new(b)))
     }
 
     pub(crate) fn term(monomial: Monomial, coefficient: i128) -> Self {
-        let mut terms = BTreeMap::new();
-        if coefficient != 0 {
-            terms.insert(monomial, coefficient);
+        if monomial.is_empty() {
+            return Self::constant(coefficient);
         }
-        Self { terms }
+        let terms = if coefficient == 0 { Vec::new() } else { vec![(monomial, coefficient)] };
+        Self { constant: 0, terms }
     }
 
+    /// Terms that are in order, distinct and not 0.
+    fn bounded(constant: i128, terms: Vec<(Monomial, i128)>) -> Result<Self, ExprError> {
+        let sum = Self { constant, terms };
+        if sum.len() > MAX_TERMS { Err(ExprError::TooLarge) } else { Ok(sum) }
+    }
+
+    /// The terms by monomial, the constant first.
     pub(crate) fn terms(&self) -> impl DoubleEndedIterator<Item = (&Monomial, i128)> {
-        self.terms.iter().map(|(monomial, coefficient)| (monomial, *coefficient))
+        let constant = (self.constant != 0).then_some((&ONE, self.constant));
+        let others = self.terms.iter().map(|(monomial, coefficient)| (monomial, *coefficient));
+        constant.into_iter().chain(others)
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.terms.len()
+        self.terms.len() + usize::from(self.constant != 0)
     }
 
     pub(crate) fn is_zero(&self) -> bool {
-        self.terms.is_empty()
+        self.as_constant() == Some(0)
     }
 
     /// The value when the polynomial is a constant.
     pub(crate) fn as_constant(&self) -> Option<i128> {
-        match self.terms.len() {
-            0 => Some(0),
-            1 => self.terms.get(&Vec::new()).copied(),
-            _ => None,
-        }
+        self.terms.is_empty().then_some(self.constant)
     }
 
     /// The constant term.
     pub(crate) fn constant_term(&self) -> i128 {
-        self.terms.get(&Vec::new()).copied().unwrap_or(0)
+        self.constant
     }
 
     /// The only term, if there is exactly one.
     pub(crate) fn as_term(&self) -> Option<(&Monomial, i128)> {
-        if self.terms.len() == 1 { self.terms().next() } else { None }
+        if self.len() == 1 { self.terms().next() } else { None }
     }
 
     /// The atom when the polynomial is one atom with coefficient 1.
     pub(crate) fn as_atom(&self) -> Option<&Atom> {
-        match self.as_term()? {
-            (monomial, 1) if monomial.len() == 1 => monomial.first(),
+        match self.terms.as_slice() {
+            [(Monomial::Single(atom), 1)] if self.constant == 0 => Some(atom),
             _ => None,
         }
     }
 
     pub(crate) fn add_term(
         &mut self,
-        monomial: Monomial,
+        monomial: &Monomial,
         coefficient: i128,
     ) -> Result<(), ExprError> {
-        use alloc::collections::btree_map::Entry;
-        match self.terms.entry(monomial) {
-            Entry::Vacant(slot) => {
-                if coefficient != 0 {
-                    slot.insert(coefficient);
+        let add = |held: i128| held.checked_add(coefficient).ok_or(ExprError::Overflow);
+        if monomial.is_empty() {
+            self.constant = add(self.constant)?;
+        } else {
+            match self.terms.binary_search_by(|(held, _)| held.cmp(monomial)) {
+                Ok(at) => {
+                    let sum = add(self.terms.get(at).map_or(0, |(_, held)| *held))?;
+                    match self.terms.get_mut(at) {
+                        Some(term) if sum != 0 => term.1 = sum,
+                        _ => drop(self.terms.remove(at)),
+                    }
                 }
-            }
-            Entry::Occupied(mut slot) => {
-                let sum = slot.get().checked_add(coefficient).ok_or(ExprError::Overflow)?;
-                if sum == 0 {
-                    slot.remove();
-                } else {
-                    slot.insert(sum);
-                }
+                Err(_) if coefficient == 0 => {}
+                Err(at) => self.terms.insert(at, (monomial.clone(), coefficient)),
             }
         }
-        if self.terms.len() > MAX_TERMS { Err(ExprError::TooLarge) } else { Ok(()) }
+        if self.len() > MAX_TERMS { Err(ExprError::TooLarge) } else { Ok(()) }
     }
 
     pub(crate) fn add(&self, other: &Poly) -> Result<Self, ExprError> {
-        let mut sum = self.clone();
-        for (monomial, coefficient) in other.terms() {
-            sum.add_term(monomial.clone(), coefficient)?;
+        self.add_scaled(other, 1)
+    }
+
+    /// `self + other * factor`, for a factor that is not 0.
+    fn add_scaled(&self, other: &Poly, factor: i128) -> Result<Self, ExprError> {
+        let scaled = |c: i128| c.checked_mul(factor).ok_or(ExprError::Overflow);
+        let sum = |a: i128, b: i128| a.checked_add(b).ok_or(ExprError::Overflow);
+        let constant = sum(self.constant, scaled(other.constant)?)?;
+        let mut terms = Vec::with_capacity(self.terms.len() + other.terms.len());
+        let (mut left, mut right) = (self.terms.iter().peekable(), other.terms.iter().peekable());
+        loop {
+            let order = match (left.peek(), right.peek()) {
+                (Some(a), Some(b)) => a.0.cmp(&b.0),
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (None, None) => return Self::bounded(constant, terms),
+            };
+            let own = if order == Ordering::Greater { None } else { left.next() };
+            let others = if order == Ordering::Less { None } else { right.next() };
+            let Some((monomial, _)) = own.or(others) else { continue };
+            let total = sum(own.map_or(0, |t| t.1), scaled(others.map_or(0, |t| t.1))?)?;
+            if total != 0 {
+                terms.push((monomial.clone(), total));
+            }
         }
-        Ok(sum)
     }
 
     pub(crate) fn scale(&self, factor: i128) -> Result<Self, ExprError> {
-        let mut scaled = Self::zero();
-        for (monomial, coefficient) in self.terms() {
-            let product = coefficient.checked_mul(factor).ok_or(ExprError::Overflow)?;
-            scaled.add_term(monomial.clone(), product)?;
+        if factor == 0 {
+            return Ok(Self::zero());
         }
-        Ok(scaled)
+        let scaled = |c: i128| c.checked_mul(factor).ok_or(ExprError::Overflow);
+        let terms = self.terms.iter().map(|(m, c)| Ok((m.clone(), scaled(*c)?)));
+        Ok(Self { constant: scaled(self.constant)?, terms: terms.collect::<Result<_, _>>()? })
     }
 
     pub(crate) fn sub(&self, other: &Poly) -> Result<Self, ExprError> {
-        self.add(&other.scale(-1)?)
+        self.add_scaled(other, -1)
     }
 
     pub(crate) fn plus(&self, constant: i128) -> Result<Self, ExprError> {
-        self.add(&Self::constant(constant))
+        let constant = self.constant.checked_add(constant).ok_or(ExprError::Overflow)?;
+        Self::bounded(constant, self.terms.clone())
     }
 
     pub(crate) fn mul(&self, other: &Poly) -> Result<Self, ExprError> {
+        if let Some(factor) = other.as_constant() {
+            return self.scale(factor);
+        }
+        if let Some(factor) = self.as_constant() {
+            return other.scale(factor);
+        }
         let mut product = Self::zero();
         for (a, x) in self.terms() {
             for (b, y) in other.terms() {
                 let coefficient = x.checked_mul(y).ok_or(ExprError::Overflow)?;
-                product.add_term(multiply_monomials(a, b), coefficient)?;
+                product.add_term(&a.times(b), coefficient)?;
             }
         }
         Ok(product)
@@ -153,60 +203,40 @@ impl Poly {
     /// `(quotient, rest)` with `self = divisor * quotient + rest`, where the quotient takes every term that the
     /// divisor (a single term) divides. The constant term splits with a rest of `0..divisor` for a constant divisor.
     pub(crate) fn split_by(&self, divisor: (&Monomial, i128)) -> Result<(Self, Self), ExprError> {
-        let (mut quotient, mut rest) = (Self::zero(), Self::zero());
         let (atoms, factor) = divisor;
+        if atoms.is_empty() {
+            return Ok(self.split_by_constant(factor));
+        }
+        let (mut quotient, mut rest) = (Self::zero(), Self::zero());
         for (monomial, coefficient) in self.terms() {
-            if atoms.is_empty() && monomial.is_empty() {
-                quotient.add_term(Vec::new(), coefficient.div_euclid(factor))?;
-                rest.add_term(Vec::new(), coefficient.rem_euclid(factor))?;
-                continue;
-            }
-            match divide_monomial(monomial, atoms) {
+            match monomial.divided_by(atoms) {
                 Some(cofactor) if coefficient % factor == 0 => {
-                    quotient.add_term(cofactor, coefficient / factor)?;
+                    quotient.add_term(&cofactor, coefficient / factor)?;
                 }
-                _ => rest.add_term(monomial.clone(), coefficient)?,
+                _ => rest.add_term(monomial, coefficient)?,
             }
         }
         Ok((quotient, rest))
     }
 
-    /// Whether a variable for which `test` holds occurs.
-    pub(crate) fn mentions(&self, test: &dyn Fn(Var) -> bool) -> bool {
-        self.terms.keys().flatten().any(|atom| atom.mentions(test))
-    }
-}
-
-impl Atom {
-    /// Whether a variable for which `test` holds occurs.
-    pub(crate) fn mentions(&self, test: &dyn Fn(Var) -> bool) -> bool {
-        match self {
-            Atom::Var(var) => test(*var),
-            Atom::Op(_, a, b) => a.mentions(test) || b.mentions(test),
+    /// [`Poly::split_by`] a constant.
+    pub(crate) fn split_by_constant(&self, factor: i128) -> (Self, Self) {
+        let mut quotient = Self::constant(self.constant.div_euclid(factor));
+        let mut rest = Self::constant(self.constant.rem_euclid(factor));
+        for (monomial, coefficient) in &self.terms {
+            if coefficient % factor == 0 {
+                quotient.terms.push((monomial.clone(), coefficient / factor));
+            } else {
+                rest.terms.push((monomial.clone(), *coefficient));
+            }
         }
+        (quotient, rest)
     }
 
-    /// Whether only symbols occur.
-    pub(crate) fn is_symbolic(&self) -> bool {
-        !self.mentions(&|var| !matches!(var, Var::Symbol(_)))
+    /// Whether a variable for which `test` holds occurs.
+    pub(crate) fn mentions(&self, test: &dyn Fn(Var) -> bool) -> bool {
+        self.terms.iter().flat_map(|(monomial, _)| monomial.iter()).any(|atom| atom.mentions(test))
     }
-}
-
-fn multiply_monomials(a: &Monomial, b: &Monomial) -> Monomial {
-    let mut product = a.clone();
-    product.extend(b.iter().cloned());
-    product.sort();
-    product
-}
-
-/// `monomial / divisor` when every atom of the divisor occurs.
-pub(crate) fn divide_monomial(monomial: &Monomial, divisor: &Monomial) -> Option<Monomial> {
-    let mut left = monomial.clone();
-    for atom in divisor {
-        let at = left.iter().position(|a| a == atom)?;
-        left.remove(at);
-    }
-    Some(left)
 }
 
 /// The greatest common divisor, not negative; `gcd(0, n) = |n|`.

@@ -3,12 +3,19 @@
 use alloc::vec::Vec;
 
 use crate::expr::{BinOp, Expr, ExprError, Var};
-use crate::poly::{Atom, Monomial, Poly, divide_monomial, gcd};
+use crate::monomial::{Atom, Monomial};
+use crate::poly::{Poly, gcd};
 use crate::simplify::Facts;
 
 impl Facts {
     /// The polynomial as a person writes it: nested by common factors, quotients and remainders in place.
     pub(crate) fn render(&self, p: &Poly) -> Result<Expr, ExprError> {
+        if let Some(value) = p.as_constant() {
+            return Ok(Expr::constant(value));
+        }
+        if let Some((monomial, coefficient)) = p.as_term() {
+            return self.signed_product(&(monomial.clone(), coefficient));
+        }
         let mut terms: Vec<(Monomial, i128)> = p.terms().map(|(m, c)| (m.clone(), c)).collect();
         terms.sort_by(|a, b| weight_of(b).cmp(&weight_of(a)).then_with(|| a.0.cmp(&b.0)));
         self.nest(terms)
@@ -64,7 +71,7 @@ impl Facts {
     ) -> Result<(Vec<Expr>, i128), ExprError> {
         let mut coefficient = *coefficient;
         let mut factors = Vec::new();
-        for atom in monomial {
+        for atom in monomial.iter() {
             factors.push(match atom {
                 Atom::Var(var @ Var::Symbol(k)) => {
                     let multiple = self.symbol(*k).map_or(1, |s| s.multiple);
@@ -146,11 +153,11 @@ fn weight_of(term: &(Monomial, i128)) -> (bool, usize, u128) {
 
 /// The greatest single term that divides all: symbolic atoms and an integer.
 fn common_factor(terms: &[(Monomial, i128)]) -> (Monomial, i128) {
-    let mut atoms: Option<Monomial> = None;
+    let mut atoms: Option<Vec<Atom>> = None;
     let mut coefficient = 0;
     for (monomial, c) in terms {
         coefficient = gcd(coefficient, *c);
-        let symbolic: Monomial = monomial.iter().filter(|a| a.is_symbolic()).cloned().collect();
+        let symbolic: Vec<Atom> = monomial.iter().filter(|a| a.is_symbolic()).cloned().collect();
         atoms = Some(match atoms {
             None => symbolic,
             Some(common) => {
@@ -164,7 +171,7 @@ fn common_factor(terms: &[(Monomial, i128)]) -> (Monomial, i128) {
             }
         });
     }
-    (atoms.unwrap_or_default(), coefficient)
+    (atoms.unwrap_or_default().into(), coefficient)
 }
 
 fn is_one(factor: &(Monomial, i128)) -> bool {
@@ -172,10 +179,10 @@ fn is_one(factor: &(Monomial, i128)) -> bool {
 }
 
 fn divides(factor: &(Monomial, i128), term: &(Monomial, i128)) -> bool {
-    term.1 % factor.1 == 0 && divide_monomial(&term.0, &factor.0).is_some()
+    term.1 % factor.1 == 0 && term.0.divided_by(&factor.0).is_some()
 }
 
 fn divide_term(term: &(Monomial, i128), factor: &(Monomial, i128)) -> (Monomial, i128) {
-    let atoms = divide_monomial(&term.0, &factor.0).unwrap_or_else(|| term.0.clone());
+    let atoms = term.0.divided_by(&factor.0).unwrap_or_else(|| term.0.clone());
     (atoms, term.1 / factor.1)
 }

@@ -11,7 +11,8 @@ use alloc::vec::Vec;
 
 use crate::expr::{BinOp, Expr, ExprError, Node, Var};
 use crate::layout::Symbol;
-use crate::poly::{Atom, Poly, gcd};
+use crate::monomial::{Atom, Monomial};
+use crate::poly::{Poly, gcd};
 
 /// A closed interval whose bounds are polynomials over symbols.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,6 +56,9 @@ impl Facts {
     /// # Errors
     /// [`ExprError`] when a constant leaves the integer range or the expression grows too large.
     pub fn simplify(&self, expr: &Expr) -> Result<Expr, ExprError> {
+        if expr.as_const().is_some() {
+            return Ok(expr.clone());
+        }
         self.render(&self.normalize(expr)?)
     }
 
@@ -80,17 +84,29 @@ impl Facts {
     /// # Errors
     /// As [`Facts::simplify`].
     pub fn bounds(&self, expr: &Expr) -> Result<(i128, i128), ExprError> {
+        if let Some(value) = expr.as_const() {
+            return Ok((value, value));
+        }
         let range = self.range(&self.normalize(expr)?)?;
         Ok((self.numeric(&range.low)?.0, self.numeric(&range.high)?.1))
     }
 
     pub(crate) fn normalize(&self, expr: &Expr) -> Result<Poly, ExprError> {
+        self.combine(expr, &|part| self.normalize(part))
+    }
+
+    /// The normal form of an expression from those of its operands.
+    pub(crate) fn combine(
+        &self,
+        expr: &Expr,
+        form: &dyn Fn(&Expr) -> Result<Poly, ExprError>,
+    ) -> Result<Poly, ExprError> {
         match expr.node() {
             Node::Const(value) => Ok(Poly::constant(*value)),
             Node::Var(var) => Ok(self.variable(*var)),
-            Node::Neg(a) => self.normalize(a)?.scale(-1),
+            Node::Neg(a) => form(a)?.scale(-1),
             Node::Bin(op, a, b) => {
-                let (a, b) = (self.normalize(a)?, self.normalize(b)?);
+                let (a, b) = (form(a)?, form(b)?);
                 match op {
                     BinOp::Add => self.join_digits(a.add(&b)?),
                     BinOp::Sub => self.join_digits(a.sub(&b)?),
@@ -107,7 +123,7 @@ impl Facts {
     fn variable(&self, var: Var) -> Poly {
         if let Var::Symbol(k) = var {
             let multiple = self.symbol(k).map_or(1, |s| s.multiple);
-            return Poly::term(alloc::vec![Atom::Var(var)], multiple);
+            return Poly::term(Monomial::Single(Atom::Var(var)), multiple);
         }
         match self.ranges.get(&var) {
             Some(range) if range.low == range.high => range.low.clone(),
@@ -148,7 +164,7 @@ impl Facts {
             return Ok(a);
         }
         let (a, b) = if a <= b { (a, b) } else { (b, a) };
-        Ok(Poly::atom(Atom::Op(op, a, b)))
+        Ok(Poly::op(op, a, b))
     }
 
     fn extremum(&self, op: BinOp, a: Poly, b: Poly) -> Result<Poly, ExprError> {
@@ -157,7 +173,7 @@ impl Facts {
         Ok(match (op, a_is_more, b_is_more) {
             (BinOp::Min, true, _) | (BinOp::Max, _, true) => b,
             (BinOp::Min, _, true) | (BinOp::Max, true, _) => a,
-            _ => Poly::atom(Atom::Op(op, a, b)),
+            _ => Poly::op(op, a, b),
         })
     }
 
@@ -169,7 +185,7 @@ impl Facts {
             return Ok(p.clone());
         }
         let Some(term) = divisor.as_term() else {
-            return Ok(Poly::atom(Atom::Op(BinOp::FloorDiv, p.clone(), divisor.clone())));
+            return Ok(Poly::op(BinOp::FloorDiv, p.clone(), divisor.clone()));
         };
         let (quotient, rest) = p.split_by(term)?;
         if let Some(whole) = self.whole_multiples(&rest, divisor)? {
@@ -182,7 +198,7 @@ impl Facts {
         };
         let reduced = match reduced {
             Some(reduced) => reduced,
-            None => Poly::atom(Atom::Op(BinOp::FloorDiv, rest, divisor.clone())),
+            None => Poly::op(BinOp::FloorDiv, rest, divisor.clone()),
         };
         self.join_digits(quotient.add(&reduced)?)
     }
@@ -209,7 +225,7 @@ impl Facts {
         }
         // x % (k*m) // k = x // k % m
         if let Some(Atom::Op(BinOp::Mod, x, m)) = rest.as_atom() {
-            let (part, beside) = m.split_by((&Vec::new(), k))?;
+            let (part, beside) = m.split_by_constant(k);
             if beside.is_zero() {
                 let quotient = self.floor_div(x, &Poly::constant(k))?;
                 return Ok(Some(self.modulo(&quotient, &part)?));
@@ -233,7 +249,7 @@ impl Facts {
         candidates.sort_unstable();
         candidates.dedup();
         for g in candidates.into_iter().rev() {
-            let (a, r) = p.split_by((&Vec::new(), g))?;
+            let (a, r) = p.split_by_constant(g);
             let range = self.range(&r)?;
             let below = Poly::constant(g - 1).sub(&range.high)?;
             if self.at_least_zero(&range.low)? && self.at_least_zero(&below)? {
@@ -251,7 +267,7 @@ impl Facts {
             return Ok(Poly::zero());
         }
         let Some(term) = divisor.as_term() else {
-            return Ok(Poly::atom(Atom::Op(BinOp::Mod, p.clone(), divisor.clone())));
+            return Ok(Poly::op(BinOp::Mod, p.clone(), divisor.clone()));
         };
         let p = match divisor.as_constant() {
             Some(k) => drop_inner_mod(p, k)?,
@@ -268,7 +284,7 @@ impl Facts {
             let outer = self.modulo(&a, &Poly::constant(k / g))?.scale(g)?;
             return self.join_digits(outer.add(&r)?);
         }
-        Ok(Poly::atom(Atom::Op(BinOp::Mod, rest, divisor.clone())))
+        Ok(Poly::op(BinOp::Mod, rest, divisor.clone()))
     }
 }
 
@@ -289,12 +305,12 @@ fn lone_division(p: &Poly) -> Result<Option<(Poly, i128)>, ExprError> {
 fn drop_inner_mod(p: &Poly, k: i128) -> Result<Poly, ExprError> {
     let mut out = Poly::zero();
     for (monomial, coefficient) in p.terms() {
-        if let [Atom::Op(BinOp::Mod, x, m)] = monomial.as_slice()
-            && m.scale(coefficient)?.split_by((&Vec::new(), k))?.1.is_zero()
+        if let [Atom::Op(BinOp::Mod, x, m)] = &**monomial
+            && m.scale(coefficient)?.split_by_constant(k).1.is_zero()
         {
             out = out.add(&x.scale(coefficient)?)?;
         } else {
-            out.add_term(monomial.clone(), coefficient)?;
+            out.add_term(monomial, coefficient)?;
         }
     }
     Ok(out)

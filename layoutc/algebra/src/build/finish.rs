@@ -7,10 +7,12 @@ use thiserror::Error;
 use super::{BuildError, Builder, check_size, current};
 use crate::expr::{BinOp, Cmp, Comparison, Expr, ExprError, Predicate, Var};
 use crate::layout::{Axis, DigitTargets, Layout, Proof, Symbol, Verdict};
+use crate::monomial::Atom;
 use crate::physical::{self, Placement, groups};
-use crate::poly::{Atom, Poly};
+use crate::poly::Poly;
 use crate::proof::check::{self, Certificate, CheckError, Targets};
 use crate::proof::{Claim, Parallel, Proven, Refusal, prove};
+use crate::remember::Remembering;
 use crate::simplify::Facts;
 
 /// Why a layout is refused.
@@ -128,6 +130,7 @@ impl Builder {
         let bijective = facts.proves_eq(&logical_elements, &physical_elements)?;
         let verdict = if bijective { Verdict::Bijective } else { Verdict::Padded };
         let physical_facts = physical_facts(&self.symbols, &placement.shape)?;
+        let physical_facts = Remembering::new(&physical_facts);
         let readers = self.readers(placement, &groups)?;
         let (mut inverse, mut valid) = (None, None);
         if let Some(told) = &proven.inverse {
@@ -229,7 +232,7 @@ impl Builder {
         inverse: &[Expr],
         claimed: &Claimed,
         readers: &Readers,
-        facts: &Facts,
+        facts: &Remembering<'_>,
     ) -> Result<Predicate, ExprError> {
         let mut all = readers.conditions.clone();
         for (index, axis) in inverse.iter().zip(&self.logical) {
@@ -296,23 +299,23 @@ fn reduce(
     left: &Expr,
     op: Cmp,
     right: &Expr,
-    facts: &Facts,
+    remembering: &Remembering<'_>,
 ) -> Result<Option<Comparison>, ExprError> {
-    let difference = facts.simplify(&Expr::binary(BinOp::Sub, left, right)?)?;
-    let zero = Expr::constant(0);
-    let always = match op {
-        Cmp::Eq => difference.as_const() == Some(0),
-        Cmp::Lt => facts.proves_ge(&Expr::constant(-1), &difference)?,
-        Cmp::Ge => facts.proves_ge(&difference, &zero)?,
-    };
-    if always {
+    let facts = remembering.facts();
+    let form = remembering.normalize(&Expr::binary(BinOp::Sub, left, right)?)?;
+    if always(&form, op, facts)? {
         return Ok(None);
     }
+    let difference = facts.render(&form)?;
     if op == Cmp::Eq {
-        return Ok(Some(equation(difference, left, right, facts)?));
+        return Ok(Some(equation(difference, left, right, remembering)?));
+    }
+    // As it is written it may tell more.
+    if always(&facts.normalize(&difference)?, op, facts)? {
+        return Ok(None);
     }
     // The constant belongs on the right: `p0 >= 5`, not `p0 - 5 >= 0`.
-    let (mut left, mut right) = (facts.normalize(left)?, facts.normalize(right)?);
+    let (mut left, mut right) = (remembering.normalize(left)?, remembering.normalize(right)?);
     loop {
         let constant = Poly::constant(left.constant_term());
         (left, right) = (left.sub(&constant)?, right.sub(&constant)?);
@@ -320,7 +323,7 @@ fn reduce(
         match left.as_atom().cloned() {
             Some(Atom::Op(BinOp::FloorDiv, x, k)) if k.as_constant().is_some() => {
                 right = right.mul(&k)?;
-                left = x;
+                left = Poly::clone(&x);
             }
             _ => break,
         }
@@ -328,12 +331,21 @@ fn reduce(
     Ok(Some(Comparison { left: facts.render(&left)?, op, right: facts.render(&right)? }))
 }
 
+/// Whether a difference compares with 0 on every slot.
+fn always(difference: &Poly, op: Cmp, facts: &Facts) -> Result<bool, ExprError> {
+    match op {
+        Cmp::Eq => Ok(difference.is_zero()),
+        Cmp::Lt => facts.at_least_zero(&difference.plus(1)?.scale(-1)?),
+        Cmp::Ge => facts.at_least_zero(difference),
+    }
+}
+
 /// `left == right`, as `x % k == 0` when their difference is a lone remainder.
 fn equation(
     difference: Expr,
     left: &Expr,
     right: &Expr,
-    facts: &Facts,
+    facts: &Remembering<'_>,
 ) -> Result<Comparison, ExprError> {
     use crate::expr::Node;
     let positive = match difference.node() {

@@ -176,22 +176,21 @@ impl Builder {
         if map.items.len() > MAX_AXES {
             return Err(StepError::TooManyAxes(map.items.len()).into());
         }
-        let mut next = self.clone();
-        next.storage = Vec::new();
-        next.composed = Vec::new();
-        next.map = Vec::new();
+        let (mut storage, mut composed, mut simple) = (Vec::new(), Vec::new(), Vec::new());
+        let mut explained = self.explained;
         for (k, item) in map.items.iter().enumerate() {
-            let composed = item.index.substitute(&|var| current(var, &self.composed))?;
-            let simple = item.index.substitute(&|var| current(var, &self.map))?;
-            let simple = self.facts.simplify(&simple)?;
-            let extent = self.extent(k, item, &simple, &mut next.explained)?;
-            next.storage.push(Axis { name: item.name.clone(), extent });
-            next.composed.push(composed);
-            next.map.push(simple);
+            composed.push(item.index.substitute(&|var| current(var, &self.composed))?);
+            let index = item.index.substitute(&|var| current(var, &self.map))?;
+            let index = self.facts.simplify(&index)?;
+            let extent = self.extent(k, item, &index, &mut explained)?;
+            storage.push(Axis { name: item.name.clone(), extent });
+            simple.push(index);
         }
-        next.separate(&map.separators)?;
-        check_size(next.storage.iter().map(|a| &a.extent), next.demands.element_bits, &next.facts)?;
-        *self = next;
+        separates(&map.separators, storage.len())?;
+        check_size(storage.iter().map(|a| &a.extent), self.demands.element_bits, &self.facts)?;
+        (self.storage, self.composed, self.map) = (storage, composed, simple);
+        self.separators.clone_from(&map.separators);
+        self.explained = explained;
         Ok(())
     }
 
@@ -313,11 +312,7 @@ impl Builder {
         if !self.separators.is_empty() {
             return Err(BuildError::AfterSeparators);
         }
-        let ascending = after.windows(2).all(|pair| pair.first() < pair.last());
-        let inside = after.last().is_some_and(|last| last + 1 < self.storage.len());
-        if !ascending || !inside {
-            return Err(BuildError::EmptyGroup);
-        }
+        separates(after, self.storage.len())?;
         self.separators = after.to_vec();
         Ok(())
     }
@@ -369,6 +364,13 @@ fn current(var: Var, map: &[Expr]) -> Option<Expr> {
         Var::Storage(k) => map.get(usize::try_from(k).ok()?).cloned(),
         _ => None,
     }
+}
+
+/// Whether separators after these axes leave no group of `rank` axes empty.
+fn separates(after: &[usize], rank: usize) -> Result<(), BuildError> {
+    let ascending = after.windows(2).all(|pair| pair.first() < pair.last());
+    let inside = after.last().is_none_or(|last| last + 1 < rank);
+    if ascending && inside { Ok(()) } else { Err(BuildError::EmptyGroup) }
 }
 
 fn at_least_zero(extent: &Expr, facts: &Facts) -> Result<Expr, ExprError> {

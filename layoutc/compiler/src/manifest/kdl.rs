@@ -1,6 +1,6 @@
 //! One node of KDL 2, without its block, by the `kdl` crate. The crate gets one node at a time, free of comments and
 //! `/-`, because it recurses without bound, and takes exponential time, on what nests: [`super::blocks`] does that.
-//! It resolves strings and numbers; the places come from the tokens.
+//! It resolves strings and numbers, where [`super::plain`] cannot; the places come from the tokens.
 
 use std::ops::Range;
 
@@ -8,6 +8,7 @@ use kdl::{KdlDocument, KdlError, KdlValue};
 
 use super::fault::Faults;
 use super::lex::{Kind, Token};
+use super::plain::{self, Said};
 use super::spelling;
 use super::tree::{Entry, Key, Node, Value};
 use crate::codes::Code;
@@ -23,10 +24,9 @@ pub(super) fn node(text: &str, head: &[Token], parent: &str, faults: &mut Faults
     }
     let whole = node.head.clone();
     node.args.clear();
-    match KdlDocument::parse_v2(&alone(text, head, &whole)) {
-        Ok(document) => {
-            let parsed = document.nodes().first().map(kdl::KdlNode::entries).unwrap_or_default();
-            if document.nodes().len() != 1 || fill(text, &mut node, head, parsed).is_none() {
+    match plain::read(text, head).map_or_else(|| read(text, head), |said| Ok(Some(said))) {
+        Ok(said) => {
+            if said.and_then(|said| fill(text, &mut node, head, said)).is_none() {
                 faults.error(Code::KdlSyntax, "this is not one node of KDL 2", whole, "");
                 node.broken = true;
             }
@@ -67,32 +67,40 @@ fn outline(text: &str, head: &[Token]) -> Node {
     }
 }
 
+/// What the crate reads a node as; `None` if it reads anything but one node.
+pub(super) fn read(text: &str, head: &[Token]) -> Result<Option<Said>, KdlError> {
+    let document = KdlDocument::parse_v2(&alone(text, head))?;
+    let [node] = document.nodes() else { return Ok(None) };
+    let key = |entry: &kdl::KdlEntry| entry.name().map(|name| name.value().to_owned());
+    Ok(Some(node.entries().iter().map(|entry| (key(entry), value(entry.value()))).collect()))
+}
+
 /// The source of the node with blanks for all that is not a token of it, so that bytes keep their distance.
-fn alone(text: &str, head: &[Token], whole: &Range<usize>) -> String {
-    let mut source = String::with_capacity(whole.len());
+fn alone(text: &str, head: &[Token]) -> String {
+    let start = head.first().map_or(0, |token| token.span.start);
+    let mut source = String::new();
     for token in head {
-        let gap = token.span.start.saturating_sub(whole.start).saturating_sub(source.len());
+        let gap = token.span.start.saturating_sub(start).saturating_sub(source.len());
         source.extend(std::iter::repeat_n(' ', gap));
         source.push_str(text.get(token.span.clone()).unwrap_or_default());
     }
     source
 }
 
-/// Pairs the tokens with the values that `kdl` read. `None` if they do not match.
-fn fill(text: &str, node: &mut Node, head: &[Token], parsed: &[kdl::KdlEntry]) -> Option<()> {
+/// Pairs the tokens with the values that they were read as. `None` if they do not match.
+fn fill(text: &str, node: &mut Node, head: &[Token], said: Said) -> Option<()> {
     let mut tokens = head.get(1..)?.iter().peekable();
-    let mut parsed = parsed.iter();
+    let mut said = said.into_iter();
     while let Some(token) = tokens.next() {
-        let read = parsed.next()?;
-        let value = value(read.value());
+        let (name, value) = said.next()?;
         if tokens.next_if(|next| next.kind == Kind::Equals).is_some() {
-            let key = Key { value: read.name()?.value().to_owned(), span: token.span.clone() };
+            let key = Key { value: name?, span: token.span.clone() };
             node.props.push((key, entry(text, tokens.next()?, value)));
         } else {
             node.args.push(entry(text, token, value));
         }
     }
-    parsed.next().is_none().then_some(())
+    said.next().is_none().then_some(())
 }
 
 fn value(value: &KdlValue) -> Value {

@@ -4,6 +4,7 @@ mod blocks;
 mod fault;
 mod kdl;
 mod lex;
+mod plain;
 mod read;
 mod spelling;
 pub mod syntax;

@@ -18,8 +18,10 @@ use crate::physical::groups;
 
 mod points;
 mod sums;
+mod terms;
 
-use sums::{Domain, Sum};
+use sums::Domain;
+use terms::Sum;
 
 /// What a layout was made from, next to what it claims.
 #[derive(Debug, Clone, Copy)]
@@ -303,22 +305,31 @@ fn count_valid(layout: &Layout) -> Result<(), CheckError> {
     if slots > COUNTED_SLOTS || layout.inverse.is_none() {
         return Ok(());
     }
+    let held = match &layout.valid {
+        Some(valid) => held_slots(valid, &shape, slots)?,
+        None => slots,
+    };
+    if held == elements { Ok(()) } else { Err(CheckError::Predicate(usize::MAX)) }
+}
+
+/// On how many slots of a shape a predicate is true.
+fn held_slots(valid: &Predicate, shape: &[i128], slots: i128) -> Result<i128, ExprError> {
     let mut held = 0_i128;
-    for slot in 0..slots {
-        let mut rest = slot;
-        let mut index = alloc::vec![0; shape.len()];
-        for (value, extent) in index.iter_mut().zip(&shape).rev() {
-            *value = rest % extent;
-            rest /= extent;
-        }
+    let mut index = alloc::vec![0_i128; shape.len()];
+    for _ in 0..slots {
         let at = |var: Var| match var {
             Var::Physical(k) => index.get(usize::try_from(k).ok()?).copied(),
             _ => None,
         };
-        held += i128::from(match &layout.valid {
-            Some(valid) => valid.evaluate(&at)?,
-            None => true,
-        });
+        held += i128::from(valid.evaluate(&at)?);
+        // The next slot: the last axis first, carried over at its extent.
+        for (value, extent) in index.iter_mut().zip(shape).rev() {
+            *value += 1;
+            if *value < *extent {
+                break;
+            }
+            *value = 0;
+        }
     }
-    if held == elements { Ok(()) } else { Err(CheckError::Predicate(usize::MAX)) }
+    Ok(held)
 }

@@ -4,7 +4,7 @@
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-use super::sums::Sum;
+use super::terms::Sum;
 use super::{Certificate, CheckError, Targets};
 use crate::expr::{BinOp, Expr, ExprError, Node, Var};
 use crate::layout::Layout;

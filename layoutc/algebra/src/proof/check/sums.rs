@@ -1,167 +1,36 @@
-//! The checker's own arithmetic: sums of products of digits and symbols.
+//! What the checker knows of digits and symbols, and the sums that expressions are on them.
 //!
 //! A digit counts from 0 below its extent, all combinations occur. `//` and `%` are carried out only where the terms
 //! that the divisor does not divide provably stay within one block of it; anything else is refused.
 
-use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
 use super::CheckError;
+use super::terms::{Factor, Factors, Sum};
 use crate::digits::Digits;
 use crate::expr::{BinOp, Expr, ExprError, Node, Var};
 use crate::layout::{Axis, Symbol};
-
-/// A factor of a term: a digit, a symbol divided by its multiple, or a quotient of symbols.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Factor {
-    Digit(usize),
-    Unit(u32),
-    Quotient(Sum, i128),
-}
 
 /// Steps of one division by a sum of several terms.
 const MAX_DIVISIONS: usize = 256;
 /// How often the quotients of a sum are weakened to what they divide.
 const MAX_RELAXATIONS: usize = 4;
 
-impl Factor {
-    /// How many quotients are nested in one another.
-    fn depth(&self) -> usize {
-        match self {
-            Self::Digit(_) | Self::Unit(_) => 0,
-            Self::Quotient(x, _) => 1 + x.0.keys().flatten().map(Self::depth).max().unwrap_or(0),
-        }
-    }
-}
-
-/// A sum of products with integer coefficients that are not 0.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub(super) struct Sum(BTreeMap<Vec<Factor>, i128>);
-
-impl Sum {
-    pub(super) fn constant(value: i128) -> Self {
-        Self::single(Vec::new(), value)
-    }
-
-    fn single(factors: Vec<Factor>, coefficient: i128) -> Self {
-        let mut sum = BTreeMap::new();
-        if coefficient != 0 {
-            sum.insert(factors, coefficient);
-        }
-        Self(sum)
-    }
-
-    pub(super) fn is_zero(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    fn as_constant(&self) -> Option<i128> {
-        match self.0.len() {
-            0 => Some(0),
-            1 => self.0.get(&Vec::new()).copied(),
-            _ => None,
-        }
-    }
-
-    pub(super) fn is_constant_at_least_zero(&self) -> bool {
-        self.as_constant().is_some_and(|value| value >= 0)
-    }
-
-    /// The term of the most factors.
-    fn lead(&self) -> Option<(&Vec<Factor>, &i128)> {
-        self.0.iter().max_by_key(|(factors, _)| (factors.len(), *factors))
-    }
-
-    /// The factor with which the sum holds every term of `number` but its constant.
-    fn factor_of(&self, number: &Sum) -> Option<i128> {
-        let mut factor = None;
-        for (factors, coefficient) in number.0.iter().filter(|(factors, _)| !factors.is_empty()) {
-            let held = self.0.get(factors)?;
-            let own = held
-                .checked_div(*coefficient)
-                .filter(|f| f.checked_mul(*coefficient) == Some(*held))?;
-            if factor.is_some_and(|factor| factor != own) {
-                return None;
-            }
-            factor = Some(own);
-        }
-        factor
-    }
-
-    fn holds_digits(&self) -> bool {
-        self.0.keys().flatten().any(|factor| match factor {
-            Factor::Digit(_) => true,
-            Factor::Unit(_) => false,
-            Factor::Quotient(x, _) => x.holds_digits(),
-        })
-    }
-
-    fn put(&mut self, factors: Vec<Factor>, coefficient: i128) -> Result<(), ExprError> {
-        let held = self.0.remove(&factors).unwrap_or(0);
-        let total = held.checked_add(coefficient).ok_or(ExprError::Overflow)?;
-        if total != 0 {
-            self.0.insert(factors, total);
-        }
-        if self.0.len() > 4096 { Err(ExprError::TooLarge) } else { Ok(()) }
-    }
-
-    pub(super) fn plus(&self, other: &Sum) -> Result<Self, ExprError> {
-        let mut out = self.clone();
-        for (factors, coefficient) in &other.0 {
-            out.put(factors.clone(), *coefficient)?;
-        }
-        Ok(out)
-    }
-
-    pub(super) fn minus(&self, other: &Sum) -> Result<Self, ExprError> {
-        self.plus(&other.times(&Sum::constant(-1))?)
-    }
-
-    pub(super) fn times(&self, other: &Sum) -> Result<Self, ExprError> {
-        let mut out = Sum::default();
-        for (a, x) in &self.0 {
-            for (b, y) in &other.0 {
-                let mut factors = a.clone();
-                factors.extend(b.iter().cloned());
-                factors.sort();
-                out.put(factors, x.checked_mul(*y).ok_or(ExprError::Overflow)?)?;
-            }
-        }
-        Ok(out)
-    }
-}
-
-/// `(quotient, rest)` with `a = by*k * quotient + rest`: the quotient takes every term that the divisor divides.
-fn split(a: &Sum, by: &[Factor], k: i128) -> Result<(Sum, Sum), ExprError> {
-    let (mut quotient, mut rest) = (Sum::default(), Sum::default());
-    for (factors, coefficient) in &a.0 {
-        if by.is_empty() && factors.is_empty() {
-            quotient.put(Vec::new(), coefficient.div_euclid(k))?;
-            rest.put(Vec::new(), coefficient.rem_euclid(k))?;
-            continue;
-        }
-        let mut left = factors.clone();
-        let divides =
-            by.iter().all(|f| left.iter().position(|g| f == g).map(|at| left.remove(at)).is_some());
-        if divides && coefficient % k == 0 {
-            quotient.put(left, coefficient / k)?;
-        } else {
-            rest.put(factors.clone(), *coefficient)?;
-        }
-    }
-    Ok((quotient, rest))
-}
-
 /// `(scale, relaxed)` with `scale * sum >= relaxed`: every lone quotient weakened to what it divides, as
 /// `k * (a // k)` lies in `a - k + 1 ..= a`. `None` when there is no quotient.
 fn relax(sum: &Sum) -> Result<Option<(i128, Sum)>, ExprError> {
     // The most nested first: what it leaves may cancel against the others.
-    let deepest = sum.0.keys().filter(|f| f.len() == 1).flatten().map(Factor::depth).max();
+    let alone = sum.terms().filter(|(factors, _)| factors.len() == 1);
+    let deepest = alone.flat_map(|(factors, _)| factors.iter()).map(Factor::depth).max();
+    if deepest.is_none_or(|depth| depth == 0) {
+        return Ok(None);
+    }
     let chosen = |factors: &[Factor]| matches!(factors, [factor] if factor.depth() > 0 && Some(factor.depth()) == deepest);
     let mut scale = 1_i128;
-    for factors in sum.0.keys().filter(|factors| chosen(factors)) {
-        if let [Factor::Quotient(_, k)] = factors.as_slice() {
+    for (factors, _) in sum.terms().filter(|(factors, _)| chosen(factors)) {
+        if let [Factor::Quotient(_, k)] = &**factors {
             scale = (scale / gcd(scale, *k)).checked_mul(*k).ok_or(ExprError::Overflow)?;
         }
     }
@@ -169,15 +38,15 @@ fn relax(sum: &Sum) -> Result<Option<(i128, Sum)>, ExprError> {
         return Ok(None);
     }
     let mut relaxed = Sum::default();
-    for (factors, coefficient) in &sum.0 {
+    for (factors, coefficient) in sum.terms() {
         let coefficient = coefficient.checked_mul(scale).ok_or(ExprError::Overflow)?;
-        match factors.as_slice() {
+        match &**factors {
             [Factor::Quotient(a, k)] if chosen(factors) => {
                 let slack = if coefficient > 0 { k - 1 } else { 0 };
                 let bound = a.minus(&Sum::constant(slack))?;
                 relaxed = relaxed.plus(&bound.times(&Sum::constant(coefficient / k))?)?;
             }
-            _ => relaxed.put(factors.clone(), coefficient)?,
+            _ => relaxed.put(factors, coefficient)?,
         }
     }
     Ok(Some((scale, relaxed)))
@@ -192,12 +61,9 @@ fn divide(a: &Sum, b: &Sum) -> Result<(Sum, Sum), ExprError> {
     let (by, k) = b.lead().ok_or(ExprError::Divisor)?;
     let (mut quotient, mut rest) = (Sum::default(), a.clone());
     for _ in 0..MAX_DIVISIONS {
-        let found = rest.0.iter().find_map(|(factors, coefficient)| {
-            let mut left = factors.clone();
-            let divides = by
-                .iter()
-                .all(|f| left.iter().position(|g| f == g).map(|at| left.remove(at)).is_some());
-            (divides && coefficient % k == 0).then(|| Sum::single(left, coefficient / k))
+        let found = rest.terms().find_map(|(factors, coefficient)| {
+            let left = factors.divided_by(by).filter(|_| coefficient % k == 0)?;
+            Some(Sum::single(left, coefficient / k))
         });
         let Some(term) = found else { return Ok((quotient, rest)) };
         rest = rest.minus(&term.times(b)?)?;
@@ -209,7 +75,8 @@ fn divide(a: &Sum, b: &Sum) -> Result<(Sum, Sum), ExprError> {
 /// What the digits and symbols are.
 pub(super) struct Domain<'a> {
     symbols: &'a [Symbol],
-    digits: RefCell<Known>,
+    /// More are made when one must be cut up.
+    digits: RefCell<Vec<Digit>>,
     /// Each axis as a sum of digits.
     axes: Vec<Sum>,
     /// Greatest index of each axis.
@@ -218,20 +85,12 @@ pub(super) struct Domain<'a> {
     fused: Vec<(Sum, Sum)>,
 }
 
-/// What is known of the digits; more are made when one must be cut up.
-#[derive(Default)]
-struct Known {
-    /// Greatest value of each digit, a sum over symbols.
-    greatest: Vec<Sum>,
+/// What is known of a digit.
+struct Digit {
+    /// Greatest value, a sum over symbols.
+    greatest: Sum,
     /// What a digit is made of that stands for more: a storage index, a digit that is cut up.
-    made_of: BTreeMap<usize, Sum>,
-}
-
-impl Known {
-    fn add(&mut self, greatest: Sum) -> usize {
-        self.greatest.push(greatest);
-        self.greatest.len() - 1
-    }
+    made_of: Option<Sum>,
 }
 
 impl<'a> Domain<'a> {
@@ -254,7 +113,7 @@ impl<'a> Domain<'a> {
         let mut domain = Self::of_symbols(symbols);
         for digit in &digits.digits {
             let extent = domain.sum(&digit.extent, &|_| None)?;
-            let _ = domain.digits.borrow_mut().add(extent.minus(&Sum::constant(1))?);
+            domain.add_digit(extent.minus(&Sum::constant(1))?, None);
         }
         for axis in logical {
             domain.last.push(domain.sum(&axis.extent, &|_| None)?.minus(&Sum::constant(1))?);
@@ -288,8 +147,7 @@ impl<'a> Domain<'a> {
             }
             let greatest = self.greatest(*digit)?;
             if greatest.as_constant() != Some(0) {
-                number =
-                    number.plus(&Sum::single(alloc::vec![Factor::Digit(*digit)], part.weight))?;
+                number = number.plus(&Sum::factor(Factor::Digit(*digit), part.weight))?;
             }
             reach = weight.times(&greatest.plus(&Sum::constant(1))?)?;
         }
@@ -299,11 +157,7 @@ impl<'a> Domain<'a> {
             let covers = self.at_least_zero(&reach.minus(&greatest)?.minus(&Sum::constant(1))?)?;
             let later = chain.digits.iter().all(|digit| *digit > whole);
             let plain = chain.sign == 1 && chain.constant == 0 && chain.axes.is_empty();
-            if !covers
-                || !later
-                || !plain
-                || self.digits.borrow_mut().made_of.insert(whole, number).is_some()
-            {
+            if !covers || !later || !plain || !self.spell_digit(whole, number) {
                 return Err(bad);
             }
             return Ok(());
@@ -358,34 +212,54 @@ impl<'a> Domain<'a> {
     ) -> Result<Vec<Sum>, ExprError> {
         let mut stand_ins = Vec::new();
         for (index, extent) in indices.iter().zip(extents) {
-            let mut digits = self.digits.borrow_mut();
-            let digit = digits.add(extent.minus(&Sum::constant(1))?);
-            digits.made_of.insert(digit, index.clone());
-            stand_ins.push(Sum::single(alloc::vec![Factor::Digit(digit)], 1));
+            let digit = self.add_digit(extent.minus(&Sum::constant(1))?, Some(index.clone()));
+            stand_ins.push(Sum::factor(Factor::Digit(digit), 1));
         }
         Ok(stand_ins)
     }
 
+    fn add_digit(&self, greatest: Sum, made_of: Option<Sum>) -> usize {
+        let mut digits = self.digits.borrow_mut();
+        digits.push(Digit { greatest, made_of });
+        digits.len() - 1
+    }
+
+    /// Says what a digit is made of; false when that was said before, or there is no such digit.
+    fn spell_digit(&self, digit: usize, made_of: Sum) -> bool {
+        let mut digits = self.digits.borrow_mut();
+        let Some(digit) = digits.get_mut(digit) else { return false };
+        digit.made_of.replace(made_of).is_none()
+    }
+
     fn greatest(&self, digit: usize) -> Result<Sum, ExprError> {
-        self.digits.borrow().greatest.get(digit).cloned().ok_or(ExprError::Unbound)
+        let digits = self.digits.borrow();
+        digits.get(digit).map(|digit| digit.greatest.clone()).ok_or(ExprError::Unbound)
+    }
+
+    /// Whether a factor stands for more than itself.
+    fn stands_for_more(&self, factor: &Factor) -> bool {
+        match factor {
+            Factor::Digit(d) => self.digits.borrow().get(*d).is_some_and(|d| d.made_of.is_some()),
+            Factor::Unit(_) | Factor::Quotient(..) => false,
+        }
     }
 
     /// What a factor stands for, if for more than itself.
     fn spelled(&self, factor: &Factor) -> Option<Sum> {
         match factor {
-            Factor::Digit(d) => self.digits.borrow().made_of.get(d).cloned(),
+            Factor::Digit(d) => self.digits.borrow().get(*d)?.made_of.clone(),
             Factor::Unit(_) | Factor::Quotient(..) => None,
         }
     }
 
     /// A product with its first factor that stands for more spelled out.
-    fn spell(&self, factors: &[Factor], coefficient: i128) -> Result<Option<Sum>, ExprError> {
-        let Some(at) = factors.iter().position(|f| self.spelled(f).is_some()) else {
+    fn spell(&self, factors: &Factors, coefficient: i128) -> Result<Option<Sum>, ExprError> {
+        let Some(at) = factors.iter().position(|f| self.stands_for_more(f)) else {
             return Ok(None);
         };
         let mut term = Sum::constant(coefficient);
         for (k, factor) in factors.iter().enumerate() {
-            let whole = || Sum::single(alloc::vec![factor.clone()], 1);
+            let whole = || Sum::factor(factor.clone(), 1);
             let part = if k == at { self.spelled(factor).unwrap_or_else(whole) } else { whole() };
             term = term.times(&part)?;
         }
@@ -396,10 +270,10 @@ impl<'a> Domain<'a> {
     fn expand(&self, sum: &Sum) -> Result<Sum, ExprError> {
         let mut out = sum.clone();
         loop {
-            let found =
-                out.0.iter().find(|(factors, _)| factors.iter().any(|f| self.spelled(f).is_some()));
+            let more = |factors: &Factors| factors.iter().any(|f| self.stands_for_more(f));
+            let found = out.terms().find(|(factors, _)| more(factors));
+            let found = found.map(|(factors, coefficient)| (factors.clone(), coefficient));
             let Some((factors, coefficient)) = found else { return Ok(out) };
-            let (factors, coefficient) = (factors.clone(), *coefficient);
             let Some(term) = self.spell(&factors, coefficient)? else { return Ok(out) };
             out = out.minus(&Sum::single(factors, coefficient))?.plus(&term)?;
         }
@@ -430,7 +304,7 @@ impl<'a> Domain<'a> {
             let fits = self.at_least_zero(&Sum::constant(m - 1).minus(last)?)?;
             if let (true, Ok(inner)) = (fits, self.sum(inner, back)) {
                 let difference = self.expand(&inner.minus(own)?)?;
-                if difference.0.values().all(|coefficient| coefficient % m == 0) {
+                if difference.terms().all(|(_, coefficient)| coefficient % m == 0) {
                     return Ok(true);
                 }
             }
@@ -451,7 +325,7 @@ impl<'a> Domain<'a> {
                     .ok()
                     .and_then(|k| self.symbols.get(k))
                     .ok_or(ExprError::Unbound)?;
-                Ok(Sum::single(alloc::vec![Factor::Unit(*k)], symbol.multiple))
+                Ok(Sum::factor(Factor::Unit(*k), symbol.multiple))
             }
             Node::Var(var) => value(*var).ok_or(ExprError::Unbound),
             Node::Neg(a) => self.sum(a, value)?.times(&Sum::constant(-1)),
@@ -510,19 +384,19 @@ impl<'a> Domain<'a> {
     /// first; what stays together then becomes a quotient of its own.
     fn parts(&self, a: &Sum, b: &Sum) -> Result<(Sum, Sum), ExprError> {
         let (by, k) = b.lead().ok_or(ExprError::Divisor)?;
-        if *k < 1 || b.holds_digits() || !self.at_least_zero(&b.minus(&Sum::constant(1))?)? {
+        if k < 1 || b.holds_digits() || !self.at_least_zero(&b.minus(&Sum::constant(1))?)? {
             return Err(ExprError::Divisor);
         }
         let mut a = a.clone();
         loop {
-            let (quotient, rest) = if b.0.len() == 1 { split(&a, by, *k)? } else { divide(&a, b)? };
+            let (quotient, rest) = if b.len() == 1 { a.split(by, k)? } else { divide(&a, b)? };
             if let Some(parts) = self.within_a_block(&quotient, &rest, b)? {
                 return Ok(parts);
             }
-            match self.expand_one(&a, by, *k)? {
+            match self.expand_one(&a, by, k)? {
                 Some(expanded) => a = expanded,
-                None if by.is_empty() && self.cut(&rest, *k)? => {}
-                None if by.is_empty() => return self.quotient(&quotient, &rest, *k),
+                None if by.is_empty() && self.cut(&rest, k)? => {}
+                None if by.is_empty() => return self.quotient(&quotient, &rest, k),
                 None => return Err(ExprError::Unbound),
             }
         }
@@ -575,41 +449,37 @@ impl<'a> Domain<'a> {
     }
 
     /// The sum with the weightiest storage index that the divisor does not divide spelled out.
-    fn expand_one(&self, a: &Sum, by: &[Factor], k: i128) -> Result<Option<Sum>, ExprError> {
-        let heaviest =
-            a.0.iter()
-                .filter(|(factors, coefficient)| {
-                    factors.iter().any(|f| self.spelled(f).is_some())
-                        && (!by.is_empty() || *coefficient % k != 0)
-                })
-                .max_by_key(|(_, coefficient)| coefficient.unsigned_abs());
+    fn expand_one(&self, a: &Sum, by: &Factors, k: i128) -> Result<Option<Sum>, ExprError> {
+        let crossing = a.terms().filter(|(factors, coefficient)| {
+            (!by.is_empty() || coefficient % k != 0)
+                && factors.iter().any(|f| self.stands_for_more(f))
+        });
+        let heaviest = crossing.max_by_key(|(_, coefficient)| coefficient.unsigned_abs());
         let Some((factors, coefficient)) = heaviest else { return Ok(None) };
-        let Some(term) = self.spell(factors, *coefficient)? else { return Ok(None) };
-        let without = a.minus(&Sum::single(factors.clone(), *coefficient))?;
+        let Some(term) = self.spell(factors, coefficient)? else { return Ok(None) };
+        let without = a.minus(&Sum::single(factors.clone(), coefficient))?;
         Ok(Some(without.plus(&term)?))
     }
 
     /// Cuts up a digit of `rest` that reaches into the next block of `k`: `d = c * high + low`, all of whose values
     /// occur, and perhaps more. False when there is none.
     fn cut(&self, rest: &Sum, k: i128) -> Result<bool, ExprError> {
-        for (factors, weight) in &rest.0 {
-            let [factor @ Factor::Digit(digit)] = factors.as_slice() else { continue };
+        for (factors, weight) in rest.terms() {
+            let [factor @ Factor::Digit(digit)] = &**factors else { continue };
             let Some(greatest) = self.greatest(*digit)?.as_constant() else { continue };
-            if *weight < 1
+            if weight < 1
                 || k % weight != 0
                 || greatest < k / weight
-                || self.spelled(factor).is_some()
+                || self.stands_for_more(factor)
             {
                 continue;
             }
             let below = k / weight;
-            let mut digits = self.digits.borrow_mut();
-            let high = digits.add(Sum::constant(greatest / below));
-            let low = digits.add(Sum::constant(below - 1));
-            let parts = Sum::single(alloc::vec![Factor::Digit(high)], below);
-            let parts = parts.plus(&Sum::single(alloc::vec![Factor::Digit(low)], 1))?;
-            digits.made_of.insert(*digit, parts);
-            return Ok(true);
+            let high = self.add_digit(Sum::constant(greatest / below), None);
+            let low = self.add_digit(Sum::constant(below - 1), None);
+            let parts = Sum::factor(Factor::Digit(high), below);
+            let parts = parts.plus(&Sum::factor(Factor::Digit(low), 1))?;
+            return Ok(self.spell_digit(*digit, parts));
         }
         Ok(false)
     }
@@ -619,17 +489,19 @@ impl<'a> Domain<'a> {
         if !self.at_least_zero(&self.span(rest)?.0)? {
             return Err(ExprError::Unbound);
         }
-        let mut terms = rest.0.iter();
-        let part = match (terms.next(), terms.next()) {
-            (Some((factors, 1)), None) => match factors.as_slice() {
-                [Factor::Quotient(x, a)] => {
-                    Factor::Quotient(x.clone(), a.checked_mul(k).ok_or(ExprError::Overflow)?)
-                }
-                _ => Factor::Quotient(rest.clone(), k),
-            },
-            _ => Factor::Quotient(rest.clone(), k),
+        let mut terms = rest.terms();
+        let lone = match (terms.next(), terms.next()) {
+            (Some((factors, 1)), None) => &**factors,
+            _ => &[],
         };
-        let part = Sum::single(alloc::vec![part], 1);
+        let part = match lone {
+            [Factor::Quotient(x, a)] => {
+                let divisor = a.checked_mul(k).ok_or(ExprError::Overflow)?;
+                Factor::Quotient(Arc::clone(x), divisor)
+            }
+            _ => Factor::Quotient(Arc::new(rest.clone()), k),
+        };
+        let part = Sum::factor(part, 1);
         let remainder = rest.minus(&part.times(&Sum::constant(k))?)?;
         Ok((quotient.plus(&part)?, remainder))
     }
@@ -637,10 +509,10 @@ impl<'a> Domain<'a> {
     /// Least and greatest value over the digits: sums over symbols.
     fn span(&self, sum: &Sum) -> Result<(Sum, Sum), ExprError> {
         let (mut low, mut high) = (Sum::default(), Sum::default());
-        for (factors, coefficient) in &sum.0 {
-            let mut reach = Sum::constant(*coefficient);
+        for (factors, coefficient) in sum.terms() {
+            let mut reach = Sum::constant(coefficient);
             let mut digits = 0;
-            for factor in factors {
+            for factor in factors.iter() {
                 reach = match factor {
                     Factor::Digit(d) => {
                         digits += 1;
@@ -651,13 +523,13 @@ impl<'a> Domain<'a> {
                         digits += 1;
                         reach.times(&Sum::constant(self.factor_bounds(factor)?.1))?
                     }
-                    other => reach.times(&Sum::single(alloc::vec![other.clone()], 1))?,
+                    other => reach.times(&Sum::factor(other.clone(), 1))?,
                 };
             }
             if digits == 0 {
                 low = low.plus(&reach)?;
                 high = high.plus(&reach)?;
-            } else if *coefficient < 0 {
+            } else if coefficient < 0 {
                 low = low.plus(&reach)?;
             } else {
                 high = high.plus(&reach)?;
@@ -668,6 +540,9 @@ impl<'a> Domain<'a> {
 
     /// Whether a sum over symbols is at least 0 for all their values.
     fn at_least_zero(&self, sum: &Sum) -> Result<bool, ExprError> {
+        if let Some(value) = sum.as_constant() {
+            return Ok(value >= 0);
+        }
         let (mut sum, mut bound) = (sum.clone(), 0_i128);
         for _ in 0..MAX_RELAXATIONS {
             if self.least(&sum)? >= bound {
@@ -687,15 +562,15 @@ impl<'a> Domain<'a> {
 
     fn least(&self, sum: &Sum) -> Result<i128, ExprError> {
         let mut total = 0_i128;
-        for (factors, coefficient) in &sum.0 {
+        for (factors, coefficient) in sum.terms() {
             let mut bounds = (1_i128, 1_i128);
-            for factor in factors {
+            for factor in factors.iter() {
                 let (low, high) = self.factor_bounds(factor)?;
                 let product = |x: i128, y: i128| x.checked_mul(y).ok_or(ExprError::Overflow);
                 bounds = (product(bounds.0, low)?, product(bounds.1, high)?);
             }
-            let worst = if *coefficient > 0 { bounds.0 } else { bounds.1 };
-            let part = worst.checked_mul(*coefficient).ok_or(ExprError::Overflow)?;
+            let worst = if coefficient > 0 { bounds.0 } else { bounds.1 };
+            let part = worst.checked_mul(coefficient).ok_or(ExprError::Overflow)?;
             total = total.checked_add(part).ok_or(ExprError::Overflow)?;
         }
         Ok(total)
@@ -728,7 +603,6 @@ impl<'a> Domain<'a> {
 
     /// Axes and digits that are cut up, spelled out, each from 0 to a greatest value that its parts may exceed.
     fn bounded(&self) -> Result<Vec<(Sum, Sum)>, ExprError> {
-        let made_of = self.digits.borrow().made_of.clone();
         let mut bounded = Vec::new();
         for (axis, last) in self.axes.iter().zip(&self.last) {
             bounded.push((self.expand(axis)?, last.clone()));
@@ -736,8 +610,10 @@ impl<'a> Domain<'a> {
         for (number, last) in &self.fused {
             bounded.push((self.expand(number)?, last.clone()));
         }
-        for (digit, parts) in &made_of {
-            bounded.push((self.expand(parts)?, self.greatest(*digit)?));
+        for digit in self.digits.borrow().iter() {
+            if let Some(parts) = &digit.made_of {
+                bounded.push((self.expand(parts)?, digit.greatest.clone()));
+            }
         }
         Ok(bounded)
     }

@@ -3,6 +3,7 @@
 mod good;
 mod items;
 mod kdl;
+mod plain;
 mod shape;
 mod steps;
 mod sweep;

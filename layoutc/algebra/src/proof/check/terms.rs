@@ -1,0 +1,292 @@
+//! Sums of products of digits and symbols: what the checker counts with, its own and not the simplifier's.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::cmp::Ordering;
+use core::ops::Deref;
+
+use crate::expr::ExprError;
+
+/// The most terms that a sum may have.
+const MAX_TERMS: usize = 4096;
+
+/// A factor of a term: a digit, a symbol divided by its multiple, or a quotient of symbols.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Factor {
+    Digit(usize),
+    Unit(u32),
+    Quotient(Arc<Sum>, i128),
+}
+
+impl Factor {
+    /// How many quotients are nested in one another.
+    pub(super) fn depth(&self) -> usize {
+        match self {
+            Self::Digit(_) | Self::Unit(_) => 0,
+            Self::Quotient(x, _) => 1 + x.factors().map(Self::depth).max().unwrap_or(0),
+        }
+    }
+}
+
+/// The factors of a term in order: none for a constant, mostly one, which takes no memory of its own.
+#[derive(Debug, Clone)]
+pub(super) enum Factors {
+    None,
+    One(Factor),
+    Several(Arc<[Factor]>),
+}
+
+impl Factors {
+    fn new(mut factors: Vec<Factor>) -> Self {
+        if factors.len() < 2 {
+            return factors.pop().map_or(Self::None, Self::One);
+        }
+        factors.sort();
+        Self::Several(factors.into())
+    }
+
+    fn times(&self, other: &Self) -> Self {
+        match (self.is_empty(), other.is_empty()) {
+            (true, _) => other.clone(),
+            (_, true) => self.clone(),
+            _ => Self::new(self.iter().chain(other.iter()).cloned().collect()),
+        }
+    }
+
+    /// What is left without the factors `by`; `None` where one of them does not occur.
+    pub(super) fn divided_by(&self, by: &Self) -> Option<Self> {
+        if by.is_empty() {
+            return Some(self.clone());
+        }
+        let mut left = self.to_vec();
+        for factor in by.iter() {
+            let at = left.iter().position(|own| own == factor)?;
+            left.remove(at);
+        }
+        Some(Self::new(left))
+    }
+}
+
+impl Deref for Factors {
+    type Target = [Factor];
+
+    fn deref(&self) -> &[Factor] {
+        match self {
+            Self::None => &[],
+            Self::One(factor) => core::slice::from_ref(factor),
+            Self::Several(factors) => factors,
+        }
+    }
+}
+
+impl PartialEq for Factors {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Factors {}
+
+impl PartialOrd for Factors {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Factors {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (**self).cmp(&**other)
+    }
+}
+
+/// A sum of products with integer coefficients that are not 0.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Sum {
+    constant: i128,
+    /// The other terms, by their factors.
+    rest: Vec<(Factors, i128)>,
+}
+
+impl PartialOrd for Sum {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Sum {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.terms().cmp(other.terms())
+    }
+}
+
+static NO_FACTORS: Factors = Factors::None;
+
+impl Sum {
+    pub(super) fn constant(value: i128) -> Self {
+        Self { constant: value, rest: Vec::new() }
+    }
+
+    pub(super) fn factor(factor: Factor, coefficient: i128) -> Self {
+        Self::single(Factors::One(factor), coefficient)
+    }
+
+    pub(super) fn single(factors: Factors, coefficient: i128) -> Self {
+        if factors.is_empty() {
+            return Self::constant(coefficient);
+        }
+        let rest = if coefficient == 0 { Vec::new() } else { alloc::vec![(factors, coefficient)] };
+        Self { constant: 0, rest }
+    }
+
+    /// The terms by their factors, the constant first.
+    pub(super) fn terms(&self) -> impl Iterator<Item = (&Factors, i128)> {
+        let constant = (self.constant != 0).then_some((&NO_FACTORS, self.constant));
+        constant.into_iter().chain(self.rest.iter().map(|(f, coefficient)| (f, *coefficient)))
+    }
+
+    /// All factors of all terms.
+    fn factors(&self) -> impl Iterator<Item = &Factor> {
+        self.rest.iter().flat_map(|(factors, _)| factors.iter())
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.rest.len() + usize::from(self.constant != 0)
+    }
+
+    pub(super) fn is_zero(&self) -> bool {
+        self.as_constant() == Some(0)
+    }
+
+    pub(super) fn as_constant(&self) -> Option<i128> {
+        self.rest.is_empty().then_some(self.constant)
+    }
+
+    pub(super) fn is_constant_at_least_zero(&self) -> bool {
+        self.as_constant().is_some_and(|value| value >= 0)
+    }
+
+    /// The term of the most factors.
+    pub(super) fn lead(&self) -> Option<(&Factors, i128)> {
+        self.terms().max_by_key(|(factors, _)| (factors.len(), *factors))
+    }
+
+    /// The factor with which the sum holds every term of `number` but its constant.
+    pub(super) fn factor_of(&self, number: &Sum) -> Option<i128> {
+        let mut factor = None;
+        for (factors, coefficient) in &number.rest {
+            let at = self.rest.binary_search_by(|(own, _)| own.cmp(factors)).ok()?;
+            let held = self.rest.get(at)?.1;
+            let own = held
+                .checked_div(*coefficient)
+                .filter(|f| f.checked_mul(*coefficient) == Some(held))?;
+            if factor.is_some_and(|factor| factor != own) {
+                return None;
+            }
+            factor = Some(own);
+        }
+        factor
+    }
+
+    pub(super) fn holds_digits(&self) -> bool {
+        self.factors().any(|factor| match factor {
+            Factor::Digit(_) => true,
+            Factor::Unit(_) => false,
+            Factor::Quotient(x, _) => x.holds_digits(),
+        })
+    }
+
+    pub(super) fn put(&mut self, factors: &Factors, coefficient: i128) -> Result<(), ExprError> {
+        let add = |held: i128| held.checked_add(coefficient).ok_or(ExprError::Overflow);
+        if factors.is_empty() {
+            self.constant = add(self.constant)?;
+        } else {
+            match self.rest.binary_search_by(|(own, _)| own.cmp(factors)) {
+                Ok(at) => {
+                    let total = add(self.rest.get(at).map_or(0, |(_, held)| *held))?;
+                    match self.rest.get_mut(at) {
+                        Some(term) if total != 0 => term.1 = total,
+                        _ => drop(self.rest.remove(at)),
+                    }
+                }
+                Err(at) if coefficient != 0 => self.rest.insert(at, (factors.clone(), coefficient)),
+                Err(_) => {}
+            }
+        }
+        if self.len() > MAX_TERMS { Err(ExprError::TooLarge) } else { Ok(()) }
+    }
+
+    pub(super) fn plus(&self, other: &Sum) -> Result<Self, ExprError> {
+        self.with(other, 1)
+    }
+
+    pub(super) fn minus(&self, other: &Sum) -> Result<Self, ExprError> {
+        self.with(other, -1)
+    }
+
+    /// `self + sign * other`: both are in order, so is what they make together.
+    fn with(&self, other: &Sum, sign: i128) -> Result<Self, ExprError> {
+        let add = |held: i128, other: i128| {
+            let other = other.checked_mul(sign).ok_or(ExprError::Overflow)?;
+            held.checked_add(other).ok_or(ExprError::Overflow)
+        };
+        let mut rest = Vec::with_capacity(self.rest.len() + other.rest.len());
+        let mut others = other.rest.iter().peekable();
+        for (factors, held) in &self.rest {
+            while let Some((factors, coefficient)) = others.next_if(|(f, _)| f < factors) {
+                rest.push((factors.clone(), add(0, *coefficient)?));
+            }
+            let same = others.next_if(|(f, _)| f == factors);
+            let total = same.map_or(Ok(*held), |(_, coefficient)| add(*held, *coefficient))?;
+            if total != 0 {
+                rest.push((factors.clone(), total));
+            }
+        }
+        for (factors, coefficient) in others {
+            rest.push((factors.clone(), add(0, *coefficient)?));
+        }
+        let sum = Self { constant: add(self.constant, other.constant)?, rest };
+        if sum.len() > MAX_TERMS { Err(ExprError::TooLarge) } else { Ok(sum) }
+    }
+
+    pub(super) fn times(&self, other: &Sum) -> Result<Self, ExprError> {
+        if let Some(factor) = other.as_constant() {
+            return self.scaled(factor);
+        }
+        if let Some(factor) = self.as_constant() {
+            return other.scaled(factor);
+        }
+        let mut out = Sum::default();
+        for (a, x) in self.terms() {
+            for (b, y) in other.terms() {
+                out.put(&a.times(b), x.checked_mul(y).ok_or(ExprError::Overflow)?)?;
+            }
+        }
+        Ok(out)
+    }
+
+    fn scaled(&self, factor: i128) -> Result<Self, ExprError> {
+        if factor == 0 {
+            return Ok(Self::default());
+        }
+        let scaled = |c: i128| c.checked_mul(factor).ok_or(ExprError::Overflow);
+        let rest = self.rest.iter().map(|(factors, c)| Ok((factors.clone(), scaled(*c)?)));
+        Ok(Self { constant: scaled(self.constant)?, rest: rest.collect::<Result<_, _>>()? })
+    }
+
+    /// `(quotient, rest)` with `self = by*k * quotient + rest`: the quotient takes every term that the divisor divides.
+    pub(super) fn split(&self, by: &Factors, k: i128) -> Result<(Sum, Sum), ExprError> {
+        let (mut quotient, mut rest) = (Sum::default(), Sum::default());
+        for (factors, coefficient) in self.terms() {
+            if by.is_empty() && factors.is_empty() {
+                quotient.put(factors, coefficient.div_euclid(k))?;
+                rest.put(factors, coefficient.rem_euclid(k))?;
+                continue;
+            }
+            match factors.divided_by(by) {
+                Some(left) if coefficient % k == 0 => quotient.put(&left, coefficient / k)?,
+                _ => rest.put(factors, coefficient)?,
+            }
+        }
+        Ok((quotient, rest))
+    }
+}

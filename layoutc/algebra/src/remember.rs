@@ -1,0 +1,46 @@
+//! Normal forms of expressions that share their parts, each found once.
+
+use alloc::collections::BTreeMap;
+use core::cell::RefCell;
+
+use crate::expr::{BinOp, Expr, ExprError, Node};
+use crate::poly::Poly;
+use crate::simplify::Facts;
+
+/// Facts with the normal forms found by them so far.
+#[derive(Debug)]
+pub(crate) struct Remembering<'a> {
+    facts: &'a Facts,
+    /// By identity; the expression is kept, so that no other takes its place.
+    known: RefCell<BTreeMap<usize, (Expr, Poly)>>,
+}
+
+impl<'a> Remembering<'a> {
+    pub(crate) fn new(facts: &'a Facts) -> Self {
+        Self { facts, known: RefCell::default() }
+    }
+
+    pub(crate) fn facts(&self) -> &Facts {
+        self.facts
+    }
+
+    /// [`Facts::normalize`].
+    pub(crate) fn normalize(&self, expr: &Expr) -> Result<Poly, ExprError> {
+        let form = |part: &Expr| self.normalize(part);
+        // Divisions are what takes time.
+        let Node::Bin(BinOp::FloorDiv | BinOp::Mod, ..) = expr.node() else {
+            return self.facts.combine(expr, &form);
+        };
+        if let Some((_, known)) = self.known.borrow().get(&expr.identity()) {
+            return Ok(known.clone());
+        }
+        let found = self.facts.combine(expr, &form)?;
+        self.known.borrow_mut().insert(expr.identity(), (expr.clone(), found.clone()));
+        Ok(found)
+    }
+
+    /// [`Facts::simplify`].
+    pub(crate) fn simplify(&self, expr: &Expr) -> Result<Expr, ExprError> {
+        self.facts.render(&self.normalize(expr)?)
+    }
+}

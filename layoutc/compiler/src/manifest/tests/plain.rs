@@ -1,0 +1,95 @@
+//! What is read without the parser is what the parser reads.
+
+use std::sync::Arc;
+
+use super::sweep::FULL;
+use crate::manifest::fault::Faults;
+use crate::manifest::lex::{Kind, Token, lex};
+use crate::manifest::{kdl, plain};
+
+/// Whether the words of a node are read without the parser; they are then what the parser reads.
+fn is_plain(text: &str, head: &[Token]) -> bool {
+    let Some(said) = plain::read(text, head) else { return false };
+    assert_eq!(kdl::read(text, head), Ok(Some(said)), "{text:?}");
+    true
+}
+
+fn tokens(text: &str) -> Vec<Token> {
+    lex(text, &mut Faults::new(&Arc::from("a.kdl"))).unwrap()
+}
+
+const PLAIN: &[&str] = &[
+    "a",
+    "_",
+    "c_outer",
+    "axis-separators",
+    "a-",
+    "x2",
+    "E5",
+    "inf1",
+    "\"\"",
+    "\"a b\"",
+    "\"true\"",
+    "\"(n, c) -> (n, c // 4, c % 4)\"",
+    "\"1\"",
+    "\"a = {}; /- // #\"",
+    "\"'~|\"",
+];
+
+const INTEGERS: &[&str] = &["0", "7", "007", "1000000", "999999999999999999"];
+
+const OTHERS: &[&str] = &[
+    "#true",
+    "#null",
+    "#nan",
+    "-1",
+    "+1",
+    "1.5",
+    "1e3",
+    "0x1f",
+    "0b1",
+    "1_000",
+    "a.b",
+    "größe",
+    "a+b",
+    "1000000000000000000",
+    "\"\\n\"",
+    "\"ß\"",
+    "\"\t\"",
+    "#\"a\"#",
+    "a!",
+    "<",
+    "a:b",
+];
+
+#[test]
+fn plain_words_are_read_as_the_parser_reads_them() {
+    for name in PLAIN {
+        for word in PLAIN.iter().chain(INTEGERS) {
+            for text in [
+                format!("{name} {word}"),
+                format!("{name}\t{name} {name}={word} {word}  k = {word}"),
+            ] {
+                assert!(is_plain(&text, &tokens(&text)), "{text:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn other_words_are_left_to_the_parser() {
+    for word in OTHERS {
+        for text in [format!("a {word}"), format!("a k={word}")] {
+            assert!(!is_plain(&text, &tokens(&text)), "{text:?}");
+        }
+    }
+}
+
+#[test]
+fn nearly_all_nodes_are_plain() {
+    let all = tokens(FULL);
+    let ends = |token: &Token| matches!(token.kind, Kind::End | Kind::Open | Kind::Close);
+    let heads: Vec<&[Token]> = all.split(ends).filter(|head| !head.is_empty()).collect();
+    let plain = heads.iter().filter(|head| is_plain(FULL, head)).count();
+    assert!(plain * 10 > heads.len() * 8, "{plain} of {}", heads.len());
+}
