@@ -105,5 +105,6 @@ codes! {
     OutputOutside "output::outside" "an output would leave the output folder"
     OutputCollision "output::collision" "two outputs would be one file"
     OutputStale "output::stale" "an output on disk is not what would be written"
+    OutputLocked "output::locked" "the layout ABI differs from layoutc.lock"
     OutputIo "output::io" "a file could not be read or written"
 }

@@ -52,6 +52,25 @@ pub fn tensor_json(tensor: &Tensor, file: &str) -> Value {
     })
 }
 
+/// What a summary needs of that object.
+pub fn summary_json(tensor: &Tensor) -> Value {
+    let layout = &tensor.layout;
+    let text = |expr: &Expr| wording::expr(expr, layout);
+    let number = |expr: &Expr| number(expr, &text);
+    let counts = tensor.counts();
+    json!({
+        "name": tensor.name,
+        "dtype": tensor.dtype.to_string(),
+        "element_bits": tensor.dtype.element_bits(),
+        "axes": layout.logical.iter().map(|axis| json!({"extent": number(&axis.extent)})).collect::<Vec<_>>(),
+        "physical_shape": layout.physical_shape.iter().map(number).collect::<Vec<_>>(),
+        "verdict": verdict(tensor),
+        "logical_elements": number(&layout.logical_elements),
+        "padding_elements": number(&counts.padding_elements),
+        "bytes": number(&counts.bytes),
+    })
+}
+
 /// An integer as a JSON number, anything else as the expression's text.
 fn number(expr: &Expr, text: &dyn Fn(&Expr) -> String) -> Value {
     match expr.as_const().and_then(|value| i64::try_from(value).ok()) {
@@ -76,7 +95,8 @@ pub fn proof(tensor: &Tensor) -> &'static str {
     }
 }
 
-fn memory(memory: Memory) -> &'static str {
+/// The word for a memory.
+pub(crate) fn memory(memory: Memory) -> &'static str {
     match memory {
         Memory::Global => "global",
         Memory::Constant => "constant",

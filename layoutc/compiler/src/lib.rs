@@ -3,6 +3,7 @@
 //! text → syntax ([`manifest`]) → model ([`check()`]) → plan ([`plan`]) → source ([`emit()`]). Each stage takes its input by
 //! reference, returns a new value and collects all diagnostics; only this file sees all of them.
 
+pub mod abi;
 pub mod check;
 pub mod codes;
 pub mod config;

@@ -42,6 +42,11 @@ An empty line (or an empty argument) is the coordinate of a tensor of rank 0.")]
     #[command(after_help = "\
 --format cmake prints `set(LAYOUTC_OUTPUTS ...)`, with absolute paths, for `include()`.")]
     Outputs(Outputs),
+    /// Write layoutc.lock: the layout ABI that `build --locked` keeps
+    Lock {
+        /// Projects [none: the project of this folder or of a parent]
+        paths: Vec<PathBuf>,
+    },
     /// The built-in templates, and copies of them to change
     Templates {
         /// What to do with them
@@ -70,6 +75,7 @@ impl Command {
             Command::Inspect { .. } => "inspect",
             Command::Index(_) => "index",
             Command::Outputs(_) => "outputs",
+            Command::Lock { .. } => "lock",
             Command::Templates { .. } => "templates",
             Command::Explain { .. } => "explain",
             Command::Other(_) => "",
@@ -111,6 +117,9 @@ pub(crate) struct Build {
     /// Say how long each stage took
     #[arg(long)]
     pub(crate) timings: bool,
+    /// Refuse layouts that differ from layoutc.lock
+    #[arg(long)]
+    pub(crate) locked: bool,
     /// Give up if another build writes to the same folder, instead of waiting for it
     #[arg(long)]
     pub(crate) no_wait: bool,
@@ -122,8 +131,6 @@ pub(crate) struct Build {
 #[derive(Debug, clap::Args)]
 struct Later {
     #[arg(long, hide = true)]
-    locked: bool,
-    #[arg(long, hide = true)]
     depfile: Option<PathBuf>,
     #[arg(long, hide = true)]
     stamp: Option<PathBuf>,
@@ -132,9 +139,8 @@ struct Later {
 impl Build {
     /// An option that was given and is of a later release.
     pub(super) fn later(&self) -> Option<&'static str> {
-        let Later { locked, depfile, stamp } = &self.later;
-        let given =
-            [(*locked, "--locked"), (depfile.is_some(), "--depfile"), (stamp.is_some(), "--stamp")];
+        let Later { depfile, stamp } = &self.later;
+        let given = [(depfile.is_some(), "--depfile"), (stamp.is_some(), "--stamp")];
         given.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option)
     }
 }

@@ -82,7 +82,6 @@ const LATER: &[&str] = &[
     "bench",
     "fmt",
     "deps",
-    "lock",
     "completions",
     "man",
     "lsp",
@@ -99,6 +98,7 @@ const COMMANDS: &[&str] = &[
     "inspect",
     "index",
     "outputs",
+    "lock",
     "templates",
     "explain",
 ];
@@ -151,6 +151,7 @@ pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Args, Refusa
         | Command::Inspect { .. }
         | Command::Index(_)
         | Command::Outputs(_)
+        | Command::Lock { .. }
         | Command::Templates { .. }
         | Command::Explain { .. } => Ok(args),
     }

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use layoutc_compiler::codes::Code;
-use layoutc_compiler::diagnostic::{Diagnostic, Severity};
+use layoutc_compiler::diagnostic::{Diagnostic, Label, Severity};
 use layoutc_compiler::emit::Templates;
-use layoutc_compiler::host::{Host, Key, Memo};
+use layoutc_compiler::host::{Host, Key};
 use layoutc_compiler::model::Manifest;
 use layoutc_compiler::{
     Output, Work, check, check_with, emit_each, own_templates, syntax_key, umbrella,
@@ -17,7 +17,6 @@ use crate::project::files::{self, Unread};
 use crate::project::reads::Reads;
 use crate::project::seen;
 use crate::report::Report;
-use crate::report::summary::Row;
 use crate::session::localized;
 use crate::state::fact::{Checked, Emitted, Fact, Hash, Known};
 use crate::state::memo::Disk;
@@ -25,7 +24,7 @@ use crate::{confine, state};
 
 use super::Desk;
 use super::job::Job;
-use super::key;
+use super::{key, lines};
 use super::scan::{Scan, UMBRELLA, has_umbrella, template_files};
 
 /// What was made of a job.
@@ -97,7 +96,6 @@ pub(super) fn make(
             if !has_errors(&unit.diagnostics)
                 && let Some(found) = found(scan, &manifest, unit, &hashes)
             {
-                keep_rows(memo, &found.key, &manifest);
                 made.checked.insert(manifest.path.clone(), found);
             }
             made.manifests.insert(manifest.path.clone(), manifest);
@@ -133,13 +131,17 @@ fn read_texts(
         .into_iter()
         .flat_map(|severity| diagnostics.iter().filter(move |d| d.severity == severity).take(most));
     for label in shown.flat_map(|d| &d.labels) {
-        let path = label.place.file.as_ref();
-        if !known.contains(path) {
-            known.insert(path.to_owned());
-            if let Ok(text) = files::read(&job.project.root.join(path)) {
-                report.text(job.project.shown(path), text.text);
-            }
+        if known.insert(label.place.file.to_string()) {
+            read_text(job, label, report);
         }
+    }
+}
+
+/// Adds the text that a label points into.
+pub(super) fn read_text(job: &Job<'_>, label: &Label, report: &mut Report) {
+    let path = label.place.file.as_ref();
+    if let Ok(text) = files::read(&job.project.root.join(path)) {
+        report.text(job.project.shown(path), text.text);
     }
 }
 
@@ -163,29 +165,6 @@ fn found(
         uses: unit.uses.clone(),
         tensors: manifest.tensors.len() as u64,
         warnings,
-    })
-}
-
-/// The key of a manifest's lines in the summary.
-fn rows_key(checked: &Hash) -> Key {
-    Key::new("rows", checked)
-}
-
-fn keep_rows(memo: &Disk, checked: &Hash, manifest: &Manifest) {
-    let rows: Vec<Row> = manifest.tensors.iter().map(Row::new).collect();
-    if let Ok(text) = serde_json::to_vec(&rows) {
-        memo.keep(&rows_key(checked), text);
-    }
-}
-
-/// The lines of the summary for a manifest whose check holds; made again if they were lost.
-pub(super) fn rows(job: &Job<'_>, memo: &Disk, manifest: &str, checked: &Hash) -> Vec<Row> {
-    let kept = memo.recall(&rows_key(checked)).and_then(|text| serde_json::from_slice(&text).ok());
-    kept.unwrap_or_else(|| {
-        let sources = files::Files::new(&job.project.root);
-        let host = Host { memo, ..Host::new(&sources) };
-        let checked = check_with(&host, &[manifest.to_owned()], &job.project.config);
-        checked.manifests.iter().flat_map(|m| &m.tensors).map(Row::new).collect()
     })
 }
 
@@ -318,5 +297,5 @@ pub(super) fn live(job: &Job<'_>, made: &Made) -> BTreeSet<Key> {
     let known = facts.inputs.values().chain(made.inputs.iter().map(|(_, known)| known));
     let texts = known.map(|known| &known.hash);
     let checked = facts.checked.values().chain(made.checked.values());
-    texts.map(syntax_key).chain(checked.map(|checked| rows_key(&checked.key))).collect()
+    texts.map(syntax_key).chain(checked.flat_map(|checked| lines::keys(&checked.key))).collect()
 }

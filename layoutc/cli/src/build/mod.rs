@@ -6,6 +6,8 @@
 mod clock;
 mod job;
 mod key;
+mod lines;
+mod locked;
 mod make;
 mod plan;
 mod scan;
@@ -24,6 +26,7 @@ use crate::output::{Status, Strictness};
 use crate::project::reads::Reads;
 use crate::project::{self, Project, seen};
 use crate::report::summary::Row;
+use crate::session::localized;
 use crate::report::{CAP, Report};
 use crate::state::memo::Disk;
 
@@ -45,8 +48,10 @@ pub(crate) struct Built {
     pub(crate) tensors: usize,
     /// How many manifests were asked for.
     pub(crate) manifests: usize,
-    /// The tensors: all if there are few, or if all were asked for; else those that were checked.
+    /// The tensors: all if there are few, or if all were asked for; else the first of those that were checked.
     pub(crate) rows: Vec<Row>,
+    /// How many more were checked.
+    pub(crate) more: usize,
     /// What became of each output, or would, and the path that people see.
     pub(crate) outputs: Vec<(Status, String)>,
     /// How long each stage took.
@@ -58,14 +63,14 @@ pub(crate) struct Built {
 pub(crate) enum Rows {
     /// All.
     All,
-    /// All if there are few, else those that were checked.
+    /// All if there are few, else the first of those that were checked.
     Few,
     /// None.
     None,
 }
 
 /// The tensors of which all get a line, whatever was done.
-pub(crate) const FEW: usize = 32;
+const FEW: usize = 32;
 
 /// Makes `build` and `watch` work on as many threads as they were told to.
 pub(crate) fn limit_threads(args: &Build) -> Result<(), Fault> {
@@ -110,6 +115,10 @@ pub(crate) fn once(
     let shown = Desk::shown(console);
     let mut desk = Desk { clock: &mut clock, report: &mut report, reads, console, shown };
     let mut parts = prepare(&args.select, &projects, strictness, locking, &mut desk)?;
+    if args.locked && !report.has_errors() {
+        hold_to_lock(&parts, &mut report)?;
+    }
+    let lines = lines(&parts, rows);
     let is_good = !report.has_errors();
     if is_good {
         for part in &mut parts {
@@ -130,7 +139,7 @@ pub(crate) fn once(
     if is_written {
         clock.lap("write");
     }
-    Ok(built(&parts, rows, report, clock))
+    Ok(built(&parts, lines, report, clock))
 }
 
 /// The files that a build of `select` writes, and all there is to say. Nothing is written.
@@ -153,6 +162,65 @@ pub(crate) fn outputs(
     });
     let mut files: Vec<PathBuf> = files.collect();
     files.sort();
+    Ok((report, files))
+}
+
+/// Reports what differs from the lock files.
+fn hold_to_lock(parts: &[Part<'_>], report: &mut Report) -> Result<(), Fault> {
+    for Part { job, scan, memo, made, .. } in parts {
+        let tensors = lines::all_abi(job, scan, made, memo);
+        let (differences, text) = locked::differences(job.project, &tensors)?;
+        if let Some((file, text)) = text {
+            report.text(file, text);
+        }
+        for label in differences.iter().flat_map(|d| &d.labels) {
+            make::read_text(job, label, report);
+        }
+        report.add(differences.iter().map(|d| localized(d, job.project)));
+    }
+    Ok(())
+}
+
+/// A lock file that was written, or was right already.
+#[derive(Debug)]
+pub(crate) struct Locking {
+    /// The path that people see.
+    pub(crate) path: String,
+    /// How many tensors it has.
+    pub(crate) tensors: usize,
+    /// What became of it.
+    pub(crate) status: Status,
+}
+
+/// Writes the lock file of every project that `paths` name, where all is well.
+pub(crate) fn lock_files(
+    paths: &[PathBuf],
+    console: &mut Console,
+) -> Result<(Report, Vec<Locking>), Fault> {
+    let (mut clock, mut report, mut reads) = (Clock::start(), Report::default(), Reads::default());
+    let select = Select { paths: paths.to_vec(), target: Vec::new(), out: None };
+    let projects = discover(&select, &mut report, &mut reads)?;
+    if let Some(part) = projects.iter().find(|project| !project.is_whole) {
+        let root = seen(&part.root);
+        return Err(Fault::Usage(format!("a lock file is of a whole project; name `{root}`")));
+    }
+    let mut parts = Vec::new();
+    let shown = Desk::shown(console);
+    let mut desk =
+        Desk { clock: &mut clock, report: &mut report, reads: &mut reads, console, shown };
+    for project in &projects {
+        let mut part = part(&select, project, Strictness::Force, None, &mut desk)?;
+        let Part { job, scan, memo, made, .. } = &mut part;
+        *made = make::make(job, scan, memo, &mut desk)?;
+        parts.push(part);
+    }
+    let mut files = Vec::new();
+    for Part { job, scan, memo, made, .. } in parts.iter().filter(|_| !report.has_errors()) {
+        let tensors = lines::all_abi(job, scan, made, memo);
+        let path = locked::file(job.project);
+        let status = crate::output::replace(&path, &locked::text(&tensors))?;
+        files.push(Locking { path: seen(&path), tensors: tensors.len(), status });
+    }
     Ok((report, files))
 }
 
@@ -215,6 +283,29 @@ fn prepare<'a>(
     Ok(parts)
 }
 
+/// The lines of the summary.
+struct Lines {
+    rows: Vec<Row>,
+    more: usize,
+}
+
+fn lines(parts: &[Part<'_>], rows: Rows) -> Lines {
+    let of = |part: &Part<'_>| lines::tensors(&part.job, &part.scan, &part.made);
+    let is_all = rows == Rows::All || parts.iter().map(of).sum::<usize>() <= FEW;
+    let mut lines = Lines { rows: Vec::new(), more: 0 };
+    for Part { job, scan, memo, made, .. } in parts.iter().filter(|_| rows != Rows::None) {
+        if is_all {
+            lines.rows.extend(lines::all(job, scan, made, memo));
+        } else {
+            let room = FEW.saturating_sub(lines.rows.len());
+            let (first, more) = lines::checked(job, made, room);
+            lines.rows.extend(first);
+            lines.more += more;
+        }
+    }
+    lines
+}
+
 fn announce(project: &Project, console: &mut Console) {
     if console.verbose {
         let manifests = crate::report::counted(project.manifests.len(), "manifest");
@@ -265,14 +356,7 @@ fn finish(part: &mut Part<'_>, is_written: bool) -> Result<(), Fault> {
     job.record(facts)
 }
 
-fn built(parts: &[Part<'_>], rows: Rows, report: Report, clock: Clock) -> Built {
-    let tensors = parts.iter().map(tensors).sum();
-    let manifests = parts.iter().map(|part| part.job.project.manifests.len()).sum();
-    let lists_all = rows == Rows::All || rows == Rows::Few && tensors <= FEW;
-    let rows = match rows {
-        Rows::None => Vec::new(),
-        Rows::All | Rows::Few => parts.iter().flat_map(|part| part_rows(part, lists_all)).collect(),
-    };
+fn built(parts: &[Part<'_>], lines: Lines, report: Report, clock: Clock) -> Built {
     let outputs = parts.iter().flat_map(|part| {
         let folder = PathBuf::from(seen(&part.job.home.path()));
         let folder = project::paths::start(&folder).to_owned();
@@ -280,35 +364,15 @@ fn built(parts: &[Part<'_>], rows: Rows, report: Report, clock: Clock) -> Built 
             (planned.status, folder.join(path).to_string_lossy().into_owned())
         })
     });
-    let outputs = outputs.collect();
-    Built { report, tensors, manifests, rows, outputs, stages: clock.stages() }
-}
-
-/// How many good tensors the manifests of a part have.
-fn tensors(part: &Part<'_>) -> usize {
-    let count = |manifest: &String| match part.made.manifests.get(manifest) {
-        Some(manifest) => manifest.tensors.len(),
-        None => part.scan.tensors(&part.job, manifest),
-    };
-    part.job.project.manifests.keys().map(count).sum()
-}
-
-fn part_rows(part: &Part<'_>, lists_all: bool) -> Vec<Row> {
-    let mut rows = Vec::new();
-    for manifest in part.job.project.manifests.keys() {
-        match (part.made.manifests.get(manifest), part.scan.fresh.get(manifest)) {
-            (Some(manifest), _) => rows.extend(manifest.tensors.iter().map(Row::new)),
-            (None, Some(fresh)) if lists_all => {
-                rows.extend(make::rows(&part.job, &part.memo, manifest, &fresh.key));
-            }
-            (None, _) => {}
-        }
+    Built {
+        report,
+        tensors: parts.iter().map(|part| lines::tensors(&part.job, &part.scan, &part.made)).sum(),
+        manifests: parts.iter().map(|part| part.job.project.manifests.len()).sum(),
+        rows: lines.rows,
+        more: lines.more,
+        outputs: outputs.collect(),
+        stages: clock.stages(),
     }
-    let shown = |row: Row| {
-        let file = part.job.project.shown(row.file());
-        row.of(file)
-    };
-    rows.into_iter().map(shown).collect()
 }
 
 /// The outputs on disk that are not what they would be.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::args::{Build, Format};
-use crate::build::{Built, FEW, Rows, is_rehearsed, limit_threads, once};
+use crate::build::{Built, Rows, is_rehearsed, limit_threads, once};
 use crate::console::Console;
 use crate::fault::Fault;
 use crate::interrupt;
@@ -60,13 +60,11 @@ fn show(args: &Build, built: &Built, elapsed: Duration, console: &mut Console) {
             console.result(&format!("{object}\n"));
         }
         Format::Text if !console.quiet => {
-            let shown = if console.verbose { rows.len() } else { rows.len().min(FEW) };
-            console.result(&table(rows.get(..shown).unwrap_or_default()));
-            let hidden = rows.len().saturating_sub(shown);
-            if hidden > 0 {
-                console.result(&format!("… and {}\n", counted(hidden, "more tensor")));
+            console.result(&table(rows));
+            if built.more > 0 {
+                console.result(&format!("… and {}\n", counted(built.more, "more tensor")));
             }
-            if built.tensors > FEW {
+            if built.tensors > rows.len() {
                 let manifests = counted(built.manifests, "manifest");
                 console.result(&format!("{} in {manifests}\n", counted(built.tensors, "tensor")));
             }

@@ -7,6 +7,7 @@ mod explain;
 mod index;
 mod init;
 mod inspect;
+mod lock;
 mod outputs;
 mod templates;
 mod watch;
@@ -48,6 +49,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         Command::New(new) => init::new(&new.name, &mut console),
         Command::Clean(clean) => clean::run(clean, &mut console),
         Command::Outputs(outputs) => outputs::run(outputs, args.common.format, &mut console),
+        Command::Lock { paths } => lock::run(paths, &mut console),
         Command::Templates { what } => templates::run(what, &mut console),
         Command::Inspect { paths, tensor } => inspect::run(paths, tensor, &mut console),
         Command::Index(index) => index::run(index, &mut console),

@@ -29,6 +29,7 @@ use stale::Left;
 pub(crate) use folder::Home;
 pub(crate) use place::{Standing, link};
 pub(crate) use state::StateFolder;
+pub(crate) use write::replace;
 
 /// What became of an output, or would.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

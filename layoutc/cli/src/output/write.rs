@@ -21,7 +21,7 @@ use crate::state::fact::Known;
 
 use super::folder::Home;
 use super::state::StateFolder;
-use super::{New, folder_of, name_of, place};
+use super::{New, Status, folder_of, name_of, place};
 
 /// Holds temporary files, in the state folder.
 pub(super) const TEMPORARY: &str = "tmp";
@@ -256,4 +256,21 @@ pub(super) fn remove(home: &Home, path: &str) -> Result<(), Fault> {
         empty = folder_of(empty);
     }
     Ok(())
+}
+
+/// Makes `text` the content of the file at `path`, which is not a link, by a temporary file beside it.
+pub(crate) fn replace(path: &Path, text: &str) -> Result<Status, Fault> {
+    if fs::read(path).is_ok_and(|found| found == text.as_bytes()) {
+        return Ok(Status::Unchanged);
+    }
+    if path.is_symlink() {
+        return Err(Fault::Input(vec![place::link(path)]));
+    }
+    let temporary = path.parent().unwrap_or(Path::new(".")).join(beside(0));
+    let written = fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, path));
+    if written.is_err() {
+        drop(fs::remove_file(&temporary));
+    }
+    written.map_err(|error| Fault::io("write", path, &error))?;
+    Ok(Status::Written)
 }

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use layoutc_compiler::inspect::tensor_json;
+use layoutc_compiler::inspect::summary_json;
 use layoutc_compiler::model::Tensor;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ enum Padding {
 impl Row {
     /// What a build says of `tensor`.
     pub(crate) fn new(tensor: &Tensor) -> Self {
-        Self::from_json(&tensor_json(tensor, &tensor.file), &tensor.file)
+        Self::from_json(&summary_json(tensor), &tensor.file)
     }
 
     /// The same with the path of the manifest that people see.

@@ -1,0 +1,178 @@
+//! `layoutc.lock`: the layout ABI that other code relies on, one line a tensor, and what differs from it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use layoutc_compiler::abi::Abi;
+use layoutc_compiler::codes::Code;
+use layoutc_compiler::diagnostic::{Diagnostic, Place};
+
+use crate::fault::{Fault, placeless};
+use crate::project::files::{self, Unread};
+use crate::project::{Project, seen};
+
+/// The file beside `layoutc.toml`.
+const NAME: &str = "layoutc.lock";
+/// Its first lines.
+const HEADER: &str = "\
+# The layout ABI: where the elements of each tensor are, for code that shares its memory.
+# Written by `layoutc lock`; `layoutc build --locked` refuses what differs.
+";
+
+/// The lock file of a project.
+pub(crate) fn file(project: &Project) -> PathBuf {
+    project.root.join(NAME)
+}
+
+/// The text of a lock file with these tensors, each with its manifest.
+pub(crate) fn text(tensors: &[(String, Abi)]) -> String {
+    let mut lines: Vec<String> = tensors
+        .iter()
+        .map(|(manifest, abi)| format!("{} {} {}\n", quoted(manifest), abi.name, abi.text))
+        .collect();
+    lines.sort();
+    HEADER.to_owned() + &lines.concat()
+}
+
+/// A path as one word.
+fn quoted(path: &str) -> String {
+    let is_plain = |c: char| !c.is_whitespace() && !c.is_control() && !matches!(c, '"' | '\\' | '#');
+    if path.chars().all(is_plain) { path.to_owned() } else { format!("{path:?}") }
+}
+
+/// One tensor of a lock file.
+#[derive(Debug, PartialEq, Eq)]
+struct Line {
+    abi: String,
+    start: usize,
+    end: usize,
+}
+
+/// The tensors of a lock file, by manifest and name.
+type Locked = BTreeMap<(String, String), Line>;
+
+/// Reads the lock file of `project`, and finds what differs from it. Tensors of manifests that were not asked for are
+/// not looked at.
+pub(super) fn differences(
+    project: &Project,
+    tensors: &[(String, Abi)],
+) -> Result<(Vec<Diagnostic>, Option<(String, Arc<str>)>), Fault> {
+    let path = file(project);
+    let text = match files::read(&path) {
+        Ok(text) => text.text,
+        Err(Unread::Refused(layoutc_compiler::LoadError::NotFound)) => return Ok((vec![missing(&path)], None)),
+        Err(error) => {
+            let message = format!("cannot read `{}`: {}", seen(&path), error.reason());
+            return Err(Fault::Machine(Box::new(placeless(Code::OutputIo, message))));
+        }
+    };
+    let shown: Arc<str> = Arc::from(NAME);
+    let (mut locked, mut found) = (Locked::new(), Vec::new());
+    for line in parse(&text) {
+        match line {
+            Ok((name, line)) => drop(locked.insert(name, line)),
+            Err(span) => found.push(unreadable(&Place::new(&shown, span))),
+        }
+    }
+    for (manifest, abi) in tensors {
+        let name = (manifest.clone(), abi.name.clone());
+        match locked.remove(&name) {
+            Some(line) if line.abi == abi.text => {}
+            Some(line) => found.push(changed(abi, &line.abi)),
+            None => found.push(added(abi)),
+        }
+    }
+    let is_asked = |manifest: &String| project.is_whole || project.manifests.contains_key(manifest);
+    for ((manifest, name), line) in locked.iter().filter(|((manifest, _), _)| is_asked(manifest)) {
+        found.push(removed(manifest, name, &Place::new(&shown, line.start..line.end)));
+    }
+    Ok((found, Some((project.shown(NAME), text))))
+}
+
+/// The lines of a lock file; of one that cannot be read, where it is.
+fn parse(text: &str) -> Vec<Result<((String, String), Line), std::ops::Range<usize>>> {
+    let mut lines = Vec::new();
+    let mut start = 0;
+    for whole in text.split_inclusive('\n') {
+        let line = whole.trim_end();
+        let span = start..start + line.len();
+        start += whole.len();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        lines.push(parse_line(line).map_or(Err(span.clone()), |(name, abi)| {
+            Ok((name, Line { abi, start: span.start, end: span.end }))
+        }));
+    }
+    lines
+}
+
+fn parse_line(line: &str) -> Option<((String, String), String)> {
+    let (manifest, rest) = if line.starts_with('"') {
+        let mut quoted = serde_json::Deserializer::from_str(line).into_iter::<String>();
+        let manifest = quoted.next()?.ok()?;
+        (manifest, line.get(quoted.byte_offset()..)?.strip_prefix(' ')?)
+    } else {
+        let (manifest, rest) = line.split_once(' ')?;
+        (manifest.to_owned(), rest)
+    };
+    let (name, abi) = rest.split_once(' ')?;
+    Some(((manifest, name.to_owned()), abi.to_owned()))
+}
+
+fn missing(path: &Path) -> Diagnostic {
+    placeless(Code::OutputLocked, format!("there is no `{}`", seen(path)))
+        .help("write it with `layoutc lock`, and keep it with the manifests")
+}
+
+fn unreadable(place: &Place) -> Diagnostic {
+    let message = format!("a line of `{}` cannot be read", place.file);
+    Diagnostic::error(Code::OutputLocked, message, place.clone(), "")
+        .help("write the file anew with `layoutc lock`")
+}
+
+fn changed(abi: &Abi, locked: &str) -> Diagnostic {
+    let message = format!("the layout of `{}` is not the locked one", abi.name);
+    Diagnostic::error(Code::OutputLocked, message, abi.place.clone(), "")
+        .note(format!("locked: {locked}"))
+        .note(format!("now:    {}", abi.text))
+        .help("code that shares its memory must change too; accept it with `layoutc lock`")
+}
+
+fn added(abi: &Abi) -> Diagnostic {
+    let message = format!("`{}` is not in {NAME}", abi.name);
+    Diagnostic::error(Code::OutputLocked, message, abi.place.clone(), "")
+        .help("add it with `layoutc lock`")
+}
+
+fn removed(manifest: &str, name: &str, place: &Place) -> Diagnostic {
+    let message = format!("`{name}` of `{manifest}` is locked, and there is no such tensor");
+    Diagnostic::error(Code::OutputLocked, message, place.clone(), "")
+        .help("code that shares its memory must change too; accept it with `layoutc lock`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_read_as_they_were_written() {
+        let abi = Abi {
+            name: "t".to_owned(),
+            text: "f32 n=3 -> [3] strides [1] map \"n\" bytes 12 align 64 global hash 01".to_owned(),
+            place: Place::new(&Arc::from("a.kdl"), 0..1),
+        };
+        let names = ["a.kdl", "b c/\"d\\.kdl", "#e.kdl", "ü.kdl"];
+        let tensors: Vec<_> = names.iter().map(|name| ((*name).to_owned(), abi.clone())).collect();
+        let text = text(&tensors);
+        let read: Vec<_> = parse(&text).into_iter().map(|line| line.expect("good")).collect();
+        let mut paths: Vec<&str> = read.iter().map(|((path, _), _)| path.as_str()).collect();
+        paths.sort_unstable();
+        let mut expected = names;
+        expected.sort_unstable();
+        assert_eq!(paths, expected);
+        assert!(read.iter().all(|((_, name), line)| name == "t" && line.abi == abi.text));
+        assert_eq!(parse("a.kdl t\n"), [Err(0..7)]);
+    }
+}
