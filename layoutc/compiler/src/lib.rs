@@ -33,7 +33,7 @@ use config::{Config, CudaIndex, Emit, IndexType, OpenClIndex, TargetC, TargetOwn
 use diagnostic::{Diagnostic, Place};
 use emit::dialect::{C, C_INT32, CUDA, CUDA_INT64, OPENCL, OPENCL_INT64};
 use emit::language::{C_FILES, CUDA_FILES, OPENCL_FILES};
-use emit::{OwnFile, Part, Settings, Templates};
+use emit::{OwnFile, Part, Settings, Target, Templates};
 use plan::cores::Cores;
 
 /// A file to be written.
@@ -58,17 +58,18 @@ pub fn emit(
     let folder = config.project.templates_dir.clone();
     let templates = Templates { user: templates.clone(), folder };
     let common = common_folder(&config.project.sources);
-    let targets = targets(config);
+    let settings = targets(config);
+    let targets: Vec<(&Settings, Target<'_>)> =
+        settings.iter().map(|settings| (settings, Target::new(settings, &templates))).collect();
     let jobs: Vec<_> = targets
         .iter()
-        .flat_map(|settings| checked.manifests.iter().map(move |manifest| (settings, manifest)))
+        .flat_map(|target| checked.manifests.iter().map(move |manifest| (target, manifest)))
         .collect();
     let results: Vec<Result<Vec<Output>, Vec<Diagnostic>>> = jobs
         .par_iter()
-        .map(|(settings, manifest)| {
-            let manifest = manifest.for_target(&settings.target);
+        .map(|((settings, target), manifest)| {
             let stem = stem(&manifest.path, &common);
-            let files = emit::emit(&manifest, settings, &stem, &templates)?;
+            let files = target.files(&manifest.for_target(&settings.target), &stem)?;
             Ok(files
                 .into_iter()
                 .map(|f| Output { path: format!("{}/{}", settings.target, f.path), text: f.text })

@@ -67,27 +67,27 @@ pub(super) fn tensor(tensor: &Tensor, naming: &Naming<'_>) -> Result<TestUnit, P
         context.symbols.iter().map(|symbol| namer.name(&symbol.facts.name)).collect();
     let mut axes = Vec::new();
     for axis in &layout.logical {
-        let extent = lower(&axis.extent, &symbol)?;
+        let extent = lower(&axis.extent, &symbol)?.into();
         axes.push(AxisUnit { name: namer.name(&axis.name), extent });
     }
     let mut physical = Vec::new();
     for (k, extent) in layout.physical_shape.iter().enumerate() {
-        physical
-            .push(AxisUnit { name: namer.name(&format!("p{k}")), extent: lower(extent, &symbol)? });
+        let extent = lower(extent, &symbol)?.into();
+        physical.push(AxisUnit { name: namer.name(&format!("p{k}")), extent });
     }
     let names = |axes: &[AxisUnit]| axes.iter().map(|axis| axis.name.clone()).collect::<Vec<_>>();
     let elements = count(&layout.logical)?;
     let facts: Vec<&Symbol> = context.symbols.iter().map(|symbol| symbol.facts).collect();
     Ok(TestUnit {
-        plain: plain_offset(&context)?,
+        plain: plain_offset(&context)?.into(),
         cases: cases(&facts, &[&context]),
-        dense: dense_offset(&layout.logical, &names(&axes), &symbol)?,
-        slot: physical_offset(&context, &names(&physical))?,
-        elements: lower(&elements, &symbol)?,
-        slots: lower(&layout.physical_elements, &symbol)?,
-        logical_bytes: lower(&buffer_bytes(&context, &elements)?, &symbol)?,
-        physical_bytes: lower(&buffer_bytes(&context, &layout.physical_elements)?, &symbol)?,
-        fill: context.fills().then(|| fill_stmt(tensor)),
+        dense: dense_offset(&layout.logical, &names(&axes), &symbol)?.into(),
+        slot: physical_offset(&context, &names(&physical))?.into(),
+        elements: lower(&elements, &symbol)?.into(),
+        slots: lower(&layout.physical_elements, &symbol)?.into(),
+        logical_bytes: lower(&buffer_bytes(&context, &elements)?, &symbol)?.into(),
+        physical_bytes: lower(&buffer_bytes(&context, &layout.physical_elements)?, &symbol)?.into(),
+        fill: context.fills().then(|| fill_stmt(tensor).into()),
         search: layout.inverse.is_none(),
         symbols,
         axes,

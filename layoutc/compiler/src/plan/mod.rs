@@ -87,8 +87,6 @@ pub struct TensorPlan {
     pub indices: Vec<Function>,
     /// The element of a physical index.
     pub logical: Function,
-    /// The offset as the manifest defines it, storage axis by storage axis; for tests.
-    pub plain: Function,
     /// From the dense logical buffer into the layout; `None` where the tensor has no memory.
     pub pack: Option<Function>,
     /// Back.
@@ -130,7 +128,6 @@ pub fn tensor(tensor: &Tensor, naming: &Naming<'_>) -> Result<TensorPlan, PlanEr
         offset: index::offset(&context)?,
         indices: index::indices(&context)?,
         logical: inverse::logical(&context)?,
-        plain: index::plain_offset(&context)?,
         pack: moves.then(|| moves::pack(&context)).transpose()?,
         unpack: moves.then(|| moves::unpack(&context)).transpose()?,
     })
