@@ -130,12 +130,17 @@ const FUEL_PER_TENSOR: u64 = 50_000;
 /// The same for templates of the user's.
 const USER_FUEL: u64 = 1_000_000;
 
+/// About what the model of a tensor takes as text.
+const BYTES_PER_TENSOR: usize = 12 << 10;
+
 /// A target whose templates are compiled, for any number of manifests.
 #[derive(Debug)]
 pub struct Target<'a> {
     settings: &'a Settings,
     templates: &'a Templates,
     frames: Frames<'a>,
+    /// What the stamps of files tell of the templates.
+    texts: String,
 }
 
 impl<'a> Target<'a> {
@@ -143,7 +148,10 @@ impl<'a> Target<'a> {
     pub fn new(settings: &'a Settings, templates: &'a Templates) -> Self {
         let name = settings.language.name;
         let dialects = Dialects::of(name, settings.dialect.index);
-        Self { settings, templates, frames: Frames::new(templates, name, dialects) }
+        let built_in = render::BUILT_IN.iter().filter_map(|(name, _)| templates.get(name));
+        let user = templates.user.iter().flat_map(|(name, text)| [name.as_str(), text]);
+        let texts = built_in.chain(user).collect();
+        Self { settings, templates, frames: Frames::new(templates, name, dialects), texts }
     }
 
     /// The files of one manifest. `out_stem` is their path without extension, with `/`: `layers/a` gives `layers/a.h`,
@@ -157,12 +165,12 @@ impl<'a> Target<'a> {
         manifest: &Manifest,
         out_stem: &str,
     ) -> Result<Vec<Output>, Vec<Diagnostic>> {
-        let Self { settings, templates, frames } = self;
+        let Self { settings, templates, frames, texts } = self;
         if let Some(fault) = settings.own.as_ref().and_then(|own| missing(own, templates)) {
             return Err(vec![fault]);
         }
         let mut unit = unit::build(manifest, settings, out_stem)?;
-        unit.stamp = stamp(&unit, templates);
+        unit.stamp = stamp(&unit, texts);
         let model = whole::value(&unit);
         let mut outputs = Vec::new();
         let mut faults = Vec::new();
@@ -229,17 +237,14 @@ fn fuel(manifest: &Manifest, templates: &Templates) -> u64 {
     base.saturating_add(tensors.saturating_mul(FUEL_PER_TENSOR))
 }
 
-/// A number that changes with whatever the files are made from.
-fn stamp(unit: &model::Unit, templates: &Templates) -> String {
+/// A number that changes with whatever the files are made from. `texts` are those of the templates.
+fn stamp(unit: &model::Unit, texts: &str) -> String {
+    let mut model = Vec::with_capacity(unit.tensors.len().saturating_mul(BYTES_PER_TENSOR));
+    // Writing to memory does not fail.
+    let _ok = serde_json::to_writer(&mut model, unit);
     let mut hasher = blake3::Hasher::new();
-    hasher.update(&serde_json::to_vec(unit).unwrap_or_default());
-    for (name, _) in render::BUILT_IN {
-        hasher.update(templates.get(name).unwrap_or_default().as_bytes());
-    }
-    for (name, text) in &templates.user {
-        hasher.update(name.as_bytes());
-        hasher.update(text.as_bytes());
-    }
+    hasher.update(&model);
+    hasher.update(texts.as_bytes());
     let hex = hasher.finalize().to_hex();
     // 31 bits: an `int` everywhere.
     let value = u32::from_str_radix(hex.as_str().get(..8).unwrap_or("0"), 16).unwrap_or(0);

@@ -301,11 +301,11 @@ pub struct TensorUnit {
     /// How elements that share bytes are reached.
     pub packed: Option<Packed>,
     /// The logical axes, outermost first.
-    pub axes: Whole<Vec<AxisUnit>>,
+    pub axes: Vec<AxisUnit>,
     /// The storage axes, outermost first.
     pub storage_axes: Whole<Vec<AxisUnit>>,
     /// The extents of the physical axes, outermost first.
-    pub physical: Whole<Vec<Expr>>,
+    pub physical: Vec<Whole<Expr>>,
     /// The map from the logical axes, in the manifest's syntax, separators included.
     pub map: String,
     /// The steps of the layout as written, one line each; fit for a comment after `comment` only.
