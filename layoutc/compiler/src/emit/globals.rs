@@ -1,8 +1,10 @@
 //! Names at file scope: files, guards, and every identifier that is generated.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use super::dialect::Names;
 use super::model::Files;
 use super::{Part, Settings};
 use crate::codes::Code;
@@ -82,19 +84,27 @@ struct Claims<'a> {
 impl<'a> Claims<'a> {
     fn claim(&mut self, name: String, what: What<'a>, subject: Subject<'a>, at: &Place) {
         let owner = Owner { what, subject };
-        if let Some(other) = self.owners.get(&name) {
-            if !self.told.insert((other.subject, subject)) {
-                return;
+        match self.owners.entry(name) {
+            Entry::Occupied(entry) => {
+                let (name, other) = (entry.key(), entry.get());
+                if !self.told.insert((other.subject, subject)) {
+                    return;
+                }
+                let message =
+                    format!("`{name}` would be generated twice: for {other} and for {owner}");
+                let fault = Diagnostic::error(Code::NameCollision, message, at.clone(), "");
+                self.faults.push(fault.help("rename one of the two, or set another `prefix`"));
             }
-            let message = format!("`{name}` would be generated twice: for {other} and for {owner}");
-            let fault = Diagnostic::error(Code::NameCollision, message, at.clone(), "");
-            self.faults.push(fault.help("rename one of the two, or set another `prefix`"));
-        } else if let Some(language) = self.settings.dialect.reserved_function(&name) {
-            let message = format!("`{name}`, generated for {owner}, belongs to {language}");
-            let fault = Diagnostic::error(Code::NameCollision, message, at.clone(), "");
-            self.faults.push(fault.help("rename it, or set a `prefix`"));
-        } else {
-            self.owners.insert(name, owner);
+            Entry::Vacant(entry) => {
+                let name = entry.key();
+                let Some(language) = self.settings.dialect.reserved_function(name) else {
+                    entry.insert(owner);
+                    return;
+                };
+                let message = format!("`{name}`, generated for {owner}, belongs to {language}");
+                let fault = Diagnostic::error(Code::NameCollision, message, at.clone(), "");
+                self.faults.push(fault.help("rename it, or set a `prefix`"));
+            }
         }
     }
 
@@ -156,10 +166,7 @@ fn joined(owner: &str, what: &str) -> String {
 }
 
 /// Every identifier at file scope. Two that are equal are faults.
-pub(super) fn globals(
-    manifest: &Manifest,
-    settings: &Settings,
-) -> Result<BTreeSet<String>, Vec<Diagnostic>> {
+pub(super) fn globals(manifest: &Manifest, settings: &Settings) -> Result<Names, Vec<Diagnostic>> {
     let quantities: Vec<Vec<String>> = manifest.tensors.iter().map(quantity_names).collect();
     let (owners, faults, told) = (BTreeMap::new(), Vec::new(), BTreeSet::new());
     let mut claims = Claims { settings, owners, faults, told };
@@ -173,7 +180,7 @@ pub(super) fn globals(
         }
     }
     let Claims { owners, faults, .. } = claims;
-    if faults.is_empty() { Ok(owners.into_keys().collect()) } else { Err(faults) }
+    if faults.is_empty() { Ok(Names::new(owners.into_keys().collect())) } else { Err(faults) }
 }
 
 /// What a target with kernels has besides.
@@ -196,10 +203,10 @@ fn quantity_names(tensor: &Tensor) -> Vec<String> {
         .chain(&["bytes", "alignment"])
         .map(|name| (*name).to_owned())
         .collect();
-    names.extend(layout.logical.iter().map(|axis| format!("extent_{}", axis.name)));
+    names.extend(layout.logical.iter().map(|axis| joined("extent", &axis.name)));
     for axis in &layout.storage {
-        names.push(format!("storage_extent_{}", axis.name));
-        names.push(format!("stride_{}", axis.name));
+        names.push(joined("storage_extent", &axis.name));
+        names.push(joined("stride", &axis.name));
     }
     names.extend((0..layout.physical_shape.len()).map(|k| format!("physical_extent_{k}")));
     if matches!(tensor.memory, Memory::Image2d | Memory::Image2dArray) {

@@ -10,6 +10,7 @@ mod element;
 mod filters;
 mod fits;
 mod globals;
+mod json;
 mod kernels;
 pub mod language;
 mod macros;
@@ -239,11 +240,9 @@ fn fuel(manifest: &Manifest, templates: &Templates) -> u64 {
 
 /// A number that changes with whatever the files are made from. `texts` are those of the templates.
 fn stamp(unit: &model::Unit, texts: &str) -> String {
-    let mut model = Vec::with_capacity(unit.tensors.len().saturating_mul(BYTES_PER_TENSOR));
-    // Writing to memory does not fail.
-    let _ok = serde_json::to_writer(&mut model, unit);
+    let capacity = unit.tensors.len().saturating_mul(BYTES_PER_TENSOR);
     let mut hasher = blake3::Hasher::new();
-    hasher.update(&model);
+    hasher.update(&json::text(unit, capacity).unwrap_or_default());
     hasher.update(texts.as_bytes());
     let hex = hasher.finalize().to_hex();
     // 31 bits: an `int` everywhere.

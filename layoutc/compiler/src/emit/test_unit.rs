@@ -109,6 +109,9 @@ const LIMIT_BYTES: i128 = 64 << 20;
 /// Promised values of the symbols: the least of each, and others spread evenly over their orders of magnitude, up to
 /// what fits [`LIMIT_BYTES`]. Fewer than [`CASES`] where there are no more; ascending.
 pub(super) fn cases(symbols: &[&Symbol], contexts: &[&Context<'_>]) -> Vec<Vec<i64>> {
+    if symbols.is_empty() {
+        return vec![Vec::new()];
+    }
     let mut random = Random(12345);
     let mut cases: Vec<Vec<i64>> = Vec::new();
     for round in 0..CASES.saturating_mul(8) {

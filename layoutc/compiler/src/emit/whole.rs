@@ -7,7 +7,7 @@ use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use minijinja::value::{DynObject, serializing_for_value};
-use minijinja::value::{Enumerator, Object, ObjectRepr, Serde, Value, ValueKind};
+use minijinja::value::{Enumerator, Object, ObjectRepr, Serde, Value};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -84,16 +84,37 @@ pub(super) fn value(model: &(impl Serialize + ?Sized)) -> Value {
 }
 
 fn in_order(value: Value) -> Value {
-    let Some(object) = value.as_object().filter(|object| !object.is::<Held>()) else {
-        return value;
-    };
-    match value.kind() {
-        ValueKind::Map => {
-            let pairs = object.try_iter_pairs().into_iter().flatten();
-            Value::from_pairs(pairs.map(|(key, value)| (key, in_order(value))))
+    match value.as_object() {
+        Some(object) if object.is::<Held>() => value,
+        Some(object) if object.repr() == ObjectRepr::Seq => {
+            object.try_iter().into_iter().flatten().map(in_order).collect()
         }
-        ValueKind::Seq => object.try_iter().into_iter().flatten().map(in_order).collect(),
-        _ => value,
+        Some(object) => Value::from_object(Record(object.clone())),
+        None => value,
+    }
+}
+
+/// A structure of the model. What lies in it is put in order when it is asked for.
+#[derive(Debug)]
+struct Record(DynObject);
+
+impl Object for Record {
+    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
+        self.0.get_value(key).map(in_order)
+    }
+
+    fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Value> {
+        self.0.get_value_by_str(key).map(in_order)
+    }
+
+    fn enumerate(self: &Arc<Self>) -> Enumerator {
+        let mut keys: Vec<Value> = self.0.try_iter().into_iter().flatten().collect();
+        keys.sort();
+        Enumerator::Values(keys)
+    }
+
+    fn enumerator_len(self: &Arc<Self>) -> Option<usize> {
+        self.0.enumerator_len()
     }
 }
 

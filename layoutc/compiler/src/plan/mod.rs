@@ -121,6 +121,7 @@ pub fn kernels(tensor: &Tensor, naming: &Naming<'_>) -> Result<Option<KernelPlan
 pub fn tensor(tensor: &Tensor, naming: &Naming<'_>) -> Result<TensorPlan, PlanError> {
     let context = Context::new(tensor, naming);
     let moves = tensor.memory != Memory::None;
+    let sides = if moves { moves::sides(&tensor.layout)? } else { None };
     Ok(TensorPlan {
         symbols: context.symbols.iter().map(|symbol| symbol.facts.clone()).collect(),
         symbols_ok: index::symbols_ok(&context),
@@ -128,8 +129,8 @@ pub fn tensor(tensor: &Tensor, naming: &Naming<'_>) -> Result<TensorPlan, PlanEr
         offset: index::offset(&context)?,
         indices: index::indices(&context)?,
         logical: inverse::logical(&context)?,
-        pack: moves.then(|| moves::pack(&context)).transpose()?,
-        unpack: moves.then(|| moves::unpack(&context)).transpose()?,
+        pack: moves.then(|| moves::pack(&context, sides.as_ref())).transpose()?,
+        unpack: moves.then(|| moves::unpack(&context, sides.as_ref())).transpose()?,
     })
 }
 

@@ -1,21 +1,20 @@
 //! Sets of words that are asked often and seldom have what is asked for.
 
-/// Words, with marks that most others miss.
+use std::collections::BTreeSet;
+
+/// Words of a language.
 #[derive(Debug)]
 pub struct Words {
     list: &'static [&'static str],
-    marks: [u64; ROWS],
+    marks: Marks,
 }
-
-const ROWS: usize = 16;
 
 impl Words {
     pub(super) const fn new(list: &'static [&'static str]) -> Self {
-        let mut marks = [0; ROWS];
+        let mut marks = Marks::NONE;
         let mut at = 0;
         while at < list.len() {
-            let (row, bit) = mark(list[at]);
-            marks[row] |= 1 << bit;
+            marks = marks.with(list[at]);
             at += 1;
         }
         Self { list, marks }
@@ -23,13 +22,51 @@ impl Words {
 
     /// Whether `word` is one of them.
     pub fn contains(&self, word: &str) -> bool {
-        let (row, bit) = mark(word);
-        self.marks[row] >> bit & 1 == 1 && self.list.contains(&word)
+        self.marks.may_have(word) && self.list.contains(&word)
     }
 
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = &'static str> {
         self.list.iter().copied()
+    }
+}
+
+/// Names of a file.
+#[derive(Debug)]
+pub(in crate::emit) struct Names {
+    names: BTreeSet<String>,
+    marks: Marks,
+}
+
+impl Names {
+    pub(in crate::emit) fn new(names: BTreeSet<String>) -> Self {
+        let marks = names.iter().fold(Marks::NONE, |marks, name| marks.with(name));
+        Self { names, marks }
+    }
+
+    pub(in crate::emit) fn contains(&self, name: &str) -> bool {
+        self.marks.may_have(name) && self.names.contains(name)
+    }
+}
+
+/// The marks of a set of words, which most other words miss.
+#[derive(Debug, Clone, Copy)]
+struct Marks([u64; ROWS]);
+
+const ROWS: usize = 16;
+
+impl Marks {
+    const NONE: Self = Self([0; ROWS]);
+
+    const fn with(mut self, word: &str) -> Self {
+        let (row, bit) = mark(word);
+        self.0[row] |= 1 << bit;
+        self
+    }
+
+    fn may_have(&self, word: &str) -> bool {
+        let (row, bit) = mark(word);
+        self.0[row] >> bit & 1 == 1
     }
 }
 
