@@ -255,11 +255,19 @@ fn ended(text: String) -> String {
     if text.is_empty() || text.ends_with('\n') { text } else { text + "\n" }
 }
 
+/// A line without the blanks at its end.
+fn trimmed(line: &str) -> &str {
+    match line.as_bytes().last() {
+        Some(b'!'..=b'~') => line,
+        _ => line.trim_end(),
+    }
+}
+
 /// No blanks at line ends, no two empty lines in a row, one line end at the end.
 fn tidy(text: &str) -> String {
     let mut tidied = String::with_capacity(text.len());
     let mut empty = true;
-    for line in text.lines().map(str::trim_end) {
+    for line in text.lines().map(trimmed) {
         if !(line.is_empty() && empty) {
             tidied.push_str(line);
             tidied.push('\n');

@@ -1,7 +1,5 @@
 //! Sets of words that are asked often and seldom have what is asked for.
 
-use std::collections::BTreeSet;
-
 /// Words of a language.
 #[derive(Debug)]
 pub struct Words {
@@ -34,18 +32,21 @@ impl Words {
 /// Names of a file.
 #[derive(Debug)]
 pub(in crate::emit) struct Names {
-    names: BTreeSet<String>,
+    /// Sorted.
+    names: Vec<String>,
     marks: Marks,
 }
 
 impl Names {
-    pub(in crate::emit) fn new(names: BTreeSet<String>) -> Self {
+    pub(in crate::emit) fn new(mut names: Vec<String>) -> Self {
+        names.sort();
         let marks = names.iter().fold(Marks::NONE, |marks, name| marks.with(name));
         Self { names, marks }
     }
 
     pub(in crate::emit) fn contains(&self, name: &str) -> bool {
-        self.marks.may_have(name) && self.names.contains(name)
+        self.marks.may_have(name)
+            && self.names.binary_search_by(|other| other.as_str().cmp(name)).is_ok()
     }
 }
 
