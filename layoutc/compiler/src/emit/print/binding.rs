@@ -25,9 +25,9 @@ pub(super) fn binding(style: Style, tree: &Expr) -> Binding {
         // It has no literal of its own.
         (Expr::Int { value: i64::MIN }, Style::C(_)) => Binding::Sum,
         (Expr::Int { value }, _) if *value < 0 => Binding::Unary,
-        (Expr::Int { .. } | Expr::Bool { .. } | Expr::Name { .. } | Expr::Call { .. }, _)
-        | (Expr::Output { .. } | Expr::Address { .. }, Style::Python)
-        | (Expr::Min { .. } | Expr::Max { .. }, _) => Binding::Primary,
+        (Expr::Int { .. } | Expr::Bool { .. } | Expr::Name { .. }, _)
+        | (Expr::Output { .. } | Expr::Address { .. }, Style::Python) => Binding::Primary,
+        (Expr::Min { .. } | Expr::Max { .. } | Expr::Call { .. }, _) => Binding::Primary,
         (Expr::Output { .. } | Expr::Address { .. } | Expr::Not { .. }, Style::C(_))
         | (Expr::Neg { .. }, _) => Binding::Unary,
         (Expr::Add { .. }, _) => Binding::Sum,
