@@ -374,7 +374,7 @@ fn awkward_names_compile() {
     let reserved = dialect::C.reserved.iter().map(|(_, words)| *words);
     let words: Vec<&str> = reserved
         .chain(dialect::C.functions.iter().copied())
-        .flat_map(|words| words.iter())
+        .flat_map(dialect::Words::iter)
         .collect();
     for (k, words) in words.chunks(12).enumerate() {
         let axes: Vec<(&str, i128)> =
