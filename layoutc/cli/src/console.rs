@@ -61,6 +61,11 @@ impl Console {
         }
     }
 
+    /// Whether what is printed is for programs.
+    pub(crate) fn is_for_programs(&self) -> bool {
+        self.format == Format::Json
+    }
+
     /// Whether nobody reads standard output any more.
     pub(crate) fn is_closed(&self) -> bool {
         self.failure.is_some()

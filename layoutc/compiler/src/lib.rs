@@ -35,7 +35,7 @@ use config::{Config, CudaIndex, Emit, IndexType, OpenClIndex, TargetOwn};
 use diagnostic::{Diagnostic, Place};
 use emit::dialect::{C, C_INT32, CUDA, CUDA_INT64, OPENCL, OPENCL_INT64};
 use emit::language::{C_FILES, CUDA_FILES, OPENCL_FILES};
-use emit::{OwnFile, Part, Settings, Templates};
+use emit::{OwnFile, Part, Settings, Target, Templates};
 use host::{Observer, Stage, Unobserved};
 use model::Manifest;
 use plan::cores::Cores;
@@ -98,22 +98,24 @@ pub fn emit_each(
     observer: &dyn Observer,
 ) -> Result<Vec<Vec<Output>>, Vec<Diagnostic>> {
     let common = common_folder(&config.project.sources);
-    let targets = targets(config);
+    let settings = targets(config);
+    let is_wanted = |settings: &&Settings| work.iter().any(|w| w.target == settings.target);
+    let targets: BTreeMap<&str, Target<'_>> = settings
+        .iter()
+        .filter(is_wanted)
+        .map(|settings| (settings.target.as_str(), Target::new(settings, templates)))
+        .collect();
     let results: Vec<Result<Vec<Output>, Vec<Diagnostic>>> = work
         .par_iter()
         .map(|work| {
-            let Some(settings) = targets.iter().find(|settings| settings.target == work.target)
-            else {
-                return Ok(Vec::new());
-            };
+            let Some(target) = targets.get(work.target) else { return Ok(Vec::new()) };
             observer.begin();
             let stem = stem(&work.manifest.path, &common);
-            let manifest = work.manifest.for_target(&settings.target);
-            let files = emit::emit(&manifest, settings, &stem, templates)?;
+            let files = target.files(&work.manifest.for_target(work.target), &stem);
             observer.end(Stage::Emit, &work.manifest.path);
-            Ok(files
+            Ok(files?
                 .into_iter()
-                .map(|f| Output { path: format!("{}/{}", settings.target, f.path), text: f.text })
+                .map(|f| Output { path: format!("{}/{}", work.target, f.path), text: f.text })
                 .collect())
         })
         .collect();

@@ -1,5 +1,7 @@
 //! The checked model: what a manifest means. Only [`crate::check()`] makes one; later stages take it on trust.
 
+use std::borrow::Cow;
+
 use layoutc_algebra::expr::{BinOp, Expr};
 use layoutc_algebra::layout::Layout;
 use layoutc_algebra::simplify::Facts;
@@ -157,9 +159,12 @@ impl Tensor {
 impl Manifest {
     /// The manifest with the tensors that a target is to have, and the conversions between them.
     #[must_use]
-    pub fn for_target(&self, target: &str) -> Self {
+    pub fn for_target(&self, target: &str) -> Cow<'_, Self> {
         let wanted =
             |tensor: &Tensor| tensor.targets.as_ref().is_none_or(|t| t.iter().any(|t| t == target));
+        if self.tensors.iter().all(wanted) {
+            return Cow::Borrowed(self);
+        }
         let mut position = Vec::new();
         let mut tensors = Vec::new();
         for tensor in &self.tensors {
@@ -173,6 +178,6 @@ impl Manifest {
             Some(Convert { from: at(convert.from)?, to: at(convert.to)?, ..convert.clone() })
         };
         let converts = self.converts.iter().filter_map(convert).collect();
-        Self { path: self.path.clone(), tensors, converts }
+        Cow::Owned(Self { path: self.path.clone(), tensors, converts })
     }
 }

@@ -116,7 +116,7 @@ fn run(example: &str, stem: &str) {
     let outputs = emit(&checked, &config, &BTreeMap::new()).unwrap();
     let output = |path: String| outputs.iter().find(|o| o.path == path).unwrap().text.as_str();
 
-    let manifest: Manifest = checked.manifests[0].for_target("opencl");
+    let manifest: Manifest = checked.manifests[0].for_target("opencl").into_owned();
     let mut position = Vec::new();
     let mut subjects: Vec<Subject> = Vec::new();
     for tensor in &manifest.tensors {

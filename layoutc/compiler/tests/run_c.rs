@@ -371,9 +371,11 @@ fn awkward_names_compile() {
     );
     tensors.push(tensor("reserved", "u4", layout, ZERO));
     // Every word that C, C++ or the library keeps, as the name of an axis.
-    let words = dialect::C.reserved.iter().flat_map(|(_, words)| *words);
-    let words: Vec<&str> =
-        words.chain(dialect::C.functions.iter().copied().flatten()).copied().collect();
+    let reserved = dialect::C.reserved.iter().map(|(_, words)| *words);
+    let words: Vec<&str> = reserved
+        .chain(dialect::C.functions.iter().copied())
+        .flat_map(dialect::Words::iter)
+        .collect();
     for (k, words) in words.chunks(12).enumerate() {
         let axes: Vec<(&str, i128)> =
             words.iter().enumerate().map(|(k, word)| (*word, if k < 3 { 2 } else { 1 })).collect();

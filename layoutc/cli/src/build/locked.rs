@@ -1,6 +1,7 @@
 //! `layoutc.lock`: the layout ABI that other code relies on, one line a tensor, and what differs from it.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -37,7 +38,8 @@ pub(crate) fn text(tensors: &[(String, Abi)]) -> String {
 
 /// A path as one word.
 fn quoted(path: &str) -> String {
-    let is_plain = |c: char| !c.is_whitespace() && !c.is_control() && !matches!(c, '"' | '\\' | '#');
+    let is_plain =
+        |c: char| !c.is_whitespace() && !c.is_control() && !matches!(c, '"' | '\\' | '#');
     if path.chars().all(is_plain) { path.to_owned() } else { format!("{path:?}") }
 }
 
@@ -49,26 +51,37 @@ struct Line {
     end: usize,
 }
 
-/// The tensors of a lock file, by manifest and name.
-type Locked = BTreeMap<(String, String), Line>;
+/// A tensor: its manifest and its name.
+type Name = (String, String);
+
+/// What differs from a lock file.
+#[derive(Debug, Default)]
+pub(super) struct Differences {
+    /// Each difference.
+    pub(super) found: Vec<Diagnostic>,
+    /// The lock file as places call it, and its text; `None`: there is none.
+    pub(super) file: Option<(String, Arc<str>)>,
+}
 
 /// Reads the lock file of `project`, and finds what differs from it. Tensors of manifests that were not asked for are
 /// not looked at.
 pub(super) fn differences(
     project: &Project,
     tensors: &[(String, Abi)],
-) -> Result<(Vec<Diagnostic>, Option<(String, Arc<str>)>), Fault> {
+) -> Result<Differences, Fault> {
     let path = file(project);
     let text = match files::read(&path) {
         Ok(text) => text.text,
-        Err(Unread::Refused(layoutc_compiler::LoadError::NotFound)) => return Ok((vec![missing(&path)], None)),
+        Err(Unread::Refused(layoutc_compiler::LoadError::NotFound)) => {
+            return Ok(Differences { found: vec![missing(&path)], file: None });
+        }
         Err(error) => {
             let message = format!("cannot read `{}`: {}", seen(&path), error.reason());
             return Err(Fault::Machine(Box::new(placeless(Code::OutputIo, message))));
         }
     };
     let shown: Arc<str> = Arc::from(NAME);
-    let (mut locked, mut found) = (Locked::new(), Vec::new());
+    let (mut locked, mut found) = (BTreeMap::new(), Vec::new());
     for line in parse(&text) {
         match line {
             Ok((name, line)) => drop(locked.insert(name, line)),
@@ -87,11 +100,11 @@ pub(super) fn differences(
     for ((manifest, name), line) in locked.iter().filter(|((manifest, _), _)| is_asked(manifest)) {
         found.push(removed(manifest, name, &Place::new(&shown, line.start..line.end)));
     }
-    Ok((found, Some((project.shown(NAME), text))))
+    Ok(Differences { found, file: Some((project.shown(NAME), text)) })
 }
 
 /// The lines of a lock file; of one that cannot be read, where it is.
-fn parse(text: &str) -> Vec<Result<((String, String), Line), std::ops::Range<usize>>> {
+fn parse(text: &str) -> Vec<Result<(Name, Line), Range<usize>>> {
     let mut lines = Vec::new();
     let mut start = 0;
     for whole in text.split_inclusive('\n') {
@@ -108,7 +121,7 @@ fn parse(text: &str) -> Vec<Result<((String, String), Line), std::ops::Range<usi
     lines
 }
 
-fn parse_line(line: &str) -> Option<((String, String), String)> {
+fn parse_line(line: &str) -> Option<(Name, String)> {
     let (manifest, rest) = if line.starts_with('"') {
         let mut quoted = serde_json::Deserializer::from_str(line).into_iter::<String>();
         let manifest = quoted.next()?.ok()?;
@@ -160,7 +173,8 @@ mod tests {
     fn lines_are_read_as_they_were_written() {
         let abi = Abi {
             name: "t".to_owned(),
-            text: "f32 n=3 -> [3] strides [1] map \"n\" bytes 12 align 64 global hash 01".to_owned(),
+            text: "f32 n=3 -> [3] strides [1] map \"n\" bytes 12 align 64 global hash 01"
+                .to_owned(),
             place: Place::new(&Arc::from("a.kdl"), 0..1),
         };
         let names = ["a.kdl", "b c/\"d\\.kdl", "#e.kdl", "ü.kdl"];

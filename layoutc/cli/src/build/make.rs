@@ -24,8 +24,8 @@ use crate::{confine, state};
 
 use super::Desk;
 use super::job::Job;
-use super::{key, lines};
 use super::scan::{Scan, UMBRELLA, has_umbrella, template_files};
+use super::{key, lines};
 
 /// What was made of a job.
 #[derive(Debug, Default)]
@@ -69,7 +69,7 @@ pub(super) fn make(
     memo: &Disk,
     desk: &mut Desk<'_>,
 ) -> Result<Made, Fault> {
-    let Desk { clock, report, reads, .. } = desk;
+    let Desk { meter, report, reads, .. } = desk;
     let mut made = Made { templates: scan.templates, ..Made::default() };
     let mut diagnostics = replayed(scan);
     let mut texts = BTreeSet::new();
@@ -80,8 +80,9 @@ pub(super) fn make(
         if manifests.is_empty() || has_errors(&diagnostics) {
             continue;
         }
+        meter.expect(manifests.len() * 2);
         let sources = files::Files::new(&job.project.root);
-        let host = Host { sources: &sources, memo, observer: *clock };
+        let host = Host { sources: &sources, memo, observer: *meter };
         let checked = check_with(&host, &manifests, &job.project.config);
         sources.note(reads);
         let mut hashes = BTreeMap::new();
@@ -175,7 +176,7 @@ pub(super) fn emit(
     made: &mut Made,
     desk: &mut Desk<'_>,
 ) -> Result<(), Fault> {
-    let Desk { clock, report, reads, .. } = desk;
+    let Desk { meter, report, reads, .. } = desk;
     let templates = templates(job, made, reads)?;
     if !templates.user.is_empty() {
         confine::rehearse()?;
@@ -187,7 +188,8 @@ pub(super) fn emit(
         .collect();
     let units: Vec<Work<'_>> =
         work.iter().map(|(target, manifest)| Work { target, manifest }).collect();
-    let emitted = match emit_each(&units, &job.project.config, &templates, *clock) {
+    meter.expect(units.len());
+    let emitted = match emit_each(&units, &job.project.config, &templates, *meter) {
         Ok(emitted) => emitted,
         Err(faults) => {
             tell(&faults, job, &templates, report);

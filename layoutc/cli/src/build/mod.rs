@@ -3,13 +3,14 @@
 //! What a build depends on is hashed, and what was made of it is remembered. What has not changed is not read, parsed,
 //! proven, made or written again.
 
-mod clock;
 mod job;
 mod key;
 mod lines;
 mod locked;
 mod make;
+mod meter;
 mod plan;
+mod progress;
 mod scan;
 
 use std::path::PathBuf;
@@ -26,17 +27,19 @@ use crate::output::{Status, Strictness};
 use crate::project::reads::Reads;
 use crate::project::{self, Project, seen};
 use crate::report::summary::Row;
-use crate::session::localized;
 use crate::report::{CAP, Report};
+use crate::session::localized;
 use crate::state::memo::Disk;
 
 pub(crate) use job::places;
+pub(crate) use meter::Span;
 
 use job::{Job, Patience};
 
-use clock::Clock;
 use make::Made;
+use meter::{Detail, Meter};
 use plan::Plan;
+use progress::Progress;
 use scan::Scan;
 
 /// A build that came to its end; whether a good one, its report says.
@@ -56,6 +59,10 @@ pub(crate) struct Built {
     pub(crate) outputs: Vec<(Status, String)>,
     /// How long each stage took.
     pub(crate) stages: Vec<(&'static str, Duration)>,
+    /// Every piece of work, where that was asked for.
+    pub(crate) spans: Vec<Span>,
+    /// The state folder of the first project.
+    pub(crate) state: Option<PathBuf>,
 }
 
 /// Which tensors a build gives lines of.
@@ -103,7 +110,7 @@ pub(crate) fn once(
     reads: &mut Reads,
     console: &mut Console,
 ) -> Result<Built, Fault> {
-    let mut clock = Clock::start();
+    let meter = Meter::start(if args.timings { Detail::Spans } else { Detail::Counts });
     let mut report = Report::default();
     let strictness = if args.force || args.check { Strictness::Force } else { Strictness::Careful };
     let locking = match (is_rehearsed(args), args.no_wait) {
@@ -113,33 +120,51 @@ pub(crate) fn once(
     };
     let projects = discover(&args.select, &mut report, reads)?;
     let shown = Desk::shown(console);
-    let mut desk = Desk { clock: &mut clock, report: &mut report, reads, console, shown };
-    let mut parts = prepare(&args.select, &projects, strictness, locking, &mut desk)?;
+    let mut desk = Desk { meter: &meter, report, reads, console, shown };
+    let mut parts = parts(&args.select, &projects, strictness, locking, &mut desk)?;
+    let lines = std::thread::scope(|scope| {
+        let _progress = Progress::show(scope, &meter, desk.console);
+        work(args, &mut parts, strictness, rows, &mut desk)
+    })?;
+    let report = desk.report;
+    Ok(built(&parts, lines, report, meter))
+}
+
+/// Checks, makes, compares and writes; the lines of the summary.
+fn work(
+    args: &Build,
+    parts: &mut [Part<'_>],
+    strictness: Strictness,
+    rows: Rows,
+    desk: &mut Desk<'_>,
+) -> Result<Lines, Fault> {
+    make_all(parts, desk)?;
+    let Desk { meter, report, .. } = desk;
     if args.locked && !report.has_errors() {
-        hold_to_lock(&parts, &mut report)?;
+        hold_to_lock(parts, report)?;
     }
-    let lines = lines(&parts, rows);
+    let lines = lines(parts, rows);
     let is_good = !report.has_errors();
     if is_good {
-        for part in &mut parts {
+        for part in &mut *parts {
             match plan::plan(&part.job, &part.scan, &mut part.made, strictness)? {
                 Ok(plan) => part.plan = plan,
                 Err(refusals) => report.add(refusals),
             }
         }
-        clock.lap("compare");
+        meter.lap("compare");
     }
     if args.check {
         report.add(parts.iter().flat_map(|part| differences(&part.plan, &part.job)));
     }
     let is_written = is_good && !report.has_errors() && !is_rehearsed(args);
-    for part in &mut parts {
+    for part in parts {
         finish(part, is_written)?;
     }
     if is_written {
-        clock.lap("write");
+        meter.lap("write");
     }
-    Ok(built(&parts, lines, report, clock))
+    Ok(lines)
 }
 
 /// The files that a build of `select` writes, and all there is to say. Nothing is written.
@@ -147,12 +172,13 @@ pub(crate) fn outputs(
     select: &Select,
     console: &mut Console,
 ) -> Result<(Report, Vec<PathBuf>), Fault> {
-    let (mut clock, mut report, mut reads) = (Clock::start(), Report::default(), Reads::default());
+    let (meter, mut report) = (Meter::start(Detail::Counts), Report::default());
+    let mut reads = Reads::default();
     let projects = discover(select, &mut report, &mut reads)?;
     let shown = Desk::shown(console);
-    let mut desk =
-        Desk { clock: &mut clock, report: &mut report, reads: &mut reads, console, shown };
-    let parts = prepare(select, &projects, Strictness::Force, None, &mut desk)?;
+    let mut desk = Desk { meter: &meter, report, reads: &mut reads, console, shown };
+    let mut parts = parts(select, &projects, Strictness::Force, None, &mut desk)?;
+    make_all(&mut parts, &mut desk)?;
     let files = parts.iter().flat_map(|part| {
         let folder = part.job.home.path();
         let new = part.made.emitted.values().flat_map(|files| &files.outputs);
@@ -162,21 +188,21 @@ pub(crate) fn outputs(
     });
     let mut files: Vec<PathBuf> = files.collect();
     files.sort();
-    Ok((report, files))
+    Ok((desk.report, files))
 }
 
 /// Reports what differs from the lock files.
 fn hold_to_lock(parts: &[Part<'_>], report: &mut Report) -> Result<(), Fault> {
     for Part { job, scan, memo, made, .. } in parts {
         let tensors = lines::all_abi(job, scan, made, memo);
-        let (differences, text) = locked::differences(job.project, &tensors)?;
-        if let Some((file, text)) = text {
-            report.text(file, text);
-        }
-        for label in differences.iter().flat_map(|d| &d.labels) {
+        let differences = locked::differences(job.project, &tensors)?;
+        for label in differences.found.iter().flat_map(|d| &d.labels) {
             make::read_text(job, label, report);
         }
-        report.add(differences.iter().map(|d| localized(d, job.project)));
+        if let Some((file, text)) = differences.file {
+            report.text(file, text);
+        }
+        report.add(differences.found.iter().map(|d| localized(d, job.project)));
     }
     Ok(())
 }
@@ -197,23 +223,19 @@ pub(crate) fn lock_files(
     paths: &[PathBuf],
     console: &mut Console,
 ) -> Result<(Report, Vec<Locking>), Fault> {
-    let (mut clock, mut report, mut reads) = (Clock::start(), Report::default(), Reads::default());
+    let (meter, mut report) = (Meter::start(Detail::Counts), Report::default());
+    let mut reads = Reads::default();
     let select = Select { paths: paths.to_vec(), target: Vec::new(), out: None };
     let projects = discover(&select, &mut report, &mut reads)?;
     if let Some(part) = projects.iter().find(|project| !project.is_whole) {
         let root = seen(&part.root);
         return Err(Fault::Usage(format!("a lock file is of a whole project; name `{root}`")));
     }
-    let mut parts = Vec::new();
     let shown = Desk::shown(console);
-    let mut desk =
-        Desk { clock: &mut clock, report: &mut report, reads: &mut reads, console, shown };
-    for project in &projects {
-        let mut part = part(&select, project, Strictness::Force, None, &mut desk)?;
-        let Part { job, scan, memo, made, .. } = &mut part;
-        *made = make::make(job, scan, memo, &mut desk)?;
-        parts.push(part);
-    }
+    let mut desk = Desk { meter: &meter, report, reads: &mut reads, console, shown };
+    let mut parts = parts(&select, &projects, Strictness::Force, None, &mut desk)?;
+    check_all(&mut parts, &mut desk)?;
+    let report = desk.report;
     let mut files = Vec::new();
     for Part { job, scan, memo, made, .. } in parts.iter().filter(|_| !report.has_errors()) {
         let tensors = lines::all_abi(job, scan, made, memo);
@@ -226,8 +248,8 @@ pub(crate) fn lock_files(
 
 /// What every step of a build has at hand.
 struct Desk<'a> {
-    clock: &'a mut Clock,
-    report: &'a mut Report,
+    meter: &'a Meter,
+    report: Report,
     reads: &'a mut Reads,
     console: &'a mut Console,
     /// How many diagnostics of each severity are shown, with the lines that they are about.
@@ -255,8 +277,8 @@ fn discover(
     Ok(projects)
 }
 
-/// Finds out what is to be done, checks and makes it. Where the report has errors the files are not made.
-fn prepare<'a>(
+/// Finds out what is to be done in each project.
+fn parts<'a>(
     select: &Select,
     projects: &'a [Project],
     strictness: Strictness,
@@ -266,21 +288,33 @@ fn prepare<'a>(
     let mut parts = Vec::new();
     for project in projects {
         announce(project, desk.console);
-        parts.push(part(select, project, strictness, locking, desk)?);
+        let part = part(select, project, strictness, locking, desk)?;
+        desk.reads.written.insert(part.job.home.path());
+        parts.push(part);
     }
-    desk.clock.lap("look");
-    for Part { job, scan, memo, made, .. } in &mut parts {
+    desk.meter.lap("look");
+    Ok(parts)
+}
+
+/// Checks what must be checked.
+fn check_all(parts: &mut [Part<'_>], desk: &mut Desk<'_>) -> Result<(), Fault> {
+    for Part { job, scan, memo, made, .. } in parts {
         *made = make::make(job, scan, memo, desk)?;
     }
-    desk.clock.lap("check");
-    for Part { job, scan, made, .. } in &mut parts {
+    desk.meter.lap("check");
+    Ok(())
+}
+
+/// Checks and makes what must be. Where the report has errors the files are not made.
+fn make_all(parts: &mut [Part<'_>], desk: &mut Desk<'_>) -> Result<(), Fault> {
+    check_all(parts, desk)?;
+    for Part { job, scan, made, .. } in parts {
         if !scan.work.is_empty() && !desk.report.has_errors() {
             make::emit(job, scan, made, desk)?;
         }
-        desk.reads.written.insert(job.home.path());
     }
-    desk.clock.lap("emit");
-    Ok(parts)
+    desk.meter.lap("emit");
+    Ok(())
 }
 
 /// The lines of the summary.
@@ -356,7 +390,8 @@ fn finish(part: &mut Part<'_>, is_written: bool) -> Result<(), Fault> {
     job.record(facts)
 }
 
-fn built(parts: &[Part<'_>], lines: Lines, report: Report, clock: Clock) -> Built {
+fn built(parts: &[Part<'_>], lines: Lines, report: Report, meter: Meter) -> Built {
+    let (stages, spans) = meter.finish();
     let outputs = parts.iter().flat_map(|part| {
         let folder = PathBuf::from(seen(&part.job.home.path()));
         let folder = project::paths::start(&folder).to_owned();
@@ -371,7 +406,9 @@ fn built(parts: &[Part<'_>], lines: Lines, report: Report, clock: Clock) -> Buil
         rows: lines.rows,
         more: lines.more,
         outputs: outputs.collect(),
-        stages: clock.stages(),
+        stages,
+        spans,
+        state: parts.first().map(|part| part.job.state.path()),
     }
 }
 

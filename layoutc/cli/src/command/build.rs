@@ -9,10 +9,12 @@ use crate::build::{Built, Rows, is_rehearsed, limit_threads, once};
 use crate::console::Console;
 use crate::fault::Fault;
 use crate::interrupt;
-use crate::output::Status;
+use crate::output::{self, Status};
 use crate::project::reads::Reads;
+use crate::project::seen;
 use crate::report::counted;
-use crate::report::summary::{Row, counts, stages_json, stages_text, table};
+use crate::report::summary::{Row, counts, stages_json, stages_table, table};
+use crate::report::timeline::page;
 
 use super::Ending;
 
@@ -30,15 +32,35 @@ pub(crate) fn run(args: &Build, console: &mut Console) -> Result<Ending, Fault> 
     };
     let built = once(args, rows, &mut Reads::default(), console)?;
     let ending = Ending::of(&built.report);
+    let timeline = timeline(args, &built, start.elapsed())?;
     // After `--check` the differences are the errors, and the list shows them all.
     if ending == Ending::Good || !built.outputs.is_empty() {
-        show(args, &built, start.elapsed(), console);
+        show(args, &built, start.elapsed(), timeline.as_deref(), console);
     }
     built.report.print(console);
     Ok(ending)
 }
 
-fn show(args: &Build, built: &Built, elapsed: Duration, console: &mut Console) {
+/// Writes the timeline where one was asked for and files may be written; its path.
+fn timeline(args: &Build, built: &Built, elapsed: Duration) -> Result<Option<String>, Fault> {
+    let Some(folder) = built.state.as_ref().filter(|folder| args.timings && folder.is_dir()) else {
+        return Ok(None);
+    };
+    if is_rehearsed(args) {
+        return Ok(None);
+    }
+    let file = folder.join("timings.html");
+    output::replace(&file, &page(&built.stages, &built.spans, elapsed))?;
+    Ok(Some(seen(&file)))
+}
+
+fn show(
+    args: &Build,
+    built: &Built,
+    elapsed: Duration,
+    timeline: Option<&str>,
+    console: &mut Console,
+) {
     let Built { rows, outputs, stages, .. } = built;
     match console.format {
         Format::Json => {
@@ -56,6 +78,7 @@ fn show(args: &Build, built: &Built, elapsed: Duration, console: &mut Console) {
             }
             if args.timings {
                 object["timings_ms"] = stages_json(stages);
+                object["timeline"] = timeline.into();
             }
             console.result(&format!("{object}\n"));
         }
@@ -71,7 +94,10 @@ fn show(args: &Build, built: &Built, elapsed: Duration, console: &mut Console) {
             let text = outputs_text(outputs, is_rehearsed(args), console.verbose);
             console.result(&format!("{text} in {} ms\n", elapsed.as_millis()));
             if args.timings {
-                console.result(&format!("{}\n", stages_text(stages)));
+                console.result(&stages_table(stages, &built.spans, elapsed));
+                if let Some(file) = timeline {
+                    console.result(&format!("timeline: {file}\n"));
+                }
             }
         }
         Format::Text => {}

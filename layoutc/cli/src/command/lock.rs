@@ -28,7 +28,8 @@ fn show(files: &[Locking], console: &mut Console) {
         Format::Json => {
             let file = |file: &Locking| json!({ "path": file.path, "tensors": file.tensors, "status": file.status.word() });
             let files: Vec<Value> = files.iter().map(file).collect();
-            console.result(&format!("{}\n", json!({ "version": 1, "kind": "lock", "files": files })));
+            console
+                .result(&format!("{}\n", json!({ "version": 1, "kind": "lock", "files": files })));
         }
         Format::Text if !console.quiet => {
             for file in files {

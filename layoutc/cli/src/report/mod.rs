@@ -7,6 +7,7 @@ pub(crate) mod summary;
 #[cfg(test)]
 mod tests;
 mod text;
+pub(crate) mod timeline;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

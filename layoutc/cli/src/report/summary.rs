@@ -4,13 +4,16 @@
 
 use std::time::Duration;
 
+use layoutc_compiler::host::Stage;
 use layoutc_compiler::inspect::summary_json;
 use layoutc_compiler::model::Tensor;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::build::Span;
 use crate::output::Status;
 
+use super::counted;
 use super::text::escape;
 
 /// What a build says of a tensor. Sizes are integers, or expressions as strings where they depend on symbols.
@@ -206,6 +209,29 @@ fn ms(took: Duration) -> f64 {
 pub(crate) fn stages_text(stages: &[(&str, Duration)]) -> String {
     let stage = |(name, took): &(&str, Duration)| format!("{name} {:.1} ms", ms(*took));
     stages.iter().map(stage).collect::<Vec<_>>().join(", ")
+}
+
+/// A table of the stages, each with its share of `total`, and of the pieces of work in them.
+pub(crate) fn stages_table(stages: &[(&str, Duration)], spans: &[Span], total: Duration) -> String {
+    let all = total.as_secs_f64().max(1e-9);
+    let mut out = String::new();
+    for (name, took) in stages {
+        let share = 100.0 * took.as_secs_f64() / all;
+        out.push_str(&format!("{name:9}{:>10.1} ms{share:>7.1} %\n", ms(*took)));
+    }
+    for stage in Stage::ALL {
+        let own: Vec<&Span> = spans.iter().filter(|span| span.stage == stage).collect();
+        if !own.is_empty() {
+            let took: Duration = own.iter().map(|span| span.end.saturating_sub(span.start)).sum();
+            let pieces = counted(own.len(), "manifest");
+            out.push_str(&format!(
+                "  {:7}{:>10.1} ms  in {pieces}, all threads\n",
+                stage.word(),
+                ms(took)
+            ));
+        }
+    }
+    out
 }
 
 /// `{"check": 1.2, "emit": 3.0}`.

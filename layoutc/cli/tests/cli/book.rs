@@ -39,7 +39,7 @@ fn what_the_pages_show_is_what_happens() {
     let bless = std::env::var_os("BLESS").is_some();
     let examples: Vec<(String, String)> = files(&root().join("examples"))
         .into_iter()
-        .filter(|path| !path.iter().any(|part| part == "generated"))
+        .filter(|path| !path.iter().any(|part| part == "generated" || part == ".layoutc"))
         .map(|path| {
             let name = path.strip_prefix(root()).expect("below the root").display().to_string();
             (name, fs::read_to_string(&path).expect("a text"))

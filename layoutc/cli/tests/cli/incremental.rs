@@ -228,7 +228,11 @@ fn what_holds_the_lock_is_named_and_need_not_be_waited_for() {
 fn a_locked_build_refuses_what_changes_the_abi_and_shows_both() {
     let world = project();
     let ran = world.run(&["build", "--locked"]);
-    assert!(ran.err.starts_with("error[output::locked]: there is no `layoutc.lock`"), "{}", ran.err);
+    assert!(
+        ran.err.starts_with("error[output::locked]: there is no `layoutc.lock`"),
+        "{}",
+        ran.err
+    );
     assert_eq!(world.files("generated"), [""; 0]);
     assert_eq!(world.run(&["lock"]).good(), "written    layoutc.lock: 2 tensors\n");
     assert_eq!(world.run(&["lock"]).good(), "unchanged  layoutc.lock: 2 tensors\n");
@@ -243,9 +247,21 @@ fn a_locked_build_refuses_what_changes_the_abi_and_shows_both() {
     for _ in 0..2 {
         let ran = world.run(&["build", "--locked"]);
         assert_eq!(ran.code, Some(1));
-        assert!(ran.err.contains("the layout of `t` is not the locked one\n  ┌─ layouts/a.kdl:3:5"), "{}", ran.err);
-        assert!(ran.err.contains("= locked: f32 h=4 w=8 -> [32] strides [1] map \""), "{}", ran.err);
-        assert!(ran.err.contains("= now:    f32 h=4 w=12 -> [48] strides [1] map \""), "{}", ran.err);
+        assert!(
+            ran.err.contains("the layout of `t` is not the locked one\n  ┌─ layouts/a.kdl:3:5"),
+            "{}",
+            ran.err
+        );
+        assert!(
+            ran.err.contains("= locked: f32 h=4 w=8 -> [32] strides [1] map \""),
+            "{}",
+            ran.err
+        );
+        assert!(
+            ran.err.contains("= now:    f32 h=4 w=12 -> [48] strides [1] map \""),
+            "{}",
+            ran.err
+        );
     }
     assert_eq!(world.read("generated/c/a.h"), before);
     world.run(&["lock"]).good();
@@ -253,5 +269,9 @@ fn a_locked_build_refuses_what_changes_the_abi_and_shows_both() {
     world.write("layouts/a.kdl", &BLOCKED.replace("tensor t", "tensor u"));
     let ran = world.run(&["build", "--locked"]);
     assert!(ran.err.contains("`u` is not in layoutc.lock"), "{}", ran.err);
-    assert!(ran.err.contains("`t` of `layouts/a.kdl` is locked, and there is no such tensor"), "{}", ran.err);
+    assert!(
+        ran.err.contains("`t` of `layouts/a.kdl` is locked, and there is no such tensor"),
+        "{}",
+        ran.err
+    );
 }

@@ -76,9 +76,9 @@ impl<'a> Sizes<'a> {
         let values = self.values.iter().map(|value| i64::try_from(*value).unwrap_or(i64::MAX));
         BenchUnit {
             values: values.collect(),
-            bytes: Expr::int(bytes),
-            from_bytes: Expr::int(from_bytes),
-            to_bytes: Expr::int(to_bytes),
+            bytes: Expr::int(bytes).into(),
+            from_bytes: Expr::int(from_bytes).into(),
+            to_bytes: Expr::int(to_bytes).into(),
         }
     }
 }

@@ -1,7 +1,10 @@
 //! Names at file scope: files, guards, and every identifier that is generated.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
+use super::dialect::Names;
 use super::model::Files;
 use super::{Part, Settings};
 use crate::codes::Code;
@@ -32,90 +35,152 @@ pub(super) fn file_names(out_stem: &str, prefix: &str) -> (String, Files) {
     (guard, files)
 }
 
-/// Every identifier at file scope. Two that are equal are faults.
-pub(super) fn globals(
-    manifest: &Manifest,
-    settings: &Settings,
-) -> Result<BTreeSet<String>, Vec<Diagnostic>> {
-    let mut owners: BTreeMap<String, String> = BTreeMap::new();
-    let mut faults = Vec::new();
-    // Two tensors whose names run together would collide in many names: the first says it.
-    let mut told = BTreeSet::new();
-    let subject = |owner: &str| owner.rsplit(" of ").next().unwrap_or_default().to_owned();
-    let mut claim = |name: String, owner: String, at: &Place| {
-        if let Some(other) = owners.get(&name) {
-            if !told.insert((subject(other), subject(&owner))) {
-                return;
-            }
-            let message = format!("`{name}` would be generated twice: for {other} and for {owner}");
-            let fault = Diagnostic::error(Code::NameCollision, message, at.clone(), "");
-            faults.push(fault.help("rename one of the two, or set another `prefix`"));
-        } else if let Some(language) = settings.dialect.reserved_function(&name) {
-            let message = format!("`{name}`, generated for {owner}, belongs to {language}");
-            let fault = Diagnostic::error(Code::NameCollision, message, at.clone(), "");
-            faults.push(fault.help("rename it, or set a `prefix`"));
-        } else {
-            owners.insert(name, owner);
+/// What an identifier is generated for.
+struct Owner<'a> {
+    what: What<'a>,
+    subject: Subject<'a>,
+}
+
+enum What<'a> {
+    /// A word.
+    Word(&'a str),
+    /// A word whose `_` stand for blanks.
+    Words(&'a str),
+    Label(&'a str),
+    /// All that the subject has.
+    Whole,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Subject<'a> {
+    Tensor(&'a str),
+    Convert([&'a str; 2]),
+}
+
+impl fmt::Display for Owner<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.what {
+            What::Word(what) => write!(f, "{what} of ")?,
+            What::Words(what) => write!(f, "{} of ", what.replace('_', " "))?,
+            What::Label(label) => write!(f, "label `{label}` of ")?,
+            What::Whole => {}
         }
-    };
-    for tensor in &manifest.tensors {
+        match self.subject {
+            Subject::Tensor(name) => write!(f, "tensor `{name}`"),
+            Subject::Convert([from, to]) => write!(f, "convert `{from}` to `{to}`"),
+        }
+    }
+}
+
+/// The identifiers at file scope so far.
+struct Claims<'a> {
+    settings: &'a Settings,
+    owners: BTreeMap<String, Owner<'a>>,
+    faults: Vec<Diagnostic>,
+    /// Two tensors whose names run together would collide in many names: the first says it.
+    told: BTreeSet<(Subject<'a>, Subject<'a>)>,
+}
+
+impl<'a> Claims<'a> {
+    fn claim(&mut self, name: String, what: What<'a>, subject: Subject<'a>, at: &Place) {
+        let owner = Owner { what, subject };
+        match self.owners.entry(name) {
+            Entry::Occupied(entry) => {
+                let (name, other) = (entry.key(), entry.get());
+                if !self.told.insert((other.subject, subject)) {
+                    return;
+                }
+                let message =
+                    format!("`{name}` would be generated twice: for {other} and for {owner}");
+                let fault = Diagnostic::error(Code::NameCollision, message, at.clone(), "");
+                self.faults.push(fault.help("rename one of the two, or set another `prefix`"));
+            }
+            Entry::Vacant(entry) => {
+                let name = entry.key();
+                let Some(language) = self.settings.dialect.reserved_function(name) else {
+                    entry.insert(owner);
+                    return;
+                };
+                let message = format!("`{name}`, generated for {owner}, belongs to {language}");
+                let fault = Diagnostic::error(Code::NameCollision, message, at.clone(), "");
+                self.faults.push(fault.help("rename it, or set a `prefix`"));
+            }
+        }
+    }
+
+    fn tensor(&mut self, tensor: &'a Tensor, quantities: &'a [String]) {
+        let settings = self.settings;
         let ident = format!("{}{}", settings.prefix, tensor.name);
         let upper = ident.to_ascii_uppercase();
-        let owner = |what: &str| format!("{what} of tensor `{}`", tensor.name);
+        let subject = Subject::Tensor(&tensor.name);
+        let at = &tensor.places.layout;
+        let mut claim = |name: String, what| self.claim(name, what, subject, at);
         for what in ["offset", "logical", "pack", "unpack", "load", "store", "symbols_ok"] {
-            claim(format!("{ident}_{what}"), owner(what), &tensor.places.layout);
+            claim(joined(&ident, what), What::Word(what));
         }
         if settings.language.kernels {
             for what in KERNEL_NAMES {
-                claim(format!("{ident}_{what}"), owner(what), &tensor.places.layout);
+                claim(joined(&ident, what), What::Word(what));
             }
             for what in ["pack", "unpack", "fill"] {
-                for name in range_names(&format!("{ident}_{what}")) {
-                    claim(name, owner("a launch range"), &tensor.places.layout);
+                for name in range_names(&joined(&ident, what)) {
+                    claim(name, What::Word("a launch range"));
                 }
             }
         }
-        for k in 0..tensor.layout.physical_shape.len() {
-            claim(format!("{ident}_index_{k}"), owner("an index function"), &tensor.places.layout);
+        let physical = 0..tensor.layout.physical_shape.len();
+        for k in physical.clone() {
+            claim(format!("{ident}_index_{k}"), What::Word("an index function"));
         }
         if settings.emit.contains(&Part::Macros) {
-            claim(format!("{upper}_OFFSET"), owner("the offset macro"), &tensor.places.layout);
-            for k in 0..tensor.layout.physical_shape.len() {
-                let name = format!("{upper}_INDEX_{k}");
-                claim(name, owner("an index macro"), &tensor.places.layout);
+            claim(format!("{upper}_OFFSET"), What::Word("the offset macro"));
+            for k in physical {
+                claim(format!("{upper}_INDEX_{k}"), What::Word("an index macro"));
             }
         }
-        for name in quantity_names(tensor) {
-            claim(format!("{ident}_{name}"), owner(&name), &tensor.places.layout);
-            let what = name.replace('_', " ");
-            claim(
-                format!("{upper}_{}", name.to_ascii_uppercase()),
-                owner(&what),
-                &tensor.places.layout,
-            );
+        for name in quantities {
+            claim(joined(&ident, name), What::Word(name));
+            claim(joined(&upper, &name.to_ascii_uppercase()), What::Words(name));
         }
-        for (macro_name, what) in label_names(tensor, &upper) {
-            claim(macro_name, owner(&what), &tensor.places.layout);
+        for (name, label) in label_names(tensor, &upper) {
+            claim(name, What::Label(label));
         }
+    }
+
+    fn convert(&mut self, [from, to]: [&'a Tensor; 2], at: &Place) {
+        let settings = self.settings;
+        let subject = Subject::Convert([&from.name, &to.name]);
+        let name = format!("{}{}_to_{}", settings.prefix, from.name, to.name);
+        let mut claim = |name: String| self.claim(name, What::Whole, subject, at);
+        claim(name.clone());
+        if settings.language.kernels {
+            claim(joined(&name, "kernel"));
+            claim(joined(&name, "fill"));
+            range_names(&name).into_iter().for_each(claim);
+        }
+    }
+}
+
+fn joined(owner: &str, what: &str) -> String {
+    [owner, "_", what].concat()
+}
+
+/// Every identifier at file scope. Two that are equal are faults.
+pub(super) fn globals(manifest: &Manifest, settings: &Settings) -> Result<Names, Vec<Diagnostic>> {
+    let quantities: Vec<Vec<String>> = manifest.tensors.iter().map(quantity_names).collect();
+    let (owners, faults, told) = (BTreeMap::new(), Vec::new(), BTreeSet::new());
+    let mut claims = Claims { settings, owners, faults, told };
+    for (tensor, quantities) in manifest.tensors.iter().zip(&quantities) {
+        claims.tensor(tensor, quantities);
     }
     for convert in &manifest.converts {
         let named = [convert.from, convert.to].map(|k| manifest.tensors.get(k));
         if let [Some(from), Some(to)] = named {
-            let name = format!("{}{}_to_{}", settings.prefix, from.name, to.name);
-            let owner = format!("convert `{}` to `{}`", from.name, to.name);
-            let at = &convert.place;
-            claim(name.clone(), owner.clone(), at);
-            if settings.language.kernels {
-                for name in [format!("{name}_kernel"), format!("{name}_fill")] {
-                    claim(name, owner.clone(), at);
-                }
-                for name in range_names(&name) {
-                    claim(name, owner.clone(), at);
-                }
-            }
+            claims.convert([from, to], &convert.place);
         }
     }
-    if faults.is_empty() { Ok(owners.into_keys().collect()) } else { Err(faults) }
+    let Claims { owners, faults, .. } = claims;
+    if faults.is_empty() { Ok(Names::new(owners.into_keys().collect())) } else { Err(faults) }
 }
 
 /// What a target with kernels has besides.
@@ -138,10 +203,10 @@ fn quantity_names(tensor: &Tensor) -> Vec<String> {
         .chain(&["bytes", "alignment"])
         .map(|name| (*name).to_owned())
         .collect();
-    names.extend(layout.logical.iter().map(|axis| format!("extent_{}", axis.name)));
+    names.extend(layout.logical.iter().map(|axis| joined("extent", &axis.name)));
     for axis in &layout.storage {
-        names.push(format!("storage_extent_{}", axis.name));
-        names.push(format!("stride_{}", axis.name));
+        names.push(joined("storage_extent", &axis.name));
+        names.push(joined("stride", &axis.name));
     }
     names.extend((0..layout.physical_shape.len()).map(|k| format!("physical_extent_{k}")));
     if matches!(tensor.memory, Memory::Image2d | Memory::Image2dArray) {
@@ -151,14 +216,14 @@ fn quantity_names(tensor: &Tensor) -> Vec<String> {
     names
 }
 
-/// The macros of labels, `INPUT_FIELD_X`, each with what it is.
-pub(super) fn label_names(tensor: &Tensor, upper: &str) -> Vec<(String, String)> {
+/// The macros of labels, `INPUT_FIELD_X`, each with its label.
+pub(super) fn label_names<'t>(tensor: &'t Tensor, upper: &str) -> Vec<(String, &'t str)> {
     let mut names = Vec::new();
     for (axis, labels) in tensor.layout.logical.iter().zip(&tensor.labels) {
         let axis_upper = axis.name.to_ascii_uppercase();
         for label in labels {
             let name = format!("{upper}_{axis_upper}_{}", label.to_ascii_uppercase());
-            names.push((name, format!("label `{label}`")));
+            names.push((name, label.as_str()));
         }
     }
     names

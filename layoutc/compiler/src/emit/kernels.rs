@@ -1,6 +1,7 @@
 //! What templates see of kernels: their functions, their launch ranges, and the images that they read and write.
 
 use super::model::{Constant, ImageUnit, KernelUnit, KernelsUnit, RangeUnit};
+use super::whole::Whole;
 use crate::dtype::Scalar;
 use crate::model::{Convert, Manifest, Tensor};
 use crate::plan::kernel::Items;
@@ -34,7 +35,8 @@ pub(super) fn image(tensor: &Tensor, ident: &str) -> Result<Option<ImageUnit>, P
                 name: format!("{upper}_IMAGE_CHANNEL_TYPE"),
                 value: Expr::name(channel_type),
             },
-        ],
+        ]
+        .into(),
         fetch: format!("{ident}_fetch"),
         put: format!("{ident}_put"),
     }))
@@ -69,8 +71,8 @@ fn unit(kernels: Vec<Kernel>) -> Option<KernelsUnit> {
     let before = std::iter::repeat_n("first_", kernels.len().saturating_sub(1)).chain([""]);
     Some(KernelsUnit {
         stream: free("stream", &last.params),
-        symbols_ok: promised.collect(),
-        function: Function { body: Vec::new(), ..last.clone() },
+        symbols_ok: promised.map(Whole::from).collect(),
+        function: Function { body: Vec::new(), ..last.clone() }.into(),
         kernels: kernels
             .into_iter()
             .zip(before)
@@ -99,7 +101,7 @@ fn kernel_unit(kernel: Kernel, symbols: &[Param], before: &str) -> KernelUnit {
             params: symbols.to_vec(),
             body: vec![Stmt::Return { value: items.clone() }],
         };
-        counts.push(function.with_unused());
+        counts.push(function.with_unused().into());
     }
     let names: &[&str] =
         if kernel.range.len() == 1 { &["items"] } else { &["columns", "rows", "layers"] };
@@ -109,7 +111,7 @@ fn kernel_unit(kernel: Kernel, symbols: &[Param], before: &str) -> KernelUnit {
         kernel.range.iter().zip(names).zip(threads).map(|((items, name), threads)| RangeUnit {
             name: free(&format!("{before}{name}"), params),
             blocks: blocks(&items.count, *threads),
-            items: items.count.clone(),
+            items: items.count.clone().into(),
             may_be_none: items.may_be_none,
             threads: *threads,
             last_thread: threads.saturating_sub(1),
@@ -117,8 +119,8 @@ fn kernel_unit(kernel: Kernel, symbols: &[Param], before: &str) -> KernelUnit {
     KernelUnit {
         axes: axes.collect(),
         empty: kernel.range.iter().any(|items| items.count == Expr::int(0)),
-        function: kernel.function,
-        constants,
+        function: kernel.function.into(),
+        constants: constants.into(),
         counts,
     }
 }

@@ -7,8 +7,10 @@ mod bench_unit;
 pub mod comment;
 pub mod dialect;
 mod element;
+mod filters;
 mod fits;
 mod globals;
+mod json;
 mod kernels;
 pub mod language;
 mod macros;
@@ -21,15 +23,17 @@ mod test_unit;
 mod types;
 mod umbrella;
 mod unit;
+pub mod whole;
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 pub use self::render::Templates;
 pub use self::umbrella::umbrella;
 
 use self::dialect::Dialect;
+use self::filters::Dialects;
 use self::language::{C_FILES, Language};
+use self::render::Frames;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::model::Manifest;
@@ -127,37 +131,74 @@ const FUEL_PER_TENSOR: u64 = 50_000;
 /// The same for templates of the user's.
 const USER_FUEL: u64 = 1_000_000;
 
-/// The files of one manifest. `out_stem` is their path without extension, with `/`: `layers/a` gives `layers/a.h`,
-/// `layers/a.c`, `layers/a_test.c`.
+/// About what the model of a tensor takes as text.
+const BYTES_PER_TENSOR: usize = 12 << 10;
+
+/// A target whose templates are compiled, for any number of manifests.
+#[derive(Debug)]
+pub struct Target<'a> {
+    settings: &'a Settings,
+    templates: &'a Templates,
+    frames: Frames<'a>,
+    /// What the stamps of files tell of the templates.
+    texts: String,
+}
+
+impl<'a> Target<'a> {
+    /// Compiles the templates.
+    pub fn new(settings: &'a Settings, templates: &'a Templates) -> Self {
+        let name = settings.language.name;
+        let dialects = Dialects::of(name, settings.dialect.index);
+        let built_in = render::BUILT_IN.iter().filter_map(|(name, _)| templates.get(name));
+        let user = templates.user.iter().flat_map(|(name, text)| [name.as_str(), text]);
+        let texts = built_in.chain(user).collect();
+        Self { settings, templates, frames: Frames::new(templates, name, dialects), texts }
+    }
+
+    /// The files of one manifest. `out_stem` is their path without extension, with `/`: `layers/a` gives `layers/a.h`,
+    /// `layers/a.c`, `layers/a_test.c`.
+    ///
+    /// # Errors
+    /// Every fault found: `padding::fill`, `name::collision`, `limit::generated`, `limit::index_type`, `target::*`,
+    /// `template::*`.
+    pub fn files(
+        &self,
+        manifest: &Manifest,
+        out_stem: &str,
+    ) -> Result<Vec<Output>, Vec<Diagnostic>> {
+        let Self { settings, templates, frames, texts } = self;
+        if let Some(fault) = settings.own.as_ref().and_then(|own| missing(own, templates)) {
+            return Err(vec![fault]);
+        }
+        let mut unit = unit::build(manifest, settings, out_stem)?;
+        unit.stamp = stamp(&unit, texts);
+        let model = whole::value(&unit);
+        let mut outputs = Vec::new();
+        let mut faults = Vec::new();
+        for (name, path) in wanted(settings, &unit, out_stem) {
+            match frames.render(&name, model.clone(), fuel(manifest, templates)) {
+                Ok(text) => {
+                    let text = if settings.own.is_some() { ended(text) } else { tidy(&text) };
+                    outputs.push(Output { text: seal::seal(&path, &text), path });
+                }
+                Err(fault) => faults.push(fault),
+            }
+        }
+        if faults.is_empty() { Ok(outputs) } else { Err(faults) }
+    }
+}
+
+/// The files of one manifest alone; see [`Target::files`].
 ///
 /// # Errors
-/// Every fault found: `padding::fill`, `name::collision`, `limit::generated`, `limit::index_type`, `target::*`,
-/// `template::*`.
+/// As [`Target::files`].
 pub fn emit(
     manifest: &Manifest,
     settings: &Settings,
     out_stem: &str,
     templates: &Templates,
 ) -> Result<Vec<Output>, Vec<Diagnostic>> {
-    if let Some(fault) = settings.own.as_ref().and_then(|own| missing(own, templates)) {
-        return Err(vec![fault]);
-    }
-    let mut unit = unit::build(manifest, settings, out_stem)?;
-    unit.stamp = stamp(&unit, templates);
-    let model = serde_json::to_value(&unit)
-        .map_err(|error| vec![limit(place(&manifest.path), "", &error.to_string())])?;
-    let mut outputs = Vec::new();
-    let mut faults = Vec::new();
-    for (name, path) in wanted(settings, &unit, out_stem) {
-        match render::render(templates, &name, &model, fuel(manifest, templates)) {
-            Ok(text) => {
-                let text = if settings.own.is_some() { ended(text) } else { tidy(&text) };
-                outputs.push(Output { text: seal::seal(&path, &text), path });
-            }
-            Err(fault) => faults.push(fault),
-        }
-    }
-    if faults.is_empty() { Ok(outputs) } else { Err(faults) }
+    Target::new(settings, templates).files(manifest, out_stem)
 }
 
 /// The fault of a target whose template is not there.
@@ -197,17 +238,12 @@ fn fuel(manifest: &Manifest, templates: &Templates) -> u64 {
     base.saturating_add(tensors.saturating_mul(FUEL_PER_TENSOR))
 }
 
-/// A number that changes with whatever the files are made from.
-fn stamp(unit: &model::Unit, templates: &Templates) -> String {
+/// A number that changes with whatever the files are made from. `texts` are those of the templates.
+fn stamp(unit: &model::Unit, texts: &str) -> String {
+    let capacity = unit.tensors.len().saturating_mul(BYTES_PER_TENSOR);
     let mut hasher = blake3::Hasher::new();
-    hasher.update(serde_json::to_string(unit).unwrap_or_default().as_bytes());
-    for (name, _) in render::BUILT_IN {
-        hasher.update(templates.get(name).unwrap_or_default().as_bytes());
-    }
-    for (name, text) in &templates.user {
-        hasher.update(name.as_bytes());
-        hasher.update(text.as_bytes());
-    }
+    hasher.update(&json::text(unit, capacity).unwrap_or_default());
+    hasher.update(texts.as_bytes());
     let hex = hasher.finalize().to_hex();
     // 31 bits: an `int` everywhere.
     let value = u32::from_str_radix(hex.as_str().get(..8).unwrap_or("0"), 16).unwrap_or(0);
@@ -219,11 +255,19 @@ fn ended(text: String) -> String {
     if text.is_empty() || text.ends_with('\n') { text } else { text + "\n" }
 }
 
+/// A line without the blanks at its end.
+fn trimmed(line: &str) -> &str {
+    match line.as_bytes().last() {
+        Some(b'!'..=b'~') => line,
+        _ => line.trim_end(),
+    }
+}
+
 /// No blanks at line ends, no two empty lines in a row, one line end at the end.
 fn tidy(text: &str) -> String {
     let mut tidied = String::with_capacity(text.len());
     let mut empty = true;
-    for line in text.lines().map(str::trim_end) {
+    for line in text.lines().map(trimmed) {
         if !(line.is_empty() && empty) {
             tidied.push_str(line);
             tidied.push('\n');
@@ -234,10 +278,6 @@ fn tidy(text: &str) -> String {
         tidied.pop();
     }
     tidied
-}
-
-fn place(file: &str) -> Place {
-    Place::new(&Arc::from(file), 0..0)
 }
 
 fn limit(at: Place, name: &str, what: &str) -> Diagnostic {

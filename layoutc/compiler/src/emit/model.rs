@@ -7,6 +7,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::whole::Whole;
 use crate::plan::tree::{Expr, Function, Stmt};
 
 /// The version of the model. It changes when a field's meaning or a tree's form does.
@@ -181,11 +182,11 @@ pub struct BenchUnit {
     /// Values of the symbols.
     pub values: Vec<i64>,
     /// Bytes of the elements.
-    pub bytes: Expr,
+    pub bytes: Whole<Expr>,
     /// Bytes of the source's buffer; for pack the dense one.
-    pub from_bytes: Expr,
+    pub from_bytes: Whole<Expr>,
     /// Bytes of the destination's buffer; for pack the layout's.
-    pub to_bytes: Expr,
+    pub to_bytes: Whole<Expr>,
 }
 
 /// An axis.
@@ -194,7 +195,7 @@ pub struct AxisUnit {
     /// Its name.
     pub name: String,
     /// Its extent.
-    pub extent: Expr,
+    pub extent: Whole<Expr>,
 }
 
 /// How packed sub-byte elements are reached.
@@ -230,7 +231,7 @@ pub struct ImageUnit {
     /// The scalar type of the elements, as the manifest calls it.
     pub scalar: String,
     /// OpenCL's names of the channels' order and type, as constants.
-    pub formats: Vec<Constant>,
+    pub formats: Whole<Vec<Constant>>,
     /// The function that reads an element.
     pub fetch: String,
     /// The function that writes a texel.
@@ -241,11 +242,11 @@ pub struct ImageUnit {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KernelsUnit {
     /// Name, documentation and parameters of the whole; without a body.
-    pub function: Function,
+    pub function: Whole<Function>,
     /// A name for CUDA's stream that no parameter has.
     pub stream: String,
     /// The functions that tell whether the symbols have promised values.
-    pub symbols_ok: Vec<Expr>,
+    pub symbols_ok: Vec<Whole<Expr>>,
     /// The kernels, in the order in which they run.
     pub kernels: Vec<KernelUnit>,
 }
@@ -256,7 +257,7 @@ pub struct RangeUnit {
     /// A name for the number of items: `items`, or `columns`, `rows`, `layers`.
     pub name: String,
     /// How many items there are, over the symbols.
-    pub items: Expr,
+    pub items: Whole<Expr>,
     /// Whether there may be none, for some values of the symbols.
     pub may_be_none: bool,
     /// Threads of a block.
@@ -271,15 +272,15 @@ pub struct RangeUnit {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KernelUnit {
     /// What one work item does.
-    pub function: Function,
+    pub function: Whole<Function>,
     /// The axes of the launch range, the fastest first.
     pub axes: Vec<RangeUnit>,
     /// Whether there is no item, whatever the symbols.
     pub empty: bool,
     /// The range as constants: `TEXTURE_PACK_GLOBAL_SIZE_0`.
-    pub constants: Vec<Constant>,
+    pub constants: Whole<Vec<Constant>>,
     /// Functions in place of constants that depend on symbols.
-    pub counts: Vec<Function>,
+    pub counts: Vec<Whole<Function>>,
 }
 
 /// A tensor.
@@ -302,48 +303,48 @@ pub struct TensorUnit {
     /// The logical axes, outermost first.
     pub axes: Vec<AxisUnit>,
     /// The storage axes, outermost first.
-    pub storage_axes: Vec<AxisUnit>,
+    pub storage_axes: Whole<Vec<AxisUnit>>,
     /// The extents of the physical axes, outermost first.
-    pub physical: Vec<Expr>,
+    pub physical: Vec<Whole<Expr>>,
     /// The map from the logical axes, in the manifest's syntax, separators included.
     pub map: String,
     /// The steps of the layout as written, one line each; fit for a comment after `comment` only.
     pub steps: Vec<String>,
     /// Constants, in order.
-    pub constants: Vec<Constant>,
+    pub constants: Whole<Vec<Constant>>,
     /// Functions in place of constants that depend on symbols, in order.
-    pub counts: Vec<Function>,
+    pub counts: Vec<Whole<Function>>,
     /// The macro that guards them in headers for the host.
     pub counts_guard: String,
     /// Whether the symbols have promised values.
-    pub symbols_ok: Option<Function>,
+    pub symbols_ok: Option<Whole<Function>>,
     /// The element's offset.
-    pub offset: Function,
+    pub offset: Whole<Function>,
     /// The element's physical indices, where the physical rank is over 1.
-    pub indices: Vec<Function>,
+    pub indices: Vec<Whole<Function>>,
     /// The offset and the physical indices as macros, where they are asked for.
-    pub macros: Vec<MacroUnit>,
+    pub macros: Vec<Whole<MacroUnit>>,
     /// The slot's element.
-    pub logical: Function,
+    pub logical: Whole<Function>,
     /// Into the layout; `null` where the tensor has no memory.
-    pub pack: Option<Function>,
+    pub pack: Option<Whole<Function>>,
     /// Back.
-    pub unpack: Option<Function>,
+    pub unpack: Option<Whole<Function>>,
     /// The image that the tensor lives in, on a target with kernels.
     pub image: Option<ImageUnit>,
     /// Into the layout and back, on a target with kernels.
     pub moves: Vec<KernelsUnit>,
     /// What the test program needs.
-    pub test: TestUnit,
+    pub test: Whole<TestUnit>,
     /// At which size pack is timed; unpack is with both buffers swapped.
-    pub bench: BenchUnit,
+    pub bench: Whole<BenchUnit>,
 }
 
 /// What a test of one tensor needs. Names differ from those that the template uses itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TestUnit {
     /// The offset by definition; print with `c_plain`.
-    pub plain: Function,
+    pub plain: Whole<Function>,
     /// The symbols.
     pub symbols: Vec<String>,
     /// Values of the symbols to run with, in the order of `symbols`.
@@ -353,19 +354,19 @@ pub struct TestUnit {
     /// The physical axes.
     pub physical: Vec<AxisUnit>,
     /// The offset of an element in the dense logical buffer, over `axes`.
-    pub dense: Expr,
+    pub dense: Whole<Expr>,
     /// The offset of a slot, over `physical`.
-    pub slot: Expr,
+    pub slot: Whole<Expr>,
     /// Elements of the tensor.
-    pub elements: Expr,
+    pub elements: Whole<Expr>,
     /// Slots of the buffer.
-    pub slots: Expr,
+    pub slots: Whole<Expr>,
     /// Bytes of the dense logical buffer.
-    pub logical_bytes: Expr,
+    pub logical_bytes: Whole<Expr>,
     /// Bytes of the buffer.
-    pub physical_bytes: Expr,
+    pub physical_bytes: Whole<Expr>,
     /// The constant `fill`, where padding gets one.
-    pub fill: Option<Stmt>,
+    pub fill: Option<Whole<Stmt>>,
     /// Whether the inverse is a search, too slow for every slot of a large tensor.
     pub search: bool,
 }
@@ -374,7 +375,7 @@ pub struct TestUnit {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConvertUnit {
     /// The function.
-    pub function: Function,
+    pub function: Whole<Function>,
     /// The same by kernels, on a target with kernels.
     pub moves: Option<KernelsUnit>,
     /// Position of the source in the tensors.
@@ -384,13 +385,13 @@ pub struct ConvertUnit {
     /// For each axis of the source, the position in the destination.
     pub axes: Vec<usize>,
     /// The source's test values, its axes named as the destination's.
-    pub from_test: TestUnit,
+    pub from_test: Whole<TestUnit>,
     /// The destination's test values.
-    pub to_test: TestUnit,
+    pub to_test: Whole<TestUnit>,
     /// The symbols of both.
     pub symbols: Vec<String>,
     /// Values of them to run with.
     pub cases: Vec<Vec<i64>>,
     /// At which size it is timed.
-    pub bench: BenchUnit,
+    pub bench: Whole<BenchUnit>,
 }

@@ -7,6 +7,7 @@ use super::dialect::{Assert, Dialect};
 use super::element;
 use super::model::{KernelUnit, Unit};
 use super::print::power_of_two;
+use super::whole::Whole;
 use crate::plan::tree::{Expr, Function, Returns, Stmt};
 
 /// The helpers that the host's header calls: those of counts and launch ranges.
@@ -42,7 +43,7 @@ pub(super) fn needs(unit: &Unit, settings: &Settings) -> (Vec<String>, Vec<Strin
     let dialect = settings.dialect;
     let mut helpers = BTreeSet::new();
     let mut includes = BTreeSet::new();
-    let mut functions: Vec<&Function> = Vec::new();
+    let mut functions: Vec<&Whole<Function>> = Vec::new();
     for tensor in &unit.tensors {
         functions.extend(tensor.counts.iter().chain(&tensor.indices).chain(&tensor.symbols_ok));
         functions.extend([&tensor.offset, &tensor.logical]);

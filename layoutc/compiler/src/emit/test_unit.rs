@@ -67,27 +67,27 @@ pub(super) fn tensor(tensor: &Tensor, naming: &Naming<'_>) -> Result<TestUnit, P
         context.symbols.iter().map(|symbol| namer.name(&symbol.facts.name)).collect();
     let mut axes = Vec::new();
     for axis in &layout.logical {
-        let extent = lower(&axis.extent, &symbol)?;
+        let extent = lower(&axis.extent, &symbol)?.into();
         axes.push(AxisUnit { name: namer.name(&axis.name), extent });
     }
     let mut physical = Vec::new();
     for (k, extent) in layout.physical_shape.iter().enumerate() {
-        physical
-            .push(AxisUnit { name: namer.name(&format!("p{k}")), extent: lower(extent, &symbol)? });
+        let extent = lower(extent, &symbol)?.into();
+        physical.push(AxisUnit { name: namer.name(&format!("p{k}")), extent });
     }
     let names = |axes: &[AxisUnit]| axes.iter().map(|axis| axis.name.clone()).collect::<Vec<_>>();
     let elements = count(&layout.logical)?;
     let facts: Vec<&Symbol> = context.symbols.iter().map(|symbol| symbol.facts).collect();
     Ok(TestUnit {
-        plain: plain_offset(&context)?,
+        plain: plain_offset(&context)?.into(),
         cases: cases(&facts, &[&context]),
-        dense: dense_offset(&layout.logical, &names(&axes), &symbol)?,
-        slot: physical_offset(&context, &names(&physical))?,
-        elements: lower(&elements, &symbol)?,
-        slots: lower(&layout.physical_elements, &symbol)?,
-        logical_bytes: lower(&buffer_bytes(&context, &elements)?, &symbol)?,
-        physical_bytes: lower(&buffer_bytes(&context, &layout.physical_elements)?, &symbol)?,
-        fill: context.fills().then(|| fill_stmt(tensor)),
+        dense: dense_offset(&layout.logical, &names(&axes), &symbol)?.into(),
+        slot: physical_offset(&context, &names(&physical))?.into(),
+        elements: lower(&elements, &symbol)?.into(),
+        slots: lower(&layout.physical_elements, &symbol)?.into(),
+        logical_bytes: lower(&buffer_bytes(&context, &elements)?, &symbol)?.into(),
+        physical_bytes: lower(&buffer_bytes(&context, &layout.physical_elements)?, &symbol)?.into(),
+        fill: context.fills().then(|| fill_stmt(tensor).into()),
         search: layout.inverse.is_none(),
         symbols,
         axes,
@@ -109,6 +109,9 @@ const LIMIT_BYTES: i128 = 64 << 20;
 /// Promised values of the symbols: the least of each, and others spread evenly over their orders of magnitude, up to
 /// what fits [`LIMIT_BYTES`]. Fewer than [`CASES`] where there are no more; ascending.
 pub(super) fn cases(symbols: &[&Symbol], contexts: &[&Context<'_>]) -> Vec<Vec<i64>> {
+    if symbols.is_empty() {
+        return vec![Vec::new()];
+    }
     let mut random = Random(12345);
     let mut cases: Vec<Vec<i64>> = Vec::new();
     for round in 0..CASES.saturating_mul(8) {

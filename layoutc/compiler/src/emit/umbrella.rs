@@ -2,8 +2,10 @@
 
 use serde::Serialize;
 
+use super::filters::Dialects;
 use super::globals::file_names;
-use super::{Output, Templates, render, tidy};
+use super::render::Frames;
+use super::{Output, Templates, tidy, whole};
 use crate::diagnostic::Diagnostic;
 use crate::seal;
 
@@ -39,8 +41,8 @@ pub fn umbrella(
         guard: format!("{}_H", file_names(path, prefix).0),
         includes,
     };
-    let model = serde_json::to_value(&model).unwrap_or_default();
-    let text = render::render(templates, "c/umbrella.h.j2", &model, FUEL.saturating_add(fuel))?;
+    let frames = Frames::new(templates, "c", Dialects::default());
+    let text = frames.render("c/umbrella.h.j2", whole::value(&model), FUEL.saturating_add(fuel))?;
     Ok(Output { text: seal::seal(path, &tidy(&text)), path: path.to_owned() })
 }
 

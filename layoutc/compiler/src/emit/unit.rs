@@ -6,6 +6,7 @@ use super::model::{
     AxisUnit, Constant, ConvertUnit, Language, MacroUnit, Packed, Parts, TensorUnit, Unit, VERSION,
 };
 use super::print::{self, Style};
+use super::whole::Whole;
 use super::{
     Part, Settings, bench_unit, element, fits, globals, kernels, macros, needs, plan_fault, suits,
     test_unit, types,
@@ -143,7 +144,8 @@ fn tensor_unit(
     let axes = |axes: &[Axis]| {
         axes.iter()
             .map(|axis| {
-                Ok(AxisUnit { name: axis.name.clone(), extent: lower(&axis.extent, &symbol)? })
+                let extent = lower(&axis.extent, &symbol)?.into();
+                Ok(AxisUnit { name: axis.name.clone(), extent })
             })
             .collect::<Result<Vec<_>, PlanError>>()
     };
@@ -154,22 +156,22 @@ fn tensor_unit(
         in_buffer: element::type_name(settings.dialect, &dtype, true),
         packed: packed(tensor, &ident),
         axes: axes(&layout.logical)?,
-        storage_axes: axes(&layout.storage)?,
-        physical: physical.collect::<Result<_, _>>()?,
+        storage_axes: axes(&layout.storage)?.into(),
+        physical: physical.map(|extent| extent.map(Whole::from)).collect::<Result<_, _>>()?,
         map: map_text(tensor)?,
         steps: tensor.steps.clone(),
         counts_guard: counts_guard(&upper, tensor),
-        constants,
+        constants: constants.into(),
         counts,
-        test: test_unit::tensor(tensor, naming)?,
+        test: test_unit::tensor(tensor, naming)?.into(),
         macros: if settings.emit.contains(&Part::Macros) { macros(&plan)? } else { Vec::new() },
-        bench: bench_unit::tensor(&context)?,
-        symbols_ok: plan.symbols_ok,
-        offset: plan.offset,
-        indices: plan.indices,
-        logical: plan.logical,
-        pack: plan.pack,
-        unpack: plan.unpack,
+        bench: bench_unit::tensor(&context)?.into(),
+        symbols_ok: plan.symbols_ok.map(Whole::from),
+        offset: plan.offset.into(),
+        indices: plan.indices.into_iter().map(Whole::from).collect(),
+        logical: plan.logical.into(),
+        pack: plan.pack.map(Whole::from),
+        unpack: plan.unpack.map(Whole::from),
         image: if settings.language.kernels { kernels::image(tensor, &ident)? } else { None },
         moves: if settings.language.kernels { kernels::moves(tensor, naming)? } else { Vec::new() },
         dtype,
@@ -179,9 +181,12 @@ fn tensor_unit(
 }
 
 /// The offset and the physical indices.
-fn macros(plan: &TensorPlan) -> Result<Vec<MacroUnit>, PlanError> {
+fn macros(plan: &TensorPlan) -> Result<Vec<Whole<MacroUnit>>, PlanError> {
     let functions = [&plan.offset].into_iter().chain(&plan.indices);
-    functions.filter_map(|function| macros::of(function).transpose()).collect()
+    functions
+        .filter_map(|function| macros::of(function).transpose())
+        .map(|unit| unit.map(Whole::from))
+        .collect()
 }
 
 /// Constants where a value is an integer, functions of the symbols where it is not.
@@ -190,7 +195,7 @@ fn constants(
     plan: &TensorPlan,
     ident: &str,
     upper: &str,
-) -> (Vec<Constant>, Vec<Function>) {
+) -> (Vec<Constant>, Vec<Whole<Function>>) {
     let mut constants = Vec::new();
     let mut counts = Vec::new();
     for quantity in &plan.quantities {
@@ -208,7 +213,7 @@ fn constants(
             params,
             body: vec![Stmt::Return { value: quantity.value.clone() }],
         };
-        counts.push(function.with_unused());
+        counts.push(function.with_unused().into());
     }
     for labels in &tensor.labels {
         for (value, _) in (0_i64..).zip(labels) {
@@ -322,11 +327,11 @@ fn convert_unit(
         from: convert.from,
         to: convert.to,
         axes: convert.axes.clone(),
-        from_test,
-        to_test,
+        from_test: from_test.into(),
+        to_test: to_test.into(),
         symbols,
         cases: test_unit::cases(&facts, &contexts.each_ref()),
-        bench: bench_unit::convert(&facts, &contexts)?,
-        function,
+        bench: bench_unit::convert(&facts, &contexts)?.into(),
+        function: function.into(),
     }))
 }

@@ -32,6 +32,9 @@ pub(super) fn product(a: &Expr, b: &Expr) -> Result<Expr, ExprError> {
 
 /// `a * k`.
 pub(super) fn scale(a: &Expr, k: i128) -> Result<Expr, ExprError> {
+    if k == 1 {
+        return Ok(a.clone());
+    }
     product(a, &Expr::constant(k))
 }
 

@@ -55,9 +55,15 @@ fn pair(
             if a == b {
                 continue;
             }
-            let run = |stride: &Expr| product(stride, &inner.extent);
-            if facts.proves_eq(&outer.to_stride, &run(&inner.to_stride)?)?
-                && facts.proves_eq(&outer.from_stride, &run(&inner.from_stride)?)?
+            let is_run = |outer: &Expr, inner_stride: &Expr| {
+                let run = product(inner_stride, &inner.extent)?;
+                match (outer.as_const(), run.as_const()) {
+                    (Some(outer), Some(run)) => Ok(outer == run),
+                    _ => facts.proves_eq(outer, &run),
+                }
+            };
+            if is_run(&outer.to_stride, &inner.to_stride)?
+                && is_run(&outer.from_stride, &inner.from_stride)?
             {
                 return Ok(Some((a, b)));
             }

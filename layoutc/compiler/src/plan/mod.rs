@@ -87,8 +87,6 @@ pub struct TensorPlan {
     pub indices: Vec<Function>,
     /// The element of a physical index.
     pub logical: Function,
-    /// The offset as the manifest defines it, storage axis by storage axis; for tests.
-    pub plain: Function,
     /// From the dense logical buffer into the layout; `None` where the tensor has no memory.
     pub pack: Option<Function>,
     /// Back.
@@ -123,6 +121,7 @@ pub fn kernels(tensor: &Tensor, naming: &Naming<'_>) -> Result<Option<KernelPlan
 pub fn tensor(tensor: &Tensor, naming: &Naming<'_>) -> Result<TensorPlan, PlanError> {
     let context = Context::new(tensor, naming);
     let moves = tensor.memory != Memory::None;
+    let sides = if moves { moves::sides(&tensor.layout)? } else { None };
     Ok(TensorPlan {
         symbols: context.symbols.iter().map(|symbol| symbol.facts.clone()).collect(),
         symbols_ok: index::symbols_ok(&context),
@@ -130,9 +129,8 @@ pub fn tensor(tensor: &Tensor, naming: &Naming<'_>) -> Result<TensorPlan, PlanEr
         offset: index::offset(&context)?,
         indices: index::indices(&context)?,
         logical: inverse::logical(&context)?,
-        plain: index::plain_offset(&context)?,
-        pack: moves.then(|| moves::pack(&context)).transpose()?,
-        unpack: moves.then(|| moves::unpack(&context)).transpose()?,
+        pack: moves.then(|| moves::pack(&context, sides.as_ref())).transpose()?,
+        unpack: moves.then(|| moves::unpack(&context, sides.as_ref())).transpose()?,
     })
 }
 

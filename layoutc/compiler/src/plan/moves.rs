@@ -16,15 +16,15 @@ use super::transfer::transfer;
 use super::tree::{Expr, Function, Operand, Param, ParamType, Returns, Stmt};
 
 /// `pack(symbols, logical, physical)`: from the dense row-major buffer into the layout; padding gets the fill.
-pub(super) fn pack(context: &Context<'_>) -> Result<Function, PlanError> {
+pub(super) fn pack(context: &Context<'_>, sides: Option<&Sides>) -> Result<Function, PlanError> {
     let mut parts = Parts::pack(context);
     parts.prepare_destination(context, &context.layout.physical_elements, Rest::of(context))?;
     let from = parts.buffer(context, 0, "l", "load");
     let to = parts.buffer(context, 1, "p", "store");
-    let linear = match sides(context.layout)? {
-        Some((logical, physical)) => {
-            let layout = context.layout;
-            transfer(&logical, &physical, &layout.logical, &layout.symbols)?
+    let layout = context.layout;
+    let linear = match sides {
+        Some(Sides { logical, physical }) => {
+            transfer(logical, physical, &layout.logical, &layout.symbols)?
         }
         None => None,
     };
@@ -36,15 +36,15 @@ pub(super) fn pack(context: &Context<'_>) -> Result<Function, PlanError> {
 }
 
 /// `unpack(symbols, physical, logical)`: back; padding is not read.
-pub(super) fn unpack(context: &Context<'_>) -> Result<Function, PlanError> {
+pub(super) fn unpack(context: &Context<'_>, sides: Option<&Sides>) -> Result<Function, PlanError> {
     let mut parts = Parts::unpack(context);
     parts.prepare_destination(context, &count(&context.layout.logical)?, Rest::Zero)?;
     let from = parts.buffer(context, 0, "p", "load");
     let to = parts.buffer(context, 1, "l", "store");
-    let linear = match sides(context.layout)? {
-        Some((logical, physical)) => {
-            let layout = context.layout;
-            transfer(&physical, &logical, &layout.logical, &layout.symbols)?
+    let layout = context.layout;
+    let linear = match sides {
+        Some(Sides { logical, physical }) => {
+            transfer(physical, logical, &layout.logical, &layout.symbols)?
         }
         None => None,
     };
@@ -65,11 +65,17 @@ fn padding_doc(context: &Context<'_>) -> &'static str {
     }
 }
 
-/// Both sides of pack and unpack; `None` without a normal form.
-fn sides(layout: &Layout) -> Result<Option<(Side, Side)>, PlanError> {
+/// Both sides of pack and unpack.
+pub(super) struct Sides {
+    logical: Side,
+    physical: Side,
+}
+
+/// `None` without a normal form.
+pub(super) fn sides(layout: &Layout) -> Result<Option<Sides>, PlanError> {
     let Some(digits) = &layout.digits else { return Ok(None) };
     let physical = physical_side(layout, digits)?;
-    Ok(logical_side(&layout.logical, &physical)?.map(|logical| (logical, physical)))
+    Ok(logical_side(&layout.logical, &physical)?.map(|logical| Sides { logical, physical }))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,12 +1,11 @@
 //! Identifiers inside one function: as the manifest says, unless taken.
 
-use std::collections::BTreeSet;
-
 /// Hands out identifiers that differ from each other and from what a target keeps for itself.
 #[derive(Clone)]
 pub struct Namer<'a> {
     avoid: &'a dyn Fn(&str) -> bool,
-    taken: BTreeSet<String>,
+    /// Few: a function has as many as axes, digits and buffers.
+    taken: Vec<String>,
 }
 
 impl std::fmt::Debug for Namer<'_> {
@@ -18,7 +17,7 @@ impl std::fmt::Debug for Namer<'_> {
 impl<'a> Namer<'a> {
     /// A namer that never gives a name for which `avoid` holds.
     pub fn new(avoid: &'a dyn Fn(&str) -> bool) -> Self {
-        Self { avoid, taken: BTreeSet::new() }
+        Self { avoid, taken: Vec::new() }
     }
 
     /// `wanted`, or `wanted_2`, `wanted_3`, … if that is taken or kept by the target.
@@ -29,7 +28,7 @@ impl<'a> Namer<'a> {
             name = format!("{wanted}_{suffix}");
             suffix = suffix.saturating_add(1);
         }
-        self.taken.insert(name.clone());
+        self.taken.push(name.clone());
         name
     }
 
@@ -38,7 +37,8 @@ impl<'a> Namer<'a> {
         let mut number = 0_u64;
         loop {
             let name = format!("{prefix}{number}");
-            if !(self.avoid)(&name) && self.taken.insert(name.clone()) {
+            if !(self.avoid)(&name) && !self.taken.contains(&name) {
+                self.taken.push(name.clone());
                 return name;
             }
             number = number.saturating_add(1);

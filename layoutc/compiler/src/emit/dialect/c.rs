@@ -31,10 +31,10 @@ pub const C: Dialect = Dialect {
     parallel: &["#ifdef _OPENMP", "#pragma omp parallel for", "#endif"],
     shifts: true,
     helper: "layoutc_",
-    reserved: &[("C", C_KEYWORDS), ("C++", CPP_KEYWORDS), ("the C library", C_MACROS)],
+    reserved: &[("C", &C_KEYWORDS), ("C++", &CPP_KEYWORDS), ("the C library", &C_MACROS)],
     prefixes: &[("layoutc", "layoutc_"), ("layoutc", "LAYOUTC_")],
     called: &["exit", "fputs", "free", "malloc", "memcmp", "memcpy", "memset", "printf", "puts"],
-    functions: &[C_FUNCTIONS],
+    functions: &[&C_FUNCTIONS],
 };
 
 /// C with indices of 32 bits.

@@ -42,10 +42,10 @@ pub const CUDA: Dialect = Dialect {
     shifts: true,
     helper: "layoutc_cuda_",
     reserved: &[
-        ("CUDA C++", CUDA_KEYWORDS),
-        ("C", C_KEYWORDS),
-        ("C++", CPP_KEYWORDS),
-        ("the C library", C_MACROS),
+        ("CUDA C++", &CUDA_KEYWORDS),
+        ("C", &C_KEYWORDS),
+        ("C++", &CPP_KEYWORDS),
+        ("the C library", &C_MACROS),
     ],
     prefixes: &[("layoutc", "layoutc_"), ("layoutc", "LAYOUTC_")],
     called: &[
@@ -57,7 +57,7 @@ pub const CUDA: Dialect = Dialect {
         "cudaGetLastError",
         "cudaSuccess",
     ],
-    functions: &[C_FUNCTIONS, CUDA_FUNCTIONS],
+    functions: &[&C_FUNCTIONS, &CUDA_FUNCTIONS],
 };
 
 /// CUDA C++ with indices of 64 bits.

@@ -2,11 +2,14 @@
 
 mod c;
 mod cuda;
+mod kept;
 mod opencl;
 mod words;
 
 pub use self::c::{C, C_INT32, C_INT32_PLAIN, C_PLAIN};
 pub use self::cuda::{CUDA, CUDA_INT64};
+pub(in crate::emit) use self::kept::Names;
+pub use self::kept::Words;
 pub use self::opencl::{OPENCL, OPENCL_INT64};
 
 use crate::dtype::{Dtype, Scalar};
@@ -65,13 +68,13 @@ pub struct Dialect {
     /// The prefix of helper functions, `floor_div` and the like.
     pub helper: &'static str,
     /// Words that cannot be identifiers, and names that the standard library keeps, by language.
-    pub reserved: &'static [(&'static str, &'static [&'static str])],
+    pub reserved: &'static [(&'static str, &'static Words)],
     /// Beginnings of names that the language's libraries keep, by library.
     pub prefixes: &'static [(&'static str, &'static str)],
     /// Functions that the generated code calls: nothing local may hide them.
     pub called: &'static [&'static str],
     /// Names that only a function of the same name collides with.
-    pub functions: &'static [&'static [&'static str]],
+    pub functions: &'static [&'static Words],
 }
 
 /// The types of an image of one rank.
@@ -113,7 +116,7 @@ impl Dialect {
 
     /// The language that keeps `name` for itself.
     pub fn reserved(&self, name: &str) -> Option<&'static str> {
-        let kept = self.reserved.iter().find(|(_, words)| words.contains(&name));
+        let kept = self.reserved.iter().find(|(_, words)| words.contains(name));
         let kept = kept.map(|(language, _)| *language);
         let begins = || self.prefixes.iter().find(|(_, start)| name.starts_with(start));
         kept.or_else(|| begins().map(|(library, _)| *library))
@@ -126,7 +129,7 @@ impl Dialect {
         kept.or_else(|| {
             self.functions
                 .iter()
-                .any(|names| names.contains(&name))
+                .any(|names| names.contains(name))
                 .then(|| format!("the {} library", self.name))
         })
     }

@@ -39,10 +39,10 @@ pub const OPENCL: Dialect = Dialect {
     shifts: true,
     helper: "layoutc_",
     reserved: &[
-        ("OpenCL C", OPENCL_KEYWORDS),
-        ("C", C_KEYWORDS),
-        ("C++", CPP_KEYWORDS),
-        ("the OpenCL C library", OPENCL_MACROS),
+        ("OpenCL C", &OPENCL_KEYWORDS),
+        ("C", &C_KEYWORDS),
+        ("C++", &CPP_KEYWORDS),
+        ("the OpenCL C library", &OPENCL_MACROS),
     ],
     prefixes: &[
         ("layoutc", "layoutc_"),
@@ -63,7 +63,7 @@ pub const OPENCL: Dialect = Dialect {
         "write_imagei",
         "write_imageui",
     ],
-    functions: &[OPENCL_FUNCTIONS],
+    functions: &[&OPENCL_FUNCTIONS],
 };
 
 /// OpenCL C with indices of 64 bits.

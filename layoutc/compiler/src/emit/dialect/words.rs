@@ -1,7 +1,9 @@
 //! Words that identifiers must not be: keywords, types and names of the standard libraries.
 
+use super::kept::Words;
+
 /// Keywords of C, up to C23.
-pub(super) const C_KEYWORDS: &[&str] = &[
+pub(super) static C_KEYWORDS: Words = Words::new(&[
     "alignas",
     "alignof",
     "auto",
@@ -48,10 +50,10 @@ pub(super) const C_KEYWORDS: &[&str] = &[
     "volatile",
     "while",
     "asm",
-];
+]);
 
 /// Keywords that C++ adds.
-pub(super) const CPP_KEYWORDS: &[&str] = &[
+pub(super) static CPP_KEYWORDS: Words = Words::new(&[
     "and",
     "and_eq",
     "bitand",
@@ -101,10 +103,10 @@ pub(super) const CPP_KEYWORDS: &[&str] = &[
     "wchar_t",
     "xor",
     "xor_eq",
-];
+]);
 
 /// Macros that would rewrite a parameter of the name, and types that signatures mention.
-pub(super) const C_MACROS: &[&str] = &[
+pub(super) static C_MACROS: Words = Words::new(&[
     "I",
     "INFINITY",
     "NAN",
@@ -161,10 +163,10 @@ pub(super) const C_MACROS: &[&str] = &[
     "j0",
     "j1",
     "jn",
-];
+]);
 
 /// Functions of the C library: harmless as parameters, taken as functions of their own.
-pub(super) const C_FUNCTIONS: &[&str] = &[
+pub(super) static C_FUNCTIONS: Words = Words::new(&[
     "abort",
     "abs",
     "labs",
@@ -281,10 +283,10 @@ pub(super) const C_FUNCTIONS: &[&str] = &[
     "trunc",
     "unlink",
     "write",
-];
+]);
 
 /// Keywords and types that OpenCL C adds to C.
-pub(super) const OPENCL_KEYWORDS: &[&str] = &[
+pub(super) static OPENCL_KEYWORDS: Words = Words::new(&[
     "__global",
     "global",
     "__local",
@@ -394,10 +396,10 @@ pub(super) const OPENCL_KEYWORDS: &[&str] = &[
     "quad4",
     "quad8",
     "quad16",
-];
+]);
 
 /// Macros of OpenCL C: none may be a parameter.
-pub(super) const OPENCL_MACROS: &[&str] = &[
+pub(super) static OPENCL_MACROS: Words = Words::new(&[
     "M_E",
     "M_PI",
     "MAXFLOAT",
@@ -431,10 +433,10 @@ pub(super) const OPENCL_MACROS: &[&str] = &[
     "FP_CONTRACT",
     "linux",
     "unix",
-];
+]);
 
 /// Functions of OpenCL C: harmless as parameters where they are not called, taken as functions of their own.
-pub(super) const OPENCL_FUNCTIONS: &[&str] = &[
+pub(super) static OPENCL_FUNCTIONS: Words = Words::new(&[
     "abs",
     "abs_diff",
     "acos",
@@ -609,10 +611,10 @@ pub(super) const OPENCL_FUNCTIONS: &[&str] = &[
     "write_imagei",
     "write_imageui",
     "write_mem_fence",
-];
+]);
 
 /// Words, types and variables that CUDA adds to C++.
-pub(super) const CUDA_KEYWORDS: &[&str] = &[
+pub(super) static CUDA_KEYWORDS: Words = Words::new(&[
     "__global__",
     "__device__",
     "__host__",
@@ -692,10 +694,10 @@ pub(super) const CUDA_KEYWORDS: &[&str] = &[
     "double2",
     "double3",
     "double4",
-];
+]);
 
 /// Functions of CUDA that C's library does not have.
-pub(super) const CUDA_FUNCTIONS: &[&str] = &[
+pub(super) static CUDA_FUNCTIONS: Words = Words::new(&[
     "atomicAdd",
     "atomicAnd",
     "atomicCAS",
@@ -720,4 +722,4 @@ pub(super) const CUDA_FUNCTIONS: &[&str] = &[
     "surf2DLayeredwrite",
     "tex2D",
     "tex2DLayered",
-];
+]);

@@ -3,15 +3,20 @@
 //! Parentheses are those that the grammar needs, and those without which gcc and clang warn: sums and bit operations
 //! inside a shift, anything but a name inside `&` and `^`.
 
+mod binding;
 mod define;
+mod head;
 mod python;
 mod stmts;
 #[cfg(test)]
 mod tests;
 
+pub(in crate::emit) use self::binding::power_of_two;
 pub use self::define::define;
-pub use self::stmts::{body, parameters, prototype, stmts};
+pub use self::head::{parameters, prototype};
+pub use self::stmts::{body, stmts};
 
+use self::binding::{Binding, binding, one_or_zero};
 use super::dialect::Dialect;
 use crate::plan::tree::{Compare, Expr};
 
@@ -24,236 +29,258 @@ pub enum Style {
     Python,
 }
 
-/// How tightly an operator binds; larger is tighter. The order is C's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Binding {
-    Select,
-    All,
-    Xor,
-    And,
-    Equality,
-    Relation,
-    Shift,
-    Sum,
-    Product,
-    Unary,
-    Primary,
-}
-
 /// An expression as text.
 pub fn expr(style: Style, tree: &Expr) -> String {
-    Printer { style }.expr(tree).0
+    let mut text = String::new();
+    write(&mut text, style, tree);
+    text
 }
 
-struct Printer {
+/// Adds an expression to a text.
+fn write(text: &mut String, style: Style, tree: &Expr) {
+    Printer { style, text }.expr(tree);
+}
+
+struct Printer<'t> {
     style: Style,
+    text: &'t mut String,
 }
 
-impl Printer {
-    fn expr(&self, tree: &Expr) -> (String, Binding) {
+impl Printer<'_> {
+    fn expr(&mut self, tree: &Expr) {
         match tree {
             Expr::Int { value } => self.int(*value),
-            Expr::Bool { value } => (self.boolean(*value).to_owned(), Binding::Primary),
-            Expr::Name { name } => (name.clone(), Binding::Primary),
-            Expr::Output { name } => match self.style {
-                Style::C(_) => (format!("*{name}"), Binding::Unary),
-                Style::Python => (name.clone(), Binding::Primary),
-            },
-            Expr::Address { name } => match self.style {
-                Style::C(_) => (format!("&{name}"), Binding::Unary),
-                Style::Python => (name.clone(), Binding::Primary),
-            },
-            Expr::Neg { a } => (format!("-{}", self.at(a, Binding::Primary)), Binding::Unary),
-            Expr::Add { args } => (self.sum(args), Binding::Sum),
-            Expr::Mul { args } => (self.product(args), Binding::Product),
-            Expr::Div { a, b } => self.quotient(a, b, false),
-            Expr::Mod { a, b } => self.remainder(a, b, false),
-            Expr::FloorDiv { a, b } => self.quotient(a, b, true),
-            Expr::FloorMod { a, b } => self.remainder(a, b, true),
-            Expr::BitAnd { args } => (self.joined(args, " & ", Binding::Unary), Binding::And),
-            Expr::BitXor { args } => (self.joined(args, " ^ ", Binding::Unary), Binding::Xor),
-            Expr::Min { a, b } => self.extreme("min", a, b),
-            Expr::Max { a, b } => self.extreme("max", a, b),
+            Expr::Bool { value } => self.boolean(*value),
+            Expr::Name { name } => self.text.push_str(name),
+            Expr::Output { name } => self.prefixed("*", name),
+            Expr::Address { name } => self.prefixed("&", name),
+            Expr::Neg { a } => {
+                self.text.push('-');
+                self.at(a, Binding::Primary);
+            }
+            Expr::Add { args } => self.sum(args),
+            Expr::Mul { args } => self.joined(args, " * ", Binding::Product, Binding::Unary),
+            Expr::Div { a, b } | Expr::FloorDiv { a, b } => self.quotient(tree, a, b),
+            Expr::Mod { a, b } | Expr::FloorMod { a, b } => self.remainder(tree, a, b),
+            Expr::BitAnd { args } => self.joined(args, " & ", Binding::Unary, Binding::Unary),
+            Expr::BitXor { args } => self.joined(args, " ^ ", Binding::Unary, Binding::Unary),
+            Expr::Min { a, b } => self.helper("min", a, b),
+            Expr::Max { a, b } => self.helper("max", a, b),
             Expr::Select { condition, then, otherwise } => self.select(condition, then, otherwise),
             Expr::Call { name, args } => {
-                let args: Vec<String> = args.iter().map(|arg| self.expr(arg).0).collect();
-                (format!("{name}({})", args.join(", ")), Binding::Primary)
+                self.text.push_str(name);
+                self.text.push('(');
+                self.joined(args, ", ", Binding::Select, Binding::Select);
+                self.text.push(')');
             }
-            Expr::Compare { op, a, b } => self.compare(*op, a, b),
-            Expr::All { args } if args.is_empty() => {
-                (self.boolean(true).to_owned(), Binding::Primary)
-            }
+            Expr::Compare { op, a, b } => self.binary(a, sign(*op), b, [Binding::Sum; 2]),
+            Expr::All { args } if args.is_empty() => self.boolean(true),
             Expr::All { args } => {
                 let and = match self.style {
                     Style::C(_) => " && ",
                     Style::Python => " and ",
                 };
-                (self.joined(args, and, Binding::Equality), Binding::All)
+                self.joined(args, and, Binding::Equality, Binding::Equality);
             }
-            Expr::Not { a } => match self.style {
-                Style::C(_) => (format!("!{}", self.at(a, Binding::Primary)), Binding::Unary),
-                Style::Python => (format!("not {}", self.at(a, Binding::Primary)), Binding::All),
-            },
+            Expr::Not { a } => {
+                self.text.push_str(match self.style {
+                    Style::C(_) => "!",
+                    Style::Python => "not ",
+                });
+                self.at(a, Binding::Primary);
+            }
         }
     }
 
     /// `tree`, in parentheses if it binds less tightly than `least`.
-    fn at(&self, tree: &Expr, least: Binding) -> String {
-        let (text, binding) = self.expr(tree);
-        if binding < least { format!("({text})") } else { text }
+    fn at(&mut self, tree: &Expr, least: Binding) {
+        if binding(self.style, tree) < least {
+            self.text.push('(');
+            self.expr(tree);
+            self.text.push(')');
+        } else {
+            self.expr(tree);
+        }
     }
 
-    fn boolean(&self, value: bool) -> &'static str {
-        match (self.style, value) {
+    fn prefixed(&mut self, operator: &str, name: &str) {
+        if let Style::C(_) = self.style {
+            self.text.push_str(operator);
+        }
+        self.text.push_str(name);
+    }
+
+    fn boolean(&mut self, value: bool) {
+        self.text.push_str(match (self.style, value) {
             (Style::C(_), true) => "true",
             (Style::C(_), false) => "false",
             (Style::Python, true) => "True",
             (Style::Python, false) => "False",
-        }
+        });
     }
 
-    fn int(&self, value: i64) -> (String, Binding) {
-        let binding = if value < 0 { Binding::Unary } else { Binding::Primary };
-        let Style::C(dialect) = self.style else { return (value.to_string(), binding) };
-        if value == i64::MIN {
-            // Its digits alone do not fit.
-            let (open, close) = dialect.wide_literal;
-            return (format!("-{open}{}{close} - 1", i64::MAX), Binding::Sum);
-        }
-        if value.abs() <= dialect.plain_literal {
-            return (value.to_string(), binding);
-        }
-        let (open, close) = dialect.wide_literal;
-        let sign = if value < 0 { "-" } else { "" };
-        (format!("{sign}{open}{}{close}", value.unsigned_abs()), binding)
-    }
-
-    fn sum(&self, args: &[Expr]) -> String {
-        // A term that is added goes first where there is one: `6 - c * 4`, not `-c * 4 + 6`.
-        let parts: Vec<(bool, String)> = args.iter().map(|arg| self.term(arg)).collect();
-        let first = parts.iter().position(|(negative, _)| !negative).unwrap_or(0);
-        let mut text = String::new();
-        if let Some((negative, magnitude)) = parts.get(first) {
-            text.push_str(if *negative { "-" } else { "" });
-            text.push_str(magnitude);
-        }
-        for (k, (negative, magnitude)) in parts.iter().enumerate() {
-            if k != first {
-                text.push_str(if *negative { " - " } else { " + " });
-                text.push_str(magnitude);
+    fn int(&mut self, value: i64) {
+        let (open, close) = match self.style {
+            Style::C(dialect)
+                if value == i64::MIN || value.saturating_abs() > dialect.plain_literal =>
+            {
+                dialect.wide_literal
             }
-        }
-        text
-    }
-
-    /// A term of a sum: whether it is subtracted, and what.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "any other term is added")]
-    fn term(&self, term: &Expr) -> (bool, String) {
-        match term {
-            Expr::Neg { a } => (true, self.at(a, Binding::Product)),
-            Expr::Int { value } if *value < 0 && *value > i64::MIN => (true, self.int(-value).0),
-            Expr::Mul { args } => match args.split_last() {
-                Some((Expr::Int { value }, rest)) if *value < 0 && *value > i64::MIN => {
-                    let mut factors = rest.to_vec();
-                    if *value != -1 {
-                        factors.push(Expr::int(-value));
-                    }
-                    (true, self.product(&factors))
-                }
-                _ => (false, self.product(args)),
-            },
-            other => (false, self.at(other, Binding::Product)),
-        }
-    }
-
-    fn product(&self, args: &[Expr]) -> String {
-        let mut text = String::new();
-        for (k, arg) in args.iter().enumerate() {
-            // Only the first factor may be a quotient: `*` binds to the left.
-            let least = if k == 0 { Binding::Product } else { Binding::Unary };
-            if k > 0 {
-                text.push_str(" * ");
-            }
-            text.push_str(&self.at(arg, least));
-        }
-        text
-    }
-
-    fn joined(&self, args: &[Expr], with: &str, least: Binding) -> String {
-        let args: Vec<String> = args.iter().map(|arg| self.at(arg, least)).collect();
-        args.join(with)
-    }
-
-    fn quotient(&self, a: &Expr, b: &Expr, floor: bool) -> (String, Binding) {
-        if let Style::C(dialect) = self.style {
-            if let (Some(shift), true) = (power_of_two(b), dialect.shifts) {
-                return (format!("{} >> {shift}", self.at(a, Binding::Unary)), Binding::Shift);
-            }
-            if floor {
-                return self.helper(dialect, "floor_div", a, b);
-            }
-            return (self.binary(a, "/", b), Binding::Product);
-        }
-        (self.binary(a, "//", b), Binding::Product)
-    }
-
-    fn remainder(&self, a: &Expr, b: &Expr, floor: bool) -> (String, Binding) {
-        if let Style::C(dialect) = self.style {
-            if let (Some(_), Expr::Int { value }, true) = (power_of_two(b), b, dialect.shifts) {
-                let mask = self.int(value - 1).0;
-                return (format!("{} & {mask}", self.at(a, Binding::Unary)), Binding::And);
-            }
-            if floor {
-                return self.helper(dialect, "floor_mod", a, b);
-            }
-        }
-        (self.binary(a, "%", b), Binding::Product)
-    }
-
-    fn binary(&self, a: &Expr, op: &str, b: &Expr) -> String {
-        format!("{} {op} {}", self.at(a, Binding::Product), self.at(b, Binding::Unary))
-    }
-
-    fn helper(&self, dialect: &Dialect, name: &str, a: &Expr, b: &Expr) -> (String, Binding) {
-        let text = format!("{}{name}({}, {})", dialect.helper, self.expr(a).0, self.expr(b).0);
-        (text, Binding::Primary)
-    }
-
-    fn extreme(&self, name: &str, a: &Expr, b: &Expr) -> (String, Binding) {
+            Style::C(_) | Style::Python => ("", ""),
+        };
+        self.text.push_str(if value < 0 { "-" } else { "" });
+        self.text.push_str(open);
         match self.style {
-            Style::C(dialect) => self.helper(dialect, name, a, b),
-            Style::Python => {
-                let text = format!("{name}({}, {})", self.expr(a).0, self.expr(b).0);
-                (text, Binding::Primary)
+            // Its digits alone do not fit.
+            Style::C(_) if value == i64::MIN => {
+                push_integer(self.text, i64::MAX.unsigned_abs());
+                self.text.push_str(close);
+                self.text.push_str(" - 1");
+            }
+            Style::C(_) | Style::Python => {
+                push_integer(self.text, value.unsigned_abs());
+                self.text.push_str(close);
             }
         }
     }
 
-    fn select(&self, condition: &Expr, then: &Expr, otherwise: &Expr) -> (String, Binding) {
-        let one_or_zero = then == &Expr::int(1) && otherwise == &Expr::int(0);
-        let (c, t, o) =
-            (self.at(condition, Binding::All), self.at(then, Binding::Sum), self.expr(otherwise).0);
+    fn sum(&mut self, args: &[Expr]) {
+        // A term that is added goes first where there is one: `6 - c * 4`, not `-c * 4 + 6`.
+        let first = args.iter().position(|arg| !is_subtracted(arg)).unwrap_or(0);
+        if let Some(term) = args.get(first) {
+            self.text.push_str(if is_subtracted(term) { "-" } else { "" });
+            self.magnitude(term);
+        }
+        for (k, term) in args.iter().enumerate() {
+            if k != first {
+                self.text.push_str(if is_subtracted(term) { " - " } else { " + " });
+                self.magnitude(term);
+            }
+        }
+    }
+
+    /// A term of a sum without the sign that stands before it.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "any other term is added")]
+    fn magnitude(&mut self, term: &Expr) {
+        match term {
+            Expr::Neg { a } => self.at(a, Binding::Product),
+            Expr::Int { value } if is_subtracted(term) => self.int(-value),
+            Expr::Mul { args } => match args.split_last() {
+                Some((Expr::Int { value }, rest)) if is_subtracted(term) => {
+                    self.joined(rest, " * ", Binding::Product, Binding::Unary);
+                    if *value != -1 {
+                        self.text.push_str(if rest.is_empty() { "" } else { " * " });
+                        self.int(-value);
+                    }
+                }
+                _ => self.expr(term),
+            },
+            other => self.at(other, Binding::Product),
+        }
+    }
+
+    /// Operands between which `with` stands. The first may bind as `first` does: `*` binds to the left, so that of factors
+    /// it alone may be a quotient.
+    fn joined(&mut self, args: &[Expr], with: &str, first: Binding, least: Binding) {
+        for (k, arg) in args.iter().enumerate() {
+            self.text.push_str(if k == 0 { "" } else { with });
+            self.at(arg, if k == 0 { first } else { least });
+        }
+    }
+
+    fn quotient(&mut self, tree: &Expr, a: &Expr, b: &Expr) {
+        match (binding(self.style, tree), power_of_two(b)) {
+            (Binding::Shift, Some(shift)) => {
+                self.at(a, Binding::Unary);
+                self.text.push_str(" >> ");
+                push_integer(self.text, shift.into());
+            }
+            (Binding::Primary, _) => self.helper("floor_div", a, b),
+            _ => {
+                let sign = if let Style::C(_) = self.style { " / " } else { " // " };
+                self.binary(a, sign, b, [Binding::Product, Binding::Unary]);
+            }
+        }
+    }
+
+    fn remainder(&mut self, tree: &Expr, a: &Expr, b: &Expr) {
+        match (binding(self.style, tree), b) {
+            (Binding::And, Expr::Int { value }) => {
+                self.at(a, Binding::Unary);
+                self.text.push_str(" & ");
+                self.int(value - 1);
+            }
+            (Binding::Primary, _) => self.helper("floor_mod", a, b),
+            _ => self.binary(a, " % ", b, [Binding::Product, Binding::Unary]),
+        }
+    }
+
+    fn binary(&mut self, a: &Expr, sign: &str, b: &Expr, least: [Binding; 2]) {
+        self.at(a, least[0]);
+        self.text.push_str(sign);
+        self.at(b, least[1]);
+    }
+
+    /// A function of the target's library, of Python itself.
+    fn helper(&mut self, name: &str, a: &Expr, b: &Expr) {
+        if let Style::C(dialect) = self.style {
+            self.text.push_str(dialect.helper);
+        }
+        self.text.push_str(name);
+        self.text.push('(');
+        self.binary(a, ", ", b, [Binding::Select; 2]);
+        self.text.push(')');
+    }
+
+    fn select(&mut self, condition: &Expr, then: &Expr, otherwise: &Expr) {
         match self.style {
             // A comparison is 1 or 0 in C.
-            Style::C(_) if one_or_zero => (format!("({c})"), Binding::Primary),
-            Style::C(_) => (format!("{c} ? {t} : {o}"), Binding::Select),
-            Style::Python => (format!("{t} if {c} else {o}"), Binding::Select),
+            Style::C(_) if one_or_zero(then, otherwise) => {
+                self.text.push('(');
+                self.at(condition, Binding::All);
+                self.text.push(')');
+            }
+            Style::C(_) => {
+                self.binary(condition, " ? ", then, [Binding::All, Binding::Sum]);
+                self.text.push_str(" : ");
+                self.expr(otherwise);
+            }
+            Style::Python => {
+                self.binary(then, " if ", condition, [Binding::Sum, Binding::All]);
+                self.text.push_str(" else ");
+                self.expr(otherwise);
+            }
         }
-    }
-
-    fn compare(&self, op: Compare, a: &Expr, b: &Expr) -> (String, Binding) {
-        let (sign, binding) = match op {
-            Compare::Eq => ("==", Binding::Equality),
-            Compare::Lt => ("<", Binding::Relation),
-            Compare::Le => ("<=", Binding::Relation),
-            Compare::Ge => (">=", Binding::Relation),
-        };
-        (format!("{} {sign} {}", self.at(a, Binding::Sum), self.at(b, Binding::Sum)), binding)
     }
 }
 
-/// `k` where `tree` is the integer `2^k`, k > 0.
-pub(in crate::emit) fn power_of_two(tree: &Expr) -> Option<u32> {
-    let Expr::Int { value } = tree else { return None };
-    (*value > 1 && value.count_ones() == 1).then(|| value.trailing_zeros())
+fn sign(op: Compare) -> &'static str {
+    match op {
+        Compare::Eq => " == ",
+        Compare::Lt => " < ",
+        Compare::Le => " <= ",
+        Compare::Ge => " >= ",
+    }
+}
+
+/// Whether a term of a sum stands behind a minus.
+fn is_subtracted(term: &Expr) -> bool {
+    let negative = |value: i64| value < 0 && value > i64::MIN;
+    match term {
+        Expr::Neg { .. } => true,
+        Expr::Int { value } => negative(*value),
+        Expr::Mul { args } => {
+            matches!(args.last(), Some(Expr::Int { value }) if negative(*value))
+        }
+        _ => false,
+    }
+}
+
+/// Adds the digits of a number to a text.
+fn push_integer(text: &mut String, value: u64) {
+    if value > 9 {
+        push_integer(text, value / 10);
+    }
+    let digit = u32::try_from(value % 10).unwrap_or(0);
+    text.push(char::from_digit(digit, 10).unwrap_or('0'));
 }

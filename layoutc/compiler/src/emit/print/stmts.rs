@@ -1,16 +1,17 @@
-//! Statements and prototypes as text.
+//! Statements as text.
 
 use std::fmt::Write as _;
 
-use super::{Style, expr, python};
+use super::head::dialect_of;
+use super::{Style, expr, python, write};
 use crate::emit::dialect::{Assert, Dialect};
 use crate::emit::{comment, element};
-use crate::plan::tree::{Expr, Function, Operand, Param, ParamType, Returns, Stmt, WorkAxis};
+use crate::plan::tree::{Expr, Function, Operand, Param, ParamType, Stmt, WorkAxis};
 
 /// Statements as text, each line indented by `depth` levels of four blanks.
 pub fn stmts(style: Style, body: &[Stmt], depth: usize) -> String {
     match style {
-        Style::C(dialect) => write(dialect, &[], body, depth),
+        Style::C(dialect) => written(dialect, &[], body, depth),
         Style::Python => python::stmts(body, depth),
     }
 }
@@ -19,68 +20,16 @@ pub fn stmts(style: Style, body: &[Stmt], depth: usize) -> String {
 pub fn body(style: Style, function: &Function, depth: usize) -> String {
     match style {
         Style::C(dialect) => {
-            write(dialect_of(dialect, function), &function.params, &function.body, depth)
+            written(dialect_of(dialect, function), &function.params, &function.body, depth)
         }
         Style::Python => python::stmts(&function.body, depth),
     }
 }
 
-fn write(dialect: &'static Dialect, params: &[Param], body: &[Stmt], depth: usize) -> String {
+fn written(dialect: &'static Dialect, params: &[Param], body: &[Stmt], depth: usize) -> String {
     let mut text = String::new();
     Writer { dialect, params, text: &mut text }.stmts(body, depth);
     text
-}
-
-/// The dialect of a function: that with wide indices where it counts bytes.
-fn dialect_of(dialect: &'static Dialect, function: &Function) -> &'static Dialect {
-    if function.returns == Returns::Bytes { dialect.for_bytes() } else { dialect }
-}
-
-/// `returns name(parameters)`, without a semicolon.
-pub fn prototype(dialect: &'static Dialect, function: &Function) -> String {
-    let dialect = dialect_of(dialect, function);
-    let returns = match function.returns {
-        Returns::Nothing => "void",
-        Returns::Index | Returns::Bytes => dialect.index,
-        Returns::Bool => dialect.boolean,
-    };
-    format!("{returns} {}({})", function.name, parameters(dialect, function, dialect.restrict))
-}
-
-/// The parameters of a function, `restrict` before the names of pointers to elements.
-pub fn parameters(dialect: &'static Dialect, function: &Function, restrict: &str) -> String {
-    let image = |rank: &u32| dialect.images.iter().find(|image| image.rank == *rank);
-    let params: Vec<String> = function
-        .params
-        .iter()
-        .map(|Param { name, ty }| match ty {
-            ParamType::Index => format!("{} {name}", dialect.index),
-            ParamType::OutIndex => format!("{} *{name}", dialect.index),
-            ParamType::Input { element } => {
-                let ty = buffer_type(dialect, element);
-                format!("{}const {ty} *{restrict}{name}", dialect.pointer)
-            }
-            ParamType::Output { element } => {
-                let ty = buffer_type(dialect, element);
-                format!("{}{ty} *{restrict}{name}", dialect.pointer)
-            }
-            ParamType::InputImage { rank, .. } => {
-                format!("{} {name}", image(rank).map_or("", |image| image.read))
-            }
-            ParamType::OutputImage { rank, .. } => {
-                format!("{} {name}", image(rank).map_or("", |image| image.write))
-            }
-        })
-        .collect();
-    if params.is_empty() { "void".to_owned() } else { params.join(", ") }
-}
-
-/// The type that a pointer to elements points to.
-fn buffer_type(dialect: &Dialect, element: &str) -> String {
-    match &dialect.half {
-        Some(half) if element == "f16" => half.memory.to_owned(),
-        _ => element::type_name(dialect, element, true),
-    }
 }
 
 struct Writer<'a> {
@@ -105,6 +54,29 @@ impl Writer<'_> {
         expr(Style::C(self.dialect), tree)
     }
 
+    /// Begins a line.
+    fn begin(&mut self, depth: usize, parts: &[&str]) {
+        for _ in 0..depth {
+            self.text.push_str("    ");
+        }
+        self.put(parts);
+    }
+
+    fn put(&mut self, parts: &[&str]) {
+        parts.iter().for_each(|part| self.text.push_str(part));
+    }
+
+    fn put_expr(&mut self, tree: &Expr) {
+        write(self.text, Style::C(self.dialect), tree);
+    }
+
+    fn put_args(&mut self, args: &[Expr]) {
+        for (k, arg) in args.iter().enumerate() {
+            self.put(if k == 0 { &[] } else { &[", "] });
+            self.put_expr(arg);
+        }
+    }
+
     fn stmts(&mut self, body: &[Stmt], depth: usize) {
         for stmt in body {
             self.stmt(stmt, depth);
@@ -114,8 +86,9 @@ impl Writer<'_> {
     fn stmt(&mut self, stmt: &Stmt, depth: usize) {
         match stmt {
             Stmt::Let { name, value } => {
-                let line = format!("const {} {name} = {};", self.dialect.index, self.expr(value));
-                self.line(depth, &line);
+                self.begin(depth, &["const ", self.dialect.index, " ", name, " = "]);
+                self.put_expr(value);
+                self.put(&[";\n"]);
             }
             Stmt::LetElement { name, element, bits } => {
                 let ty = element::type_name(self.dialect, element, false);
@@ -126,18 +99,22 @@ impl Writer<'_> {
                 for line in self.dialect.parallel.iter().filter(|_| *parallel) {
                     self.line(0, line);
                 }
-                let index = self.dialect.index;
-                let (from, to) = (self.expr(from), self.expr(to));
-                let next =
-                    if *step == 1 { format!("++{name}") } else { format!("{name} += {step}") };
-                let line = format!("for ({index} {name} = {from}; {name} < {to}; {next}) {{");
-                self.line(depth, &line);
+                self.begin(depth, &["for (", self.dialect.index, " ", name, " = "]);
+                self.put_expr(from);
+                self.put(&["; ", name, " < "]);
+                self.put_expr(to);
+                match step {
+                    1 => self.put(&["; ++", name]),
+                    step => self.put(&["; ", name, " += ", &step.to_string()]),
+                }
+                self.put(&[") {\n"]);
                 self.stmts(body, depth.saturating_add(1));
                 self.line(depth, "}");
             }
             Stmt::If { condition, body, otherwise } => {
-                let line = format!("if ({}) {{", self.expr(condition));
-                self.line(depth, &line);
+                self.begin(depth, &["if ("]);
+                self.put_expr(condition);
+                self.put(&[") {\n"]);
                 self.stmts(body, depth.saturating_add(1));
                 if !otherwise.is_empty() {
                     self.line(depth, "} else {");
@@ -156,65 +133,78 @@ impl Writer<'_> {
                 self.line(depth, &line);
             }
             Stmt::Invoke { name, args } => {
-                let args: Vec<String> = args.iter().map(|arg| self.expr(arg)).collect();
-                self.line(depth, &format!("{name}({});", args.join(", ")));
+                self.begin(depth, &[name, "("]);
+                self.put_args(args);
+                self.put(&[");\n"]);
             }
             Stmt::Put { function, args, value } => {
-                let mut args: Vec<String> = args.iter().map(|arg| self.expr(arg)).collect();
-                args.push(self.operand(value));
-                self.line(depth, &format!("{function}({});", args.join(", ")));
+                self.begin(depth, &[function, "("]);
+                self.put_args(args);
+                self.put(if args.is_empty() { &[] } else { &[", "] });
+                self.put_operand(value);
+                self.put(&[");\n"]);
             }
             Stmt::Store { buffer, index, value, through } => {
                 self.store(buffer, index, value, through.as_deref(), depth);
             }
             Stmt::StoreByte { buffer, index, value } => {
-                let line = format!("{buffer}[{}] = 0x{value:02X};", self.expr(index));
-                self.line(depth, &line);
+                self.begin(depth, &[buffer, "["]);
+                self.put_expr(index);
+                self.put(&[&format!("] = 0x{value:02X};\n")]);
             }
             Stmt::Copy { to, to_index, from, from_index, bytes } => {
-                let (to, from) = (self.address(to, to_index), self.address(from, from_index));
-                let bytes = cast(&self.expr(bytes), "size_t");
-                self.line(depth, &format!("memcpy({to}, {from}, {bytes});"));
+                self.begin(depth, &["memcpy("]);
+                self.put_address(to, to_index);
+                self.put(&[", "]);
+                self.put_address(from, from_index);
+                self.put(&[", ", &cast(&self.expr(bytes), "size_t"), ");\n"]);
             }
             Stmt::Zero { buffer, bytes } => {
                 let bytes = cast(&self.expr(bytes), "size_t");
                 self.line(depth, &format!("memset({buffer}, 0, {bytes});"));
             }
             Stmt::Set { name, value } => {
-                let line = format!("*{name} = {};", self.expr(value));
-                self.line(depth, &line);
+                self.begin(depth, &["*", name, " = "]);
+                self.put_expr(value);
+                self.put(&[";\n"]);
             }
             Stmt::Return { value } => {
-                let line = format!("return {};", self.expr(value));
-                self.line(depth, &line);
+                self.begin(depth, &["return "]);
+                self.put_expr(value);
+                self.put(&[";\n"]);
             }
             Stmt::Assert { condition } => match self.dialect.assert {
                 Assert::Abort => {
-                    let line = format!("assert({});", self.expr(condition));
-                    self.line(depth, &line);
+                    self.begin(depth, &["assert("]);
+                    self.put_expr(condition);
+                    self.put(&[");\n"]);
                 }
                 Assert::Leave => {
                     let not = Expr::Not { a: Box::new(condition.clone()) };
-                    let line = format!("if ({}) {{", self.expr(&not));
-                    self.line(depth, &line);
+                    self.begin(depth, &["if ("]);
+                    self.put_expr(&not);
+                    self.put(&[") {\n"]);
                     self.line(depth.saturating_add(1), "return;");
                     self.line(depth, "}");
                 }
                 Assert::Asked => {}
             },
-            Stmt::Unused { name } => self.line(depth, &format!("(void){name};")),
+            Stmt::Unused { name } => self.begin(depth, &["(void)", name, ";\n"]),
             Stmt::Comment { text } => {
-                self.line(depth, &format!("/* {} */", comment::escape(text)));
+                self.begin(depth, &["/* ", &comment::escape(text), " */\n"]);
             }
         }
     }
 
     /// The address of an element.
-    fn address(&self, buffer: &str, index: &Expr) -> String {
+    fn put_address(&mut self, buffer: &str, index: &Expr) {
         if *index == Expr::int(0) {
-            return buffer.to_owned();
+            self.put(&[buffer]);
+        } else {
+            self.put(&["&", buffer, "["]);
+            self.put_expr(index);
+            self.put(&["]"]);
         }
-        format!("&{buffer}[{}]", self.expr(index))
     }
 
     /// The numbers of this work item, after a guard: launch ranges may be rounded up.
@@ -250,27 +240,33 @@ impl Writer<'_> {
     }
 
     /// A buffer of elements; of its bits, where the language does not copy the elements themselves.
-    fn elements(&self, buffer: &str, access: &str) -> String {
+    fn put_elements(&mut self, buffer: &str, access: &str) {
         match (&self.dialect.half, self.element_of(buffer)) {
             (Some(half), Some("f16")) => {
-                format!("(({}{access}{} *){buffer})", self.dialect.pointer, half.bits)
+                self.put(&["((", self.dialect.pointer, access, half.bits, " *)", buffer, ")"]);
             }
-            _ => buffer.to_owned(),
+            _ => self.put(&[buffer]),
         }
     }
 
-    fn operand(&self, value: &Operand) -> String {
+    fn put_operand(&mut self, value: &Operand) {
         match value {
-            Operand::Element { name } => name.clone(),
+            Operand::Element { name } => self.put(&[name]),
             Operand::Call { name, args } => {
-                let args: Vec<String> = args.iter().map(|arg| self.expr(arg)).collect();
-                format!("{name}({})", args.join(", "))
+                self.put(&[name, "("]);
+                self.put_args(args);
+                self.put(&[")"]);
             }
             Operand::Load { buffer, index, through: None } => {
-                format!("{}[{}]", self.elements(buffer, "const "), self.expr(index))
+                self.put_elements(buffer, "const ");
+                self.put(&["["]);
+                self.put_expr(index);
+                self.put(&["]"]);
             }
             Operand::Load { buffer, index, through: Some(load) } => {
-                format!("{load}({buffer}, {})", self.expr(index))
+                self.put(&[load, "(", buffer, ", "]);
+                self.put_expr(index);
+                self.put(&[")"]);
             }
         }
     }
@@ -283,12 +279,18 @@ impl Writer<'_> {
         through: Option<&str>,
         depth: usize,
     ) {
-        let (index, value) = (self.expr(index), self.operand(value));
-        let line = match through {
-            None => format!("{}[{index}] = {value};", self.elements(buffer, "")),
-            Some(store) => format!("{store}({buffer}, {index}, {value});"),
-        };
-        self.line(depth, &line);
+        self.begin(depth, &[]);
+        match through {
+            None => {
+                self.put_elements(buffer, "");
+                self.put(&["["]);
+            }
+            Some(store) => self.put(&[store, "(", buffer, ", "]),
+        }
+        self.put_expr(index);
+        self.put(&[if through.is_none() { "] = " } else { ", " }]);
+        self.put_operand(value);
+        self.put(&[if through.is_none() { ";\n" } else { ");\n" }]);
     }
 }
 

@@ -5,6 +5,8 @@
 
 mod expr;
 
+use std::cell::RefCell;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -354,26 +356,23 @@ impl Function {
     /// The same with a remark for every parameter that the body does not use.
     #[must_use]
     pub fn with_unused(mut self) -> Self {
-        let mut used = std::collections::BTreeSet::new();
-        let mut buffers = std::collections::BTreeSet::new();
+        let unused: RefCell<Vec<&str>> =
+            RefCell::new(self.params.iter().map(|param| param.name.as_str()).collect());
+        let used = |name: &str| unused.borrow_mut().retain(|param| *param != name);
         for stmt in &self.body {
             stmt.visit(
                 &mut |expr| {
                     if let Expr::Name { name } = expr {
-                        used.insert(name.clone());
+                        used(name);
                     }
                 },
-                &mut |name| {
-                    buffers.insert(name.to_owned());
-                },
+                &mut |name| used(name),
             );
         }
-        let unused = self
-            .params
-            .iter()
-            .filter(|param| !used.contains(&param.name) && !buffers.contains(&param.name))
-            .map(|param| Stmt::Unused { name: param.name.clone() });
-        self.body = unused.chain(std::mem::take(&mut self.body)).collect();
+        let unused = unused.into_inner().into_iter();
+        let remarks: Vec<Stmt> =
+            unused.map(|name| Stmt::Unused { name: name.to_owned() }).collect();
+        self.body.splice(..0, remarks);
         self
     }
 

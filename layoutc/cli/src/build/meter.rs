@@ -1,0 +1,121 @@
+//! How far a build is, and how long each piece of it took.
+
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use layoutc_compiler::host::{Observer, Stage};
+
+thread_local! {
+    /// When the pieces began that this thread is at: one that waits for others may do one of them meanwhile.
+    static BEGUN: RefCell<Vec<Instant>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A piece of work that is over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Span {
+    /// What was done.
+    pub(crate) stage: Stage,
+    /// With which manifest.
+    pub(crate) item: String,
+    /// The thread that did it, from 0.
+    pub(crate) thread: usize,
+    /// When it began, counted from the start of the build.
+    pub(crate) start: Duration,
+    /// When it ended.
+    pub(crate) end: Duration,
+}
+
+/// Whether every piece is noted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// It is.
+    Spans,
+    /// They are counted.
+    Counts,
+}
+
+/// Stages that follow each other: when the last one ended, and how long each took.
+#[derive(Debug)]
+struct Stages {
+    last: Instant,
+    took: Vec<(&'static str, Duration)>,
+}
+
+/// Counts pieces of work, and measures stages that follow each other.
+#[derive(Debug)]
+pub(crate) struct Meter {
+    start: Instant,
+    stages: Mutex<Stages>,
+    spans: Option<Mutex<Vec<Span>>>,
+    done: AtomicUsize,
+    all: AtomicUsize,
+}
+
+impl Meter {
+    /// Starts measuring.
+    pub(crate) fn start(detail: Detail) -> Self {
+        let now = Instant::now();
+        Self {
+            start: now,
+            stages: Mutex::new(Stages { last: now, took: Vec::new() }),
+            spans: (detail == Detail::Spans).then(Mutex::default),
+            done: AtomicUsize::new(0),
+            all: AtomicUsize::new(0),
+        }
+    }
+
+    /// The stage that ends here.
+    pub(super) fn lap(&self, stage: &'static str) {
+        let now = Instant::now();
+        let mut stages = self.stages.lock().unwrap_or_else(PoisonError::into_inner);
+        let took = now - stages.last;
+        stages.took.push((stage, took));
+        stages.last = now;
+    }
+
+    /// So many more pieces are to be done.
+    pub(super) fn expect(&self, pieces: usize) {
+        self.all.fetch_add(pieces, Ordering::Relaxed);
+    }
+
+    /// How many pieces are done, and how many there are as far as that is known.
+    pub(super) fn progress(&self) -> (usize, usize) {
+        let done = self.done.load(Ordering::Relaxed);
+        (done, self.all.load(Ordering::Relaxed).max(done))
+    }
+
+    /// All stages, and all pieces in the order of their beginnings.
+    pub(super) fn finish(self) -> (Vec<(&'static str, Duration)>, Vec<Span>) {
+        let spans =
+            self.spans.map(|spans| spans.into_inner().unwrap_or_else(PoisonError::into_inner));
+        let mut spans = spans.unwrap_or_default();
+        spans.sort_by_key(|span| (span.start, span.thread));
+        let stages = self.stages.into_inner().unwrap_or_else(PoisonError::into_inner);
+        (stages.took, spans)
+    }
+}
+
+impl Observer for Meter {
+    fn begin(&self) {
+        if self.spans.is_some() {
+            BEGUN.with_borrow_mut(|begun| begun.push(Instant::now()));
+        }
+    }
+
+    fn end(&self, stage: Stage, item: &str) {
+        self.done.fetch_add(1, Ordering::Relaxed);
+        let Some(spans) = &self.spans else { return };
+        let end = self.start.elapsed();
+        let Some(begun) = BEGUN.with_borrow_mut(Vec::pop) else { return };
+        let span = Span {
+            stage,
+            item: item.to_owned(),
+            thread: rayon::current_thread_index().map_or(0, |index| index + 1),
+            start: begun.saturating_duration_since(self.start),
+            end,
+        };
+        spans.lock().unwrap_or_else(PoisonError::into_inner).push(span);
+    }
+}

@@ -1,0 +1,234 @@
+//! What templates may call: trees as text, and text within bounds.
+
+use std::borrow::Cow;
+
+use minijinja::value::{Rest, Value, ValueKind};
+use minijinja::{Environment, Error, ErrorKind};
+use serde::de::DeserializeOwned;
+
+use super::dialect::{C, C_PLAIN, CUDA, Dialect, OPENCL};
+use super::model::{Constant, MacroUnit};
+use super::print::{self, Style};
+use super::whole;
+use crate::plan::tree::{Expr, Function, Stmt};
+
+/// The most that one call of a filter may give, in bytes.
+const MAX_TEXT: usize = 1 << 20;
+
+/// The dialects that filters print.
+#[derive(Clone, Copy)]
+pub(super) struct Dialects {
+    /// The model's own.
+    own: &'static Dialect,
+    /// C, and without strength reduction; with the model's index type where the model is C's.
+    c: [&'static Dialect; 2],
+    opencl: &'static Dialect,
+    cuda: &'static Dialect,
+}
+
+impl Default for Dialects {
+    fn default() -> Self {
+        Self { own: &C, c: [&C, &C_PLAIN], opencl: &OPENCL, cuda: &CUDA }
+    }
+}
+
+impl Dialects {
+    /// Those of a model in `language` whose indices are of type `index`.
+    pub(super) fn of(language: &str, index: &str) -> Self {
+        let [own, plain] = Dialect::find(language, index).unwrap_or([&C, &C_PLAIN]);
+        let mut all = Self { own, ..Self::default() };
+        match language {
+            "opencl" => all.opencl = own,
+            "cuda" => all.cuda = own,
+            _ => all.c = [own, plain],
+        }
+        all
+    }
+
+    fn find(&self, name: Option<&String>) -> Result<&'static Dialect, Error> {
+        match name.map(String::as_str) {
+            None => Ok(self.own),
+            Some("c") => Ok(self.c[0]),
+            Some("opencl") => Ok(self.opencl),
+            Some("cuda") => Ok(self.cuda),
+            Some(other) => {
+                let message = format!("there is no language `{other}`: c, opencl, cuda");
+                Err(Error::new(ErrorKind::InvalidOperation, message))
+            }
+        }
+    }
+}
+
+/// Gives an environment the filters, and takes away those that know no bounds.
+pub(super) fn add(environment: &mut Environment<'_>, dialects: Dialects) {
+    for name in ["format", "pprint", "string", "batch", "slice", "sum", "chain", "zip"] {
+        environment.remove_filter(name);
+    }
+    environment.add_filter("indent", indent);
+    environment.add_filter("join", join);
+    environment.add_filter("replace", replace);
+    let [c, plain] = dialects.c;
+    for (name, dialect) in [
+        ("c", c),
+        ("c_plain", plain),
+        ("opencl", dialects.opencl),
+        ("cuda", dialects.cuda),
+        ("code", dialects.own),
+    ] {
+        environment.add_filter(name, move |value: &Value, depth: Rest<usize>| {
+            tree_text(value, Style::C(dialect), &depth)
+        });
+    }
+    environment.add_filter("python", |value: &Value, depth: Rest<usize>| {
+        tree_text(value, Style::Python, &depth)
+    });
+    environment.add_filter("prototype", move |value: &Value, language: Rest<String>| {
+        let dialect = dialects.find(language.first())?;
+        tree::<Function>(value).map(|function| print::prototype(dialect, &function))
+    });
+    environment.add_filter("parameters", move |value: &Value, restrict: Rest<String>| {
+        let restrict = if restrict.is_empty() { "" } else { dialects.own.restrict };
+        tree::<Function>(value).map(|f| print::parameters(dialects.own, &f, restrict))
+    });
+    environment.add_filter("comment", |text: &str| super::comment::escape(text));
+    environment.add_filter("defines", move |values: &Value, language: Rest<String>| {
+        defines(values, dialects.find(language.first())?)
+    });
+    environment.add_filter("define", move |value: &Value| {
+        tree::<MacroUnit>(value).map(|unit| print::define(dialects.own, &unit))
+    });
+}
+
+pub(super) fn too_long() -> Error {
+    Error::new(ErrorKind::WriteFailure, "the text is too long")
+}
+
+/// Collects text up to [`MAX_TEXT`] bytes, and fails beyond.
+struct Bounded(String);
+
+impl std::fmt::Write for Bounded {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        if self.0.len().saturating_add(text.len()) > MAX_TEXT {
+            return Err(std::fmt::Error);
+        }
+        self.0.push_str(text);
+        Ok(())
+    }
+}
+
+/// What a value is written as.
+pub(super) fn text_of(value: &Value) -> Result<Cow<'_, str>, Error> {
+    if let Some(text) = value.as_str() {
+        return if text.len() > MAX_TEXT { Err(too_long()) } else { Ok(Cow::Borrowed(text)) };
+    }
+    if value.is_undefined() {
+        return Err(Error::from(ErrorKind::UndefinedError));
+    }
+    let mut text = Bounded(String::new());
+    std::fmt::Write::write_fmt(&mut text, format_args!("{value}")).map_err(|_| too_long())?;
+    Ok(Cow::Owned(text.0))
+}
+
+fn push(text: &mut String, part: &str) -> Result<(), Error> {
+    if text.len().saturating_add(part.len()) > MAX_TEXT {
+        return Err(too_long());
+    }
+    text.push_str(part);
+    Ok(())
+}
+
+/// Every line but the first moved right by `width` blanks; empty lines stay empty.
+fn indent(text: &str, width: usize) -> Result<String, Error> {
+    let blanks = " ".repeat(width.min(256));
+    let mut indented = String::new();
+    for (number, line) in text.split('\n').enumerate() {
+        if number > 0 {
+            push(&mut indented, "\n")?;
+            if !line.is_empty() {
+                push(&mut indented, &blanks)?;
+            }
+        }
+        push(&mut indented, line)?;
+    }
+    Ok(indented)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "what minijinja passes")]
+fn join(values: &Value, with: Rest<String>) -> Result<String, Error> {
+    let with = with.first().map_or("", String::as_str);
+    let mut joined = String::new();
+    for (number, value) in values.try_iter()?.enumerate() {
+        if number > 0 {
+            push(&mut joined, with)?;
+        }
+        push(&mut joined, &text_of(&value)?)?;
+    }
+    Ok(joined)
+}
+
+fn replace(text: &str, from: &str, to: &str) -> Result<String, Error> {
+    if from.is_empty() {
+        return Err(Error::new(ErrorKind::InvalidOperation, "nothing to replace"));
+    }
+    let mut replaced = String::new();
+    for (number, part) in text.split(from).enumerate() {
+        if number > 0 {
+            push(&mut replaced, to)?;
+        }
+        push(&mut replaced, part)?;
+    }
+    Ok(replaced)
+}
+
+/// A tree of the model: as the model holds it, or read from what a template made.
+fn tree<T: Clone + DeserializeOwned + 'static>(value: &Value) -> Result<Cow<'_, T>, Error> {
+    if let Some(tree) = whole::part(value) {
+        return Ok(Cow::Borrowed(tree));
+    }
+    let read = serde_json::to_value(value)
+        .map_err(|error| Error::new(ErrorKind::InvalidOperation, error.to_string()))?;
+    serde_json::from_value(read).map(Cow::Owned).map_err(|error| {
+        Error::new(ErrorKind::InvalidOperation, format!("not a tree of the model: {error}"))
+    })
+}
+
+/// The deepest indentation that a filter prints.
+const MAX_INDENT: usize = 32;
+
+/// An expression, or a statement, a list of them, the body of a function: indented by `depth` levels, by one if none is
+/// given.
+fn tree_text(value: &Value, style: Style, depth: &[usize]) -> Result<String, Error> {
+    let depth = depth.first().copied().unwrap_or(1).min(MAX_INDENT);
+    if let Some(function) = whole::part(value) {
+        return Ok(print::body(style, function, depth));
+    }
+    if let Some(tree) = whole::part(value) {
+        return Ok(print::expr(style, tree));
+    }
+    if value.kind() == ValueKind::Seq {
+        let body = tree::<Vec<Stmt>>(value)?;
+        return Ok(print::stmts(style, &body, depth));
+    }
+    if value.get_attr("body").is_ok_and(|body| !body.is_undefined())
+        && value.get_attr("params").is_ok_and(|params| !params.is_undefined())
+    {
+        return tree::<Function>(value).map(|function| print::body(style, &function, depth));
+    }
+    if let Ok(stmt) = tree::<Stmt>(value) {
+        return Ok(print::stmts(style, std::slice::from_ref(&stmt), depth));
+    }
+    tree::<Expr>(value).map(|tree| print::expr(style, &tree))
+}
+
+/// `#define` lines of constants, their values in one column.
+fn defines(values: &Value, dialect: &'static Dialect) -> Result<String, Error> {
+    let constants = tree::<Vec<Constant>>(values)?;
+    let width = constants.iter().map(|constant| constant.name.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for constant in constants.iter() {
+        let value = print::expr(Style::C(dialect), &constant.value);
+        let value = if value.starts_with('-') { format!("({value})") } else { value };
+        push(&mut text, &format!("#define {:width$} {value}\n", constant.name))?;
+    }
+    Ok(text)
+}

@@ -1,0 +1,184 @@
+//! Parts of the model that templates hold whole: filters take them as they are, and only a template that looks inside
+//! takes them apart. What it sees is what the part is serialised to.
+
+use std::any::Any;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
+
+use minijinja::value::{DynObject, serializing_for_value};
+use minijinja::value::{Enumerator, Object, ObjectRepr, Serde, Value};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::plan::tree::Function;
+
+/// A part of the model, shared with the templates that hold it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Whole<T>(Arc<T>);
+
+impl<T> From<T> for Whole<T> {
+    fn from(part: T) -> Self {
+        Self(Arc::new(part))
+    }
+}
+
+impl<T> Deref for Whole<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: Serialize + Any + fmt::Debug + Send + Sync> Serialize for Whole<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if serializing_for_value() {
+            let part = Arc::clone(&self.0) as Arc<dyn Part>;
+            let held = Held { part, inside: OnceLock::new() };
+            return Value::from_object(held).serialize(serializer);
+        }
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Whole<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        T::deserialize(deserializer).map(Self::from)
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for Whole<T> {
+    fn inline_schema() -> bool {
+        T::inline_schema()
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        T::schema_name()
+    }
+
+    fn schema_id() -> std::borrow::Cow<'static, str> {
+        T::schema_id()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        T::json_schema(generator)
+    }
+}
+
+/// What can be held: anything that is serialised.
+pub trait Part: Any + fmt::Debug + Send + Sync {
+    /// As templates see it.
+    fn taken_apart(&self) -> Value;
+}
+
+impl<T: Serialize + Any + fmt::Debug + Send + Sync> Part for T {
+    fn taken_apart(&self) -> Value {
+        value(self)
+    }
+}
+
+/// The model as templates see it: the keys of maps in order.
+pub(super) fn value(model: &(impl Serialize + ?Sized)) -> Value {
+    in_order(Value::from(Serde(model)))
+}
+
+fn in_order(value: Value) -> Value {
+    match value.as_object() {
+        Some(object) if object.is::<Held>() => value,
+        Some(object) if object.repr() == ObjectRepr::Seq => {
+            object.try_iter().into_iter().flatten().map(in_order).collect()
+        }
+        Some(object) => Value::from_object(Record(object.clone())),
+        None => value,
+    }
+}
+
+/// A structure of the model. What lies in it is put in order when it is asked for.
+#[derive(Debug)]
+struct Record(DynObject);
+
+impl Object for Record {
+    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
+        self.0.get_value(key).map(in_order)
+    }
+
+    fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Value> {
+        self.0.get_value_by_str(key).map(in_order)
+    }
+
+    fn enumerate(self: &Arc<Self>) -> Enumerator {
+        let mut keys: Vec<Value> = self.0.try_iter().into_iter().flatten().collect();
+        keys.sort();
+        Enumerator::Values(keys)
+    }
+
+    fn enumerator_len(self: &Arc<Self>) -> Option<usize> {
+        self.0.enumerator_len()
+    }
+}
+
+/// The part that a value holds; `None` where it is of another type, or made by a template.
+pub(super) fn part<T: Any>(value: &Value) -> Option<&T> {
+    value.downcast_object_ref::<Held>().and_then(Held::part)
+}
+
+/// A part in a template.
+#[derive(Debug)]
+struct Held {
+    part: Arc<dyn Part>,
+    inside: OnceLock<Value>,
+}
+
+impl Held {
+    fn part<T: Any>(&self) -> Option<&T> {
+        let part: &dyn Any = &*self.part;
+        part.downcast_ref()
+    }
+
+    fn inside(&self) -> &Value {
+        self.inside.get_or_init(|| self.part.taken_apart())
+    }
+
+    fn object(&self) -> Option<&DynObject> {
+        self.inside().as_object()
+    }
+}
+
+impl Object for Held {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        match self.part::<Function>() {
+            Some(_) => ObjectRepr::Map,
+            None => self.object().map_or(ObjectRepr::Plain, DynObject::repr),
+        }
+    }
+
+    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
+        self.object()?.get_value(key)
+    }
+
+    fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Value> {
+        // A function's head is asked for without its body.
+        match (self.part::<Function>(), key) {
+            (Some(function), "name") => Some(Value::from(function.name.as_str())),
+            (Some(function), "doc") => Some(function.doc.iter().map(String::as_str).collect()),
+            _ => self.object()?.get_value_by_str(key),
+        }
+    }
+
+    fn enumerate(self: &Arc<Self>) -> Enumerator {
+        self.object().map_or(Enumerator::NonEnumerable, DynObject::enumerate)
+    }
+
+    fn enumerator_len(self: &Arc<Self>) -> Option<usize> {
+        self.object()?.enumerator_len()
+    }
+
+    fn is_true(self: &Arc<Self>) -> bool {
+        self.part::<Function>().is_some() || self.inside().is_true()
+    }
+
+    fn render(self: &Arc<Self>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.inside(), f)
+    }
+}
