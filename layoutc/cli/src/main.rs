@@ -20,6 +20,10 @@ mod watch;
 
 use std::process::ExitCode;
 
+/// A build makes and drops millions of small things.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     confine::enter();
     match args::parse(std::env::args_os()) {

@@ -147,7 +147,7 @@ fn work(
     let is_good = !report.has_errors();
     if is_good {
         for part in &mut *parts {
-            match plan::plan(&part.job, &part.scan, &mut part.made, strictness)? {
+            match plan::plan(&part.job, &mut part.scan, &mut part.made, strictness)? {
                 Ok(plan) => part.plan = plan,
                 Err(refusals) => report.add(refusals),
             }

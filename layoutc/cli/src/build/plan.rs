@@ -36,7 +36,7 @@ pub(crate) struct Planned {
 /// Compares what was made with what stands in the output folder; touches nothing. All refusals are found.
 pub(super) fn plan(
     job: &Job<'_>,
-    scan: &Scan,
+    scan: &mut Scan,
     made: &mut Made,
     strictness: Strictness,
 ) -> Result<Result<Plan, Vec<Diagnostic>>, Fault> {
@@ -55,7 +55,7 @@ pub(super) fn plan(
     let mut plan = Plan::default();
     for (output, hash) in new {
         let planned = match standing.get(&output.path) {
-            Some(Ok(Standing::Same(_))) => Planned { status: Status::Unchanged, new: None },
+            Some(Ok(Standing::Same(_))) => continue,
             other => {
                 let is_first = matches!(other, Some(Ok(Standing::Nothing)));
                 let text = std::mem::take(&mut output.text);
@@ -64,19 +64,19 @@ pub(super) fn plan(
         };
         plan.files.insert(output.path.clone(), planned);
     }
-    standing.extend(scan.standing.iter().map(|(path, standing)| (path.clone(), standing.clone())));
+    standing.append(&mut scan.standing);
+    let mut unchanged = Vec::with_capacity(standing.len());
     for (path, standing) in standing {
         let Ok(Standing::Same(now)) = standing else { continue };
         if known.get(&path) != Some(&now) {
             plan.known.push((path.clone(), now));
         }
-        let unchanged = || Planned { status: Status::Unchanged, new: None };
-        plan.files.entry(path).or_insert_with(unchanged);
+        unchanged.push((path, Planned { status: Status::Unchanged, new: None }));
     }
+    plan.files.append(&mut unchanged.into_iter().collect());
     let asked = |path: &str| plan.files.contains_key(path);
-    let is_known = made.emitted.is_empty();
-    let left_over = if is_known {
-        scan.left_over.clone()
+    let left_over = if made.emitted.is_empty() {
+        std::mem::take(&mut scan.left_over)
     } else {
         left_over(&job.home, &asked, known, &job.sweep)?
     };

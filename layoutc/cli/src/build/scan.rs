@@ -9,8 +9,8 @@ use rayon::prelude::*;
 use crate::fault::Fault;
 use crate::output::{Standing, Strictness, Survey, left_over, survey};
 use crate::project::files::{glance, glance_up_to};
-use crate::project::paths::slashed;
-use crate::project::reads::{Reads, Seen};
+use crate::project::paths::{normal, slashed};
+use crate::project::reads::{Reads, Seen, merge};
 use crate::project::{CONFIG, Project, walk};
 use crate::state::fact::{Checked, Emitted, Fact, Hash};
 
@@ -296,11 +296,14 @@ impl<'a, 'j> Inputs<'a, 'j> {
     }
 
     fn learn(&mut self, texts: BTreeMap<String, Seen>, reads: &mut Reads) {
+        let mut files = BTreeMap::new();
         for (name, seen) in texts {
             self.note(&name, &seen);
-            let path = crate::project::paths::normal(&below(self.job.project, &name));
-            reads.files.insert(path, seen);
+            let path = below(self.job.project, &name);
+            let is_normal = !name.split('/').any(|part| part == "..");
+            files.insert(if is_normal { path } else { normal(&path) }, seen);
         }
+        merge(&mut reads.files, files);
     }
 }
 

@@ -14,6 +14,7 @@ mod write;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use indexmap::IndexMap;
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::diagnostic::Diagnostic;
 use rayon::prelude::*;
@@ -73,15 +74,18 @@ pub(crate) enum Sweep {
     Everything,
 }
 
-/// What stands in the place of each output, or why it must not be replaced.
-pub(crate) type Survey = BTreeMap<String, Result<Standing, Box<Diagnostic>>>;
+/// What stands in the place of an output, or why it must not be replaced.
+pub(crate) type Found = Result<Standing, Box<Diagnostic>>;
+
+/// The same of each output.
+pub(crate) type Survey = BTreeMap<String, Found>;
 
 /// Looks at the places of outputs, each with the hash of what is to stand there; touches nothing. `known` is what
 /// layoutc wrote before.
 pub(crate) fn survey<'a>(
     home: &Home,
     wanted: impl Iterator<Item = (&'a str, &'a Hash)>,
-    known: &BTreeMap<String, Known>,
+    known: &IndexMap<String, Known>,
     strictness: Strictness,
 ) -> Result<Survey, Fault> {
     let mut folders: BTreeMap<&str, Vec<(&str, &Hash)>> = BTreeMap::new();
@@ -89,7 +93,7 @@ pub(crate) fn survey<'a>(
         folders.entry(folder_of(path)).or_default().push((path, hash));
     }
     let folders: Vec<_> = folders.into_iter().collect();
-    let surveyed: Vec<Survey> = folders
+    let surveyed: Vec<Vec<_>> = folders
         .par_iter()
         .map(|(folder, files)| survey_folder(home, folder, files, known, strictness))
         .collect::<Result<_, Fault>>()?;
@@ -100,10 +104,10 @@ fn survey_folder(
     home: &Home,
     folder: &str,
     files: &[(&str, &Hash)],
-    known: &BTreeMap<String, Known>,
+    known: &IndexMap<String, Known>,
     strictness: Strictness,
-) -> Result<Survey, Fault> {
-    let mut survey = Survey::new();
+) -> Result<Vec<(String, Found)>, Fault> {
+    let mut survey = Vec::with_capacity(files.len());
     let outside = |path: &str| {
         let message = format!("the output `{path}` would leave the output folder");
         Box::new(placeless(Code::OutputOutside, message))
@@ -121,7 +125,7 @@ fn survey_folder(
                 place::look(folder, name_of(path), &file, wanted, strictness)?
             }
         };
-        survey.insert((*path).to_owned(), standing);
+        survey.push(((*path).to_owned(), standing));
     }
     Ok(survey)
 }
@@ -130,7 +134,7 @@ fn survey_folder(
 pub(crate) fn left_over(
     home: &Home,
     is_asked_for: &dyn Fn(&str) -> bool,
-    known: &BTreeMap<String, Known>,
+    known: &IndexMap<String, Known>,
     sweep: &Sweep,
 ) -> Result<Vec<String>, Fault> {
     let found = stale::find(&home.path(), is_asked_for, known, sweep)?;
@@ -181,7 +185,7 @@ impl Cleaning {
     /// Looks through the output folder; touches nothing. `known` is what layoutc wrote before.
     pub(crate) fn new(
         home: &Home,
-        known: &BTreeMap<String, Known>,
+        known: &IndexMap<String, Known>,
         sweep: &Sweep,
     ) -> Result<Self, Fault> {
         let found = stale::find(&home.path(), &|_| false, known, sweep)?;

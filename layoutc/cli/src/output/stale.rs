@@ -2,10 +2,10 @@
 //!
 //! A file is taken for one only if it is as layoutc wrote it: the log says so, or layoutc's seal in it holds.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use indexmap::IndexMap;
 use layoutc_compiler::seal;
 
 use crate::fault::Fault;
@@ -34,7 +34,7 @@ pub(super) enum Left {
 pub(super) fn find(
     root: &Path,
     is_asked_for: &dyn Fn(&str) -> bool,
-    outputs: &BTreeMap<String, Known>,
+    outputs: &IndexMap<String, Known>,
     sweep: &Sweep,
 ) -> Result<Vec<(String, Left)>, Fault> {
     let mut found = Vec::new();

@@ -37,11 +37,24 @@ impl Reads {
 
     /// Takes over what `other` read; of a file that both read, what `other` found.
     pub(crate) fn merge(&mut self, other: Reads) {
-        self.files.extend(other.files);
-        self.manifests.extend(other.manifests);
+        merge(&mut self.files, other.files);
+        if self.manifests.is_empty() {
+            self.manifests = other.manifests;
+        } else {
+            self.manifests.extend(other.manifests);
+        }
         self.sources.extend(other.sources);
         self.loose.extend(other.loose);
         self.templates.extend(other.templates);
         self.written.extend(other.written);
+    }
+}
+
+/// Adds files, a later one in place of an earlier one of the same path.
+pub(crate) fn merge(files: &mut BTreeMap<PathBuf, Seen>, mut others: BTreeMap<PathBuf, Seen>) {
+    if files.is_empty() {
+        *files = others;
+    } else {
+        files.append(&mut others);
     }
 }

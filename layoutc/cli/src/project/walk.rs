@@ -32,7 +32,7 @@ fn walk(folder: &Path, follows: &dyn Fn(&Path) -> bool) -> Result<Vec<PathBuf>, 
             enter(&folder, follows, &mut seen, &mut files, &mut folders, &mut links)?;
         }
     }
-    files.sort();
+    files.sort_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
     Ok(files)
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use super::stat::Stat;
@@ -65,13 +66,13 @@ pub(crate) struct Facts {
     /// The start of the machine in which the last build ran.
     pub(crate) boot: String,
     /// By path.
-    pub(crate) inputs: BTreeMap<String, Known>,
+    pub(crate) inputs: IndexMap<String, Known>,
     /// By path.
-    pub(crate) outputs: BTreeMap<String, Known>,
+    pub(crate) outputs: IndexMap<String, Known>,
     /// By manifest.
-    pub(crate) checked: BTreeMap<String, Checked>,
+    pub(crate) checked: IndexMap<String, Checked>,
     /// By target, then by manifest; the umbrella header has the manifest "".
-    pub(crate) emitted: BTreeMap<String, BTreeMap<String, Emitted>>,
+    pub(crate) emitted: BTreeMap<String, IndexMap<String, Emitted>>,
 }
 
 impl Facts {
@@ -81,14 +82,14 @@ impl Facts {
             Fact::Boot(boot) => self.boot = boot,
             Fact::Input(path, known) => drop(self.inputs.insert(path, known)),
             Fact::Output(path, known) => drop(self.outputs.insert(path, known)),
-            Fact::Removed(path) => drop(self.outputs.remove(&path)),
+            Fact::Removed(path) => drop(self.outputs.swap_remove(&path)),
             Fact::Checked(manifest, checked) => drop(self.checked.insert(manifest, checked)),
             Fact::Emitted(target, manifest, emitted) => {
                 self.emitted.entry(target).or_default().insert(manifest, emitted);
             }
             Fact::Forgotten(target, manifest) => {
                 if let Some(of_target) = self.emitted.get_mut(&target) {
-                    of_target.remove(&manifest);
+                    of_target.swap_remove(&manifest);
                 }
             }
         }
@@ -96,11 +97,11 @@ impl Facts {
 
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
-        let emitted: usize = self.emitted.values().map(BTreeMap::len).sum();
+        let emitted: usize = self.emitted.values().map(IndexMap::len).sum();
         1 + self.inputs.len() + self.outputs.len() + self.checked.len() + emitted
     }
 
-    /// The facts one by one, in one order.
+    /// The facts one by one.
     pub(crate) fn all(&self) -> Vec<Fact> {
         let mut all = vec![Fact::Boot(self.boot.clone())];
         all.extend(self.inputs.iter().map(|(path, known)| Fact::Input(path.clone(), *known)));
