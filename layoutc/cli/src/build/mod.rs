@@ -4,10 +4,13 @@
 //! proven, made or written again.
 
 mod clock;
+mod graph;
 mod job;
 mod key;
 mod make;
+mod marks;
 mod plan;
+mod rule;
 mod scan;
 
 use std::path::PathBuf;
@@ -27,12 +30,14 @@ use crate::report::summary::Row;
 use crate::report::{CAP, Report};
 use crate::state::memo::Disk;
 
+pub(crate) use graph::{Graph, Kind};
 pub(crate) use job::places;
 
 use job::{Job, Patience};
 
 use clock::Clock;
 use make::Made;
+use marks::Marks;
 use plan::Plan;
 use scan::Scan;
 
@@ -99,6 +104,7 @@ pub(crate) fn once(
     console: &mut Console,
 ) -> Result<Built, Fault> {
     let mut clock = Clock::start();
+    let marks = Marks::look(args)?;
     let mut report = Report::default();
     let strictness = if args.force || args.check { Strictness::Force } else { Strictness::Careful };
     let locking = match (is_rehearsed(args), args.no_wait) {
@@ -124,36 +130,28 @@ pub(crate) fn once(
         report.add(parts.iter().flat_map(|part| differences(&part.plan, &part.job)));
     }
     let is_written = is_good && !report.has_errors() && !is_rehearsed(args);
+    let rule = if is_written { marks.rule(|| Graph::of(&parts, reads))? } else { None };
     for part in &mut parts {
         finish(part, is_written)?;
     }
     if is_written {
+        marks.leave(rule.as_deref())?;
         clock.lap("write");
     }
     Ok(built(&parts, rows, report, clock))
 }
 
-/// The files that a build of `select` writes, and all there is to say. Nothing is written.
-pub(crate) fn outputs(
-    select: &Select,
-    console: &mut Console,
-) -> Result<(Report, Vec<PathBuf>), Fault> {
+/// What depends on what in a build of `select`, and all there is to say; without an error, it is complete. Nothing is
+/// written.
+pub(crate) fn graph(select: &Select, console: &mut Console) -> Result<(Report, Graph), Fault> {
     let (mut clock, mut report, mut reads) = (Clock::start(), Report::default(), Reads::default());
     let projects = discover(select, &mut report, &mut reads)?;
     let shown = Desk::shown(console);
     let mut desk =
         Desk { clock: &mut clock, report: &mut report, reads: &mut reads, console, shown };
     let parts = prepare(select, &projects, Strictness::Force, None, &mut desk)?;
-    let files = parts.iter().flat_map(|part| {
-        let folder = part.job.home.path();
-        let new = part.made.emitted.values().flat_map(|files| &files.outputs);
-        let new = new.map(|(output, _)| output.path.as_str());
-        let old = part.scan.standing.keys().map(String::as_str);
-        old.chain(new).map(move |path| folder.join(path)).collect::<Vec<_>>()
-    });
-    let mut files: Vec<PathBuf> = files.collect();
-    files.sort();
-    Ok((report, files))
+    let graph = Graph::of(&parts, &reads);
+    Ok((report, graph))
 }
 
 /// What every step of a build has at hand.

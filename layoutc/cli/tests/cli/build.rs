@@ -265,12 +265,9 @@ fn the_stages_are_timed_where_asked_for() {
 #[test]
 fn options_of_later_releases_say_so() {
     let world = project();
-    for args in [&["--locked"][..], &["--depfile", "d"], &["--stamp", "s"]] {
-        for command in ["build", "watch"] {
-            let ran = world.run(&[&[command], args].concat());
-            let line = format!("error: `{}` is not built yet\n", args[0]);
-            assert_eq!(ran.refused(), (Some(2), line.as_str()));
-        }
+    for command in ["build", "watch"] {
+        let ran = world.run(&[command, "--locked"]);
+        assert_eq!(ran.refused(), (Some(2), "error: `--locked` is not built yet\n"));
     }
 }
 
