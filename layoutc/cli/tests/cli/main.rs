@@ -5,6 +5,7 @@
 mod arguments;
 mod book;
 mod build;
+mod ci;
 mod commands;
 mod deps;
 mod editors;
@@ -16,6 +17,7 @@ mod hostile_templates;
 mod incremental;
 mod index;
 mod inspect;
+mod integrations;
 mod marks;
 mod project;
 mod tools;
