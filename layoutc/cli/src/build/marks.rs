@@ -10,6 +10,7 @@ use layoutc_compiler::codes::Code;
 
 use crate::args::Build;
 use crate::fault::{Fault, placeless};
+use crate::interrupt;
 use crate::project::paths::relative;
 use crate::project::seen;
 
@@ -21,10 +22,14 @@ use super::rule::{is_rule, rule};
 #[derive(Debug)]
 pub(super) struct Marks {
     start: SystemTime,
-    stamp: Option<PathBuf>,
+    /// Absolute, and as it was given: make knows it by no other name.
+    stamp: Option<(PathBuf, PathBuf)>,
     /// With the text that stands there.
     depfile: Option<(PathBuf, Option<String>)>,
 }
+
+/// The largest rule that is looked into, in bytes.
+const LARGEST: u64 = 64 << 20;
 
 impl Marks {
     /// Looks at what stands there when a build begins.
@@ -49,10 +54,11 @@ impl Marks {
         }
         let text = depfile.as_ref().map(|file| standing(file, "a rule of layoutc's", is_rule));
         let text = text.transpose()?.flatten();
+        let stamp = stamp.zip(args.stamp.clone());
         Ok(Self { start, stamp, depfile: depfile.map(|file| (file, text)) })
     }
 
-    /// The rule for the depfile, if there is to be one: paths as seen from the current folder.
+    /// The rule for the depfile, if there is to be one: paths as seen from the current folder, the stamp as given.
     pub(super) fn rule(&self, graph: impl FnOnce() -> Graph) -> Result<Option<String>, Fault> {
         if self.depfile.is_none() {
             return Ok(None);
@@ -61,7 +67,7 @@ impl Marks {
         let graph = graph();
         let shown = |path: &Path| relative(path, &here);
         let targets: Vec<PathBuf> = match &self.stamp {
-            Some(stamp) => vec![shown(stamp)],
+            Some((_, given)) => vec![given.clone()],
             None => graph.outputs().map(shown).collect(),
         };
         let inputs: Vec<PathBuf> = graph.inputs().map(shown).collect();
@@ -73,13 +79,14 @@ impl Marks {
     ///
     /// The stamp gets the time at which the build began: what is edited while it goes on is newer.
     pub(super) fn leave(&self, rule: Option<&str>) -> Result<(), Fault> {
+        let _writing = interrupt::Writing::begin();
         if let (Some((file, old)), Some(rule)) = (&self.depfile, rule)
             && old.as_deref() != Some(rule)
         {
             replace(file, rule).map_err(|error| Fault::io("write", file, &error))?;
         }
         match &self.stamp {
-            Some(stamp) => {
+            Some((stamp, _)) => {
                 touch(stamp, self.start).map_err(|error| Fault::io("write", stamp, &error))
             }
             None => Ok(()),
@@ -99,7 +106,7 @@ fn standing(
         Err(Fault::Input(vec![placeless(Code::OutputForeign, message).help(help)]))
     };
     match fs::symlink_metadata(file) {
-        Ok(metadata) if !metadata.is_file() => return foreign(),
+        Ok(metadata) if !metadata.is_file() || metadata.len() > LARGEST => return foreign(),
         Ok(_) => {}
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(Fault::io("look at", file, &error)),

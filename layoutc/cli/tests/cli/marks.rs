@@ -55,9 +55,12 @@ fn the_rule_holds_every_input_also_when_nothing_was_to_be_done() {
     world.run(&["build", "-q", "--depfile", "d"]).good();
     let outputs =
         "generated/c/a.c \\\n  generated/c/a.h \\\n  generated/c/b.c \\\n  generated/c/b.h";
-    // Of the library manifest nothing but a header is made, if anything.
     let rule = world.read("d").expect("a rule");
     assert!(rule.starts_with(outputs) && rule.ends_with(&format!(": \\\n  {INPUTS}")), "{rule}");
+    // The stamp is called what it was called.
+    let stamp = world.path("s").to_str().expect("UTF-8").to_owned();
+    world.run(&["build", "-q", "--stamp", &stamp, "--depfile", "d"]).good();
+    assert_eq!(world.read("d"), Some(format!("{stamp}: \\\n  {INPUTS}")));
     // As seen from the current folder, whatever is asked for.
     world.run_in("layouts", &["build", "-q", "b.kdl", "--stamp", "s", "--depfile", "d"], "").good();
     let rule =
