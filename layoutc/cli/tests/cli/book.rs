@@ -40,7 +40,7 @@ fn what_the_pages_show_is_what_happens() {
     let examples: Vec<(String, String)> = ["examples", "integrations"]
         .iter()
         .flat_map(|folder| files(&root().join(folder)))
-        .filter(|path| !path.iter().any(|part| part == "generated"))
+        .filter(|path| !path.iter().any(|part| part == "generated" || part == ".layoutc"))
         .map(|path| {
             let name = path.strip_prefix(root()).expect("below the root").display().to_string();
             (name, fs::read_to_string(&path).expect("a text"))

@@ -24,10 +24,13 @@ fn integrations() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../integrations").canonicalize().expect("there")
 }
 
-/// Every file below a folder, relative to it.
+/// Every file below a folder, relative to it, but for what a build in it left.
 fn files(folder: &Path, below: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder.join(below)).expect("a folder") {
         let path = below.join(entry.expect("an entry").file_name());
+        if path.ends_with("generated") || path.ends_with(".layoutc") {
+            continue;
+        }
         if folder.join(&path).is_dir() { files(folder, &path, found) } else { found.push(path) }
     }
 }
