@@ -1,4 +1,4 @@
-# Sourced by ./test: makes sure of the tools that the checks need, and says which back-ends they make.
+# Sourced by ./test: makes sure of the tools that the checks need, and says which back-ends and build tools they make.
 #
 # What is missing is installed where that is allowed (as root, or with CI=true); elsewhere the line that installs it is
 # printed and the rest runs without it. With CI=true a missing tool is a failure.
@@ -15,10 +15,12 @@ provide_tools() {
     for cc in gcc clang tcc; do
         if command -v "$cc" >/dev/null; then compilers+=("$cc"); fi
     done
+    echo "build tools: $(build_tools)"
     echo "back-ends: C ($(list ${compilers[@]+"${compilers[@]}"})), OpenCL ($(opencl_names)), CUDA ($(cuda_names))"
 }
 
-# The C compilers with clang's sanitizers, the OpenCL platforms, pip: as Debian and Ubuntu package them.
+# The C compilers with clang's sanitizers, the OpenCL platforms, pip, the build tools that layoutc fits into: as Debian and
+# Ubuntu package them.
 provide_packages() {
     local packages=()
     command -v gcc >/dev/null || packages+=(gcc libc6-dev)
@@ -33,6 +35,10 @@ provide_packages() {
     command -v oclgrind >/dev/null || packages+=(oclgrind)
     opencl_runs "$POCL" || packages+=(pocl-opencl-icd ocl-icd-opencl-dev opencl-headers)
     python3 -m pip --version >/dev/null 2>&1 || packages+=(python3-pip)
+    local tool
+    for tool in make cmake meson ninja git; do
+        command -v "$tool" >/dev/null || packages+=("$(package_of "$tool")")
+    done
     [ ${#packages[@]} -gt 0 ] || return 0
 
     local install=(apt-get -o APT::Install-Recommends=true install -y "${packages[@]}")
@@ -42,14 +48,18 @@ provide_packages() {
             { as_root apt-get update >/dev/null && as_root "${install[@]}" >/dev/null; } || true
     fi
 
-    local tool missing=()
-    for tool in gcc g++ clang tcc oclgrind; do
+    local missing=()
+    for tool in gcc g++ clang tcc oclgrind make cmake meson ninja git; do
         command -v "$tool" >/dev/null || missing+=("$tool")
     done
     ! command -v clang >/dev/null || sanitizes clang || missing+=("clang's sanitizers")
     opencl_runs "$POCL" || missing+=(PoCL)
     python3 -m pip --version >/dev/null 2>&1 || missing+=(pip)
     [ ${#missing[@]} -eq 0 ] || do_without "$(list "${missing[@]}")" "sudo ${install[*]}"
+}
+
+package_of() {
+    if [ "$1" = ninja ]; then echo ninja-build; else echo "$1"; fi
 }
 
 # NVIDIA's compiler, into the target folder.
@@ -136,6 +146,17 @@ opencl_runs() {
         >"$folder/log" 2>&1 || status=1
     rm -r "$folder"
     return $status
+}
+
+# The tools that layoutc is tested in; a test of one that is missing says so and passes, with CI=true it fails.
+build_tools() {
+    local tool names=()
+    for tool in make cmake meson ninja git; do
+        if command -v "$tool" >/dev/null; then
+            names+=("$tool $("$tool" --version | grep -o -m 1 '[0-9][0-9.]*' | head -n 1)")
+        fi
+    done
+    list ${names[@]+"${names[@]}"}
 }
 
 opencl_names() {

@@ -32,7 +32,7 @@ impl Console {
         Self {
             format: match common.format {
                 Asked::Json => Format::Json,
-                Asked::Text | Asked::Cmake => Format::Text,
+                Asked::Text | Asked::Cmake | Asked::Dot => Format::Text,
             },
             color,
             quiet: common.quiet,

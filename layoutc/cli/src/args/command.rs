@@ -47,6 +47,10 @@ An empty line (or an empty argument) is the coordinate of a tensor of rank 0.")]
         /// Projects [none: the project of this folder or of a parent]
         paths: Vec<PathBuf>,
     },
+    /// What depends on what: manifests, templates, configuration, outputs; writes nothing
+    #[command(after_help = "\
+--format dot prints a graph for Graphviz.")]
+    Deps(Deps),
     /// The built-in templates, and copies of them to change
     Templates {
         /// What to do with them
@@ -76,6 +80,7 @@ impl Command {
             Command::Index(_) => "index",
             Command::Outputs(_) => "outputs",
             Command::Lock { .. } => "lock",
+            Command::Deps(_) => "deps",
             Command::Templates { .. } => "templates",
             Command::Explain { .. } => "explain",
             Command::Other(_) => "",
@@ -123,26 +128,12 @@ pub(crate) struct Build {
     /// Give up if another build writes to the same folder, instead of waiting for it
     #[arg(long)]
     pub(crate) no_wait: bool,
-    #[command(flatten)]
-    later: Later,
-}
-
-/// Options of later releases.
-#[derive(Debug, clap::Args)]
-struct Later {
-    #[arg(long, hide = true)]
-    depfile: Option<PathBuf>,
-    #[arg(long, hide = true)]
-    stamp: Option<PathBuf>,
-}
-
-impl Build {
-    /// An option that was given and is of a later release.
-    pub(super) fn later(&self) -> Option<&'static str> {
-        let Later { depfile, stamp } = &self.later;
-        let given = [(depfile.is_some(), "--depfile"), (stamp.is_some(), "--stamp")];
-        given.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option)
-    }
+    /// Touch this file after a good build
+    #[arg(long, value_name = "FILE")]
+    pub(crate) stamp: Option<PathBuf>,
+    /// Write what the outputs (or the stamp) depend on to this file, as a rule for make or ninja
+    #[arg(long, value_name = "FILE")]
+    pub(crate) depfile: Option<PathBuf>,
 }
 
 /// The arguments of `watch`.
@@ -189,6 +180,13 @@ pub(crate) struct New {
 /// The arguments of `outputs`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Outputs {
+    #[command(flatten)]
+    pub(crate) select: Select,
+}
+
+/// The arguments of `deps`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Deps {
     #[command(flatten)]
     pub(crate) select: Select,
 }

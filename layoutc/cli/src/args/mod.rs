@@ -10,7 +10,7 @@ use layoutc_compiler::nearest::nearest;
 
 use crate::console::write_plainly;
 
-pub(crate) use command::{Build, Clean, Command, Index, Outputs, Select, Templates, Watch};
+pub(crate) use command::{Build, Clean, Command, Deps, Index, Outputs, Select, Templates, Watch};
 
 /// Proven tensor layouts: manifests in; C, OpenCL and CUDA out.
 #[derive(Debug, Parser)]
@@ -51,6 +51,9 @@ pub(crate) enum Asked {
     /// Only of `outputs`.
     #[value(hide = true)]
     Cmake,
+    /// Only of `deps`.
+    #[value(hide = true)]
+    Dot,
 }
 
 /// How results and diagnostics are printed.
@@ -81,7 +84,6 @@ const LATER: &[&str] = &[
     "import",
     "bench",
     "fmt",
-    "deps",
     "completions",
     "man",
     "lsp",
@@ -99,6 +101,7 @@ const COMMANDS: &[&str] = &[
     "index",
     "outputs",
     "lock",
+    "deps",
     "templates",
     "explain",
 ];
@@ -133,25 +136,31 @@ impl Refusal {
 pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Args, Refusal> {
     let args = Args::try_parse_from(args.map(guard_minus))
         .map_err(|error| Refusal::Clap(Box::new(error)))?;
-    let is_outputs = matches!(args.command, Command::Outputs(_));
-    if args.common.format == Asked::Cmake && !is_outputs {
-        let line = "`--format cmake` is for `layoutc outputs`; here it is `text` or `json`";
-        return Err(Refusal::Line(line.to_owned()));
+    let elsewhere = match (args.common.format, &args.command) {
+        (Asked::Text | Asked::Json, _)
+        | (Asked::Cmake, Command::Outputs(_))
+        | (Asked::Dot, Command::Deps(_)) => None,
+        (Asked::Cmake, _) => Some(("cmake", "outputs")),
+        (Asked::Dot, _) => Some(("dot", "deps")),
+    };
+    if let Some((format, command)) = elsewhere {
+        return Err(Refusal::Line(format!(
+            "`--format {format}` is for `layoutc {command}`; here it is `text` or `json`"
+        )));
     }
     match &args.command {
         Command::Other(words) => Err(Refusal::Line(unknown_command(words))),
-        Command::Build(build) | Command::Watch(Watch { build, .. }) => match build.later() {
-            Some(option) => Err(Refusal::Line(format!("`{option}` is not built yet"))),
-            None => Ok(args),
-        },
         Command::Init(_)
         | Command::New(_)
         | Command::Check { .. }
+        | Command::Build(_)
+        | Command::Watch(_)
         | Command::Clean(_)
         | Command::Inspect { .. }
         | Command::Index(_)
         | Command::Outputs(_)
         | Command::Lock { .. }
+        | Command::Deps(_)
         | Command::Templates { .. }
         | Command::Explain { .. } => Ok(args),
     }

@@ -3,14 +3,17 @@
 //! What a build depends on is hashed, and what was made of it is remembered. What has not changed is not read, parsed,
 //! proven, made or written again.
 
+mod graph;
 mod job;
 mod key;
 mod lines;
 mod locked;
 mod make;
+mod marks;
 mod meter;
 mod plan;
 mod progress;
+mod rule;
 mod scan;
 
 use std::path::PathBuf;
@@ -31,12 +34,14 @@ use crate::report::{CAP, Report};
 use crate::session::localized;
 use crate::state::memo::Disk;
 
+pub(crate) use graph::{Graph, Kind};
 pub(crate) use job::places;
 pub(crate) use meter::Span;
 
 use job::{Job, Patience};
 
 use make::Made;
+use marks::Marks;
 use meter::{Detail, Meter};
 use plan::Plan;
 use progress::Progress;
@@ -94,6 +99,11 @@ pub(crate) fn is_rehearsed(args: &Build) -> bool {
     args.dry_run || args.check || confine::is_child()
 }
 
+/// What would be replaced is a difference, not a refusal, where nothing is written.
+fn strictness(args: &Build) -> Strictness {
+    if args.force || args.check { Strictness::Force } else { Strictness::Careful }
+}
+
 /// One project in a build.
 struct Part<'a> {
     job: Job<'a>,
@@ -111,8 +121,8 @@ pub(crate) fn once(
     console: &mut Console,
 ) -> Result<Built, Fault> {
     let meter = Meter::start(if args.timings { Detail::Spans } else { Detail::Counts });
+    let marks = Marks::look(args)?;
     let mut report = Report::default();
-    let strictness = if args.force || args.check { Strictness::Force } else { Strictness::Careful };
     let locking = match (is_rehearsed(args), args.no_wait) {
         (true, _) => None,
         (false, true) => Some(Patience::GiveUp),
@@ -121,10 +131,10 @@ pub(crate) fn once(
     let projects = discover(&args.select, &mut report, reads)?;
     let shown = Desk::shown(console);
     let mut desk = Desk { meter: &meter, report, reads, console, shown };
-    let mut parts = parts(&args.select, &projects, strictness, locking, &mut desk)?;
+    let mut parts = parts(&args.select, &projects, strictness(args), locking, &mut desk)?;
     let lines = std::thread::scope(|scope| {
         let _progress = Progress::show(scope, &meter, desk.console);
-        work(args, &mut parts, strictness, rows, &mut desk)
+        work(args, &marks, &mut parts, rows, &mut desk)
     })?;
     let report = desk.report;
     Ok(built(&parts, lines, report, meter))
@@ -133,13 +143,13 @@ pub(crate) fn once(
 /// Checks, makes, compares and writes; the lines of the summary.
 fn work(
     args: &Build,
+    marks: &Marks,
     parts: &mut [Part<'_>],
-    strictness: Strictness,
     rows: Rows,
     desk: &mut Desk<'_>,
 ) -> Result<Lines, Fault> {
     make_all(parts, desk)?;
-    let Desk { meter, report, .. } = desk;
+    let Desk { meter, report, reads, .. } = desk;
     if args.locked && !report.has_errors() {
         hold_to_lock(parts, report)?;
     }
@@ -147,7 +157,7 @@ fn work(
     let is_good = !report.has_errors();
     if is_good {
         for part in &mut *parts {
-            match plan::plan(&part.job, &mut part.scan, &mut part.made, strictness)? {
+            match plan::plan(&part.job, &mut part.scan, &mut part.made, strictness(args))? {
                 Ok(plan) => part.plan = plan,
                 Err(refusals) => report.add(refusals),
             }
@@ -158,20 +168,20 @@ fn work(
         report.add(parts.iter().flat_map(|part| differences(&part.plan, &part.job)));
     }
     let is_written = is_good && !report.has_errors() && !is_rehearsed(args);
+    let rule = if is_written { marks.rule(|| Graph::of(parts, reads))? } else { None };
     for part in parts {
         finish(part, is_written)?;
     }
     if is_written {
+        marks.leave(rule.as_deref())?;
         meter.lap("write");
     }
     Ok(lines)
 }
 
-/// The files that a build of `select` writes, and all there is to say. Nothing is written.
-pub(crate) fn outputs(
-    select: &Select,
-    console: &mut Console,
-) -> Result<(Report, Vec<PathBuf>), Fault> {
+/// What depends on what in a build of `select`, and all there is to say; without an error, it is complete. Nothing is
+/// written.
+pub(crate) fn graph(select: &Select, console: &mut Console) -> Result<(Report, Graph), Fault> {
     let (meter, mut report) = (Meter::start(Detail::Counts), Report::default());
     let mut reads = Reads::default();
     let projects = discover(select, &mut report, &mut reads)?;
@@ -179,16 +189,8 @@ pub(crate) fn outputs(
     let mut desk = Desk { meter: &meter, report, reads: &mut reads, console, shown };
     let mut parts = parts(select, &projects, Strictness::Force, None, &mut desk)?;
     make_all(&mut parts, &mut desk)?;
-    let files = parts.iter().flat_map(|part| {
-        let folder = part.job.home.path();
-        let new = part.made.emitted.values().flat_map(|files| &files.outputs);
-        let new = new.map(|(output, _)| output.path.as_str());
-        let old = part.scan.standing.keys().map(String::as_str);
-        old.chain(new).map(move |path| folder.join(path)).collect::<Vec<_>>()
-    });
-    let mut files: Vec<PathBuf> = files.collect();
-    files.sort();
-    Ok((desk.report, files))
+    let graph = Graph::of(&parts, desk.reads);
+    Ok((desk.report, graph))
 }
 
 /// Reports what differs from the lock files.

@@ -3,6 +3,7 @@
 mod build;
 mod check;
 mod clean;
+mod deps;
 mod explain;
 mod index;
 mod init;
@@ -50,6 +51,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         Command::Clean(clean) => clean::run(clean, &mut console),
         Command::Outputs(outputs) => outputs::run(outputs, args.common.format, &mut console),
         Command::Lock { paths } => lock::run(paths, &mut console),
+        Command::Deps(deps) => deps::run(deps, args.common.format, &mut console),
         Command::Templates { what } => templates::run(what, &mut console),
         Command::Inspect { paths, tensor } => inspect::run(paths, tensor, &mut console),
         Command::Index(index) => index::run(index, &mut console),

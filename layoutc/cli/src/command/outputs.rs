@@ -1,6 +1,6 @@
 //! `layoutc outputs`: which files a build writes.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::json;
 
@@ -14,16 +14,16 @@ use super::Ending;
 
 /// Prints the outputs of what the arguments name.
 pub(crate) fn run(args: &Outputs, asked: Asked, console: &mut Console) -> Result<Ending, Fault> {
-    let (report, files) = build::outputs(&args.select, console)?;
+    let (report, graph) = build::graph(&args.select, console)?;
     let ending = Ending::of(&report);
     if ending == Ending::Good {
         let text = match asked {
-            Asked::Cmake => cmake(&files),
+            Asked::Cmake => cmake(graph.outputs()),
             Asked::Json => {
-                let outputs: Vec<String> = files.iter().map(|file| seen(file)).collect();
+                let outputs: Vec<String> = graph.outputs().map(seen).collect();
                 json!({ "version": 1, "kind": "outputs", "outputs": outputs }).to_string() + "\n"
             }
-            Asked::Text => files.iter().map(|file| seen(file) + "\n").collect(),
+            Asked::Text | Asked::Dot => graph.outputs().map(|file| seen(file) + "\n").collect(),
         };
         console.result(&text);
     }
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &Outputs, asked: Asked, console: &mut Console) -> Result
 
 /// `set(LAYOUTC_OUTPUTS …)` with one absolute path a line: `CMake` takes
 /// relative ones from the folder of whoever includes this.
-fn cmake(files: &[PathBuf]) -> String {
+fn cmake<'a>(files: impl Iterator<Item = &'a Path>) -> String {
     let mut text = String::from("set(LAYOUTC_OUTPUTS\n");
     for file in files {
         text.extend(["  ", &quoted(file), "\n"]);
@@ -59,8 +59,8 @@ mod tests {
 
     #[test]
     fn what_cmake_would_read_otherwise_is_escaped() {
-        let files = [PathBuf::from("/a b/c.h"), PathBuf::from("/$x;\"y\\/c.h")];
+        let files = ["/a b/c.h", "/$x;\"y\\/c.h"].map(Path::new);
         let expected = "set(LAYOUTC_OUTPUTS\n  \"/a b/c.h\"\n  \"/\\$x\\;\\\"y\\\\/c.h\"\n)\n";
-        assert_eq!(cmake(&files), expected);
+        assert_eq!(cmake(files.into_iter()), expected);
     }
 }

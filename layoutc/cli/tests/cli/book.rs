@@ -37,8 +37,9 @@ const NOT_RAISED: &[&str] = &["output::io", "output::outside"];
 #[test]
 fn what_the_pages_show_is_what_happens() {
     let bless = std::env::var_os("BLESS").is_some();
-    let examples: Vec<(String, String)> = files(&root().join("examples"))
-        .into_iter()
+    let examples: Vec<(String, String)> = ["examples", "integrations"]
+        .iter()
+        .flat_map(|folder| files(&root().join(folder)))
         .filter(|path| !path.iter().any(|part| part == "generated" || part == ".layoutc"))
         .map(|path| {
             let name = path.strip_prefix(root()).expect("below the root").display().to_string();

@@ -275,18 +275,6 @@ fn the_stages_are_timed_where_asked_for() {
 }
 
 #[test]
-fn options_of_later_releases_say_so() {
-    let world = project();
-    for args in [["--depfile", "d"], ["--stamp", "s"]] {
-        for command in ["build", "watch"] {
-            let ran = world.run(&[command, args[0], args[1]]);
-            let line = format!("error: `{}` is not built yet\n", args[0]);
-            assert_eq!(ran.refused(), (Some(2), line.as_str()));
-        }
-    }
-}
-
-#[test]
 fn a_target_that_the_project_lacks_is_to_be_added_and_another_word_gets_the_nearest() {
     let world =
         World::new(&[("layoutc.toml", "[target.c]\n[target.cuda]\n"), ("layouts/a.kdl", BLOCKED)]);

@@ -1,11 +1,11 @@
 //! A page run from top to bottom in a folder of its own.
 
 use std::ops::Range;
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::compare::{difference, fits};
 use super::page::{Block, Shown, blocks, comment, is_path, shown};
+use crate::tools::path_with_layoutc;
 use crate::world::World;
 
 /// What pages may run besides layoutc and what they have compiled.
@@ -25,7 +25,7 @@ pub(super) struct Told {
     pub(super) page: String,
 }
 
-/// Runs a page. One that speaks of `examples/` has them in its folder.
+/// Runs a page. One that speaks of `examples/`, or of `integrations/`, has them in its folder.
 pub(super) fn tell(name: &str, page: &str, examples: &[(String, String)]) -> Told {
     let mut story = Story {
         name,
@@ -34,8 +34,9 @@ pub(super) fn tell(name: &str, page: &str, examples: &[(String, String)]) -> Tol
         faults: Vec::new(),
         edits: Vec::new(),
     };
-    if page.contains("examples/") {
-        for (path, text) in examples {
+    for (path, text) in examples {
+        let folder = path.split_inclusive('/').next().unwrap_or_default();
+        if page.contains(folder) {
             story.world.write(path, text);
         }
     }
@@ -179,14 +180,11 @@ impl Story<'_> {
 
 /// Runs a script in a folder of the world, with layoutc on the path.
 pub(super) fn shell(world: &World, folder: &str, script: &str) -> Ran {
-    let binary = Path::new(env!("CARGO_BIN_EXE_layoutc")).parent().expect("a folder");
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::iter::once(binary.to_owned()).chain(std::env::split_paths(&path));
     let output = Command::new("sh")
         .arg("-c")
         .arg(format!("exec 2>&1\n{script}"))
         .current_dir(world.path(folder))
-        .env("PATH", std::env::join_paths(folders).expect("a path"))
+        .env("PATH", path_with_layoutc())
         .env_remove("NO_COLOR")
         .stdin(Stdio::null())
         .output()

@@ -1,0 +1,141 @@
+//! What depends on what: the files of a build, read off what it found.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use crate::project::CONFIG;
+use crate::project::paths::normal;
+use crate::project::reads::Reads;
+
+use super::Part;
+use super::job::below;
+use super::scan::{UMBRELLA, has_umbrella};
+
+/// What a file is to a build.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A `layoutc.toml`.
+    Config,
+    /// A template of a project's own.
+    Template,
+    /// A manifest: asked for, or used by one that is.
+    Manifest,
+    /// Something that is written.
+    Output,
+}
+
+impl Kind {
+    /// The word in JSON.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Kind::Config => "config",
+            Kind::Template => "template",
+            Kind::Manifest => "manifest",
+            Kind::Output => "output",
+        }
+    }
+}
+
+/// Files by their absolute paths, and what is made of what.
+#[derive(Debug, Default)]
+pub(crate) struct Graph {
+    /// Every file.
+    pub(crate) nodes: BTreeMap<PathBuf, Kind>,
+    /// An input, and a file that depends on it: a manifest that uses it, or an output.
+    pub(crate) edges: BTreeSet<(PathBuf, PathBuf)>,
+}
+
+impl Graph {
+    /// The files of all parts of a good build; `reads` is what the build read.
+    pub(super) fn of(parts: &[Part<'_>], reads: &Reads) -> Self {
+        let mut graph = Self::default();
+        for part in parts {
+            graph.add(part, reads);
+        }
+        graph
+    }
+
+    /// The files that are written.
+    pub(crate) fn outputs(&self) -> impl Iterator<Item = &Path> {
+        self.chosen(|kind| kind == Kind::Output)
+    }
+
+    /// The files that the outputs depend on.
+    pub(crate) fn inputs(&self) -> impl Iterator<Item = &Path> {
+        self.chosen(|kind| kind != Kind::Output)
+    }
+
+    fn chosen(&self, is_chosen: impl Fn(Kind) -> bool) -> impl Iterator<Item = &Path> {
+        let chosen = self.nodes.iter().filter(move |(_, kind)| is_chosen(**kind));
+        chosen.map(|(path, _)| path.as_path())
+    }
+
+    fn add(&mut self, part: &Part<'_>, reads: &Reads) {
+        let project = part.job.project;
+        let mut shared = settings(part, reads);
+        let mut outputs = Vec::new();
+        for manifest in project.manifests.keys() {
+            let path = normal(&below(project, manifest));
+            self.nodes.insert(path.clone(), Kind::Manifest);
+            for used in uses(part, manifest) {
+                let used = normal(&below(project, used));
+                self.nodes.insert(used.clone(), Kind::Manifest);
+                self.edges.insert((used, path.clone()));
+            }
+            for target in &part.job.targets {
+                for output in files(part, target, manifest) {
+                    self.edges.insert((path.clone(), output.clone()));
+                    outputs.push(output);
+                }
+            }
+        }
+        let manifests = project.manifests.keys().map(|manifest| normal(&below(project, manifest)));
+        let (target, manifest) = UMBRELLA;
+        if has_umbrella(&part.job) {
+            for output in files(part, target, manifest) {
+                self.edges.extend(manifests.clone().map(|path| (path, output.clone())));
+                outputs.push(output);
+            }
+        }
+        shared.retain(|path, _| !self.nodes.contains_key(path));
+        for output in outputs {
+            self.edges.extend(shared.keys().map(|path| (path.clone(), output.clone())));
+            self.nodes.insert(output, Kind::Output);
+        }
+        self.nodes.extend(shared);
+    }
+}
+
+/// What every output of a project depends on: its configuration and its templates, which may include each other.
+fn settings(part: &Part<'_>, reads: &Reads) -> BTreeMap<PathBuf, Kind> {
+    let project = part.job.project;
+    let is_read = |path: &PathBuf| reads.files.get(path).is_some_and(Result::is_ok);
+    let config = below(project, CONFIG);
+    let mut settings: BTreeMap<PathBuf, Kind> =
+        Some((config, Kind::Config)).into_iter().filter(|(path, _)| is_read(path)).collect();
+    let folder = below(project, project.config.project.templates_dir.trim_end_matches('/'));
+    let templates = reads.files.range(folder.clone()..).map(|(path, _)| path);
+    let templates = templates.take_while(|path| path.starts_with(&folder));
+    settings.extend(templates.filter(|path| is_read(path)).map(|p| (p.clone(), Kind::Template)));
+    settings
+}
+
+/// The manifests that a good manifest uses, directly or not.
+fn uses<'p>(part: &'p Part<'_>, manifest: &str) -> &'p [String] {
+    let old = || part.job.log.facts.checked.get(manifest);
+    part.made.checked.get(manifest).or_else(old).map_or(&[], |checked| &checked.uses)
+}
+
+/// The files that are made of a manifest for a target.
+fn files(part: &Part<'_>, target: &str, manifest: &str) -> Vec<PathBuf> {
+    let folder = part.job.home.path();
+    let name = (target.to_owned(), manifest.to_owned());
+    let paths: Vec<&String> = match part.made.emitted.get(&name) {
+        Some(new) => new.outputs.iter().map(|(output, _)| &output.path).collect(),
+        None => {
+            let old = part.job.log.facts.emitted.get(target).and_then(|all| all.get(manifest));
+            old.iter().flat_map(|old| &old.outputs).map(|(path, _)| path).collect()
+        }
+    };
+    paths.into_iter().map(|path| folder.join(path)).collect()
+}

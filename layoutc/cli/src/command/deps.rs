@@ -1,0 +1,98 @@
+//! `layoutc deps`: what depends on what.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::args::{Asked, Deps};
+use crate::build::{self, Graph, Kind};
+use crate::console::Console;
+use crate::fault::Fault;
+use crate::project::seen;
+use crate::report::counted;
+
+use super::Ending;
+
+/// Prints what depends on what of all that the arguments name.
+pub(crate) fn run(args: &Deps, asked: Asked, console: &mut Console) -> Result<Ending, Fault> {
+    let (report, graph) = build::graph(&args.select, console)?;
+    let ending = Ending::of(&report);
+    if ending == Ending::Good {
+        let text = match asked {
+            Asked::Dot => dot(&graph),
+            Asked::Json => object(&graph).to_string() + "\n",
+            Asked::Text | Asked::Cmake => list(&graph),
+        };
+        console.result(&text);
+    }
+    report.print(console);
+    Ok(ending)
+}
+
+fn object(graph: &Graph) -> Value {
+    let nodes = graph.nodes.iter();
+    let nodes = nodes.map(|(path, kind)| json!({ "path": seen(path), "kind": kind.word() }));
+    let edges = graph.edges.iter();
+    let edges = edges.map(|(from, to)| json!({ "from": seen(from), "to": seen(to) }));
+    json!({
+        "version": 1,
+        "kind": "deps",
+        "nodes": nodes.collect::<Vec<_>>(),
+        "edges": edges.collect::<Vec<_>>(),
+    })
+}
+
+/// Each input, below it what it uses (`<-`) and what depends on it (`->`); what all outputs depend on only says so.
+fn list(graph: &Graph) -> String {
+    let (mut sources, mut results) = (BTreeMap::new(), BTreeMap::new());
+    for (from, to) in &graph.edges {
+        sources.entry(to).or_insert_with(Vec::new).push(from);
+        results.entry(from).or_insert_with(Vec::new).push(to);
+    }
+    let mut text = String::new();
+    for (path, kind) in graph.nodes.iter().filter(|(_, kind)| **kind != Kind::Output) {
+        text.extend([&seen(path), "\n"]);
+        let results = results.get(path).map_or(&[][..], Vec::as_slice);
+        if *kind == Kind::Manifest {
+            let sources = sources.get(path).map_or(&[][..], Vec::as_slice);
+            text.extend(sources.iter().map(|from| format!("  <- {}\n", seen(from))));
+            text.extend(results.iter().map(|to| format!("  -> {}\n", seen(to))));
+        } else {
+            text.push_str(&format!("  -> {}\n", counted(results.len(), "output")));
+        }
+    }
+    text
+}
+
+fn dot(graph: &Graph) -> String {
+    let mut text = String::from("digraph layoutc {\n  rankdir=LR\n");
+    for (path, kind) in &graph.nodes {
+        let shape = match kind {
+            Kind::Manifest => "box",
+            Kind::Output => "note",
+            Kind::Config | Kind::Template => "ellipse",
+        };
+        text.push_str(&format!("  {} [shape={shape}]\n", quoted(path)));
+    }
+    for (from, to) in &graph.edges {
+        text.push_str(&format!("  {} -> {}\n", quoted(from), quoted(to)));
+    }
+    text + "}\n"
+}
+
+/// A name of Graphviz's that shows as the path.
+fn quoted(path: &Path) -> String {
+    format!("\"{}\"", seen(path).replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_graphviz_would_read_otherwise_is_escaped() {
+        let here = std::env::current_dir().expect("a folder");
+        assert_eq!(quoted(&here.join("a \"b\"\\n.kdl")), r#""a \"b\"\\n.kdl""#);
+    }
+}
