@@ -43,6 +43,19 @@ impl Console {
         }
     }
 
+    /// One that only tells of faults.
+    pub(crate) fn silent() -> Self {
+        Self {
+            format: Format::Text,
+            color: false,
+            quiet: true,
+            verbose: false,
+            command: "",
+            out: BufWriter::new(io::stdout()),
+            failure: None,
+        }
+    }
+
     /// Prints to standard output. After a failure nothing more is printed there.
     pub(crate) fn result(&mut self, text: &str) {
         if self.failure.is_none()

@@ -1,22 +1,4 @@
-//! `layoutc`: layout manifests in, proven layouts and generated source out.
-//!
-//! The binary holds all that touches the machine: arguments, files, the terminal. What a layout means is the
-//! compiler's.
-
-mod args;
-mod build;
-mod command;
-mod confine;
-mod console;
-mod fault;
-mod interrupt;
-mod output;
-mod pages;
-mod project;
-mod report;
-mod session;
-mod state;
-mod watch;
+//! `layoutc`: see the library of the same name.
 
 use std::process::ExitCode;
 
@@ -25,9 +7,5 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    confine::enter();
-    match args::parse(std::env::args_os()) {
-        Ok(args) => command::run(&args),
-        Err(refusal) => refusal.show(),
-    }
+    layoutc::run()
 }

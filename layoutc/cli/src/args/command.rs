@@ -99,6 +99,9 @@ pub(crate) struct Select {
     /// Write below this folder instead of the project's own
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// The folder below which builds are remembered; `None`: the project's.
+    #[arg(skip)]
+    pub(crate) state: Option<PathBuf>,
 }
 
 /// The arguments of `build`.
@@ -134,6 +137,24 @@ pub(crate) struct Build {
     /// Write what the outputs (or the stamp) depend on to this file, as a rule for make or ninja
     #[arg(long, value_name = "FILE")]
     pub(crate) depfile: Option<PathBuf>,
+}
+
+impl Build {
+    /// A plain build of `select`.
+    pub(crate) fn of(select: Select) -> Self {
+        Self {
+            select,
+            jobs: None,
+            force: false,
+            dry_run: false,
+            check: false,
+            timings: false,
+            locked: false,
+            no_wait: false,
+            stamp: None,
+            depfile: None,
+        }
+    }
 }
 
 /// The arguments of `watch`.

@@ -53,7 +53,7 @@ impl<'a> Job<'a> {
         let is_asked =
             |name: &&str| select.target.is_empty() || select.target.iter().any(|t| t == name);
         let targets = names.into_iter().filter(is_asked).map(str::to_owned).collect();
-        let (home, state) = places(project, select.out.as_deref())?;
+        let (home, state) = places(project, select.out.as_deref(), select.state.as_deref())?;
         // Files of a folder that others may use are never taken for left over.
         let is_shared = select.out.is_some() || home.path() == project.root;
         let sweep = match () {
@@ -114,12 +114,21 @@ impl<'a> Job<'a> {
 }
 
 /// Where the outputs of a project go, below `out` or where its configuration says, and what is remembered of them.
-pub(crate) fn places(project: &Project, out: Option<&Path>) -> Result<(Home, StateFolder), Fault> {
+/// `state` is another folder than the project's to remember it in.
+pub(crate) fn places(
+    project: &Project,
+    out: Option<&Path>,
+    state: Option<&Path>,
+) -> Result<(Home, StateFolder), Fault> {
     let Some(out) = out else {
         return Ok((own_home(project)?, StateFolder::find(&project.root, None)?));
     };
     let out = std::path::absolute(out).map_err(|e| Fault::io("find", out, &e))?;
-    Ok((Home::new(&out, ""), StateFolder::find(&project.root, Some(&out))?))
+    let folder = match state {
+        Some(state) => StateFolder::find(state, None)?,
+        None => StateFolder::find(&project.root, Some(&out))?,
+    };
+    Ok((Home::new(&out, ""), folder))
 }
 
 fn known_targets(asked: &[String], project: &Project) -> Result<(), Fault> {

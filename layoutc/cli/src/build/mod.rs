@@ -227,7 +227,7 @@ pub(crate) fn lock_files(
 ) -> Result<(Report, Vec<Locking>), Fault> {
     let (meter, mut report) = (Meter::start(Detail::Counts), Report::default());
     let mut reads = Reads::default();
-    let select = Select { paths: paths.to_vec(), target: Vec::new(), out: None };
+    let select = Select { paths: paths.to_vec(), target: Vec::new(), out: None, state: None };
     let projects = discover(&select, &mut report, &mut reads)?;
     if let Some(part) = projects.iter().find(|project| !project.is_whole) {
         let root = seen(&part.root);

@@ -25,7 +25,7 @@ pub(crate) fn run(args: &Clean, console: &mut Console) -> Result<Ending, Fault> 
     }
     let mut removed = Vec::new();
     for project in &projects {
-        let (home, mut state) = places(project, args.out.as_deref())?;
+        let (home, mut state) = places(project, args.out.as_deref(), None)?;
         let root = home.path();
         if !root.is_dir() {
             continue;

@@ -74,6 +74,11 @@ impl Report {
         }
     }
 
+    /// All of it as people read it, without colours.
+    pub(crate) fn plain_text(&self) -> String {
+        self.text_for_people(false)
+    }
+
     fn text_for_people(&self, color: bool) -> String {
         let mut out = String::new();
         let mut printed = BTreeMap::new();

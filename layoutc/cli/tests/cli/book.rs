@@ -123,6 +123,7 @@ fn every_page_is_in_the_summary() {
     let summary = fs::read_to_string(folder.join("SUMMARY.md")).expect("a summary");
     let listed: Vec<PathBuf> = links(&summary).iter().map(|link| folder.join(link)).collect();
     let mut pages = files(&folder);
+    pages.retain(|page| page.extension().is_some_and(|extension| extension == "md"));
     pages.retain(|page| !page.ends_with("SUMMARY.md") && !listed.contains(page));
     assert_eq!(pages, Vec::<PathBuf>::new());
 }

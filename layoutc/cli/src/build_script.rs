@@ -1,0 +1,109 @@
+//! For the build scripts of Rust projects: a build without a command line.
+
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use crate::args::{Build, Select};
+use crate::build::{self, Graph, Rows};
+use crate::confine;
+use crate::console::Console;
+use crate::fault::Fault;
+use crate::project::reads::Reads;
+use crate::report::Report;
+
+/// The files that a build made, and what they depend on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Generated {
+    /// The folder that the paths in `#include` lines start from, for C: `<out>/layoutc/c`.
+    pub include: PathBuf,
+    /// Every file that was made or is still right, sorted.
+    pub outputs: Vec<PathBuf>,
+    /// Every file that they depend on: configuration, manifests, templates of the project's own; sorted.
+    pub inputs: Vec<PathBuf>,
+    /// The folders in which a new manifest would be one more input, sorted.
+    pub folders: Vec<PathBuf>,
+}
+
+/// Why there are no files: what `layoutc build` would say.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{text}")]
+pub struct Failure {
+    /// The diagnostics, as people read them.
+    pub text: String,
+}
+
+/// Builds the project or manifest at `project` into `<out>/layoutc`; what is still right there is left alone. Nothing
+/// else is written, but for what is remembered in `<out>/.layoutc`. `out` is `OUT_DIR` in a build script:
+///
+/// ```no_run
+/// let out = std::path::PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it"));
+/// let generated = layoutc::build("kernels".as_ref(), &out).unwrap_or_else(|failure| panic!("{failure}"));
+/// generated.tell_cargo();
+/// let sources = generated.with_extension("c").filter(|path| !path.to_string_lossy().ends_with("_test.c"));
+/// // cc::Build::new().files(sources).include(&generated.include).compile("layouts");
+/// ```
+///
+/// Templates of the project's own are trusted as the build script is: they run in this process.
+///
+/// # Errors
+/// [`Failure`] with all that is wrong with the project, or with the machine.
+pub fn build(project: &Path, out: &Path) -> Result<Generated, Failure> {
+    confine::trust();
+    let mut console = Console::silent();
+    let select = Select {
+        paths: vec![project.to_owned()],
+        target: Vec::new(),
+        out: Some(out.join("layoutc")),
+        state: Some(out.to_owned()),
+    };
+    let args = Build::of(select);
+    let mut reads = Reads::default();
+    let built = build::once(&args, Rows::None, &mut reads, &mut console).map_err(failure)?;
+    if built.report.has_errors() {
+        return Err(Failure { text: built.report.plain_text() });
+    }
+    let (_, graph) = build::graph(&args.select, &mut console).map_err(failure)?;
+    Ok(generated(out, &graph, &reads))
+}
+
+fn generated(out: &Path, graph: &Graph, reads: &Reads) -> Generated {
+    let tops = reads.sources.iter();
+    let folders = tops.flat_map(|(root, globs)| globs.folders.iter().map(|f| root.join(f)));
+    let mut folders: Vec<PathBuf> = folders.chain(reads.loose.iter().cloned()).collect();
+    folders.sort();
+    Generated {
+        include: out.join("layoutc").join("c"),
+        outputs: graph.outputs().map(Path::to_owned).collect(),
+        inputs: graph.inputs().map(Path::to_owned).collect(),
+        folders,
+    }
+}
+
+fn failure(fault: Fault) -> Failure {
+    let mut report = Report::default();
+    match fault {
+        Fault::Usage(text) => return Failure { text },
+        Fault::NoProject => return Failure { text: "there is no layoutc.toml here".to_owned() },
+        Fault::Interrupted => return Failure { text: "interrupted".to_owned() },
+        Fault::Input(diagnostics) => report.add(diagnostics),
+        Fault::Machine(diagnostic) => report.add([*diagnostic]),
+    }
+    Failure { text: report.plain_text() }
+}
+
+impl Generated {
+    /// Tells cargo when to run the build script again: on standard output, as build scripts do.
+    #[expect(clippy::print_stdout, reason = "this is how a build script talks to cargo")]
+    pub fn tell_cargo(&self) {
+        for path in self.inputs.iter().chain(&self.folders) {
+            println!("cargo::rerun-if-changed={}", path.display());
+        }
+    }
+
+    /// The files whose names end in `.<extension>`.
+    pub fn with_extension<'a>(&'a self, extension: &'a str) -> impl Iterator<Item = &'a Path> {
+        let has_it = move |path: &&PathBuf| path.extension().is_some_and(|e| e == extension);
+        self.outputs.iter().filter(has_it).map(PathBuf::as_path)
+    }
+}

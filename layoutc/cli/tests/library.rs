@@ -1,0 +1,38 @@
+//! layoutc as a library: what a build script does.
+
+#![expect(clippy::expect_used, reason = "a test that cannot go on fails")]
+
+use std::fs;
+use std::path::Path;
+
+const MANIFEST: &str = "tensor t dtype=f32 {\n    shape { h 4; w 8 }\n    layout { tile 2 4 }\n}\n";
+
+#[test]
+fn a_build_script_gets_its_files_and_leaves_the_sources_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (project, out) = (folder.path().join("kernels"), folder.path().join("out"));
+    fs::create_dir_all(project.join("layouts")).expect("folders");
+    fs::create_dir_all(&out).expect("a folder");
+    fs::write(project.join("layoutc.toml"), "[project]\nprefix = \"k_\"\n").expect("a file");
+    fs::write(project.join("layouts/a.kdl"), MANIFEST).expect("a file");
+    let generated = layoutc::build(&project, &out).expect("a good build");
+    let header = fs::read_to_string(generated.include.join("a.h")).expect("a header");
+    assert!(header.contains("K_T_BYTES"), "{header}");
+    let sources: Vec<&Path> = generated.with_extension("c").collect();
+    assert_eq!(sources, [generated.include.join("a.c"), generated.include.join("a_test.c")]);
+    let real = project.canonicalize().expect("there");
+    assert_eq!(generated.inputs, [real.join("layoutc.toml"), real.join("layouts/a.kdl")]);
+    assert_eq!(generated.folders, [real.join("layouts")]);
+    let mut names: Vec<_> =
+        fs::read_dir(&project).expect("there").map(|e| e.expect("one").file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["layoutc.toml", "layouts"]);
+    let time = || fs::metadata(generated.include.join("a.h")).and_then(|m| m.modified()).expect("");
+    let before = time();
+    assert_eq!(layoutc::build(&project, &out).as_ref(), Ok(&generated));
+    assert_eq!(time(), before);
+    fs::write(project.join("layouts/a.kdl"), MANIFEST.replace("tile 2 4", "tile 2 0")).expect("");
+    let failure = layoutc::build(&project, &out).expect_err("a tile without an element");
+    assert!(failure.text.starts_with("error["), "{failure}");
+    assert!(failure.text.contains("layouts/a.kdl:3:"), "{failure}");
+}
