@@ -35,7 +35,7 @@ pub(crate) fn run(args: &Clean, console: &mut Console) -> Result<Ending, Fault> 
         let sweep = if is_shared { Sweep::Folders(targets(project)) } else { Sweep::Everything };
         let cleaning = if args.dry_run {
             let log = Log::load(&state.path(), state.dir());
-            Cleaning::new(&home, &log.facts.outputs, &sweep)?
+            Cleaning::new(&home, &log.facts, &sweep)?
         } else {
             let lock = state.lock(|holder| {
                 if !console.quiet {
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Clean, console: &mut Console) -> Result<Ending, Fault> 
                 Ok(())
             })?;
             let log = Log::load(&state.path(), state.dir());
-            let cleaning = Cleaning::new(&home, &log.facts.outputs, &sweep)?;
+            let cleaning = Cleaning::new(&home, &log.facts, &sweep)?;
             cleaning.apply(&lock)?;
             state.remove(&lock);
             if !is_shared {

@@ -21,13 +21,13 @@ use rayon::prelude::*;
 use crate::fault::{Fault, placeless};
 use crate::interrupt;
 use crate::project::paths::is_below;
-use crate::state::fact::{Fact, Hash, Known};
+use crate::state::fact::{Fact, Facts, Hash};
 use crate::state::lock::Lock;
 
 use stale::Left;
 
 pub(crate) use folder::Home;
-pub(crate) use place::{Standing, link};
+pub(crate) use place::{Standing, has_seal, link};
 pub(crate) use state::StateFolder;
 
 /// What became of an output, or would.
@@ -75,12 +75,12 @@ pub(crate) enum Sweep {
 /// What stands in the place of each output, or why it must not be replaced.
 pub(crate) type Survey = BTreeMap<String, Result<Standing, Box<Diagnostic>>>;
 
-/// Looks at the places of outputs, each with the hash of what is to stand there; touches nothing. `known` is what
+/// Looks at the places of outputs, each with the hash of what is to stand there; touches nothing. `facts` tells what
 /// layoutc wrote before.
 pub(crate) fn survey<'a>(
     home: &Home,
     wanted: impl Iterator<Item = (&'a str, &'a Hash)>,
-    known: &BTreeMap<String, Known>,
+    facts: &Facts,
     strictness: Strictness,
 ) -> Result<Survey, Fault> {
     let mut folders: BTreeMap<&str, Vec<(&str, &Hash)>> = BTreeMap::new();
@@ -90,7 +90,7 @@ pub(crate) fn survey<'a>(
     let folders: Vec<_> = folders.into_iter().collect();
     let surveyed: Vec<Survey> = folders
         .par_iter()
-        .map(|(folder, files)| survey_folder(home, folder, files, known, strictness))
+        .map(|(folder, files)| survey_folder(home, folder, files, facts, strictness))
         .collect::<Result<_, Fault>>()?;
     Ok(surveyed.into_iter().flatten().collect())
 }
@@ -99,7 +99,7 @@ fn survey_folder(
     home: &Home,
     folder: &str,
     files: &[(&str, &Hash)],
-    known: &BTreeMap<String, Known>,
+    facts: &Facts,
     strictness: Strictness,
 ) -> Result<Survey, Fault> {
     let mut survey = Survey::new();
@@ -115,9 +115,9 @@ fn survey_folder(
             Err(refusal) => Err(refusal.clone()),
             Ok(None) => Ok(Standing::Nothing),
             Ok(Some(folder)) => {
-                let wanted = place::Wanted { hash, known: known.get(*path) };
+                let wanted = place::Wanted { path, hash, facts };
                 let file = home.path().join(path);
-                place::look(folder, name_of(path), &file, wanted, strictness)?
+                place::look(folder, &file, wanted, strictness)?
             }
         };
         survey.insert((*path).to_owned(), standing);
@@ -129,10 +129,10 @@ fn survey_folder(
 pub(crate) fn left_over(
     home: &Home,
     is_asked_for: &dyn Fn(&str) -> bool,
-    known: &BTreeMap<String, Known>,
+    facts: &Facts,
     sweep: &Sweep,
 ) -> Result<Vec<String>, Fault> {
-    let found = stale::find(&home.path(), is_asked_for, known, sweep)?;
+    let found = stale::find(&home.path(), is_asked_for, facts, sweep)?;
     Ok(found.into_iter().filter(|(_, left)| *left == Left::Ours).map(|(path, _)| path).collect())
 }
 
@@ -177,13 +177,9 @@ pub(crate) struct Cleaning {
 }
 
 impl Cleaning {
-    /// Looks through the output folder; touches nothing. `known` is what layoutc wrote before.
-    pub(crate) fn new(
-        home: &Home,
-        known: &BTreeMap<String, Known>,
-        sweep: &Sweep,
-    ) -> Result<Self, Fault> {
-        let found = stale::find(&home.path(), &|_| false, known, sweep)?;
+    /// Looks through the output folder; touches nothing. `facts` tells what layoutc wrote before.
+    pub(crate) fn new(home: &Home, facts: &Facts, sweep: &Sweep) -> Result<Self, Fault> {
+        let found = stale::find(&home.path(), &|_| false, facts, sweep)?;
         Ok(Self { home: home.clone(), found })
     }
 

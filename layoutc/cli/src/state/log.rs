@@ -24,7 +24,7 @@ const NEW: &str = "log.new";
 /// All files that this writes.
 pub(crate) const FILES: [&str; 2] = [NAME, NEW];
 /// The first line, with the version of [`Fact`]: it changes whenever that does.
-const HEADER: &[u8] = b"layoutc log 1\n";
+const HEADER: &[u8] = b"layoutc log 2\n";
 /// Facts in one record.
 const TOGETHER: usize = 64;
 /// Outdated facts that a log may hold beyond as many as there are others.
