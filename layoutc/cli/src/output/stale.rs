@@ -102,9 +102,11 @@ fn each_file(
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
         let fault = |error| Fault::io("read", &folder, &error);
-        let is_folder = fs::symlink_metadata(&folder).is_ok_and(|metadata| metadata.is_dir());
-        if !is_folder {
-            continue;
+        match fs::symlink_metadata(&folder) {
+            Ok(metadata) if metadata.is_dir() => {}
+            Ok(_) => continue,
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            Err(error) => return Err(fault(error)),
         }
         for entry in entries(&folder).map_err(fault)? {
             let entry = entry.map_err(fault)?;

@@ -12,6 +12,7 @@
 #![expect(clippy::expect_used, reason = "a test that cannot go on fails")]
 #![expect(clippy::print_stderr, reason = "what could not be tried is said")]
 
+mod chance;
 mod damage;
 mod edits;
 mod errors;

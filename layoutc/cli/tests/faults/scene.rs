@@ -1,6 +1,7 @@
 //! A project between two builds, with all that its outputs may be at any moment.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -26,6 +27,12 @@ pub(crate) fn wide(w: u32) -> String {
 /// Whether every point is tried.
 pub(crate) fn is_full() -> bool {
     std::env::var_os("LAYOUTC_FULL").is_some()
+}
+
+/// The program; nextest says where it has one that was built elsewhere.
+pub(crate) fn binary() -> OsString {
+    let own = || OsString::from(env!("CARGO_BIN_EXE_layoutc"));
+    std::env::var_os("NEXTEST_BIN_EXE_layoutc").unwrap_or_else(own)
 }
 
 /// Files by their paths; folders end in `/`, links hold `-> ` and where they lead.
@@ -99,7 +106,7 @@ impl Scene {
     }
 
     pub(crate) fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_layoutc"));
+        let mut command = Command::new(binary());
         command.current_dir(self.path("")).args(args).stdin(Stdio::null());
         command
     }

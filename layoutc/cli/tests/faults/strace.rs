@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::scene::{Ran, Scene, is_full, is_large};
+use crate::scene::{Ran, Scene, binary, is_full, is_large};
 
 /// How long a run under strace may take.
 const LONG: Duration = Duration::from_secs(60);
@@ -18,6 +18,8 @@ const LONG: Duration = Duration::from_secs(60);
 pub(crate) enum Fate<'a> {
     /// It is the last.
     Kill,
+    /// It is the last until the process is told to go on.
+    Stop,
     /// It fails with this error.
     Error(&'a str),
     /// It fails with this error, and so does every later one.
@@ -61,6 +63,7 @@ pub(crate) fn command(
 ) -> Command {
     let fate = match fate {
         Fate::Kill => format!("signal=SIGKILL:when={number}"),
+        Fate::Stop => format!("signal=SIGSTOP:when={number}"),
         Fate::Error(error) => format!("error={error}:when={number}"),
         Fate::ErrorEver(error) => format!("error={error}:when={number}+"),
         Fate::Returns(count) => format!("retval={count}:when={number}"),
@@ -71,7 +74,7 @@ pub(crate) fn command(
     for path in paths {
         command.arg("-P").arg(path);
     }
-    command.arg(env!("CARGO_BIN_EXE_layoutc")).args(args);
+    command.arg(binary()).args(args);
     // One thread does what several would, at the same calls in each run.
     command.env("RAYON_NUM_THREADS", "1");
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
