@@ -87,7 +87,12 @@ impl Edit {
                     file.set_modified(time).expect("set");
                 }
             }
-            Self::Config(number) => scene.write("layoutc.toml", config(number)),
+            Self::Config(number) => {
+                scene.write("layoutc.toml", config(number));
+                // The log is about one folder: in the other one nothing tells whose data is.
+                scene.remove("generated/json");
+                scene.remove("other/json");
+            }
             Self::Template(number) => template(scene, number),
             Self::Output(output, number) => harm_output(scene, OUTPUTS[output], number),
             Self::State(file, number) => harm_state(scene, ["log", "memo"][file], number),
@@ -134,7 +139,7 @@ fn config(number: usize) -> String {
         text += "prefix = \"q_\"\n";
     }
     if number / 2 % 8 == 0 {
-        text += "out-dir = \"generated/deeper\"\n";
+        text += "out-dir = \"other\"\n";
     }
     if number / 16 % 8 == 0 {
         text += "nonsense = 1\n";
@@ -213,9 +218,14 @@ fn said(ran: &Ran) -> (Option<i32>, String) {
     (ran.code, ran.err.clone())
 }
 
-/// The outputs that are layoutc's to make.
-fn outputs(scene: &Scene) -> Files {
-    let mut files = scene.files("generated");
+/// The outputs in the folder that a build wrote to.
+fn outputs(scene: &Scene, part: &[&str]) -> Files {
+    let config = fs::read_to_string(scene.path("layoutc.toml")).expect("there");
+    let mut files = scene.files(match () {
+        () if part.contains(&"--out") => "elsewhere",
+        () if config.contains("out-dir") => "other",
+        () => "generated",
+    });
     files.retain(|path, _| !path.ends_with('/'));
     files
 }
@@ -237,18 +247,18 @@ fn run(script: &[Edit]) -> Result<(), String> {
         let part: &[&str] = match number % 9 {
             3 => &["build", "-q", "--target", "c"],
             5 => &["build", "-q", "layouts/x"],
-            7 => &["build", "-q", "--out", "generated"],
+            7 => &["build", "-q", "--out", "elsewhere"],
             _ => &["build", "-q"],
         };
         let ran = scene.run(part);
-        let fresh = scene.copy_but(&[".layoutc", "generated"]);
+        let fresh = scene.copy_but(&[".layoutc", "generated", "other", "elsewhere"]);
         let expected = fresh.run(part);
         if said(&ran) != said(&expected) {
             return Err(format!(
                 "step {number}, {edit:?}, {part:?}: {ran:?}\ninstead of {expected:?}"
             ));
         }
-        let (found, wanted) = (outputs(&scene), outputs(&fresh));
+        let (found, wanted) = (outputs(&scene, part), outputs(&fresh, part));
         let is_part = part.len() > 2;
         let wrong: Vec<_> =
             wanted.iter().filter(|(path, text)| found.get(*path) != Some(text)).collect();
@@ -264,7 +274,9 @@ fn run(script: &[Edit]) -> Result<(), String> {
 }
 
 fn data(scene: &Scene) -> bool {
-    scene.files("generated").keys().any(|path| path.ends_with(".json"))
+    ["generated", "other"]
+        .iter()
+        .any(|folder| scene.files(folder).keys().any(|path| path.ends_with(".json")))
 }
 
 /// A script as short as leaving out halves, quarters and so on makes it, that still goes wrong.

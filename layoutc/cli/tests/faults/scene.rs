@@ -6,6 +6,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
 
 use serde_json::Value;
 
@@ -29,10 +30,27 @@ pub(crate) fn is_full() -> bool {
     std::env::var_os("LAYOUTC_FULL").is_some()
 }
 
-/// The program; nextest says where it has one that was built elsewhere.
+/// The program, without what only a debugger needs: it hashes itself before a first build.
 pub(crate) fn binary() -> OsString {
+    static BINARY: OnceLock<OsString> = OnceLock::new();
     let own = || OsString::from(env!("CARGO_BIN_EXE_layoutc"));
-    std::env::var_os("NEXTEST_BIN_EXE_layoutc").unwrap_or_else(own)
+    let full = std::env::var_os("NEXTEST_BIN_EXE_layoutc").unwrap_or_else(own);
+    BINARY.get_or_init(|| small(Path::new(&full)).map_or(full, PathBuf::into_os_string)).clone()
+}
+
+/// A copy without debugging information, made where there is `strip`; others of our tests wait for it.
+fn small(full: &Path) -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let (small, new) = (folder.join("layoutc"), folder.join("layoutc.new"));
+    let lock = fs::File::create(folder.join("lock")).ok()?;
+    lock.lock().ok()?;
+    let time = |path: &Path| fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
+    if time(&small) < time(full) {
+        let stripped = Command::new("strip").arg("-o").arg(&new).arg(full).status();
+        stripped.is_ok_and(|status| status.success()).then_some(())?;
+        fs::rename(new, &small).ok()?;
+    }
+    Some(small)
 }
 
 /// Files by their paths; folders end in `/`, links hold `-> ` and where they lead.
@@ -44,7 +62,11 @@ pub(crate) struct Scene(tempfile::TempDir);
 
 impl Scene {
     pub(crate) fn new(files: &[(&str, &str)]) -> Self {
-        let scene = Self(tempfile::tempdir().expect("a folder"));
+        // In memory: what a kill leaves is the same there, and hundreds of synced builds are not slow.
+        let memory = Path::new("/dev/shm");
+        let folder =
+            if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
+        let scene = Self(folder.expect("a folder"));
         for (path, text) in files {
             scene.write(path, text);
         }
