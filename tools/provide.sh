@@ -18,7 +18,7 @@ provide_tools() {
     echo "back-ends: C ($(list ${compilers[@]+"${compilers[@]}"})), OpenCL ($(opencl_names)), CUDA ($(cuda_names))"
 }
 
-# The C compilers with clang's sanitizers, the OpenCL platforms, pip: as Debian and Ubuntu package them.
+# The C compilers with clang's sanitizers, the OpenCL platforms, strace, pip: as Debian and Ubuntu package them.
 provide_packages() {
     local packages=()
     command -v gcc >/dev/null || packages+=(gcc libc6-dev)
@@ -31,6 +31,7 @@ provide_packages() {
         packages+=("libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev")
     fi
     command -v oclgrind >/dev/null || packages+=(oclgrind)
+    command -v strace >/dev/null || packages+=(strace)
     opencl_runs "$POCL" || packages+=(pocl-opencl-icd ocl-icd-opencl-dev opencl-headers)
     python3 -m pip --version >/dev/null 2>&1 || packages+=(python3-pip)
     [ ${#packages[@]} -gt 0 ] || return 0
@@ -43,7 +44,7 @@ provide_packages() {
     fi
 
     local tool missing=()
-    for tool in gcc g++ clang tcc oclgrind; do
+    for tool in gcc g++ clang tcc oclgrind strace; do
         command -v "$tool" >/dev/null || missing+=("$tool")
     done
     ! command -v clang >/dev/null || sanitizes clang || missing+=("clang's sanitizers")

@@ -23,3 +23,4 @@ mod races;
 mod scene;
 mod signals;
 mod strace;
+mod watched;

@@ -247,6 +247,13 @@ impl Step {
         Self::new("next build", before, &["build"])
     }
 
+    /// A build with one manifest edited, as a watch does it.
+    pub(crate) fn rebuild(before: Scene) -> Self {
+        before.run(&["build"]).good();
+        before.write("layouts/a.kdl", wide(12));
+        Self::new("rebuild", before, &["build"])
+    }
+
     /// The removal of all outputs.
     pub(crate) fn clean(before: Scene) -> Self {
         before.run(&["build"]).good();
