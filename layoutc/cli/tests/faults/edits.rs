@@ -135,24 +135,24 @@ fn same_time(scene: &Scene, path: &str) {
 
 fn config(number: usize) -> String {
     let mut text = "[project]\nname = \"p\"\n".to_owned();
-    if number % 2 == 0 {
+    if number.is_multiple_of(2) {
         text += "prefix = \"q_\"\n";
     }
-    if number / 2 % 8 == 0 {
+    if (number / 2).is_multiple_of(8) {
         text += "out-dir = \"other\"\n";
     }
-    if number / 16 % 8 == 0 {
+    if (number / 16).is_multiple_of(8) {
         text += "nonsense = 1\n";
     }
-    text += if number / 128 % 2 == 0 {
+    text += if (number / 128).is_multiple_of(2) {
         "[target.c]\n"
     } else {
         "[target.c]\numbrella-header = \"all.h\"\n"
     };
-    if number / 256 % 2 == 0 {
+    if (number / 256).is_multiple_of(2) {
         text += "[target.cuda]\n";
     }
-    if number / 512 % 4 == 0 {
+    if (number / 512).is_multiple_of(4) {
         text += "[target.json]\ntemplate = \"shapes.json.j2\"\n";
     }
     text
@@ -189,7 +189,7 @@ fn harm_output(scene: &Scene, output: &str, number: usize) {
                 other.rsplit('.').next() == output.rsplit('.').next() && **bytes != *text.as_bytes()
             });
             // Without a comment in it nothing tells whose it is.
-            if let Some((_, bytes)) = same_kind.filter(|_| !output.ends_with(".json")) {
+            if let Some((_, bytes)) = same_kind.filter(|_| !output.contains("/json/")) {
                 scene.write(output, bytes);
             }
         }
@@ -206,7 +206,7 @@ fn harm_state(scene: &Scene, name: &str, number: usize) {
     let Ok(mut bytes) = fs::read(&path) else { return };
     let at = number % bytes.len().max(1);
     match number % 3 {
-        0 => drop(bytes.truncate(at)),
+        0 => bytes.truncate(at),
         1 if at < bytes.len() => bytes[at] ^= 1 << (number % 8),
         _ => return scene.remove(&format!(".layoutc/{name}")),
     }
@@ -276,7 +276,7 @@ fn run(script: &[Edit]) -> Result<(), String> {
 fn data(scene: &Scene) -> bool {
     ["generated", "other"]
         .iter()
-        .any(|folder| scene.files(folder).keys().any(|path| path.ends_with(".json")))
+        .any(|folder| scene.files(folder).keys().any(|path| path.starts_with("json/")))
 }
 
 /// A script as short as leaving out halves, quarters and so on makes it, that still goes wrong.

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::scene::{Scene, Step, is_full, is_large, project, project_of_data, same};
+use crate::chance::seed;
+use crate::scene::{Scene, Step, is_full, project, project_of_data, same};
 use crate::strace::{self, Fate, Injected, each_point};
 
 /// Calls, and the errors that they can give.
@@ -70,7 +71,7 @@ fn is_folder(path: &Path) -> bool {
     path.is_dir() || path.extension().is_none() && !path.ends_with("log") && !path.ends_with("memo")
 }
 
-/// Tries all `faults` at all points of a step; gives how many there were by exit code.
+/// Tries `faults` at all points of a step, the errors of each call in turn; gives how many there were by exit code.
 fn sweep(
     step: &Step,
     faults: &[(&str, &[&str])],
@@ -81,34 +82,29 @@ fn sweep(
     if !strace::is_there() {
         return codes;
     }
-    let mut salt = 0;
-    for (call, errors) in faults {
-        for error in *errors {
-            salt += 1;
-            // A sample takes some errors of each call, others at each call.
-            if !is_full() && salt % 3 != 0 && errors.len() > 2 || is_large() && salt % 3 != 0 {
-                continue;
+    for (salt, (call, errors)) in (0..).zip(faults) {
+        // One error at each point, tomorrow another one.
+        let first = usize::try_from(seed()).expect("64 bits");
+        each_point(salt, |number| {
+            let error = errors[(first + usize::try_from(number).expect("few")) % errors.len()];
+            let scene = step.before.copy();
+            let fate = if forever { Fate::ErrorEver(error) } else { Fate::Error(error) };
+            let mut paths = strace::paths(&scene);
+            // Within one folder nothing is across devices.
+            paths.retain(|path| error != "EXDEV" || path.ends_with(".layoutc/tmp"));
+            // The standard library panics where the close of a folder fails; no file system does that.
+            paths.retain(|path| *call != "close" || !is_folder(path));
+            let injected = strace::run(&scene, step.args, (call, number), fate, &paths);
+            if !injected.is_hit {
+                return false;
             }
-            each_point(salt, |number| {
-                let scene = step.before.copy();
-                let fate = if forever { Fate::ErrorEver(error) } else { Fate::Error(error) };
-                let mut paths = strace::paths(&scene);
-                // The standard library panics where the close of a folder fails; no file system does that.
-                // Within one folder nothing is across devices.
-                paths.retain(|path| *error != "EXDEV" || path.ends_with(".layoutc/tmp"));
-                paths.retain(|path| *call != "close" || !is_folder(path));
-                let injected = strace::run(&scene, step.args, (call, number), fate, &paths);
-                if !injected.is_hit {
-                    return false;
-                }
-                let what = format!("{}, {error} at {call} {number}", step.name);
-                is_orderly(&injected, &what);
-                step.is_whole(&scene, &what);
-                check(&injected, &scene, &what);
-                *codes.entry(injected.ran.code).or_default() += 1;
-                true
-            });
-        }
+            let what = format!("{}, {error} at {call} {number}", step.name);
+            is_orderly(&injected, &what);
+            step.is_whole(&scene, &what);
+            check(&injected, &scene, &what);
+            *codes.entry(injected.ran.code).or_default() += 1;
+            true
+        });
     }
     eprintln!("{}: runs with a failing call by exit code: {codes:?}", step.name);
     codes

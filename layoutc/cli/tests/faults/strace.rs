@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crate::scene::{Ran, Scene, binary, is_full, is_large};
 
 /// How long a run under strace may take.
-const LONG: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_mins(1);
 
 /// What happens to a call.
 #[derive(Debug, Clone, Copy)]
@@ -142,7 +142,7 @@ pub(crate) fn each_point(salt: u32, mut attempt: impl FnMut(u32) -> bool) -> u32
         number += match () {
             () if is_large() => 1 + number / 3,
             () if is_full() => 1,
-            () => 12,
+            () => 13,
         };
     }
     hits
