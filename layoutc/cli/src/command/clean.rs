@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Clean, console: &mut Console) -> Result<Ending, Fault> 
         let is_shared = args.out.is_some() || root == project.root;
         let sweep = if is_shared { Sweep::Folders(targets(project)) } else { Sweep::Everything };
         let cleaning = if args.dry_run {
-            let log = Log::load(&state.path(), state.dir());
+            let log = Log::load(&state.path(), state.dir())?;
             Cleaning::new(&home, &log.facts, &sweep)?
         } else {
             let lock = state.lock(|holder| {
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Clean, console: &mut Console) -> Result<Ending, Fault> 
                 }
                 Ok(())
             })?;
-            let log = Log::load(&state.path(), state.dir());
+            let log = Log::load(&state.path(), state.dir())?;
             let cleaning = Cleaning::new(&home, &log.facts, &sweep)?;
             cleaning.apply(&lock)?;
             state.remove(&lock);

@@ -1,7 +1,7 @@
 //! System calls that fail: the disk is full, broken, read-only, forbidden; the machine has no memory or files left.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::chance::seed;
 use crate::scene::{Scene, Step, is_full, project, project_of_data, same};
@@ -78,6 +78,17 @@ fn sweep(
     forever: bool,
     check: impl Fn(&Injected, &Scene, &str),
 ) -> BTreeMap<Option<i32>, u32> {
+    sweep_at(step, faults, forever, strace::paths, check)
+}
+
+/// The same for calls about some paths.
+fn sweep_at(
+    step: &Step,
+    faults: &[(&str, &[&str])],
+    forever: bool,
+    paths: impl Fn(&Scene) -> Vec<PathBuf>,
+    check: impl Fn(&Injected, &Scene, &str),
+) -> BTreeMap<Option<i32>, u32> {
     let mut codes = BTreeMap::new();
     if !strace::is_there() {
         return codes;
@@ -89,7 +100,7 @@ fn sweep(
             let error = errors[(first + usize::try_from(number).expect("few")) % errors.len()];
             let scene = step.before.copy();
             let fate = if forever { Fate::ErrorEver(error) } else { Fate::Error(error) };
-            let mut paths = strace::paths(&scene);
+            let mut paths = paths(&scene);
             // Within one folder nothing is across devices.
             paths.retain(|path| error != "EXDEV" || path.ends_with(".layoutc/tmp"));
             // The standard library panics where the close of a folder fails; no file system does that.
@@ -167,6 +178,16 @@ fn what_can_be_tried_again_or_done_without_is_no_fault() {
             break;
         }
     }
+}
+
+#[test]
+fn a_log_that_cannot_be_read_this_time_is_not_forgotten() {
+    // Only the log knows whose the outputs without comments are.
+    let step = Step::next(project_of_data());
+    let faults: [(&str, &[&str]); 3] =
+        [("openat", &["EMFILE"]), ("read", &["EIO"]), ("statx", &["EIO"])];
+    let log = |scene: &Scene| vec![scene.path(".layoutc"), scene.path(".layoutc/log")];
+    sweep_at(&step, &faults, false, log, |_, scene, what| scene.heals(&step.built, what));
 }
 
 #[test]

@@ -109,8 +109,10 @@ pub(crate) fn run(
 
 /// The paths that a build of a scene is about, down to its temporary files.
 pub(crate) fn paths(scene: &Scene) -> Vec<PathBuf> {
+    // Of the many manifests of a large project it is enough to know the folder.
+    let names = scene.files("").into_keys().filter(|path| !path.contains("/more/m"));
     let mut paths: Vec<PathBuf> =
-        scene.files("").into_keys().map(|path| scene.path(path.trim_end_matches('/'))).collect();
+        names.map(|path| scene.path(path.trim_end_matches('/'))).collect();
     paths.extend([
         scene.path(""),
         scene.path(".layoutc"),
