@@ -11,7 +11,9 @@ use std::time::{Duration, Instant};
 use crate::scene::{Ran, Scene, binary, is_full, is_large};
 
 /// How long a run under strace may take.
-const LONG: Duration = Duration::from_mins(1);
+fn long() -> Duration {
+    Duration::from_mins(if is_large() { 10 } else { 1 })
+}
 
 /// What happens to a call.
 #[derive(Debug, Clone, Copy)]
@@ -95,9 +97,9 @@ pub(crate) fn run(
         command(scene, args, at, fate, (paths, trace.clone())).spawn().expect("strace starts");
     let start = Instant::now();
     while child.try_wait().expect("a child").is_none() {
-        if start.elapsed() > LONG {
+        if start.elapsed() > long() {
             drop(child.kill());
-            assert!(start.elapsed() <= LONG, "{at:?} {fate:?}: it hangs");
+            assert!(start.elapsed() <= long(), "{at:?} {fate:?}: it hangs");
         }
         thread::sleep(Duration::from_millis(2));
     }
