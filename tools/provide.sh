@@ -19,8 +19,8 @@ provide_tools() {
     echo "back-ends: C ($(list ${compilers[@]+"${compilers[@]}"})), OpenCL ($(opencl_names)), CUDA ($(cuda_names))"
 }
 
-# The C compilers with clang's sanitizers, the OpenCL platforms, pip, the build tools that layoutc fits into: as Debian and
-# Ubuntu package them.
+# The C compilers with clang's sanitizers, the OpenCL platforms, strace, pip, the build tools that layoutc fits into: as
+# Debian and Ubuntu package them.
 provide_packages() {
     local packages=()
     command -v gcc >/dev/null || packages+=(gcc libc6-dev)
@@ -33,6 +33,7 @@ provide_packages() {
         packages+=("libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev")
     fi
     command -v oclgrind >/dev/null || packages+=(oclgrind)
+    command -v strace >/dev/null || packages+=(strace)
     opencl_runs "$POCL" || packages+=(pocl-opencl-icd ocl-icd-opencl-dev opencl-headers)
     python3 -m pip --version >/dev/null 2>&1 || packages+=(python3-pip)
     local tool
@@ -49,7 +50,7 @@ provide_packages() {
     fi
 
     local missing=()
-    for tool in gcc g++ clang tcc oclgrind make cmake meson ninja git; do
+    for tool in gcc g++ clang tcc oclgrind strace make cmake meson ninja git; do
         command -v "$tool" >/dev/null || missing+=("$tool")
     done
     ! command -v clang >/dev/null || sanitizes clang || missing+=("clang's sanitizers")

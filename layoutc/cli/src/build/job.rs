@@ -61,7 +61,7 @@ impl<'a> Job<'a> {
             () if select.target.is_empty() => Sweep::Everything,
             () => Sweep::Folders(select.target.clone()),
         };
-        let log = Log::load(&state.path(), state.dir());
+        let log = Log::load(&state.path(), state.dir())?;
         Ok(Self { project, home, sweep, targets, state, log, lock: None })
     }
 
@@ -85,7 +85,7 @@ impl<'a> Job<'a> {
         let Some(dir) = self.state.dir() else { return Ok(false) };
         let is_outdated = self.log.is_outdated(dir);
         if is_outdated {
-            self.log = Log::load(&self.state.path(), Some(dir));
+            self.log = Log::load(&self.state.path(), Some(dir))?;
         }
         Ok(is_outdated)
     }

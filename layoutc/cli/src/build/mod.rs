@@ -374,6 +374,9 @@ fn part<'a>(
 fn finish(part: &mut Part<'_>, is_written: bool) -> Result<(), Fault> {
     let Part { job, scan, memo, made, plan } = part;
     let mut facts = make::facts(scan, made, is_written);
+    if is_written && job.held().is_some() {
+        job.record(plan.coming())?;
+    }
     let Some(lock) = job.held() else {
         if is_written {
             facts.extend(plan.facts());

@@ -40,7 +40,7 @@ pub(super) fn plan(
     made: &mut Made,
     strictness: Strictness,
 ) -> Result<Result<Plan, Vec<Diagnostic>>, Fault> {
-    let known = &job.log.facts.outputs;
+    let known = &job.log.facts;
     let new: Vec<_> = made.emitted.values_mut().flat_map(|files| &mut files.outputs).collect();
     let old = scan.standing.keys().map(String::as_str);
     let paths = old.chain(new.iter().map(|(output, _)| output.path.as_str()));
@@ -68,7 +68,7 @@ pub(super) fn plan(
     let mut unchanged = Vec::with_capacity(standing.len());
     for (path, standing) in standing {
         let Ok(Standing::Same(now)) = standing else { continue };
-        if known.get(&path) != Some(&now) {
+        if known.outputs.get(&path) != Some(&now) {
             plan.known.push((path.clone(), now));
         }
         unchanged.push((path, Planned { status: Status::Unchanged, new: None }));
@@ -90,6 +90,16 @@ impl Plan {
     /// What was found of outputs that are as they should be.
     pub(super) fn facts(&self) -> Vec<Fact> {
         self.known.iter().map(|(path, known)| Fact::Output(path.clone(), *known)).collect()
+    }
+
+    /// What must be known of outputs before they are written: those that say nothing of themselves are layoutc's own
+    /// also if this build is killed.
+    pub(super) fn coming(&self) -> Vec<Fact> {
+        let new =
+            self.files.iter().filter_map(|(path, planned)| Some((path, planned.new.as_ref()?)));
+        new.filter(|(path, _)| !output::has_seal(path))
+            .map(|(path, (_, hash, _))| Fact::Coming(path.clone(), *hash))
+            .collect()
     }
 }
 

@@ -124,7 +124,7 @@ impl Scan {
         }
         let wanted = holding.iter().flat_map(|(_, _, emitted)| &emitted.outputs);
         let wanted = wanted.map(|(path, hash)| (path.as_str(), hash));
-        self.standing = survey(&job.home, wanted, &job.log.facts.outputs, strictness)?;
+        self.standing = survey(&job.home, wanted, &job.log.facts, strictness)?;
         // What is not there, or is another's text, must be made again to be written.
         let must_be_made = |path: &String| {
             matches!(self.standing.get(path), Some(Ok(Standing::Nothing | Standing::Other)))
@@ -144,7 +144,7 @@ impl Scan {
         }
         if self.work.is_empty() && self.stale.is_empty() {
             let asked = |path: &str| self.standing.contains_key(path);
-            self.left_over = left_over(&job.home, &asked, &job.log.facts.outputs, &job.sweep)?;
+            self.left_over = left_over(&job.home, &asked, &job.log.facts, &job.sweep)?;
         }
         Ok(())
     }
@@ -170,7 +170,7 @@ impl Scan {
             return Ok(());
         };
         let wanted = emitted.outputs.iter().map(|(path, hash)| (path.as_str(), hash));
-        let standing = survey(&job.home, wanted, &job.log.facts.outputs, strictness)?;
+        let standing = survey(&job.home, wanted, &job.log.facts, strictness)?;
         if standing.values().any(|s| matches!(s, Ok(Standing::Nothing | Standing::Other))) {
             self.work.push((target.to_owned(), manifest.to_owned()));
         } else {

@@ -34,8 +34,8 @@ pub(crate) fn run(args: &Clean, console: &mut Console) -> Result<Ending, Fault> 
         let is_shared = args.out.is_some() || root == project.root;
         let sweep = if is_shared { Sweep::Folders(targets(project)) } else { Sweep::Everything };
         let cleaning = if args.dry_run {
-            let log = Log::load(&state.path(), state.dir());
-            Cleaning::new(&home, &log.facts.outputs, &sweep)?
+            let log = Log::load(&state.path(), state.dir())?;
+            Cleaning::new(&home, &log.facts, &sweep)?
         } else {
             let lock = state.lock(|holder| {
                 if !console.quiet {
@@ -44,8 +44,8 @@ pub(crate) fn run(args: &Clean, console: &mut Console) -> Result<Ending, Fault> 
                 }
                 Ok(())
             })?;
-            let log = Log::load(&state.path(), state.dir());
-            let cleaning = Cleaning::new(&home, &log.facts.outputs, &sweep)?;
+            let log = Log::load(&state.path(), state.dir())?;
+            let cleaning = Cleaning::new(&home, &log.facts, &sweep)?;
             cleaning.apply(&lock)?;
             state.remove(&lock);
             if !is_shared {

@@ -14,7 +14,6 @@ mod write;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use indexmap::IndexMap;
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::diagnostic::Diagnostic;
 use rayon::prelude::*;
@@ -22,13 +21,13 @@ use rayon::prelude::*;
 use crate::fault::{Fault, placeless};
 use crate::interrupt;
 use crate::project::paths::is_below;
-use crate::state::fact::{Fact, Hash, Known};
+use crate::state::fact::{Fact, Facts, Hash};
 use crate::state::lock::Lock;
 
 use stale::Left;
 
 pub(crate) use folder::Home;
-pub(crate) use place::{Standing, link};
+pub(crate) use place::{Standing, has_seal, link};
 pub(crate) use state::StateFolder;
 pub(crate) use write::replace;
 
@@ -80,12 +79,12 @@ pub(crate) type Found = Result<Standing, Box<Diagnostic>>;
 /// The same of each output.
 pub(crate) type Survey = BTreeMap<String, Found>;
 
-/// Looks at the places of outputs, each with the hash of what is to stand there; touches nothing. `known` is what
+/// Looks at the places of outputs, each with the hash of what is to stand there; touches nothing. `facts` tells what
 /// layoutc wrote before.
 pub(crate) fn survey<'a>(
     home: &Home,
     wanted: impl Iterator<Item = (&'a str, &'a Hash)>,
-    known: &IndexMap<String, Known>,
+    facts: &Facts,
     strictness: Strictness,
 ) -> Result<Survey, Fault> {
     let mut folders: BTreeMap<&str, Vec<(&str, &Hash)>> = BTreeMap::new();
@@ -95,7 +94,7 @@ pub(crate) fn survey<'a>(
     let folders: Vec<_> = folders.into_iter().collect();
     let surveyed: Vec<Vec<_>> = folders
         .par_iter()
-        .map(|(folder, files)| survey_folder(home, folder, files, known, strictness))
+        .map(|(folder, files)| survey_folder(home, folder, files, facts, strictness))
         .collect::<Result<_, Fault>>()?;
     Ok(surveyed.into_iter().flatten().collect())
 }
@@ -104,7 +103,7 @@ fn survey_folder(
     home: &Home,
     folder: &str,
     files: &[(&str, &Hash)],
-    known: &IndexMap<String, Known>,
+    facts: &Facts,
     strictness: Strictness,
 ) -> Result<Vec<(String, Found)>, Fault> {
     let mut survey = Vec::with_capacity(files.len());
@@ -120,9 +119,9 @@ fn survey_folder(
             Err(refusal) => Err(refusal.clone()),
             Ok(None) => Ok(Standing::Nothing),
             Ok(Some(folder)) => {
-                let wanted = place::Wanted { hash, known: known.get(*path) };
+                let wanted = place::Wanted { path, hash, facts };
                 let file = home.path().join(path);
-                place::look(folder, name_of(path), &file, wanted, strictness)?
+                place::look(folder, &file, wanted, strictness)?
             }
         };
         survey.push(((*path).to_owned(), standing));
@@ -134,10 +133,10 @@ fn survey_folder(
 pub(crate) fn left_over(
     home: &Home,
     is_asked_for: &dyn Fn(&str) -> bool,
-    known: &IndexMap<String, Known>,
+    facts: &Facts,
     sweep: &Sweep,
 ) -> Result<Vec<String>, Fault> {
-    let found = stale::find(&home.path(), is_asked_for, known, sweep)?;
+    let found = stale::find(&home.path(), is_asked_for, facts, sweep)?;
     Ok(found.into_iter().filter(|(_, left)| *left == Left::Ours).map(|(path, _)| path).collect())
 }
 
@@ -182,13 +181,9 @@ pub(crate) struct Cleaning {
 }
 
 impl Cleaning {
-    /// Looks through the output folder; touches nothing. `known` is what layoutc wrote before.
-    pub(crate) fn new(
-        home: &Home,
-        known: &IndexMap<String, Known>,
-        sweep: &Sweep,
-    ) -> Result<Self, Fault> {
-        let found = stale::find(&home.path(), &|_| false, known, sweep)?;
+    /// Looks through the output folder; touches nothing. `facts` tells what layoutc wrote before.
+    pub(crate) fn new(home: &Home, facts: &Facts, sweep: &Sweep) -> Result<Self, Fault> {
+        let found = stale::find(&home.path(), &|_| false, facts, sweep)?;
         Ok(Self { home: home.clone(), found })
     }
 

@@ -13,10 +13,10 @@ use rustix::io::{Errno, retry_on_intr};
 
 use crate::fault::{Fault, placeless};
 use crate::project::seen;
-use crate::state::fact::{Hash, Known};
+use crate::state::fact::{Facts, Hash, Known};
 use crate::state::stat::{Now, Stat};
 
-use super::Strictness;
+use super::{Strictness, name_of};
 
 /// The largest file that is looked into, in bytes.
 const LARGEST: u64 = 64 << 20;
@@ -35,21 +35,22 @@ pub(crate) enum Standing {
 /// What is compared with what is to stand there.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted<'a> {
+    /// Where, below the output folder.
+    pub(super) path: &'a str,
     /// The hash of what is to stand there.
     pub(super) hash: &'a Hash,
-    /// What layoutc knows to have written there.
-    pub(super) known: Option<&'a Known>,
+    /// What layoutc knows to have written.
+    pub(super) facts: &'a Facts,
 }
 
-/// What stands at `name` in `folder`, or why it must not be replaced; `file` is its path.
+/// What stands in `folder` where `wanted` goes, or why it must not be replaced; `file` is its path.
 pub(super) fn look(
     folder: &OwnedFd,
-    name: &str,
     file: &Path,
     wanted: Wanted<'_>,
     strictness: Strictness,
 ) -> Result<Result<Standing, Box<Diagnostic>>, Fault> {
-    let now = Now::take();
+    let (now, name) = (Now::take(), name_of(wanted.path));
     let raw = match retry_on_intr(|| statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)) {
         Ok(raw) => raw,
         Err(Errno::NOENT) => return Ok(Ok(Standing::Nothing)),
@@ -66,7 +67,8 @@ pub(super) fn look(
         | FileType::Unknown => return Ok(Err(Box::new(blocked(file, "not a regular file")))),
     }
     let stat = Stat::of_raw(&raw);
-    let trusted = wanted.known.filter(|known| known.stat == Some(stat));
+    let known = wanted.facts.outputs.get(wanted.path);
+    let trusted = known.filter(|known| known.stat == Some(stat));
     if let Some(known) = trusted {
         // Nobody touched it since layoutc wrote it.
         let is_same = known.hash == *wanted.hash;
@@ -79,20 +81,20 @@ pub(super) fn look(
     if hash.as_ref() == Some(wanted.hash) {
         return Ok(Ok(Standing::Same(Known { stat: stat.settled(now), hash: *wanted.hash })));
     }
-    let is_ours = hash.is_some() && hash == wanted.known.map(|known| known.hash);
+    let is_ours = hash.is_some_and(|hash| wanted.facts.wrote(wanted.path, &hash));
     if is_ours || strictness == Strictness::Force {
         return Ok(Ok(Standing::Other));
     }
     Ok(match found.as_deref().and_then(|found| str::from_utf8(found).ok()).and_then(seal::holds) {
         Some(true) => Ok(Standing::Other),
         Some(false) => Err(Box::new(edited(file))),
-        None if wanted.known.is_some() && !has_seal(name) => Err(Box::new(edited(file))),
+        None if known.is_some() && !has_seal(name) => Err(Box::new(edited(file))),
         None => Err(Box::new(foreign(file))),
     })
 }
 
 /// Whether files with such a name carry a seal.
-pub(super) fn has_seal(name: &str) -> bool {
+pub(crate) fn has_seal(name: &str) -> bool {
     seal::can_seal(name.rsplit_once('.').map_or("", |(_, extension)| extension))
 }
 

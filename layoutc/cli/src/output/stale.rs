@@ -3,14 +3,15 @@
 //! A file is taken for one only if it is as layoutc wrote it: the log says so, or layoutc's seal in it holds.
 
 use std::fs;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use indexmap::IndexMap;
 use layoutc_compiler::seal;
 
 use crate::fault::Fault;
 use crate::project::paths::slashed;
-use crate::state::fact::Known;
+use crate::project::walk::entries;
+use crate::state::fact::Facts;
 use crate::state::stat::Stat;
 
 use super::Sweep;
@@ -34,7 +35,7 @@ pub(super) enum Left {
 pub(super) fn find(
     root: &Path,
     is_asked_for: &dyn Fn(&str) -> bool,
-    outputs: &IndexMap<String, Known>,
+    facts: &Facts,
     sweep: &Sweep,
 ) -> Result<Vec<(String, Left)>, Fault> {
     let mut found = Vec::new();
@@ -43,9 +44,10 @@ pub(super) fn find(
             if let Some(path) = file.strip_prefix(root).ok().and_then(slashed)
                 && !is_asked_for(&path)
             {
-                let left = left(file, outputs.get(&path));
+                let left = left(file, &path, facts).map_err(|e| Fault::io("read", file, &e))?;
                 found.push((path, left));
             }
+            Ok(())
         })?;
     }
     found.sort_by(|a, b| a.0.cmp(&b.0));
@@ -61,41 +63,59 @@ fn swept(root: &Path, sweep: &Sweep) -> Vec<PathBuf> {
     }
 }
 
-fn left(file: &Path, known: Option<&Known>) -> Left {
-    let Ok(metadata) = fs::symlink_metadata(file) else { return Left::Foreign };
+fn left(file: &Path, path: &str, facts: &Facts) -> io::Result<Left> {
+    let known = facts.outputs.get(path);
+    // What others have there need not be open to us.
+    let unseen = |error| if known.is_some() { Err(error) } else { Ok(Left::Foreign) };
+    let metadata = match fs::symlink_metadata(file) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Left::Foreign),
+        Err(error) => return unseen(error),
+    };
     if known.is_some_and(|known| known.stat == Some(Stat::of(&metadata))) {
-        return Left::Ours;
+        return Ok(Left::Ours);
     }
     let is_small = metadata.is_file() && metadata.len() <= LARGEST;
-    let Some(bytes) = is_small.then(|| fs::read(file).ok()).flatten() else { return Left::Foreign };
-    if known.is_some_and(|known| known.hash == *blake3::hash(&bytes).as_bytes()) {
-        return Left::Ours;
+    if !is_small {
+        return Ok(Left::Foreign);
     }
-    match str::from_utf8(&bytes).ok().and_then(seal::holds) {
+    let bytes = match fs::read(file) {
+        Ok(bytes) => bytes,
+        Err(error) => return unseen(error),
+    };
+    if facts.wrote(path, blake3::hash(&bytes).as_bytes()) {
+        return Ok(Left::Ours);
+    }
+    Ok(match str::from_utf8(&bytes).ok().and_then(seal::holds) {
         Some(true) => Left::Ours,
         Some(false) => Left::Edited,
         None if known.is_some() && !has_seal(&file.to_string_lossy()) => Left::Edited,
         None => Left::Foreign,
-    }
+    })
 }
 
 /// Calls `visit` with every file below `folder`; no link is followed, no hidden name looked at.
-fn each_file(folder: &Path, visit: &mut dyn FnMut(&Path)) -> Result<(), Fault> {
+fn each_file(
+    folder: &Path,
+    visit: &mut dyn FnMut(&Path) -> Result<(), Fault>,
+) -> Result<(), Fault> {
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
         let fault = |error| Fault::io("read", &folder, &error);
-        let is_folder = fs::symlink_metadata(&folder).is_ok_and(|metadata| metadata.is_dir());
-        if !is_folder {
-            continue;
+        match fs::symlink_metadata(&folder) {
+            Ok(metadata) if metadata.is_dir() => {}
+            Ok(_) => continue,
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            Err(error) => return Err(fault(error)),
         }
-        for entry in fs::read_dir(&folder).map_err(fault)? {
+        for entry in entries(&folder).map_err(fault)? {
             let entry = entry.map_err(fault)?;
             let kind = entry.file_type().map_err(fault)?;
             let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
             if kind.is_dir() && !is_hidden {
                 folders.push(entry.path());
             } else if kind.is_file() && !is_hidden {
-                visit(&entry.path());
+                visit(&entry.path())?;
             }
         }
     }

@@ -67,7 +67,7 @@ impl Folder {
         let home = Home::new(&self.root(), "");
         let hashes: Vec<Hash> = outputs.iter().map(|(_, text)| state::hash(text)).collect();
         let wanted = outputs.iter().zip(&hashes).map(|((path, _), hash)| (*path, hash));
-        let found = survey(&home, wanted, &IndexMap::new(), how).map_err(codes)?;
+        let found = survey(&home, wanted, &Facts::default(), how).map_err(codes)?;
         let collided = collisions(outputs.iter().map(|(path, _)| *path));
         let refused = found.values().filter_map(|found| Some(found.as_ref().err()?.as_ref()));
         let refusals: Vec<Code> = collided.iter().chain(refused).map(|d| d.code).collect();
@@ -75,7 +75,7 @@ impl Folder {
             return Err(refusals);
         }
         let asked = |path: &str| found.contains_key(path);
-        let left = left_over(&home, &asked, &IndexMap::new(), sweep).map_err(codes)?;
+        let left = left_over(&home, &asked, &Facts::default(), sweep).map_err(codes)?;
         let mut new = BTreeMap::new();
         for ((path, text), hash) in outputs.iter().zip(&hashes) {
             let is_first = match &found[*path] {

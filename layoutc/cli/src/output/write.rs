@@ -195,14 +195,29 @@ fn put(
 ) -> Result<(), Fault> {
     let from = temporary.filter(|_| errand.is_apart).unwrap_or(folder);
     let file = home.path().join(errand.path);
-    match rename(from, &errand.name, folder, name_of(errand.path), errand.new.is_first) {
+    let (to, is_first) = (name_of(errand.path), errand.new.is_first);
+    let renamed = match rename(from, &errand.name, folder, to, is_first) {
+        // Another mount of the same file system.
+        Err(Errno::XDEV) if errand.is_apart => {
+            sweep_beside(&home.path().join(folder_of(errand.path)));
+            let name = beside(0);
+            let written = write_new(folder, &name, errand.new.text);
+            let renamed = written.and_then(|()| Ok(rename(folder, &name, folder, to, is_first)?));
+            if renamed.is_err() {
+                let _ = unlinkat(folder, &name, AtFlags::empty());
+            }
+            renamed
+        }
+        renamed => renamed.map_err(io::Error::from),
+    };
+    match renamed {
         Ok(()) => Ok(()),
-        Err(Errno::EXIST) => {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             let message = format!("`{}` appeared while this build was going on", seen(&file));
             let help = "move it away, or overwrite it with `--force`";
             Err(Fault::Input(vec![placeless(Code::OutputForeign, message).help(help)]))
         }
-        Err(error) => Err(Fault::io("write", &file, &error.into())),
+        Err(error) => Err(Fault::io("write", &file, &error)),
     }
 }
 

@@ -1,8 +1,8 @@
 //! The files below a folder, in one order on every machine.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::io::ErrorKind;
+use std::fs::{self, ReadDir};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use crate::fault::Fault;
@@ -54,7 +54,7 @@ fn enter(
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(fault(error)),
     }
-    for entry in fs::read_dir(folder).map_err(fault)? {
+    for entry in entries(folder).map_err(fault)? {
         let entry = entry.map_err(fault)?;
         if entry.file_name().as_encoded_bytes().starts_with(b".") {
             continue;
@@ -75,6 +75,16 @@ fn enter(
         }
     }
     Ok(())
+}
+
+/// What is in a folder, also where a signal comes while it is opened.
+pub(crate) fn entries(folder: &Path) -> io::Result<ReadDir> {
+    loop {
+        match fs::read_dir(folder) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            opened => return opened,
+        }
+    }
 }
 
 #[cfg(test)]

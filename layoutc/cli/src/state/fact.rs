@@ -58,6 +58,8 @@ pub(crate) enum Fact {
     Emitted(String, String, Emitted),
     /// Nothing is made of a manifest for a target any more.
     Forgotten(String, String),
+    /// An output is about to be written: its text may stand there, should the build not come to say so.
+    Coming(String, Hash),
 }
 
 /// All facts that still hold.
@@ -69,6 +71,8 @@ pub(crate) struct Facts {
     pub(crate) inputs: IndexMap<String, Known>,
     /// By path.
     pub(crate) outputs: IndexMap<String, Known>,
+    /// What may stand there instead, by path.
+    pub(crate) coming: BTreeMap<String, Hash>,
     /// By manifest.
     pub(crate) checked: IndexMap<String, Checked>,
     /// By target, then by manifest; the umbrella header has the manifest "".
@@ -81,8 +85,15 @@ impl Facts {
         match fact {
             Fact::Boot(boot) => self.boot = boot,
             Fact::Input(path, known) => drop(self.inputs.insert(path, known)),
-            Fact::Output(path, known) => drop(self.outputs.insert(path, known)),
-            Fact::Removed(path) => drop(self.outputs.swap_remove(&path)),
+            Fact::Output(path, known) => {
+                self.coming.remove(&path);
+                self.outputs.insert(path, known);
+            }
+            Fact::Removed(path) => {
+                self.coming.remove(&path);
+                self.outputs.swap_remove(&path);
+            }
+            Fact::Coming(path, hash) => drop(self.coming.insert(path, hash)),
             Fact::Checked(manifest, checked) => drop(self.checked.insert(manifest, checked)),
             Fact::Emitted(target, manifest, emitted) => {
                 self.emitted.entry(target).or_default().insert(manifest, emitted);
@@ -95,10 +106,17 @@ impl Facts {
         }
     }
 
+    /// Whether layoutc wrote a file with this hash to the output `path`.
+    pub(crate) fn wrote(&self, path: &str, hash: &Hash) -> bool {
+        self.outputs.get(path).is_some_and(|known| known.hash == *hash)
+            || self.coming.get(path) == Some(hash)
+    }
+
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
         let emitted: usize = self.emitted.values().map(IndexMap::len).sum();
-        1 + self.inputs.len() + self.outputs.len() + self.checked.len() + emitted
+        let files = self.inputs.len() + self.outputs.len() + self.coming.len();
+        1 + files + self.checked.len() + emitted
     }
 
     /// The facts one by one.
@@ -106,6 +124,7 @@ impl Facts {
         let mut all = vec![Fact::Boot(self.boot.clone())];
         all.extend(self.inputs.iter().map(|(path, known)| Fact::Input(path.clone(), *known)));
         all.extend(self.outputs.iter().map(|(path, known)| Fact::Output(path.clone(), *known)));
+        all.extend(self.coming.iter().map(|(path, hash)| Fact::Coming(path.clone(), *hash)));
         all.extend(
             self.checked.iter().map(|(m, checked)| Fact::Checked(m.clone(), checked.clone())),
         );

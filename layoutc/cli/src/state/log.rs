@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, Mode, OFlags, openat, renameat, statat, unlinkat};
-use rustix::io::retry_on_intr;
+use rustix::io::{Errno, retry_on_intr};
 
 use crate::fault::Fault;
 
@@ -24,7 +24,7 @@ const NEW: &str = "log.new";
 /// All files that this writes.
 pub(crate) const FILES: [&str; 2] = [NAME, NEW];
 /// The first line, with the version of [`Fact`]: it changes whenever that does.
-const HEADER: &[u8] = b"layoutc log 1\n";
+const HEADER: &[u8] = b"layoutc log 2\n";
 /// Facts in one record.
 const TOGETHER: usize = 64;
 /// Outdated facts that a log may hold beyond as many as there are others.
@@ -55,8 +55,12 @@ pub(crate) enum Durability {
 }
 
 impl Log {
-    /// Reads the log in the state folder, which is `dir` if it is there. One that cannot be read is an empty one.
-    pub(crate) fn load(folder: &Path, dir: Option<&OwnedFd>) -> Self {
+    /// Reads the log in the state folder, which is `dir` if it is there. One that is no log, or that others keep to
+    /// themselves, is an empty one.
+    ///
+    /// # Errors
+    /// The machine would not give it this time: what it knows must not be forgotten for that.
+    pub(crate) fn load(folder: &Path, dir: Option<&OwnedFd>) -> Result<Self, Fault> {
         let mut log = Self {
             folder: folder.to_owned(),
             facts: Facts::default(),
@@ -64,10 +68,11 @@ impl Log {
             good: 0,
             stat: None,
         };
-        let Some(bytes) = dir.and_then(|dir| log.read(dir).ok()) else { return log };
-        if !bytes.starts_with(HEADER) {
-            return log;
-        }
+        let bytes = match dir.map_or(Ok(None), |dir| log.read(dir)) {
+            Ok(Some(bytes)) if bytes.starts_with(HEADER) => bytes,
+            Ok(_) => return Ok(log),
+            Err(error) => return Err(Fault::io("read", &log.folder.join(NAME), &error)),
+        };
         let mut good = HEADER.len();
         for span in record::spans(&bytes, good) {
             let payload = record::payload(&bytes, span.clone());
@@ -86,20 +91,26 @@ impl Log {
             let all = log.facts.inputs.values_mut().chain(log.facts.outputs.values_mut());
             all.for_each(|known| known.stat = None);
         }
-        log
+        Ok(log)
     }
 
-    fn read(&mut self, dir: &OwnedFd) -> io::Result<Vec<u8>> {
+    fn read(&mut self, dir: &OwnedFd) -> io::Result<Option<Vec<u8>>> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-        let mut file = File::from(retry_on_intr(|| openat(dir, NAME, flags, Mode::empty()))?);
+        let mut file = match retry_on_intr(|| openat(dir, NAME, flags, Mode::empty())) {
+            Ok(file) => File::from(file),
+            Err(Errno::NOENT | Errno::LOOP | Errno::NXIO | Errno::ACCESS | Errno::PERM) => {
+                return Ok(None);
+            }
+            Err(error) => return Err(error.into()),
+        };
         let metadata = file.metadata()?;
         if !metadata.is_file() {
-            return Err(io::Error::other("not a regular file"));
+            return Ok(None);
         }
         self.stat = Some(Stat::of(&metadata));
         let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0));
         file.read_to_end(&mut bytes)?;
-        Ok(bytes)
+        Ok(Some(bytes))
     }
 
     /// Whether another build added to it since it was read.

@@ -1,0 +1,67 @@
+//! What a build remembers, cut short or with a bit of it turned round: outputs are never wrong for it.
+
+use std::fs;
+
+use crate::chance::seed;
+use crate::scene::{BLOCKED, Scene, is_full, same, wide};
+
+/// Builds three times, so that the log knows an older text and a newer one; both sets of outputs.
+fn history() -> (Scene, crate::scene::Files, crate::scene::Files) {
+    let scene = Scene::new(&[("layoutc.toml", ""), ("layouts/a.kdl", BLOCKED)]);
+    scene.run(&["build"]).good();
+    let older = scene.files("generated");
+    scene.write("layouts/a.kdl", wide(4));
+    scene.run(&["build"]).good();
+    // From now on the times of files are trusted.
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    scene.write("layouts/b.kdl", BLOCKED);
+    scene.run(&["build"]).good();
+    scene.remove("layouts/b.kdl");
+    scene.run(&["build"]).good();
+    let newer = scene.files("generated");
+    (scene, older, newer)
+}
+
+/// Every cut and every turned bit of a file, or a sample.
+fn each_damage(bytes: &[u8], mut check: impl FnMut(&[u8], &str)) {
+    let step = if is_full() { 1 } else { 331 };
+    for cut in (0..bytes.len()).step_by(step) {
+        check(&bytes[..cut], &format!("cut at {cut}"));
+    }
+    // Of each byte one bit, another one in the next byte and tomorrow.
+    let today = usize::try_from(seed()).expect("64 bits") % 8;
+    let bits = (0..bytes.len() * 8).filter(|bit| bit % 8 == (bit / 8 + today) % 8);
+    for bit in bits.step_by(step) {
+        let mut turned = bytes.to_vec();
+        turned[bit / 8] ^= 1 << (bit % 8);
+        check(&turned, &format!("bit {bit}"));
+    }
+    for more in [&b"\0"[..], b"layoutc log 2\n", &[0xff; 64]] {
+        check(&[bytes, more].concat(), "longer");
+    }
+}
+
+#[test]
+fn a_damaged_memory_never_hides_a_change_nor_an_older_text() {
+    let (scene, older, newer) = history();
+    for name in [".layoutc/log", ".layoutc/memo"] {
+        let good = fs::read(scene.path(name)).expect("there");
+        each_damage(&good, |damaged, what| {
+            let what = format!("{name} {what}");
+            scene.write(name, damaged);
+            let ran = scene.run(&["build", "-q"]);
+            assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{what}");
+            same(&scene.files("generated"), &newer, &what);
+            // The text of an older build, of which the log may still know something.
+            scene.write("layouts/a.kdl", BLOCKED);
+            scene.write(name, damaged);
+            let ran = scene.run(&["build", "-q"]);
+            assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{what}, older");
+            same(&scene.files("generated"), &older, &what);
+            scene.write("layouts/a.kdl", wide(4));
+            let ran = scene.run(&["build", "--format", "json"]);
+            assert!(ran.good().contains("\"verdict\":\"bijective\""), "{what}: {}", ran.out);
+            same(&scene.files("generated"), &newer, &what);
+        });
+    }
+}

@@ -1,0 +1,329 @@
+//! A project between two builds, with all that its outputs may be at any moment.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+
+use serde_json::Value;
+
+/// Four rows of eight, in blocks of four.
+pub(crate) const BLOCKED: &str = "\
+tensor t dtype=f32 {
+    shape { h 4; w 8 }
+    layout {
+        map \"(h, w) -> (w // 4, h, w % 4)\"
+    }
+}
+";
+
+/// The same, so wide.
+pub(crate) fn wide(w: u32) -> String {
+    BLOCKED.replace("w 8", &format!("w {w}"))
+}
+
+/// Whether every point is tried.
+pub(crate) fn is_full() -> bool {
+    std::env::var_os("LAYOUTC_FULL").is_some()
+}
+
+/// The program, without what only a debugger needs: it hashes itself before a first build.
+pub(crate) fn binary() -> OsString {
+    static BINARY: OnceLock<OsString> = OnceLock::new();
+    let own = || OsString::from(env!("CARGO_BIN_EXE_layoutc"));
+    let full = std::env::var_os("NEXTEST_BIN_EXE_layoutc").unwrap_or_else(own);
+    BINARY.get_or_init(|| small(Path::new(&full)).map_or(full, PathBuf::into_os_string)).clone()
+}
+
+/// A copy without debugging information, made where there is `strip`; others of our tests wait for it.
+fn small(full: &Path) -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let (small, new) = (folder.join("layoutc"), folder.join("layoutc.new"));
+    let lock = fs::File::create(folder.join("lock")).ok()?;
+    lock.lock().ok()?;
+    let time = |path: &Path| fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
+    if time(&small) < time(full) {
+        let stripped = Command::new("strip").arg("-o").arg(&new).arg(full).status();
+        stripped.is_ok_and(|status| status.success()).then_some(())?;
+        fs::rename(new, &small).ok()?;
+    }
+    Some(small)
+}
+
+/// Files by their paths; folders end in `/`, links hold `-> ` and where they lead.
+pub(crate) type Files = BTreeMap<String, Vec<u8>>;
+
+/// A folder of its own.
+#[derive(Debug)]
+pub(crate) struct Scene(tempfile::TempDir);
+
+impl Scene {
+    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
+        // In memory: what a kill leaves is the same there, and hundreds of synced builds are not slow.
+        let memory = Path::new("/dev/shm");
+        let folder =
+            if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
+        let scene = Self(folder.expect("a folder"));
+        for (path, text) in files {
+            scene.write(path, text);
+        }
+        scene
+    }
+
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
+        if path.is_empty() { self.0.path().to_owned() } else { self.0.path().join(path) }
+    }
+
+    pub(crate) fn write(&self, path: &str, text: impl AsRef<[u8]>) {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
+        fs::write(path, text).expect("a file");
+    }
+
+    /// Removes a file or a folder, if it is there.
+    pub(crate) fn remove(&self, path: &str) {
+        let path = self.path(path);
+        if fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_dir()) {
+            fs::remove_dir_all(path).expect("gone");
+        } else {
+            drop(fs::remove_file(path));
+        }
+    }
+
+    /// Everything below a folder.
+    pub(crate) fn files(&self, folder: &str) -> Files {
+        files(&self.path(folder))
+    }
+
+    /// Everything but outputs and state.
+    pub(crate) fn inputs(&self) -> Files {
+        let mut files = self.files("");
+        files.retain(|path, _| !path.starts_with("generated") && !path.starts_with(".layoutc"));
+        files
+    }
+
+    /// A copy of everything.
+    pub(crate) fn copy(&self) -> Self {
+        self.copy_but(&[])
+    }
+
+    /// A copy without what lies at some paths.
+    pub(crate) fn copy_but(&self, left_out: &[&str]) -> Self {
+        let copy = Self::new(&[]);
+        for (path, bytes) in self.files("") {
+            if left_out.iter().any(|left_out| path.starts_with(left_out)) {
+            } else if let Some(folder) = path.strip_suffix('/') {
+                fs::create_dir_all(copy.path(folder)).expect("a folder");
+            } else if let Some(to) = bytes.strip_prefix(b"-> ") {
+                let to = String::from_utf8_lossy(to).into_owned();
+                symlink(to, copy.path(&path)).expect("a link");
+            } else {
+                copy.write(&path, bytes);
+            }
+        }
+        copy
+    }
+
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(binary());
+        command.current_dir(self.path("")).args(args).stdin(Stdio::null());
+        command
+    }
+
+    pub(crate) fn run(&self, args: &[&str]) -> Ran {
+        Ran::of(&self.command(args).output().expect("it starts"))
+    }
+
+    /// What a plain build must give after whatever happened: all as it should be, then nothing to do.
+    pub(crate) fn heals(&self, expected: &Files, what: &str) {
+        let ran = self.run(&["build", "-q"]);
+        assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{what}: the next build");
+        same(&self.files("generated"), expected, &format!("{what}: the next build"));
+        let state: BTreeSet<String> = self.files(".layoutc").into_keys().collect();
+        let known: BTreeSet<String> =
+            [".gitignore", "lock", "log", "memo"].into_iter().map(str::to_owned).collect();
+        assert!(state.is_subset(&known), "{what}: left behind: {state:?}");
+        let again = self.run(&["build", "--format", "json"]);
+        assert_eq!((again.code, again.err.as_str()), (Some(0), ""), "{what}: a further build");
+        let object: Value = serde_json::from_str(&again.out).expect("JSON");
+        let outputs = object["outputs"].as_array().expect("a list");
+        let changed: Vec<_> = outputs.iter().filter(|o| o["status"] != "unchanged").collect();
+        assert!(changed.is_empty() && !outputs.is_empty(), "{what}: {}", again.out);
+    }
+}
+
+/// What a run gave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Ran {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Ran {
+    pub(crate) fn of(output: &Output) -> Self {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Self { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
+    }
+
+    /// Standard output of a run in which all was well.
+    pub(crate) fn good(&self) -> &str {
+        assert_eq!((self.code, self.err.as_str()), (Some(0), ""), "{}", self.out);
+        &self.out
+    }
+}
+
+/// Everything below a folder.
+pub(crate) fn files(root: &Path) -> Files {
+    let mut found = Files::new();
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let name = path.strip_prefix(root).expect("below").to_string_lossy().into_owned();
+            // What a build that still runs takes away is not there.
+            let Ok(kind) = entry.file_type() else { continue };
+            if kind.is_dir() {
+                folders.push(path);
+                found.insert(format!("{name}/"), Vec::new());
+            } else if kind.is_symlink() {
+                let to = fs::read_link(path).expect("a link").to_string_lossy().into_owned();
+                found.insert(name, format!("-> {to}").into_bytes());
+            } else if kind.is_file() {
+                let Ok(bytes) = fs::read(path) else { continue };
+                found.insert(name, bytes);
+            }
+        }
+    }
+    found
+}
+
+/// Both must be the same; what differs is named. An empty folder may be left of a removal that was cut short.
+pub(crate) fn same(found: &Files, expected: &Files, what: &str) {
+    let is_file = |path: &&String| !path.ends_with('/');
+    let names = |files: &Files| files.keys().filter(is_file).cloned().collect::<Vec<_>>();
+    assert_eq!(names(found), names(expected), "{what}");
+    let differing: Vec<_> =
+        found.iter().filter(|(p, text)| is_file(p) && expected[*p] != **text).collect();
+    let differing: Vec<_> = differing.into_iter().map(|(path, _)| path).collect();
+    assert!(differing.is_empty(), "{what}: {differing:?}");
+}
+
+/// A command that changes outputs, and what they are before and after it.
+pub(crate) struct Step {
+    /// For messages.
+    pub(crate) name: &'static str,
+    /// As it is before.
+    pub(crate) before: Scene,
+    pub(crate) args: &'static [&'static str],
+    pub(crate) old: Files,
+    pub(crate) new: Files,
+    /// What a plain build gives from then on.
+    pub(crate) built: Files,
+}
+
+impl Step {
+    fn new(name: &'static str, before: Scene, args: &'static [&'static str]) -> Self {
+        let old = before.files("generated");
+        let after = before.copy();
+        after.run(args).good();
+        let new = after.files("generated");
+        after.run(&["build"]).good();
+        Self { name, before, args, old, new, built: after.files("generated") }
+    }
+
+    /// The first build.
+    pub(crate) fn first(before: Scene) -> Self {
+        Self::new("first build", before, &["build"])
+    }
+
+    /// A build with a manifest edited, one removed and one added.
+    pub(crate) fn next(before: Scene) -> Self {
+        before.run(&["build"]).good();
+        edit(&before);
+        Self::new("next build", before, &["build"])
+    }
+
+    /// A build with one manifest edited, as a watch does it.
+    pub(crate) fn rebuild(before: Scene) -> Self {
+        before.run(&["build"]).good();
+        before.write("layouts/a.kdl", wide(12));
+        Self::new("rebuild", before, &["build"])
+    }
+
+    /// The removal of all outputs.
+    pub(crate) fn clean(before: Scene) -> Self {
+        before.run(&["build"]).good();
+        Self::new("clean", before, &["clean"])
+    }
+
+    /// Everything that is whole: each output is as before or as after.
+    pub(crate) fn is_whole(&self, scene: &Scene, what: &str) {
+        let found = scene.files("generated");
+        for (path, text) in found.iter().filter(|(path, _)| !is_temporary(path)) {
+            let known = [self.old.get(path), self.new.get(path)];
+            assert!(known.contains(&Some(text)), "{what}: `{path}` is torn");
+        }
+        for path in self.old.keys().filter(|path| self.new.contains_key(*path)) {
+            assert!(found.contains_key(path), "{what}: `{path}` is lost");
+        }
+        same(&scene.inputs(), &self.before.inputs(), what);
+    }
+}
+
+fn is_temporary(path: &str) -> bool {
+    path.rsplit('/').next().is_some_and(|name| name.starts_with(".layoutc-"))
+}
+
+/// How many manifests the project has beyond those that matter.
+fn more() -> usize {
+    let is_large = std::env::var("LAYOUTC_FAULTS_PROJECT").is_ok_and(|size| size == "large");
+    if is_large { 1000 } else { 0 }
+}
+
+/// Whether the sweeps are on a project on which not every point can be tried.
+pub(crate) fn is_large() -> bool {
+    more() > 0
+}
+
+/// A project that was never built, with files of others where outputs go.
+pub(crate) fn project() -> Scene {
+    let scene = Scene::new(&[
+        ("layoutc.toml", "[project]\nname = \"p\"\n[target.c]\numbrella-header = \"all.h\"\n"),
+        ("layouts/a.kdl", BLOCKED),
+        (
+            "layouts/b.kdl",
+            "use \"lib/common.kdl\"\ntensor b dtype=f32 {\n    shape { n 4; c 8 }\n    layout blocked\n}\n",
+        ),
+        ("layouts/lib/common.kdl", "transform blocked {\n    split c by=4\n}\n"),
+        ("layouts/x/c.kdl", BLOCKED),
+        ("notes.txt", "mine\n"),
+        ("generated/README", "mine\n"),
+        ("generated/c/mine.h", "int mine;\n"),
+    ]);
+    for k in 0..more() {
+        scene.write(&format!("layouts/more/m{k}.kdl"), wide(8 + 4 * u32::try_from(k).unwrap_or(0)));
+    }
+    scene
+}
+
+/// The same with outputs that have no comments, so that nothing but the log tells that they are layoutc's.
+pub(crate) fn project_of_data() -> Scene {
+    let scene = project();
+    scene.write("layoutc.toml", "[target.json]\ntemplate = \"shapes.json.j2\"\n");
+    scene.write(
+        "templates/shapes.json.j2",
+        "[{% for t in tensors %}\"{{ t.name }}\", {{ t.physical[0].value }}{% endfor %}]\n",
+    );
+    scene
+}
+
+/// Edits a manifest, removes one and adds one.
+pub(crate) fn edit(scene: &Scene) {
+    scene.write("layouts/a.kdl", wide(12));
+    scene.remove("layouts/b.kdl");
+    scene.write("layouts/x/d.kdl", wide(16));
+}

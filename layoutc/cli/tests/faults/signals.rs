@@ -1,0 +1,48 @@
+//! Ctrl-C and requests to end, at any moment.
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::Stdio;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::chance::{Chance, seed};
+use crate::scene::{Ran, Step, is_full, project, same};
+
+#[test]
+fn an_interrupt_at_any_moment_ends_a_build_at_once_and_leaves_whole_outputs() {
+    let step = Step::next(project());
+    let mut chance = Chance::new(seed());
+    let start = Instant::now();
+    step.before.copy().run(step.args).good();
+    let usual = usize::try_from(start.elapsed().as_micros()).expect("short");
+    let (mut codes, rounds) = (std::collections::BTreeMap::new(), if is_full() { 400 } else { 40 });
+    for round in 0..rounds {
+        let scene = step.before.copy();
+        let mut command = scene.command(step.args);
+        let child =
+            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+        thread::sleep(Duration::from_micros(chance.below(usual) as u64));
+        let signal = *chance.pick(&[Signal::INT, Signal::TERM]);
+        let asked = Instant::now();
+        let _ = kill_process(Pid::from_child(&child), signal);
+        let output = child.wait_with_output().expect("it ends");
+        let (took, ran) = (asked.elapsed(), Ran::of(&output));
+        let what = format!("seed {}, round {round}: {:?}, {}", seed(), output.status, ran.err);
+        // Before it listens the signal itself ends it; there is nothing yet to be orderly about.
+        let early = output.status.signal().is_some_and(|signal| signal == 2 || signal == 15);
+        assert!(early || matches!(ran.code, Some(0 | 130)), "{what}");
+        assert!(took < Duration::from_secs(3), "{what}: {took:?}");
+        assert_eq!(ran.err, "", "{what}");
+        step.is_whole(&scene, &what);
+        if early || ran.code == Some(0) || round % 4 == 0 {
+            scene.heals(&step.built, &what);
+        } else {
+            scene.run(&["build", "-q"]).good();
+            same(&scene.files("generated"), &step.built, &what);
+        }
+        *codes.entry(ran.code).or_insert(0) += 1;
+    }
+    eprintln!("interrupted builds by exit code: {codes:?}");
+}
