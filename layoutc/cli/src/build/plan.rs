@@ -6,7 +6,7 @@ use layoutc_compiler::diagnostic::Diagnostic;
 
 use crate::fault::Fault;
 use crate::output::{
-    self, New, Standing, Status, Strictness, Survey, collisions, left_over, survey,
+    self, New, Standing, Status, Strictness, Survey, collisions, left_over, listing, survey,
 };
 use crate::state::fact::{Fact, Hash, Known};
 use crate::state::lock::Lock;
@@ -78,7 +78,7 @@ pub(super) fn plan(
     let left_over = if made.emitted.is_empty() {
         std::mem::take(&mut scan.left_over)
     } else {
-        left_over(&job.home, &asked, known, &job.sweep)?
+        left_over(&job.home, listing(&job.home, &job.sweep)?, &asked, known)?
     };
     for path in left_over {
         plan.files.insert(path, Planned { status: Status::Removed, new: None });

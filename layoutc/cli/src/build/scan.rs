@@ -7,7 +7,7 @@ use layoutc_compiler::diagnostic::Diagnostic;
 use rayon::prelude::*;
 
 use crate::fault::Fault;
-use crate::output::{Standing, Strictness, Survey, left_over, survey};
+use crate::output::{Standing, Strictness, Survey, left_over, listing, survey};
 use crate::project::files::{glance, glance_up_to};
 use crate::project::paths::{normal, slashed};
 use crate::project::reads::{Reads, Seen, merge};
@@ -124,7 +124,11 @@ impl Scan {
         }
         let wanted = holding.iter().flat_map(|(_, _, emitted)| &emitted.outputs);
         let wanted = wanted.map(|(path, hash)| (path.as_str(), hash));
-        self.standing = survey(&job.home, wanted, &job.log.facts, strictness)?;
+        let (standing, listed) = rayon::join(
+            || survey(&job.home, wanted, &job.log.facts, strictness),
+            || listing(&job.home, &job.sweep),
+        );
+        self.standing = standing?;
         // What is not there, or is another's text, must be made again to be written.
         let must_be_made = |path: &String| {
             matches!(self.standing.get(path), Some(Ok(Standing::Nothing | Standing::Other)))
@@ -144,7 +148,7 @@ impl Scan {
         }
         if self.work.is_empty() && self.stale.is_empty() {
             let asked = |path: &str| self.standing.contains_key(path);
-            self.left_over = left_over(&job.home, &asked, &job.log.facts, &job.sweep)?;
+            self.left_over = left_over(&job.home, listed?, &asked, &job.log.facts)?;
         }
         Ok(())
     }
@@ -193,15 +197,20 @@ fn freshness(
     base: Base,
     texts: &BTreeMap<String, Seen>,
 ) -> (BTreeMap<String, Fresh>, Vec<String>) {
-    let (mut fresh, mut stale) = (BTreeMap::new(), Vec::new());
-    for manifest in job.project.manifests.keys() {
-        let checked = job.log.facts.checked.get(manifest);
-        match checked.and_then(|checked| still_holds(manifest, checked, base, texts)) {
-            Some(holding) => drop(fresh.insert(manifest.clone(), holding)),
+    let manifests: Vec<&String> = job.project.manifests.keys().collect();
+    let holds = |manifest: &&String| {
+        let checked = job.log.facts.checked.get(*manifest)?;
+        still_holds(manifest, checked, base, texts)
+    };
+    let holding: Vec<Option<Fresh>> = manifests.par_iter().map(holds).collect();
+    let (mut fresh, mut stale) = (Vec::new(), Vec::new());
+    for (manifest, holding) in manifests.into_iter().zip(holding) {
+        match holding {
+            Some(holding) => fresh.push((manifest.clone(), holding)),
             None => stale.push(manifest.clone()),
         }
     }
-    (fresh, stale)
+    (fresh.into_iter().collect(), stale)
 }
 
 fn still_holds(
@@ -299,6 +308,9 @@ impl<'a, 'j> Inputs<'a, 'j> {
         let mut files = BTreeMap::new();
         for (name, seen) in texts {
             self.note(&name, &seen);
+            if reads.is_brief {
+                continue;
+            }
             let path = below(self.job.project, &name);
             let is_normal = !name.split('/').any(|part| part == "..");
             files.insert(if is_normal { path } else { normal(&path) }, seen);

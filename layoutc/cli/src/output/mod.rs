@@ -113,15 +113,15 @@ fn survey_folder(
     };
     let is_inside = folder.is_empty() || is_below(folder);
     let opened = if is_inside { home.open(folder)? } else { Ok(None) };
+    let root = home.path();
     for (path, hash) in files {
         let standing = match &opened {
-            _ if !is_below(path) => Err(outside(path)),
+            _ if !(is_inside && is_below(name_of(path))) => Err(outside(path)),
             Err(refusal) => Err(refusal.clone()),
             Ok(None) => Ok(Standing::Nothing),
             Ok(Some(folder)) => {
                 let wanted = place::Wanted { path, hash, facts };
-                let file = home.path().join(path);
-                place::look(folder, &file, wanted, strictness)?
+                place::look(folder, &root, wanted, strictness)?
             }
         };
         survey.push(((*path).to_owned(), standing));
@@ -129,14 +129,20 @@ fn survey_folder(
     Ok(survey)
 }
 
-/// The files in the output folder that layoutc wrote, that nobody changed, and that `is_asked_for` does not know.
+/// The paths in the output folder of all files that may be left over.
+pub(crate) fn listing(home: &Home, sweep: &Sweep) -> Result<Vec<String>, Fault> {
+    stale::list(&home.path(), sweep)
+}
+
+/// Those files of a listing that layoutc wrote, that nobody changed, and that `is_asked_for` does not know.
 pub(crate) fn left_over(
     home: &Home,
+    mut listing: Vec<String>,
     is_asked_for: &dyn Fn(&str) -> bool,
     facts: &Facts,
-    sweep: &Sweep,
 ) -> Result<Vec<String>, Fault> {
-    let found = stale::find(&home.path(), is_asked_for, facts, sweep)?;
+    listing.retain(|path| !is_asked_for(path));
+    let found = stale::sort_out(&home.path(), listing, facts)?;
     Ok(found.into_iter().filter(|(_, left)| *left == Left::Ours).map(|(path, _)| path).collect())
 }
 
@@ -183,7 +189,7 @@ pub(crate) struct Cleaning {
 impl Cleaning {
     /// Looks through the output folder; touches nothing. `facts` tells what layoutc wrote before.
     pub(crate) fn new(home: &Home, facts: &Facts, sweep: &Sweep) -> Result<Self, Fault> {
-        let found = stale::find(&home.path(), &|_| false, facts, sweep)?;
+        let found = stale::sort_out(&home.path(), listing(home, sweep)?, facts)?;
         Ok(Self { home: home.clone(), found })
     }
 

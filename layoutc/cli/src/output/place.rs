@@ -43,10 +43,10 @@ pub(super) struct Wanted<'a> {
     pub(super) facts: &'a Facts,
 }
 
-/// What stands in `folder` where `wanted` goes, or why it must not be replaced; `file` is its path.
+/// What stands in `folder` where `wanted` goes, or why it must not be replaced; `root` is the output folder.
 pub(super) fn look(
     folder: &OwnedFd,
-    file: &Path,
+    root: &Path,
     wanted: Wanted<'_>,
     strictness: Strictness,
 ) -> Result<Result<Standing, Box<Diagnostic>>, Fault> {
@@ -54,8 +54,15 @@ pub(super) fn look(
     let raw = match retry_on_intr(|| statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)) {
         Ok(raw) => raw,
         Err(Errno::NOENT) => return Ok(Ok(Standing::Nothing)),
-        Err(error) => return Err(Fault::io("look at", file, &error.into())),
+        Err(error) => return Err(Fault::io("look at", &root.join(wanted.path), &error.into())),
     };
+    let (stat, known) = (Stat::of_raw(&raw), wanted.facts.outputs.get(wanted.path));
+    if let Some(known) = known.filter(|known| known.stat == Some(stat)) {
+        // Nobody touched it since layoutc wrote it.
+        let is_same = known.hash == *wanted.hash;
+        return Ok(Ok(if is_same { Standing::Same(*known) } else { Standing::Other }));
+    }
+    let file = &root.join(wanted.path);
     match FileType::from_raw_mode(raw.st_mode) {
         FileType::RegularFile => {}
         FileType::Symlink => return Ok(Err(Box::new(link(file)))),
@@ -65,14 +72,6 @@ pub(super) fn look(
         | FileType::CharacterDevice
         | FileType::BlockDevice
         | FileType::Unknown => return Ok(Err(Box::new(blocked(file, "not a regular file")))),
-    }
-    let stat = Stat::of_raw(&raw);
-    let known = wanted.facts.outputs.get(wanted.path);
-    let trusted = known.filter(|known| known.stat == Some(stat));
-    if let Some(known) = trusted {
-        // Nobody touched it since layoutc wrote it.
-        let is_same = known.hash == *wanted.hash;
-        return Ok(Ok(if is_same { Standing::Same(*known) } else { Standing::Other }));
     }
     let is_small = u64::try_from(raw.st_size).is_ok_and(|bytes| bytes <= LARGEST);
     let found = if is_small { Some(read(folder, name)) } else { None };

@@ -4,12 +4,11 @@
 
 use std::fs;
 use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use layoutc_compiler::seal;
 
 use crate::fault::Fault;
-use crate::project::paths::slashed;
 use crate::project::walk::entries;
 use crate::state::fact::Facts;
 use crate::state::stat::Stat;
@@ -31,35 +30,37 @@ pub(super) enum Left {
     Foreign,
 }
 
-/// The paths below `root` of the files that nothing asks for, each with what it is.
-pub(super) fn find(
-    root: &Path,
-    is_asked_for: &dyn Fn(&str) -> bool,
-    facts: &Facts,
-    sweep: &Sweep,
-) -> Result<Vec<(String, Left)>, Fault> {
-    let mut found = Vec::new();
-    for folder in swept(root, sweep) {
-        each_file(&folder, &mut |file| {
-            if let Some(path) = file.strip_prefix(root).ok().and_then(slashed)
-                && !is_asked_for(&path)
-            {
-                let left = left(file, &path, facts).map_err(|e| Fault::io("read", file, &e))?;
-                found.push((path, left));
-            }
-            Ok(())
-        })?;
+/// The paths below `root` of all files in what is swept.
+pub(super) fn list(root: &Path, sweep: &Sweep) -> Result<Vec<String>, Fault> {
+    let mut paths = Vec::new();
+    for folder in swept(sweep) {
+        each_file(root, folder, &mut |path| paths.push(path))?;
     }
-    found.sort_by(|a, b| a.0.cmp(&b.0));
-    found.dedup();
-    Ok(found)
+    paths.sort_unstable();
+    paths.dedup();
+    Ok(paths)
 }
 
-fn swept(root: &Path, sweep: &Sweep) -> Vec<PathBuf> {
+/// What each of these files is, of which nothing asks for any.
+pub(super) fn sort_out(
+    root: &Path,
+    paths: Vec<String>,
+    facts: &Facts,
+) -> Result<Vec<(String, Left)>, Fault> {
+    let with_kind = |path: String| {
+        let file = root.join(&path);
+        let left = left(&file, &path, facts).map_err(|e| Fault::io("read", &file, &e))?;
+        Ok((path, left))
+    };
+    paths.into_iter().map(with_kind).collect()
+}
+
+/// The folders that are looked through, below the output folder; empty: itself.
+fn swept(sweep: &Sweep) -> Vec<String> {
     match sweep {
         Sweep::Nothing => Vec::new(),
-        Sweep::Folders(folders) => folders.iter().map(|folder| root.join(folder)).collect(),
-        Sweep::Everything => vec![root.to_owned()],
+        Sweep::Folders(folders) => folders.clone(),
+        Sweep::Everything => vec![String::new()],
     }
 }
 
@@ -94,13 +95,12 @@ fn left(file: &Path, path: &str, facts: &Facts) -> io::Result<Left> {
     })
 }
 
-/// Calls `visit` with every file below `folder`; no link is followed, no hidden name looked at.
-fn each_file(
-    folder: &Path,
-    visit: &mut dyn FnMut(&Path) -> Result<(), Fault>,
-) -> Result<(), Fault> {
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
+/// Calls `visit` with the path below `root` of every file in its folder `start`; no link is followed, no name looked at
+/// that is hidden or no Unicode.
+fn each_file(root: &Path, start: String, visit: &mut dyn FnMut(String)) -> Result<(), Fault> {
+    let mut folders = vec![start];
+    while let Some(below) = folders.pop() {
+        let folder = root.join(&below);
         let fault = |error| Fault::io("read", &folder, &error);
         match fs::symlink_metadata(&folder) {
             Ok(metadata) if metadata.is_dir() => {}
@@ -111,11 +111,13 @@ fn each_file(
         for entry in entries(&folder).map_err(fault)? {
             let entry = entry.map_err(fault)?;
             let kind = entry.file_type().map_err(fault)?;
-            let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
-            if kind.is_dir() && !is_hidden {
-                folders.push(entry.path());
-            } else if kind.is_file() && !is_hidden {
-                visit(&entry.path())?;
+            let name = entry.file_name();
+            let Some(name) = name.to_str().filter(|name| !name.starts_with('.')) else { continue };
+            let gap = if below.is_empty() { "" } else { "/" };
+            if kind.is_dir() {
+                folders.push([&below, gap, name].concat());
+            } else if kind.is_file() {
+                visit([&below, gap, name].concat());
             }
         }
     }

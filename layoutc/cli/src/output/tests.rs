@@ -75,7 +75,8 @@ impl Folder {
             return Err(refusals);
         }
         let asked = |path: &str| found.contains_key(path);
-        let left = left_over(&home, &asked, &Facts::default(), sweep).map_err(codes)?;
+        let listed = listing(&home, sweep).map_err(codes)?;
+        let left = left_over(&home, listed, &asked, &Facts::default()).map_err(codes)?;
         let mut new = BTreeMap::new();
         for ((path, text), hash) in outputs.iter().zip(&hashes) {
             let is_first = match &found[*path] {

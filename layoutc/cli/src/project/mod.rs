@@ -77,6 +77,7 @@ pub(crate) fn discover(
     reads: &mut Reads,
 ) -> Result<Vec<Project>, Fault> {
     let mut found = Found::default();
+    found.reads.is_brief = reads.is_brief;
     let gathered = found.gather(given, report);
     reads.merge(std::mem::take(&mut found.reads));
     gathered?;
@@ -191,21 +192,23 @@ impl Found {
         };
         let globs = Globs::new(&patterns)?;
         self.reads.sources.insert(root.to_owned(), globs.clone());
-        let mut own_folders: BTreeMap<PathBuf, bool> = BTreeMap::new();
+        // The files of one folder follow each other.
+        let mut last: Option<(PathBuf, bool)> = None;
         for start in &globs.folders {
             for file in walk::files(&root.join(start))? {
                 if !(file.starts_with(folder) && globs.matches(&below(&file, root))) {
                     continue;
                 }
                 let Some(parent) = file.parent() else { continue };
-                let is_own = match own_folders.get(parent) {
-                    Some(is_own) => *is_own,
-                    None => {
-                        let is_own = root_of(parent)?.is_some_and(|own| own == root);
-                        own_folders.insert(parent.to_owned(), is_own);
-                        is_own
-                    }
+                let known =
+                    last.as_ref().filter(|(known, _)| known.as_os_str() == parent.as_os_str());
+                let is_own = match known {
+                    Some((_, is_own)) => *is_own,
+                    None => root_of(parent)?.is_some_and(|own| own == root),
                 };
+                if known.is_none() {
+                    last = Some((parent.to_owned(), is_own));
+                }
                 if is_own {
                     self.add(root, &file, &given.join(below(&file, folder)))?;
                 }
@@ -222,8 +225,14 @@ impl Found {
             return Err(Fault::Usage(format!("the path `{}` is not Unicode", file.display())));
         };
         let shown = shown.to_string_lossy().into_owned();
-        self.reads.manifests.insert(file.to_owned());
-        self.manifests.entry(root.to_owned()).or_default().entry(path).or_insert(shown);
+        if !self.reads.is_brief {
+            self.reads.manifests.insert(file.to_owned());
+        }
+        let manifests = match self.manifests.get_mut(root) {
+            Some(manifests) => manifests,
+            None => self.manifests.entry(root.to_owned()).or_default(),
+        };
+        manifests.entry(path).or_insert(shown);
         Ok(())
     }
 

@@ -26,9 +26,16 @@ pub(crate) struct Reads {
     pub(crate) templates: BTreeMap<PathBuf, PathBuf>,
     /// Folders that are written, never read.
     pub(crate) written: BTreeSet<PathBuf>,
+    /// Whether manifests are left out: nobody asks which were read.
+    pub(crate) is_brief: bool,
 }
 
 impl Reads {
+    /// Reads without the manifests.
+    pub(crate) fn brief() -> Self {
+        Self { is_brief: true, ..Self::default() }
+    }
+
     /// Notes what stands at `path` now; `before` spares reading what has not changed since.
     pub(crate) fn look(&mut self, path: &Path, before: &Reads) {
         let known = before.files.get(path).and_then(|seen| seen.as_ref().ok());
@@ -47,6 +54,7 @@ impl Reads {
         self.loose.extend(other.loose);
         self.templates.extend(other.templates);
         self.written.extend(other.written);
+        self.is_brief |= other.is_brief;
     }
 }
 

@@ -5,8 +5,10 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use rayon::prelude::*;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, Mode, OFlags, openat, renameat, statat, unlinkat};
 use rustix::io::{Errno, retry_on_intr};
@@ -74,12 +76,13 @@ impl Log {
             Err(error) => return Err(Fault::io("read", &log.folder.join(NAME), &error)),
         };
         let mut good = HEADER.len();
-        for span in record::spans(&bytes, good) {
-            let payload = record::payload(&bytes, span.clone());
-            let Some(facts) = payload.and_then(|p| postcard::from_bytes::<Vec<Fact>>(p).ok())
-            else {
-                break;
-            };
+        let spans = record::spans(&bytes, good);
+        let read = |span: &Range<usize>| -> Option<Vec<Fact>> {
+            postcard::from_bytes(record::payload(&bytes, span.clone())?).ok()
+        };
+        let records: Vec<Option<Vec<Fact>>> = spans.par_iter().map(read).collect();
+        for (span, facts) in spans.iter().zip(records) {
+            let Some(facts) = facts else { break };
             good = span.end;
             log.written += facts.len();
             facts.into_iter().for_each(|fact| log.facts.learn(fact));
