@@ -26,8 +26,8 @@ impl Sources for Page<'_> {
         if path == "page.kdl" {
             return Ok(self.manifest.to_string());
         }
-        // A block says in its first line which file it is.
-        let comment = format!("// {path}\n");
+        // A block says in its first line which file it is, from the project's folder.
+        let comment = format!("// {}\n", path.trim_start_matches("../"));
         let named = self.blocks.iter().find(|(_, text)| text.starts_with(&comment));
         named.map(|(_, text)| (*text).to_string()).ok_or(LoadError::NotFound)
     }

@@ -100,7 +100,7 @@ fn left(file: &Path, path: &str, facts: &Facts) -> io::Result<Left> {
 fn each_file(root: &Path, start: String, visit: &mut dyn FnMut(String)) -> Result<(), Fault> {
     let mut folders = vec![start];
     while let Some(below) = folders.pop() {
-        let folder = root.join(&below);
+        let folder = if below.is_empty() { root.to_owned() } else { root.join(&below) };
         let fault = |error| Fault::io("read", &folder, &error);
         match fs::symlink_metadata(&folder) {
             Ok(metadata) if metadata.is_dir() => {}
