@@ -36,10 +36,15 @@ impl Reads {
         Self { is_brief: true, ..Self::default() }
     }
 
+    /// What stands at `path` now. It is only read if it may have changed since it was noted here.
+    pub(crate) fn glance(&self, path: &Path) -> Seen {
+        let known = self.files.get(path).and_then(|seen| seen.as_ref().ok());
+        files::glance(path, known)
+    }
+
     /// Notes what stands at `path` now; `before` spares reading what has not changed since.
     pub(crate) fn look(&mut self, path: &Path, before: &Reads) {
-        let known = before.files.get(path).and_then(|seen| seen.as_ref().ok());
-        self.files.insert(path.to_owned(), files::glance(path, known));
+        self.files.insert(path.to_owned(), before.glance(path));
     }
 
     /// Takes over what `other` read; of a file that both read, what `other` found.

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use crate::project::files::MISSING;
-use crate::project::reads::{Reads, Seen};
+use crate::project::reads::{Reads, Seen, merge};
 use crate::project::{self, seen, walk};
 use crate::report::Report;
 
@@ -66,9 +67,10 @@ impl Look {
         let is_complete = std::env::set_current_dir(home).is_ok()
             && project::discover(paths, &mut report, &mut listing).is_ok()
             && !report.has_errors();
-        for manifest in listing.manifests.clone() {
-            listing.look(&manifest, known);
-        }
+        let manifests: Vec<&PathBuf> = listing.manifests.iter().collect();
+        let seen = |path: &&PathBuf| ((*path).clone(), known.glance(path));
+        let seen: Vec<(PathBuf, Seen)> = manifests.par_iter().map(seen).collect();
+        merge(&mut listing.files, seen.into_iter().collect());
         for (folder, root) in listing.templates.clone() {
             // A folder that cannot be read is the build's to tell.
             for file in walk::files_within(&folder, &root).unwrap_or_default() {
