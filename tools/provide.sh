@@ -9,6 +9,7 @@ provide_tools() {
     provide_packages
     provide_nvcc
     provide_mdbook
+    provide_pre_commit
 
     compilers=()
     local cc
@@ -93,6 +94,28 @@ provide_mdbook() {
         export LAYOUTC_MDBOOK=$mdbook
     else
         do_without mdbook "${install[*]}"
+    fi
+}
+
+# pre-commit, which runs our hooks in the tests; a wheel below the target folder.
+provide_pre_commit() {
+    command -v pre-commit >/dev/null && return
+    local folder tools
+    tools=$(target_folder)/tools
+    folder=$tools/pre-commit
+    local install=(python3 -m pip install --quiet --root-user-action=ignore --target "$folder" pre-commit)
+    if [ ! -d "$folder" ] && allowed; then
+        "${install[@]}" || true
+    fi
+    if [ -d "$folder" ]; then
+        mkdir -p "$tools/bin"
+        folder=$(realpath "$folder")
+        printf '#!/bin/sh\nPYTHONPATH=%s exec python3 -m pre_commit "$@"\n' "$folder" >"$tools/bin/pre-commit"
+        chmod +x "$tools/bin/pre-commit"
+        PATH=$(realpath "$tools/bin"):$PATH
+        export PATH
+    else
+        do_without pre-commit "${install[*]}"
     fi
 }
 

@@ -7,8 +7,8 @@ use crate::project::CONFIG;
 use crate::project::paths::normal;
 use crate::project::reads::Reads;
 
-use super::Part;
 use super::job::below;
+use super::part::Part;
 use super::scan::{UMBRELLA, has_umbrella};
 
 /// What a file is to a build.

@@ -13,8 +13,9 @@ use crate::output::{Home, StateFolder, Sweep, link};
 use crate::project::paths::is_below;
 use crate::project::{CONFIG, Project, seen};
 use crate::state::fact::Fact;
+use crate::state::file::Durability;
 use crate::state::lock::{Lock, try_lock};
-use crate::state::log::{Durability, Log};
+use crate::state::log::Log;
 
 use layoutc_compiler::codes::Code;
 

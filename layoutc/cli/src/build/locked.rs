@@ -9,9 +9,17 @@ use layoutc_compiler::abi::Abi;
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::diagnostic::{Diagnostic, Place};
 
+use crate::args::Select;
+use crate::console::Console;
 use crate::fault::{Fault, placeless};
+use crate::output::{Status, replace};
 use crate::project::files::{self, Unread};
 use crate::project::{Project, seen};
+use crate::report::Report;
+use crate::session::localized;
+
+use super::part::{self, Part};
+use super::{lines, make};
 
 /// The file beside `layoutc.toml`.
 const NAME: &str = "layoutc.lock";
@@ -21,13 +29,60 @@ const HEADER: &str = "\
 # Written by `layoutc lock`; `layoutc build --locked` refuses what differs.
 ";
 
-/// The lock file of a project.
-pub(crate) fn file(project: &Project) -> PathBuf {
-    project.root.join(NAME)
+/// A lock file that was written, or was right already.
+#[derive(Debug)]
+pub(crate) struct Locking {
+    /// The path that people see.
+    pub(crate) path: String,
+    /// How many tensors it has.
+    pub(crate) tensors: usize,
+    /// What became of it.
+    pub(crate) status: Status,
+}
+
+/// Writes the lock file of every project that `paths` name, where all is well.
+pub(crate) fn lock_files(
+    paths: &[PathBuf],
+    console: &mut Console,
+) -> Result<(Report, Vec<Locking>), Fault> {
+    let select = Select { paths: paths.to_vec(), target: Vec::new(), out: None, state: None };
+    part::rehearse(&select, console, |parts, desk| {
+        if let Some(part) = parts.iter().find(|part| !part.job.project.is_whole) {
+            let root = seen(&part.job.project.root);
+            return Err(Fault::Usage(format!("a lock file is of a whole project; name `{root}`")));
+        }
+        part::check_all(parts, desk)?;
+        let good = parts.iter().filter(|_| !desk.report.has_errors());
+        good.map(lock).collect()
+    })
+}
+
+fn lock(part: &Part<'_>) -> Result<Locking, Fault> {
+    let Part { job, scan, memo, made, .. } = part;
+    let tensors = lines::all_abi(job, scan, made, memo);
+    let path = job.project.root.join(NAME);
+    let status = replace(&path, &text(&tensors))?;
+    Ok(Locking { path: seen(&path), tensors: tensors.len(), status })
+}
+
+/// Reports what differs from the lock files.
+pub(super) fn hold(parts: &[Part<'_>], report: &mut Report) -> Result<(), Fault> {
+    for Part { job, scan, memo, made, .. } in parts {
+        let tensors = lines::all_abi(job, scan, made, memo);
+        let differences = differences(job.project, &tensors)?;
+        for label in differences.found.iter().flat_map(|d| &d.labels) {
+            make::read_text(job, label, report);
+        }
+        if let Some((file, text)) = differences.file {
+            report.text(file, text);
+        }
+        report.add(differences.found.iter().map(|d| localized(d, job.project)));
+    }
+    Ok(())
 }
 
 /// The text of a lock file with these tensors, each with its manifest.
-pub(crate) fn text(tensors: &[(String, Abi)]) -> String {
+fn text(tensors: &[(String, Abi)]) -> String {
     let mut lines: Vec<String> = tensors
         .iter()
         .map(|(manifest, abi)| format!("{} {} {}\n", quoted(manifest), abi.name, abi.text))
@@ -56,20 +111,17 @@ type Name = (String, String);
 
 /// What differs from a lock file.
 #[derive(Debug, Default)]
-pub(super) struct Differences {
+struct Differences {
     /// Each difference.
-    pub(super) found: Vec<Diagnostic>,
+    found: Vec<Diagnostic>,
     /// The lock file as places call it, and its text; `None`: there is none.
-    pub(super) file: Option<(String, Arc<str>)>,
+    file: Option<(String, Arc<str>)>,
 }
 
 /// Reads the lock file of `project`, and finds what differs from it. Tensors of manifests that were not asked for are
 /// not looked at.
-pub(super) fn differences(
-    project: &Project,
-    tensors: &[(String, Abi)],
-) -> Result<Differences, Fault> {
-    let path = file(project);
+fn differences(project: &Project, tensors: &[(String, Abi)]) -> Result<Differences, Fault> {
+    let path = project.root.join(NAME);
     let text = match files::read(&path) {
         Ok(text) => text.text,
         Err(Unread::Refused(layoutc_compiler::LoadError::NotFound)) => {

@@ -3,14 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use layoutc_compiler::check::{Unit, sort};
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::diagnostic::{Diagnostic, Label, Severity};
 use layoutc_compiler::emit::Templates;
 use layoutc_compiler::host::{Host, Key};
 use layoutc_compiler::model::Manifest;
-use layoutc_compiler::{
-    Output, Work, check, check_with, emit_each, own_templates, syntax_key, umbrella,
-};
+use layoutc_compiler::{Output, Work, check_with, emit_each, own_templates, syntax_key, umbrella};
 
 use crate::fault::{Fault, placeless};
 use crate::project::files::{self, Unread};
@@ -22,8 +21,8 @@ use crate::state::fact::{Checked, Emitted, Fact, Hash, Known};
 use crate::state::memo::Disk;
 use crate::{confine, state};
 
-use super::Desk;
 use super::job::Job;
+use super::part::Desk;
 use super::scan::{Scan, UMBRELLA, has_umbrella, template_files};
 use super::{key, lines};
 
@@ -61,9 +60,8 @@ impl Files {
     }
 }
 
-/// Checks what must be checked, then makes what must be made; what there is to say goes to the report. Where the
-/// report has errors nothing is made.
-pub(super) fn make(
+/// Checks what must be checked; what there is to say goes to the report.
+pub(super) fn check(
     job: &Job<'_>,
     scan: &Scan,
     memo: &Disk,
@@ -102,7 +100,7 @@ pub(super) fn make(
             made.manifests.insert(manifest.path.clone(), manifest);
         }
     }
-    check::sort(&mut diagnostics);
+    sort(&mut diagnostics);
     read_texts(job, &diagnostics, desk.shown, &mut texts, report);
     report.add(diagnostics.iter().map(|d| localized(d, job.project)));
     Ok(made)
@@ -149,7 +147,7 @@ pub(super) fn read_text(job: &Job<'_>, label: &Label, report: &mut Report) {
 fn found(
     scan: &Scan,
     manifest: &Manifest,
-    unit: &check::Unit,
+    unit: &Unit,
     hashes: &BTreeMap<String, Hash>,
 ) -> Option<Checked> {
     let closure: BTreeSet<&String> = unit.uses.iter().chain([&manifest.path]).collect();

@@ -19,7 +19,7 @@ use crate::state::stat::{Now, Stat};
 use super::{Strictness, name_of};
 
 /// The largest file that is looked into, in bytes.
-const LARGEST: u64 = 64 << 20;
+pub(super) const LARGEST: u64 = 64 << 20;
 
 /// What stands where an output goes, as far as it may be replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -14,10 +14,7 @@ use crate::state::fact::Facts;
 use crate::state::stat::Stat;
 
 use super::Sweep;
-use super::place::has_seal;
-
-/// The largest file that is looked into, in bytes.
-const LARGEST: u64 = 64 << 20;
+use super::place::{LARGEST, has_seal};
 
 /// What became of a file that nothing asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -201,7 +201,7 @@ pub(crate) fn counts(outputs: &[(Status, String)]) -> String {
 }
 
 /// Milliseconds, to the microsecond.
-fn ms(took: Duration) -> f64 {
+pub(super) fn ms(took: Duration) -> f64 {
     (took.as_secs_f64() * 1e6).round() / 1e3
 }
 

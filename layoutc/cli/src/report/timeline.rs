@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 
 use crate::build::Span;
 
+use super::summary::ms;
+
 /// The page, with a place for the data.
 const PAGE: &str = include_str!("timeline.html");
 /// That place.
@@ -37,11 +39,6 @@ pub(crate) fn page(stages: &[(&str, Duration)], spans: &[Span], total: Duration)
     });
     // Nothing in a name ends the script.
     PAGE.replacen(PLACE, &data.to_string().replace('<', "\\u003c"), 1)
-}
-
-/// Milliseconds, to the microsecond.
-fn ms(took: Duration) -> f64 {
-    (took.as_secs_f64() * 1e6).round() / 1e3
 }
 
 #[cfg(test)]

@@ -3,28 +3,23 @@
 //! It ends where a record is not what was written; what comes after is dropped with the next addition. Each fact is
 //! true or outdated on its own, so what is lost is found out again. A file that is not such a log is no log.
 
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
-use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{AtFlags, Mode, OFlags, openat, renameat, statat, unlinkat};
-use rustix::io::{Errno, retry_on_intr};
+use rustix::fd::OwnedFd;
+use rustix::fs::{AtFlags, statat};
 
 use crate::fault::Fault;
 
 use super::fact::{Fact, Facts};
+use super::file::{self, Durability, Names};
 use super::record;
 use super::stat::Stat;
 
-/// The file's name.
-const NAME: &str = "log";
-/// Takes its place when it is written anew.
-const NEW: &str = "log.new";
-/// All files that this writes.
-pub(crate) const FILES: [&str; 2] = [NAME, NEW];
+/// The file.
+pub(crate) const FILES: Names = ["log", "log.new"];
 /// The first line, with the version of [`Fact`]: it changes whenever that does.
 const HEADER: &[u8] = b"layoutc log 2\n";
 /// Facts in one record.
@@ -47,15 +42,6 @@ pub(crate) struct Log {
     stat: Option<Stat>,
 }
 
-/// Whether an addition is on the disk itself when it is done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Durability {
-    /// It is: what it says of outputs must not be forgotten, or a lost one would not be missed.
-    Synced,
-    /// It need not be: it only spares work.
-    Hint,
-}
-
 impl Log {
     /// Reads the log in the state folder, which is `dir` if it is there. One that is no log, or that others keep to
     /// themselves, is an empty one.
@@ -73,7 +59,7 @@ impl Log {
         let bytes = match dir.map_or(Ok(None), |dir| log.read(dir)) {
             Ok(Some(bytes)) if bytes.starts_with(HEADER) => bytes,
             Ok(_) => return Ok(log),
-            Err(error) => return Err(Fault::io("read", &log.folder.join(NAME), &error)),
+            Err(error) => return Err(Fault::io("read", &log.folder.join(FILES[0]), &error)),
         };
         let mut good = HEADER.len();
         let spans = record::spans(&bytes, good);
@@ -98,27 +84,14 @@ impl Log {
     }
 
     fn read(&mut self, dir: &OwnedFd) -> io::Result<Option<Vec<u8>>> {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-        let mut file = match retry_on_intr(|| openat(dir, NAME, flags, Mode::empty())) {
-            Ok(file) => File::from(file),
-            Err(Errno::NOENT | Errno::LOOP | Errno::NXIO | Errno::ACCESS | Errno::PERM) => {
-                return Ok(None);
-            }
-            Err(error) => return Err(error.into()),
-        };
-        let metadata = file.metadata()?;
-        if !metadata.is_file() {
-            return Ok(None);
-        }
+        let Some((bytes, metadata)) = file::read(dir, FILES)? else { return Ok(None) };
         self.stat = Some(Stat::of(&metadata));
-        let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0));
-        file.read_to_end(&mut bytes)?;
         Ok(Some(bytes))
     }
 
     /// Whether another build added to it since it was read.
     pub(crate) fn is_outdated(&self, dir: &OwnedFd) -> bool {
-        let now = statat(dir, NAME, AtFlags::SYMLINK_NOFOLLOW).ok();
+        let now = statat(dir, FILES[0], AtFlags::SYMLINK_NOFOLLOW).ok();
         now.as_ref().map(Stat::of_raw) != self.stat
     }
 
@@ -148,41 +121,26 @@ impl Log {
             self.written += news.len();
             self.append(dir, &news, durability)
         };
-        done.map_err(|error| Fault::io("write", &self.folder.join(NAME), &error))?;
-        self.stat = statat(dir, NAME, AtFlags::SYMLINK_NOFOLLOW).ok().as_ref().map(Stat::of_raw);
+        done.map_err(|error| Fault::io("write", &self.folder.join(FILES[0]), &error))?;
+        self.stat =
+            statat(dir, FILES[0], AtFlags::SYMLINK_NOFOLLOW).ok().as_ref().map(Stat::of_raw);
         Ok(())
     }
 
     fn append(&mut self, dir: &OwnedFd, facts: &[Fact], durability: Durability) -> io::Result<()> {
         let bytes = records(facts)?;
-        let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let mut file = File::from(retry_on_intr(|| openat(dir, NAME, flags, Mode::empty()))?);
-        if file.metadata()?.len() != self.good {
-            file.set_len(self.good)?;
-        }
-        file.seek(SeekFrom::Start(self.good))?;
-        let written = file.write_all(&bytes).and_then(|()| sync(&file, durability));
-        match written {
-            Ok(()) => self.good += bytes.len() as u64,
-            // What was half written is not read either way.
-            Err(_) => drop(file.set_len(self.good)),
-        }
-        written
+        file::append(dir, FILES, self.good, &bytes, durability)?;
+        self.good += bytes.len() as u64;
+        Ok(())
     }
 
-    /// Writes all that holds into a new file that takes the old one's place.
+    /// Writes all that holds anew.
     fn replace(&mut self, dir: &OwnedFd, durability: Durability) -> io::Result<()> {
         let mut bytes = HEADER.to_vec();
         bytes.extend(records(&self.facts.all())?);
-        let written = write_new(dir, NEW, &bytes, durability)
-            .and_then(|()| Ok(retry_on_intr(|| renameat(dir, NEW, dir, NAME))?));
-        match written {
-            Ok(()) => self.good = bytes.len() as u64,
-            Err(_) => {
-                let _ = unlinkat(dir, NEW, AtFlags::empty());
-            }
-        }
-        written
+        file::replace(dir, FILES, &bytes, durability)?;
+        self.good = bytes.len() as u64;
+        Ok(())
     }
 }
 
@@ -192,28 +150,6 @@ fn records(facts: &[Fact]) -> io::Result<Vec<u8>> {
         record::push(&mut bytes, &postcard::to_allocvec(together).map_err(io::Error::other)?);
     }
     Ok(bytes)
-}
-
-/// Makes a file anew, in place of one that was left behind.
-pub(super) fn write_new(
-    dir: impl AsFd,
-    name: &str,
-    bytes: &[u8],
-    durability: Durability,
-) -> io::Result<()> {
-    let flags =
-        OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mode = Mode::from_raw_mode(0o666);
-    let mut file = File::from(retry_on_intr(|| openat(dir.as_fd(), name, flags, mode))?);
-    file.write_all(bytes)?;
-    sync(&file, durability)
-}
-
-fn sync(file: &File, durability: Durability) -> io::Result<()> {
-    match durability {
-        Durability::Synced => file.sync_data(),
-        Durability::Hint => Ok(()),
-    }
 }
 
 /// Names this start of the machine; empty where the system does not say.

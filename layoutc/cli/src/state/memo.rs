@@ -4,32 +4,23 @@
 //! file belongs to one build of layoutc: another one begins it anew.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io;
 use std::ops::Range;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use layoutc_compiler::host::{Key, Memo};
 use rustix::fd::OwnedFd;
-use rustix::fs::{AtFlags, Mode, OFlags, openat, renameat, unlinkat};
-use rustix::io::retry_on_intr;
 
 use super::fact::Hash;
-use super::log::{Durability, write_new};
+use super::file::{self, Durability, Names};
 use super::record;
 
-/// The file's name.
-const NAME: &str = "memo";
-/// Takes its place when it is written anew.
-const NEW: &str = "memo.new";
-/// All files that this writes.
-pub(crate) const FILES: [&str; 2] = [NAME, NEW];
+/// The file.
+pub(crate) const FILES: Names = ["memo", "memo.new"];
 /// The first line; the hash of the program follows it.
 const HEADER: &[u8] = b"layoutc memo 1\n";
 /// Bytes before the first record.
 const START: usize = HEADER.len() + 32;
-/// The largest file that is still read.
-const LARGEST: u64 = 1 << 30;
 /// What a file may grow by before results of old texts are dropped from it.
 const GROWTH: u64 = 8 << 20;
 
@@ -58,7 +49,8 @@ impl Disk {
 
     fn old(&self) -> &Old {
         self.old.get_or_init(|| {
-            let bytes = self.dir.as_ref().and_then(|dir| read(dir).ok()).unwrap_or_default();
+            let read = self.dir.as_ref().and_then(|dir| file::read(dir, FILES).ok().flatten());
+            let bytes = read.map(|(bytes, _)| bytes).unwrap_or_default();
             let is_ours =
                 bytes.strip_prefix(HEADER).is_some_and(|rest| rest.starts_with(&self.tool));
             if !is_ours {
@@ -99,21 +91,11 @@ impl Disk {
                 return self.replace(dir, &bytes, &live);
             }
         }
-        let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let mut file = File::from(retry_on_intr(|| openat(dir, NAME, flags, Mode::empty()))?);
         let good = old.spans.values().map(|span| span.end).max().unwrap_or(START) as u64;
-        if file.metadata()?.len() != good {
-            file.set_len(good)?;
-        }
-        file.seek(SeekFrom::Start(good))?;
-        let written = file.write_all(&bytes);
-        if written.is_err() {
-            drop(file.set_len(good));
-        }
-        written
+        file::append(dir, FILES, good, &bytes, Durability::Hint)
     }
 
-    /// Writes what is live and what is new into a new file that takes the old one's place.
+    /// Writes what is live and what is new anew.
     fn replace(&self, dir: &OwnedFd, new: &[u8], live: &BTreeSet<Key>) -> io::Result<()> {
         let mut bytes = [HEADER, &self.tool].concat();
         let old = self.old();
@@ -123,12 +105,7 @@ impl Disk {
             }
         }
         bytes.extend(new);
-        let written = write_new(dir, NEW, &bytes, Durability::Hint)
-            .and_then(|()| Ok(retry_on_intr(|| renameat(dir, NEW, dir, NAME))?));
-        if written.is_err() {
-            let _ = unlinkat(dir, NEW, AtFlags::empty());
-        }
-        written
+        file::replace(dir, FILES, &bytes, Durability::Hint)
     }
 }
 
@@ -147,16 +124,4 @@ impl Memo for Disk {
     fn keep(&self, key: &Key, value: Vec<u8>) {
         self.new.lock().unwrap_or_else(PoisonError::into_inner).insert(*key, value);
     }
-}
-
-fn read(dir: &OwnedFd) -> io::Result<Vec<u8>> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    let mut file = File::from(retry_on_intr(|| openat(dir, NAME, flags, Mode::empty()))?);
-    let metadata = file.metadata()?;
-    if !metadata.is_file() || metadata.len() > LARGEST {
-        return Err(io::Error::other("not a memo"));
-    }
-    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0));
-    file.read_to_end(&mut bytes)?;
-    Ok(bytes)
 }

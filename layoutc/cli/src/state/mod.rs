@@ -5,6 +5,7 @@
 //! three can be lost or damaged at any moment: then more is built, never less.
 
 pub(crate) mod fact;
+pub(crate) mod file;
 pub(crate) mod lock;
 pub(crate) mod log;
 pub(crate) mod memo;

@@ -35,9 +35,9 @@ fn files(folder: &Path, below: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// A world that is a copy of an example.
-fn copy(example: &str) -> World {
-    let from = integrations().join(example);
+/// A world that is a copy of the example.
+fn copy() -> World {
+    let from = integrations().join("example");
     let (world, mut found) = (World::new(&[]), Vec::new());
     files(&from, Path::new(""), &mut found);
     for path in found {
@@ -129,7 +129,7 @@ impl Ready<'_> {
 
 const CMAKE: &[(&str, &str)] = &[("Ninja", "ninja"), ("Unix Makefiles", "make")];
 
-/// Configures the `CMake` example.
+/// Configures the example with `CMake`.
 fn configure(world: &World, generator: &str, more: &[&str]) -> Output {
     let package = format!("-Dlayoutc_DIR={}", integrations().join("cmake").display());
     let args = [&["-S", ".", "-B", "b", "-G", generator, &package], more].concat();
@@ -141,7 +141,7 @@ fn the_cmake_example_is_built_again_when_an_input_changes() {
     let Some(_) = find("cmake") else { return };
     for (generator, program) in CMAKE {
         let Some(_) = find(program) else { continue };
-        let world = copy("cmake/example");
+        let world = copy();
         let configured = configure(&world, generator, &[]);
         assert!(configured.status.success(), "{}", said(&configured));
         let ready = Ready { world: &world, build: &["cmake", "--build", "b"], program: "b/scores" };
@@ -165,7 +165,7 @@ fn cmake_learns_of_used_manifests_from_the_depfile_alone() {
     let Some(_) = find("cmake") else { return };
     for (generator, program) in CMAKE {
         let Some(_) = find(program) else { continue };
-        let world = copy("cmake/example");
+        let world = copy();
         let whole = "layoutc_add(layouts ${CMAKE_CURRENT_SOURCE_DIR})";
         let one = "layoutc_add(layouts layouts/scores.kdl OUT made TARGETS c)";
         edit(&world, "CMakeLists.txt", whole, one);
@@ -187,12 +187,12 @@ fn cmake_learns_of_used_manifests_from_the_depfile_alone() {
 #[test]
 fn cmake_says_what_is_missing() {
     let Some(_) = find("cmake") else { return };
-    let world = copy("cmake/example");
+    let world = copy();
     let configured = configure(&world, "Unix Makefiles", &["-DLAYOUTC_EXECUTABLE=/none/layoutc"]);
     let text = said(&configured);
     assert!(!configured.status.success());
     assert!(text.contains("LAYOUTC_EXECUTABLE"), "{text}");
-    let world = copy("cmake/example");
+    let world = copy();
     edit(&world, "CMakeLists.txt", "layoutc 0.1 ", "layoutc 7.0 ");
     let configured = configure(&world, "Unix Makefiles", &[]);
     let text = said(&configured);
@@ -200,7 +200,7 @@ fn cmake_says_what_is_missing() {
     let version = fs::read_to_string(integrations().join("cmake/layoutc-config-version.cmake"));
     let line = format!("set(PACKAGE_VERSION \"{}\")", env!("CARGO_PKG_VERSION"));
     assert!(version.expect("there").contains(&line), "the package is of another version");
-    let world = copy("cmake/example");
+    let world = copy();
     edit(&world, "layouts/scores.kdl", "layout blocks", "layout blox");
     let configured = configure(&world, "Unix Makefiles", &[]);
     let text = said(&configured);
@@ -210,7 +210,7 @@ fn cmake_says_what_is_missing() {
 #[test]
 fn the_meson_example_is_built_again_when_an_input_changes() {
     let (Some(_), Some(_)) = (find("meson"), find("ninja")) else { return };
-    let world = copy("meson/example");
+    let world = copy();
     run(&world, "meson", &["setup", "b"]);
     Ready { world: &world, build: &["ninja", "-C", "b"], program: "b/scores" }.lives();
 }
@@ -218,7 +218,7 @@ fn the_meson_example_is_built_again_when_an_input_changes() {
 #[test]
 fn the_make_example_is_built_again_when_an_input_changes() {
     let Some(_) = find("make") else { return };
-    let world = copy("make/example");
+    let world = copy();
     let ready = Ready { world: &world, build: &["make"], program: "scores" };
     ready.lives();
     let text = world.read("layouts/scores.kdl").expect("there");
@@ -241,16 +241,7 @@ fn the_ninja_file_of_the_book_builds_the_example_again_when_an_input_changes() {
     let chapter = fs::read_to_string(chapter).expect("the chapter");
     let (_, block) = chapter.split_once("```ninja\n").expect("a block");
     let (block, _) = block.split_once("```").expect("its end");
-    let world = copy("make/example");
+    let world = copy();
     world.write("build.ninja", block);
     Ready { world: &world, build: &["ninja", "-v"], program: "scores" }.lives();
-}
-
-#[test]
-fn the_examples_have_the_same_project() {
-    for path in ["layoutc.toml", "layouts/scores.kdl", "shared/blocks.kdl", "main.c"] {
-        let read = |example| copy(example).read(path).expect("there");
-        assert_eq!(read("meson/example"), read("cmake/example"), "{path}");
-        assert_eq!(read("make/example"), read("cmake/example"), "{path}");
-    }
 }

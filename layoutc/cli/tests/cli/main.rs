@@ -21,6 +21,8 @@ mod integrations;
 mod marks;
 mod project;
 mod tools;
+#[path = "../common/waiting.rs"]
+mod waiting;
 mod watch;
 mod watching;
 mod world;

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::watching::{Watching, wait_for};
+use crate::waiting::wait_for;
+use crate::watching::Watching;
 use crate::world::{BLOCKED, BROKEN, World};
 
 fn project() -> World {

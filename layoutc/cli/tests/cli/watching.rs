@@ -1,6 +1,5 @@
 //! A `layoutc watch` that runs while a test changes its inputs.
 
-use std::fmt::Debug;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -10,10 +9,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::waiting::{LONG, wait_for};
 use crate::world::World;
-
-/// How long anything may take before a test fails.
-pub(crate) const LONG: Duration = Duration::from_secs(30);
 
 pub(crate) struct Watching {
     child: Child,
@@ -105,17 +102,5 @@ impl Drop for Watching {
         // One that was interrupted is gone.
         drop(self.child.kill());
         drop(self.child.wait());
-    }
-}
-
-/// Waits until there is something.
-pub(crate) fn wait_for<T: Debug>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let start = Instant::now();
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(start.elapsed() < LONG, "{what} did not come");
-        thread::sleep(Duration::from_millis(5));
     }
 }

@@ -23,4 +23,6 @@ mod races;
 mod scene;
 mod signals;
 mod strace;
+#[path = "../common/waiting.rs"]
+mod waiting;
 mod watched;

@@ -6,15 +6,13 @@ use std::os::unix::fs::symlink;
 use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::scene::{Ran, Scene, Step, edit, is_full, project, same, wide};
 use crate::strace::{self, Fate};
-
-/// How long anything may take before a test fails.
-const LONG: Duration = Duration::from_secs(30);
+use crate::waiting::wait_for;
 
 fn start(scene: &Scene, args: &[&str]) -> Child {
     let mut command = scene.command(args);
@@ -113,17 +111,6 @@ impl Drop for Stopped {
             let _ = kill_process(self.holder, Signal::KILL);
             drop(strace.wait());
         }
-    }
-}
-
-fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let start = Instant::now();
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(start.elapsed() < LONG, "{what} did not come");
-        thread::sleep(Duration::from_millis(5));
     }
 }
 

@@ -10,7 +10,6 @@ mod element;
 mod filters;
 mod fits;
 mod globals;
-mod json;
 mod kernels;
 pub mod language;
 mod macros;
@@ -26,6 +25,7 @@ mod unit;
 pub mod whole;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 pub use self::render::Templates;
 pub use self::umbrella::umbrella;
@@ -131,17 +131,14 @@ const FUEL_PER_TENSOR: u64 = 50_000;
 /// The same for templates of the user's.
 const USER_FUEL: u64 = 1_000_000;
 
-/// About what the model of a tensor takes as text.
-const BYTES_PER_TENSOR: usize = 12 << 10;
-
 /// A target whose templates are compiled, for any number of manifests.
 #[derive(Debug)]
 pub struct Target<'a> {
     settings: &'a Settings,
     templates: &'a Templates,
     frames: Frames<'a>,
-    /// What the stamps of files tell of the templates.
-    texts: String,
+    /// The hash of the templates' texts.
+    texts: blake3::Hash,
 }
 
 impl<'a> Target<'a> {
@@ -151,7 +148,11 @@ impl<'a> Target<'a> {
         let dialects = Dialects::of(name, settings.dialect.index);
         let built_in = render::BUILT_IN.iter().filter_map(|(name, _)| templates.get(name));
         let user = templates.user.iter().flat_map(|(name, text)| [name.as_str(), text]);
-        let texts = built_in.chain(user).collect();
+        let mut texts = blake3::Hasher::new();
+        for text in built_in.chain(user) {
+            texts.update(text.as_bytes());
+        }
+        let texts = texts.finalize();
         Self { settings, templates, frames: Frames::new(templates, name, dialects), texts }
     }
 
@@ -171,7 +172,10 @@ impl<'a> Target<'a> {
             return Err(vec![fault]);
         }
         let mut unit = unit::build(manifest, settings, out_stem)?;
-        unit.stamp = stamp(&unit, texts);
+        unit.stamp = stamp(&unit, texts).map_err(|error| {
+            let place = Place::new(&Arc::from(manifest.path.as_str()), 0..0);
+            vec![limit(place, &manifest.path, &error.to_string())]
+        })?;
         let model = whole::value(&unit);
         let mut outputs = Vec::new();
         let mut faults = Vec::new();
@@ -238,16 +242,15 @@ fn fuel(manifest: &Manifest, templates: &Templates) -> u64 {
     base.saturating_add(tensors.saturating_mul(FUEL_PER_TENSOR))
 }
 
-/// A number that changes with whatever the files are made from. `texts` are those of the templates.
-fn stamp(unit: &model::Unit, texts: &str) -> String {
-    let capacity = unit.tensors.len().saturating_mul(BYTES_PER_TENSOR);
+/// A number that changes with whatever the files are made from. `texts` is the hash of the templates.
+fn stamp(unit: &model::Unit, texts: &blake3::Hash) -> Result<String, postcard::Error> {
     let mut hasher = blake3::Hasher::new();
-    hasher.update(&json::text(unit, capacity).unwrap_or_default());
+    hasher.update(&postcard::to_allocvec(unit)?);
     hasher.update(texts.as_bytes());
     let hex = hasher.finalize().to_hex();
     // 31 bits: an `int` everywhere.
     let value = u32::from_str_radix(hex.as_str().get(..8).unwrap_or("0"), 16).unwrap_or(0);
-    format!("0x{:08X}", value & 0x7FFF_FFFF)
+    Ok(format!("0x{:08X}", value & 0x7FFF_FFFF))
 }
 
 /// A target of the user's own says itself where its lines are empty; its files end with a line.

@@ -1,0 +1,94 @@
+//! The files of a state folder, by its handle: read whole, added to at their ends, or replaced.
+
+use std::fs::{File, Metadata};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+
+use rustix::fd::OwnedFd;
+use rustix::fs::{AtFlags, Mode, OFlags, openat, renameat, unlinkat};
+use rustix::io::{Errno, retry_on_intr};
+
+/// A file's names: its own, and that of what takes its place when it is written anew.
+pub(crate) type Names = [&'static str; 2];
+
+/// Whether what is written is on the disk itself when that is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Durability {
+    /// It is: what it says of outputs must not be forgotten, or a lost one would not be missed.
+    Synced,
+    /// It need not be: it only spares work.
+    Hint,
+}
+
+/// A file's content, and what it had before it was read. `None` where there is no file, or one that others keep to
+/// themselves, or something else in its place.
+pub(super) fn read(dir: &OwnedFd, [name, _]: Names) -> io::Result<Option<(Vec<u8>, Metadata)>> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let mut file = match retry_on_intr(|| openat(dir, name, flags, Mode::empty())) {
+        Ok(file) => File::from(file),
+        Err(Errno::NOENT | Errno::LOOP | Errno::NXIO | Errno::ACCESS | Errno::PERM) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Ok(None);
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0));
+    file.read_to_end(&mut bytes)?;
+    Ok(Some((bytes, metadata)))
+}
+
+/// Puts `bytes` after the first `good` ones, in place of what follows those. After an error what follows is cut off.
+pub(super) fn append(
+    dir: &OwnedFd,
+    [name, _]: Names,
+    good: u64,
+    bytes: &[u8],
+    durability: Durability,
+) -> io::Result<()> {
+    let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut file = File::from(retry_on_intr(|| openat(dir, name, flags, Mode::empty()))?);
+    if file.metadata()?.len() != good {
+        file.set_len(good)?;
+    }
+    file.seek(SeekFrom::Start(good))?;
+    let written = file.write_all(bytes).and_then(|()| sync(&file, durability));
+    if written.is_err() {
+        // What was half written is not read either way.
+        drop(file.set_len(good));
+    }
+    written
+}
+
+/// Makes `bytes` the content, by a new file that takes the old one's place.
+pub(super) fn replace(
+    dir: &OwnedFd,
+    [name, new]: Names,
+    bytes: &[u8],
+    durability: Durability,
+) -> io::Result<()> {
+    let written = write_new(dir, new, bytes, durability)
+        .and_then(|()| Ok(retry_on_intr(|| renameat(dir, new, dir, name))?));
+    if written.is_err() {
+        let _ = unlinkat(dir, new, AtFlags::empty());
+    }
+    written
+}
+
+/// Makes a file anew, in place of one that was left behind.
+fn write_new(dir: &OwnedFd, name: &str, bytes: &[u8], durability: Durability) -> io::Result<()> {
+    let flags =
+        OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mode = Mode::from_raw_mode(0o666);
+    let mut file = File::from(retry_on_intr(|| openat(dir, name, flags, mode))?);
+    file.write_all(bytes)?;
+    sync(&file, durability)
+}
+
+fn sync(file: &File, durability: Durability) -> io::Result<()> {
+    match durability {
+        Durability::Synced => file.sync_data(),
+        Durability::Hint => Ok(()),
+    }
+}
