@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::project::CONFIG;
 use crate::project::paths::normal;
 use crate::project::reads::Reads;
+use crate::state::fact::Emitted;
 
 use super::job::below;
 use super::part::Part;
@@ -121,21 +122,28 @@ fn settings(part: &Part<'_>, reads: &Reads) -> BTreeMap<PathBuf, Kind> {
 }
 
 /// The manifests that a good manifest uses, directly or not.
-fn uses<'p>(part: &'p Part<'_>, manifest: &str) -> &'p [String] {
-    let old = || part.job.log.facts.checked.get(manifest);
-    part.made.checked.get(manifest).or_else(old).map_or(&[], |checked| &checked.uses)
+fn uses<'p>(part: &'p Part<'_>, manifest: &str) -> Vec<&'p str> {
+    let old = || part.job.log.facts.checked.get(manifest).map(|old| old.uses.clone());
+    match part.made.checked.get(manifest) {
+        Some(new) => new.uses.iter().map(String::as_str).collect(),
+        None => old().unwrap_or_default(),
+    }
 }
 
 /// The files that are made of a manifest for a target.
 fn files(part: &Part<'_>, target: &str, manifest: &str) -> Vec<PathBuf> {
     let folder = part.job.home.path();
     let name = (target.to_owned(), manifest.to_owned());
-    let paths: Vec<&String> = match part.made.emitted.get(&name) {
-        Some(new) => new.outputs.iter().map(|(output, _)| &output.path).collect(),
-        None => {
-            let old = part.job.log.facts.emitted.get(target).and_then(|all| all.get(manifest));
-            old.iter().flat_map(|old| &old.outputs).map(|(path, _)| path).collect()
-        }
+    let paths: Vec<&str> = match part.made.emitted.get(&name) {
+        Some(new) => new.outputs.iter().map(|(output, _)| output.path.as_str()).collect(),
+        None => part
+            .job
+            .log
+            .facts
+            .emitted((target, manifest))
+            .into_iter()
+            .flat_map(Emitted::paths)
+            .collect(),
     };
     paths.into_iter().map(|path| folder.join(path)).collect()
 }

@@ -15,7 +15,7 @@ use crate::project::{CONFIG, Project, seen};
 use crate::state::fact::Fact;
 use crate::state::file::Durability;
 use crate::state::lock::{Lock, try_lock};
-use crate::state::log::Log;
+use crate::state::log::{Log, Store};
 
 use layoutc_compiler::codes::Code;
 
@@ -38,22 +38,27 @@ pub(crate) struct Job<'a> {
     /// What of it may be removed.
     pub(crate) sweep: Sweep,
     /// The targets asked for.
-    pub(crate) targets: Vec<String>,
+    pub(crate) targets: Vec<&'a str>,
     /// What is remembered.
     pub(crate) state: StateFolder,
     /// The facts of earlier builds.
-    pub(crate) log: Log,
+    pub(crate) log: Log<'a>,
+    store: &'a Store,
     lock: Option<Lock>,
 }
 
 impl<'a> Job<'a> {
     /// The part of a build that is about `project`.
-    pub(crate) fn new(select: &Select, project: &'a Project) -> Result<Self, Fault> {
+    pub(crate) fn new(
+        select: &Select,
+        project: &'a Project,
+        store: &'a Store,
+    ) -> Result<Self, Fault> {
         known_targets(&select.target, project)?;
         let names = project.config.target.names();
         let is_asked =
             |name: &&str| select.target.is_empty() || select.target.iter().any(|t| t == name);
-        let targets = names.into_iter().filter(is_asked).map(str::to_owned).collect();
+        let targets = names.into_iter().filter(is_asked).collect();
         let (home, state) = places(project, select.out.as_deref(), select.state.as_deref())?;
         // Files of a folder that others may use are never taken for left over.
         let is_shared = select.out.is_some() || home.path() == project.root;
@@ -62,8 +67,13 @@ impl<'a> Job<'a> {
             () if select.target.is_empty() => Sweep::Everything,
             () => Sweep::Folders(select.target.clone()),
         };
-        let log = Log::load(&state.path(), state.dir())?;
-        Ok(Self { project, home, sweep, targets, state, log, lock: None })
+        let log = Log::load(&state.path(), state.dir(), store)?;
+        Ok(Self { project, home, sweep, targets, state, log, store, lock: None })
+    }
+
+    /// The manifests, in order.
+    pub(crate) fn manifests(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        self.project.manifests.keys().map(String::as_str)
     }
 
     /// Locks the output folder. Whether another build went on since the log was read, which is then read again.
@@ -86,7 +96,7 @@ impl<'a> Job<'a> {
         let Some(dir) = self.state.dir() else { return Ok(false) };
         let is_outdated = self.log.is_outdated(dir);
         if is_outdated {
-            self.log = Log::load(&self.state.path(), Some(dir))?;
+            self.log = Log::load(&self.state.path(), Some(dir), self.store)?;
         }
         Ok(is_outdated)
     }
@@ -97,19 +107,21 @@ impl<'a> Job<'a> {
     }
 
     /// Adds what was found to be true to the log. The lock must be held.
-    pub(crate) fn record(&mut self, facts: Vec<Fact>) -> Result<(), Fault> {
+    pub(crate) fn record(&mut self, facts: Vec<Fact<'_>>) -> Result<(), Fault> {
         match self.state.dir() {
-            Some(dir) if !facts.is_empty() => self.log.add(dir, facts, Durability::Synced),
+            Some(dir) if !facts.is_empty() => {
+                self.log.add(dir, facts, Durability::Synced, self.store)
+            }
             Some(_) | None => Ok(()),
         }
     }
 
     /// The same for what only spares work, if nobody else builds. What goes wrong does not matter.
-    pub(crate) fn hint(&mut self, facts: Vec<Fact>) {
+    pub(crate) fn hint(&mut self, facts: Vec<Fact<'_>>) {
         let Some(dir) = self.state.dir().filter(|_| !facts.is_empty()) else { return };
         let lock = if self.lock.is_some() { None } else { try_lock(dir) };
         if (self.lock.is_some() || lock.is_some()) && !self.log.is_outdated(dir) {
-            drop(self.log.add(dir, facts, Durability::Hint));
+            drop(self.log.add(dir, facts, Durability::Hint, self.store));
         }
     }
 }

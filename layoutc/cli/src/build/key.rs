@@ -20,12 +20,12 @@ impl Parts {
 
     /// Adds a hash.
     pub(super) fn hash(&mut self, hash: &Hash) {
-        self.0.update(hash);
+        self.0.update(&hash.0);
     }
 
     /// The hash of all.
     pub(super) fn finish(self) -> Hash {
-        *self.0.finalize().as_bytes()
+        Hash(*self.0.finalize().as_bytes())
     }
 }
 

@@ -22,11 +22,11 @@ const ABI: &str = "abi";
 
 /// What the lines of a manifest are remembered by; `checked` is the key of its check.
 pub(super) fn keys(checked: &Hash) -> [Key; 2] {
-    [Key::new(ROWS, checked), Key::new(ABI, checked)]
+    [ROWS, ABI].map(|kind| Key::new(kind, &checked.0))
 }
 
 /// How many good tensors the manifests of a job have.
-pub(super) fn tensors(job: &Job<'_>, scan: &Scan, made: &Made) -> usize {
+pub(super) fn tensors(job: &Job<'_>, scan: &Scan<'_>, made: &Made) -> usize {
     let count = |manifest: &String| match made.manifests.get(manifest) {
         Some(manifest) => manifest.tensors.len(),
         None => scan.tensors(job, manifest),
@@ -47,7 +47,7 @@ fn row(job: &Job<'_>, tensor: &Tensor) -> Row {
 }
 
 /// The summary's lines for all tensors.
-pub(super) fn all(job: &Job<'_>, scan: &Scan, made: &Made, memo: &Disk) -> Vec<Row> {
+pub(super) fn all(job: &Job<'_>, scan: &Scan<'_>, made: &Made, memo: &Disk) -> Vec<Row> {
     let shown = |row: Row| {
         let file = job.project.shown(row.file());
         row.of(file)
@@ -56,7 +56,12 @@ pub(super) fn all(job: &Job<'_>, scan: &Scan, made: &Made, memo: &Disk) -> Vec<R
 }
 
 /// The layout ABI of all tensors, by manifest.
-pub(super) fn all_abi(job: &Job<'_>, scan: &Scan, made: &Made, memo: &Disk) -> Vec<(String, Abi)> {
+pub(super) fn all_abi(
+    job: &Job<'_>,
+    scan: &Scan<'_>,
+    made: &Made,
+    memo: &Disk,
+) -> Vec<(String, Abi)> {
     each(job, scan, made, memo, ABI, &abi)
 }
 
@@ -64,7 +69,7 @@ pub(super) fn all_abi(job: &Job<'_>, scan: &Scan, made: &Made, memo: &Disk) -> V
 /// again.
 fn each<T: Serialize + DeserializeOwned>(
     job: &Job<'_>,
-    scan: &Scan,
+    scan: &Scan<'_>,
     made: &Made,
     memo: &Disk,
     kind: &str,
@@ -73,8 +78,8 @@ fn each<T: Serialize + DeserializeOwned>(
     let mut lines = Vec::new();
     for path in job.project.manifests.keys() {
         let key = made.checked.get(path).map(|checked| checked.key);
-        let key = key.or_else(|| scan.fresh.get(path).map(|fresh| fresh.key));
-        let key = key.map(|key| Key::new(kind, &key));
+        let key = key.or_else(|| scan.fresh.get(path.as_str()).map(|fresh| fresh.key));
+        let key = key.map(|key| Key::new(kind, &key.0));
         let known = key.and_then(|key| memo.recall(&key));
         let known: Option<Vec<T>> = known.and_then(|text| serde_json::from_slice(&text).ok());
         let found = known.unwrap_or_else(|| {

@@ -11,6 +11,7 @@ use layoutc_compiler::host::{Host, Key};
 use layoutc_compiler::model::Manifest;
 use layoutc_compiler::{Output, Work, check_with, emit_each, own_templates, syntax_key, umbrella};
 
+use crate::confine;
 use crate::fault::{Fault, placeless};
 use crate::project::files::{self, Unread};
 use crate::project::reads::Reads;
@@ -19,7 +20,6 @@ use crate::report::Report;
 use crate::session::localized;
 use crate::state::fact::{Checked, Emitted, Fact, Hash, Known};
 use crate::state::memo::Disk;
-use crate::{confine, state};
 
 use super::job::Job;
 use super::part::Desk;
@@ -32,13 +32,32 @@ pub(crate) struct Made {
     /// The manifests that were checked, by path.
     pub(super) manifests: BTreeMap<String, Manifest>,
     /// What was found of each manifest that was checked and is good.
-    pub(super) checked: BTreeMap<String, Checked>,
+    pub(super) checked: BTreeMap<String, Good>,
     /// The files that were made, by target and manifest.
     pub(super) emitted: BTreeMap<(String, String), Files>,
     /// What was read for it.
     inputs: Vec<(String, Known)>,
     /// The key of the templates that the files were made with.
     templates: Hash,
+}
+
+/// What was found of a good manifest.
+#[derive(Debug)]
+pub(super) struct Good {
+    /// Of all that the outcome depends on.
+    pub(super) key: Hash,
+    /// The other manifests that it uses, directly or not.
+    pub(super) uses: Vec<String>,
+    tensors: u64,
+    /// Encoded; empty without one.
+    warnings: Vec<u8>,
+}
+
+impl Good {
+    fn fact(&self) -> Checked<'_> {
+        let uses = self.uses.iter().map(String::as_str).collect();
+        Checked { key: self.key, uses, tensors: self.tensors, warnings: &self.warnings }
+    }
 }
 
 /// The files of a manifest for a target.
@@ -53,7 +72,7 @@ pub(super) struct Files {
 impl Files {
     fn new(key: Hash, outputs: Vec<Output>) -> Self {
         let hashed = |output: Output| {
-            let hash = state::hash(&output.text);
+            let hash = Hash::of(output.text.as_bytes());
             (output, hash)
         };
         Self { key, outputs: outputs.into_iter().map(hashed).collect() }
@@ -63,7 +82,7 @@ impl Files {
 /// Checks what must be checked; what there is to say goes to the report.
 pub(super) fn check(
     job: &Job<'_>,
-    scan: &Scan,
+    scan: &Scan<'_>,
     memo: &Disk,
     desk: &mut Desk<'_>,
 ) -> Result<Made, Fault> {
@@ -72,8 +91,9 @@ pub(super) fn check(
     let mut diagnostics = replayed(scan);
     let mut texts = BTreeSet::new();
     // Those whose check still holds are only checked again once the others are good.
-    let again: BTreeSet<&String> = scan.work.iter().map(|(_, manifest)| manifest).collect();
-    let again = again.into_iter().filter(|m| scan.fresh.contains_key(*m)).cloned().collect();
+    let again: BTreeSet<&str> = scan.work.iter().map(|(_, manifest)| *manifest).collect();
+    let again =
+        again.into_iter().filter(|m| scan.fresh.contains_key(m)).map(str::to_owned).collect();
     for manifests in [scan.stale.clone(), again] {
         if manifests.is_empty() || has_errors(&diagnostics) {
             continue;
@@ -111,9 +131,9 @@ fn has_errors(diagnostics: &[Diagnostic]) -> bool {
 }
 
 /// What there was to say of the manifests whose check still holds.
-fn replayed(scan: &Scan) -> Vec<Diagnostic> {
-    let again: BTreeSet<&String> = scan.work.iter().map(|(_, manifest)| manifest).collect();
-    let silent = scan.fresh.iter().filter(|(manifest, _)| !again.contains(manifest));
+fn replayed(scan: &Scan<'_>) -> Vec<Diagnostic> {
+    let again: BTreeSet<&str> = scan.work.iter().map(|(_, manifest)| *manifest).collect();
+    let silent = scan.fresh.iter().filter(|(manifest, _)| !again.contains(*manifest));
     silent.flat_map(|(_, fresh)| &fresh.warnings).cloned().collect()
 }
 
@@ -145,11 +165,11 @@ pub(super) fn read_text(job: &Job<'_>, label: &Label, report: &mut Report) {
 }
 
 fn found(
-    scan: &Scan,
+    scan: &Scan<'_>,
     manifest: &Manifest,
     unit: &Unit,
     hashes: &BTreeMap<String, Hash>,
-) -> Option<Checked> {
+) -> Option<Good> {
     let closure: BTreeSet<&String> = unit.uses.iter().chain([&manifest.path]).collect();
     let mut texts = Vec::new();
     for path in closure {
@@ -159,7 +179,7 @@ fn found(
         [] => Vec::new(),
         warnings => postcard::to_allocvec(warnings).ok()?,
     };
-    Some(Checked {
+    Some(Good {
         key: key::checked(scan.base, texts.into_iter()),
         uses: unit.uses.clone(),
         tensors: manifest.tensors.len() as u64,
@@ -170,7 +190,7 @@ fn found(
 /// Makes the files of all work; what is wrong goes to the report.
 pub(super) fn emit(
     job: &Job<'_>,
-    scan: &Scan,
+    scan: &Scan<'_>,
     made: &mut Made,
     desk: &mut Desk<'_>,
 ) -> Result<(), Fault> {
@@ -182,7 +202,7 @@ pub(super) fn emit(
     let work: Vec<(&str, &Manifest)> = scan
         .work
         .iter()
-        .filter_map(|(target, manifest)| Some((target.as_str(), made.manifests.get(manifest)?)))
+        .filter_map(|(target, manifest)| Some((*target, made.manifests.get(*manifest)?)))
         .collect();
     let units: Vec<Work<'_>> =
         work.iter().map(|(target, manifest)| Work { target, manifest }).collect();
@@ -212,18 +232,17 @@ pub(super) fn emit(
 #[expect(clippy::result_large_err, reason = "one diagnostic, on the way out")]
 fn emit_umbrella(
     job: &Job<'_>,
-    scan: &Scan,
+    scan: &Scan<'_>,
     made: &mut Made,
     templates: &Templates,
 ) -> Result<(), Diagnostic> {
     let (target, manifest) = UMBRELLA;
-    let of_target = job.log.facts.emitted.get(target);
     let mut paths = Vec::new();
     for manifest in job.project.manifests.keys() {
         let new = made.emitted.get(&(target.to_owned(), manifest.clone()));
-        match (new, of_target.and_then(|all| all.get(manifest))) {
+        match (new, job.log.facts.emitted((target, manifest))) {
             (Some(new), _) => paths.extend(new.outputs.iter().map(|(o, _)| o.path.as_str())),
-            (None, Some(old)) => paths.extend(old.outputs.iter().map(|(path, _)| path.as_str())),
+            (None, Some(old)) => paths.extend(old.paths()),
             (None, None) => {}
         }
     }
@@ -276,17 +295,14 @@ fn templates(job: &Job<'_>, made: &mut Made, reads: &mut Reads) -> Result<Templa
 
 /// Everything that was found of a job's manifests and files, but for the outputs themselves.
 /// Files count only if they were written.
-pub(super) fn facts(scan: &Scan, made: &Made, is_written: bool) -> Vec<Fact> {
-    let mut facts = scan.hints.clone();
-    facts.extend(made.inputs.iter().map(|(path, known)| Fact::Input(path.clone(), *known)));
-    let checked = made.checked.iter();
-    facts.extend(
-        checked.map(|(manifest, checked)| Fact::Checked(manifest.clone(), checked.clone())),
-    );
+pub(super) fn facts<'m>(scan: &'m Scan<'_>, made: &'m Made, is_written: bool) -> Vec<Fact<'m>> {
+    let inputs = scan.hints.iter().chain(&made.inputs);
+    let mut facts: Vec<Fact<'_>> = inputs.map(|(path, known)| Fact::Input(path, *known)).collect();
+    facts.extend(made.checked.iter().map(|(manifest, good)| Fact::Checked(manifest, good.fact())));
     for ((target, manifest), files) in made.emitted.iter().filter(|_| is_written) {
-        let outputs = files.outputs.iter().map(|(output, hash)| (output.path.clone(), *hash));
+        let outputs = files.outputs.iter().map(|(output, hash)| (output.path.as_str(), *hash));
         let emitted = Emitted { key: files.key, outputs: outputs.collect() };
-        facts.push(Fact::Emitted(target.clone(), manifest.clone(), emitted));
+        facts.push(Fact::Emitted(target, manifest, emitted));
     }
     facts
 }
@@ -296,6 +312,8 @@ pub(super) fn live(job: &Job<'_>, made: &Made) -> BTreeSet<Key> {
     let facts = &job.log.facts;
     let known = facts.inputs.values().chain(made.inputs.iter().map(|(_, known)| known));
     let texts = known.map(|known| &known.hash);
-    let checked = facts.checked.values().chain(made.checked.values());
-    texts.map(syntax_key).chain(checked.flat_map(|checked| lines::keys(&checked.key))).collect()
+    let checked = facts.checked.values().map(|checked| checked.key);
+    let checked = checked.chain(made.checked.values().map(|good| good.key));
+    let lines = checked.flat_map(|key| lines::keys(&key));
+    texts.map(|hash| syntax_key(&hash.0)).chain(lines).collect()
 }

@@ -23,7 +23,7 @@ use std::time::Duration;
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::diagnostic::Diagnostic;
 
-use crate::args::{Build, Select};
+use crate::args::{Build, Format, Select};
 use crate::confine;
 use crate::console::Console;
 use crate::fault::{Fault, placeless};
@@ -32,6 +32,7 @@ use crate::project::reads::Reads;
 use crate::project::{self, seen};
 use crate::report::Report;
 use crate::report::summary::Row;
+use crate::state::log::Store;
 
 pub(crate) use graph::{Graph, Kind};
 pub(crate) use job::places;
@@ -58,14 +59,36 @@ pub(crate) struct Built {
     pub(crate) rows: Vec<Row>,
     /// How many more were checked.
     pub(crate) more: usize,
-    /// What became of each output, or would, and the path that people see.
-    pub(crate) outputs: Vec<(Status, String)>,
+    /// What became of the outputs, or would.
+    pub(crate) outputs: Outputs,
     /// How long each stage took.
     pub(crate) stages: Vec<(&'static str, Duration)>,
     /// Every piece of work, where that was asked for.
     pub(crate) spans: Vec<Span>,
     /// The state folder of the first project.
     pub(crate) state: Option<PathBuf>,
+}
+
+/// What became of outputs, or would.
+#[derive(Debug, Default)]
+pub(crate) struct Outputs {
+    /// Each with the path that people see.
+    pub(crate) listed: Vec<(Status, String)>,
+    /// How many more are unchanged.
+    pub(crate) more: usize,
+}
+
+impl Outputs {
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.listed.len() + self.more
+    }
+
+    /// Of how many this became.
+    pub(crate) fn count(&self, status: Status) -> usize {
+        let listed = self.listed.iter().filter(|(of, _)| *of == status).count();
+        if status == Status::Unchanged { listed + self.more } else { listed }
+    }
 }
 
 /// Which tensors a build gives lines of.
@@ -79,7 +102,7 @@ pub(crate) enum Rows {
     None,
 }
 
-/// The tensors of which all get a line, whatever was done.
+/// The tensors and the outputs of which all get a line, whatever was done.
 const FEW: usize = 32;
 
 /// Makes `build` and `watch` work on as many threads as they were told to.
@@ -119,13 +142,17 @@ pub(crate) fn once(
     };
     let projects = part::discover(&args.select, &mut report, reads)?;
     let mut desk = Desk::new(&meter, report, reads, console);
-    let mut parts = part::all(&args.select, &projects, strictness(args), locking, &mut desk)?;
+    let store = Store::default();
+    let mut parts =
+        part::all(&args.select, &projects, strictness(args), locking, &store, &mut desk)?;
     let lines = std::thread::scope(|scope| {
         let _progress = Progress::show(scope, &meter, desk.console);
         work(args, &marks, &mut parts, rows, &mut desk)
     })?;
-    let report = desk.report;
-    Ok(built(&parts, lines, report, meter))
+    let Desk { report, console, .. } = desk;
+    let is_listed = console.format == Format::Json || console.verbose;
+    let outputs = outputs(&parts, is_listed);
+    Ok(built(&parts, lines, outputs, report, meter))
 }
 
 /// Checks, makes, compares and writes; the lines of the summary.
@@ -145,7 +172,7 @@ fn work(
     let is_good = !report.has_errors();
     if is_good {
         for part in &mut *parts {
-            match plan::plan(&part.job, &mut part.scan, &mut part.made, strictness(args))? {
+            match plan::plan(&part.job, &part.scan, &mut part.made, strictness(args))? {
                 Ok(plan) => part.plan = plan,
                 Err(refusals) => report.add(refusals),
             }
@@ -226,22 +253,38 @@ fn finish(part: &mut Part<'_>, is_written: bool) -> Result<(), Fault> {
     job.record(facts)
 }
 
-fn built(parts: &[Part<'_>], lines: Lines, report: Report, meter: Meter) -> Built {
-    let (stages, spans) = meter.finish();
-    let outputs = parts.iter().flat_map(|part| {
-        let folder = PathBuf::from(seen(&part.job.home.path()));
+/// What became of the outputs: all if there are few, or if all are to be listed; else those that a build made anew.
+fn outputs(parts: &[Part<'_>], is_listed: bool) -> Outputs {
+    let kept: usize = parts.iter().map(|part| part.plan.kept).sum();
+    let is_listed = is_listed || kept <= FEW;
+    let listed = parts.iter().flat_map(|Part { job, scan, plan, .. }| {
+        let folder = PathBuf::from(seen(&job.home.path()));
         let folder = project::paths::start(&folder).to_owned();
-        part.plan.files.iter().map(move |(path, planned)| {
-            (planned.status, folder.join(path).to_string_lossy().into_owned())
-        })
+        let made = plan.files.iter().map(|(path, planned)| (path.as_str(), planned.status));
+        let kept = scan.kept(job).filter(|_| is_listed && plan.kept > 0);
+        let mut listed: Vec<_> = made.chain(kept.map(|path| (path, Status::Unchanged))).collect();
+        listed.sort_unstable_by_key(|(path, _)| *path);
+        let shown = move |path| folder.join(path).to_string_lossy().into_owned();
+        listed.into_iter().map(move |(path, status)| (status, shown(path)))
     });
+    Outputs { listed: listed.collect(), more: if is_listed { 0 } else { kept } }
+}
+
+fn built(
+    parts: &[Part<'_>],
+    lines: Lines,
+    outputs: Outputs,
+    report: Report,
+    meter: Meter,
+) -> Built {
+    let (stages, spans) = meter.finish();
     Built {
         report,
         tensors: parts.iter().map(|part| lines::tensors(&part.job, &part.scan, &part.made)).sum(),
         manifests: parts.iter().map(|part| part.job.project.manifests.len()).sum(),
         rows: lines.rows,
         more: lines.more,
-        outputs: outputs.collect(),
+        outputs,
         stages,
         spans,
         state: parts.first().map(|part| part.job.state.path()),

@@ -7,6 +7,7 @@ use crate::output::Strictness;
 use crate::project::reads::Reads;
 use crate::project::{self, Project, seen};
 use crate::report::{CAP, Report, counted};
+use crate::state::log::Store;
 use crate::state::memo::Disk;
 
 use super::job::{Job, Patience};
@@ -18,7 +19,7 @@ use super::scan::Scan;
 /// One project in a build.
 pub(super) struct Part<'a> {
     pub(super) job: Job<'a>,
-    pub(super) scan: Scan,
+    pub(super) scan: Scan<'a>,
     pub(super) memo: Disk,
     pub(super) made: Made,
     pub(super) plan: Plan,
@@ -69,12 +70,13 @@ pub(super) fn all<'a>(
     projects: &'a [Project],
     strictness: Strictness,
     locking: Option<Patience>,
+    store: &'a Store,
     desk: &mut Desk<'_>,
 ) -> Result<Vec<Part<'a>>, Fault> {
     let mut parts = Vec::new();
     for project in projects {
         announce(project, desk.console);
-        let part = one(select, project, strictness, locking, desk)?;
+        let part = one(select, project, strictness, locking, store, desk)?;
         desk.reads.written.insert(part.job.home.path());
         parts.push(part);
     }
@@ -88,9 +90,10 @@ fn one<'a>(
     project: &'a Project,
     strictness: Strictness,
     locking: Option<Patience>,
+    store: &'a Store,
     desk: &mut Desk<'_>,
 ) -> Result<Part<'a>, Fault> {
-    let mut job = Job::new(select, project)?;
+    let mut job = Job::new(select, project, store)?;
     let mut scan = Scan::take(&job, strictness, desk.reads)?;
     if let Some(patience) = locking.filter(|_| !scan.is_done())
         && job.lock(patience, desk.console)?
@@ -134,7 +137,8 @@ pub(super) fn rehearse<T>(
     let mut reads = Reads::default();
     let projects = discover(select, &mut report, &mut reads)?;
     let mut desk = Desk::new(&meter, report, &mut reads, console);
-    let mut parts = all(select, &projects, Strictness::Force, None, &mut desk)?;
+    let store = Store::default();
+    let mut parts = all(select, &projects, Strictness::Force, None, &store, &mut desk)?;
     let given = work(&mut parts, &mut desk)?;
     Ok((desk.report, given))
 }

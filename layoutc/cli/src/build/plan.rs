@@ -6,9 +6,9 @@ use layoutc_compiler::diagnostic::Diagnostic;
 
 use crate::fault::Fault;
 use crate::output::{
-    self, New, Standing, Status, Strictness, Survey, collisions, left_over, listing, survey,
+    self, New, Standing, Status, Strictness, collisions, left_over, listing, survey,
 };
-use crate::state::fact::{Fact, Hash, Known};
+use crate::state::fact::{Fact, Hash, Known, Paths};
 use crate::state::lock::Lock;
 
 use super::job::Job;
@@ -18,8 +18,10 @@ use super::scan::Scan;
 /// What a build does to its output folder.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
-    /// Paths in the output folder, with what becomes of them.
+    /// Paths in the output folder, with what becomes of them; those that need not be made are not among them.
     pub(super) files: BTreeMap<String, Planned>,
+    /// How many need not be made.
+    pub(super) kept: usize,
     /// Outputs that are as they should be, where what is known of the file is new.
     known: Vec<(String, Known)>,
 }
@@ -36,49 +38,49 @@ pub(crate) struct Planned {
 /// Compares what was made with what stands in the output folder; touches nothing. All refusals are found.
 pub(super) fn plan(
     job: &Job<'_>,
-    scan: &mut Scan,
+    scan: &Scan<'_>,
     made: &mut Made,
     strictness: Strictness,
 ) -> Result<Result<Plan, Vec<Diagnostic>>, Fault> {
     let known = &job.log.facts;
+    let is_new = !made.emitted.is_empty();
     let new: Vec<_> = made.emitted.values_mut().flat_map(|files| &mut files.outputs).collect();
-    let old = scan.standing.keys().map(String::as_str);
-    let paths = old.chain(new.iter().map(|(output, _)| output.path.as_str()));
-    let mut refusals = if new.is_empty() { Vec::new() } else { collisions(paths) };
     let wanted = new.iter().map(|(output, hash)| (output.path.as_str(), hash));
-    let mut standing: Survey = survey(&job.home, wanted, known, strictness)?;
+    let wanted: Vec<(&str, &Hash)> = wanted.collect();
+    let kept: Paths<'_> = if is_new { scan.kept(job).collect() } else { Paths::default() };
+    let paths = kept.iter().chain(wanted.iter().map(|(path, _)| path)).copied();
+    let mut refusals = if is_new { collisions(paths) } else { Vec::new() };
+    let standing = survey(&job.home, &wanted, known, strictness)?;
     refusals.extend(scan.refusals().cloned());
     refusals.extend(standing.values().filter_map(|s| Some(s.as_ref().err()?.as_ref().clone())));
     if !refusals.is_empty() {
         return Ok(Err(refusals));
     }
-    let mut plan = Plan::default();
-    for (output, hash) in new {
+    let mut plan = Plan { kept: scan.kept(job).count(), ..Plan::default() };
+    let planned = new.into_iter().map(|(output, hash)| {
         let planned = match standing.get(&output.path) {
-            Some(Ok(Standing::Same(_))) => continue,
+            None | Some(Ok(Standing::Same(_))) => Planned { status: Status::Unchanged, new: None },
             other => {
                 let is_first = matches!(other, Some(Ok(Standing::Nothing)));
                 let text = std::mem::take(&mut output.text);
                 Planned { status: Status::Written, new: Some((text, *hash, is_first)) }
             }
         };
-        plan.files.insert(output.path.clone(), planned);
-    }
-    standing.append(&mut scan.standing);
-    let mut unchanged = Vec::with_capacity(standing.len());
-    for (path, standing) in standing {
-        let Ok(Standing::Same(now)) = standing else { continue };
-        if known.outputs.get(&path) != Some(&now) {
-            plan.known.push((path.clone(), now));
+        (output.path.clone(), planned)
+    });
+    plan.files = planned.collect();
+    for (path, standing) in standing.iter().chain(&scan.standing) {
+        if let Ok(Standing::Same(now)) = standing
+            && known.outputs.get(path.as_str()) != Some(now)
+        {
+            plan.known.push((path.clone(), *now));
         }
-        unchanged.push((path, Planned { status: Status::Unchanged, new: None }));
     }
-    plan.files.append(&mut unchanged.into_iter().collect());
-    let asked = |path: &str| plan.files.contains_key(path);
-    let left_over = if made.emitted.is_empty() {
-        std::mem::take(&mut scan.left_over)
+    let left_over = if is_new {
+        let is_asked = |path: &str| kept.contains(path) || plan.files.contains_key(path);
+        left_over(&job.home, listing(&job.home, &job.sweep)?, &is_asked, known)?
     } else {
-        left_over(&job.home, listing(&job.home, &job.sweep)?, &asked, known)?
+        scan.left_over.clone()
     };
     for path in left_over {
         plan.files.insert(path, Planned { status: Status::Removed, new: None });
@@ -88,23 +90,27 @@ pub(super) fn plan(
 
 impl Plan {
     /// What was found of outputs that are as they should be.
-    pub(super) fn facts(&self) -> Vec<Fact> {
-        self.known.iter().map(|(path, known)| Fact::Output(path.clone(), *known)).collect()
+    pub(super) fn facts(&self) -> impl Iterator<Item = Fact<'_>> {
+        self.known.iter().map(|(path, known)| Fact::Output(path, *known))
     }
 
     /// What must be known of outputs before they are written: those that say nothing of themselves are layoutc's own
     /// also if this build is killed.
-    pub(super) fn coming(&self) -> Vec<Fact> {
+    pub(super) fn coming(&self) -> Vec<Fact<'_>> {
         let new =
             self.files.iter().filter_map(|(path, planned)| Some((path, planned.new.as_ref()?)));
         new.filter(|(path, _)| !output::has_seal(path))
-            .map(|(path, (_, hash, _))| Fact::Coming(path.clone(), *hash))
+            .map(|(path, (_, hash, _))| Fact::Coming(path, *hash))
             .collect()
     }
 }
 
 /// Writes what is new and removes what is left over; the facts that follow.
-pub(super) fn apply(job: &Job<'_>, plan: &Plan, lock: &Lock) -> Result<Vec<Fact>, Fault> {
+pub(super) fn apply<'p>(
+    job: &Job<'_>,
+    plan: &'p Plan,
+    lock: &Lock,
+) -> Result<Vec<Fact<'p>>, Fault> {
     let new: BTreeMap<&str, New<'_>> = plan
         .files
         .iter()
@@ -114,7 +120,7 @@ pub(super) fn apply(job: &Job<'_>, plan: &Plan, lock: &Lock) -> Result<Vec<Fact>
         })
         .collect();
     let removed = plan.files.iter().filter(|(_, planned)| planned.status == Status::Removed);
-    let removed: Vec<String> = removed.map(|(path, _)| path.clone()).collect();
+    let removed: Vec<&str> = removed.map(|(path, _)| path.as_str()).collect();
     if new.is_empty() && removed.is_empty() {
         return Ok(Vec::new());
     }

@@ -1,10 +1,12 @@
 //! What of a project is as the last build left it, and what is to be done. It reads what may have changed, and no more.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use indexmap::IndexMap;
 use layoutc_compiler::diagnostic::Diagnostic;
 use rayon::prelude::*;
+use rustc_hash::FxBuildHasher;
 
 use crate::fault::Fault;
 use crate::output::{Standing, Strictness, Survey, left_over, listing, survey};
@@ -12,7 +14,7 @@ use crate::project::files::{glance, glance_up_to};
 use crate::project::paths::{normal, slashed};
 use crate::project::reads::{Reads, Seen, merge};
 use crate::project::{CONFIG, Project, walk};
-use crate::state::fact::{Checked, Emitted, Fact, Hash};
+use crate::state::fact::{Emitted, Facts, Hash, Known, Paths};
 
 use super::job::{Job, below};
 use super::key::{self, Base};
@@ -20,25 +22,36 @@ use super::key::{self, Base};
 /// How the program itself is called among the inputs; no file is called so.
 const PROGRAM: &str = "\0program";
 /// The target that has an umbrella header, and the manifest that it is made of.
-pub(super) const UMBRELLA: (&str, &str) = ("c", "");
+pub(super) const UMBRELLA: Unit<'static> = ("c", "");
+
+/// What is made together: the files of a target for a manifest.
+pub(super) type Unit<'a> = (&'a str, &'a str);
+
+/// The files in the output folder, or why they cannot be listed.
+type Listed = Result<Vec<String>, Fault>;
+
+/// By manifest.
+type Manifests<'a, T> = IndexMap<&'a str, T, FxBuildHasher>;
 
 /// What is to be done, and what is not.
 #[derive(Debug)]
-pub(crate) struct Scan {
+pub(crate) struct Scan<'a> {
     /// What all results depend on.
     pub(super) base: Base,
     /// The key of the templates.
     pub(super) templates: Hash,
     /// The manifests whose check still holds.
-    pub(super) fresh: BTreeMap<String, Fresh>,
+    pub(super) fresh: Manifests<'a, Fresh>,
     /// Those that must be checked.
     pub(super) stale: Vec<String>,
-    /// The files that must be made: target and manifest.
-    pub(super) work: Vec<(String, String)>,
-    /// The outputs that need not be made, and what stands there.
+    /// The files that must be made.
+    pub(super) work: Vec<Unit<'a>>,
+    /// Those that need not be.
+    kept: Vec<Unit<'a>>,
+    /// What stands in their place, but for those of which nothing is new.
     pub(super) standing: Survey,
     /// What is new of the inputs.
-    pub(super) hints: Vec<Fact>,
+    pub(super) hints: Vec<(String, Known)>,
     /// Outputs that nothing asks for any more; only known if nothing is to be made.
     pub(super) left_over: Vec<String>,
     is_littered: bool,
@@ -53,33 +66,40 @@ pub(super) struct Fresh {
     pub(super) warnings: Vec<Diagnostic>,
 }
 
-impl Scan {
+impl<'a> Scan<'a> {
     /// Looks at the inputs and outputs of a job; every input is added to `reads`.
     pub(super) fn take(
-        job: &Job<'_>,
+        job: &Job<'a>,
         strictness: Strictness,
         reads: &mut Reads,
     ) -> Result<Self, Fault> {
-        let mut inputs = Inputs::new(job);
+        let mut inputs = Inputs { job, hints: Vec::new() };
         let base = inputs.base(reads)?;
         let templates = inputs.templates(reads)?;
         let texts = inputs.manifests();
-        let (fresh, stale) = freshness(job, base, &texts);
-        inputs.learn(texts, reads);
-        let hints = inputs.hints;
-        let is_littered = job.state.is_littered();
+        let held = held(job, base, &templates, &texts);
         let mut scan = Self {
             base,
             templates,
-            fresh,
-            stale,
+            fresh: Manifests::default(),
+            stale: Vec::new(),
             work: Vec::new(),
+            kept: Vec::new(),
             standing: Survey::new(),
-            hints,
+            hints: Vec::new(),
             left_over: Vec::new(),
-            is_littered,
+            is_littered: job.state.is_littered(),
         };
-        scan.outputs(job, strictness)?;
+        let listed = scan.outputs(job, &held, strictness)?;
+        for (manifest, Held { fresh, .. }) in job.manifests().zip(held) {
+            match fresh {
+                Some(fresh) => drop(scan.fresh.insert(manifest, fresh)),
+                None => scan.stale.push(manifest.to_owned()),
+            }
+        }
+        scan.leavings(job, listed, strictness)?;
+        inputs.learn(&texts, reads);
+        scan.hints = inputs.hints;
         Ok(scan)
     }
 
@@ -102,133 +122,164 @@ impl Scan {
         checked.map_or(0, |checked| usize::try_from(checked.tensors).unwrap_or(usize::MAX))
     }
 
+    /// The files that need not be made, by their paths in the output folder.
+    pub(super) fn kept<'j>(&self, job: &'j Job<'_>) -> impl Iterator<Item = &'j str> {
+        self.kept.iter().filter_map(|unit| job.log.facts.emitted(*unit)).flat_map(Emitted::paths)
+    }
+
     /// Why some outputs must not be written.
     pub(super) fn refusals(&self) -> impl Iterator<Item = &Diagnostic> {
         self.standing.values().filter_map(|standing| standing.as_ref().err().map(AsRef::as_ref))
     }
 
-    fn outputs(&mut self, job: &Job<'_>, strictness: Strictness) -> Result<(), Fault> {
-        let mut holding: Vec<(&str, &str, &Emitted)> = Vec::new();
-        for target in &job.targets {
-            let of_target = job.log.facts.emitted.get(target);
-            for manifest in job.project.manifests.keys() {
-                let emitted = self.fresh.get(manifest).and_then(|fresh| {
-                    let key = key::emitted(&fresh.key, &self.templates, target, manifest);
-                    of_target?.get(manifest).filter(|emitted| emitted.key == key)
-                });
-                match emitted {
-                    Some(emitted) => holding.push((target, manifest, emitted)),
-                    None => self.work.push((target.clone(), manifest.clone())),
-                }
+    /// Finds out which files must be made. On the way it lists what may be left over.
+    fn outputs(
+        &mut self,
+        job: &Job<'a>,
+        held: &[Held],
+        strictness: Strictness,
+    ) -> Result<Listed, Fault> {
+        for (target, nth) in job.targets.iter().zip(0..) {
+            for (manifest, held) in job.manifests().zip(held) {
+                let is_held = held.targets.get(nth) == Some(&true);
+                let units = if is_held { &mut self.kept } else { &mut self.work };
+                units.push((*target, manifest));
             }
         }
-        let wanted = holding.iter().flat_map(|(_, _, emitted)| &emitted.outputs);
-        let wanted = wanted.map(|(path, hash)| (path.as_str(), hash));
-        let (standing, listed) = rayon::join(
-            || survey(&job.home, wanted, &job.log.facts, strictness),
-            || listing(&job.home, &job.sweep),
-        );
+        let (standing, listed) =
+            rayon::join(|| stand(job, &self.kept, strictness), || listing(&job.home, &job.sweep));
         self.standing = standing?;
-        // What is not there, or is another's text, must be made again to be written.
-        let must_be_made = |path: &String| {
-            matches!(self.standing.get(path), Some(Ok(Standing::Nothing | Standing::Other)))
-        };
-        let (mut lacking, mut whole) = (BTreeSet::new(), Vec::new());
-        for (target, manifest, emitted) in &holding {
-            if emitted.outputs.iter().any(|(path, _)| must_be_made(path)) {
-                lacking.extend(emitted.outputs.iter().map(|(path, _)| path.clone()));
-                self.work.push(((*target).to_owned(), (*manifest).to_owned()));
-            } else {
-                whole.push((*target, *emitted));
-            }
+        if self.standing.is_empty() {
+            return Ok(listed);
         }
-        self.standing.retain(|path, _| !lacking.contains(path));
-        if self.work.is_empty() && self.stale.is_empty() {
-            self.umbrella(job, &whole, strictness)?;
+        let standing = &self.standing;
+        let (lacking, whole) =
+            self.kept.iter().partition(|unit| lacks(standing, &job.log.facts, **unit));
+        self.kept = whole;
+        for unit in &lacking {
+            let emitted = job.log.facts.emitted(*unit);
+            emitted
+                .into_iter()
+                .flat_map(Emitted::paths)
+                .for_each(|p| drop(self.standing.remove(p)));
         }
-        if self.work.is_empty() && self.stale.is_empty() {
-            let asked = |path: &str| self.standing.contains_key(path);
-            self.left_over = left_over(&job.home, listed?, &asked, &job.log.facts)?;
+        self.work.extend::<Vec<_>>(lacking);
+        Ok(listed)
+    }
+
+    /// Looks at what comes after all other outputs, where those are as they should be: the umbrella header, and what
+    /// nothing asks for any more.
+    fn leavings(
+        &mut self,
+        job: &Job<'a>,
+        listed: Listed,
+        strictness: Strictness,
+    ) -> Result<(), Fault> {
+        if !(self.work.is_empty() && self.stale.is_empty()) {
+            return Ok(());
+        }
+        if has_umbrella(job) {
+            self.umbrella(job, strictness)?;
+        }
+        if self.work.is_empty() {
+            let asked: Paths<'_> = self.kept(job).collect();
+            let is_asked = |path: &str| asked.contains(path);
+            self.left_over = left_over(&job.home, listed?, &is_asked, &job.log.facts)?;
         }
         Ok(())
     }
 
-    /// The umbrella header, when all else is as it should be.
-    fn umbrella(
-        &mut self,
-        job: &Job<'_>,
-        whole: &[(&str, &Emitted)],
-        strictness: Strictness,
-    ) -> Result<(), Fault> {
-        let (target, manifest) = UMBRELLA;
-        if !has_umbrella(job) {
-            return Ok(());
-        }
-        let of_target = whole.iter().filter(|(of, _)| *of == target);
-        let paths = of_target
-            .flat_map(|(_, emitted)| emitted.outputs.iter().map(|(path, _)| path.as_str()));
+    fn umbrella(&mut self, job: &Job<'a>, strictness: Strictness) -> Result<(), Fault> {
+        let facts = &job.log.facts;
+        let of_target = self.kept.iter().filter(|(target, _)| *target == UMBRELLA.0);
+        let paths = of_target.filter_map(|unit| facts.emitted(*unit)).flat_map(Emitted::paths);
         let key = key::umbrella(self.base, &self.templates, paths);
-        let emitted = job.log.facts.emitted.get(target).and_then(|all| all.get(manifest));
-        let Some(emitted) = emitted.filter(|emitted| emitted.key == key) else {
-            self.work.push((target.to_owned(), manifest.to_owned()));
-            return Ok(());
-        };
-        let wanted = emitted.outputs.iter().map(|(path, hash)| (path.as_str(), hash));
-        let standing = survey(&job.home, wanted, &job.log.facts, strictness)?;
-        if standing.values().any(|s| matches!(s, Ok(Standing::Nothing | Standing::Other))) {
-            self.work.push((target.to_owned(), manifest.to_owned()));
+        let is_held = facts.emitted(UMBRELLA).is_some_and(|emitted| emitted.key == key);
+        let mut standing = Survey::new();
+        if is_held {
+            standing = stand(job, &[UMBRELLA], strictness)?;
+        }
+        if is_held && !lacks(&standing, facts, UMBRELLA) {
+            self.kept.push(UMBRELLA);
+            self.standing.append(&mut standing);
         } else {
-            self.standing.extend(standing);
+            self.work.push(UMBRELLA);
         }
         Ok(())
     }
+}
+
+/// What is new of what stands in the places of these files.
+fn stand(job: &Job<'_>, units: &[Unit<'_>], strictness: Strictness) -> Result<Survey, Fault> {
+    let emitted = units.iter().filter_map(|unit| job.log.facts.emitted(*unit));
+    let wanted: Vec<(&str, &Hash)> = emitted
+        .flat_map(|emitted| emitted.outputs.iter().map(|(path, hash)| (*path, hash)))
+        .collect();
+    survey(&job.home, &wanted, &job.log.facts, strictness)
+}
+
+/// Whether one of the files is not there, or is another's text, so that it must be made again to be written.
+fn lacks(standing: &Survey, facts: &Facts, unit: Unit<'_>) -> bool {
+    let must_be_made =
+        |path: &str| matches!(standing.get(path), Some(Ok(Standing::Nothing | Standing::Other)));
+    facts.emitted(unit).is_some_and(|emitted| emitted.paths().any(must_be_made))
 }
 
 /// Whether this build keeps an umbrella header. Of a part of a project it would lack headers.
 pub(super) fn has_umbrella(job: &Job<'_>) -> bool {
     let c = job.project.config.target.c.as_ref();
     let is_wanted = c.is_some_and(|c| c.umbrella_header.is_some());
-    is_wanted && job.project.is_whole && job.targets.iter().any(|target| target == UMBRELLA.0)
+    is_wanted && job.project.is_whole && job.targets.contains(&UMBRELLA.0)
 }
 
-/// Which checks still hold, each with its key, and which manifests must be checked.
-fn freshness(
-    job: &Job<'_>,
-    base: Base,
-    texts: &BTreeMap<String, Seen>,
-) -> (BTreeMap<String, Fresh>, Vec<String>) {
-    let manifests: Vec<&String> = job.project.manifests.keys().collect();
-    let holds = |manifest: &&String| {
-        let checked = job.log.facts.checked.get(*manifest)?;
-        still_holds(manifest, checked, base, texts)
-    };
-    let holding: Vec<Option<Fresh>> = manifests.par_iter().map(holds).collect();
-    let (mut fresh, mut stale) = (Vec::new(), Vec::new());
-    for (manifest, holding) in manifests.into_iter().zip(holding) {
-        match holding {
-            Some(holding) => fresh.push((manifest.clone(), holding)),
-            None => stale.push(manifest.clone()),
-        }
-    }
-    (fresh.into_iter().collect(), stale)
+/// What still holds of a manifest.
+#[derive(Debug)]
+struct Held {
+    /// Its check; `None`: it must be checked.
+    fresh: Option<Fresh>,
+    /// For each target of the job, whether its files are those that would be made.
+    targets: Vec<bool>,
 }
+
+/// What still holds of each manifest of a job, in order.
+fn held(job: &Job<'_>, base: Base, templates: &Hash, texts: &Manifests<'_, Seen>) -> Vec<Held> {
+    let manifests: Vec<&str> = job.manifests().collect();
+    let held = |manifest: &&str| {
+        let fresh = still_holds(job, manifest, base, texts);
+        let is_made = |target: &&str| {
+            let Some(fresh) = &fresh else { return false };
+            let key = key::emitted(&fresh.key, templates, target, manifest);
+            job.log.facts.emitted((target, manifest)).is_some_and(|emitted| emitted.key == key)
+        };
+        let targets = job.targets.iter().map(is_made).collect();
+        Held { fresh, targets }
+    };
+    manifests.par_iter().with_min_len(AT_ONCE).map(held).collect()
+}
+
+/// Manifests that one thread looks at in one go.
+const AT_ONCE: usize = 64;
 
 fn still_holds(
-    manifest: &String,
-    checked: &Checked,
+    job: &Job<'_>,
+    manifest: &str,
     base: Base,
-    texts: &BTreeMap<String, Seen>,
+    texts: &Manifests<'_, Seen>,
 ) -> Option<Fresh> {
-    let closure: BTreeSet<&String> = checked.uses.iter().chain([manifest]).collect();
+    let checked = job.log.facts.checked.get(manifest)?;
+    let mut closure = checked.uses.clone();
+    closure.push(manifest);
+    closure.sort_unstable();
+    closure.dedup();
     let mut parts = Vec::with_capacity(closure.len());
     for path in closure {
-        parts.push((path.as_str(), &texts.get(path)?.as_ref().ok()?.hash));
+        parts.push((path, &texts.get(path)?.as_ref().ok()?.hash));
     }
     let key = key::checked(base, parts.into_iter());
     if key != checked.key {
         return None;
     }
-    let warnings = match checked.warnings.as_slice() {
+    let warnings = match checked.warnings {
         [] => Vec::new(),
         encoded => postcard::from_bytes(encoded).ok()?,
     };
@@ -236,16 +287,12 @@ fn still_holds(
 }
 
 /// The inputs as they stand now.
-struct Inputs<'a, 'j> {
-    job: &'a Job<'j>,
-    hints: Vec<Fact>,
+struct Inputs<'j, 'a> {
+    job: &'j Job<'a>,
+    hints: Vec<(String, Known)>,
 }
 
-impl<'a, 'j> Inputs<'a, 'j> {
-    fn new(job: &'a Job<'j>) -> Self {
-        Self { job, hints: Vec::new() }
-    }
-
+impl<'j> Inputs<'j, '_> {
     /// What stands in the input `name` at `path`.
     fn look(&mut self, name: &str, path: &Path) -> Seen {
         let seen = glance(path, self.job.log.facts.inputs.get(name));
@@ -257,7 +304,7 @@ impl<'a, 'j> Inputs<'a, 'j> {
         if let Ok(known) = seen
             && self.job.log.facts.inputs.get(name) != Some(known)
         {
-            self.hints.push(Fact::Input(name.to_owned(), *known));
+            self.hints.push((name.to_owned(), *known));
         }
     }
 
@@ -266,7 +313,7 @@ impl<'a, 'j> Inputs<'a, 'j> {
         let program = std::env::current_exe().map_err(find)?;
         let hash = |seen: &Seen| match seen {
             Ok(known) => known.hash,
-            Err(reason) => *blake3::hash(reason.as_bytes()).as_bytes(),
+            Err(reason) => Hash::of(reason.as_bytes()),
         };
         let known = self.job.log.facts.inputs.get(PROGRAM);
         let seen = glance_up_to(u64::MAX, &program, known);
@@ -274,7 +321,7 @@ impl<'a, 'j> Inputs<'a, 'j> {
         let program = hash(&seen);
         // It was read a moment ago; without one, the program's own holds.
         let config = reads.files.get(&below(self.job.project, CONFIG));
-        Ok(Base { program, config: config.map_or([0; 32], hash) })
+        Ok(Base { program, config: config.map_or_else(Hash::default, hash) })
     }
 
     fn templates(&mut self, reads: &mut Reads) -> Result<Hash, Fault> {
@@ -291,29 +338,28 @@ impl<'a, 'j> Inputs<'a, 'j> {
     }
 
     /// Every manifest asked for, and those that they used when they were checked last.
-    fn manifests(&self) -> BTreeMap<String, Seen> {
-        let facts = &self.job.log.facts;
-        let asked = self.job.project.manifests.keys();
-        let uses = asked.clone().filter_map(|manifest| facts.checked.get(manifest));
-        let names: BTreeSet<&String> =
-            asked.chain(uses.flat_map(|checked| &checked.uses)).collect();
-        let names: Vec<&String> = names.into_iter().collect();
-        let seen = |name: &&String| {
-            ((*name).clone(), glance(&below(self.job.project, name), facts.inputs.get(*name)))
-        };
-        names.par_iter().map(seen).collect()
+    fn manifests(&self) -> Manifests<'j, Seen> {
+        let (job, facts) = (self.job, &self.job.log.facts);
+        let asked = job.manifests().filter_map(|manifest| facts.checked.get(manifest));
+        let used = asked.flat_map(|checked| checked.uses.iter().copied());
+        let names: Paths<'j> = job.manifests().chain(used).collect();
+        let names: Vec<&str> = names.into_iter().collect();
+        let seen =
+            |name: &&'j str| (*name, glance(&below(job.project, name), facts.inputs.get(*name)));
+        let seen: Vec<_> = names.par_iter().with_min_len(AT_ONCE).map(seen).collect();
+        seen.into_iter().collect()
     }
 
-    fn learn(&mut self, texts: BTreeMap<String, Seen>, reads: &mut Reads) {
+    fn learn(&mut self, texts: &Manifests<'_, Seen>, reads: &mut Reads) {
         let mut files = BTreeMap::new();
         for (name, seen) in texts {
-            self.note(&name, &seen);
+            self.note(name, seen);
             if reads.is_brief {
                 continue;
             }
-            let path = below(self.job.project, &name);
+            let path = below(self.job.project, name);
             let is_normal = !name.split('/').any(|part| part == "..");
-            files.insert(if is_normal { path } else { normal(&path) }, seen);
+            files.insert(if is_normal { path } else { normal(&path) }, seen.clone());
         }
         merge(&mut reads.files, files);
     }

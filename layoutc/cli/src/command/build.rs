@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::args::{Build, Format};
-use crate::build::{Built, Rows, is_rehearsed, limit_threads, once};
+use crate::build::{Built, Outputs, Rows, is_rehearsed, limit_threads, once};
 use crate::console::Console;
 use crate::fault::Fault;
 use crate::interrupt;
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Build, console: &mut Console) -> Result<Ending, Fault> 
     let ending = Ending::of(&built.report);
     let timeline = timeline(args, &built, start.elapsed())?;
     // After `--check` the differences are the errors, and the list shows them all.
-    if ending == Ending::Good || !built.outputs.is_empty() {
+    if ending == Ending::Good || built.outputs.len() > 0 {
         show(args, &built, start.elapsed(), timeline.as_deref(), console);
     }
     built.report.print(console);
@@ -70,7 +70,7 @@ fn show(
             let mut object = json!({
                 "version": 1,
                 "kind": "build",
-                "outputs": outputs.iter().map(written).collect::<Vec<_>>(),
+                "outputs": outputs.listed.iter().map(written).collect::<Vec<_>>(),
                 "tensors": rows.iter().map(Row::json).collect::<Vec<_>>(),
             });
             if is_rehearsed(args) {
@@ -109,11 +109,10 @@ const LISTED: usize = 8;
 /// The outputs that are listed without `-v`.
 const MOST: usize = 40;
 
-fn outputs_text(outputs: &[(Status, String)], only_said: bool, verbose: bool) -> String {
-    let count = |kind| outputs.iter().filter(|(status, _)| *status == kind).count();
-    let list_unchanged = verbose || count(Status::Unchanged) <= LISTED;
+fn outputs_text(outputs: &Outputs, only_said: bool, verbose: bool) -> String {
+    let list_unchanged = verbose || outputs.count(Status::Unchanged) <= LISTED;
     let is_listed = |status: &Status| *status != Status::Unchanged || list_unchanged;
-    let listed: Vec<_> = outputs.iter().filter(|(status, _)| is_listed(status)).collect();
+    let listed: Vec<_> = outputs.listed.iter().filter(|(status, _)| is_listed(status)).collect();
     let most = if verbose { listed.len() } else { MOST };
     let mut text = String::new();
     for (status, path) in listed.iter().take(most) {
@@ -133,11 +132,12 @@ mod tests {
 
     #[test]
     fn the_outputs_are_listed_and_counted() {
-        let outputs = [
+        let listed = vec![
             (Status::Written, "generated/c/a.h".to_owned()),
             (Status::Unchanged, "generated/c/b.h".to_owned()),
             (Status::Removed, "generated/c/c.h".to_owned()),
         ];
+        let mut outputs = Outputs { listed, more: 0 };
         assert_eq!(
             outputs_text(&outputs, false, false),
             "\
@@ -146,8 +146,13 @@ unchanged  generated/c/b.h
 removed    generated/c/c.h
 3 outputs: 1 written, 1 unchanged, 1 removed"
         );
-        let many: Vec<_> =
-            (0..9).map(|k| (Status::Unchanged, format!("generated/c/{k}.h"))).collect();
-        assert_eq!(outputs_text(&many, true, false), "9 outputs, nothing touched: 9 unchanged");
+        outputs.more = 8;
+        assert_eq!(
+            outputs_text(&outputs, true, false),
+            "\
+written    generated/c/a.h
+removed    generated/c/c.h
+11 outputs, nothing touched: 1 written, 9 unchanged, 1 removed"
+        );
     }
 }

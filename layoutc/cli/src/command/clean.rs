@@ -12,7 +12,7 @@ use crate::fault::Fault;
 use crate::output::{Cleaning, Sweep};
 use crate::project::{self, Project, seen};
 use crate::report::{Report, counted};
-use crate::state::log::Log;
+use crate::state::log::{Log, Store};
 
 use super::Ending;
 
@@ -23,7 +23,7 @@ pub(crate) fn run(args: &Clean, console: &mut Console) -> Result<Ending, Fault> 
     if args.out.is_some() && projects.len() > 1 {
         return Err(Fault::Usage("`--out` takes one project at a time".to_owned()));
     }
-    let mut removed = Vec::new();
+    let (mut removed, store) = (Vec::new(), Store::default());
     for project in &projects {
         let (home, mut state) = places(project, args.out.as_deref(), None)?;
         let root = home.path();
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Clean, console: &mut Console) -> Result<Ending, Fault> 
         let is_shared = args.out.is_some() || root == project.root;
         let sweep = if is_shared { Sweep::Folders(targets(project)) } else { Sweep::Everything };
         let cleaning = if args.dry_run {
-            let log = Log::load(&state.path(), state.dir())?;
+            let log = Log::load(&state.path(), state.dir(), &store)?;
             Cleaning::new(&home, &log.facts, &sweep)?
         } else {
             let lock = state.lock(|holder| {
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Clean, console: &mut Console) -> Result<Ending, Fault> 
                 }
                 Ok(())
             })?;
-            let log = Log::load(&state.path(), state.dir())?;
+            let log = Log::load(&state.path(), state.dir(), &store)?;
             let cleaning = Cleaning::new(&home, &log.facts, &sweep)?;
             cleaning.apply(&lock)?;
             state.remove(&lock);

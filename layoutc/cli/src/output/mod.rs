@@ -76,37 +76,38 @@ pub(crate) enum Sweep {
 /// What stands in the place of an output, or why it must not be replaced.
 pub(crate) type Found = Result<Standing, Box<Diagnostic>>;
 
-/// The same of each output.
+/// The same of each output of which something is new: what is as layoutc left it is not among them.
 pub(crate) type Survey = BTreeMap<String, Found>;
+
+/// Outputs of one folder that are looked at in one go.
+const AT_ONCE: usize = 192;
 
 /// Looks at the places of outputs, each with the hash of what is to stand there; touches nothing. `facts` tells what
 /// layoutc wrote before.
-pub(crate) fn survey<'a>(
+pub(crate) fn survey(
     home: &Home,
-    wanted: impl Iterator<Item = (&'a str, &'a Hash)>,
-    facts: &Facts,
+    wanted: &[(&str, &Hash)],
+    facts: &Facts<'_>,
     strictness: Strictness,
 ) -> Result<Survey, Fault> {
-    let mut folders: BTreeMap<&str, Vec<(&str, &Hash)>> = BTreeMap::new();
-    for (path, hash) in wanted {
-        folders.entry(folder_of(path)).or_default().push((path, hash));
-    }
-    let folders: Vec<_> = folders.into_iter().collect();
-    let surveyed: Vec<Vec<_>> = folders
+    let folders = wanted.chunk_by(|(a, _), (b, _)| folder_of(a) == folder_of(b));
+    let runs: Vec<&[(&str, &Hash)]> = folders.flat_map(|files| files.chunks(AT_ONCE)).collect();
+    let surveyed: Vec<Vec<_>> = runs
         .par_iter()
-        .map(|(folder, files)| survey_folder(home, folder, files, facts, strictness))
+        .map(|files| survey_folder(home, files, facts, strictness))
         .collect::<Result<_, Fault>>()?;
     Ok(surveyed.into_iter().flatten().collect())
 }
 
+/// The same for outputs of one folder.
 fn survey_folder(
     home: &Home,
-    folder: &str,
     files: &[(&str, &Hash)],
-    facts: &Facts,
+    facts: &Facts<'_>,
     strictness: Strictness,
 ) -> Result<Vec<(String, Found)>, Fault> {
-    let mut survey = Vec::with_capacity(files.len());
+    let folder = files.first().map_or("", |(path, _)| folder_of(path));
+    let mut survey = Vec::new();
     let outside = |path: &str| {
         let message = format!("the output `{path}` would leave the output folder");
         Box::new(placeless(Code::OutputOutside, message))
@@ -124,7 +125,9 @@ fn survey_folder(
                 place::look(folder, &root, wanted, strictness)?
             }
         };
-        survey.push(((*path).to_owned(), standing));
+        if !matches!(standing, Ok(Standing::AsKnown)) {
+            survey.push(((*path).to_owned(), standing));
+        }
     }
     Ok(survey)
 }
@@ -139,7 +142,7 @@ pub(crate) fn left_over(
     home: &Home,
     mut listing: Vec<String>,
     is_asked_for: &dyn Fn(&str) -> bool,
-    facts: &Facts,
+    facts: &Facts<'_>,
 ) -> Result<Vec<String>, Fault> {
     listing.retain(|path| !is_asked_for(path));
     let found = stale::sort_out(&home.path(), listing, facts)?;
@@ -158,23 +161,20 @@ pub(crate) struct New<'a> {
 }
 
 /// Writes what is new and removes what is left over, both by path; the facts that follow. The lock must be held.
-pub(crate) fn apply(
+pub(crate) fn apply<'p>(
     home: &Home,
     state: &StateFolder,
-    new: &BTreeMap<&str, New<'_>>,
-    left_over: &[String],
+    new: &BTreeMap<&'p str, New<'_>>,
+    left_over: &[&'p str],
     _lock: &Lock,
-) -> Result<Vec<Fact>, Fault> {
+) -> Result<Vec<Fact<'p>>, Fault> {
     let _writing = interrupt::Writing::begin();
     let known = write::all(home, state, new)?;
-    let mut facts: Vec<Fact> = new
-        .keys()
-        .zip(known)
-        .map(|(path, known)| Fact::Output((*path).to_owned(), known))
-        .collect();
+    let mut facts: Vec<Fact<'p>> =
+        new.keys().zip(known).map(|(path, known)| Fact::Output(path, known)).collect();
     for path in left_over {
         write::remove(home, path)?;
-        facts.push(Fact::Removed(path.clone()));
+        facts.push(Fact::Removed(path));
     }
     Ok(facts)
 }
@@ -188,7 +188,7 @@ pub(crate) struct Cleaning {
 
 impl Cleaning {
     /// Looks through the output folder; touches nothing. `facts` tells what layoutc wrote before.
-    pub(crate) fn new(home: &Home, facts: &Facts, sweep: &Sweep) -> Result<Self, Fault> {
+    pub(crate) fn new(home: &Home, facts: &Facts<'_>, sweep: &Sweep) -> Result<Self, Fault> {
         let found = stale::sort_out(&home.path(), listing(home, sweep)?, facts)?;
         Ok(Self { home: home.clone(), found })
     }

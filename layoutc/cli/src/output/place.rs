@@ -24,6 +24,8 @@ pub(super) const LARGEST: u64 = 64 << 20;
 /// What stands where an output goes, as far as it may be replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Standing {
+    /// The output, untouched since layoutc looked at it last.
+    AsKnown,
     /// The output, to the byte.
     Same(Known),
     /// Something that may be replaced.
@@ -40,7 +42,7 @@ pub(super) struct Wanted<'a> {
     /// The hash of what is to stand there.
     pub(super) hash: &'a Hash,
     /// What layoutc knows to have written.
-    pub(super) facts: &'a Facts,
+    pub(super) facts: &'a Facts<'a>,
 }
 
 /// What stands in `folder` where `wanted` goes, or why it must not be replaced; `root` is the output folder.
@@ -60,7 +62,7 @@ pub(super) fn look(
     if let Some(known) = known.filter(|known| known.stat == Some(stat)) {
         // Nobody touched it since layoutc wrote it.
         let is_same = known.hash == *wanted.hash;
-        return Ok(Ok(if is_same { Standing::Same(*known) } else { Standing::Other }));
+        return Ok(Ok(if is_same { Standing::AsKnown } else { Standing::Other }));
     }
     let file = &root.join(wanted.path);
     match FileType::from_raw_mode(raw.st_mode) {
@@ -76,7 +78,7 @@ pub(super) fn look(
     let is_small = u64::try_from(raw.st_size).is_ok_and(|bytes| bytes <= LARGEST);
     let found = if is_small { Some(read(folder, name)) } else { None };
     let found = found.transpose().map_err(|error| Fault::io("read", file, &error))?;
-    let hash = found.as_ref().map(|found| *blake3::hash(found).as_bytes());
+    let hash = found.as_ref().map(|found| Hash::of(found));
     if hash.as_ref() == Some(wanted.hash) {
         return Ok(Ok(Standing::Same(Known { stat: stat.settled(now), hash: *wanted.hash })));
     }

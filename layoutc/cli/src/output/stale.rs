@@ -10,7 +10,7 @@ use layoutc_compiler::seal;
 
 use crate::fault::Fault;
 use crate::project::walk::entries;
-use crate::state::fact::Facts;
+use crate::state::fact::{Facts, Hash};
 use crate::state::stat::Stat;
 
 use super::Sweep;
@@ -42,7 +42,7 @@ pub(super) fn list(root: &Path, sweep: &Sweep) -> Result<Vec<String>, Fault> {
 pub(super) fn sort_out(
     root: &Path,
     paths: Vec<String>,
-    facts: &Facts,
+    facts: &Facts<'_>,
 ) -> Result<Vec<(String, Left)>, Fault> {
     let with_kind = |path: String| {
         let file = root.join(&path);
@@ -61,7 +61,7 @@ fn swept(sweep: &Sweep) -> Vec<String> {
     }
 }
 
-fn left(file: &Path, path: &str, facts: &Facts) -> io::Result<Left> {
+fn left(file: &Path, path: &str, facts: &Facts<'_>) -> io::Result<Left> {
     let known = facts.outputs.get(path);
     // What others have there need not be open to us.
     let unseen = |error| if known.is_some() { Err(error) } else { Ok(Left::Foreign) };
@@ -81,7 +81,7 @@ fn left(file: &Path, path: &str, facts: &Facts) -> io::Result<Left> {
         Ok(bytes) => bytes,
         Err(error) => return unseen(error),
     };
-    if facts.wrote(path, blake3::hash(&bytes).as_bytes()) {
+    if facts.wrote(path, &Hash::of(&bytes)) {
         return Ok(Left::Ours);
     }
     Ok(match str::from_utf8(&bytes).ok().and_then(seal::holds) {

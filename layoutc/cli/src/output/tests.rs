@@ -2,7 +2,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::*;
-use crate::state::{self, FOLDER};
+use crate::state::FOLDER;
 
 fn sealed(body: &str) -> String {
     layoutc_compiler::seal::seal("a.h", body)
@@ -65,9 +65,10 @@ impl Folder {
             Fault::NoProject | Fault::Interrupted => panic!("{fault:?}"),
         };
         let home = Home::new(&self.root(), "");
-        let hashes: Vec<Hash> = outputs.iter().map(|(_, text)| state::hash(text)).collect();
+        let hashes: Vec<Hash> = outputs.iter().map(|(_, text)| Hash::of(text.as_bytes())).collect();
         let wanted = outputs.iter().zip(&hashes).map(|((path, _), hash)| (*path, hash));
-        let found = survey(&home, wanted, &Facts::default(), how).map_err(codes)?;
+        let wanted: Vec<(&str, &Hash)> = wanted.collect();
+        let found = survey(&home, &wanted, &Facts::default(), how).map_err(codes)?;
         let collided = collisions(outputs.iter().map(|(path, _)| *path));
         let refused = found.values().filter_map(|found| Some(found.as_ref().err()?.as_ref()));
         let refusals: Vec<Code> = collided.iter().chain(refused).map(|d| d.code).collect();
@@ -87,11 +88,12 @@ impl Folder {
         }
         let mut folder = StateFolder::find(self.0.path(), None).map_err(codes)?;
         let lock = folder.lock(|_| panic!("nobody holds it")).map_err(codes)?;
+        let left: Vec<&str> = left.iter().map(String::as_str).collect();
         apply(&home, &folder, &new, &left, &lock).map_err(codes)?;
         let status = |path: &&str| if new.contains_key(path) { Written } else { Unchanged };
         let mut all: BTreeMap<&str, Status> =
             outputs.iter().map(|(path, _)| (*path, status(path))).collect();
-        all.extend(left.iter().map(|path| (path.as_str(), Removed)));
+        all.extend(left.iter().map(|path| (*path, Removed)));
         Ok(all.into_values().collect())
     }
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use layoutc_compiler::{LoadError, Sources};
 
 use crate::fault::{Fault, plain};
-use crate::state::fact::Known;
+use crate::state::fact::{Hash, Known};
 use crate::state::stat::{Now, Stat};
 
 use super::reads::{Reads, Seen};
@@ -169,8 +169,8 @@ fn bytes(path: &Path, largest: u64) -> Result<(Vec<u8>, Known), Unread> {
     let stat = Stat::of(&file.metadata()?);
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0));
     file.read_to_end(&mut bytes)?;
-    let hash = *blake3::hash(&bytes).as_bytes();
-    Ok((bytes, Known { stat: stat.settled(now), hash }))
+    let known = Known { stat: stat.settled(now), hash: Hash::of(&bytes) };
+    Ok((bytes, known))
 }
 
 /// What kept a text from being read, in words.

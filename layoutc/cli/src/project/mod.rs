@@ -162,7 +162,8 @@ impl Found {
         }
         let free = files.iter().filter(|file| !roots.iter().any(|root| file.starts_with(root)));
         for file in free.filter(|file| file.extension().is_some_and(|e| e == "kdl")) {
-            self.add(&folder, file, &shown.join(below(file, &folder)))?;
+            let path = below(file, &folder);
+            self.add(&folder, file, &path, &shown.join(&path))?;
         }
         if self.manifests.is_empty() && !report.has_errors() {
             let message = format!("there is no manifest (*.kdl) below `{}`", given.display());
@@ -181,7 +182,8 @@ impl Found {
             Some(root) => root,
             None => folder.clone(),
         };
-        self.add(&root, &folder.join(name), given)
+        let file = folder.join(name);
+        self.add(&root, &file, &below(&file, &root), given)
     }
 
     /// The manifests of the project at `root` that stand below `folder`, shown as below `given`.
@@ -196,10 +198,11 @@ impl Found {
         let mut last: Option<(PathBuf, bool)> = None;
         for start in &globs.folders {
             for file in walk::files(&root.join(start))? {
-                if !(file.starts_with(folder) && globs.matches(&below(&file, root))) {
+                let (Ok(path), Ok(part)) = (file.strip_prefix(root), file.strip_prefix(folder))
+                else {
                     continue;
-                }
-                let Some(parent) = file.parent() else { continue };
+                };
+                let Some(parent) = file.parent().filter(|_| globs.matches(path)) else { continue };
                 let known =
                     last.as_ref().filter(|(known, _)| known.as_os_str() == parent.as_os_str());
                 let is_own = match known {
@@ -210,7 +213,7 @@ impl Found {
                     last = Some((parent.to_owned(), is_own));
                 }
                 if is_own {
-                    self.add(root, &file, &given.join(below(&file, folder)))?;
+                    self.add(root, &file, path, &given.join(part))?;
                 }
             }
         }
@@ -220,8 +223,9 @@ impl Found {
         Ok(())
     }
 
-    fn add(&mut self, root: &Path, file: &Path, shown: &Path) -> Result<(), Fault> {
-        let Some(path) = slashed(&below(file, root)) else {
+    /// Adds the manifest `file`, which is `path` below `root`.
+    fn add(&mut self, root: &Path, file: &Path, path: &Path, shown: &Path) -> Result<(), Fault> {
+        let Some(path) = slashed(path) else {
             return Err(Fault::Usage(format!("the path `{}` is not Unicode", file.display())));
         };
         let shown = shown.to_string_lossy().into_owned();

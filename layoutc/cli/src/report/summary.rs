@@ -10,7 +10,7 @@ use layoutc_compiler::model::Tensor;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::build::Span;
+use crate::build::{Outputs, Span};
 use crate::output::Status;
 
 use super::counted;
@@ -189,12 +189,12 @@ pub(crate) fn table(rows: &[Row]) -> String {
 }
 
 /// `1 written, 2 unchanged`, of the outputs of a build.
-pub(crate) fn counts(outputs: &[(Status, String)]) -> String {
-    let count = |kind| outputs.iter().filter(|(status, _)| *status == kind).count();
+pub(crate) fn counts(outputs: &Outputs) -> String {
     let mut parts = Vec::new();
     for status in [Status::Written, Status::Unchanged, Status::Removed] {
-        if count(status) > 0 || (status == Status::Written && outputs.is_empty()) {
-            parts.push(format!("{} {}", count(status), status.word()));
+        let count = outputs.count(status);
+        if count > 0 || (status == Status::Written && outputs.len() == 0) {
+            parts.push(format!("{count} {}", status.word()));
         }
     }
     parts.join(", ")

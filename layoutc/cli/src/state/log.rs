@@ -3,11 +3,11 @@
 //! It ends where a record is not what was written; what comes after is dropped with the next addition. Each fact is
 //! true or outdated on its own, so what is lost is found out again. A file that is not such a log is no log.
 
+use std::fmt;
 use std::io;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use rayon::prelude::*;
+use elsa::sync::FrozenVec;
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, statat};
 
@@ -21,19 +21,29 @@ use super::stat::Stat;
 /// The file.
 pub(crate) const FILES: Names = ["log", "log.new"];
 /// The first line, with the version of [`Fact`]: it changes whenever that does.
-const HEADER: &[u8] = b"layoutc log 2\n";
+const HEADER: &[u8] = b"layoutc log 3\n";
 /// Facts in one record.
-const TOGETHER: usize = 64;
+const TOGETHER: usize = 256;
 /// Outdated facts that a log may hold beyond as many as there are others.
 const SPARE: usize = 4096;
 
+/// Holds what logs read: their facts are not copied.
+#[derive(Default)]
+pub(crate) struct Store(FrozenVec<Vec<u8>>);
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Store").finish_non_exhaustive()
+    }
+}
+
 /// The facts on disk.
 #[derive(Debug)]
-pub(crate) struct Log {
+pub(crate) struct Log<'a> {
     /// The state folder, for messages.
     folder: PathBuf,
     /// What holds.
-    pub(crate) facts: Facts,
+    pub(crate) facts: Facts<'a>,
     /// How many facts were written to get there.
     written: usize,
     /// The bytes that hold good records; 0: the file is no log of ours.
@@ -42,13 +52,17 @@ pub(crate) struct Log {
     stat: Option<Stat>,
 }
 
-impl Log {
+impl<'a> Log<'a> {
     /// Reads the log in the state folder, which is `dir` if it is there. One that is no log, or that others keep to
     /// themselves, is an empty one.
     ///
     /// # Errors
     /// The machine would not give it this time: what it knows must not be forgotten for that.
-    pub(crate) fn load(folder: &Path, dir: Option<&OwnedFd>) -> Result<Self, Fault> {
+    pub(crate) fn load(
+        folder: &Path,
+        dir: Option<&OwnedFd>,
+        store: &'a Store,
+    ) -> Result<Self, Fault> {
         let mut log = Self {
             folder: folder.to_owned(),
             facts: Facts::default(),
@@ -56,24 +70,12 @@ impl Log {
             good: 0,
             stat: None,
         };
-        let bytes = match dir.map_or(Ok(None), |dir| log.read(dir)) {
-            Ok(Some(bytes)) if bytes.starts_with(HEADER) => bytes,
+        let bytes: &[u8] = match dir.map_or(Ok(None), |dir| log.read(dir)) {
+            Ok(Some(bytes)) if bytes.starts_with(HEADER) => store.0.push_get(bytes),
             Ok(_) => return Ok(log),
             Err(error) => return Err(Fault::io("read", &log.folder.join(FILES[0]), &error)),
         };
-        let mut good = HEADER.len();
-        let spans = record::spans(&bytes, good);
-        let read = |span: &Range<usize>| -> Option<Vec<Fact>> {
-            postcard::from_bytes(record::payload(&bytes, span.clone())?).ok()
-        };
-        let records: Vec<Option<Vec<Fact>>> = spans.par_iter().map(read).collect();
-        for (span, facts) in spans.iter().zip(records) {
-            let Some(facts) = facts else { break };
-            good = span.end;
-            log.written += facts.len();
-            facts.into_iter().for_each(|fact| log.facts.learn(fact));
-        }
-        log.good = good as u64;
+        log.good = log.learn(bytes, HEADER.len()) as u64;
         let boot = boot();
         if log.facts.boot != boot {
             // What the system had not yet written when it stopped may be lost, whatever the directory says.
@@ -81,6 +83,21 @@ impl Log {
             all.for_each(|known| known.stat = None);
         }
         Ok(log)
+    }
+
+    /// Learns the facts in the records of `bytes` from `start` on; where the last good one ends.
+    fn learn(&mut self, bytes: &'a [u8], start: usize) -> usize {
+        let mut good = start;
+        for span in record::spans(bytes, start) {
+            let end = span.end;
+            let facts: Option<Vec<Fact<'a>>> =
+                record::payload(bytes, span).and_then(|payload| postcard::from_bytes(payload).ok());
+            let Some(facts) = facts else { break };
+            good = end;
+            self.written += facts.len();
+            facts.into_iter().for_each(|fact| self.facts.learn(fact));
+        }
+        good
     }
 
     fn read(&mut self, dir: &OwnedFd) -> io::Result<Option<Vec<u8>>> {
@@ -102,34 +119,35 @@ impl Log {
     pub(crate) fn add(
         &mut self,
         dir: &OwnedFd,
-        facts: Vec<Fact>,
+        facts: Vec<Fact<'_>>,
         durability: Durability,
+        store: &'a Store,
     ) -> Result<(), Fault> {
         let boot = boot();
         let mut news = Vec::new();
         if self.facts.boot != boot {
-            news.push(Fact::Boot(boot));
+            news.push(Fact::Boot(&boot));
         }
         news.extend(facts);
-        news.iter().for_each(|fact| self.facts.learn(fact.clone()));
+        let fault = |log: &Self, error| Fault::io("write", &log.folder.join(FILES[0]), &error);
+        let news = store.0.push_get(records(&news).map_err(|error| fault(self, error))?);
+        self.learn(news, 0);
         let live = self.facts.len();
-        let is_bloated = self.written + news.len() > live * 2 + SPARE;
+        let is_bloated = self.written > live * 2 + SPARE;
         let done = if self.good == 0 || is_bloated {
             self.written = live;
             self.replace(dir, durability)
         } else {
-            self.written += news.len();
-            self.append(dir, &news, durability)
+            self.append(dir, news, durability)
         };
-        done.map_err(|error| Fault::io("write", &self.folder.join(FILES[0]), &error))?;
+        done.map_err(|error| fault(self, error))?;
         self.stat =
             statat(dir, FILES[0], AtFlags::SYMLINK_NOFOLLOW).ok().as_ref().map(Stat::of_raw);
         Ok(())
     }
 
-    fn append(&mut self, dir: &OwnedFd, facts: &[Fact], durability: Durability) -> io::Result<()> {
-        let bytes = records(facts)?;
-        file::append(dir, FILES, self.good, &bytes, durability)?;
+    fn append(&mut self, dir: &OwnedFd, bytes: &[u8], durability: Durability) -> io::Result<()> {
+        file::append(dir, FILES, self.good, bytes, durability)?;
         self.good += bytes.len() as u64;
         Ok(())
     }
@@ -144,7 +162,7 @@ impl Log {
     }
 }
 
-fn records(facts: &[Fact]) -> io::Result<Vec<u8>> {
+fn records(facts: &[Fact<'_>]) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     for together in facts.chunks(TOGETHER) {
         record::push(&mut bytes, &postcard::to_allocvec(together).map_err(io::Error::other)?);

@@ -52,7 +52,7 @@ impl Disk {
             let read = self.dir.as_ref().and_then(|dir| file::read(dir, FILES).ok().flatten());
             let bytes = read.map(|(bytes, _)| bytes).unwrap_or_default();
             let is_ours =
-                bytes.strip_prefix(HEADER).is_some_and(|rest| rest.starts_with(&self.tool));
+                bytes.strip_prefix(HEADER).is_some_and(|rest| rest.starts_with(&self.tool.0));
             if !is_ours {
                 return Old::default();
             }
@@ -97,7 +97,7 @@ impl Disk {
 
     /// Writes what is live and what is new anew.
     fn replace(&self, dir: &OwnedFd, new: &[u8], live: &BTreeSet<Key>) -> io::Result<()> {
-        let mut bytes = [HEADER, &self.tool].concat();
+        let mut bytes = [HEADER, &self.tool.0].concat();
         let old = self.old();
         for span in old.spans.iter().filter(|(key, _)| live.contains(key)).map(|(_, span)| span) {
             if let Some(payload) = record::payload(&old.bytes, span.clone()) {

@@ -14,8 +14,3 @@ pub(crate) mod stat;
 
 /// The folder's name.
 pub(crate) const FOLDER: &str = ".layoutc";
-
-/// The hash of a text.
-pub(crate) fn hash(text: &str) -> fact::Hash {
-    *blake3::hash(text.as_bytes()).as_bytes()
-}

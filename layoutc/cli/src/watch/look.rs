@@ -10,6 +10,7 @@ use crate::project::files::MISSING;
 use crate::project::reads::{Reads, Seen, merge};
 use crate::project::{self, seen, walk};
 use crate::report::Report;
+use crate::state::fact::Hash;
 
 /// What became of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,8 +95,7 @@ impl Look {
             .files()
             .filter_map(|(path, now)| Some((path, how(known.files.get(path), now)?, now)))
             .map(|(path, how, now)| {
-                let is_empty =
-                    now.as_ref().is_ok_and(|now| now.hash == *blake3::hash(b"").as_bytes());
+                let is_empty = now.as_ref().is_ok_and(|now| now.hash == Hash::of(b""));
                 let is_halfway = how == How::Removed || is_empty;
                 Change { path: path.clone(), how, is_halfway }
             })

@@ -153,7 +153,7 @@ fn causes(changes: &[Change]) -> String {
 }
 
 fn object(changes: &[Change], built: Option<&Built>, took: Duration) -> Value {
-    let outputs = built.map(|built| built.outputs.as_slice()).unwrap_or_default();
+    let outputs = built.map(|built| built.outputs.listed.as_slice()).unwrap_or_default();
     let output = |(status, path): &(crate::output::Status, String)| json!({ "path": path, "status": status.word() });
     json!({
         "version": 1,
