@@ -115,8 +115,7 @@ fn settings(part: &Part<'_>, reads: &Reads) -> BTreeMap<PathBuf, Kind> {
     let mut settings: BTreeMap<PathBuf, Kind> =
         Some((config, Kind::Config)).into_iter().filter(|(path, _)| is_read(path)).collect();
     let folder = below(project, project.config.project.templates_dir.trim_end_matches('/'));
-    let templates = reads.files.range(folder.clone()..).map(|(path, _)| path);
-    let templates = templates.take_while(|path| path.starts_with(&folder));
+    let templates = reads.files.keys().filter(|path| path.starts_with(&folder));
     settings.extend(templates.filter(|path| is_read(path)).map(|p| (p.clone(), Kind::Template)));
     settings
 }

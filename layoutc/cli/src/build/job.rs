@@ -11,7 +11,7 @@ use crate::console::Console;
 use crate::fault::{Fault, placeless};
 use crate::output::{Home, StateFolder, Sweep, link};
 use crate::project::paths::is_below;
-use crate::project::{CONFIG, Project, seen};
+use crate::project::{self, CONFIG, Project, seen};
 use crate::state::fact::Fact;
 use crate::state::file::Durability;
 use crate::state::lock::{Lock, try_lock};
@@ -43,15 +43,15 @@ pub(crate) struct Job<'a> {
     pub(crate) state: StateFolder,
     /// The facts of earlier builds.
     pub(crate) log: Log<'a>,
-    store: &'a Store,
     lock: Option<Lock>,
 }
 
 impl<'a> Job<'a> {
-    /// The part of a build that is about `project`.
+    /// The part of a build that is about `project`; `guess` is taken if it is the project's log.
     pub(crate) fn new(
         select: &Select,
         project: &'a Project,
+        guess: &mut Option<Log<'a>>,
         store: &'a Store,
     ) -> Result<Self, Fault> {
         known_targets(&select.target, project)?;
@@ -67,8 +67,11 @@ impl<'a> Job<'a> {
             () if select.target.is_empty() => Sweep::Everything,
             () => Sweep::Folders(select.target.clone()),
         };
-        let log = Log::load(&state.path(), state.dir(), store)?;
-        Ok(Self { project, home, sweep, targets, state, log, store, lock: None })
+        let log = match guess.take_if(|log| log.is_of(&state.path())) {
+            Some(log) => log,
+            None => Log::load(&state.path(), state.dir(), store)?,
+        };
+        Ok(Self { project, home, sweep, targets, state, log, lock: None })
     }
 
     /// The manifests, in order.
@@ -96,7 +99,7 @@ impl<'a> Job<'a> {
         let Some(dir) = self.state.dir() else { return Ok(false) };
         let is_outdated = self.log.is_outdated(dir);
         if is_outdated {
-            self.log = Log::load(&self.state.path(), Some(dir), self.store)?;
+            self.log.reload(dir)?;
         }
         Ok(is_outdated)
     }
@@ -109,9 +112,7 @@ impl<'a> Job<'a> {
     /// Adds what was found to be true to the log. The lock must be held.
     pub(crate) fn record(&mut self, facts: Vec<Fact<'_>>) -> Result<(), Fault> {
         match self.state.dir() {
-            Some(dir) if !facts.is_empty() => {
-                self.log.add(dir, facts, Durability::Synced, self.store)
-            }
+            Some(dir) if !facts.is_empty() => self.log.add(dir, facts, Durability::Synced),
             Some(_) | None => Ok(()),
         }
     }
@@ -121,9 +122,17 @@ impl<'a> Job<'a> {
         let Some(dir) = self.state.dir().filter(|_| !facts.is_empty()) else { return };
         let lock = if self.lock.is_some() { None } else { try_lock(dir) };
         if (self.lock.is_some() || lock.is_some()) && !self.log.is_outdated(dir) {
-            drop(self.log.add(dir, facts, Durability::Hint, self.store));
+            drop(self.log.add(dir, facts, Durability::Hint));
         }
     }
+}
+
+/// The log that a build of `select` will most likely ask for.
+pub(crate) fn guess<'a>(select: &Select, store: &'a Store) -> Option<Log<'a>> {
+    let path = select.paths.first().map_or(Path::new("."), PathBuf::as_path);
+    let root = project::root_at(path).filter(|_| select.out.is_none())?;
+    let state = StateFolder::find(&root, None).ok()?;
+    Log::load(&state.path(), state.dir(), store).ok()
 }
 
 /// Where the outputs of a project go, below `out` or where its configuration says, and what is remembered of them.

@@ -87,13 +87,14 @@ impl Meter {
     }
 
     /// All stages, and all pieces in the order of their beginnings.
-    pub(super) fn finish(self) -> (Vec<(&'static str, Duration)>, Vec<Span>) {
-        let spans =
-            self.spans.map(|spans| spans.into_inner().unwrap_or_else(PoisonError::into_inner));
-        let mut spans = spans.unwrap_or_default();
+    pub(super) fn finish(&self) -> (Vec<(&'static str, Duration)>, Vec<Span>) {
+        let mut spans = Vec::new();
+        if let Some(noted) = &self.spans {
+            spans.append(&mut noted.lock().unwrap_or_else(PoisonError::into_inner));
+        }
         spans.sort_by_key(|span| (span.start, span.thread));
-        let stages = self.stages.into_inner().unwrap_or_else(PoisonError::into_inner);
-        (stages.took, spans)
+        let mut stages = self.stages.lock().unwrap_or_else(PoisonError::into_inner);
+        (std::mem::take(&mut stages.took), spans)
     }
 }
 

@@ -29,15 +29,17 @@ use crate::console::Console;
 use crate::fault::{Fault, placeless};
 use crate::output::{Status, Strictness};
 use crate::project::reads::Reads;
-use crate::project::{self, seen};
+use crate::project::{self, Project, seen};
 use crate::report::Report;
 use crate::report::summary::Row;
 use crate::state::log::Store;
 
 pub(crate) use graph::{Graph, Kind};
+pub(crate) use job::guess;
 pub(crate) use job::places;
 pub(crate) use locked::{Locking, lock_files};
 pub(crate) use meter::Span;
+pub(crate) use part::Ahead;
 
 use job::{Job, Patience};
 use marks::Marks;
@@ -134,22 +136,47 @@ pub(crate) fn once(
 ) -> Result<Built, Fault> {
     let meter = Meter::start(if args.timings { Detail::Spans } else { Detail::Counts });
     let marks = Marks::look(args)?;
-    let mut report = Report::default();
+    let (store, mut report) = (Store::default(), Report::default());
+    let (projects, ahead) = part::discover(&args.select, &store, &mut report, reads)?;
+    let desk = Desk::new(&meter, report, reads, console);
+    build(args, rows, &marks, &projects, ahead, desk)
+}
+
+/// Builds projects that are known already.
+pub(crate) fn again(
+    args: &Build,
+    rows: Rows,
+    projects: &[Project],
+    ahead: Ahead<'_>,
+    reads: &mut Reads,
+    console: &mut Console,
+) -> Result<Built, Fault> {
+    let meter = Meter::start(if args.timings { Detail::Spans } else { Detail::Counts });
+    let marks = Marks::look(args)?;
+    let desk = Desk::new(&meter, Report::default(), reads, console);
+    build(args, rows, &marks, projects, ahead, desk)
+}
+
+fn build(
+    args: &Build,
+    rows: Rows,
+    marks: &Marks,
+    projects: &[Project],
+    ahead: Ahead<'_>,
+    mut desk: Desk<'_>,
+) -> Result<Built, Fault> {
     let locking = match (is_rehearsed(args), args.no_wait) {
         (true, _) => None,
         (false, true) => Some(Patience::GiveUp),
         (false, false) => Some(Patience::Wait),
     };
-    let projects = part::discover(&args.select, &mut report, reads)?;
-    let mut desk = Desk::new(&meter, report, reads, console);
-    let store = Store::default();
-    let mut parts =
-        part::all(&args.select, &projects, strictness(args), locking, &store, &mut desk)?;
+    let (select, how) = (&args.select, strictness(args));
+    let mut parts = part::all(select, projects, ahead, how, locking, &mut desk)?;
     let lines = std::thread::scope(|scope| {
-        let _progress = Progress::show(scope, &meter, desk.console);
-        work(args, &marks, &mut parts, rows, &mut desk)
+        let _progress = Progress::show(scope, desk.meter, desk.console);
+        work(args, marks, &mut parts, rows, &mut desk)
     })?;
-    let Desk { report, console, .. } = desk;
+    let Desk { meter, report, console, .. } = desk;
     let is_listed = console.format == Format::Json || console.verbose;
     let outputs = outputs(&parts, is_listed);
     Ok(built(&parts, lines, outputs, report, meter))
@@ -275,7 +302,7 @@ fn built(
     lines: Lines,
     outputs: Outputs,
     report: Report,
-    meter: Meter,
+    meter: &Meter,
 ) -> Built {
     let (stages, spans) = meter.finish();
     Built {

@@ -4,13 +4,13 @@ use crate::args::{Format, Select};
 use crate::console::Console;
 use crate::fault::Fault;
 use crate::output::Strictness;
-use crate::project::reads::Reads;
+use crate::project::reads::{Looks, Reads};
 use crate::project::{self, Project, seen};
 use crate::report::{CAP, Report, counted};
-use crate::state::log::Store;
+use crate::state::log::{Log, Store};
 use crate::state::memo::Disk;
 
-use super::job::{Job, Patience};
+use super::job::{Job, Patience, guess};
 use super::make::{self, Made};
 use super::meter::{Detail, Meter};
 use super::plan::Plan;
@@ -51,32 +51,46 @@ impl<'a> Desk<'a> {
     }
 }
 
+/// What is at hand before a build looks at anything.
+#[derive(Debug)]
+pub(crate) struct Ahead<'a> {
+    /// A log that was read meanwhile; most likely the first project's.
+    pub(crate) log: Option<Log<'a>>,
+    /// Inputs that were looked at a moment ago.
+    pub(crate) looks: Option<&'a Looks>,
+    /// Where logs are read to.
+    pub(crate) store: &'a Store,
+}
+
 /// The projects that `select` names.
-pub(super) fn discover(
+pub(super) fn discover<'a>(
     select: &Select,
+    store: &'a Store,
     report: &mut Report,
     reads: &mut Reads,
-) -> Result<Vec<Project>, Fault> {
-    let projects = project::discover(&select.paths, report, reads)?;
-    if select.out.is_some() && projects.len() > 1 {
-        return Err(Fault::Usage("`--out` takes one project at a time".to_owned()));
-    }
-    Ok(projects)
+) -> Result<(Vec<Project>, Ahead<'a>), Fault> {
+    let (projects, log) =
+        rayon::join(|| project::discover(&select.paths, report, reads), || guess(select, store));
+    Ok((projects?, Ahead { log, looks: None, store }))
 }
 
 /// Finds out what is to be done in each project.
 pub(super) fn all<'a>(
     select: &Select,
     projects: &'a [Project],
+    mut ahead: Ahead<'a>,
     strictness: Strictness,
     locking: Option<Patience>,
-    store: &'a Store,
     desk: &mut Desk<'_>,
 ) -> Result<Vec<Part<'a>>, Fault> {
+    if select.out.is_some() && projects.len() > 1 {
+        return Err(Fault::Usage("`--out` takes one project at a time".to_owned()));
+    }
     let mut parts = Vec::new();
     for project in projects {
         announce(project, desk.console);
-        let part = one(select, project, strictness, locking, store, desk)?;
+        let job = Job::new(select, project, &mut ahead.log, ahead.store)?;
+        let part = one(job, strictness, locking, ahead.looks, desk)?;
         desk.reads.written.insert(part.job.home.path());
         parts.push(part);
     }
@@ -86,20 +100,18 @@ pub(super) fn all<'a>(
 
 /// Finds out what is to be done in a project. If something is, and it may be, the output folder is locked.
 fn one<'a>(
-    select: &Select,
-    project: &'a Project,
+    mut job: Job<'a>,
     strictness: Strictness,
     locking: Option<Patience>,
-    store: &'a Store,
+    looks: Option<&Looks>,
     desk: &mut Desk<'_>,
 ) -> Result<Part<'a>, Fault> {
-    let mut job = Job::new(select, project, store)?;
-    let mut scan = Scan::take(&job, strictness, desk.reads)?;
+    let mut scan = Scan::take(&job, strictness, looks, desk.reads)?;
     if let Some(patience) = locking.filter(|_| !scan.is_done())
         && job.lock(patience, desk.console)?
     {
         // Another build went on in the meantime.
-        scan = Scan::take(&job, strictness, desk.reads)?;
+        scan = Scan::take(&job, strictness, None, desk.reads)?;
     }
     let dir = job.state.dir().and_then(|dir| dir.try_clone().ok());
     let memo = Disk::new(dir, scan.program());
@@ -135,10 +147,10 @@ pub(super) fn rehearse<T>(
 ) -> Result<(Report, T), Fault> {
     let (meter, mut report) = (Meter::start(Detail::Counts), Report::default());
     let mut reads = Reads::default();
-    let projects = discover(select, &mut report, &mut reads)?;
-    let mut desk = Desk::new(&meter, report, &mut reads, console);
     let store = Store::default();
-    let mut parts = all(select, &projects, Strictness::Force, None, &store, &mut desk)?;
+    let (projects, ahead) = discover(select, &store, &mut report, &mut reads)?;
+    let mut desk = Desk::new(&meter, report, &mut reads, console);
+    let mut parts = all(select, &projects, ahead, Strictness::Force, None, &mut desk)?;
     let given = work(&mut parts, &mut desk)?;
     Ok((desk.report, given))
 }

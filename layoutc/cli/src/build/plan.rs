@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use layoutc_compiler::diagnostic::Diagnostic;
 
 use crate::fault::Fault;
-use crate::output::{
-    self, New, Standing, Status, Strictness, collisions, left_over, listing, survey,
-};
+use crate::output::{self, New, Standing, Status, Strictness, collisions, left_over, survey};
 use crate::state::fact::{Fact, Hash, Known, Paths};
 use crate::state::lock::Lock;
 
@@ -78,7 +76,7 @@ pub(super) fn plan(
     }
     let left_over = if is_new {
         let is_asked = |path: &str| kept.contains(path) || plan.files.contains_key(path);
-        left_over(&job.home, listing(&job.home, &job.sweep)?, &is_asked, known)?
+        left_over(&job.home, &scan.listed, &is_asked, known)?
     } else {
         scan.left_over.clone()
     };

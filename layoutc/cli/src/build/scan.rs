@@ -12,7 +12,7 @@ use crate::fault::Fault;
 use crate::output::{Standing, Strictness, Survey, left_over, listing, survey};
 use crate::project::files::{glance, glance_up_to};
 use crate::project::paths::{normal, slashed};
-use crate::project::reads::{Reads, Seen, merge};
+use crate::project::reads::{Looks, Reads, Seen};
 use crate::project::{CONFIG, Project, walk};
 use crate::state::fact::{Emitted, Facts, Hash, Known, Paths};
 
@@ -26,9 +26,6 @@ pub(super) const UMBRELLA: Unit<'static> = ("c", "");
 
 /// What is made together: the files of a target for a manifest.
 pub(super) type Unit<'a> = (&'a str, &'a str);
-
-/// The files in the output folder, or why they cannot be listed.
-type Listed = Result<Vec<String>, Fault>;
 
 /// By manifest.
 type Manifests<'a, T> = IndexMap<&'a str, T, FxBuildHasher>;
@@ -52,6 +49,8 @@ pub(crate) struct Scan<'a> {
     pub(super) standing: Survey,
     /// What is new of the inputs.
     pub(super) hints: Vec<(String, Known)>,
+    /// The files in the output folder that may be left over.
+    pub(super) listed: Vec<String>,
     /// Outputs that nothing asks for any more; only known if nothing is to be made.
     pub(super) left_over: Vec<String>,
     is_littered: bool,
@@ -67,13 +66,15 @@ pub(super) struct Fresh {
 }
 
 impl<'a> Scan<'a> {
-    /// Looks at the inputs and outputs of a job; every input is added to `reads`.
+    /// Looks at the inputs and outputs of a job; every input is added to `reads`. Manifests that are among `looks` were
+    /// looked at a moment ago.
     pub(super) fn take(
         job: &Job<'a>,
         strictness: Strictness,
+        looks: Option<&Looks>,
         reads: &mut Reads,
     ) -> Result<Self, Fault> {
-        let mut inputs = Inputs { job, hints: Vec::new() };
+        let mut inputs = Inputs { job, looks, hints: Vec::new() };
         let base = inputs.base(reads)?;
         let templates = inputs.templates(reads)?;
         let texts = inputs.manifests();
@@ -87,17 +88,18 @@ impl<'a> Scan<'a> {
             kept: Vec::new(),
             standing: Survey::new(),
             hints: Vec::new(),
+            listed: Vec::new(),
             left_over: Vec::new(),
             is_littered: job.state.is_littered(),
         };
-        let listed = scan.outputs(job, &held, strictness)?;
+        scan.outputs(job, &held, strictness)?;
         for (manifest, Held { fresh, .. }) in job.manifests().zip(held) {
             match fresh {
                 Some(fresh) => drop(scan.fresh.insert(manifest, fresh)),
                 None => scan.stale.push(manifest.to_owned()),
             }
         }
-        scan.leavings(job, listed, strictness)?;
+        scan.leavings(job, strictness)?;
         inputs.learn(&texts, reads);
         scan.hints = inputs.hints;
         Ok(scan)
@@ -132,13 +134,13 @@ impl<'a> Scan<'a> {
         self.standing.values().filter_map(|standing| standing.as_ref().err().map(AsRef::as_ref))
     }
 
-    /// Finds out which files must be made. On the way it lists what may be left over.
+    /// Finds out which files must be made, and lists those that may be left over.
     fn outputs(
         &mut self,
         job: &Job<'a>,
         held: &[Held],
         strictness: Strictness,
-    ) -> Result<Listed, Fault> {
+    ) -> Result<(), Fault> {
         for (target, nth) in job.targets.iter().zip(0..) {
             for (manifest, held) in job.manifests().zip(held) {
                 let is_held = held.targets.get(nth) == Some(&true);
@@ -148,9 +150,9 @@ impl<'a> Scan<'a> {
         }
         let (standing, listed) =
             rayon::join(|| stand(job, &self.kept, strictness), || listing(&job.home, &job.sweep));
-        self.standing = standing?;
+        (self.standing, self.listed) = (standing?, listed?);
         if self.standing.is_empty() {
-            return Ok(listed);
+            return Ok(());
         }
         let standing = &self.standing;
         let (lacking, whole) =
@@ -164,17 +166,12 @@ impl<'a> Scan<'a> {
                 .for_each(|p| drop(self.standing.remove(p)));
         }
         self.work.extend::<Vec<_>>(lacking);
-        Ok(listed)
+        Ok(())
     }
 
     /// Looks at what comes after all other outputs, where those are as they should be: the umbrella header, and what
     /// nothing asks for any more.
-    fn leavings(
-        &mut self,
-        job: &Job<'a>,
-        listed: Listed,
-        strictness: Strictness,
-    ) -> Result<(), Fault> {
+    fn leavings(&mut self, job: &Job<'a>, strictness: Strictness) -> Result<(), Fault> {
         if !(self.work.is_empty() && self.stale.is_empty()) {
             return Ok(());
         }
@@ -184,7 +181,7 @@ impl<'a> Scan<'a> {
         if self.work.is_empty() {
             let asked: Paths<'_> = self.kept(job).collect();
             let is_asked = |path: &str| asked.contains(path);
-            self.left_over = left_over(&job.home, listed?, &is_asked, &job.log.facts)?;
+            self.left_over = left_over(&job.home, &self.listed, &is_asked, &job.log.facts)?;
         }
         Ok(())
     }
@@ -289,6 +286,7 @@ fn still_holds(
 /// The inputs as they stand now.
 struct Inputs<'j, 'a> {
     job: &'j Job<'a>,
+    looks: Option<&'j Looks>,
     hints: Vec<(String, Known)>,
 }
 
@@ -344,14 +342,16 @@ impl<'j> Inputs<'j, '_> {
         let used = asked.flat_map(|checked| checked.uses.iter().copied());
         let names: Paths<'j> = job.manifests().chain(used).collect();
         let names: Vec<&str> = names.into_iter().collect();
-        let seen =
-            |name: &&'j str| (*name, glance(&below(job.project, name), facts.inputs.get(*name)));
+        let seen = |name: &&'j str| {
+            let path = below(job.project, name);
+            let look = || glance(&path, facts.inputs.get(*name));
+            (*name, self.looks.and_then(|looks| looks.get(&path).cloned()).unwrap_or_else(look))
+        };
         let seen: Vec<_> = names.par_iter().with_min_len(AT_ONCE).map(seen).collect();
         seen.into_iter().collect()
     }
 
     fn learn(&mut self, texts: &Manifests<'_, Seen>, reads: &mut Reads) {
-        let mut files = BTreeMap::new();
         for (name, seen) in texts {
             self.note(name, seen);
             if reads.is_brief {
@@ -359,9 +359,8 @@ impl<'j> Inputs<'j, '_> {
             }
             let path = below(self.job.project, name);
             let is_normal = !name.split('/').any(|part| part == "..");
-            files.insert(if is_normal { path } else { normal(&path) }, seen.clone());
+            reads.files.insert(if is_normal { path } else { normal(&path) }, seen.clone());
         }
-        merge(&mut reads.files, files);
     }
 }
 

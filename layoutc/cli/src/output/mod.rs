@@ -14,15 +14,18 @@ mod write;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use indexmap::IndexMap;
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::diagnostic::Diagnostic;
 use rayon::prelude::*;
+use rustc_hash::FxBuildHasher;
 
 use crate::fault::{Fault, placeless};
 use crate::interrupt;
-use crate::project::paths::is_below;
+use crate::project::paths::{is_below, is_name};
 use crate::state::fact::{Fact, Facts, Hash};
 use crate::state::lock::Lock;
+use crate::state::stat::Now;
 
 use stale::Left;
 
@@ -107,7 +110,7 @@ fn survey_folder(
     strictness: Strictness,
 ) -> Result<Vec<(String, Found)>, Fault> {
     let folder = files.first().map_or("", |(path, _)| folder_of(path));
-    let mut survey = Vec::new();
+    let (mut survey, now) = (Vec::new(), Now::take());
     let outside = |path: &str| {
         let message = format!("the output `{path}` would leave the output folder");
         Box::new(placeless(Code::OutputOutside, message))
@@ -117,11 +120,11 @@ fn survey_folder(
     let root = home.path();
     for (path, hash) in files {
         let standing = match &opened {
-            _ if !(is_inside && is_below(name_of(path))) => Err(outside(path)),
+            _ if !(is_inside && is_name(name_of(path))) => Err(outside(path)),
             Err(refusal) => Err(refusal.clone()),
             Ok(None) => Ok(Standing::Nothing),
             Ok(Some(folder)) => {
-                let wanted = place::Wanted { path, hash, facts };
+                let wanted = place::Wanted { path, hash, now, facts };
                 place::look(folder, &root, wanted, strictness)?
             }
         };
@@ -140,11 +143,11 @@ pub(crate) fn listing(home: &Home, sweep: &Sweep) -> Result<Vec<String>, Fault> 
 /// Those files of a listing that layoutc wrote, that nobody changed, and that `is_asked_for` does not know.
 pub(crate) fn left_over(
     home: &Home,
-    mut listing: Vec<String>,
+    listing: &[String],
     is_asked_for: &dyn Fn(&str) -> bool,
     facts: &Facts<'_>,
 ) -> Result<Vec<String>, Fault> {
-    listing.retain(|path| !is_asked_for(path));
+    let listing = listing.iter().filter(|path| !is_asked_for(path)).cloned().collect();
     let found = stale::sort_out(&home.path(), listing, facts)?;
     Ok(found.into_iter().filter(|(_, left)| *left == Left::Ours).map(|(path, _)| path).collect())
 }
@@ -219,7 +222,7 @@ impl Cleaning {
 
 /// Outputs that would be one file where case does not count.
 pub(crate) fn collisions<'a>(paths: impl Iterator<Item = &'a str>) -> Vec<Diagnostic> {
-    let mut seen: BTreeMap<String, &str> = BTreeMap::new();
+    let mut seen: IndexMap<String, &str, FxBuildHasher> = IndexMap::default();
     let mut refusals = Vec::new();
     for path in paths {
         if let Some(first) = seen.insert(path.to_lowercase(), path) {

@@ -41,6 +41,8 @@ pub(super) struct Wanted<'a> {
     pub(super) path: &'a str,
     /// The hash of what is to stand there.
     pub(super) hash: &'a Hash,
+    /// A moment before anything was looked at.
+    pub(super) now: Now,
     /// What layoutc knows to have written.
     pub(super) facts: &'a Facts<'a>,
 }
@@ -52,7 +54,7 @@ pub(super) fn look(
     wanted: Wanted<'_>,
     strictness: Strictness,
 ) -> Result<Result<Standing, Box<Diagnostic>>, Fault> {
-    let (now, name) = (Now::take(), name_of(wanted.path));
+    let name = name_of(wanted.path);
     let raw = match retry_on_intr(|| statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)) {
         Ok(raw) => raw,
         Err(Errno::NOENT) => return Ok(Ok(Standing::Nothing)),
@@ -80,7 +82,10 @@ pub(super) fn look(
     let found = found.transpose().map_err(|error| Fault::io("read", file, &error))?;
     let hash = found.as_ref().map(|found| Hash::of(found));
     if hash.as_ref() == Some(wanted.hash) {
-        return Ok(Ok(Standing::Same(Known { stat: stat.settled(now), hash: *wanted.hash })));
+        return Ok(Ok(Standing::Same(Known {
+            stat: stat.settled(wanted.now),
+            hash: *wanted.hash,
+        })));
     }
     let is_ours = hash.is_some_and(|hash| wanted.facts.wrote(wanted.path, &hash));
     if is_ours || strictness == Strictness::Force {

@@ -77,7 +77,7 @@ impl Folder {
         }
         let asked = |path: &str| found.contains_key(path);
         let listed = listing(&home, sweep).map_err(codes)?;
-        let left = left_over(&home, listed, &asked, &Facts::default()).map_err(codes)?;
+        let left = left_over(&home, &listed, &asked, &Facts::default()).map_err(codes)?;
         let mut new = BTreeMap::new();
         for ((path, text), hash) in outputs.iter().zip(&hashes) {
             let is_first = match &found[*path] {

@@ -302,6 +302,11 @@ impl Found {
     }
 }
 
+/// The folder of the project that `path` belongs to, if that can be told at once.
+pub(crate) fn root_at(path: &Path) -> Option<PathBuf> {
+    root_of(&canonical(path).ok()?).ok()?
+}
+
 /// The nearest folder at or above `path` with a `layoutc.toml`.
 fn root_of(path: &Path) -> Result<Option<PathBuf>, Fault> {
     use ErrorKind::{NotADirectory, NotFound, PermissionDenied};

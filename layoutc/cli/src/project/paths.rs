@@ -65,6 +65,11 @@ pub(crate) fn is_below(path: &str) -> bool {
     !path.is_empty() && !path.contains(['\0', '\\']) && Path::new(path).components().all(names)
 }
 
+/// Whether a text is a name in a folder, and nothing else.
+pub(crate) fn is_name(text: &str) -> bool {
+    !matches!(text, "" | "." | "..") && !text.contains(['/', '\\', '\0'])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,6 +92,8 @@ mod tests {
         }
         for bad in ["", "/a", "../a", "a/../b", "./a", "a\\b", "a\0b"] {
             assert!(!is_below(bad), "{bad:?}");
+            assert!(!is_name(bad), "{bad:?}");
         }
+        assert!(is_name("a..b") && !is_name("a/b") && !is_name(".") && !is_name(".."));
     }
 }

@@ -3,6 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use indexmap::{IndexMap, IndexSet};
+use rustc_hash::FxBuildHasher;
+
 use crate::state::fact::Known;
 
 use super::files;
@@ -11,13 +14,16 @@ use super::globs::Globs;
 /// What was found at a path: a content, by its hash, or why there is none.
 pub(crate) type Seen = Result<Known, String>;
 
+/// What was found, by absolute path.
+pub(crate) type Looks = IndexMap<PathBuf, Seen, FxBuildHasher>;
+
 /// Files read, and the places where others would have been.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reads {
-    /// By absolute path, also those that could not be read.
-    pub(crate) files: BTreeMap<PathBuf, Seen>,
+    /// Also those that could not be read.
+    pub(crate) files: Looks,
     /// Those of them that are manifests asked for.
-    pub(crate) manifests: BTreeSet<PathBuf>,
+    pub(crate) manifests: IndexSet<PathBuf, FxBuildHasher>,
     /// Folders of projects, and the patterns that choose their manifests.
     pub(crate) sources: BTreeMap<PathBuf, Globs>,
     /// Folders in which every `*.kdl` is a manifest and every `layoutc.toml` a project.
@@ -49,25 +55,12 @@ impl Reads {
 
     /// Takes over what `other` read; of a file that both read, what `other` found.
     pub(crate) fn merge(&mut self, other: Reads) {
-        merge(&mut self.files, other.files);
-        if self.manifests.is_empty() {
-            self.manifests = other.manifests;
-        } else {
-            self.manifests.extend(other.manifests);
-        }
+        self.files.extend(other.files);
+        self.manifests.extend(other.manifests);
         self.sources.extend(other.sources);
         self.loose.extend(other.loose);
         self.templates.extend(other.templates);
         self.written.extend(other.written);
         self.is_brief |= other.is_brief;
-    }
-}
-
-/// Adds files, a later one in place of an earlier one of the same path.
-pub(crate) fn merge(files: &mut BTreeMap<PathBuf, Seen>, mut others: BTreeMap<PathBuf, Seen>) {
-    if files.is_empty() {
-        *files = others;
-    } else {
-        files.append(&mut others);
     }
 }

@@ -40,6 +40,7 @@ impl fmt::Debug for Store {
 /// The facts on disk.
 #[derive(Debug)]
 pub(crate) struct Log<'a> {
+    store: &'a Store,
     /// The state folder, for messages.
     folder: PathBuf,
     /// What holds.
@@ -64,6 +65,7 @@ impl<'a> Log<'a> {
         store: &'a Store,
     ) -> Result<Self, Fault> {
         let mut log = Self {
+            store,
             folder: folder.to_owned(),
             facts: Facts::default(),
             written: 0,
@@ -106,6 +108,17 @@ impl<'a> Log<'a> {
         Ok(Some(bytes))
     }
 
+    /// Reads it again.
+    pub(crate) fn reload(&mut self, dir: &OwnedFd) -> Result<(), Fault> {
+        *self = Self::load(&self.folder, Some(dir), self.store)?;
+        Ok(())
+    }
+
+    /// Whether it is the log in this state folder.
+    pub(crate) fn is_of(&self, folder: &Path) -> bool {
+        self.folder == folder
+    }
+
     /// Whether another build added to it since it was read.
     pub(crate) fn is_outdated(&self, dir: &OwnedFd) -> bool {
         let now = statat(dir, FILES[0], AtFlags::SYMLINK_NOFOLLOW).ok();
@@ -121,7 +134,6 @@ impl<'a> Log<'a> {
         dir: &OwnedFd,
         facts: Vec<Fact<'_>>,
         durability: Durability,
-        store: &'a Store,
     ) -> Result<(), Fault> {
         let boot = boot();
         let mut news = Vec::new();
@@ -130,7 +142,7 @@ impl<'a> Log<'a> {
         }
         news.extend(facts);
         let fault = |log: &Self, error| Fault::io("write", &log.folder.join(FILES[0]), &error);
-        let news = store.0.push_get(records(&news).map_err(|error| fault(self, error))?);
+        let news = self.store.0.push_get(records(&news).map_err(|error| fault(self, error))?);
         self.learn(news, 0);
         let live = self.facts.len();
         let is_bloated = self.written > live * 2 + SPARE;

@@ -92,7 +92,7 @@ impl Eyes {
         way: InTheWay,
     ) -> Result<bool, String> {
         self.interest = Interest::new(known, way);
-        let wanted = folders(known, home, way);
+        let wanted = folders(known, &self.interest.files, home, way);
         let is_stale = self.is_stale.swap(false, Ordering::SeqCst);
         let keeps = |(folder, armed): &(&PathBuf, &Armed)| wanted.get(*folder) == Some(*armed);
         let gone: Vec<PathBuf> =
@@ -135,13 +135,12 @@ impl Eyes {
 impl Interest {
     fn new(known: &Reads, way: InTheWay) -> Self {
         let reals = |folders: &BTreeSet<PathBuf>| folders.iter().map(|f| real(f)).collect();
-        let names = |file: &PathBuf| [named(file), real(file)];
         let trees: Vec<PathBuf> = trees(known).iter().map(|tree| real(tree)).collect();
         let mut written: Vec<PathBuf> = reals(&known.written);
         // Outputs may be written among the inputs.
         written.retain(|folder| !trees.iter().any(|tree| tree.starts_with(folder)));
         Self {
-            files: known.files.keys().flat_map(names).collect(),
+            files: names(known),
             sources: known.sources.iter().map(|(root, g)| (real(root), g.clone())).collect(),
             loose: reals(&known.loose),
             templates: known.templates.keys().map(|folder| real(folder)).collect(),
@@ -174,14 +173,18 @@ impl Interest {
     }
 }
 
-/// The folders to be watched.
-fn folders(known: &Reads, home: &Path, way: InTheWay) -> BTreeMap<PathBuf, Armed> {
+/// The folders to be watched; `names` is how the system calls the files.
+fn folders(
+    known: &Reads,
+    names: &BTreeSet<PathBuf>,
+    home: &Path,
+    way: InTheWay,
+) -> BTreeMap<PathBuf, Armed> {
     let mut folders = BTreeMap::new();
-    let files = known.files.keys().flat_map(|file| [file.clone(), real(file)]);
-    for file in files.chain([home.join(CONFIG)]) {
-        if let Some(folder) = file.parent().map(nearest) {
-            folders.entry(folder).or_insert(RecursiveMode::NonRecursive);
-        }
+    let files = known.files.keys().chain(names).map(PathBuf::as_path);
+    let parents: BTreeSet<&Path> = files.filter_map(Path::parent).chain([home]).collect();
+    for folder in parents.into_iter().map(nearest) {
+        folders.entry(folder).or_insert(RecursiveMode::NonRecursive);
     }
     let written = known.written.iter().filter(|_| way == InTheWay::Something).cloned();
     for tree in trees(known).into_iter().chain(written) {
@@ -225,6 +228,22 @@ fn from(path: &Path) -> (Bound<&Path>, Bound<&Path>) {
 fn nearest(path: &Path) -> PathBuf {
     let there = path.ancestors().find(|folder| folder.is_dir());
     there.map_or_else(|| PathBuf::from("/"), real)
+}
+
+/// How the system calls the files: with the links of their folders resolved, and, of a file that is a link itself, also
+/// what that leads to.
+fn names(known: &Reads) -> BTreeSet<PathBuf> {
+    let mut folders: BTreeMap<&Path, PathBuf> = BTreeMap::new();
+    let mut names = BTreeSet::new();
+    for file in known.files.keys() {
+        let (Some(folder), Some(name)) = (file.parent(), file.file_name()) else { continue };
+        let folder = folders.entry(folder).or_insert_with(|| real(folder));
+        names.insert(folder.join(name));
+        if file.is_symlink() {
+            names.insert(real(file));
+        }
+    }
+    names
 }
 
 /// `path` with links resolved; as it is where nothing is there.

@@ -1,14 +1,14 @@
 //! The inputs as they stand now, and how they differ from what the last build read.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use crate::project::files::MISSING;
-use crate::project::reads::{Reads, Seen, merge};
-use crate::project::{self, seen, walk};
+use crate::project::reads::{Looks, Reads, Seen};
+use crate::project::{self, Project, seen, walk};
 use crate::report::Report;
 use crate::state::fact::Hash;
 
@@ -55,9 +55,9 @@ pub(super) struct Look {
     /// What is found by looking for projects, manifests and templates.
     listing: Reads,
     /// The other files that the last build read.
-    others: BTreeMap<PathBuf, Seen>,
-    /// Whether the projects were found; else the last build's inputs still count.
-    is_complete: bool,
+    others: Looks,
+    /// The projects; `None`: they cannot be found now, and the last build's inputs still count.
+    projects: Option<Arc<Vec<Project>>>,
 }
 
 impl Look {
@@ -65,13 +65,14 @@ impl Look {
     pub(super) fn take(paths: &[PathBuf], home: &Path, known: &Reads) -> Self {
         let (mut listing, mut report) = (Reads::default(), Report::default());
         // Where the folder is gone, so is all below it.
-        let is_complete = std::env::set_current_dir(home).is_ok()
-            && project::discover(paths, &mut report, &mut listing).is_ok()
-            && !report.has_errors();
+        let found = std::env::set_current_dir(home)
+            .ok()
+            .and_then(|()| project::discover(paths, &mut report, &mut listing).ok());
+        let projects = found.filter(|_| !report.has_errors()).map(Arc::new);
         let manifests: Vec<&PathBuf> = listing.manifests.iter().collect();
         let seen = |path: &&PathBuf| ((*path).clone(), known.glance(path));
         let seen: Vec<(PathBuf, Seen)> = manifests.par_iter().map(seen).collect();
-        merge(&mut listing.files, seen.into_iter().collect());
+        listing.files.extend(seen);
         for (folder, root) in listing.templates.clone() {
             // A folder that cannot be read is the build's to tell.
             for file in walk::files_within(&folder, &root).unwrap_or_default() {
@@ -82,7 +83,12 @@ impl Look {
         for file in known.files.keys().filter(|file| !listing.files.contains_key(*file)) {
             others.look(file, known);
         }
-        Self { listing, others: others.files, is_complete }
+        Self { listing, others: others.files, projects }
+    }
+
+    /// The projects, and what was seen of their files; `None` where they cannot be found.
+    pub(super) fn found(&self) -> Option<(&[Project], &Looks)> {
+        self.projects.as_ref().map(|projects| (projects.as_slice(), &self.listing.files))
     }
 
     fn files(&self) -> impl Iterator<Item = (&PathBuf, &Seen)> {
@@ -100,7 +106,7 @@ impl Look {
                 Change { path: path.clone(), how, is_halfway }
             })
             .collect();
-        if self.is_complete {
+        if self.projects.is_some() {
             // A manifest that is still there, but now another project's.
             let left = known.manifests.difference(&self.listing.manifests);
             let left = left.filter(|path| self.others.get(*path).is_some_and(Result::is_ok));
@@ -129,7 +135,7 @@ impl Look {
     /// What is known after a build that read `reads`; `before` is what was known before it.
     pub(super) fn into_known(self, before: &Reads, reads: Reads) -> Reads {
         let mut known = Reads::default();
-        if !self.is_complete {
+        if self.projects.is_none() {
             known.merge(before.clone());
             known.files.extend(self.others);
         }

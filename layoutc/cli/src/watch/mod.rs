@@ -19,10 +19,12 @@ use std::time::{Duration, Instant};
 use notify::Event;
 
 use crate::args::{Format, Watch};
-use crate::build::{Built, Rows, once};
+use crate::build::{Ahead, Built, Rows, again, guess, once};
 use crate::console::Console;
 use crate::fault::{Fault, plain};
+use crate::project::Project;
 use crate::project::reads::Reads;
+use crate::state::log::Store;
 
 use exec::{Output, Runner};
 use eyes::{Eyes, InTheWay};
@@ -125,7 +127,7 @@ impl Watching<'_> {
         self.known = look.clone().into_known(&self.known, Reads::default());
         self.arm();
         let mut reads = Reads::default();
-        match self.build(&mut reads) {
+        match self.build(None, &mut reads) {
             (
                 Err(
                     fault @ (Fault::Usage(_)
@@ -157,7 +159,12 @@ impl Watching<'_> {
 
     /// Builds again if an input changed.
     fn rebuild(&mut self, why: Why) {
-        let look = self.look();
+        let store = Store::default();
+        let paths = &self.args.build.select;
+        let (look, log) = std::thread::scope(|scope| {
+            let log = scope.spawn(|| guess(paths, &store));
+            (self.look(), log.join().ok().flatten())
+        });
         let changes = look.changes(&self.known);
         // What is wrong outside of the inputs may be mended without a change of one.
         let may_be_mended = match self.outcome {
@@ -170,7 +177,11 @@ impl Watching<'_> {
             return;
         }
         let mut reads = Reads::default();
-        let (built, took) = self.build(&mut reads);
+        let ahead = look.found().map(|(projects, looks)| {
+            reads.files.clone_from(looks);
+            (projects, Ahead { log, looks: Some(looks), store: &store })
+        });
+        let (built, took) = self.build(ahead, &mut reads);
         if why == Why::Armed && changes.is_empty() && Outcome::of(&built) != Outcome::Good {
             return;
         }
@@ -203,11 +214,22 @@ impl Watching<'_> {
         look
     }
 
-    fn build(&mut self, reads: &mut Reads) -> (Result<Built, Fault>, Duration) {
+    /// Builds; the projects are found first if they are not known.
+    fn build(
+        &mut self,
+        known: Option<(&[Project], Ahead<'_>)>,
+        reads: &mut Reads,
+    ) -> (Result<Built, Fault>, Duration) {
         let start = Instant::now();
-        let built = std::env::set_current_dir(&self.home)
-            .map_err(|error| Fault::io("find", &self.home, &error))
-            .and_then(|()| once(&self.args.build, Rows::None, reads, self.console));
+        let (args, home) = (&self.args.build, &self.home);
+        let entered =
+            std::env::set_current_dir(home).map_err(|error| Fault::io("find", home, &error));
+        let built = entered.and_then(|()| match known {
+            Some((projects, ahead)) => {
+                again(args, Rows::None, projects, ahead, reads, self.console)
+            }
+            None => once(args, Rows::None, reads, self.console),
+        });
         (built, start.elapsed())
     }
 
