@@ -4,7 +4,7 @@
 use crate::sources::Sources;
 
 /// What a result is remembered by: a hash of the stage and of all that its result depends on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key(pub [u8; 32]);
 
 impl Key {

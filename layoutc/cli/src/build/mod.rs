@@ -107,12 +107,15 @@ pub(crate) enum Rows {
 /// The tensors and the outputs of which all get a line, whatever was done.
 const FEW: usize = 32;
 
-/// Makes `build` and `watch` work on as many threads as they were told to.
-pub(crate) fn limit_threads(args: &Build) -> Result<(), Fault> {
-    let Some(jobs) = args.jobs else { return Ok(()) };
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(usize::from(jobs));
+/// The stack of a thread that builds, in bytes: as much as a main thread has.
+const STACK: usize = 8 << 20;
+
+/// Makes `build` and `watch` work on as many threads as they were told to, or as there are cores.
+pub(crate) fn start_threads(args: &Build) -> Result<(), Fault> {
+    let jobs = args.jobs.map_or(0, usize::from);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).stack_size(STACK);
     pool.build_global().map_err(|error| {
-        let message = format!("cannot start {jobs} threads: {error}");
+        let message = format!("cannot start threads: {error}");
         Fault::Machine(Box::new(placeless(Code::OutputIo, message)))
     })
 }
@@ -137,9 +140,11 @@ pub(crate) fn once(
     let meter = Meter::start(if args.timings { Detail::Spans } else { Detail::Counts });
     let marks = Marks::look(args)?;
     let (store, mut report) = (Store::default(), Report::default());
-    let (projects, ahead) = part::discover(&args.select, &store, &mut report, reads)?;
-    let desk = Desk::new(&meter, report, reads, console);
-    build(args, rows, &marks, &projects, ahead, desk)
+    rayon::scope(|_| {
+        let (projects, ahead) = part::discover(&args.select, &store, &mut report, reads)?;
+        let desk = Desk::new(&meter, report, reads, console);
+        build(args, rows, &marks, &projects, ahead, desk)
+    })
 }
 
 /// Builds projects that are known already.
@@ -154,7 +159,7 @@ pub(crate) fn again(
     let meter = Meter::start(if args.timings { Detail::Spans } else { Detail::Counts });
     let marks = Marks::look(args)?;
     let desk = Desk::new(&meter, Report::default(), reads, console);
-    build(args, rows, &marks, projects, ahead, desk)
+    rayon::scope(|_| build(args, rows, &marks, projects, ahead, desk))
 }
 
 fn build(

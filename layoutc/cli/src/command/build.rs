@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::args::{Build, Format};
-use crate::build::{Built, Outputs, Rows, is_rehearsed, limit_threads, once};
+use crate::build::{Built, Outputs, Rows, is_rehearsed, once, start_threads};
 use crate::console::Console;
 use crate::fault::Fault;
 use crate::interrupt;
@@ -20,7 +20,7 @@ use super::Ending;
 
 /// Builds what the arguments name.
 pub(crate) fn run(args: &Build, console: &mut Console) -> Result<Ending, Fault> {
-    limit_threads(args)?;
+    start_threads(args)?;
     if !is_rehearsed(args) {
         interrupt::install()?;
     }

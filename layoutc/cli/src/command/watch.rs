@@ -1,7 +1,7 @@
 //! `layoutc watch`: builds, and again on every change.
 
 use crate::args::Watch;
-use crate::build::limit_threads;
+use crate::build::start_threads;
 use crate::console::Console;
 use crate::fault::Fault;
 use crate::{confine, watch};
@@ -13,7 +13,7 @@ pub(crate) fn run(args: &Watch, console: &mut Console) -> Result<Ending, Fault> 
     if confine::is_child() {
         return build::run(&args.build, console);
     }
-    limit_threads(&args.build)?;
+    start_threads(&args.build)?;
     watch::run(args, console)?;
     // Who reads no longer has not interrupted.
     Ok(if console.is_closed() { Ending::Good } else { Ending::Interrupted })

@@ -13,12 +13,13 @@ mod tests;
 mod write;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::Hasher;
 
-use indexmap::IndexMap;
+use indexmap::IndexSet;
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::diagnostic::Diagnostic;
 use rayon::prelude::*;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::{FxBuildHasher, FxHasher};
 
 use crate::fault::{Fault, placeless};
 use crate::interrupt;
@@ -221,8 +222,13 @@ impl Cleaning {
 }
 
 /// Outputs that would be one file where case does not count.
-pub(crate) fn collisions<'a>(paths: impl Iterator<Item = &'a str>) -> Vec<Diagnostic> {
-    let mut seen: IndexMap<String, &str, FxBuildHasher> = IndexMap::default();
+pub(crate) fn collisions<'a>(paths: impl Iterator<Item = &'a str> + Clone) -> Vec<Diagnostic> {
+    // Almost always there is none, and then no two hashes are the same.
+    let mut hashes: IndexSet<u64, FxBuildHasher> = IndexSet::default();
+    if paths.clone().all(|path| hashes.insert(caseless(path))) {
+        return Vec::new();
+    }
+    let mut seen: BTreeMap<String, &str> = BTreeMap::new();
     let mut refusals = Vec::new();
     for path in paths {
         if let Some(first) = seen.insert(path.to_lowercase(), path) {
@@ -232,6 +238,17 @@ pub(crate) fn collisions<'a>(paths: impl Iterator<Item = &'a str>) -> Vec<Diagno
         }
     }
     refusals
+}
+
+/// A hash of a path that is the same whatever its case.
+fn caseless(path: &str) -> u64 {
+    let mut hasher = FxHasher::default();
+    if path.is_ascii() {
+        path.bytes().for_each(|byte| hasher.write_u8(byte.to_ascii_lowercase()));
+    } else {
+        path.to_lowercase().bytes().for_each(|byte| hasher.write_u8(byte));
+    }
+    hasher.finish()
 }
 
 /// The folder of a path with `/`; empty: none.

@@ -8,7 +8,9 @@ use std::io;
 use std::ops::Range;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use indexmap::IndexMap;
 use layoutc_compiler::host::{Key, Memo};
+use rustc_hash::FxBuildHasher;
 use rustix::fd::OwnedFd;
 
 use super::fact::Hash;
@@ -38,7 +40,7 @@ pub(crate) struct Disk {
 struct Old {
     bytes: Vec<u8>,
     /// Where each payload lies, its key included.
-    spans: BTreeMap<Key, Range<usize>>,
+    spans: IndexMap<Key, Range<usize>, FxBuildHasher>,
 }
 
 impl Disk {

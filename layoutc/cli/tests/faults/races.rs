@@ -87,7 +87,11 @@ impl Stopped {
         let holder = wait_for("the stop", || {
             let text = fs::read_to_string(&trace).ok()?;
             let line = text.lines().find(|line| line.contains("stopped by SIGSTOP"))?;
-            Pid::from_raw(line.split(' ').next()?.parse().ok()?)
+            // It names the thread.
+            let thread = format!("/proc/{}/status", line.split(' ').next()?);
+            let status = fs::read_to_string(thread).ok()?;
+            let process = status.lines().find_map(|line| line.strip_prefix("Tgid:"))?;
+            Pid::from_raw(process.trim().parse().ok()?)
         });
         Some(Self { strace: Some(child), holder })
     }
