@@ -164,8 +164,8 @@ def plot(results):
     """Wall time over tensors, both logarithmic."""
     from math import log10
 
-    width, height, left, bottom = 640, 400, 70, 50
-    kinds = [("cold", "cold build", "#cc6677"), ("edit", "one edit", "#ddaa33"), ("ninja", "ninja's no-op", "#999999"), ("noop", "no-op", "#228833"), ("stat", "a stat of every file", "#4477aa")]
+    width, height, left, bottom = 660, 400, 90, 50
+    kinds = [("cold", "cold build", "#cc6677"), ("edit", "one edit", "#ddaa33"), ("watch", "the same in a watch", "#aa4499"), ("ninja", "ninja's no-op", "#999999"), ("noop", "no-op", "#228833"), ("stat", "a stat of every file", "#4477aa")]
     curves = [(label, colour, [(r["tensors"], median(r[kind], "wall") * 1000) for r in results if r[kind]]) for kind, label, colour in kinds]
     points = [point for _, _, curve in curves for point in curve]
     x0, x1 = log10(min(p[0] for p in points)), log10(max(p[0] for p in points))
@@ -175,7 +175,7 @@ def plot(results):
     svg = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="12">', f'<rect width="{width}" height="{height}" fill="white"/>']
     for power in range(y0, y1 + 1):
         at = y(10**power)
-        svg.append(f'<path d="M{left} {at:.1f}H{width - 150}" stroke="#dddddd"/><text x="{left - 8}" y="{at + 4:.1f}" text-anchor="end">{10**power:g} ms</text>')
+        svg.append(f'<path d="M{left} {at:.1f}H{width - 150}" stroke="#dddddd"/><text x="{left - 8}" y="{at + 4:.1f}" text-anchor="end">{10**power:,g} ms</text>')
     for r in results:
         at = x(r["tensors"])
         svg.append(f'<path d="M{at:.1f} 20V{height - bottom}" stroke="#eeeeee"/><text x="{at:.1f}" y="{height - bottom + 18}" text-anchor="middle">{r["tensors"]:,}</text>')

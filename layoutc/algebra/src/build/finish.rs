@@ -11,7 +11,7 @@ use crate::monomial::Atom;
 use crate::physical::{self, Placement, groups};
 use crate::poly::Poly;
 use crate::proof::check::{self, Certificate, CheckError, Targets};
-use crate::proof::{Claim, Parallel, Proven, Refusal, prove};
+use crate::proof::{Claim, Machine, Proven, Refusal, prove};
 use crate::remember::Remembering;
 use crate::simplify::Facts;
 
@@ -50,7 +50,7 @@ impl Builder {
     pub fn finish(
         self,
         alignment_bytes: u64,
-        parallel: &dyn Parallel,
+        machine: &dyn Machine,
     ) -> Result<Layout, FinishError> {
         let placement =
             physical::place(&self.storage, &self.separators, &self.demands, &self.facts)?;
@@ -64,9 +64,9 @@ impl Builder {
                 slots: &claimed.slots,
                 facts: &self.facts,
             },
-            parallel,
+            machine,
         )?;
-        self.assemble(alignment_bytes, &placement, physical_elements, &claimed, &proven, parallel)
+        self.assemble(alignment_bytes, &placement, physical_elements, &claimed, &proven, machine)
     }
 
     fn physical_elements(&self, placement: &Placement) -> Result<Expr, BuildError> {
@@ -104,7 +104,7 @@ impl Builder {
         physical_elements: Expr,
         claimed: &Claimed,
         proven: &Proven,
-        parallel: &dyn Parallel,
+        machine: &dyn Machine,
     ) -> Result<Layout, FinishError> {
         let facts = &self.facts;
         let groups = groups(self.storage.len(), &self.separators);
@@ -181,7 +181,7 @@ impl Builder {
             physical_elements,
             alignment_bytes,
         };
-        match check::check(&layout, &certificate, parallel) {
+        match check::check(&layout, &certificate, machine) {
             Ok(()) => Ok(layout),
             Err(CheckError::Undecided) => {
                 let axes = (0..layout.logical.len()).collect();

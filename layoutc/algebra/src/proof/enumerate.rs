@@ -9,6 +9,8 @@ use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::expr::{BinOp, Expr, ExprError, Node, Var, apply};
 
+use super::machine::{MEMORABLE, Machine};
+
 /// The most points that are visited: 2^30.
 pub const MAX_POINTS: i128 = 1 << 30;
 /// The most slots that the points may spread over: 2^37.
@@ -17,22 +19,6 @@ pub const MAX_SLOTS: i128 = 1 << 37;
 const WINDOW: i128 = 1 << 31;
 /// Points of one block.
 const BLOCK: usize = 1024;
-
-/// Runs pieces of work, possibly at once. The algebra has [`Sequential`]; a caller with threads brings its own.
-pub trait Parallel: Sync {
-    /// Calls `work(k)` for every k in `0..pieces`, in any order, and returns when all have returned.
-    fn for_each(&self, pieces: usize, work: &(dyn Fn(usize) + Sync));
-}
-
-/// One piece after another.
-#[derive(Debug, Clone, Copy)]
-pub struct Sequential;
-
-impl Parallel for Sequential {
-    fn for_each(&self, pieces: usize, work: &(dyn Fn(usize) + Sync)) {
-        (0..pieces).for_each(work);
-    }
-}
 
 /// What is enumerated: `targets[k]` is an index below `slots[k]`, over `Var::Axis(axes[j])` below `extents[j]`.
 #[derive(Debug, Clone)]
@@ -65,7 +51,7 @@ impl Domain<'_> {
 }
 
 /// Whether the points of a box have slots of their own.
-pub(crate) fn enumerate(domain: &Domain<'_>, parallel: &dyn Parallel) -> Result<Found, ExprError> {
+pub(crate) fn enumerate(domain: &Domain<'_>, machine: &dyn Machine) -> Result<Found, ExprError> {
     let (points, slots) = (domain.points(), domain.slot_count());
     if points <= 1 {
         return Ok(Found::Injective);
@@ -83,8 +69,15 @@ pub(crate) fn enumerate(domain: &Domain<'_>, parallel: &dyn Parallel) -> Result<
     if points > MAX_POINTS || slots > MAX_SLOTS {
         return Ok(Found::TooLarge { points, slots });
     }
-    if collides(domain, parallel)? {
+    let question = (points >= MEMORABLE).then(|| alloc::format!("no collision: {domain:?}"));
+    if question.as_ref().is_some_and(|question| machine.knows(question)) {
+        return Ok(Found::Injective);
+    }
+    if collides(domain, machine)? {
         return Ok(first_collision(domain)?.unwrap_or(Found::Injective));
+    }
+    if let Some(question) = question {
+        machine.learn(&question);
     }
     Ok(Found::Injective)
 }
@@ -258,7 +251,7 @@ fn longest(extents: &[i128]) -> usize {
 }
 
 /// Whether any two points share a slot.
-fn collides(domain: &Domain<'_>, parallel: &dyn Parallel) -> Result<bool, ExprError> {
+fn collides(domain: &Domain<'_>, machine: &dyn Machine) -> Result<bool, ExprError> {
     let sweep = Sweep { domain, along: longest(domain.extents) };
     let rows = sweep.rows();
     let slots = domain.slot_count();
@@ -272,7 +265,7 @@ fn collides(domain: &Domain<'_>, parallel: &dyn Parallel) -> Result<bool, ExprEr
         for word in &bits {
             word.store(0, Ordering::Relaxed);
         }
-        parallel.for_each(pieces, &|piece| {
+        machine.for_each(pieces, &|piece| {
             let count = i128::try_from(pieces).unwrap_or(1);
             let mut row = i128::try_from(piece).unwrap_or(0);
             while row < rows && !collided.load(Ordering::Relaxed) {

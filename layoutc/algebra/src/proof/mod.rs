@@ -13,10 +13,12 @@ use crate::simplify::Facts;
 pub mod check;
 mod decode;
 mod enumerate;
+mod machine;
 
 pub use decode::Lost;
 pub(crate) use enumerate::{Domain, Extremes, extremes, find};
-pub use enumerate::{MAX_POINTS, MAX_SLOTS, Parallel, Sequential};
+pub use enumerate::{MAX_POINTS, MAX_SLOTS};
+pub use machine::{Machine, Sequential};
 
 /// Why a map is refused.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -109,7 +111,7 @@ pub(crate) fn components(axes: usize, targets: &[Expr]) -> Vec<Component> {
 }
 
 /// Proves a claim, or refuses it with a witness.
-pub(crate) fn prove(claim: Claim<'_>, parallel: &dyn Parallel) -> Result<Proven, Refusal> {
+pub(crate) fn prove(claim: Claim<'_>, machine: &dyn Machine) -> Result<Proven, Refusal> {
     let rank = claim.extents.len();
     let mut inverse = alloc::vec![Expr::constant(0); rank];
     let mut all = Digits {
@@ -134,11 +136,11 @@ pub(crate) fn prove(claim: Claim<'_>, parallel: &dyn Parallel) -> Result<Proven,
                 return Ok(Proven { proof: Proof::Digits, inverse, digits: None });
             }
             ByDigits::Lost(lost) => {
-                enumerate_component(claim, &component, &lost, parallel)?;
+                enumerate_component(claim, &component, &lost, machine)?;
                 proof = Proof::Enumeration;
             }
             ByDigits::Unread => {
-                enumerate_component(claim, &component, &[], parallel)?;
+                enumerate_component(claim, &component, &[], machine)?;
                 proof = Proof::Enumeration;
             }
         }
@@ -220,7 +222,7 @@ fn enumerate_component(
     claim: Claim<'_>,
     component: &Component,
     lost: &[Lost],
-    parallel: &dyn Parallel,
+    machine: &dyn Machine,
 ) -> Result<(), Refusal> {
     let symbolic = |exprs: &[Expr], of: &[usize]| {
         of.iter()
@@ -231,11 +233,11 @@ fn enumerate_component(
         || symbolic(claim.targets, &component.targets)
         || symbolic(claim.slots, &component.targets);
     if !depends {
-        return at_values(claim, component, lost, &[], parallel);
+        return at_values(claim, component, lost, &[], machine);
     }
     // Symbols: a collision for some values is one; that there is none for a few values proves nothing.
     for values in sample_values(claim.facts.symbols()) {
-        match at_values(claim, component, lost, &values, parallel) {
+        match at_values(claim, component, lost, &values, machine) {
             Err(refusal @ Refusal::NotInjective { .. }) => return Err(refusal),
             Err(Refusal::Expr(error)) => return Err(error.into()),
             _ => {}
@@ -266,7 +268,7 @@ fn at_values(
     component: &Component,
     lost: &[Lost],
     symbols: &[i128],
-    parallel: &dyn Parallel,
+    machine: &dyn Machine,
 ) -> Result<(), Refusal> {
     let fix = |expr: &Expr| {
         expr.substitute(&|var| match var {
@@ -297,7 +299,7 @@ fn at_values(
         .collect::<Result<_, _>>()?;
     let domain =
         Domain { axes: &component.axes, extents: &extents, targets: &targets, slots: &slots };
-    match enumerate::enumerate(&domain, parallel)? {
+    match enumerate::enumerate(&domain, machine)? {
         enumerate::Found::Injective => Ok(()),
         enumerate::Found::TooLarge { points, slots } => {
             if let Some(pair) = collision_of_lost_digit(&domain, lost) {

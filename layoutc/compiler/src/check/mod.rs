@@ -7,9 +7,9 @@ mod convert;
 mod expr;
 mod faults;
 mod load;
+mod machine;
 mod names;
 mod padding;
-mod parallel;
 mod refusal;
 mod scope;
 mod steps;
@@ -23,7 +23,7 @@ pub use load::syntax_key;
 
 use crate::config::Config;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::host::{Host, Stage};
+use crate::host::{Host, Memo, Stage};
 use crate::model::{Manifest, Tensor};
 use crate::sources::Sources;
 
@@ -68,7 +68,7 @@ pub fn check_with(host: &Host<'_>, paths: &[String], config: &Config) -> Checked
         .into_par_iter()
         .filter_map(|file| {
             host.observer.begin();
-            let (manifest, found) = check_manifest(file, &files, &scopes, config)?;
+            let (manifest, found) = check_manifest(file, &files, &scopes, config, host.memo)?;
             host.observer.end(Stage::Check, &manifest.path);
             Some((file, manifest, found))
         })
@@ -103,13 +103,14 @@ fn check_manifest(
     files: &load::Files,
     scopes: &scope::Scopes,
     config: &Config,
+    memo: &dyn Memo,
 ) -> Option<(Manifest, Vec<Diagnostic>)> {
     let syntax = files.syntax(file)?;
     let mut diagnostics = names::check(syntax, config);
     let checked: Vec<(Option<Tensor>, Vec<Diagnostic>)> = syntax
         .tensors
         .par_iter()
-        .map(|item| tensor::check(item, tensor::Place { file, files, scopes, config }))
+        .map(|item| tensor::check(item, tensor::Place { file, files, scopes, config, memo }))
         .collect();
     let mut tensors = Vec::new();
     for (tensor, found) in checked {

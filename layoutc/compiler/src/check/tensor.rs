@@ -10,7 +10,7 @@ use layoutc_algebra::simplify::Facts;
 
 use super::expr::{constant, declare_first};
 use super::load::Files;
-use super::parallel::Threads;
+use super::machine::Threads;
 use super::refusal::{self, Told};
 use super::scope::{Scope, Scopes, TransformDef, nearest_or_all, suggestion};
 use super::steps::{Applier, Ground, Said};
@@ -19,6 +19,7 @@ use crate::codes::Code;
 use crate::config::{Config, DefaultFill};
 use crate::diagnostic::{self, Diagnostic};
 use crate::dtype::{Dtype, LANES, SCALARS};
+use crate::host::Memo;
 use crate::manifest::syntax::{
     Bound, Extent, FillWord, Kind, Manifest, MemoryItem, MemoryKind, Nibbles, Shape, Step,
     StepKind, TensorItem, Text, TileEntry,
@@ -32,6 +33,7 @@ pub(super) struct Place<'a> {
     pub(super) files: &'a Files,
     pub(super) scopes: &'a Scopes,
     pub(super) config: &'a Config,
+    pub(super) memo: &'a dyn Memo,
 }
 
 /// The tensor, if it is good, and all that is to say of it.
@@ -311,7 +313,7 @@ impl Checker<'_> {
     ) -> Result<Layout, Vec<Diagnostic>> {
         let alignment = said.alignment.unwrap_or(self.place.config.defaults.alignment);
         let span = self.item.layout.as_ref().map_or(&self.item.name.span, |layout| &layout.span);
-        builder.finish(alignment, &Threads).map_err(|error| {
+        builder.finish(alignment, &Threads(self.place.memo)).map_err(|error| {
             let told = Told {
                 tensor: &self.item.name.value,
                 logical,

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 
 use thiserror::Error;
 
-use super::{Parallel, sample_values};
+use super::{Machine, sample_values};
 use crate::digits::Digits;
 use crate::expr::{BinOp, Cmp, Expr, ExprError, Predicate, Var};
 use crate::layout::{Layout, Proof, Symbol, Verdict};
@@ -92,7 +92,7 @@ const COUNTED_SLOTS: i128 = 1 << 12;
 pub fn check(
     layout: &Layout,
     certificate: &Certificate<'_>,
-    parallel: &dyn Parallel,
+    machine: &dyn Machine,
 ) -> Result<(), CheckError> {
     check_verdict(layout)?;
     if empty(layout) {
@@ -103,7 +103,7 @@ pub fn check(
             Ok(()) => {}
             Err(error) => check_undecided(layout, certificate, error)?,
         },
-        Proof::Enumeration => points::check(layout, certificate, parallel)?,
+        Proof::Enumeration => points::check(layout, certificate, machine)?,
     }
     count_valid(layout)
 }

@@ -9,7 +9,8 @@ use super::{Certificate, CheckError, Targets};
 use crate::expr::{BinOp, Expr, ExprError, Node, Var};
 use crate::layout::Layout;
 use crate::physical::groups;
-use crate::proof::{Parallel, components, value_of};
+use crate::proof::machine::MEMORABLE;
+use crate::proof::{Machine, components, value_of};
 
 /// Bits of one pass over the slots: 256 MiB.
 const PASS_BITS: i64 = 1 << 31;
@@ -28,6 +29,7 @@ enum Code {
 }
 
 /// Instructions for one expression over the axes of a component.
+#[derive(Debug)]
 struct Program(Vec<Code>);
 
 impl Program {
@@ -102,7 +104,7 @@ fn emit(expr: &Expr, axes: &[usize], code: &mut Vec<Code>) -> Result<(), ExprErr
 pub(super) fn check(
     layout: &Layout,
     certificate: &Certificate<'_>,
-    parallel: &dyn Parallel,
+    machine: &dyn Machine,
 ) -> Result<(), CheckError> {
     check_physical(layout)?;
     let emitted = match certificate.targets {
@@ -111,7 +113,14 @@ pub(super) fn check(
     };
     for component in components(layout.logical.len(), certificate.composed_targets) {
         let mut pass = Pass::new(layout, certificate, &emitted, &component)?;
-        pass.run(parallel)?;
+        let question = pass.is_memorable().then(|| alloc::format!("holds: {pass:?}"));
+        if question.as_ref().is_some_and(|question| machine.knows(question)) {
+            continue;
+        }
+        pass.run(machine)?;
+        if let Some(question) = question {
+            machine.learn(&question);
+        }
     }
     Ok(())
 }
@@ -215,6 +224,7 @@ fn check_physical(layout: &Layout) -> Result<(), CheckError> {
     Ok(())
 }
 
+#[derive(Debug)]
 struct Pass {
     extents: Vec<i64>,
     slots: Vec<i64>,
@@ -260,7 +270,12 @@ impl Pass {
         Ok(pass)
     }
 
-    fn run(&mut self, parallel: &dyn Parallel) -> Result<(), CheckError> {
+    fn is_memorable(&self) -> bool {
+        let points = self.extents.iter().fold(1_i128, |n, e| n.saturating_mul((*e).into()));
+        points >= MEMORABLE
+    }
+
+    fn run(&mut self, machine: &dyn Machine) -> Result<(), CheckError> {
         let size = self
             .slots
             .iter()
@@ -278,7 +293,7 @@ impl Pass {
                 word.store(0, Ordering::Relaxed);
             }
             let part: &Self = self;
-            parallel.for_each(pieces, &|piece| part.sweep((piece, pieces), from, &bits, &outcome));
+            machine.for_each(pieces, &|piece| part.sweep((piece, pieces), from, &bits, &outcome));
             from = from.saturating_add(PASS_BITS);
         }
         match outcome.load(Ordering::Relaxed) {

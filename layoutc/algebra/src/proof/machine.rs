@@ -1,0 +1,30 @@
+//! What a proof runs on: threads, and a memory of what was enumerated before. The algebra has [`Sequential`]; a caller
+//! with threads or a memory brings its own.
+
+/// Points from which on an enumeration is worth remembering.
+pub(super) const MEMORABLE: i128 = 1 << 16;
+
+/// Runs proofs.
+pub trait Machine: Sync {
+    /// Calls `work(k)` for every k in `0..pieces`, in any order, and returns when all have returned.
+    fn for_each(&self, pieces: usize, work: &(dyn Fn(usize) + Sync));
+
+    /// Whether `question` was answered with yes before: by this very program, for the text says no more than what is
+    /// asked. To forget costs time and nothing else.
+    fn knows(&self, _question: &str) -> bool {
+        false
+    }
+
+    /// Remembers that the answer to `question` is yes.
+    fn learn(&self, _question: &str) {}
+}
+
+/// One piece after another, and no memory.
+#[derive(Debug, Clone, Copy)]
+pub struct Sequential;
+
+impl Machine for Sequential {
+    fn for_each(&self, pieces: usize, work: &(dyn Fn(usize) + Sync)) {
+        (0..pieces).for_each(work);
+    }
+}

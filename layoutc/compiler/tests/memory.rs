@@ -1,0 +1,76 @@
+//! A memory spares work, and changes nothing.
+#![allow(clippy::expect_used, reason = "a test")]
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use layoutc_compiler::check::check_with;
+use layoutc_compiler::config::Config;
+use layoutc_compiler::host::{Host, Key, Memo};
+use layoutc_compiler::{LoadError, Sources};
+
+/// One manifest.
+struct Only(&'static str);
+
+impl Sources for Only {
+    fn load(&self, path: &str) -> Result<String, LoadError> {
+        if path == "a.kdl" { Ok(self.0.to_owned()) } else { Err(LoadError::NotFound) }
+    }
+}
+
+/// A memory that counts.
+#[derive(Default)]
+struct Counting {
+    kept: Mutex<BTreeMap<Key, Vec<u8>>>,
+    recalled: Mutex<usize>,
+}
+
+impl Memo for Counting {
+    fn recall(&self, key: &Key) -> Option<Vec<u8>> {
+        let found = self.kept.lock().expect("a map").get(key).cloned();
+        *self.recalled.lock().expect("a count") += usize::from(found.is_some());
+        found
+    }
+
+    fn keep(&self, key: &Key, value: Vec<u8>) {
+        self.kept.lock().expect("a map").insert(*key, value);
+    }
+}
+
+impl Counting {
+    fn check(&self, text: &'static str) -> (usize, usize, String) {
+        *self.recalled.lock().expect("a count") = 0;
+        let before = self.kept.lock().expect("a map").len();
+        let sources = Only(text);
+        let host = Host { memo: self, ..Host::new(&sources) };
+        let checked = check_with(&host, &["a.kdl".to_owned()], &Config::default());
+        let new = self.kept.lock().expect("a map").len() - before;
+        (new, *self.recalled.lock().expect("a count"), format!("{checked:?}"))
+    }
+}
+
+const ODD: &str =
+    "tensor a dtype=u8 { shape { i 65536 }; layout { map \"(i) -> ((i * 40503) % 65536)\" } }";
+
+#[test]
+fn what_was_enumerated_is_not_enumerated_again() {
+    let memory = Counting::default();
+    let (new, recalled, first) = memory.check(ODD);
+    assert!(first.contains("Enumeration"), "{first}");
+    // The syntax, the proof, and its check.
+    assert_eq!((new, recalled), (3, 0));
+    let (new, recalled, second) = memory.check(ODD);
+    assert_eq!((new, recalled), (0, 3));
+    assert_eq!(first, second);
+}
+
+#[test]
+fn what_is_refused_is_not_remembered_as_proven() {
+    let memory = Counting::default();
+    let text =
+        "tensor a dtype=u8 { shape { i 65536 }; layout { map \"(i) -> ((i * 40502) % 65536)\" } }";
+    let (new, _, first) = memory.check(text);
+    assert_eq!(new, 1, "{first}");
+    assert!(first.contains("MapNotInjective") || first.contains("Injective"), "{first}");
+    assert_eq!(memory.check(text).2, first);
+}
