@@ -17,6 +17,7 @@ pub mod model;
 mod needs;
 pub mod print;
 pub mod render;
+mod seen;
 mod suits;
 mod test_unit;
 mod types;
@@ -35,6 +36,7 @@ use self::dialect::Dialect;
 use self::filters::Dialects;
 use self::language::{C_FILES, Language};
 use self::render::Frames;
+use self::seen::Seen;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::model::Manifest;
@@ -177,7 +179,7 @@ impl<'a> Target<'a> {
             let place = Place::new(&Arc::from(manifest.path.as_str()), 0..0);
             vec![limit(place, &manifest.path, &error.to_string())]
         })?;
-        let model = whole::value(&unit);
+        let model = unit.seen();
         let mut outputs = Vec::new();
         let mut faults = Vec::new();
         for (name, path) in wanted(settings, &unit, out_stem) {
