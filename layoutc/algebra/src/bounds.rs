@@ -20,8 +20,8 @@ impl Facts {
             {
                 let range = self.atom_range(atom)?;
                 let interval = scaled(&range, &Poly::constant(coefficient), coefficient)?;
-                low = low.add(&interval.low)?;
-                high = high.add(&interval.high)?;
+                low = low.and(&interval.low)?;
+                high = high.and(&interval.high)?;
                 continue;
             }
             let mut symbolic = Poly::constant(coefficient);
@@ -38,8 +38,8 @@ impl Facts {
                 [atom] => scaled(&self.atom_range(atom)?, &symbolic, coefficient)?,
                 several => self.product_range(several, &symbolic)?,
             };
-            low = low.add(&interval.low)?;
-            high = high.add(&interval.high)?;
+            low = low.and(&interval.low)?;
+            high = high.and(&interval.high)?;
         }
         Ok(Interval { low, high })
     }
@@ -180,7 +180,7 @@ fn relax(p: &Poly) -> Result<Option<Poly>, ExprError> {
         match loose(monomial, coefficient) {
             Some((depth, x, k)) if Some(depth) == deepest => {
                 let bound = if coefficient > 0 { x.plus(1 - k)? } else { x.clone() };
-                out = out.add(&bound.scale(coefficient / k)?)?;
+                out = out.and(&bound.scale(coefficient / k)?)?;
             }
             _ => out.add_term(monomial, coefficient)?,
         }

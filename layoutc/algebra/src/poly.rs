@@ -14,6 +14,8 @@ use crate::monomial::{Atom, Monomial};
 
 /// The most terms that a polynomial may have.
 const MAX_TERMS: usize = 4096;
+/// So many terms are put one by one where they belong.
+const FEW_TERMS: usize = 4;
 
 /// A sum of monomials with coefficients that are not 0; empty is 0.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -118,27 +120,54 @@ impl Poly {
         monomial: &Monomial,
         coefficient: i128,
     ) -> Result<(), ExprError> {
+        self.put(monomial, coefficient)?;
+        if self.len() > MAX_TERMS { Err(ExprError::TooLarge) } else { Ok(()) }
+    }
+
+    /// [`Poly::add_term`] without a bound.
+    fn put(&mut self, monomial: &Monomial, coefficient: i128) -> Result<(), ExprError> {
         let add = |held: i128| held.checked_add(coefficient).ok_or(ExprError::Overflow);
         if monomial.is_empty() {
             self.constant = add(self.constant)?;
-        } else {
-            match self.terms.binary_search_by(|(held, _)| held.cmp(monomial)) {
-                Ok(at) => {
-                    let sum = add(self.terms.get(at).map_or(0, |(_, held)| *held))?;
-                    match self.terms.get_mut(at) {
-                        Some(term) if sum != 0 => term.1 = sum,
-                        _ => drop(self.terms.remove(at)),
-                    }
-                }
-                Err(_) if coefficient == 0 => {}
-                Err(at) => self.terms.insert(at, (monomial.clone(), coefficient)),
-            }
+            return Ok(());
         }
-        if self.len() > MAX_TERMS { Err(ExprError::TooLarge) } else { Ok(()) }
+        match self.terms.binary_search_by(|(held, _)| held.cmp(monomial)) {
+            Ok(at) => {
+                let sum = add(self.terms.get(at).map_or(0, |(_, held)| *held))?;
+                match self.terms.get_mut(at) {
+                    Some(term) if sum != 0 => term.1 = sum,
+                    _ => drop(self.terms.remove(at)),
+                }
+            }
+            Err(_) if coefficient == 0 => {}
+            Err(at) => self.terms.insert(at, (monomial.clone(), coefficient)),
+        }
+        Ok(())
     }
 
     pub(crate) fn add(&self, other: &Poly) -> Result<Self, ExprError> {
         self.add_scaled(other, 1)
+    }
+
+    /// [`Poly::add`] that goes on with the terms of `self`.
+    pub(crate) fn and(self, other: &Poly) -> Result<Self, ExprError> {
+        self.and_scaled(other, 1)
+    }
+
+    /// [`Poly::sub`] that goes on with the terms of `self`.
+    pub(crate) fn less(self, other: &Poly) -> Result<Self, ExprError> {
+        self.and_scaled(other, -1)
+    }
+
+    /// [`Poly::add_scaled`] that goes on with the terms of `self` where few are put between them.
+    fn and_scaled(mut self, other: &Poly, factor: i128) -> Result<Self, ExprError> {
+        if other.terms.len() > FEW_TERMS {
+            return self.add_scaled(other, factor);
+        }
+        for (monomial, coefficient) in other.terms() {
+            self.put(monomial, coefficient.checked_mul(factor).ok_or(ExprError::Overflow)?)?;
+        }
+        Self::bounded(self.constant, self.terms)
     }
 
     /// `self + other * factor`, for a factor that is not 0.

@@ -108,8 +108,8 @@ impl Facts {
             Node::Bin(op, a, b) => {
                 let (a, b) = (form(a)?, form(b)?);
                 match op {
-                    BinOp::Add => self.join_digits(a.add(&b)?),
-                    BinOp::Sub => self.join_digits(a.sub(&b)?),
+                    BinOp::Add => self.join_digits(a.and(&b)?),
+                    BinOp::Sub => self.join_digits(a.less(&b)?),
                     BinOp::Mul => a.mul(&b),
                     BinOp::FloorDiv => self.floor_div(&a, &b),
                     BinOp::Mod => self.modulo(&a, &b),
@@ -189,7 +189,7 @@ impl Facts {
         };
         let (quotient, rest) = p.split_by(term)?;
         if let Some(whole) = self.whole_multiples(&rest, divisor)? {
-            return self.join_digits(quotient.add(&whole)?);
+            return self.join_digits(quotient.and(&whole)?);
         }
         let (quotient, rest) = constant_inside(quotient, rest, divisor)?;
         let reduced = match divisor.as_constant() {
@@ -200,7 +200,7 @@ impl Facts {
             Some(reduced) => reduced,
             None => Poly::op(BinOp::FloorDiv, rest, divisor.clone()),
         };
-        self.join_digits(quotient.add(&reduced)?)
+        self.join_digits(quotient.and(&reduced)?)
     }
 
     /// `t` when `t*divisor <= rest < (t+1)*divisor` for all values.
@@ -275,14 +275,14 @@ impl Facts {
         };
         let (quotient, rest) = p.split_by(term)?;
         if let Some(whole) = self.whole_multiples(&rest, divisor)? {
-            return self.join_digits(rest.sub(&whole.mul(divisor)?)?);
+            return self.join_digits(rest.less(&whole.mul(divisor)?)?);
         }
         let (_, rest) = constant_inside(quotient, rest, divisor)?;
         if let Some(k) = divisor.as_constant()
             && let Some((g, a, r)) = self.coarser(&rest, k)?
         {
             let outer = self.modulo(&a, &Poly::constant(k / g))?.scale(g)?;
-            return self.join_digits(outer.add(&r)?);
+            return self.join_digits(outer.and(&r)?);
         }
         Ok(Poly::op(BinOp::Mod, rest, divisor.clone()))
     }
@@ -308,7 +308,7 @@ fn drop_inner_mod(p: &Poly, k: i128) -> Result<Poly, ExprError> {
         if let [Atom::Op(BinOp::Mod, x, m)] = &**monomial
             && m.scale(coefficient)?.split_by_constant(k).1.is_zero()
         {
-            out = out.add(&x.scale(coefficient)?)?;
+            out = out.and(&x.scale(coefficient)?)?;
         } else {
             out.add_term(monomial, coefficient)?;
         }
@@ -324,5 +324,5 @@ fn constant_inside(quotient: Poly, rest: Poly, divisor: &Poly) -> Result<(Poly, 
         return Ok((quotient, rest));
     }
     let moved = Poly::constant(quotient.constant_term());
-    Ok((quotient.sub(&moved)?, rest.add(&moved.mul(divisor)?)?))
+    Ok((quotient.less(&moved)?, rest.and(&moved.mul(divisor)?)?))
 }

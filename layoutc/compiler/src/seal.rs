@@ -42,7 +42,8 @@ pub fn seal(path: &str, text: &str) -> String {
     }
     let row = COMMENTS.iter().find(|(.., known)| known.contains(&extension.as_str()));
     let (open, close) = row.map_or(("//", ""), |row| (row.0, row.1));
-    format!("{open}{MARK}{}{close}\n{text}", blake3::hash(text.as_bytes()).to_hex())
+    let hash = blake3::hash(text.as_bytes()).to_hex();
+    [open, MARK, hash.as_str(), close, "\n", text].concat()
 }
 
 /// Whether the text below the seal is the text that was sealed; `None` where there is no seal on the first line.

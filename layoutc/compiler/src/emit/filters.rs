@@ -224,11 +224,16 @@ fn tree_text(value: &Value, style: Style, depth: &[usize]) -> Result<String, Err
 fn defines(values: &Value, dialect: &'static Dialect) -> Result<String, Error> {
     let constants = tree::<Vec<Constant>>(values)?;
     let width = constants.iter().map(|constant| constant.name.len()).max().unwrap_or(0);
+    let blanks = " ".repeat(width.saturating_add(1));
     let mut text = String::new();
     for constant in constants.iter() {
         let value = print::expr(Style::C(dialect), &constant.value);
         let value = if value.starts_with('-') { format!("({value})") } else { value };
-        push(&mut text, &format!("#define {:width$} {value}\n", constant.name))?;
+        push(&mut text, "#define ")?;
+        push(&mut text, &constant.name)?;
+        push(&mut text, blanks.get(constant.name.len()..).unwrap_or(" "))?;
+        push(&mut text, &value)?;
+        push(&mut text, "\n")?;
     }
     Ok(text)
 }

@@ -4,7 +4,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::dialect::Names;
+use super::dialect::{Name, Names};
 use super::model::Files;
 use super::{Part, Settings};
 use crate::codes::Code;
@@ -75,7 +75,7 @@ impl fmt::Display for Owner<'_> {
 /// The identifiers at file scope so far.
 struct Claims<'a> {
     settings: &'a Settings,
-    owners: BTreeMap<String, Owner<'a>>,
+    owners: BTreeMap<Name, Owner<'a>>,
     faults: Vec<Diagnostic>,
     /// Two tensors whose names run together would collide in many names: the first says it.
     told: BTreeSet<(Subject<'a>, Subject<'a>)>,
@@ -84,9 +84,9 @@ struct Claims<'a> {
 impl<'a> Claims<'a> {
     fn claim(&mut self, name: String, what: What<'a>, subject: Subject<'a>, at: &Place) {
         let owner = Owner { what, subject };
-        match self.owners.entry(name) {
+        match self.owners.entry(Name::from(name)) {
             Entry::Occupied(entry) => {
-                let (name, other) = (entry.key(), entry.get());
+                let (name, other) = (entry.key().as_str(), entry.get());
                 if !self.told.insert((other.subject, subject)) {
                     return;
                 }
@@ -96,7 +96,7 @@ impl<'a> Claims<'a> {
                 self.faults.push(fault.help("rename one of the two, or set another `prefix`"));
             }
             Entry::Vacant(entry) => {
-                let name = entry.key();
+                let name = entry.key().as_str();
                 let Some(language) = self.settings.dialect.reserved_function(name) else {
                     entry.insert(owner);
                     return;

@@ -17,6 +17,7 @@ pub mod model;
 mod needs;
 pub mod print;
 pub mod render;
+mod seen;
 mod suits;
 mod test_unit;
 mod types;
@@ -25,6 +26,7 @@ mod unit;
 pub mod whole;
 
 use std::collections::BTreeSet;
+use std::io::BufRead;
 use std::sync::Arc;
 
 pub use self::render::Templates;
@@ -34,6 +36,7 @@ use self::dialect::Dialect;
 use self::filters::Dialects;
 use self::language::{C_FILES, Language};
 use self::render::Frames;
+use self::seen::Seen;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::model::Manifest;
@@ -176,7 +179,7 @@ impl<'a> Target<'a> {
             let place = Place::new(&Arc::from(manifest.path.as_str()), 0..0);
             vec![limit(place, &manifest.path, &error.to_string())]
         })?;
-        let model = whole::value(&unit);
+        let model = unit.seen();
         let mut outputs = Vec::new();
         let mut faults = Vec::new();
         for (name, path) in wanted(settings, &unit, out_stem) {
@@ -258,19 +261,28 @@ fn ended(text: String) -> String {
     if text.is_empty() || text.ends_with('\n') { text } else { text + "\n" }
 }
 
-/// A line without the blanks at its end.
-fn trimmed(line: &str) -> &str {
-    match line.as_bytes().last() {
-        Some(b'!'..=b'~') => line,
-        _ => line.trim_end(),
-    }
+/// The lines of a text, each without the blanks at its end.
+fn trimmed_lines(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text.as_bytes();
+    let mut at = 0_usize;
+    std::iter::from_fn(move || {
+        // Searches faster than `str::lines`; memory can be read.
+        let length = rest.skip_until(b'\n').unwrap_or(0);
+        let line = text.get(at..at.saturating_add(length)).filter(|line| !line.is_empty())?;
+        at = at.saturating_add(length);
+        let line = line.strip_suffix('\n').unwrap_or(line);
+        Some(match line.as_bytes().last() {
+            Some(b'!'..=b'~') => line,
+            _ => line.trim_end(),
+        })
+    })
 }
 
 /// No blanks at line ends, no two empty lines in a row, one line end at the end.
 fn tidy(text: &str) -> String {
-    let mut tidied = String::with_capacity(text.len());
+    let mut tidied = String::with_capacity(text.len().saturating_add(1));
     let mut empty = true;
-    for line in text.lines().map(trimmed) {
+    for line in trimmed_lines(text) {
         if !(line.is_empty() && empty) {
             tidied.push_str(line);
             tidied.push('\n');

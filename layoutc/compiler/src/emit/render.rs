@@ -18,6 +18,8 @@ use crate::diagnostic::{Diagnostic, Place};
 
 /// The most that one template may write, in bytes.
 pub const MAX_OUTPUT: usize = 64 << 20;
+/// What most templates write, in bytes.
+const USUAL_OUTPUT: usize = 64 << 10;
 const RECURSION: usize = 64;
 
 /// A template's name and text.
@@ -137,7 +139,7 @@ impl<'t> Frames<'t> {
         });
         let told = |error: &Error| diagnostic(self.templates, name, error, fuel);
         let template = environment.get_template(name).map_err(|error| told(&error))?;
-        let mut out = Capped { text: Vec::new() };
+        let mut out = Capped { text: Vec::with_capacity(USUAL_OUTPUT) };
         template.render_captured_to(model, &mut out).map_err(|error| told(&error))?;
         String::from_utf8(out.text).map_err(|_| {
             let place = Place::new(&self.templates.file(name), 0..0);
@@ -157,11 +159,15 @@ struct Capped {
 
 impl Write for Capped {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.write_all(bytes).map(|()| bytes.len())
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> std::io::Result<()> {
         if self.text.len().saturating_add(bytes.len()) > MAX_OUTPUT {
             return Err(std::io::Error::other("the output is too long"));
         }
         self.text.extend_from_slice(bytes);
-        Ok(bytes.len())
+        Ok(())
     }
 
     fn flush(&mut self) -> std::io::Result<()> {

@@ -1,11 +1,10 @@
 //! One header that includes those of all manifests.
 
-use serde::Serialize;
-
 use super::filters::Dialects;
 use super::globals::file_names;
 use super::render::Frames;
-use super::{Output, Templates, tidy, whole};
+use super::seen::Seen;
+use super::{Output, Templates, tidy};
 use crate::diagnostic::Diagnostic;
 use crate::seal;
 
@@ -14,11 +13,10 @@ const FUEL_PER_HEADER: u64 = 1000;
 const FUEL: u64 = 100_000;
 
 /// What the template sees.
-#[derive(Serialize)]
-struct Umbrella {
-    generator: String,
-    guard: String,
-    includes: Vec<String>,
+pub(super) struct Umbrella {
+    pub(super) generator: String,
+    pub(super) guard: String,
+    pub(super) includes: Vec<String>,
 }
 
 /// The header at `path` that includes `headers`, all below one folder; sorted, and by their paths from its own folder.
@@ -42,7 +40,7 @@ pub fn umbrella(
         includes,
     };
     let frames = Frames::new(templates, "c", Dialects::default());
-    let text = frames.render("c/umbrella.h.j2", whole::value(&model), FUEL.saturating_add(fuel))?;
+    let text = frames.render("c/umbrella.h.j2", model.seen(), FUEL.saturating_add(fuel))?;
     Ok(Output { text: seal::seal(path, &tidy(&text)), path: path.to_owned() })
 }
 

@@ -200,7 +200,7 @@ fn constants(
     let mut counts = Vec::new();
     for quantity in &plan.quantities {
         if let Expr::Int { .. } = quantity.value {
-            let name = format!("{upper}_{}", quantity.name.to_ascii_uppercase());
+            let name = [upper, "_", &quantity.name.to_ascii_uppercase()].concat();
             constants.push(Constant { name, value: quantity.value.clone() });
             continue;
         }

@@ -1,16 +1,16 @@
 //! Parts of the model that templates hold whole: filters take them as they are, and only a template that looks inside
-//! takes them apart. What it sees is what the part is serialised to.
+//! takes them apart.
 
 use std::any::Any;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
-use minijinja::value::{DynObject, serializing_for_value};
-use minijinja::value::{Enumerator, Object, ObjectRepr, Serde, Value};
+use minijinja::value::{DynObject, Enumerator, Object, ObjectRepr, Value};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::seen::Seen;
 use crate::plan::tree::Function;
 
 /// A part of the model, shared with the templates that hold it.
@@ -31,14 +31,16 @@ impl<T> Deref for Whole<T> {
     }
 }
 
-impl<T: Serialize + Any + fmt::Debug + Send + Sync> Serialize for Whole<T> {
+impl<T: Serialize> Serialize for Whole<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if serializing_for_value() {
-            let part = Arc::clone(&self.0) as Arc<dyn Part>;
-            let held = Held { part, inside: OnceLock::new() };
-            return Value::from_object(held).serialize(serializer);
-        }
         self.0.serialize(serializer)
+    }
+}
+
+impl<T: Part> Seen for Whole<T> {
+    fn seen(&self) -> Value {
+        let part = Arc::clone(&self.0) as Arc<dyn Part>;
+        Value::from_object(Held { part, inside: OnceLock::new() })
     }
 }
 
@@ -66,57 +68,10 @@ impl<T: JsonSchema> JsonSchema for Whole<T> {
     }
 }
 
-/// What can be held: anything that is serialised.
-pub trait Part: Any + fmt::Debug + Send + Sync {
-    /// As templates see it.
-    fn taken_apart(&self) -> Value;
-}
+/// What can be held.
+pub trait Part: Seen + Any + fmt::Debug + Send + Sync {}
 
-impl<T: Serialize + Any + fmt::Debug + Send + Sync> Part for T {
-    fn taken_apart(&self) -> Value {
-        value(self)
-    }
-}
-
-/// The model as templates see it: the keys of maps in order.
-pub(super) fn value(model: &(impl Serialize + ?Sized)) -> Value {
-    in_order(Value::from(Serde(model)))
-}
-
-fn in_order(value: Value) -> Value {
-    match value.as_object() {
-        Some(object) if object.is::<Held>() => value,
-        Some(object) if object.repr() == ObjectRepr::Seq => {
-            object.try_iter().into_iter().flatten().map(in_order).collect()
-        }
-        Some(object) => Value::from_object(Record(object.clone())),
-        None => value,
-    }
-}
-
-/// A structure of the model. What lies in it is put in order when it is asked for.
-#[derive(Debug)]
-struct Record(DynObject);
-
-impl Object for Record {
-    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
-        self.0.get_value(key).map(in_order)
-    }
-
-    fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Value> {
-        self.0.get_value_by_str(key).map(in_order)
-    }
-
-    fn enumerate(self: &Arc<Self>) -> Enumerator {
-        let mut keys: Vec<Value> = self.0.try_iter().into_iter().flatten().collect();
-        keys.sort();
-        Enumerator::Values(keys)
-    }
-
-    fn enumerator_len(self: &Arc<Self>) -> Option<usize> {
-        self.0.enumerator_len()
-    }
-}
+impl<T: Seen + Any + fmt::Debug + Send + Sync> Part for T {}
 
 /// The part that a value holds; `None` where it is of another type, or made by a template.
 pub(super) fn part<T: Any>(value: &Value) -> Option<&T> {
@@ -137,7 +92,7 @@ impl Held {
     }
 
     fn inside(&self) -> &Value {
-        self.inside.get_or_init(|| self.part.taken_apart())
+        self.inside.get_or_init(|| self.part.seen())
     }
 
     fn object(&self) -> Option<&DynObject> {

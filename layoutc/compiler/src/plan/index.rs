@@ -99,16 +99,16 @@ pub(super) fn quantities(context: &Context<'_>) -> Result<Vec<Quantity>, PlanErr
     let rank = |n: usize| i128::try_from(n).map(Algebra::constant).map_err(|_| PlanError::Scope);
     push("rank".to_owned(), "Logical axes.".to_owned(), &rank(layout.logical.len())?)?;
     for axis in &layout.logical {
-        let doc = format!("Extent of axis {}.", axis.name);
-        push(format!("extent_{}", axis.name), doc, &axis.extent)?;
+        let doc = ["Extent of axis ", &axis.name, "."].concat();
+        push(["extent_", &axis.name].concat(), doc, &axis.extent)?;
     }
     for axis in &layout.storage {
-        let doc = format!("Extent of storage axis {}.", axis.name);
-        push(format!("storage_extent_{}", axis.name), doc, &axis.extent)?;
+        let doc = ["Extent of storage axis ", &axis.name, "."].concat();
+        push(["storage_extent_", &axis.name].concat(), doc, &axis.extent)?;
     }
     for (axis, stride) in layout.storage.iter().zip(&layout.strides) {
-        let doc = format!("Elements between neighbours along storage axis {}.", axis.name);
-        push(format!("stride_{}", axis.name), doc, stride)?;
+        let doc = ["Elements between neighbours along storage axis ", &axis.name, "."].concat();
+        push(["stride_", &axis.name].concat(), doc, stride)?;
     }
     let physical_rank = rank(layout.physical_shape.len())?;
     push("physical_rank".to_owned(), "Physical axes.".to_owned(), &physical_rank)?;

@@ -182,17 +182,12 @@ fn negate(tree: Expr) -> Result<Expr, PlanError> {
 
 /// `a + b`: sums flattened, integers gathered at the end.
 pub fn add(a: Expr, b: Expr) -> Result<Expr, PlanError> {
-    let mut constant = 0_i128;
-    let mut terms = Vec::new();
-    for side in [a, b] {
-        let parts = if let Expr::Add { args } = side { args } else { vec![side] };
-        for part in parts {
-            match part {
-                Expr::Int { value } => constant += i128::from(value),
-                other => terms.push(other),
-            }
-        }
-    }
+    let mut terms = both(a, b, |side| match side {
+        Expr::Add { args } => Ok(args),
+        other => Err(other),
+    });
+    let constant = integers(&terms).sum();
+    terms.retain(|term| !matches!(term, Expr::Int { .. }));
     if constant != 0 || terms.is_empty() {
         terms.push(literal(constant)?);
     }
@@ -201,24 +196,40 @@ pub fn add(a: Expr, b: Expr) -> Result<Expr, PlanError> {
 
 /// `a * b`: products flattened, integers gathered at the end.
 pub fn multiply(a: Expr, b: Expr) -> Result<Expr, PlanError> {
-    let mut constant = 1_i128;
-    let mut factors = Vec::new();
-    for side in [a, b] {
-        let parts = if let Expr::Mul { args } = side { args } else { vec![side] };
-        for part in parts {
-            match part {
-                Expr::Int { value } => constant = apply(BinOp::Mul, constant, i128::from(value))?,
-                other => factors.push(other),
-            }
-        }
-    }
+    let mut factors = both(a, b, |side| match side {
+        Expr::Mul { args } => Ok(args),
+        other => Err(other),
+    });
+    let constant = integers(&factors).try_fold(1, |held, value| apply(BinOp::Mul, held, value))?;
     if constant == 0 {
         return Ok(Expr::int(0));
     }
+    factors.retain(|factor| !matches!(factor, Expr::Int { .. }));
     if constant != 1 || factors.is_empty() {
         factors.push(literal(constant)?);
     }
     Ok(if factors.len() == 1 { factors.swap_remove(0) } else { Expr::Mul { args: factors } })
+}
+
+/// The operands of both sides, where `operands` takes a side that is the same operation apart.
+fn both(a: Expr, b: Expr, operands: fn(Expr) -> Result<Vec<Expr>, Expr>) -> Vec<Expr> {
+    let mut all = Vec::with_capacity(2);
+    match operands(a) {
+        Ok(own) => all = own,
+        Err(a) => all.push(a),
+    }
+    match operands(b) {
+        Ok(own) => all.extend(own),
+        Err(b) => all.push(b),
+    }
+    all
+}
+
+fn integers(operands: &[Expr]) -> impl Iterator<Item = i128> {
+    operands.iter().filter_map(|operand| match operand {
+        Expr::Int { value } => Some(i128::from(*value)),
+        _ => None,
+    })
 }
 
 fn operate(op: BinOp, a: Expr, a_range: Range, b: Expr) -> Result<Expr, PlanError> {

@@ -1,6 +1,6 @@
 //! Loops that go on where another ends, on both sides, are one loop.
 
-use layoutc_algebra::expr::{Expr, ExprError};
+use layoutc_algebra::expr::{BinOp, Expr, ExprError, apply};
 use layoutc_algebra::layout::Symbol;
 use layoutc_algebra::simplify::Facts;
 
@@ -55,12 +55,15 @@ fn pair(
             if a == b {
                 continue;
             }
-            let is_run = |outer: &Expr, inner_stride: &Expr| {
-                let run = product(inner_stride, &inner.extent)?;
-                match (outer.as_const(), run.as_const()) {
-                    (Some(outer), Some(run)) => Ok(outer == run),
-                    _ => facts.proves_eq(outer, &run),
+            let is_run = |outer: &Expr, inner_stride: &Expr| match (
+                outer.as_const(),
+                inner_stride.as_const(),
+                inner.extent.as_const(),
+            ) {
+                (Some(outer), Some(stride), Some(extent)) => {
+                    Ok(outer == apply(BinOp::Mul, stride, extent)?)
                 }
+                _ => facts.proves_eq(outer, &product(inner_stride, &inner.extent)?),
             };
             if is_run(&outer.to_stride, &inner.to_stride)?
                 && is_run(&outer.from_stride, &inner.from_stride)?

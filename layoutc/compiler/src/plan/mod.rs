@@ -52,12 +52,12 @@ impl std::fmt::Debug for Naming<'_> {
 impl Naming<'_> {
     /// `<prefix><tensor>`.
     pub fn tensor(&self, name: &str) -> String {
-        format!("{}{name}", self.prefix)
+        [self.prefix, name].concat()
     }
 
     /// `<prefix><tensor>_<what>`.
     pub fn member(&self, name: &str, what: &str) -> String {
-        format!("{}{name}_{what}", self.prefix)
+        [self.prefix, name, "_", what].concat()
     }
 }
 

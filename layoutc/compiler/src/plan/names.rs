@@ -6,6 +6,8 @@ pub struct Namer<'a> {
     avoid: &'a dyn Fn(&str) -> bool,
     /// Few: a function has as many as axes, digits and buffers.
     taken: Vec<String>,
+    /// For each prefix of partial names the first number that may be free.
+    numbers: Vec<(String, u64)>,
 }
 
 impl std::fmt::Debug for Namer<'_> {
@@ -17,7 +19,7 @@ impl std::fmt::Debug for Namer<'_> {
 impl<'a> Namer<'a> {
     /// A namer that never gives a name for which `avoid` holds.
     pub fn new(avoid: &'a dyn Fn(&str) -> bool) -> Self {
-        Self { avoid, taken: Vec::new() }
+        Self { avoid, taken: Vec::new(), numbers: Vec::new() }
     }
 
     /// `wanted`, or `wanted_2`, `wanted_3`, … if that is taken or kept by the target.
@@ -34,11 +36,14 @@ impl<'a> Namer<'a> {
 
     /// The next of `prefix0`, `prefix1`, … that is free.
     pub fn partial(&mut self, prefix: &str) -> String {
-        let mut number = 0_u64;
+        let known = self.numbers.iter().position(|(known, _)| known == prefix);
+        let (prefix, mut number) =
+            known.map_or_else(|| (prefix.to_owned(), 0), |at| self.numbers.swap_remove(at));
         loop {
-            let name = format!("{prefix}{number}");
+            let name = [prefix.as_str(), &number.to_string()].concat();
             if !(self.avoid)(&name) && !self.taken.contains(&name) {
                 self.taken.push(name.clone());
+                self.numbers.push((prefix, number.saturating_add(1)));
                 return name;
             }
             number = number.saturating_add(1);

@@ -66,8 +66,8 @@ fn divide(a: &Sum, b: &Sum) -> Result<(Sum, Sum), ExprError> {
             Some(Sum::single(left, coefficient / k))
         });
         let Some(term) = found else { return Ok((quotient, rest)) };
-        rest = rest.minus(&term.times(b)?)?;
-        quotient = quotient.plus(&term)?;
+        rest = rest.less(&term.times(b)?)?;
+        quotient = quotient.and(&term)?;
     }
     Err(ExprError::TooLarge)
 }
@@ -275,7 +275,7 @@ impl<'a> Domain<'a> {
             let found = found.map(|(factors, coefficient)| (factors.clone(), coefficient));
             let Some((factors, coefficient)) = found else { return Ok(out) };
             let Some(term) = self.spell(&factors, coefficient)? else { return Ok(out) };
-            out = out.minus(&Sum::single(factors, coefficient))?.plus(&term)?;
+            out = out.less(&Sum::single(factors, coefficient))?.and(&term)?;
         }
     }
 
@@ -332,8 +332,8 @@ impl<'a> Domain<'a> {
             Node::Bin(op, a, b) => {
                 let (a, b) = (self.sum(a, value)?, self.sum(b, value)?);
                 match op {
-                    BinOp::Add => a.plus(&b),
-                    BinOp::Sub => a.minus(&b),
+                    BinOp::Add => a.and(&b),
+                    BinOp::Sub => a.less(&b),
                     BinOp::Mul => a.times(&b),
                     BinOp::FloorDiv => Ok(self.parts(&a, &b)?.0),
                     BinOp::Mod => Ok(self.parts(&a, &b)?.1),
@@ -387,14 +387,15 @@ impl<'a> Domain<'a> {
         if k < 1 || b.holds_digits() || !self.at_least_zero(&b.minus(&Sum::constant(1))?)? {
             return Err(ExprError::Divisor);
         }
-        let mut a = a.clone();
+        let mut spelled = None;
         loop {
-            let (quotient, rest) = if b.len() == 1 { a.split(by, k)? } else { divide(&a, b)? };
+            let a = spelled.as_ref().unwrap_or(a);
+            let (quotient, rest) = if b.len() == 1 { a.split(by, k)? } else { divide(a, b)? };
             if let Some(parts) = self.within_a_block(&quotient, &rest, b)? {
                 return Ok(parts);
             }
-            match self.expand_one(&a, by, k)? {
-                Some(expanded) => a = expanded,
+            match self.expand_one(a, by, k)? {
+                Some(expanded) => spelled = Some(expanded),
                 None if by.is_empty() && self.cut(&rest, k)? => {}
                 None if by.is_empty() => return self.quotient(&quotient, &rest, k),
                 None => return Err(ExprError::Unbound),
@@ -434,7 +435,7 @@ impl<'a> Domain<'a> {
         (low, high): (Sum, Sum),
     ) -> Result<Option<(Sum, Sum)>, ExprError> {
         if self.at_least_zero(&low)?
-            && self.at_least_zero(&b.minus(&high)?.minus(&Sum::constant(1))?)?
+            && self.at_least_zero(&b.minus(&high)?.less(&Sum::constant(1))?)?
         {
             return Ok(Some((quotient.clone(), rest.clone())));
         }
@@ -458,7 +459,7 @@ impl<'a> Domain<'a> {
         let Some((factors, coefficient)) = heaviest else { return Ok(None) };
         let Some(term) = self.spell(factors, coefficient)? else { return Ok(None) };
         let without = a.minus(&Sum::single(factors.clone(), coefficient))?;
-        Ok(Some(without.plus(&term)?))
+        Ok(Some(without.and(&term)?))
     }
 
     /// Cuts up a digit of `rest` that reaches into the next block of `k`: `d = c * high + low`, all of whose values
@@ -527,12 +528,12 @@ impl<'a> Domain<'a> {
                 };
             }
             if digits == 0 {
-                low = low.plus(&reach)?;
-                high = high.plus(&reach)?;
+                low = low.and(&reach)?;
+                high = high.and(&reach)?;
             } else if coefficient < 0 {
-                low = low.plus(&reach)?;
+                low = low.and(&reach)?;
             } else {
-                high = high.plus(&reach)?;
+                high = high.and(&reach)?;
             }
         }
         Ok((low, high))
@@ -640,9 +641,9 @@ impl<'a> Domain<'a> {
         let mut rest = sum.clone();
         for (number, last) in self.bounded()? {
             let Some(factor) = rest.factor_of(&number) else { continue };
-            rest = rest.minus(&number.times(&Sum::constant(factor))?)?;
+            rest = rest.less(&number.times(&Sum::constant(factor))?)?;
             if factor < 0 {
-                rest = rest.plus(&last.times(&Sum::constant(factor))?)?;
+                rest = rest.and(&last.times(&Sum::constant(factor))?)?;
             }
             if self.at_least_zero(&self.span(&rest)?.0)? {
                 return Ok(true);
@@ -653,7 +654,7 @@ impl<'a> Domain<'a> {
 
     /// Whether `0 <= sum < slots` on every element.
     pub(super) fn stays_inside(&self, sum: &Sum, slots: &Sum) -> Result<bool, ExprError> {
-        let above = slots.minus(sum)?.minus(&Sum::constant(1))?;
+        let above = slots.minus(sum)?.less(&Sum::constant(1))?;
         Ok(self.never_negative(sum)? && self.never_negative(&above)?)
     }
 }

@@ -9,6 +9,8 @@ use crate::expr::ExprError;
 
 /// The most terms that a sum may have.
 const MAX_TERMS: usize = 4096;
+/// So many terms are put one by one where they belong.
+const FEW_TERMS: usize = 4;
 
 /// A factor of a term: a digit, a symbol divided by its multiple, or a quotient of symbols.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -196,23 +198,50 @@ impl Sum {
     }
 
     pub(super) fn put(&mut self, factors: &Factors, coefficient: i128) -> Result<(), ExprError> {
+        self.take(factors, coefficient)?;
+        if self.len() > MAX_TERMS { Err(ExprError::TooLarge) } else { Ok(()) }
+    }
+
+    /// [`Sum::put`] without a bound.
+    fn take(&mut self, factors: &Factors, coefficient: i128) -> Result<(), ExprError> {
         let add = |held: i128| held.checked_add(coefficient).ok_or(ExprError::Overflow);
         if factors.is_empty() {
             self.constant = add(self.constant)?;
-        } else {
-            match self.rest.binary_search_by(|(own, _)| own.cmp(factors)) {
-                Ok(at) => {
-                    let total = add(self.rest.get(at).map_or(0, |(_, held)| *held))?;
-                    match self.rest.get_mut(at) {
-                        Some(term) if total != 0 => term.1 = total,
-                        _ => drop(self.rest.remove(at)),
-                    }
-                }
-                Err(at) if coefficient != 0 => self.rest.insert(at, (factors.clone(), coefficient)),
-                Err(_) => {}
-            }
+            return Ok(());
         }
-        if self.len() > MAX_TERMS { Err(ExprError::TooLarge) } else { Ok(()) }
+        match self.rest.binary_search_by(|(own, _)| own.cmp(factors)) {
+            Ok(at) => {
+                let total = add(self.rest.get(at).map_or(0, |(_, held)| *held))?;
+                match self.rest.get_mut(at) {
+                    Some(term) if total != 0 => term.1 = total,
+                    _ => drop(self.rest.remove(at)),
+                }
+            }
+            Err(at) if coefficient != 0 => self.rest.insert(at, (factors.clone(), coefficient)),
+            Err(_) => {}
+        }
+        Ok(())
+    }
+
+    /// [`Sum::plus`] that goes on with the terms of `self`.
+    pub(super) fn and(self, other: &Sum) -> Result<Self, ExprError> {
+        self.and_signed(other, 1)
+    }
+
+    /// [`Sum::minus`] that goes on with the terms of `self`.
+    pub(super) fn less(self, other: &Sum) -> Result<Self, ExprError> {
+        self.and_signed(other, -1)
+    }
+
+    /// [`Sum::with`] that goes on with the terms of `self` where few are put between them.
+    fn and_signed(mut self, other: &Sum, sign: i128) -> Result<Self, ExprError> {
+        if other.rest.len() > FEW_TERMS {
+            return self.with(other, sign);
+        }
+        for (factors, coefficient) in other.terms() {
+            self.take(factors, coefficient.checked_mul(sign).ok_or(ExprError::Overflow)?)?;
+        }
+        if self.len() > MAX_TERMS { Err(ExprError::TooLarge) } else { Ok(self) }
     }
 
     pub(super) fn plus(&self, other: &Sum) -> Result<Self, ExprError> {

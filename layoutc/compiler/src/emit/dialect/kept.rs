@@ -12,7 +12,7 @@ impl Words {
         let mut marks = Marks::NONE;
         let mut at = 0;
         while at < list.len() {
-            marks = marks.with(list[at]);
+            marks.add(list[at]);
             at += 1;
         }
         Self { list, marks }
@@ -29,24 +29,53 @@ impl Words {
     }
 }
 
+/// A name of a file. The hash goes first in its order: it tells most names apart at once.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::emit) struct Name {
+    hash: u64,
+    name: String,
+}
+
+impl From<String> for Name {
+    fn from(name: String) -> Self {
+        Self { hash: hash(&name), name }
+    }
+}
+
+impl Name {
+    pub(in crate::emit) fn as_str(&self) -> &str {
+        &self.name
+    }
+}
+
+/// Source: Fowler, Noll and Vo, FNV-1a, draft-eastlake-fnv.
+fn hash(name: &str) -> u64 {
+    let add = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3);
+    name.bytes().fold(0xCBF2_9CE4_8422_2325, add)
+}
+
 /// Names of a file.
 #[derive(Debug)]
 pub(in crate::emit) struct Names {
-    /// Sorted.
-    names: Vec<String>,
+    /// In their order.
+    names: Vec<Name>,
     marks: Marks,
 }
 
 impl Names {
-    pub(in crate::emit) fn new(mut names: Vec<String>) -> Self {
+    pub(in crate::emit) fn new(mut names: Vec<Name>) -> Self {
         names.sort();
-        let marks = names.iter().fold(Marks::NONE, |marks, name| marks.with(name));
+        let mut marks = Marks::NONE;
+        names.iter().for_each(|name| marks.add(name.as_str()));
         Self { names, marks }
     }
 
     pub(in crate::emit) fn contains(&self, name: &str) -> bool {
-        self.marks.may_have(name)
-            && self.names.binary_search_by(|other| other.as_str().cmp(name)).is_ok()
+        if !self.marks.may_have(name) {
+            return false;
+        }
+        let sought = (hash(name), name);
+        self.names.binary_search_by(|own| (own.hash, own.as_str()).cmp(&sought)).is_ok()
     }
 }
 
@@ -54,15 +83,14 @@ impl Names {
 #[derive(Debug, Clone, Copy)]
 struct Marks([u64; ROWS]);
 
-const ROWS: usize = 16;
+const ROWS: usize = 64;
 
 impl Marks {
     const NONE: Self = Self([0; ROWS]);
 
-    const fn with(mut self, word: &str) -> Self {
+    const fn add(&mut self, word: &str) {
         let (row, bit) = mark(word);
         self.0[row] |= 1 << bit;
-        self
     }
 
     fn may_have(&self, word: &str) -> bool {
@@ -71,14 +99,12 @@ impl Marks {
     }
 }
 
-/// Where a word leaves its mark: its length and its ends tell most words apart.
+/// Where a word leaves its mark: its length, its ends and its middle tell most words apart.
 const fn mark(word: &str) -> (usize, usize) {
-    let (first, last) = match word.as_bytes() {
-        [] => (0, 0),
-        [only] => (*only as usize, 0),
-        [first, .., last] => (*first as usize, *last as usize),
-    };
-    ((first + word.len()) % ROWS, (first * 5 + last * 3 + word.len()) % 64)
+    let word = word.as_bytes();
+    let (Some(first), Some(last)) = (word.first(), word.last()) else { return (0, 0) };
+    let (first, last, middle) = (*first as usize, *last as usize, word[word.len() / 2] as usize);
+    ((first * 3 + middle + word.len() * 7) % ROWS, (last * 5 + middle * 3 + word.len()) % 64)
 }
 
 #[cfg(test)]

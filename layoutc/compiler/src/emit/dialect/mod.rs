@@ -8,8 +8,8 @@ mod words;
 
 pub use self::c::{C, C_INT32, C_INT32_PLAIN, C_PLAIN};
 pub use self::cuda::{CUDA, CUDA_INT64};
-pub(in crate::emit) use self::kept::Names;
 pub use self::kept::Words;
+pub(in crate::emit) use self::kept::{Name, Names};
 pub use self::opencl::{OPENCL, OPENCL_INT64};
 
 use crate::dtype::{Dtype, Scalar};

@@ -17,38 +17,55 @@ pub fn prototype(dialect: &'static Dialect, function: &Function) -> String {
         Returns::Index | Returns::Bytes => dialect.index,
         Returns::Bool => dialect.boolean,
     };
-    format!("{returns} {}({})", function.name, parameters(dialect, function, dialect.restrict))
+    let mut text = String::with_capacity(HEAD);
+    [returns, " ", &function.name, "("].iter().for_each(|part| text.push_str(part));
+    put_parameters(&mut text, dialect, function, dialect.restrict);
+    text.push(')');
+    text
 }
 
 /// The parameters of a function, `restrict` before the names of pointers to elements.
 pub fn parameters(dialect: &'static Dialect, function: &Function, restrict: &str) -> String {
+    let mut text = String::with_capacity(HEAD);
+    put_parameters(&mut text, dialect, function, restrict);
+    text
+}
+
+/// The bytes that most heads fit in.
+const HEAD: usize = 256;
+
+fn put_parameters(
+    text: &mut String,
+    dialect: &'static Dialect,
+    function: &Function,
+    restrict: &str,
+) {
     let image = |rank: &u32| dialect.images.iter().find(|image| image.rank == *rank);
     if function.params.is_empty() {
-        return "void".to_owned();
+        text.push_str("void");
     }
-    let mut text = String::new();
     for (k, Param { name, ty }) in function.params.iter().enumerate() {
+        let mut put = |parts: &[&str]| parts.iter().for_each(|part| text.push_str(part));
         let buffer = |element: &str| buffer_type(dialect, element);
         let pointer = dialect.pointer;
-        text.push_str(if k == 0 { "" } else { ", " });
-        text.push_str(&match ty {
-            ParamType::Index => [dialect.index, " ", name].concat(),
-            ParamType::OutIndex => [dialect.index, " *", name].concat(),
+        put(if k == 0 { &[] } else { &[", "] });
+        match ty {
+            ParamType::Index => put(&[dialect.index, " ", name]),
+            ParamType::OutIndex => put(&[dialect.index, " *", name]),
             ParamType::Input { element } => {
-                [pointer, "const ", &buffer(element), " *", restrict, name].concat()
+                put(&[pointer, "const ", &buffer(element), " *", restrict, name]);
             }
             ParamType::Output { element } => {
-                [pointer, &buffer(element), " *", restrict, name].concat()
+                put(&[pointer, &buffer(element), " *", restrict, name]);
             }
             ParamType::InputImage { rank, .. } => {
-                [image(rank).map_or("", |image| image.read), " ", name].concat()
+                put(&[image(rank).map_or("", |image| image.read), " ", name]);
             }
             ParamType::OutputImage { rank, .. } => {
-                [image(rank).map_or("", |image| image.write), " ", name].concat()
+                put(&[image(rank).map_or("", |image| image.write), " ", name]);
             }
-        });
+        }
     }
-    text
 }
 
 /// The type that a pointer to elements points to.

@@ -31,7 +31,7 @@ pub enum Style {
 
 /// An expression as text.
 pub fn expr(style: Style, tree: &Expr) -> String {
-    let mut text = String::new();
+    let mut text = String::with_capacity(64);
     write(&mut text, style, tree);
     text
 }

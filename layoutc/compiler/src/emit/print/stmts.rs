@@ -27,7 +27,7 @@ pub fn body(style: Style, function: &Function, depth: usize) -> String {
 }
 
 fn written(dialect: &'static Dialect, params: &[Param], body: &[Stmt], depth: usize) -> String {
-    let mut text = String::new();
+    let mut text = String::with_capacity(1024);
     Writer { dialect, params, text: &mut text }.stmts(body, depth);
     text
 }

@@ -1,0 +1,221 @@
+//! The model as templates see it: structures are maps with their keys in order, trees what they are serialised to.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use minijinja::value::{Enumerator, Object, ObjectRepr, Serde, Value};
+use serde::Serialize;
+
+use super::model::{
+    AxisUnit, BenchUnit, Constant, ConvertUnit, Files, ImageUnit, KernelUnit, KernelsUnit,
+    Language, MacroUnit, Packed, Parts, RangeUnit, SmallFloat, Structure, TensorUnit, TestUnit,
+    Unit,
+};
+use super::umbrella::Umbrella;
+use crate::plan::tree::{Expr, Function, Stmt};
+
+/// What templates can look at.
+pub trait Seen {
+    /// The value that they see.
+    fn seen(&self) -> Value;
+}
+
+/// A structure: its fields by their names, as they are declared.
+#[derive(Debug)]
+struct Record(Vec<(&'static str, Value)>);
+
+impl Object for Record {
+    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
+        self.get_value_by_str(key.as_str()?)
+    }
+
+    fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Value> {
+        self.0.iter().find(|(name, _)| *name == key).map(|(_, field)| field.clone())
+    }
+
+    fn enumerate(self: &Arc<Self>) -> Enumerator {
+        let mut names: Vec<&str> = self.0.iter().map(|(name, _)| *name).collect();
+        names.sort_unstable();
+        Enumerator::Values(names.into_iter().map(Value::from).collect())
+    }
+
+    fn enumerator_len(self: &Arc<Self>) -> Option<usize> {
+        Some(self.0.len())
+    }
+}
+
+/// Shows a structure by its fields, which must be all of them.
+macro_rules! show {
+    ($($record:ident { $($field:ident),* $(,)? })*) => {$(
+        impl Seen for $record {
+            fn seen(&self) -> Value {
+                let Self { $($field),* } = self;
+                Value::from_object(Record(vec![$((stringify!($field), $field.seen())),*]))
+            }
+        }
+    )*};
+}
+
+show! {
+    Unit {
+        version, target, generator, manifest, files, guard, stamp_name, stamp, emit, language,
+        header_includes, source_includes, host_helpers, wide_helpers, helpers, conversions,
+        structures, tensors, converts,
+    }
+    Files { stem, header, source, test, bench }
+    Language {
+        name, standard, index, index_format, inline, pointer, work_size, helper, wide_index,
+        wide_helper,
+    }
+    Parts { constants, index, pack, test, bench, macros, openmp }
+    SmallFloat {
+        name, holder, exponent_bits, mantissa_bits, bias, sign_shift, greatest, overflow, nan,
+        ieee, has_nan,
+    }
+    Structure { name, guard, members }
+    Constant { name, value }
+    MacroUnit { name, function, params, value }
+    BenchUnit { values, bytes, from_bytes, to_bytes }
+    AxisUnit { name, extent }
+    Packed { load, store, bits, shift, in_byte, mask, sign, high_first }
+    ImageUnit { rank, per_texel, lane, scalar, formats, fetch, put }
+    KernelsUnit { function, stream, symbols_ok, kernels }
+    RangeUnit { name, items, may_be_none, threads, last_thread, blocks }
+    KernelUnit { function, axes, empty, constants, counts }
+    TensorUnit {
+        name, ident, upper, dtype, element, in_buffer, packed, axes, storage_axes, physical, map,
+        steps, constants, counts, counts_guard, symbols_ok, offset, indices, macros, logical, pack,
+        unpack, image, moves, test, bench,
+    }
+    TestUnit {
+        plain, symbols, cases, axes, physical, dense, slot, elements, slots, logical_bytes,
+        physical_bytes, fill, search,
+    }
+    ConvertUnit {
+        function, moves, from, to, axes, from_test, to_test, symbols, cases, bench,
+    }
+    Umbrella { generator, guard, includes }
+}
+
+macro_rules! show_plain {
+    ($($plain:ty)*) => {$(
+        impl Seen for $plain {
+            fn seen(&self) -> Value {
+                Value::from(*self)
+            }
+        }
+    )*};
+}
+
+show_plain! { bool i64 u32 usize }
+
+impl Seen for String {
+    fn seen(&self) -> Value {
+        Value::from(self.as_str())
+    }
+}
+
+impl<T: Seen> Seen for Vec<T> {
+    fn seen(&self) -> Value {
+        Value::from_object(self.iter().map(T::seen).collect::<Vec<_>>())
+    }
+}
+
+impl<T: Seen> Seen for Option<T> {
+    fn seen(&self) -> Value {
+        self.as_ref().map_or(Value::from(()), T::seen)
+    }
+}
+
+macro_rules! show_trees {
+    ($($tree:ty)*) => {$(
+        impl Seen for $tree {
+            fn seen(&self) -> Value {
+                serialised(self)
+            }
+        }
+    )*};
+}
+
+show_trees! { Expr Function Stmt }
+
+fn serialised(tree: &impl Serialize) -> Value {
+    in_order(Value::from(Serde(tree)))
+}
+
+fn in_order(value: Value) -> Value {
+    let Some(object) = value.as_object() else { return value };
+    if object.repr() == ObjectRepr::Seq {
+        return object.try_iter().into_iter().flatten().map(in_order).collect();
+    }
+    let fields = object.try_iter_pairs().into_iter().flatten();
+    let fields = fields.map(|(name, field)| (name, in_order(field)));
+    Value::from_object(fields.collect::<BTreeMap<Value, Value>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::emit::language::LANGUAGES;
+    use crate::emit::{Part, Settings, unit};
+    use crate::{LoadError, Sources, check};
+
+    struct Only(&'static str);
+
+    impl Sources for Only {
+        fn load(&self, _path: &str) -> Result<String, LoadError> {
+            Ok(self.0.to_owned())
+        }
+    }
+
+    const MANIFEST: &str = r#"
+symbol batch min=0 max=1000
+
+tensor texture dtype=f16 {
+    shape { n 2; h 5; c 6 }
+    layout {
+        map "(n, h, c) -> (n, c // 4 | h, c % 4)"
+        fill 1
+    }
+    memory texture
+}
+
+tensor nibbles dtype=i4 {
+    shape { n batch; c 3 }
+}
+
+tensor skewed dtype=c64 {
+    shape { n 3; c 4 }
+    layout {
+        map "(n, c) -> (n, (n + c) % 5)"
+        padding allow
+    }
+}
+
+tensor flat dtype=c64 like=skewed {
+}
+
+convert skewed to=flat
+"#;
+
+    #[test]
+    fn templates_see_what_is_serialised() -> Result<(), serde_json::Error> {
+        let checked = check(&Only(MANIFEST), &["a.kdl".to_owned()], &Config::default());
+        assert_eq!(checked.diagnostics, []);
+        let asked =
+            [Part::Constants, Part::Index, Part::Pack, Part::Test, Part::Bench, Part::Macros];
+        for language in LANGUAGES {
+            let settings = Settings { emit: asked.into_iter().collect(), ..Settings::of(language) };
+            for manifest in &checked.manifests {
+                let unit = unit::build(manifest, &settings, "a");
+                assert_eq!(unit.as_ref().err(), None);
+                if let Ok(unit) = unit {
+                    let serialised = serde_json::to_value(&unit)?;
+                    assert_eq!(serde_json::to_value(unit.seen())?, serialised);
+                }
+            }
+        }
+        Ok(())
+    }
+}
