@@ -10,6 +10,7 @@ pub(crate) mod reads;
 pub(crate) mod walk;
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,6 +25,7 @@ use crate::report::Report;
 use globs::Globs;
 use paths::{relative, slashed};
 use reads::Reads;
+use walk::Folder;
 
 /// The file that makes a folder a project.
 pub(crate) const CONFIG: &str = "layoutc.toml";
@@ -194,26 +196,15 @@ impl Found {
         };
         let globs = Globs::new(&patterns)?;
         self.reads.sources.insert(root.to_owned(), globs.clone());
-        // The files of one folder follow each other.
-        let mut last: Option<(PathBuf, bool)> = None;
         for start in &globs.folders {
-            for file in walk::files(&root.join(start))? {
-                let (Ok(path), Ok(part)) = (file.strip_prefix(root), file.strip_prefix(folder))
+            for Folder { path: parent, mut names } in walk::folders(&root.join(start))? {
+                let (Ok(path), Ok(part)) = (parent.strip_prefix(root), parent.strip_prefix(folder))
                 else {
                     continue;
                 };
-                let Some(parent) = file.parent().filter(|_| globs.matches(path)) else { continue };
-                let known =
-                    last.as_ref().filter(|(known, _)| known.as_os_str() == parent.as_os_str());
-                let is_own = match known {
-                    Some((_, is_own)) => *is_own,
-                    None => root_of(parent)?.is_some_and(|own| own == root),
-                };
-                if known.is_none() {
-                    last = Some((parent.to_owned(), is_own));
-                }
-                if is_own {
-                    self.add(root, &file, path, &given.join(part))?;
+                names.retain(|name| globs.matches(&path.join(name)));
+                if !names.is_empty() && root_of(&parent)?.as_deref() == Some(root) {
+                    self.add_all(root, &parent, path, &given.join(part), &names)?;
                 }
             }
         }
@@ -225,18 +216,37 @@ impl Found {
 
     /// Adds the manifest `file`, which is `path` below `root`.
     fn add(&mut self, root: &Path, file: &Path, path: &Path, shown: &Path) -> Result<(), Fault> {
-        let Some(path) = slashed(path) else {
-            return Err(Fault::Usage(format!("the path `{}` is not Unicode", file.display())));
-        };
-        let shown = shown.to_string_lossy().into_owned();
+        let up = |path: &Path| path.parent().map(Path::to_owned).unwrap_or_default();
+        let name = path.file_name().unwrap_or_default().to_owned();
+        self.add_all(root, &up(file), &up(path), &up(shown), &[name])
+    }
+
+    /// Adds manifests of the folder `parent`, which is `path` below `root` and shown as `shown`.
+    fn add_all(
+        &mut self,
+        root: &Path,
+        parent: &Path,
+        path: &Path,
+        shown: &Path,
+        names: &[OsString],
+    ) -> Result<(), Fault> {
         if !self.reads.is_brief {
-            self.reads.manifests.insert(file.to_owned());
+            self.reads.manifests.extend(names.iter().map(|name| parent.join(name)));
         }
         let manifests = match self.manifests.get_mut(root) {
             Some(manifests) => manifests,
             None => self.manifests.entry(root.to_owned()).or_default(),
         };
-        manifests.entry(path).or_insert(shown);
+        let folder = slashed(path);
+        for name in names {
+            let (Some(folder), Some(text)) = (&folder, name.to_str()) else {
+                let file = parent.join(name);
+                return Err(Fault::Usage(format!("the path `{}` is not Unicode", file.display())));
+            };
+            let gap = if folder.is_empty() { "" } else { "/" };
+            let shown = shown.join(name).to_string_lossy().into_owned();
+            manifests.entry([folder, gap, text].concat()).or_insert(shown);
+        }
         Ok(())
     }
 

@@ -1,27 +1,50 @@
 //! The files below a folder, in one order on every machine.
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs::{self, ReadDir};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use crate::fault::Fault;
 
-/// All files below `folder`, by name. Hidden names are left out; linked folders are entered, each real folder once,
-/// real ones first, so that a loop of links ends and no link hides what it points to. A folder that is not there has
-/// no files.
-pub(crate) fn files(folder: &Path) -> Result<Vec<PathBuf>, Fault> {
+/// A folder with files in it.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    /// The folder.
+    pub(crate) path: PathBuf,
+    /// The names of its files.
+    pub(crate) names: Vec<OsString>,
+}
+
+/// All files at and below `folder`, folder by folder. Hidden names are left out; linked folders are entered, each real
+/// folder once, real ones first, so that a loop of links ends and no link hides what it points to. A folder that is
+/// not there has no files.
+pub(crate) fn folders(folder: &Path) -> Result<Vec<Folder>, Fault> {
     walk(folder, &|_| true)
+}
+
+/// The same files by their paths, in order.
+pub(crate) fn files(folder: &Path) -> Result<Vec<PathBuf>, Fault> {
+    Ok(paths(&folders(folder)?))
 }
 
 /// The same without what links lead to outside `root`.
 pub(crate) fn files_within(folder: &Path, root: &Path) -> Result<Vec<PathBuf>, Fault> {
     let root = fs::canonicalize(root).map_err(|error| Fault::io("find", root, &error))?;
-    walk(folder, &|path| fs::canonicalize(path).is_ok_and(|real| real.starts_with(&root)))
+    let follows = |path: &Path| fs::canonicalize(path).is_ok_and(|real| real.starts_with(&root));
+    Ok(paths(&walk(folder, &follows)?))
 }
 
-fn walk(folder: &Path, follows: &dyn Fn(&Path) -> bool) -> Result<Vec<PathBuf>, Fault> {
-    let mut files = Vec::new();
+fn paths(folders: &[Folder]) -> Vec<PathBuf> {
+    let paths = |folder: &Folder| folder.names.iter().map(|n| folder.path.join(n)).collect();
+    let mut files: Vec<PathBuf> = folders.iter().flat_map::<Vec<_>, _>(paths).collect();
+    files.sort_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
+    files
+}
+
+fn walk(folder: &Path, follows: &dyn Fn(&Path) -> bool) -> Result<Vec<Folder>, Fault> {
+    let mut found = Vec::new();
     let mut seen = BTreeSet::new();
     let mut links = vec![folder.to_owned()];
     while !links.is_empty() {
@@ -29,52 +52,55 @@ fn walk(folder: &Path, follows: &dyn Fn(&Path) -> bool) -> Result<Vec<PathBuf>, 
         folders.sort();
         folders.reverse();
         while let Some(folder) = folders.pop() {
-            enter(&folder, follows, &mut seen, &mut files, &mut folders, &mut links)?;
+            let names = enter(&folder, follows, &mut seen, &mut folders, &mut links)?;
+            if !names.is_empty() {
+                found.push(Folder { path: folder, names });
+            }
         }
     }
-    files.sort_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
-    Ok(files)
+    Ok(found)
 }
 
+/// The names of the files in a folder; the folders in it, and what is linked, are added to the others.
 fn enter(
     folder: &Path,
     follows: &dyn Fn(&Path) -> bool,
     seen: &mut BTreeSet<PathBuf>,
-    files: &mut Vec<PathBuf>,
     folders: &mut Vec<PathBuf>,
     links: &mut Vec<PathBuf>,
-) -> Result<(), Fault> {
+) -> Result<Vec<OsString>, Fault> {
+    let mut names = Vec::new();
     let fault = |error| Fault::io("read", folder, &error);
     match fs::canonicalize(folder) {
         Ok(real) => {
             if !seen.insert(real) {
-                return Ok(());
+                return Ok(names);
             }
         }
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(names),
         Err(error) => return Err(fault(error)),
     }
     for entry in entries(folder).map_err(fault)? {
         let entry = entry.map_err(fault)?;
-        if entry.file_name().as_encoded_bytes().starts_with(b".") {
+        let name = entry.file_name();
+        if name.as_encoded_bytes().starts_with(b".") {
             continue;
         }
-        let path = entry.path();
         let kind = entry.file_type().map_err(fault)?;
         if kind.is_dir() {
-            folders.push(path);
-        } else if kind.is_symlink() && follows(&path) {
+            folders.push(entry.path());
+        } else if kind.is_symlink() && follows(&entry.path()) {
             // A dangling link is no file and no folder.
-            match fs::metadata(&path) {
-                Ok(target) if target.is_dir() => links.push(path),
-                Ok(target) if target.is_file() => files.push(path),
+            match fs::metadata(entry.path()) {
+                Ok(target) if target.is_dir() => links.push(entry.path()),
+                Ok(target) if target.is_file() => names.push(name),
                 Ok(_) | Err(_) => {}
             }
         } else if kind.is_file() {
-            files.push(path);
+            names.push(name);
         }
     }
-    Ok(())
+    Ok(names)
 }
 
 /// What is in a folder, also where a signal comes while it is opened.
