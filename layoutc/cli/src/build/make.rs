@@ -300,7 +300,8 @@ pub(super) fn facts<'m>(scan: &'m Scan<'_>, made: &'m Made, is_written: bool) ->
     let mut facts: Vec<Fact<'_>> = inputs.map(|(path, known)| Fact::Input(path, *known)).collect();
     facts.extend(made.checked.iter().map(|(manifest, good)| Fact::Checked(manifest, good.fact())));
     for ((target, manifest), files) in made.emitted.iter().filter(|_| is_written) {
-        let outputs = files.outputs.iter().map(|(output, hash)| (output.path.as_str(), *hash));
+        let known = |hash: &Hash| Known { stat: None, hash: *hash };
+        let outputs = files.outputs.iter().map(|(file, hash)| (file.path.as_str(), known(hash)));
         let emitted = Emitted { key: files.key, outputs: outputs.collect() };
         facts.push(Fact::Emitted(target, manifest, emitted));
     }

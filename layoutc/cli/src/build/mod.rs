@@ -148,11 +148,11 @@ pub(crate) fn once(
 }
 
 /// Builds projects that are known already.
-pub(crate) fn again(
+pub(crate) fn again<'a>(
     args: &Build,
     rows: Rows,
-    projects: &[Project],
-    ahead: Ahead<'_>,
+    projects: &'a [Project],
+    ahead: Ahead<'a>,
     reads: &mut Reads,
     console: &mut Console,
 ) -> Result<Built, Fault> {
@@ -162,12 +162,12 @@ pub(crate) fn again(
     rayon::scope(|_| build(args, rows, &marks, projects, ahead, desk))
 }
 
-fn build(
+fn build<'a>(
     args: &Build,
     rows: Rows,
     marks: &Marks,
-    projects: &[Project],
-    ahead: Ahead<'_>,
+    projects: &'a [Project],
+    ahead: Ahead<'a>,
     mut desk: Desk<'_>,
 ) -> Result<Built, Fault> {
     let locking = match (is_rehearsed(args), args.no_wait) {

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use layoutc_compiler::Output;
 use layoutc_compiler::diagnostic::Diagnostic;
 
 use crate::fault::Fault;
-use crate::output::{self, New, Standing, Status, Strictness, collisions, left_over, survey};
+use crate::output::{
+    self, New, Standing, Status, Strictness, Wanted, collisions, left_over, survey,
+};
 use crate::state::fact::{Fact, Hash, Known, Paths};
 use crate::state::lock::Lock;
 
@@ -43,10 +46,14 @@ pub(super) fn plan(
     let known = &job.log.facts;
     let is_new = !made.emitted.is_empty();
     let new: Vec<_> = made.emitted.values_mut().flat_map(|files| &mut files.outputs).collect();
-    let wanted = new.iter().map(|(output, hash)| (output.path.as_str(), hash));
-    let wanted: Vec<(&str, &Hash)> = wanted.collect();
+    let wanted = new.iter().map(|(Output { path, .. }, hash)| Wanted {
+        path,
+        hash,
+        known: known.output(path),
+    });
+    let wanted: Vec<Wanted<'_>> = wanted.collect();
     let kept: Paths<'_> = if is_new { scan.kept(job).collect() } else { Paths::default() };
-    let paths = kept.iter().chain(wanted.iter().map(|(path, _)| path)).copied();
+    let paths = kept.iter().copied().chain(wanted.iter().map(|wanted| wanted.path));
     let mut refusals = if is_new { collisions(paths) } else { Vec::new() };
     let standing = survey(&job.home, &wanted, known, strictness)?;
     refusals.extend(scan.refusals().cloned());
@@ -69,7 +76,7 @@ pub(super) fn plan(
     plan.files = planned.collect();
     for (path, standing) in standing.iter().chain(&scan.standing) {
         if let Ok(Standing::Same(now)) = standing
-            && known.outputs.get(path.as_str()) != Some(now)
+            && known.output(path) != Some(now)
         {
             plan.known.push((path.clone(), *now));
         }

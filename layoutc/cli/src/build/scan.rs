@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use rustc_hash::FxBuildHasher;
 
 use crate::fault::Fault;
-use crate::output::{Standing, Strictness, Survey, left_over, listing, survey};
+use crate::output::{Standing, Strictness, Survey, Wanted, left_over, listing, survey};
 use crate::project::files::{glance, glance_up_to};
 use crate::project::paths::{normal, slashed};
 use crate::project::reads::{Looks, Reads, Seen};
@@ -208,10 +208,9 @@ impl<'a> Scan<'a> {
 
 /// What is new of what stands in the places of these files.
 fn stand(job: &Job<'_>, units: &[Unit<'_>], strictness: Strictness) -> Result<Survey, Fault> {
-    let emitted = units.iter().filter_map(|unit| job.log.facts.emitted(*unit));
-    let wanted: Vec<(&str, &Hash)> = emitted
-        .flat_map(|emitted| emitted.outputs.iter().map(|(path, hash)| (*path, hash)))
-        .collect();
+    let files = units.iter().flat_map(|unit| job.log.facts.files(*unit));
+    let wanted = files.map(|(path, hash, known)| Wanted { path, hash, known });
+    let wanted: Vec<Wanted<'_>> = wanted.collect();
     survey(&job.home, &wanted, &job.log.facts, strictness)
 }
 

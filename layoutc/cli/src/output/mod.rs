@@ -28,10 +28,11 @@ use crate::state::fact::{Fact, Facts, Hash};
 use crate::state::lock::Lock;
 use crate::state::stat::Now;
 
+use place::Looking;
 use stale::Left;
 
 pub(crate) use folder::Home;
-pub(crate) use place::{Standing, has_seal, link};
+pub(crate) use place::{Standing, Wanted, has_seal, link};
 pub(crate) use state::StateFolder;
 pub(crate) use write::replace;
 
@@ -86,16 +87,15 @@ pub(crate) type Survey = BTreeMap<String, Found>;
 /// Outputs of one folder that are looked at in one go.
 const AT_ONCE: usize = 192;
 
-/// Looks at the places of outputs, each with the hash of what is to stand there; touches nothing. `facts` tells what
-/// layoutc wrote before.
+/// Looks at the places of outputs; touches nothing. `facts` tells what layoutc wrote before.
 pub(crate) fn survey(
     home: &Home,
-    wanted: &[(&str, &Hash)],
+    wanted: &[Wanted<'_>],
     facts: &Facts<'_>,
     strictness: Strictness,
 ) -> Result<Survey, Fault> {
-    let folders = wanted.chunk_by(|(a, _), (b, _)| folder_of(a) == folder_of(b));
-    let runs: Vec<&[(&str, &Hash)]> = folders.flat_map(|files| files.chunks(AT_ONCE)).collect();
+    let folders = wanted.chunk_by(|a, b| folder_of(a.path) == folder_of(b.path));
+    let runs: Vec<&[Wanted<'_>]> = folders.flat_map(|files| files.chunks(AT_ONCE)).collect();
     let surveyed: Vec<Vec<_>> = runs
         .par_iter()
         .map(|files| survey_folder(home, files, facts, strictness))
@@ -106,11 +106,11 @@ pub(crate) fn survey(
 /// The same for outputs of one folder.
 fn survey_folder(
     home: &Home,
-    files: &[(&str, &Hash)],
+    files: &[Wanted<'_>],
     facts: &Facts<'_>,
     strictness: Strictness,
 ) -> Result<Vec<(String, Found)>, Fault> {
-    let folder = files.first().map_or("", |(path, _)| folder_of(path));
+    let folder = files.first().map_or("", |file| folder_of(file.path));
     let (mut survey, now) = (Vec::new(), Now::take());
     let outside = |path: &str| {
         let message = format!("the output `{path}` would leave the output folder");
@@ -119,18 +119,17 @@ fn survey_folder(
     let is_inside = folder.is_empty() || is_below(folder);
     let opened = if is_inside { home.open(folder)? } else { Ok(None) };
     let root = home.path();
-    for (path, hash) in files {
+    let looking = Looking { root: &root, now, facts, strictness };
+    for wanted in files {
+        let path = wanted.path;
         let standing = match &opened {
             _ if !(is_inside && is_name(name_of(path))) => Err(outside(path)),
             Err(refusal) => Err(refusal.clone()),
             Ok(None) => Ok(Standing::Nothing),
-            Ok(Some(folder)) => {
-                let wanted = place::Wanted { path, hash, now, facts };
-                place::look(folder, &root, wanted, strictness)?
-            }
+            Ok(Some(folder)) => place::look(folder, *wanted, looking)?,
         };
         if !matches!(standing, Ok(Standing::AsKnown)) {
-            survey.push(((*path).to_owned(), standing));
+            survey.push((path.to_owned(), standing));
         }
     }
     Ok(survey)

@@ -34,33 +34,44 @@ pub(crate) enum Standing {
     Nothing,
 }
 
-/// What is compared with what is to stand there.
+/// What is to stand somewhere.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Wanted<'a> {
+pub(crate) struct Wanted<'a> {
     /// Where, below the output folder.
-    pub(super) path: &'a str,
+    pub(crate) path: &'a str,
     /// The hash of what is to stand there.
-    pub(super) hash: &'a Hash,
+    pub(crate) hash: &'a Hash,
+    /// What is known of what stands there.
+    pub(crate) known: Option<&'a Known>,
+}
+
+/// What outputs are looked at with.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Looking<'a, 'f> {
+    /// The output folder.
+    pub(super) root: &'a Path,
     /// A moment before anything was looked at.
     pub(super) now: Now,
     /// What layoutc knows to have written.
-    pub(super) facts: &'a Facts<'a>,
+    pub(super) facts: &'a Facts<'f>,
+    /// What is done with files of others.
+    pub(super) strictness: Strictness,
 }
 
-/// What stands in `folder` where `wanted` goes, or why it must not be replaced; `root` is the output folder.
+/// What stands in `folder` where `wanted` goes, or why it must not be replaced.
 pub(super) fn look(
     folder: &OwnedFd,
-    root: &Path,
     wanted: Wanted<'_>,
-    strictness: Strictness,
+    looking: Looking<'_, '_>,
 ) -> Result<Result<Standing, Box<Diagnostic>>, Fault> {
+    let Looking { root, now, facts, strictness } = looking;
     let name = name_of(wanted.path);
     let raw = match retry_on_intr(|| statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)) {
         Ok(raw) => raw,
         Err(Errno::NOENT) => return Ok(Ok(Standing::Nothing)),
         Err(error) => return Err(Fault::io("look at", &root.join(wanted.path), &error.into())),
     };
-    let (stat, known) = (Stat::of_raw(&raw), wanted.facts.outputs.get(wanted.path));
+    let (stat, known) = (Stat::of_raw(&raw), wanted.known);
     if let Some(known) = known.filter(|known| known.stat == Some(stat)) {
         // Nobody touched it since layoutc wrote it.
         let is_same = known.hash == *wanted.hash;
@@ -82,12 +93,9 @@ pub(super) fn look(
     let found = found.transpose().map_err(|error| Fault::io("read", file, &error))?;
     let hash = found.as_ref().map(|found| Hash::of(found));
     if hash.as_ref() == Some(wanted.hash) {
-        return Ok(Ok(Standing::Same(Known {
-            stat: stat.settled(wanted.now),
-            hash: *wanted.hash,
-        })));
+        return Ok(Ok(Standing::Same(Known { stat: stat.settled(now), hash: *wanted.hash })));
     }
-    let is_ours = hash.is_some_and(|hash| wanted.facts.wrote(wanted.path, &hash));
+    let is_ours = hash.is_some_and(|hash| facts.wrote(wanted.path, &hash));
     if is_ours || strictness == Strictness::Force {
         return Ok(Ok(Standing::Other));
     }

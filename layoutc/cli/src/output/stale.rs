@@ -62,7 +62,7 @@ fn swept(sweep: &Sweep) -> Vec<String> {
 }
 
 fn left(file: &Path, path: &str, facts: &Facts<'_>) -> io::Result<Left> {
-    let known = facts.outputs.get(path);
+    let known = facts.output(path);
     // What others have there need not be open to us.
     let unseen = |error| if known.is_some() { Err(error) } else { Ok(Left::Foreign) };
     let metadata = match fs::symlink_metadata(file) {

@@ -66,8 +66,9 @@ impl Folder {
         };
         let home = Home::new(&self.root(), "");
         let hashes: Vec<Hash> = outputs.iter().map(|(_, text)| Hash::of(text.as_bytes())).collect();
-        let wanted = outputs.iter().zip(&hashes).map(|((path, _), hash)| (*path, hash));
-        let wanted: Vec<(&str, &Hash)> = wanted.collect();
+        let wanted = outputs.iter().zip(&hashes);
+        let wanted: Vec<Wanted<'_>> =
+            wanted.map(|((path, _), hash)| Wanted { path, hash, known: None }).collect();
         let found = survey(&home, &wanted, &Facts::default(), how).map_err(codes)?;
         let collided = collisions(outputs.iter().map(|(path, _)| *path));
         let refused = found.values().filter_map(|found| Some(found.as_ref().err()?.as_ref()));

@@ -1,6 +1,7 @@
 //! What a build found to be true. A later fact takes the place of an earlier one of the same kind and name.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use indexmap::{IndexMap, IndexSet};
 use rustc_hash::FxBuildHasher;
@@ -53,9 +54,9 @@ pub(crate) struct Checked<'a> {
 pub(crate) struct Emitted<'a> {
     /// Of all that the files depend on.
     pub(crate) key: Hash,
-    /// The files: paths below the output folder, and what belongs in them.
+    /// The files: paths below the output folder, and what was written there.
     #[serde(borrow)]
-    pub(crate) outputs: Vec<(&'a str, Hash)>,
+    pub(crate) outputs: Vec<(&'a str, Known)>,
 }
 
 impl<'a> Emitted<'a> {
@@ -85,20 +86,23 @@ pub(crate) enum Fact<'a> {
 }
 
 /// All facts that still hold.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub(crate) struct Facts<'a> {
     /// The start of the machine in which the last build ran.
     pub(crate) boot: &'a str,
     /// By path.
     pub(crate) inputs: Named<'a, Known>,
-    /// By path.
-    pub(crate) outputs: Named<'a, Known>,
+    /// What was found of outputs since they were made, by path, and what is known of those that nothing makes any more;
+    /// `None`: it is no output of ours.
+    found: Named<'a, Option<Known>>,
     /// What may stand there instead, by path.
     pub(crate) coming: BTreeMap<&'a str, Hash>,
     /// By manifest.
     pub(crate) checked: Named<'a, Checked<'a>>,
     /// By target, then by manifest; the umbrella header has the manifest "".
     emitted: BTreeMap<&'a str, Named<'a, Emitted<'a>>>,
+    /// The outputs of what was emitted, by path; made when it is asked for.
+    made: OnceLock<Named<'a, Known>>,
 }
 
 impl<'a> Facts<'a> {
@@ -109,18 +113,67 @@ impl<'a> Facts<'a> {
             Fact::Input(path, known) => drop(self.inputs.insert(path, known)),
             Fact::Output(path, known) => {
                 self.coming.remove(path);
-                self.outputs.insert(path, known);
+                self.found.insert(path, Some(known));
             }
             Fact::Removed(path) => {
                 self.coming.remove(path);
-                self.outputs.swap_remove(path);
+                self.found.insert(path, None);
             }
             Fact::Coming(path, hash) => drop(self.coming.insert(path, hash)),
             Fact::Checked(manifest, checked) => drop(self.checked.insert(manifest, checked)),
-            Fact::Emitted(target, manifest, emitted) => {
-                self.emitted.entry(target).or_default().insert(manifest, emitted);
+            Fact::Emitted(target, manifest, emitted) => self.emit(target, manifest, emitted),
+        }
+    }
+
+    fn emit(&mut self, target: &'a str, manifest: &'a str, emitted: Emitted<'a>) {
+        self.made = OnceLock::new();
+        let is_bare = self.found.is_empty();
+        for path in emitted.paths().filter(|_| !is_bare) {
+            self.found.swap_remove(path);
+        }
+        let of_target = self.emitted.entry(target).or_default();
+        let old = of_target.swap_remove(manifest);
+        // What it is not made into any more was still written by us.
+        for (path, known) in old.into_iter().flat_map(|old| old.outputs) {
+            if emitted.paths().all(|kept| kept != path) {
+                self.found.entry(path).or_insert(Some(known));
             }
         }
+        of_target.insert(manifest, emitted);
+    }
+
+    /// What is known of an output.
+    pub(crate) fn output(&self, path: &str) -> Option<&Known> {
+        let made = || {
+            let all = self.emitted.values().flat_map(IndexMap::values);
+            all.flat_map(|emitted| emitted.outputs.iter().copied()).collect()
+        };
+        match self.found.get(path) {
+            Some(found) => found.as_ref(),
+            None => self.made.get_or_init(made).get(path),
+        }
+    }
+
+    /// The files that were made for a target of a manifest, with what is known of each.
+    pub(crate) fn files(
+        &self,
+        unit: (&str, &str),
+    ) -> impl Iterator<Item = (&'a str, &Hash, Option<&Known>)> {
+        let files = self.emitted(unit).map_or(&[][..], |emitted| &emitted.outputs);
+        files.iter().map(|(path, known)| {
+            let found = self.found.get(path).map(Option::as_ref);
+            (*path, &known.hash, found.unwrap_or(Some(known)))
+        })
+    }
+
+    /// Forgets what files had when they were looked at: each must be read to know it.
+    pub(crate) fn forget_stats(&mut self) {
+        let emitted = self.emitted.values_mut().flat_map(IndexMap::values_mut);
+        let emitted =
+            emitted.flat_map(|emitted| emitted.outputs.iter_mut().map(|(_, known)| known));
+        let all = self.inputs.values_mut().chain(self.found.values_mut().flatten()).chain(emitted);
+        all.for_each(|known| known.stat = None);
+        self.made = OnceLock::new();
     }
 
     /// What was made for a target of a manifest.
@@ -130,27 +183,84 @@ impl<'a> Facts<'a> {
 
     /// Whether layoutc wrote a file with this hash to the output `path`.
     pub(crate) fn wrote(&self, path: &str, hash: &Hash) -> bool {
-        self.outputs.get(path).is_some_and(|known| known.hash == *hash)
+        self.output(path).is_some_and(|known| known.hash == *hash)
             || self.coming.get(path) == Some(hash)
     }
 
-    /// How many there are.
+    /// How many there are, but for what was found of outputs.
     pub(crate) fn len(&self) -> usize {
         let emitted: usize = self.emitted.values().map(IndexMap::len).sum();
-        let files = self.inputs.len() + self.outputs.len() + self.coming.len();
-        1 + files + self.checked.len() + emitted
+        1 + self.inputs.len() + self.coming.len() + self.checked.len() + emitted
     }
 
     /// The facts one by one.
     pub(crate) fn all(&self) -> Vec<Fact<'a>> {
         let mut all = vec![Fact::Boot(self.boot)];
         all.extend(self.inputs.iter().map(|(path, known)| Fact::Input(path, *known)));
-        all.extend(self.outputs.iter().map(|(path, known)| Fact::Output(path, *known)));
         all.extend(self.coming.iter().map(|(path, hash)| Fact::Coming(path, *hash)));
         all.extend(self.checked.iter().map(|(m, checked)| Fact::Checked(m, checked.clone())));
+        let mut rest = self.found.clone();
         for (target, of_target) in &self.emitted {
-            all.extend(of_target.iter().map(|(m, e)| Fact::Emitted(target, m, e.clone())));
+            for (manifest, emitted) in of_target {
+                let mut emitted = emitted.clone();
+                for (path, known) in &mut emitted.outputs {
+                    if let Some(Some(found)) = rest.get(path)
+                        && found.hash == known.hash
+                    {
+                        *known = *found;
+                        rest.swap_remove(path);
+                    }
+                }
+                all.push(Fact::Emitted(target, manifest, emitted));
+            }
         }
+        all.extend(rest.into_iter().map(|(path, found)| match found {
+            Some(known) => Fact::Output(path, known),
+            None => Fact::Removed(path),
+        }));
         all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(text: &str) -> Known {
+        Known { stat: None, hash: Hash::of(text.as_bytes()) }
+    }
+
+    fn emitted<'a>(manifest: &'a str, files: &[(&'a str, &str)]) -> Fact<'a> {
+        let outputs = files.iter().map(|(path, text)| (*path, known(text))).collect();
+        Fact::Emitted("c", manifest, Emitted { key: Hash::default(), outputs })
+    }
+
+    fn learn<'a>(facts: impl IntoIterator<Item = Fact<'a>>) -> Facts<'a> {
+        let mut all = Facts::default();
+        facts.into_iter().for_each(|fact| all.learn(fact));
+        all
+    }
+
+    #[test]
+    fn what_was_written_is_known_until_it_is_removed() {
+        let before = emitted("m", &[("a.h", "1"), ("a.json", "1")]);
+        let renamed = emitted("m", &[("a.h", "2"), ("b.json", "1")]);
+        let found = Known { stat: None, hash: Hash::of(b"3") };
+        let mut facts = vec![before, Fact::Output("a.h", found)];
+        assert_eq!(learn(facts.clone()).output("a.h"), Some(&found));
+        // What is made later counts for more than what was found before.
+        facts.push(renamed);
+        let now = learn(facts.clone());
+        assert_eq!(now.output("a.h"), Some(&known("2")));
+        assert_eq!(now.output("a.json"), Some(&known("1")));
+        assert!(now.wrote("b.json", &Hash::of(b"1")) && !now.wrote("c.json", &Hash::of(b"1")));
+        facts.extend([Fact::Removed("a.json"), Fact::Removed("b.json")]);
+        let now = learn(facts);
+        assert_eq!((now.output("a.json"), now.output("b.json")), (None, None));
+        assert_eq!(now.files(("c", "m")).filter_map(|(_, _, known)| known).count(), 1);
+        // Written anew, the facts say the same.
+        let again = learn(now.all());
+        let all = ["a.h", "a.json", "b.json"];
+        assert_eq!(all.map(|path| again.output(path)), all.map(|path| now.output(path)));
     }
 }

@@ -21,11 +21,11 @@ use super::stat::Stat;
 /// The file.
 pub(crate) const FILES: Names = ["log", "log.new"];
 /// The first line, with the version of [`Fact`]: it changes whenever that does.
-const HEADER: &[u8] = b"layoutc log 3\n";
+const HEADER: &[u8] = b"layoutc log 4\n";
 /// Facts in one record.
 const TOGETHER: usize = 256;
-/// Outdated facts that a log may hold beyond as many as there are others.
-const SPARE: usize = 4096;
+/// Outdated facts that a log may hold beyond a quarter of the others.
+const SPARE: usize = 1024;
 
 /// Holds what logs read: their facts are not copied.
 #[derive(Default)]
@@ -81,8 +81,7 @@ impl<'a> Log<'a> {
         let boot = boot();
         if log.facts.boot != boot {
             // What the system had not yet written when it stopped may be lost, whatever the directory says.
-            let all = log.facts.inputs.values_mut().chain(log.facts.outputs.values_mut());
-            all.for_each(|known| known.stat = None);
+            log.facts.forget_stats();
         }
         Ok(log)
     }
@@ -144,10 +143,9 @@ impl<'a> Log<'a> {
         let fault = |log: &Self, error| Fault::io("write", &log.folder.join(FILES[0]), &error);
         let news = self.store.0.push_get(records(&news).map_err(|error| fault(self, error))?);
         self.learn(news, 0);
-        let live = self.facts.len();
-        let is_bloated = self.written > live * 2 + SPARE;
+        let is_bloated = |live: usize| self.written > live + live / 4 + SPARE;
+        let is_bloated = is_bloated(self.facts.len()) && is_bloated(self.facts.all().len());
         let done = if self.good == 0 || is_bloated {
-            self.written = live;
             self.replace(dir, durability)
         } else {
             self.append(dir, news, durability)
@@ -167,7 +165,9 @@ impl<'a> Log<'a> {
     /// Writes all that holds anew.
     fn replace(&mut self, dir: &OwnedFd, durability: Durability) -> io::Result<()> {
         let mut bytes = HEADER.to_vec();
-        bytes.extend(records(&self.facts.all())?);
+        let facts = self.facts.all();
+        bytes.extend(records(&facts)?);
+        self.written = facts.len();
         file::replace(dir, FILES, &bytes, durability)?;
         self.good = bytes.len() as u64;
         Ok(())

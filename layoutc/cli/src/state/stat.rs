@@ -9,11 +9,44 @@ use serde::{Deserialize, Serialize};
 
 /// What tells one content of a file from another: times in nanoseconds since 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Packed", into = "Packed")]
 pub(crate) struct Stat {
     bytes: u64,
     modified: i64,
     changed: i64,
     inode: u64,
+}
+
+/// The four numbers, little-endian.
+#[derive(Serialize, Deserialize)]
+struct Packed(#[serde(with = "serde_bytes")] [u8; 32]);
+
+impl From<Stat> for Packed {
+    fn from(Stat { bytes, modified, changed, inode }: Stat) -> Self {
+        let mut packed = [0; 32];
+        let numbers = [
+            bytes.to_le_bytes(),
+            modified.to_le_bytes(),
+            changed.to_le_bytes(),
+            inode.to_le_bytes(),
+        ];
+        for (place, number) in packed.chunks_exact_mut(8).zip(numbers) {
+            place.copy_from_slice(&number);
+        }
+        Self(packed)
+    }
+}
+
+impl From<Packed> for Stat {
+    fn from(Packed(packed): Packed) -> Self {
+        let number = |nth: usize| packed.as_chunks().0.get(nth).copied().unwrap_or_default();
+        Self {
+            bytes: u64::from_le_bytes(number(0)),
+            modified: i64::from_le_bytes(number(1)),
+            changed: i64::from_le_bytes(number(2)),
+            inode: u64::from_le_bytes(number(3)),
+        }
+    }
 }
 
 /// How long after a change the clock of a file system may still show the same time.

@@ -215,9 +215,9 @@ impl Watching<'_> {
     }
 
     /// Builds; the projects are found first if they are not known.
-    fn build(
+    fn build<'p>(
         &mut self,
-        known: Option<(&[Project], Ahead<'_>)>,
+        known: Option<(&'p [Project], Ahead<'p>)>,
         reads: &mut Reads,
     ) -> (Result<Built, Fault>, Duration) {
         let start = Instant::now();
