@@ -95,7 +95,12 @@ pub(super) fn check(
     let again =
         again.into_iter().filter(|m| scan.fresh.contains_key(m)).map(str::to_owned).collect();
     for manifests in [scan.stale.clone(), again] {
-        if manifests.is_empty() || has_errors(&diagnostics) {
+        if has_errors(&diagnostics) {
+            let fresh = manifests.iter().filter_map(|manifest| scan.fresh.get(manifest.as_str()));
+            diagnostics.extend(fresh.flat_map(|fresh| &fresh.warnings).cloned());
+            continue;
+        }
+        if manifests.is_empty() {
             continue;
         }
         meter.expect(manifests.len() * 2);

@@ -52,16 +52,16 @@ pub(super) fn plan(
         known: known.output(path),
     });
     let wanted: Vec<Wanted<'_>> = wanted.collect();
-    let kept: Paths<'_> = if is_new { scan.kept(job).collect() } else { Paths::default() };
+    let kept: Paths<'_> = scan.kept(job).collect();
     let paths = kept.iter().copied().chain(wanted.iter().map(|wanted| wanted.path));
-    let mut refusals = if is_new { collisions(paths) } else { Vec::new() };
+    let mut refusals = collisions(paths);
     let standing = survey(&job.home, &wanted, known, strictness)?;
     refusals.extend(scan.refusals().cloned());
     refusals.extend(standing.values().filter_map(|s| Some(s.as_ref().err()?.as_ref().clone())));
     if !refusals.is_empty() {
         return Ok(Err(refusals));
     }
-    let mut plan = Plan { kept: scan.kept(job).count(), ..Plan::default() };
+    let mut plan = Plan { kept: kept.len(), ..Plan::default() };
     let planned = new.into_iter().map(|(output, hash)| {
         let planned = match standing.get(&output.path) {
             None | Some(Ok(Standing::Same(_))) => Planned { status: Status::Unchanged, new: None },

@@ -100,9 +100,18 @@ pub(crate) struct Facts<'a> {
     /// By manifest.
     pub(crate) checked: Named<'a, Checked<'a>>,
     /// By target, then by manifest; the umbrella header has the manifest "".
-    emitted: BTreeMap<&'a str, Named<'a, Emitted<'a>>>,
-    /// The outputs of what was emitted, by path; made when it is asked for.
-    made: OnceLock<Named<'a, Known>>,
+    emitted: BTreeMap<&'a str, Named<'a, Learned<'a>>>,
+    /// How often something was emitted.
+    times: usize,
+    /// The outputs of what was emitted last, by path, with when that was; made when it is asked for.
+    made: OnceLock<Named<'a, (usize, Known)>>,
+}
+
+/// What was emitted, and when: a manifest that is gone may have been made into the same file before.
+#[derive(Debug)]
+struct Learned<'a> {
+    nth: usize,
+    emitted: Emitted<'a>,
 }
 
 impl<'a> Facts<'a> {
@@ -134,24 +143,39 @@ impl<'a> Facts<'a> {
         let of_target = self.emitted.entry(target).or_default();
         let old = of_target.swap_remove(manifest);
         // What it is not made into any more was still written by us.
-        for (path, known) in old.into_iter().flat_map(|old| old.outputs) {
+        for (path, known) in old.into_iter().flat_map(|old| old.emitted.outputs) {
             if emitted.paths().all(|kept| kept != path) {
                 self.found.entry(path).or_insert(Some(known));
             }
         }
-        of_target.insert(manifest, emitted);
+        self.times += 1;
+        of_target.insert(manifest, Learned { nth: self.times, emitted });
     }
 
     /// What is known of an output.
     pub(crate) fn output(&self, path: &str) -> Option<&Known> {
-        let made = || {
-            let all = self.emitted.values().flat_map(IndexMap::values);
-            all.flat_map(|emitted| emitted.outputs.iter().copied()).collect()
-        };
         match self.found.get(path) {
             Some(found) => found.as_ref(),
-            None => self.made.get_or_init(made).get(path),
+            None => self.made().get(path).map(|(_, known)| known),
         }
+    }
+
+    fn made(&self) -> &Named<'a, (usize, Known)> {
+        self.made.get_or_init(|| {
+            let mut all: Vec<&Learned<'a>> =
+                self.emitted.values().flat_map(IndexMap::values).collect();
+            all.sort_by_key(|learned| learned.nth);
+            let files = |learned: &&Learned<'a>| {
+                let nth = learned.nth;
+                learned
+                    .emitted
+                    .outputs
+                    .clone()
+                    .into_iter()
+                    .map(move |(path, known)| (path, (nth, known)))
+            };
+            all.iter().flat_map(files).collect()
+        })
     }
 
     /// The files that were made for a target of a manifest, with what is known of each.
@@ -169,8 +193,7 @@ impl<'a> Facts<'a> {
     /// Forgets what files had when they were looked at: each must be read to know it.
     pub(crate) fn forget_stats(&mut self) {
         let emitted = self.emitted.values_mut().flat_map(IndexMap::values_mut);
-        let emitted =
-            emitted.flat_map(|emitted| emitted.outputs.iter_mut().map(|(_, known)| known));
+        let emitted = emitted.flat_map(|l| l.emitted.outputs.iter_mut().map(|(_, known)| known));
         let all = self.inputs.values_mut().chain(self.found.values_mut().flatten()).chain(emitted);
         all.for_each(|known| known.stat = None);
         self.made = OnceLock::new();
@@ -178,7 +201,7 @@ impl<'a> Facts<'a> {
 
     /// What was made for a target of a manifest.
     pub(crate) fn emitted(&self, (target, manifest): (&str, &str)) -> Option<&Emitted<'a>> {
-        self.emitted.get(target)?.get(manifest)
+        self.emitted.get(target)?.get(manifest).map(|learned| &learned.emitted)
     }
 
     /// Whether layoutc wrote a file with this hash to the output `path`.
@@ -199,20 +222,25 @@ impl<'a> Facts<'a> {
         all.extend(self.inputs.iter().map(|(path, known)| Fact::Input(path, *known)));
         all.extend(self.coming.iter().map(|(path, hash)| Fact::Coming(path, *hash)));
         all.extend(self.checked.iter().map(|(m, checked)| Fact::Checked(m, checked.clone())));
-        let mut rest = self.found.clone();
-        for (target, of_target) in &self.emitted {
-            for (manifest, emitted) in of_target {
-                let mut emitted = emitted.clone();
-                for (path, known) in &mut emitted.outputs {
-                    if let Some(Some(found)) = rest.get(path)
-                        && found.hash == known.hash
-                    {
-                        *known = *found;
-                        rest.swap_remove(path);
-                    }
+        let (mut rest, made) = (self.found.clone(), self.made());
+        let emitted = self.emitted.iter();
+        let mut emitted: Vec<_> = emitted
+            .flat_map(|(target, of)| of.iter().map(move |(m, l)| (l, *target, *m)))
+            .collect();
+        emitted.sort_by_key(|(learned, ..)| learned.nth);
+        for (Learned { nth, emitted }, target, manifest) in emitted {
+            let mut emitted = emitted.clone();
+            for (path, known) in &mut emitted.outputs {
+                let is_last = made.get(path).is_some_and(|(last, _)| last == nth);
+                if let Some(Some(found)) = rest.get(path)
+                    && found.hash == known.hash
+                    && is_last
+                {
+                    *known = *found;
+                    rest.swap_remove(path);
                 }
-                all.push(Fact::Emitted(target, manifest, emitted));
             }
+            all.push(Fact::Emitted(target, manifest, emitted));
         }
         all.extend(rest.into_iter().map(|(path, found)| match found {
             Some(known) => Fact::Output(path, known),
@@ -262,5 +290,19 @@ mod tests {
         let again = learn(now.all());
         let all = ["a.h", "a.json", "b.json"];
         assert_eq!(all.map(|path| again.output(path)), all.map(|path| now.output(path)));
+    }
+
+    #[test]
+    fn of_two_manifests_that_were_made_into_one_file_the_later_one_counts() {
+        let old = || emitted("old", &[("m.json", "old")]);
+        let new = |text| emitted("new", &[("m.json", text)]);
+        let found = Known { stat: None, hash: Hash::of(b"two") };
+        let facts = [new("one"), old(), new("two"), Fact::Output("m.json", found)];
+        let now = learn(facts);
+        assert_eq!(now.output("m.json"), Some(&found));
+        let again = learn(now.all());
+        assert_eq!(again.output("m.json"), Some(&found));
+        let later = learn(again.all().into_iter().chain([new("two")]));
+        assert_eq!(later.output("m.json"), Some(&known("two")));
     }
 }

@@ -97,6 +97,63 @@ fn warnings_are_told_again_by_a_build_that_does_nothing() {
 }
 
 #[test]
+fn warnings_are_told_again_beside_the_error_of_another_manifest() {
+    let world = World::new(&[("layoutc.toml", "[project]\n"), ("layouts/b.kdl", BROKEN)]);
+    world.write("layouts/a.kdl", &BLOCKED.replace("w 8", "w 1"));
+    let first = world.run(&["build"]);
+    assert!(first.err.contains("warning[padding::"), "{}", first.err);
+    for _ in 0..2 {
+        let again = world.run(&["build"]);
+        assert_eq!((again.code, &again.err), (Some(1), &first.err));
+    }
+}
+
+#[test]
+fn parts_of_a_project_that_collide_are_refused_by_a_whole_build() {
+    let world = World::new(&[
+        ("layoutc.toml", "[project]\n"),
+        ("layouts/a.kdl", BLOCKED),
+        ("layouts/A.kdl", BLOCKED),
+    ]);
+    world.run(&["build", "layouts/a.kdl"]).good();
+    world.run(&["build", "layouts/A.kdl"]).good();
+    for _ in 0..2 {
+        let ran = world.run(&["build"]);
+        assert!(ran.err.starts_with("error[output::collision]: "), "{}", ran.err);
+    }
+}
+
+#[test]
+fn a_file_that_two_manifests_were_made_into_in_turn_is_still_layoutcs_own() {
+    let config = |of: &str| {
+        format!(
+            "[project]\nsources = [\"{of}/*.kdl\"]\n\n[target.json]\ntemplate = \"t.json.j2\"\n"
+        )
+    };
+    let world = World::new(&[
+        ("layoutc.toml", &config("src")),
+        ("src/z.kdl", BLOCKED),
+        ("layouts/m.kdl", BLOCKED),
+        ("templates/t.json.j2", "[{% for t in tensors %}\"{{ t.name }}\"{% endfor %}]\n"),
+    ]);
+    let named = |name: &str| BLOCKED.replace("tensor t", &format!("tensor {name}"));
+    world.run(&["build"]).good();
+    world.write("layoutc.toml", &config("layouts"));
+    world.run(&["build"]).good();
+    world.write("src/m.kdl", &named("one"));
+    world.write("layoutc.toml", &config("src"));
+    world.run(&["build"]).good();
+    world.write("layoutc.toml", &(config("src") + "# another text\n"));
+    world.run(&["build"]).good();
+    world.write("src/m.kdl", &named("two"));
+    world.run(&["build"]).good();
+    assert_eq!(world.read("generated/json/m.json").as_deref(), Some("[\"two\"]\n"));
+    fs::remove_file(world.path("src/m.kdl")).expect("gone");
+    world.run(&["build"]).good();
+    assert_eq!(world.files("generated"), ["generated/json/z.json"]);
+}
+
+#[test]
 fn an_error_keeps_the_outputs_and_its_mending_makes_only_what_changed() {
     let world = project();
     world.run(&["build"]).good();

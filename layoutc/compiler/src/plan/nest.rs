@@ -1,7 +1,7 @@
 //! Loop nests that move every element once: one loop per digit, offsets summed up level by level.
 //!
 //! The loops follow the destination from its major to its minor digit. Where source and destination disagree on the
-//! fastest digit, the two are blocked. A better schedule would replace [`schedule`] and nothing else.
+//! fastest digit, the two are blocked. A better schedule would replace `schedule` and nothing else.
 
 use layoutc_algebra::expr::{BinOp, Expr as Algebra, ExprError};
 use layoutc_algebra::layout::Symbol;
