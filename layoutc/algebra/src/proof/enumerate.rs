@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::expr::{BinOp, Expr, ExprError, Node, Var, apply};
 
-use super::machine::{MEMORABLE, Machine};
+use super::machine::{Machine, remembered};
 
 /// The most points that are visited: 2^30.
 pub const MAX_POINTS: i128 = 1 << 30;
@@ -69,17 +69,11 @@ pub(crate) fn enumerate(domain: &Domain<'_>, machine: &dyn Machine) -> Result<Fo
     if points > MAX_POINTS || slots > MAX_SLOTS {
         return Ok(Found::TooLarge { points, slots });
     }
-    let question = (points >= MEMORABLE).then(|| alloc::format!("no collision: {domain:?}"));
-    if question.as_ref().is_some_and(|question| machine.knows(question)) {
-        return Ok(Found::Injective);
-    }
-    if collides(domain, machine)? {
-        return Ok(first_collision(domain)?.unwrap_or(Found::Injective));
-    }
-    if let Some(question) = question {
-        machine.learn(&question);
-    }
-    Ok(Found::Injective)
+    let question = || alloc::format!("no collision: {domain:?}");
+    let is_injective =
+        remembered(machine, points, question, || collides(domain, machine).map(|found| !found))?;
+    let collision = if is_injective { None } else { first_collision(domain)? };
+    Ok(collision.unwrap_or(Found::Injective))
 }
 
 /// Extents cut down, the longest halved first, until there are at most 2^16 points.

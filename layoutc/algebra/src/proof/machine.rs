@@ -1,8 +1,10 @@
 //! What a proof runs on: threads, and a memory of what was enumerated before. The algebra has [`Sequential`]; a caller
 //! with threads or a memory brings its own.
 
+use alloc::string::String;
+
 /// Points from which on an enumeration is worth remembering.
-pub(super) const MEMORABLE: i128 = 1 << 16;
+const MEMORABLE: i128 = 1 << 16;
 
 /// Runs proofs.
 pub trait Machine: Sync {
@@ -17,6 +19,31 @@ pub trait Machine: Sync {
 
     /// Remembers that the answer to `question` is yes.
     fn learn(&self, _question: &str) {}
+}
+
+/// Whether a property of `points` points holds: as remembered under the question, else as `visit` finds out.
+///
+/// # Errors
+///
+/// Those of `visit`.
+pub(super) fn remembered<E>(
+    machine: &dyn Machine,
+    points: i128,
+    question: impl FnOnce() -> String,
+    visit: impl FnOnce() -> Result<bool, E>,
+) -> Result<bool, E> {
+    if points < MEMORABLE {
+        return visit();
+    }
+    let question = question();
+    if machine.knows(&question) {
+        return Ok(true);
+    }
+    let holds = visit()?;
+    if holds {
+        machine.learn(&question);
+    }
+    Ok(holds)
 }
 
 /// One piece after another, and no memory.

@@ -9,7 +9,7 @@ use super::{Certificate, CheckError, Targets};
 use crate::expr::{BinOp, Expr, ExprError, Node, Var};
 use crate::layout::Layout;
 use crate::physical::groups;
-use crate::proof::machine::MEMORABLE;
+use crate::proof::machine::remembered;
 use crate::proof::{Machine, components, value_of};
 
 /// Bits of one pass over the slots: 256 MiB.
@@ -112,15 +112,9 @@ pub(super) fn check(
         Targets::Offset => alloc::vec![layout.offset.clone()],
     };
     for component in components(layout.logical.len(), certificate.composed_targets) {
-        let mut pass = Pass::new(layout, certificate, &emitted, &component)?;
-        let question = pass.is_memorable().then(|| alloc::format!("holds: {pass:?}"));
-        if question.as_ref().is_some_and(|question| machine.knows(question)) {
-            continue;
-        }
-        pass.run(machine)?;
-        if let Some(question) = question {
-            machine.learn(&question);
-        }
+        let pass = Pass::new(layout, certificate, &emitted, &component)?;
+        let question = || alloc::format!("holds: {pass:?}");
+        remembered(machine, pass.points(), question, || pass.run(machine).map(|()| true))?;
     }
     Ok(())
 }
@@ -270,12 +264,11 @@ impl Pass {
         Ok(pass)
     }
 
-    fn is_memorable(&self) -> bool {
-        let points = self.extents.iter().fold(1_i128, |n, e| n.saturating_mul((*e).into()));
-        points >= MEMORABLE
+    fn points(&self) -> i128 {
+        self.extents.iter().fold(1_i128, |n, e| n.saturating_mul((*e).into()))
     }
 
-    fn run(&mut self, machine: &dyn Machine) -> Result<(), CheckError> {
+    fn run(&self, machine: &dyn Machine) -> Result<(), CheckError> {
         let size = self
             .slots
             .iter()
@@ -292,8 +285,7 @@ impl Pass {
             for word in &bits {
                 word.store(0, Ordering::Relaxed);
             }
-            let part: &Self = self;
-            machine.for_each(pieces, &|piece| part.sweep((piece, pieces), from, &bits, &outcome));
+            machine.for_each(pieces, &|piece| self.sweep((piece, pieces), from, &bits, &outcome));
             from = from.saturating_add(PASS_BITS);
         }
         match outcome.load(Ordering::Relaxed) {
