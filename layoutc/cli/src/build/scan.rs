@@ -366,7 +366,7 @@ impl<'j> Inputs<'j, '_> {
 /// The files that may be templates of the project's own, by name.
 pub(super) fn template_files(project: &Project) -> Result<Vec<(String, PathBuf)>, Fault> {
     let folder = below(project, &project.config.project.templates_dir);
-    let files = walk::files_within(&folder, &project.root)?;
+    let files = walk::within(&folder, &project.root)?.files();
     let named = |file: PathBuf| Some((file.strip_prefix(&folder).ok().and_then(slashed)?, file));
     Ok(files.into_iter().filter_map(named).collect())
 }

@@ -154,7 +154,9 @@ impl Found {
             return Ok(());
         }
         self.reads.loose.insert(folder.clone());
-        let files = walk::files(&folder)?;
+        let found = walk::below(&folder)?;
+        let files = found.files();
+        self.reads.links.extend(found.links);
         let roots = files.iter().filter(|file| file.ends_with(CONFIG)).filter_map(|f| f.parent());
         let roots: Vec<&Path> = roots.collect();
         for root in &roots {
@@ -197,7 +199,9 @@ impl Found {
         let globs = Globs::new(&patterns)?;
         self.reads.sources.insert(root.to_owned(), globs.clone());
         for start in &globs.folders {
-            for Folder { path: parent, mut names } in walk::folders(&root.join(start))? {
+            let found = walk::below(&root.join(start))?;
+            self.reads.links.extend(found.links);
+            for Folder { path: parent, mut names } in found.folders {
                 let (Ok(path), Ok(part)) = (parent.strip_prefix(root), parent.strip_prefix(folder))
                 else {
                     continue;

@@ -30,6 +30,8 @@ pub(crate) struct Reads {
     pub(crate) loose: BTreeSet<PathBuf>,
     /// Folders of templates, each with its project's folder.
     pub(crate) templates: BTreeMap<PathBuf, PathBuf>,
+    /// Folders among these that were entered by a link, as they were reached.
+    pub(crate) links: BTreeSet<PathBuf>,
     /// Folders that are written, never read.
     pub(crate) written: BTreeSet<PathBuf>,
     /// Whether manifests are left out: nobody asks which were read.
@@ -60,6 +62,7 @@ impl Reads {
         self.sources.extend(other.sources);
         self.loose.extend(other.loose);
         self.templates.extend(other.templates);
+        self.links.extend(other.links);
         self.written.extend(other.written);
         self.is_brief |= other.is_brief;
     }

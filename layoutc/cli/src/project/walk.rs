@@ -17,34 +17,41 @@ pub(crate) struct Folder {
     pub(crate) names: Vec<OsString>,
 }
 
-/// All files at and below `folder`, folder by folder. Hidden names are left out; linked folders are entered, each real
-/// folder once, real ones first, so that a loop of links ends and no link hides what it points to. A folder that is
-/// not there has no files.
-pub(crate) fn folders(folder: &Path) -> Result<Vec<Folder>, Fault> {
+/// What was found below a folder.
+#[derive(Debug, Default)]
+pub(crate) struct Walk {
+    /// The folders with files in them.
+    pub(crate) folders: Vec<Folder>,
+    /// The folders that were entered by a link, as they were reached.
+    pub(crate) links: Vec<PathBuf>,
+}
+
+impl Walk {
+    /// The files by their paths, in order.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        let paths = |folder: &Folder| folder.names.iter().map(|n| folder.path.join(n)).collect();
+        let mut files: Vec<PathBuf> = self.folders.iter().flat_map::<Vec<_>, _>(paths).collect();
+        files.sort_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
+        files
+    }
+}
+
+/// All files at and below `folder`. Hidden names are left out; linked folders are entered, each real folder once, real
+/// ones first, so that a loop of links ends and no link hides what it points to. A folder that is not there has no
+/// files.
+pub(crate) fn below(folder: &Path) -> Result<Walk, Fault> {
     walk(folder, &|_| true)
 }
 
-/// The same files by their paths, in order.
-pub(crate) fn files(folder: &Path) -> Result<Vec<PathBuf>, Fault> {
-    Ok(paths(&folders(folder)?))
-}
-
 /// The same without what links lead to outside `root`.
-pub(crate) fn files_within(folder: &Path, root: &Path) -> Result<Vec<PathBuf>, Fault> {
+pub(crate) fn within(folder: &Path, root: &Path) -> Result<Walk, Fault> {
     let root = fs::canonicalize(root).map_err(|error| Fault::io("find", root, &error))?;
     let follows = |path: &Path| fs::canonicalize(path).is_ok_and(|real| real.starts_with(&root));
-    Ok(paths(&walk(folder, &follows)?))
+    walk(folder, &follows)
 }
 
-fn paths(folders: &[Folder]) -> Vec<PathBuf> {
-    let paths = |folder: &Folder| folder.names.iter().map(|n| folder.path.join(n)).collect();
-    let mut files: Vec<PathBuf> = folders.iter().flat_map::<Vec<_>, _>(paths).collect();
-    files.sort_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
-    files
-}
-
-fn walk(folder: &Path, follows: &dyn Fn(&Path) -> bool) -> Result<Vec<Folder>, Fault> {
-    let mut found = Vec::new();
+fn walk(folder: &Path, follows: &dyn Fn(&Path) -> bool) -> Result<Walk, Fault> {
+    let mut found = Walk::default();
     let mut seen = BTreeSet::new();
     let mut links = vec![folder.to_owned()];
     while !links.is_empty() {
@@ -54,9 +61,10 @@ fn walk(folder: &Path, follows: &dyn Fn(&Path) -> bool) -> Result<Vec<Folder>, F
         while let Some(folder) = folders.pop() {
             let names = enter(&folder, follows, &mut seen, &mut folders, &mut links)?;
             if !names.is_empty() {
-                found.push(Folder { path: folder, names });
+                found.folders.push(Folder { path: folder, names });
             }
         }
+        found.links.extend_from_slice(&links);
     }
     Ok(found)
 }
@@ -132,7 +140,7 @@ mod tests {
         symlink("..", root.join("b/up")).expect("a link");
         symlink("b", root.join("aa")).expect("a link");
         symlink("nowhere", root.join("gone")).expect("a link");
-        let found = files(root).expect("files");
+        let found = below(root).expect("files").files();
         let names: Vec<_> = found.iter().map(|f| f.strip_prefix(root).expect("below")).collect();
         assert_eq!(names, ["a.kdl", "b/c/y.kdl", "b/x.kdl"].map(Path::new));
     }
@@ -148,12 +156,14 @@ mod tests {
         symlink("../../b.j2", root.join("templates/b.j2")).expect("a link");
         symlink("../..", root.join("templates/out")).expect("a link");
         symlink("../shared", root.join("templates/in")).expect("a link");
-        let found = files_within(&root.join("templates"), &root).expect("files");
-        assert_eq!(found, [root.join("templates/in/a.j2")]);
+        let found = within(&root.join("templates"), &root).expect("files");
+        assert_eq!(found.links, [root.join("templates/in")]);
+        assert_eq!(found.files(), [root.join("templates/in/a.j2")]);
     }
 
     #[test]
     fn a_folder_that_is_not_there_has_no_files() {
-        assert_eq!(files(Path::new("/nowhere/at/all")), Ok(Vec::new()));
+        let found = below(Path::new("/nowhere/at/all")).expect("no fault");
+        assert!(found.files().is_empty());
     }
 }

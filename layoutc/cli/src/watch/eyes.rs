@@ -41,6 +41,8 @@ struct Interest {
     loose: Vec<PathBuf>,
     templates: Vec<PathBuf>,
     written: Vec<PathBuf>,
+    /// Folders as the system calls them, each with the path by which it was reached.
+    linked: Vec<(PathBuf, PathBuf)>,
     way: InTheWay,
 }
 
@@ -135,21 +137,33 @@ impl Eyes {
 impl Interest {
     fn new(known: &Reads, way: InTheWay) -> Self {
         let reals = |folders: &BTreeSet<PathBuf>| folders.iter().map(|f| real(f)).collect();
-        let trees: Vec<PathBuf> = trees(known).iter().map(|tree| real(tree)).collect();
+        let trees: Vec<(PathBuf, PathBuf)> =
+            trees(known).into_iter().map(|tree| (real(&tree), tree)).collect();
         let mut written: Vec<PathBuf> = reals(&known.written);
         // Outputs may be written among the inputs.
-        written.retain(|folder| !trees.iter().any(|tree| tree.starts_with(folder)));
+        written.retain(|folder| !trees.iter().any(|(tree, _)| tree.starts_with(folder)));
+        let is_linked = |(real, reached): &(PathBuf, PathBuf)| real != reached;
         Self {
             files: names(known),
             sources: known.sources.iter().map(|(root, g)| (real(root), g.clone())).collect(),
             loose: reals(&known.loose),
             templates: known.templates.keys().map(|folder| real(folder)).collect(),
             written,
+            linked: trees.into_iter().filter(is_linked).collect(),
             way,
         }
     }
 
+    /// Whether what happened at `path`, as the system calls it, matters.
     fn sees(&self, path: &Path) -> bool {
+        let reached = self
+            .linked
+            .iter()
+            .filter_map(|(real, reached)| path.strip_prefix(real).ok().map(|p| reached.join(p)));
+        self.matters(path) || reached.into_iter().any(|path| self.matters(&path))
+    }
+
+    fn matters(&self, path: &Path) -> bool {
         let below = |folders: &[PathBuf]| folders.iter().any(|folder| path.starts_with(folder));
         // An input, or a folder that holds one.
         if self.files.range::<Path, _>(from(path)).next().is_some_and(|file| file.starts_with(path))
@@ -216,6 +230,7 @@ fn trees(known: &Reads) -> Vec<PathBuf> {
     }
     trees.extend(known.loose.iter().cloned());
     trees.extend(known.templates.keys().cloned());
+    trees.extend(known.links.iter().cloned());
     trees
 }
 
@@ -231,7 +246,7 @@ fn nearest(path: &Path) -> PathBuf {
 }
 
 /// How the system calls the files: with the links of their folders resolved, and, of a file that is a link itself, also
-/// what that leads to.
+/// what that leads to; and how it calls the links to folders.
 fn names(known: &Reads) -> BTreeSet<PathBuf> {
     let mut folders: BTreeMap<&Path, PathBuf> = BTreeMap::new();
     let mut names = BTreeSet::new();
@@ -243,6 +258,7 @@ fn names(known: &Reads) -> BTreeSet<PathBuf> {
             names.insert(real(file));
         }
     }
+    names.extend(trees(known).iter().filter(|tree| tree.is_symlink()).map(|link| named(link)));
     names
 }
 

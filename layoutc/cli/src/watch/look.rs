@@ -75,9 +75,11 @@ impl Look {
         listing.files.extend(seen);
         for (folder, root) in listing.templates.clone() {
             // A folder that cannot be read is the build's to tell.
-            for file in walk::files_within(&folder, &root).unwrap_or_default() {
+            let found = walk::within(&folder, &root).unwrap_or_default();
+            for file in found.files() {
                 listing.look(&file, known);
             }
+            listing.links.extend(found.links);
         }
         let mut others = Reads::default();
         for file in known.files.keys().filter(|file| !listing.files.contains_key(*file)) {

@@ -342,6 +342,48 @@ fn a_manifest_behind_a_link_is_watched_where_it_is() {
     watching.expect("layouts/b.kdl changed: rebuilt in ");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_folder_behind_a_link_is_watched_where_it_is() {
+    use std::os::unix::fs::symlink;
+    let world = project();
+    world.write("far/b.kdl", BLOCKED);
+    world.write("far/README", "empty otherwise");
+    let mut watching = Watching::built(&world, &[]);
+    // Twice: a link that comes while it is watched, and one that comes back.
+    for _ in 0..2 {
+        symlink("../far", world.path("layouts/more")).expect("a link");
+        watching.expect("layouts/more/b.kdl added: rebuilt in ");
+        world.write("far/c.kdl", BLOCKED);
+        watching.expect("layouts/more/c.kdl added: rebuilt in ");
+        world.write("far/deep/d.kdl", BLOCKED);
+        watching.expect("layouts/more/deep/d.kdl added: rebuilt in ");
+        fs::remove_dir_all(world.path("far/deep")).expect("gone");
+        watching.expect("layouts/more/deep/d.kdl removed: rebuilt in ");
+        fs::remove_file(world.path("far/c.kdl")).expect("gone");
+        watching.expect("layouts/more/c.kdl removed: rebuilt in ");
+        fs::remove_file(world.path("layouts/more")).expect("gone");
+        watching.expect("layouts/more/b.kdl removed: rebuilt in ");
+    }
+    nothing_was_built(&world, &mut watching);
+}
+
+#[cfg(unix)]
+#[test]
+fn manifests_come_to_a_sources_folder_that_is_a_link() {
+    let world = World::new(&[("layoutc.toml", ""), ("far/a.kdl", BLOCKED)]);
+    std::os::unix::fs::symlink("far", world.path("layouts")).expect("a link");
+    let mut watching = Watching::built(&world, &[]);
+    world.write("far/b.kdl", BLOCKED);
+    watching.expect("layouts/b.kdl added: rebuilt in ");
+    world.write("near/a.kdl", BLOCKED);
+    std::os::unix::fs::symlink("near", world.path("next")).expect("a link");
+    fs::rename(world.path("next"), world.path("layouts")).expect("replaced");
+    watching.expect("layouts/b.kdl removed: rebuilt in ");
+    world.write("near/c.kdl", BLOCKED);
+    watching.expect("layouts/c.kdl added: rebuilt in ");
+}
+
 #[test]
 fn without_reports_the_inputs_are_looked_at_again_and_again() {
     let world = project();
