@@ -59,7 +59,7 @@ pub fn build(project: &Path, out: &Path) -> Result<Generated, Failure> {
     };
     let args = Build::of(select);
     let mut reads = Reads::default();
-    let built = build::once(&args, Rows::None, &mut reads, &mut console).map_err(failure)?;
+    let built = build::once(&args, Rows::None, None, &mut reads, &mut console).map_err(failure)?;
     if built.report.has_errors() {
         return Err(Failure { text: built.report.plain_text() });
     }

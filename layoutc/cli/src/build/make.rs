@@ -86,60 +86,77 @@ pub(super) fn check(
     memo: &Disk,
     desk: &mut Desk<'_>,
 ) -> Result<Made, Fault> {
-    let Desk { meter, report, reads, .. } = desk;
-    let mut made = Made { templates: scan.templates, ..Made::default() };
-    let mut diagnostics = replayed(scan);
-    let mut texts = BTreeSet::new();
-    // Those whose check still holds are only checked again once the others are good.
-    let again: BTreeSet<&str> = scan.work.iter().map(|(_, manifest)| *manifest).collect();
-    let again =
-        again.into_iter().filter(|m| scan.fresh.contains_key(m)).map(str::to_owned).collect();
-    for manifests in [scan.stale.clone(), again] {
-        if has_errors(&diagnostics) {
-            let fresh = manifests.iter().filter_map(|manifest| scan.fresh.get(manifest.as_str()));
-            diagnostics.extend(fresh.flat_map(|fresh| &fresh.warnings).cloned());
-            continue;
-        }
+    let mut checking = Checking {
+        made: Made { templates: scan.templates, ..Made::default() },
+        diagnostics: Vec::new(),
+        texts: BTreeSet::new(),
+    };
+    checking.check(&scan.stale, job, scan, memo, desk)?;
+    // Those whose check still holds are only checked again for their files, once the others are good.
+    let work = scan.work.iter().map(|(_, manifest)| *manifest);
+    let again: BTreeSet<&str> = if has_errors(&checking.diagnostics) {
+        BTreeSet::new()
+    } else {
+        work.filter(|manifest| scan.fresh.contains_key(manifest)).collect()
+    };
+    let silent = scan.fresh.iter().filter(|(manifest, _)| !again.contains(*manifest));
+    checking.diagnostics.extend(silent.flat_map(|(_, fresh)| &fresh.warnings).cloned());
+    let again: Vec<String> = again.into_iter().map(str::to_owned).collect();
+    checking.check(&again, job, scan, memo, desk)?;
+    let Checking { made, mut diagnostics, mut texts } = checking;
+    sort(&mut diagnostics);
+    read_texts(job, &diagnostics, desk.shown, &mut texts, &mut desk.report);
+    desk.report.add(diagnostics.iter().map(|d| localized(d, job.project)));
+    Ok(made)
+}
+
+/// What was found until now.
+struct Checking {
+    made: Made,
+    diagnostics: Vec<Diagnostic>,
+    /// The files whose texts the report has.
+    texts: BTreeSet<String>,
+}
+
+impl Checking {
+    fn check(
+        &mut self,
+        manifests: &[String],
+        job: &Job<'_>,
+        scan: &Scan<'_>,
+        memo: &Disk,
+        desk: &mut Desk<'_>,
+    ) -> Result<(), Fault> {
         if manifests.is_empty() {
-            continue;
+            return Ok(());
         }
-        meter.expect(manifests.len() * 2);
+        desk.meter.expect(manifests.len() * 2);
         let sources = files::Files::new(&job.project.root);
-        let host = Host { sources: &sources, memo, observer: *meter };
-        let checked = check_with(&host, &manifests, &job.project.config);
-        sources.note(reads);
+        let host = Host { sources: &sources, memo, observer: desk.meter };
+        let checked = check_with(&host, manifests, &job.project.config);
+        sources.note(desk.reads);
         let mut hashes = BTreeMap::new();
         for (path, text) in sources.into_texts()? {
-            made.inputs.push((path.clone(), text.known));
+            self.made.inputs.push((path.clone(), text.known));
             hashes.insert(path.clone(), text.known.hash);
-            report.text(job.project.shown(&path), text.text);
-            texts.insert(path);
+            desk.report.text(job.project.shown(&path), text.text);
+            self.texts.insert(path);
         }
-        diagnostics.extend(checked.diagnostics.iter().cloned());
+        self.diagnostics.extend(checked.diagnostics.iter().cloned());
         for (manifest, unit) in checked.manifests.into_iter().zip(&checked.units) {
             if !has_errors(&unit.diagnostics)
                 && let Some(found) = found(scan, &manifest, unit, &hashes)
             {
-                made.checked.insert(manifest.path.clone(), found);
+                self.made.checked.insert(manifest.path.clone(), found);
             }
-            made.manifests.insert(manifest.path.clone(), manifest);
+            self.made.manifests.insert(manifest.path.clone(), manifest);
         }
+        Ok(())
     }
-    sort(&mut diagnostics);
-    read_texts(job, &diagnostics, desk.shown, &mut texts, report);
-    report.add(diagnostics.iter().map(|d| localized(d, job.project)));
-    Ok(made)
 }
 
 fn has_errors(diagnostics: &[Diagnostic]) -> bool {
     diagnostics.iter().any(|d| d.severity == Severity::Error)
-}
-
-/// What there was to say of the manifests whose check still holds.
-fn replayed(scan: &Scan<'_>) -> Vec<Diagnostic> {
-    let again: BTreeSet<&str> = scan.work.iter().map(|(_, manifest)| *manifest).collect();
-    let silent = scan.fresh.iter().filter(|(manifest, _)| !again.contains(*manifest));
-    silent.flat_map(|(_, fresh)| &fresh.warnings).cloned().collect()
 }
 
 /// Adds the texts that diagnostics point into and that are not among `known`: of those that are shown, `most` of each

@@ -130,36 +130,28 @@ fn strictness(args: &Build) -> Strictness {
     if args.force || args.check { Strictness::Force } else { Strictness::Careful }
 }
 
-/// Builds once. What was read is added to `reads`, also when there is a fault.
-pub(crate) fn once(
+/// Builds once: projects that are known already, or else those that the arguments name. What was read is added to
+/// `reads`, also when there is a fault.
+pub(crate) fn once<'a>(
     args: &Build,
     rows: Rows,
+    known: Option<(&'a [Project], Ahead<'a>)>,
     reads: &mut Reads,
     console: &mut Console,
 ) -> Result<Built, Fault> {
     let meter = Meter::start(if args.timings { Detail::Spans } else { Detail::Counts });
     let marks = Marks::look(args)?;
     let (store, mut report) = (Store::default(), Report::default());
+    // On a thread of the pool itself: from any other one, each parallel step would wait for one of those to wake.
     rayon::scope(|_| {
+        if let Some((projects, ahead)) = known {
+            let desk = Desk::new(&meter, report, reads, console);
+            return build(args, rows, &marks, projects, ahead, desk);
+        }
         let (projects, ahead) = part::discover(&args.select, &store, &mut report, reads)?;
         let desk = Desk::new(&meter, report, reads, console);
         build(args, rows, &marks, &projects, ahead, desk)
     })
-}
-
-/// Builds projects that are known already.
-pub(crate) fn again<'a>(
-    args: &Build,
-    rows: Rows,
-    projects: &'a [Project],
-    ahead: Ahead<'a>,
-    reads: &mut Reads,
-    console: &mut Console,
-) -> Result<Built, Fault> {
-    let meter = Meter::start(if args.timings { Detail::Spans } else { Detail::Counts });
-    let marks = Marks::look(args)?;
-    let desk = Desk::new(&meter, Report::default(), reads, console);
-    rayon::scope(|_| build(args, rows, &marks, projects, ahead, desk))
 }
 
 fn build<'a>(

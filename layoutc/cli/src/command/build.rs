@@ -30,7 +30,7 @@ pub(crate) fn run(args: &Build, console: &mut Console) -> Result<Ending, Fault> 
         (Format::Text, _, true) => Rows::None,
         (Format::Text, ..) => Rows::Few,
     };
-    let built = once(args, rows, &mut Reads::brief(), console)?;
+    let built = once(args, rows, None, &mut Reads::brief(), console)?;
     let ending = Ending::of(&built.report);
     let timeline = timeline(args, &built, start.elapsed())?;
     // After `--check` the differences are the errors, and the list shows them all.

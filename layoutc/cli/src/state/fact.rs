@@ -162,20 +162,21 @@ impl<'a> Facts<'a> {
 
     fn made(&self) -> &Named<'a, (usize, Known)> {
         self.made.get_or_init(|| {
-            let mut all: Vec<&Learned<'a>> =
-                self.emitted.values().flat_map(IndexMap::values).collect();
-            all.sort_by_key(|learned| learned.nth);
-            let files = |learned: &&Learned<'a>| {
-                let nth = learned.nth;
-                learned
-                    .emitted
-                    .outputs
-                    .clone()
-                    .into_iter()
-                    .map(move |(path, known)| (path, (nth, known)))
-            };
-            all.iter().flat_map(files).collect()
+            let mut made = Named::default();
+            for (.., Learned { nth, emitted }) in self.in_order() {
+                made.extend(emitted.outputs.iter().map(|(path, known)| (*path, (*nth, *known))));
+            }
+            made
         })
+    }
+
+    /// What was emitted, with its target and manifest, in the order in which it was.
+    fn in_order(&self) -> Vec<(&'a str, &'a str, &Learned<'a>)> {
+        let of = self.emitted.iter();
+        let mut all: Vec<_> =
+            of.flat_map(|(target, of)| of.iter().map(move |(m, l)| (*target, *m, l))).collect();
+        all.sort_by_key(|(.., learned)| learned.nth);
+        all
     }
 
     /// The files that were made for a target of a manifest, with what is known of each.
@@ -223,12 +224,7 @@ impl<'a> Facts<'a> {
         all.extend(self.coming.iter().map(|(path, hash)| Fact::Coming(path, *hash)));
         all.extend(self.checked.iter().map(|(m, checked)| Fact::Checked(m, checked.clone())));
         let (mut rest, made) = (self.found.clone(), self.made());
-        let emitted = self.emitted.iter();
-        let mut emitted: Vec<_> = emitted
-            .flat_map(|(target, of)| of.iter().map(move |(m, l)| (l, *target, *m)))
-            .collect();
-        emitted.sort_by_key(|(learned, ..)| learned.nth);
-        for (Learned { nth, emitted }, target, manifest) in emitted {
+        for (target, manifest, Learned { nth, emitted }) in self.in_order() {
             let mut emitted = emitted.clone();
             for (path, known) in &mut emitted.outputs {
                 let is_last = made.get(path).is_some_and(|(last, _)| last == nth);

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use notify::Event;
 
 use crate::args::{Format, Watch};
-use crate::build::{Ahead, Built, Rows, again, guess, once};
+use crate::build::{Ahead, Built, Rows, guess, once};
 use crate::console::Console;
 use crate::fault::{Fault, plain};
 use crate::project::Project;
@@ -224,12 +224,7 @@ impl Watching<'_> {
         let (args, home) = (&self.args.build, &self.home);
         let entered =
             std::env::set_current_dir(home).map_err(|error| Fault::io("find", home, &error));
-        let built = entered.and_then(|()| match known {
-            Some((projects, ahead)) => {
-                again(args, Rows::None, projects, ahead, reads, self.console)
-            }
-            None => once(args, Rows::None, reads, self.console),
-        });
+        let built = entered.and_then(|()| once(args, Rows::None, known, reads, self.console));
         (built, start.elapsed())
     }
 
