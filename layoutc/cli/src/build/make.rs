@@ -10,6 +10,7 @@ use layoutc_compiler::emit::Templates;
 use layoutc_compiler::host::{Host, Key};
 use layoutc_compiler::model::Manifest;
 use layoutc_compiler::{Output, Work, check_with, emit_each, own_templates, syntax_key, umbrella};
+use rayon::prelude::*;
 
 use crate::confine;
 use crate::fault::{Fault, placeless};
@@ -143,14 +144,15 @@ impl Checking {
             self.texts.insert(path);
         }
         self.diagnostics.extend(checked.diagnostics.iter().cloned());
-        for (manifest, unit) in checked.manifests.into_iter().zip(&checked.units) {
-            if !has_errors(&unit.diagnostics)
-                && let Some(found) = found(scan, &manifest, unit, &hashes)
-            {
-                self.made.checked.insert(manifest.path.clone(), found);
-            }
-            self.made.manifests.insert(manifest.path.clone(), manifest);
-        }
+        let good = |(manifest, unit): (&Manifest, &Unit)| {
+            let good =
+                found(scan, manifest, unit, &hashes).filter(|_| !has_errors(&unit.diagnostics));
+            Some((manifest.path.clone(), good?))
+        };
+        let units = checked.manifests.par_iter().zip(&checked.units);
+        self.made.checked.par_extend(units.filter_map(good));
+        let manifests = checked.manifests.into_iter();
+        self.made.manifests.extend(manifests.map(|manifest| (manifest.path.clone(), manifest)));
         Ok(())
     }
 }
@@ -236,12 +238,13 @@ pub(super) fn emit(
             return Ok(());
         }
     };
-    for ((target, manifest), outputs) in work.into_iter().zip(emitted) {
-        let Some(checked) = made.checked.get(&manifest.path) else { continue };
+    let files = |((target, manifest), outputs): (&(&str, &Manifest), Vec<Output>)| {
+        let checked = made.checked.get(&manifest.path)?;
         let key = key::emitted(&checked.key, &made.templates, target, &manifest.path);
-        let name = (target.to_owned(), manifest.path.clone());
-        made.emitted.insert(name, Files::new(key, outputs));
-    }
+        let name = ((*target).to_owned(), manifest.path.clone());
+        Some((name, Files::new(key, outputs)))
+    };
+    made.emitted = work.par_iter().zip(emitted).filter_map(files).collect();
     if has_umbrella(job)
         && let Err(fault) = emit_umbrella(job, scan, made, &templates)
     {

@@ -114,7 +114,8 @@ const STACK: usize = 8 << 20;
 pub(crate) fn start_threads(args: &Build) -> Result<(), Fault> {
     let jobs = args.jobs.map_or(0, usize::from);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).stack_size(STACK);
-    pool.build_global().map_err(|error| {
+    // Each thread that is not started is a millisecond that a small build does not take.
+    pool.use_current_thread().build_global().map_err(|error| {
         let message = format!("cannot start threads: {error}");
         Fault::Machine(Box::new(placeless(Code::OutputIo, message)))
     })
@@ -169,8 +170,9 @@ fn build<'a>(
     };
     let (select, how) = (&args.select, strictness(args));
     let mut parts = part::all(select, projects, ahead, how, locking, &mut desk)?;
+    let is_done = parts.iter().all(|part| part.scan.is_done());
     let lines = std::thread::scope(|scope| {
-        let _progress = Progress::show(scope, desk.meter, desk.console);
+        let _progress = (!is_done).then(|| Progress::show(scope, desk.meter, desk.console));
         work(args, marks, &mut parts, rows, &mut desk)
     })?;
     let Desk { meter, report, console, .. } = desk;
@@ -209,7 +211,14 @@ fn work(
     let is_written = is_good && !report.has_errors() && !is_rehearsed(args);
     let rule = if is_written { marks.rule(|| Graph::of(parts, reads))? } else { None };
     for part in parts {
-        finish(part, is_written)?;
+        // What was checked is not asked for any more: it goes while files are written.
+        let spent = std::mem::take(&mut part.made.manifests);
+        rayon::scope(|scope| {
+            if !spent.is_empty() {
+                scope.spawn(|_| drop(spent));
+            }
+            finish(part, is_written)
+        })?;
     }
     if is_written {
         marks.leave(rule.as_deref())?;
@@ -231,12 +240,15 @@ pub(crate) fn graph(select: &Select, console: &mut Console) -> Result<(Report, G
 struct Lines {
     rows: Vec<Row>,
     more: usize,
+    /// How many good tensors there are.
+    tensors: usize,
 }
 
 fn lines(parts: &[Part<'_>], rows: Rows) -> Lines {
     let of = |part: &Part<'_>| lines::tensors(&part.job, &part.scan, &part.made);
-    let is_all = rows == Rows::All || parts.iter().map(of).sum::<usize>() <= FEW;
-    let mut lines = Lines { rows: Vec::new(), more: 0 };
+    let tensors = parts.iter().map(of).sum();
+    let is_all = rows == Rows::All || tensors <= FEW;
+    let mut lines = Lines { rows: Vec::new(), more: 0, tensors };
     for Part { job, scan, memo, made, .. } in parts.iter().filter(|_| rows != Rows::None) {
         if is_all {
             lines.rows.extend(lines::all(job, scan, made, memo));
@@ -304,7 +316,7 @@ fn built(
     let (stages, spans) = meter.finish();
     Built {
         report,
-        tensors: parts.iter().map(|part| lines::tensors(&part.job, &part.scan, &part.made)).sum(),
+        tensors: lines.tensors,
         manifests: parts.iter().map(|part| part.job.project.manifests.len()).sum(),
         rows: lines.rows,
         more: lines.more,

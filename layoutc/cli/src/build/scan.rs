@@ -334,12 +334,13 @@ impl<'j> Inputs<'j, '_> {
         Ok(key::templates(texts.iter().map(|(name, hash)| (name.as_str(), hash))))
     }
 
-    /// Every manifest asked for, and those that they used when they were checked last.
+    /// Every manifest asked for that was checked before, and those that it used then. The others must be read anyway.
     fn manifests(&self) -> Manifests<'j, Seen> {
         let (job, facts) = (self.job, &self.job.log.facts);
-        let asked = job.manifests().filter_map(|manifest| facts.checked.get(manifest));
-        let used = asked.flat_map(|checked| checked.uses.iter().copied());
-        let names: Paths<'j> = job.manifests().chain(used).collect();
+        let asked = job.manifests().filter_map(|manifest| facts.checked.get_key_value(manifest));
+        let mut names = Paths::with_capacity_and_hasher(facts.checked.len(), FxBuildHasher);
+        names
+            .extend(asked.flat_map(|(asked, checked)| checked.uses.iter().chain([asked]).copied()));
         let names: Vec<&str> = names.into_iter().collect();
         let seen = |name: &&'j str| {
             let path = below(job.project, name);

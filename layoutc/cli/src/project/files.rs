@@ -126,8 +126,11 @@ impl From<io::Error> for Unread {
 
 /// The text of a regular file.
 pub(crate) fn read(path: &Path) -> Result<Text, Unread> {
-    let (bytes, known) = bytes(path, LARGEST)?;
-    let text = String::from_utf8(bytes).map_err(|error| {
+    let Opened { mut file, bytes, stat } = open(path, LARGEST)?;
+    let mut text = Vec::with_capacity(usize::try_from(bytes).unwrap_or(0));
+    file.read_to_end(&mut text)?;
+    let known = Known { stat, hash: Hash::of(&text) };
+    let text = String::from_utf8(text).map_err(|error| {
         Unread::Refused(LoadError::NotUtf8 { valid_up_to: error.utf8_error().valid_up_to() })
     })?;
     Ok(Text { text: Arc::from(text), known })
@@ -146,11 +149,21 @@ pub(crate) fn glance_up_to(largest: u64, path: &Path, known: Option<&Known>) -> 
     if let Some(known) = known.filter(|known| known.stat == stat && metadata.is_file()) {
         return Ok(*known);
     }
-    bytes(path, largest).map(|(_, known)| known).map_err(unread)
+    let Opened { file, stat, .. } = open(path, largest).map_err(unread)?;
+    let hash = Hash::of_file(file).map_err(|error| unread(error.into()))?;
+    Ok(Known { stat, hash })
 }
 
-/// The content of a regular file.
-fn bytes(path: &Path, largest: u64) -> Result<(Vec<u8>, Known), Unread> {
+/// A regular file that is about to be read.
+struct Opened {
+    file: File,
+    /// Its length.
+    bytes: u64,
+    /// What it had before it was read.
+    stat: Option<Stat>,
+}
+
+fn open(path: &Path, largest: u64) -> Result<Opened, Unread> {
     let refused = |error| Err(Unread::Refused(error));
     let metadata = fs::metadata(path)?;
     if metadata.is_dir() {
@@ -164,13 +177,10 @@ fn bytes(path: &Path, largest: u64) -> Result<(Vec<u8>, Known), Unread> {
         return refused(LoadError::TooLarge { bytes: metadata.len() });
     }
     let now = Now::take();
-    let mut file = File::open(path)?;
+    let file = File::open(path)?;
     // Of the file that is read, and before it is.
-    let stat = Stat::of(&file.metadata()?);
-    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0));
-    file.read_to_end(&mut bytes)?;
-    let known = Known { stat: stat.settled(now), hash: Hash::of(&bytes) };
-    Ok((bytes, known))
+    let stat = Stat::of(&file.metadata()?).settled(now);
+    Ok(Opened { file, bytes: metadata.len(), stat })
 }
 
 /// What kept a text from being read, in words.

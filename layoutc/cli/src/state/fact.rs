@@ -1,6 +1,8 @@
 //! What a build found to be true. A later fact takes the place of an earlier one of the same kind and name.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
 use std::sync::OnceLock;
 
 use indexmap::{IndexMap, IndexSet};
@@ -17,6 +19,11 @@ impl Hash {
     /// The hash of a content.
     pub(crate) fn of(content: &[u8]) -> Self {
         Self(*blake3::hash(content).as_bytes())
+    }
+
+    /// The hash of what is read from here on.
+    pub(crate) fn of_file(file: File) -> io::Result<Self> {
+        Ok(Self(*blake3::Hasher::new().update_reader(file)?.finalize().as_bytes()))
     }
 }
 

@@ -64,19 +64,20 @@ pub fn check_with(host: &Host<'_>, paths: &[String], config: &Config) -> Checked
     let (files, mut diagnostics) = load::load(host, paths);
     let scopes = scope::gather(&files, &mut diagnostics);
     let asked: Vec<usize> = paths.iter().filter_map(|path| files.position(path)).collect();
-    let results: Vec<(usize, Manifest, Vec<Diagnostic>)> = asked
+    let general = diagnostics.clone();
+    let results: Vec<(Manifest, Unit, Vec<Diagnostic>)> = asked
         .into_par_iter()
         .filter_map(|file| {
             host.observer.begin();
             let (manifest, found) = check_manifest(file, &files, &scopes, config, host.memo)?;
+            let unit = unit(file, &files, &general, &found);
             host.observer.end(Stage::Check, &manifest.path);
-            Some((file, manifest, found))
+            Some((manifest, unit, found))
         })
         .collect();
-    let general = diagnostics.clone();
     let (mut manifests, mut units) = (Vec::new(), Vec::new());
-    for (file, manifest, found) in results {
-        units.push(unit(file, &files, &general, &found));
+    for (manifest, unit, found) in results {
+        units.push(unit);
         manifests.push(manifest);
         diagnostics.extend(found);
     }
