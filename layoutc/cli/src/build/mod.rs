@@ -114,8 +114,7 @@ const STACK: usize = 8 << 20;
 pub(crate) fn start_threads(args: &Build) -> Result<(), Fault> {
     let jobs = args.jobs.map_or(0, usize::from);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).stack_size(STACK);
-    // Each thread that is not started is a millisecond that a small build does not take.
-    pool.use_current_thread().build_global().map_err(|error| {
+    pool.build_global().map_err(|error| {
         let message = format!("cannot start threads: {error}");
         Fault::Machine(Box::new(placeless(Code::OutputIo, message)))
     })

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use layoutc_compiler::{LoadError, Sources};
+use rustix::io::Errno;
 
 use crate::fault::{Fault, plain};
 use crate::state::fact::{Hash, Known};
@@ -116,8 +117,12 @@ impl Unread {
 
 impl From<io::Error> for Unread {
     fn from(error: io::Error) -> Self {
+        // A loop of links and a name that no file can have are the user's, not the machine's.
+        let is_name = [Errno::LOOP, Errno::NAMETOOLONG];
         if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) {
             Unread::Refused(LoadError::NotFound)
+        } else if Errno::from_io_error(&error).is_some_and(|errno| is_name.contains(&errno)) {
+            Unread::Refused(LoadError::Other(plain(&error)))
         } else {
             Unread::Machine(error)
         }

@@ -30,7 +30,7 @@ pub(crate) struct Reads {
     pub(crate) loose: BTreeSet<PathBuf>,
     /// Folders of templates, each with its project's folder.
     pub(crate) templates: BTreeMap<PathBuf, PathBuf>,
-    /// Folders among these that were entered by a link, as they were reached.
+    /// Links to folders, and to nothing, that were found in these.
     pub(crate) links: BTreeSet<PathBuf>,
     /// Folders that are written, never read.
     pub(crate) written: BTreeSet<PathBuf>,

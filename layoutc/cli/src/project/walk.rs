@@ -22,7 +22,7 @@ pub(crate) struct Folder {
 pub(crate) struct Walk {
     /// The folders with files in them.
     pub(crate) folders: Vec<Folder>,
-    /// The folders that were entered by a link, as they were reached.
+    /// The links to folders and to nothing, as they were reached.
     pub(crate) links: Vec<PathBuf>,
 }
 
@@ -53,39 +53,53 @@ pub(crate) fn within(folder: &Path, root: &Path) -> Result<Walk, Fault> {
 fn walk(folder: &Path, follows: &dyn Fn(&Path) -> bool) -> Result<Walk, Fault> {
     let mut found = Walk::default();
     let mut seen = BTreeSet::new();
-    let mut links = vec![folder.to_owned()];
-    while !links.is_empty() {
-        let mut folders = std::mem::take(&mut links);
+    let mut linked = vec![folder.to_owned()];
+    while !linked.is_empty() {
+        let mut folders = std::mem::take(&mut linked);
         folders.sort();
         folders.reverse();
         while let Some(folder) = folders.pop() {
-            let names = enter(&folder, follows, &mut seen, &mut folders, &mut links)?;
-            if !names.is_empty() {
-                found.folders.push(Folder { path: folder, names });
+            let mut entered = enter(&folder, follows, &mut seen)?;
+            folders.append(&mut entered.folders);
+            found.links.extend_from_slice(&entered.linked);
+            found.links.append(&mut entered.dangling);
+            linked.append(&mut entered.linked);
+            if !entered.names.is_empty() {
+                found.folders.push(Folder { path: folder, names: entered.names });
             }
         }
-        found.links.extend_from_slice(&links);
     }
     Ok(found)
 }
 
-/// The names of the files in a folder; the folders in it, and what is linked, are added to the others.
+/// What is in a folder.
+#[derive(Default)]
+struct Entered {
+    /// The names of its files.
+    names: Vec<OsString>,
+    /// The folders in it.
+    folders: Vec<PathBuf>,
+    /// Links to folders.
+    linked: Vec<PathBuf>,
+    /// Links to nothing.
+    dangling: Vec<PathBuf>,
+}
+
+/// What is in a folder; nothing if it was seen before.
 fn enter(
     folder: &Path,
     follows: &dyn Fn(&Path) -> bool,
     seen: &mut BTreeSet<PathBuf>,
-    folders: &mut Vec<PathBuf>,
-    links: &mut Vec<PathBuf>,
-) -> Result<Vec<OsString>, Fault> {
-    let mut names = Vec::new();
+) -> Result<Entered, Fault> {
+    let mut entered = Entered::default();
     let fault = |error| Fault::io("read", folder, &error);
     match fs::canonicalize(folder) {
         Ok(real) => {
             if !seen.insert(real) {
-                return Ok(names);
+                return Ok(entered);
             }
         }
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(names),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(entered),
         Err(error) => return Err(fault(error)),
     }
     for entry in entries(folder).map_err(fault)? {
@@ -96,19 +110,20 @@ fn enter(
         }
         let kind = entry.file_type().map_err(fault)?;
         if kind.is_dir() {
-            folders.push(entry.path());
-        } else if kind.is_symlink() && follows(&entry.path()) {
-            // A dangling link is no file and no folder.
+            entered.folders.push(entry.path());
+        } else if kind.is_symlink() {
             match fs::metadata(entry.path()) {
-                Ok(target) if target.is_dir() => links.push(entry.path()),
-                Ok(target) if target.is_file() => names.push(name),
-                Ok(_) | Err(_) => {}
+                Ok(_) if !follows(&entry.path()) => {}
+                Ok(target) if target.is_dir() => entered.linked.push(entry.path()),
+                Ok(target) if target.is_file() => entered.names.push(name),
+                Ok(_) => {}
+                Err(_) => entered.dangling.push(entry.path()),
             }
         } else if kind.is_file() {
-            names.push(name);
+            entered.names.push(name);
         }
     }
-    Ok(names)
+    Ok(entered)
 }
 
 /// What is in a folder, also where a signal comes while it is opened.
@@ -140,7 +155,9 @@ mod tests {
         symlink("..", root.join("b/up")).expect("a link");
         symlink("b", root.join("aa")).expect("a link");
         symlink("nowhere", root.join("gone")).expect("a link");
-        let found = below(root).expect("files").files();
+        let found = below(root).expect("files");
+        assert_eq!(found.links, ["aa", "b/up", "gone"].map(|link| root.join(link)));
+        let found = found.files();
         let names: Vec<_> = found.iter().map(|f| f.strip_prefix(root).expect("below")).collect();
         assert_eq!(names, ["a.kdl", "b/c/y.kdl", "b/x.kdl"].map(Path::new));
     }

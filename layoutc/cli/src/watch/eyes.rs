@@ -4,6 +4,7 @@
 //! are compared as the system reports them, with links resolved.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::ops::Bound;
 use std::os::unix::fs::MetadataExt;
@@ -17,6 +18,7 @@ use notify::{ErrorKind, Event, EventKind, RecommendedWatcher, RecursiveMode, Wat
 use crate::fault::plain;
 use crate::project::CONFIG;
 use crate::project::globs::Globs;
+use crate::project::paths::normal;
 use crate::project::reads::Reads;
 
 use super::Message;
@@ -245,21 +247,61 @@ fn nearest(path: &Path) -> PathBuf {
     there.map_or_else(|| PathBuf::from("/"), real)
 }
 
-/// How the system calls the files: with the links of their folders resolved, and, of a file that is a link itself, also
-/// what that leads to; and how it calls the links to folders.
+/// How the system calls the files, also those that are not there; and every link on the way to them, for what becomes
+/// of one becomes of the file.
 fn names(known: &Reads) -> BTreeSet<PathBuf> {
     let mut folders: BTreeMap<&Path, PathBuf> = BTreeMap::new();
     let mut names = BTreeSet::new();
     for file in known.files.keys() {
         let (Some(folder), Some(name)) = (file.parent(), file.file_name()) else { continue };
-        let folder = folders.entry(folder).or_insert_with(|| real(folder));
-        names.insert(folder.join(name));
+        let folder = folders.entry(folder).or_insert_with(|| trail(folder, &mut names));
+        let file = folder.join(name);
         if file.is_symlink() {
-            names.insert(real(file));
+            trail(&file, &mut names);
+        }
+        names.insert(file);
+    }
+    for tree in trees(known) {
+        let end = trail(&tree, &mut names);
+        if end != tree {
+            names.insert(end);
         }
     }
-    names.extend(trees(known).iter().filter(|tree| tree.is_symlink()).map(|link| named(link)));
     names
+}
+
+/// Links that follow each other before they count as a loop.
+const LOOP: usize = 40;
+
+/// Where `path` leads, as far as it leads anywhere; every link on the way, and what each leads to, are added to
+/// `passed`.
+fn trail(path: &Path, passed: &mut BTreeSet<PathBuf>) -> PathBuf {
+    let mut at = PathBuf::new();
+    let mut ahead: Vec<OsString> = path.iter().rev().map(OsStr::to_owned).collect();
+    let mut links = 0;
+    while let Some(part) = ahead.pop() {
+        if part == ".." {
+            at.pop();
+        }
+        if part == "." || part == ".." {
+            continue;
+        }
+        let here = at.join(&part);
+        match fs::read_link(&here) {
+            Ok(target) if links < LOOP => {
+                links += 1;
+                passed.insert(here);
+                passed.insert(normal(&at.join(&target)));
+                // From the root on, an absolute target begins anew.
+                ahead.extend(target.iter().rev().map(OsStr::to_owned));
+            }
+            Ok(_) | Err(_) => at = here,
+        }
+    }
+    if links > 0 {
+        passed.insert(at.clone());
+    }
+    at
 }
 
 /// `path` with links resolved; as it is where nothing is there.

@@ -370,6 +370,65 @@ fn a_folder_behind_a_link_is_watched_where_it_is() {
 
 #[cfg(unix)]
 #[test]
+fn what_links_lead_to_may_go_and_come_back() {
+    use std::os::unix::fs::symlink;
+    let world = World::new(&[("p/layoutc.toml", ""), ("p/layouts/a.kdl", BLOCKED)]);
+    world.write("far/f/f.kdl", BLOCKED);
+    fs::create_dir(world.path("p/links")).expect("a folder");
+    // A chain of links, and links to nothing yet.
+    symlink("../../far/f", world.path("p/links/chain")).expect("a link");
+    symlink("../links/chain", world.path("p/layouts/c")).expect("a link");
+    symlink("../../far/n.kdl", world.path("p/layouts/n.kdl")).expect("a link");
+    symlink("../../far/n", world.path("p/layouts/n")).expect("a link");
+    let mut watching = Watching::start(&world, "p", &[]);
+    watching.expect("built in ");
+    for w in [12, 16] {
+        fs::remove_file(world.path("p/links/chain")).expect("gone");
+        watching.expect("layouts/c/f.kdl removed: rebuilt in ");
+        symlink("../../far/f", world.path("p/links/chain")).expect("a link");
+        watching.expect("layouts/c/f.kdl added: rebuilt in ");
+        fs::rename(world.path("far/f"), world.path("far/ff")).expect("renamed");
+        watching.expect("layouts/c/f.kdl removed: rebuilt in ");
+        fs::rename(world.path("far/ff"), world.path("far/f")).expect("renamed");
+        watching.expect("layouts/c/f.kdl added: rebuilt in ");
+        world.write("far/f/f.kdl", &wide(w));
+        watching.expect("layouts/c/f.kdl changed: rebuilt in ");
+        world.write("far/n.kdl", &wide(w));
+        watching.expect("layouts/n.kdl added: rebuilt in ");
+        world.write("far/n.kdl", BLOCKED);
+        watching.expect("layouts/n.kdl changed: rebuilt in ");
+        fs::remove_file(world.path("far/n.kdl")).expect("gone");
+        watching.expect("layouts/n.kdl removed: rebuilt in ");
+        world.write("far/n/deep/m.kdl", BLOCKED);
+        watching.expect("layouts/n/deep/m.kdl added: rebuilt in ");
+        fs::remove_dir_all(world.path("far/n")).expect("gone");
+        watching.expect("layouts/n/deep/m.kdl removed: rebuilt in ");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_used_manifest_behind_links_is_waited_for() {
+    use std::os::unix::fs::symlink;
+    let world = World::new(&[("p/layoutc.toml", "")]);
+    world.write("p/layouts/a.kdl", &format!("use \"../shared/deep/c.kdl\"\n{BLOCKED}"));
+    world.write("far/d/c.kdl", "const LANES 4\n");
+    fs::create_dir(world.path("far/s")).expect("a folder");
+    symlink("../d", world.path("far/s/deep")).expect("a link");
+    symlink("../far/s", world.path("p/shared")).expect("a link");
+    let mut watching = Watching::start(&world, "p", &[]);
+    watching.expect("built in ");
+    for (from, to) in [("far/d", "far/dd"), ("far/s", "far/ss"), ("p/shared", "p/other")] {
+        fs::rename(world.path(from), world.path(to)).expect("renamed");
+        watching.expect("shared/deep/c.kdl removed: 1 error in ");
+        watching.told("error[name::file]");
+        fs::rename(world.path(to), world.path(from)).expect("renamed");
+        watching.expect("shared/deep/c.kdl added: good again in ");
+    }
+}
+
+#[cfg(unix)]
+#[test]
 fn manifests_come_to_a_sources_folder_that_is_a_link() {
     let world = World::new(&[("layoutc.toml", ""), ("far/a.kdl", BLOCKED)]);
     std::os::unix::fs::symlink("far", world.path("layouts")).expect("a link");
