@@ -22,8 +22,8 @@ pub(crate) struct Folder {
 pub(crate) struct Walk {
     /// The folders with files in them.
     pub(crate) folders: Vec<Folder>,
-    /// The links to folders and to nothing, as they were reached.
-    pub(crate) links: Vec<PathBuf>,
+    /// The links to folders and to nothing, by the paths by which they were reached.
+    pub(crate) links: BTreeSet<PathBuf>,
 }
 
 impl Walk {
@@ -61,8 +61,8 @@ fn walk(folder: &Path, follows: &dyn Fn(&Path) -> bool) -> Result<Walk, Fault> {
         while let Some(folder) = folders.pop() {
             let mut entered = enter(&folder, follows, &mut seen)?;
             folders.append(&mut entered.folders);
-            found.links.extend_from_slice(&entered.linked);
-            found.links.append(&mut entered.dangling);
+            found.links.extend(entered.linked.iter().cloned());
+            found.links.extend(entered.dangling);
             linked.append(&mut entered.linked);
             if !entered.names.is_empty() {
                 found.folders.push(Folder { path: folder, names: entered.names });
@@ -156,7 +156,7 @@ mod tests {
         symlink("b", root.join("aa")).expect("a link");
         symlink("nowhere", root.join("gone")).expect("a link");
         let found = below(root).expect("files");
-        assert_eq!(found.links, ["aa", "b/up", "gone"].map(|link| root.join(link)));
+        assert_eq!(found.links, ["aa", "b/up", "gone"].map(|link| root.join(link)).into());
         let found = found.files();
         let names: Vec<_> = found.iter().map(|f| f.strip_prefix(root).expect("below")).collect();
         assert_eq!(names, ["a.kdl", "b/c/y.kdl", "b/x.kdl"].map(Path::new));
@@ -174,7 +174,7 @@ mod tests {
         symlink("../..", root.join("templates/out")).expect("a link");
         symlink("../shared", root.join("templates/in")).expect("a link");
         let found = within(&root.join("templates"), &root).expect("files");
-        assert_eq!(found.links, [root.join("templates/in")]);
+        assert_eq!(found.links, [root.join("templates/in")].into());
         assert_eq!(found.files(), [root.join("templates/in/a.j2")]);
     }
 

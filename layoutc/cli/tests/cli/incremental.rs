@@ -109,6 +109,21 @@ fn warnings_are_told_again_beside_the_error_of_another_manifest() {
     a_warning_is_told_each_time(&[("layouts/b.kdl", BROKEN)], 1);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_used_link_that_loops_is_told_at_the_use_and_hides_nothing() {
+    let narrow = BLOCKED.replace("w 8", "w 1");
+    let used = format!("use \"../shared/b.kdl\"\n{BLOCKED}");
+    let world = World::new(&[("layoutc.toml", ""), ("layouts/a.kdl", &used)]);
+    world.write("layouts/b.kdl", &narrow);
+    world.write("shared/README", "");
+    std::os::unix::fs::symlink("b.kdl", world.path("shared/b.kdl")).expect("a link");
+    let build = world.run(&["build"]);
+    assert_eq!(build.code, Some(1), "{}", build.err);
+    assert!(build.err.contains("error[name::file]"), "{}", build.err);
+    assert!(build.err.contains("warning[padding::"), "{}", build.err);
+}
+
 #[test]
 fn parts_of_a_project_that_collide_are_refused_by_a_whole_build() {
     let world = World::new(&[
