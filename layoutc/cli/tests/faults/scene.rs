@@ -166,7 +166,11 @@ pub(crate) struct Ran {
 impl Ran {
     pub(crate) fn of(output: &Output) -> Self {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        Self { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
+        let err = text(&output.stderr);
+        // How far a large build is depends on the machine.
+        let err =
+            err.split_inclusive('\n').filter(|line| !line.starts_with("building: ")).collect();
+        Self { code: output.status.code(), out: text(&output.stdout), err }
     }
 
     /// Standard output of a run in which all was well.

@@ -1,9 +1,9 @@
 //! A command whose system calls are made to fail, or are its last.
 
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -93,8 +93,11 @@ pub(crate) fn run(
 ) -> Injected {
     let traces = tempfile::tempdir().expect("a folder");
     let trace = traces.path().join("trace");
-    let mut child =
-        command(scene, args, at, fate, (paths, trace.clone())).spawn().expect("strace starts");
+    // To files: who does not read a pipe stops who writes to it.
+    let said = ["out", "err"].map(|name| traces.path().join(name));
+    let [out, err] = said.each_ref().map(|path| File::create(path).expect("a file"));
+    let mut command = command(scene, args, at, fate, (paths, trace.clone()));
+    let mut child = command.stdout(out).stderr(err).spawn().expect("strace starts");
     let start = Instant::now();
     while child.try_wait().expect("a child").is_none() {
         if start.elapsed() > long() {
@@ -103,7 +106,9 @@ pub(crate) fn run(
         }
         thread::sleep(Duration::from_millis(2));
     }
-    let output = child.wait_with_output().expect("it ended");
+    let status = child.wait().expect("it ended");
+    let [stdout, stderr] = said.map(|path| fs::read(path).expect("what it said"));
+    let output = Output { status, stdout, stderr };
     let trace = fs::read_to_string(trace).unwrap_or_default();
     let is_hit = trace.contains("(INJECTED)") || trace.contains("killed by SIGKILL");
     Injected { ran: Ran::of(&output), signal: output.status.signal(), is_hit }
