@@ -19,6 +19,7 @@ pub mod layout;
 pub mod locate;
 pub mod map;
 mod monomial;
+pub mod notation;
 pub mod parse;
 pub mod physical;
 mod poly;

@@ -41,6 +41,8 @@ pub(crate) struct Demands {
     pub(crate) strides: Option<Vec<Expr>>,
     /// Storage axes along which every step is a multiple of so many bytes.
     pub(crate) alignments: Vec<(usize, i128)>,
+    /// What the last physical extent is rounded up to, in elements; 0 and 1 are nothing.
+    pub(crate) tail: i128,
     /// Bits of one element.
     pub(crate) element_bits: u32,
 }
@@ -95,6 +97,9 @@ pub(crate) fn place(
         if axes.get(group.clone()).is_some_and(|g| g.iter().any(|a| a.extent.as_const() == Some(0)))
         {
             extent = Expr::constant(0);
+        }
+        if innermost && demands.tail > 1 {
+            extent = round_up(&extent, demands.tail, facts)?;
         }
         if let (Some(s), Some(p)) = (shape.get_mut(g), pitches.get_mut(g)) {
             *s = extent.clone();

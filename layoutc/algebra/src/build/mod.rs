@@ -154,6 +154,11 @@ impl Builder {
         &self.facts
     }
 
+    /// The bits of one element.
+    pub fn element_bits(&self) -> u32 {
+        self.demands.element_bits
+    }
+
     /// Whether a step so far explains padding (`pad`, `align`, `strides`, a stated extent).
     pub fn explains_padding(&self) -> bool {
         self.explained
@@ -170,7 +175,7 @@ impl Builder {
         if !self.separators.is_empty() {
             return Err(BuildError::AfterSeparators);
         }
-        if !self.demands.alignments.is_empty() {
+        if !self.demands.alignments.is_empty() || self.demands.tail > 1 {
             return Err(BuildError::AfterAlign);
         }
         if map.items.len() > MAX_AXES {
@@ -314,6 +319,16 @@ impl Builder {
         }
         separates(after, self.storage.len())?;
         self.separators = after.to_vec();
+        Ok(())
+    }
+
+    /// Rounds the last physical extent up to a multiple of so many elements, at least 1.
+    pub fn round_up(&mut self, multiple: i128) -> Result<(), BuildError> {
+        if self.demands.strides.is_some() {
+            return Err(BuildError::AfterStrides);
+        }
+        self.demands.tail = multiple;
+        self.explained |= multiple > 1;
         Ok(())
     }
 

@@ -1,0 +1,129 @@
+//! Reading a text from its start to its end.
+
+use alloc::format;
+
+use super::{Fault, FaultKind};
+use crate::parse::Span;
+
+/// A place in a text.
+#[derive(Debug, Clone)]
+pub(super) struct Cursor<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    /// At the start.
+    pub(super) fn new(text: &'a str) -> Self {
+        Self { text, at: 0 }
+    }
+
+    /// How many bytes were read.
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// What is not read yet.
+    pub(super) fn rest(&self) -> &'a str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    /// The next character.
+    pub(super) fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    /// Takes the next character.
+    pub(super) fn next(&mut self) -> Option<(char, Span)> {
+        let c = self.peek()?;
+        let start = self.at;
+        self.at += c.len_utf8();
+        Some((c, start..self.at))
+    }
+
+    /// Takes white space.
+    pub(super) fn skip_blanks(&mut self) {
+        while self.peek().is_some_and(char::is_whitespace) {
+            self.next();
+        }
+    }
+
+    /// Takes `word` if it is next.
+    pub(super) fn eat(&mut self, word: &str) -> bool {
+        let is_next = self.rest().starts_with(word);
+        if is_next {
+            self.at += word.len();
+        }
+        is_next
+    }
+
+    /// Takes characters as long as `test` holds.
+    pub(super) fn take_while(&mut self, test: impl Fn(char) -> bool) -> (&'a str, Span) {
+        let start = self.at;
+        while self.peek().is_some_and(&test) {
+            self.next();
+        }
+        (self.text.get(start..self.at).unwrap_or_default(), start..self.at)
+    }
+
+    /// Takes an integer of decimal digits; `None` where there is none.
+    pub(super) fn number(&mut self) -> Result<Option<(i128, Span)>, Fault> {
+        let (digits, span) = self.take_while(|c| c.is_ascii_digit());
+        if digits.is_empty() {
+            return Ok(None);
+        }
+        match digits.parse::<i64>() {
+            Ok(value) => Ok(Some((i128::from(value), span))),
+            Err(_) => {
+                let message = format!("`{}` does not fit 64 bits", short(digits));
+                Err(Fault::new(FaultKind::Value, span, message))
+            }
+        }
+    }
+
+    /// Takes `word`, or says that it is missing.
+    pub(super) fn expect(&mut self, word: &str) -> Result<(), Fault> {
+        if self.eat(word) { Ok(()) } else { Err(self.expected(&format!("`{word}`"))) }
+    }
+
+    /// Takes an integer, or says that it is missing.
+    pub(super) fn expect_number(&mut self, what: &str) -> Result<(i128, Span), Fault> {
+        match self.number()? {
+            Some(number) => Ok(number),
+            None => Err(self.expected(what)),
+        }
+    }
+
+    /// Nothing may follow.
+    pub(super) fn expect_end(&mut self) -> Result<(), Fault> {
+        if self.rest().is_empty() { Ok(()) } else { Err(self.expected("the end of the text")) }
+    }
+
+    /// The fault of what is next, where `what` should be.
+    pub(super) fn expected(&self, what: &str) -> Fault {
+        match self.peek() {
+            Some(c) => {
+                let span = self.at..self.at + c.len_utf8();
+                let found = if c.is_ascii_graphic() {
+                    format!("`{c}`")
+                } else {
+                    format!("U+{:04X}", u32::from(c))
+                };
+                Fault::new(FaultKind::Syntax, span, format!("{found} stands where {what} should"))
+            }
+            None => {
+                let message = format!("the text ends where {what} should stand");
+                Fault::new(FaultKind::Syntax, self.at..self.at, message)
+            }
+        }
+    }
+}
+
+/// The start of a long word.
+fn short(word: &str) -> alloc::string::String {
+    let mut shown: alloc::string::String = word.chars().take(24).collect();
+    if word.chars().nth(24).is_some() {
+        shown.push('…');
+    }
+    shown
+}

@@ -1,0 +1,264 @@
+//! einops' patterns: `b (c c16) h w -> b c h w c16`, with `c16=16` beside it.
+//!
+//! Source: einops, rearrange. The left side takes the axes apart, the right side puts the parts together; in a group
+//! the first part is the major one, and at most one part of a group has no size of its own. Nothing is padded: a size
+//! divides its axis.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::blocks::{self, Piece};
+use super::cursor::Cursor;
+use super::{Fault, FaultKind, NotationError, Said, count_fault, shown};
+use crate::build::Builder;
+use crate::layout::Axis;
+use crate::parse::Span;
+
+/// What stands for all axes that are not named.
+const REST: &str = "...";
+
+/// One axis of a side.
+#[derive(Debug)]
+enum Dim {
+    /// `c`, `(c c16)`, `()` or `1`.
+    Group(Vec<(String, Span)>),
+    /// `...`
+    Rest(Span),
+}
+
+/// A name with what it stands for; `...` is without a name.
+type Parts = Vec<(Option<String>, Vec<Piece>)>;
+
+/// Lays the axes out as the pattern says.
+pub(super) fn apply(
+    text: &str,
+    sizes: &[(String, i128)],
+    builder: &mut Builder,
+) -> Result<Said, NotationError> {
+    let Some((left, right)) = text.split_once("->") else {
+        let message = "a pattern has two sides, with `->` between them";
+        return Err(Fault::new(FaultKind::Syntax, 0..text.len(), message).into());
+    };
+    let right_start = text.len() - right.len();
+    let left = side(left, 0)?;
+    let right_dims = side(right, right_start)?;
+    for (name, _) in sizes {
+        if names(&left).all(|(known, _)| known != name) {
+            let message = format!("`{name}` has a size and does not stand in the pattern");
+            return Err(Fault::new(FaultKind::Axes, 0..text.len(), message).into());
+        }
+    }
+    if let Some((_, span)) = names(&left).find(|(name, _)| name == REST) {
+        let message = "`...` takes no part of an axis";
+        return Err(Fault::new(FaultKind::Value, span.clone(), message).into());
+    }
+    let parts = take_apart(&left, sizes, builder.axes(), text.len())?;
+    for (name, span) in names(&left) {
+        if names(&right_dims).all(|(other, _)| other != name) {
+            let message = format!("`{name}` stands on the left side alone");
+            let fault = Fault::new(FaultKind::Value, span.clone(), message);
+            return Err(fault.help("an axis of extent 1 is dropped as `1`").into());
+        }
+    }
+    let mut dims = Vec::new();
+    for dim in &right_dims {
+        match dim {
+            Dim::Rest(span) => {
+                let rest = parts.iter().find(|(name, _)| name.is_none());
+                let Some((_, pieces)) = rest else {
+                    let message = "`...` stands on the right side alone";
+                    return Err(Fault::new(FaultKind::Value, span.clone(), message).into());
+                };
+                dims.extend(pieces.iter().map(|piece| alloc::vec![piece.clone()]));
+            }
+            Dim::Group(group) => {
+                let mut pieces = Vec::new();
+                for (name, span) in group {
+                    let wanted = Some(name).filter(|name| name.as_str() != REST);
+                    let part = parts.iter().find(|(known, _)| known.as_ref() == wanted);
+                    let Some((_, own)) = part else {
+                        let message = format!("`{name}` stands on the right side alone");
+                        return Err(Fault::new(FaultKind::Value, span.clone(), message).into());
+                    };
+                    pieces.extend(own.iter().cloned());
+                }
+                dims.push(pieces);
+            }
+        }
+    }
+    let has_rest = |dims: &[Dim]| {
+        let is_rest = |dim: &Dim| matches!(dim, Dim::Rest(_));
+        dims.iter().any(is_rest) || names(dims).any(|(name, _)| name == REST)
+    };
+    if has_rest(&left) && !has_rest(&right_dims) {
+        let message = "`...` stands on the left side alone";
+        return Err(Fault::new(FaultKind::Value, right_start..text.len(), message).into());
+    }
+    let map = blocks::map(&dims, builder.axes())?;
+    builder.apply(&map)?;
+    Ok(Said::default())
+}
+
+fn names(dims: &[Dim]) -> impl Iterator<Item = &(String, Span)> {
+    dims.iter().flat_map(|dim| match dim {
+        Dim::Group(group) => group.as_slice(),
+        Dim::Rest(_) => &[],
+    })
+}
+
+/// One side; `start` is where it begins in the whole text.
+fn side(text: &str, start: usize) -> Result<Vec<Dim>, Fault> {
+    let shift = |mut fault: Fault| {
+        fault.span = fault.span.start + start..fault.span.end + start;
+        fault
+    };
+    let mut cursor = Cursor::new(text);
+    let mut dims = Vec::new();
+    let mut seen: Vec<String> = Vec::new();
+    loop {
+        cursor.skip_blanks();
+        let at = cursor.at();
+        let Some(c) = cursor.peek() else { return Ok(dims) };
+        if cursor.eat("...") {
+            if dims.iter().any(|dim| matches!(dim, Dim::Rest(_))) {
+                let fault = Fault::new(FaultKind::Syntax, at..at + 3, "`...` stands twice");
+                return Err(shift(fault));
+            }
+            dims.push(Dim::Rest(at + start..at + 3 + start));
+        } else if c == '(' {
+            cursor.next();
+            let mut group = Vec::new();
+            loop {
+                cursor.skip_blanks();
+                if cursor.eat(")") {
+                    break;
+                }
+                let at = cursor.at();
+                if cursor.eat(REST) {
+                    group.push((String::from(REST), at..at + REST.len()));
+                    continue;
+                }
+                group.extend(name(&mut cursor, &mut seen).map_err(shift)?);
+            }
+            let moved = |(name, span): (String, Span)| (name, span.start + start..span.end + start);
+            dims.push(Dim::Group(group.into_iter().map(moved).collect()));
+        } else {
+            let name = name(&mut cursor, &mut seen).map_err(shift)?;
+            let moved = |(name, span): (String, Span)| (name, span.start + start..span.end + start);
+            dims.push(Dim::Group(name.into_iter().map(moved).collect()));
+        }
+    }
+}
+
+/// A name, or `1`, which is none.
+fn name(cursor: &mut Cursor<'_>, seen: &mut Vec<String>) -> Result<Option<(String, Span)>, Fault> {
+    if let Some((value, span)) = cursor.number()? {
+        if value == 1 {
+            return Ok(None);
+        }
+        let message = format!("`{value}` is no name; only `1` stands without one");
+        let fault = Fault::new(FaultKind::Syntax, span, message);
+        return Err(fault.help(format!("give it a name, and its size beside: `c{value}={value}`")));
+    }
+    let (name, span) = cursor.take_while(|c| c.is_ascii_alphanumeric() || c == '_');
+    if name.is_empty() {
+        return Err(cursor.expected("a name, `(`, `1` or `...`"));
+    }
+    if seen.iter().any(|known| known == name) {
+        return Err(Fault::new(FaultKind::Value, span, format!("`{name}` stands twice")));
+    }
+    seen.push(name.to_string());
+    Ok(Some((name.to_string(), span)))
+}
+
+/// What every name of the left side stands for.
+fn take_apart(
+    dims: &[Dim],
+    sizes: &[(String, i128)],
+    axes: &[Axis],
+    length: usize,
+) -> Result<Parts, Fault> {
+    let single = dims.iter().filter(|dim| matches!(dim, Dim::Group(_))).count();
+    let has_rest = single < dims.len();
+    if single > axes.len() || (!has_rest && single < axes.len()) {
+        return Err(count_fault(single, "part", axes, 0..length));
+    }
+    let mut parts = Parts::new();
+    let mut at = 0;
+    for dim in dims {
+        match dim {
+            Dim::Rest(_) => {
+                let count = axes.len() - single;
+                parts.push((None, (at..at + count).map(Piece::whole).collect()));
+                at += count;
+            }
+            Dim::Group(group) => {
+                if let Some(axis) = axes.get(at) {
+                    take_group(group, at, axis, sizes, &mut parts, length)?;
+                }
+                at += 1;
+            }
+        }
+    }
+    Ok(parts)
+}
+
+fn take_group(
+    group: &[(String, Span)],
+    position: usize,
+    axis: &Axis,
+    sizes: &[(String, i128)],
+    parts: &mut Parts,
+    length: usize,
+) -> Result<(), Fault> {
+    let size_of = |name: &str| sizes.iter().find(|(known, _)| known == name).map(|(_, size)| *size);
+    let span = match (group.first(), group.last()) {
+        (Some((_, first)), Some((_, last))) => first.start..last.end,
+        _ => 0..length,
+    };
+    let (name, extent) = (&axis.name, shown(axis));
+    if group.is_empty() {
+        if axis.extent.as_const() == Some(1) {
+            return Ok(());
+        }
+        let message = format!("`1` stands for `{name}`, whose extent is {extent}");
+        return Err(Fault::new(FaultKind::Axes, span, message));
+    }
+    let unsized_parts = group.iter().filter(|(part, _)| size_of(part).is_none()).count();
+    if unsized_parts > 1 {
+        let message = format!("the parts of `{name}` have no sizes");
+        let fault = Fault::new(FaultKind::Axes, span, message);
+        let (last, _) = group.last().cloned().unwrap_or_default();
+        return Err(fault.help(format!("give all but one of them: `{last}=4`")));
+    }
+    let known = group.iter().filter_map(|(part, _)| size_of(part));
+    let known = known.into_iter().try_fold(1_i128, i128::checked_mul).unwrap_or(0);
+    let extent_value = axis.extent.as_const();
+    let divides = known > 0 && extent_value.is_none_or(|extent| extent % known == 0);
+    let fills = unsized_parts == 1 || extent_value == Some(known);
+    if !(divides && fills) {
+        let message =
+            format!("the sizes do not divide `{name}`: it has {extent}, they are {known}");
+        let fault = Fault::new(FaultKind::Axes, span, message);
+        return Err(fault.help("einops pads nothing; `split` and `tile` do"));
+    }
+    // From the minor end; what stands above a part without a size needs the size of that part.
+    let rest = extent_value.map(|extent| extent / known);
+    let mut div = Some(1_i128);
+    let mut own = Vec::new();
+    for (k, (part, part_span)) in group.iter().enumerate().rev() {
+        let size = size_of(part).or(rest);
+        let (Some(below), true) = (div, k == 0 || size.is_some()) else {
+            let message = format!("the size of `{part}` is not known before run time");
+            let fault = Fault::new(FaultKind::Unsupported, part_span.clone(), message);
+            return Err(fault.help("let the first part of the group be the one without a size"));
+        };
+        let modulus = if k == 0 { None } else { size };
+        own.push((Some(part.clone()), alloc::vec![Piece { axis: position, div: below, modulus }]));
+        div = size.and_then(|size| below.checked_mul(size));
+    }
+    own.reverse();
+    parts.extend(own);
+    Ok(())
+}

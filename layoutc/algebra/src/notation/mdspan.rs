@@ -1,0 +1,74 @@
+//! C++'s mdspan layouts: `layout_right`, `layout_left`, `layout_stride<12, 1>`, `layout_right_padded<4>`.
+//!
+//! Source: C++23 and C++26, [mdspan.layout]. The padded ones round the stride of the second fastest axis up to a
+//! multiple; the size counts the padding at the end as well, as kokkos/mdspan does. A rank below 2 is not padded.
+
+use alloc::vec::Vec;
+
+use super::cursor::Cursor;
+use super::{Fault, FaultKind, NotationError, Said, count_fault};
+use crate::build::Builder;
+use crate::expr::Expr;
+use crate::map::{IndexMap, identity};
+use crate::parse::Span;
+use crate::step::pad_to_multiple;
+
+/// Lays the axes out as the text says.
+pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationError> {
+    let mut cursor = Cursor::new(text.trim());
+    let (name, span) = cursor.take_while(|c| c.is_ascii_alphanumeric() || c == '_');
+    let values = arguments(&mut cursor)?;
+    match (name, values.as_slice()) {
+        ("layout_right" | "layout_left", []) => {}
+        ("layout_stride", values) => {
+            if values.len() != builder.axes().len() {
+                let axes = builder.axes();
+                return Err(count_fault(values.len(), "stride", axes, 0..text.len()).into());
+            }
+            let strides: Vec<Expr> = values.iter().map(|(v, _)| Expr::constant(*v)).collect();
+            builder.strides(&strides)?;
+            return Ok(Said::default());
+        }
+        ("layout_right_padded" | "layout_left_padded", [(multiple, span)]) => {
+            if *multiple == 0 {
+                let message = "a multiple of 0 is no padding";
+                return Err(Fault::new(FaultKind::Value, span.clone(), message).into());
+            }
+            let axes = builder.axes();
+            let fastest = if name == "layout_right_padded" { axes.last() } else { axes.first() };
+            if let Some(fastest) = fastest.filter(|_| axes.len() > 1) {
+                let map = pad_to_multiple(axes, &fastest.name, &Expr::constant(*multiple))?;
+                builder.apply(&map)?;
+            }
+        }
+        _ => {
+            let message = "this is no layout of mdspan";
+            let known = "they are layout_right, layout_left, layout_stride<…>, layout_right_padded<4> and layout_left_padded<4>";
+            return Err(Fault::new(FaultKind::Syntax, span, message).help(known).into());
+        }
+    }
+    if name.starts_with("layout_left") {
+        let IndexMap { mut items, separators } = identity(builder.axes());
+        items.reverse();
+        builder.apply(&IndexMap { items, separators })?;
+    }
+    Ok(Said::default())
+}
+
+/// `<12, 1>`, or nothing.
+fn arguments(cursor: &mut Cursor<'_>) -> Result<Vec<(i128, Span)>, Fault> {
+    let mut values = Vec::new();
+    if cursor.eat("<") {
+        loop {
+            cursor.skip_blanks();
+            values.push(cursor.expect_number("a number")?);
+            cursor.skip_blanks();
+            if cursor.eat(">") {
+                break;
+            }
+            cursor.expect(",")?;
+        }
+    }
+    cursor.expect_end()?;
+    Ok(values)
+}

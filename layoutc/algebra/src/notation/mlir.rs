@@ -1,0 +1,259 @@
+//! MLIR's memory layouts: `affine_map<(d0, d1) -> (d0 floordiv 4, d1, d0 mod 4)>`, `strided<[8, 1]>`.
+//!
+//! Source: MLIR, affine maps and the strided layout attribute. The results of a map are the storage axes, row-major, as
+//! -normalize-memrefs makes them; MLIR takes maps under which elements collide. An offset moves the first element.
+
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::cursor::Cursor;
+use super::{Fault, FaultKind, NotationError, Said, count_fault};
+use crate::build::Builder;
+use crate::expr::{BinOp, Expr, Node, Var};
+use crate::layout::Axis;
+use crate::map::{IndexMap, Item, unique};
+use crate::parse::Span;
+
+/// How deep parentheses may nest.
+const MAX_DEPTH: usize = 256;
+
+/// Lays the axes out as the text says.
+pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationError> {
+    let mut cursor = Cursor::new(text);
+    cursor.skip_blanks();
+    if cursor.eat("strided") {
+        let strides = strided(&mut cursor)?;
+        if strides.len() != builder.axes().len() {
+            let axes = builder.axes();
+            return Err(count_fault(strides.len(), "stride", axes, 0..text.len()).into());
+        }
+        builder.strides(&strides)?;
+        return Ok(Said::default());
+    }
+    let is_wrapped = cursor.eat("affine_map");
+    if is_wrapped {
+        blank(&mut cursor, "<")?;
+    }
+    let names = names(&mut cursor)?;
+    let axes = builder.axes();
+    if names.len() != axes.len() {
+        return Err(count_fault(names.len(), "dimension", axes, 0..text.len()).into());
+    }
+    cursor.skip_blanks();
+    if cursor.peek() == Some('[') {
+        let at = cursor.at();
+        let fault = Fault::new(FaultKind::Unsupported, at..at + 1, "symbols have no values here");
+        return Err(fault.help("write the map with the manifest's symbols: `map \"…\"`").into());
+    }
+    blank(&mut cursor, "->")?;
+    let results = results(&mut cursor, &names)?;
+    if is_wrapped {
+        blank(&mut cursor, ">")?;
+    }
+    cursor.skip_blanks();
+    cursor.expect_end()?;
+    let mut taken = BTreeSet::new();
+    let items = results.into_iter().enumerate().map(|(k, index)| {
+        let name = unique(&derived(&index, axes, k), &mut taken);
+        Item { name, index, extent: None, span: 0..0 }
+    });
+    let map = IndexMap { items: items.collect(), separators: Vec::new() };
+    builder.apply(&map)?;
+    Ok(Said::default())
+}
+
+fn blank(cursor: &mut Cursor<'_>, word: &str) -> Result<(), Fault> {
+    cursor.skip_blanks();
+    cursor.expect(word)
+}
+
+/// `<[8, 1]>`, `<[8, 1], offset: 0>`.
+fn strided(cursor: &mut Cursor<'_>) -> Result<Vec<Expr>, Fault> {
+    blank(cursor, "<")?;
+    blank(cursor, "[")?;
+    let mut strides = Vec::new();
+    cursor.skip_blanks();
+    while !cursor.eat("]") {
+        strides.push(Expr::constant(fixed(cursor, "a stride")?.0));
+        cursor.skip_blanks();
+        if cursor.peek() != Some(']') {
+            blank(cursor, ",")?;
+            cursor.skip_blanks();
+        }
+    }
+    cursor.skip_blanks();
+    if cursor.eat(",") {
+        blank(cursor, "offset")?;
+        blank(cursor, ":")?;
+        cursor.skip_blanks();
+        let (offset, span) = fixed(cursor, "an offset")?;
+        if offset != 0 {
+            let message = "an offset before the first element is no part of a layout here";
+            let fault = Fault::new(FaultKind::Unsupported, span, message);
+            return Err(fault.help("`pad … before=` leaves room before the first element"));
+        }
+    }
+    blank(cursor, ">")?;
+    cursor.skip_blanks();
+    cursor.expect_end()?;
+    Ok(strides)
+}
+
+fn fixed(cursor: &mut Cursor<'_>, what: &str) -> Result<(i128, Span), Fault> {
+    if cursor.peek() == Some('?') {
+        let at = cursor.at();
+        let message = format!("{what} known only at run time has no place here");
+        return Err(Fault::new(FaultKind::Unsupported, at..at + 1, message));
+    }
+    cursor.expect_number(what)
+}
+
+/// `(d0, d1)`.
+fn names(cursor: &mut Cursor<'_>) -> Result<Vec<String>, Fault> {
+    blank(cursor, "(")?;
+    let mut names: Vec<String> = Vec::new();
+    cursor.skip_blanks();
+    while !cursor.eat(")") {
+        let (name, span) = word(cursor);
+        if name.is_empty() {
+            return Err(cursor.expected("the name of a dimension"));
+        }
+        if names.iter().any(|known| known == name) {
+            return Err(Fault::new(FaultKind::Value, span, format!("`{name}` stands twice")));
+        }
+        names.push(name.to_string());
+        cursor.skip_blanks();
+        if cursor.peek() != Some(')') {
+            blank(cursor, ",")?;
+            cursor.skip_blanks();
+        }
+    }
+    Ok(names)
+}
+
+fn word<'t>(cursor: &mut Cursor<'t>) -> (&'t str, Span) {
+    if cursor.peek().is_some_and(|c| c.is_ascii_digit()) {
+        let at = cursor.at();
+        return ("", at..at);
+    }
+    cursor.take_while(|c| c.is_ascii_alphanumeric() || "_$.-".contains(c) && c != '-')
+}
+
+fn results(cursor: &mut Cursor<'_>, names: &[String]) -> Result<Vec<Expr>, NotationError> {
+    blank(cursor, "(")?;
+    let mut results = Vec::new();
+    cursor.skip_blanks();
+    while !cursor.eat(")") {
+        results.push(sum(cursor, names, 0)?);
+        cursor.skip_blanks();
+        if cursor.peek() != Some(')') {
+            blank(cursor, ",")?;
+            cursor.skip_blanks();
+        }
+    }
+    Ok(results)
+}
+
+fn sum(cursor: &mut Cursor<'_>, names: &[String], depth: usize) -> Result<Expr, NotationError> {
+    let mut left = product(cursor, names, depth)?;
+    loop {
+        cursor.skip_blanks();
+        let is_arrow = cursor.rest().starts_with("->");
+        let op = match cursor.peek() {
+            Some('+') => BinOp::Add,
+            Some('-') if !is_arrow => BinOp::Sub,
+            _ => return Ok(left),
+        };
+        cursor.next();
+        let right = product(cursor, names, depth)?;
+        left = Expr::binary(op, &left, &right)?;
+    }
+}
+
+fn product(cursor: &mut Cursor<'_>, names: &[String], depth: usize) -> Result<Expr, NotationError> {
+    cursor.skip_blanks();
+    let start = cursor.at();
+    let mut left = factor(cursor, names, depth)?;
+    loop {
+        cursor.skip_blanks();
+        let op = ["*", "floordiv", "ceildiv", "mod"].into_iter().find(|op| {
+            let after = cursor.rest().strip_prefix(op).and_then(|rest| rest.chars().next());
+            cursor.rest().starts_with(op)
+                && (*op == "*" || !after.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_'))
+        });
+        let Some(op) = op else { return Ok(left) };
+        cursor.eat(op);
+        cursor.skip_blanks();
+        let at = cursor.at();
+        let right = factor(cursor, names, depth)?;
+        let is_constant = |expr: &Expr| expr.vars().is_empty();
+        if op == "*" && !is_constant(&left) && !is_constant(&right) {
+            let message = "a product needs a constant on one side";
+            return Err(Fault::new(FaultKind::Value, start..cursor.at(), message).into());
+        }
+        if op != "*" {
+            let divisor = if is_constant(&right) { right.evaluate(&|_| None).ok() } else { None };
+            if divisor.is_none_or(|divisor| divisor < 1) {
+                let message = format!("the right side of `{op}` is no constant above 0");
+                return Err(Fault::new(FaultKind::Value, at..cursor.at(), message).into());
+            }
+        }
+        left = match op {
+            "*" => Expr::binary(BinOp::Mul, &left, &right)?,
+            "mod" => Expr::binary(BinOp::Mod, &left, &right)?,
+            "floordiv" => Expr::binary(BinOp::FloorDiv, &left, &right)?,
+            _ => {
+                let up = Expr::binary(BinOp::Sub, &right, &Expr::constant(1))?;
+                let up = Expr::binary(BinOp::Add, &left, &up)?;
+                Expr::binary(BinOp::FloorDiv, &up, &right)?
+            }
+        };
+    }
+}
+
+fn factor(cursor: &mut Cursor<'_>, names: &[String], depth: usize) -> Result<Expr, NotationError> {
+    cursor.skip_blanks();
+    let at = cursor.at();
+    if depth > MAX_DEPTH {
+        let message = format!("parentheses nest more than {MAX_DEPTH} deep");
+        return Err(Fault::new(FaultKind::Syntax, at..at + 1, message).into());
+    }
+    if cursor.eat("(") {
+        let inner = sum(cursor, names, depth + 1)?;
+        blank(cursor, ")")?;
+        return Ok(inner);
+    }
+    if cursor.eat("-") {
+        return Ok(Expr::negate(&factor(cursor, names, depth + 1)?)?);
+    }
+    if let Some((value, _)) = cursor.number()? {
+        return Ok(Expr::constant(value));
+    }
+    let (name, span) = word(cursor);
+    if name.is_empty() {
+        return Err(cursor.expected("a dimension, an integer or `(`").into());
+    }
+    match names.iter().position(|known| known == name) {
+        Some(position) => Ok(Expr::var(Var::Storage(u32::try_from(position).unwrap_or(u32::MAX)))),
+        None => {
+            let message = format!("`{name}` is no dimension of the map");
+            Err(Fault::new(FaultKind::Value, span, message).into())
+        }
+    }
+}
+
+/// The name of a storage axis, as maps of the manifest have it.
+fn derived(index: &Expr, axes: &[Axis], position: usize) -> String {
+    let axis = |expr: &Expr| match expr.as_var() {
+        Some(Var::Storage(k)) => usize::try_from(k).ok().and_then(|k| axes.get(k)),
+        _ => None,
+    };
+    let named = match index.node() {
+        Node::Bin(BinOp::FloorDiv, x, _) => axis(x).map(|axis| format!("{}_outer", axis.name)),
+        Node::Bin(BinOp::Mod, x, _) => axis(x).map(|axis| format!("{}_inner", axis.name)),
+        _ => axis(index).map(|axis| axis.name.clone()),
+    };
+    named.unwrap_or_else(|| format!("axis{position}"))
+}

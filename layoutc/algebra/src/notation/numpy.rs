@@ -1,0 +1,75 @@
+//! `NumPy`'s orders and strides: `C`, `F`, or `(48, 4, 16)` in bytes.
+//!
+//! Source: `NumPy`, ndarray.strides; `DLPack` counts the same in elements. Strides are multiples of the element, and not
+//! below 0: an array that runs backwards begins before its first element.
+
+use alloc::format;
+use alloc::vec::Vec;
+
+use super::cursor::Cursor;
+use super::{Fault, FaultKind, NotationError, Said, count_fault};
+use crate::build::Builder;
+use crate::expr::Expr;
+use crate::map::{IndexMap, identity};
+use crate::parse::Span;
+
+/// Lays the axes out as the text says.
+pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationError> {
+    match text.trim() {
+        "C" => {}
+        "F" => {
+            let IndexMap { mut items, separators } = identity(builder.axes());
+            items.reverse();
+            builder.apply(&IndexMap { items, separators })?;
+        }
+        _ => {
+            let strides = elements(&parse(text)?, builder.element_bits())?;
+            if strides.len() != builder.axes().len() {
+                let fault = count_fault(strides.len(), "stride", builder.axes(), 0..text.len());
+                return Err(fault.into());
+            }
+            builder.strides(&strides)?;
+        }
+    }
+    Ok(Said::default())
+}
+
+/// The strides in bytes.
+fn parse(text: &str) -> Result<Vec<(i128, Span)>, Fault> {
+    let mut cursor = Cursor::new(text);
+    let mut strides = Vec::new();
+    cursor.skip_blanks();
+    cursor.expect("(").map_err(|fault| fault.help("write `C`, `F` or strides: `(48, 4, 16)`"))?;
+    cursor.skip_blanks();
+    while !cursor.eat(")") {
+        if cursor.peek() == Some('-') {
+            let at = cursor.at();
+            let message = "a stride below 0 runs backwards";
+            let fault = Fault::new(FaultKind::Unsupported, at..at + 1, message);
+            return Err(fault.help("write the map: `map \"(i) -> (extent - 1 - i)\"`"));
+        }
+        strides.push(cursor.expect_number("a stride in bytes")?);
+        cursor.skip_blanks();
+        if cursor.eat(",") {
+            cursor.skip_blanks();
+        } else if cursor.peek() != Some(')') {
+            return Err(cursor.expected("`,` or `)`"));
+        }
+    }
+    cursor.skip_blanks();
+    cursor.expect_end()?;
+    Ok(strides)
+}
+
+fn elements(strides: &[(i128, Span)], element_bits: u32) -> Result<Vec<Expr>, Fault> {
+    let bits = i128::from(element_bits.max(1));
+    let mut elements = Vec::new();
+    for (stride, span) in strides {
+        if (stride * 8) % bits != 0 {
+            let message = format!("{stride} bytes are no whole number of elements of {bits} bits");
+            return Err(Fault::new(FaultKind::Value, span.clone(), message));
+        }
+        elements.push(Expr::constant(stride * 8 / bits));
+    }
+    Ok(elements)
+}

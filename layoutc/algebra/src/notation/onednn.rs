@@ -1,0 +1,129 @@
+//! oneDNN's tags: `aBcd16b`, `ABcd4b16a4b`.
+//!
+//! Source: oneDNN, format tags: the outer letters major to minor, upper case for an axis with blocks, then the blocks,
+//! the outermost first. An axis is padded to the product of its blocks. The letters mean axes by position: `a` is the
+//! first. The names by role, `nChw16c`, are tags with other letters.
+
+use alloc::format;
+use alloc::vec::Vec;
+
+use super::cursor::Cursor;
+use super::{Fault, FaultKind, NotationError, Said, blocks, count_fault};
+use crate::build::Builder;
+use crate::parse::Span;
+
+/// oneDNN has no tensors of more axes.
+const MAX_RANK: usize = 12;
+
+/// The letters by role, in the order of the axes that they mean: of activations, weights, and recurrent networks.
+const ROLES: &[&str] = &["ncdhw", "goidhw", "tnc", "ldnc", "ldigo", "x"];
+
+/// Lays the axes out as the tag says.
+pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationError> {
+    let tag = parse(text)?;
+    let axes = builder.axes();
+    if tag.outer.len() != axes.len() {
+        return Err(count_fault(tag.outer.len(), "letter", axes, 0..text.len()).into());
+    }
+    let outer = tag.outer.iter().map(|(axis, _)| (*axis, None));
+    let inner = tag.inner.iter().map(|(axis, factor)| (*axis, Some(*factor)));
+    let flat: Vec<(usize, Option<i128>)> = outer.chain(inner).collect();
+    let Some(pieces) = blocks::pieces(&flat) else {
+        return Err(
+            Fault::new(FaultKind::Value, 0..text.len(), "the blocks do not fit 64 bits").into()
+        );
+    };
+    let dims: Vec<_> = pieces.into_iter().map(|piece| alloc::vec![piece]).collect();
+    let map = blocks::map(&dims, axes)?;
+    builder.apply(&map)?;
+    Ok(Said::default())
+}
+
+/// A tag: axes by position.
+struct Tag {
+    /// Whether the axis has blocks.
+    outer: Vec<(usize, bool)>,
+    inner: Vec<(usize, i128)>,
+}
+
+fn parse(text: &str) -> Result<Tag, Fault> {
+    if ["any", "abx", "axb", "aBx8b", "aBx16b"].contains(&text) {
+        let message = format!("`{text}` leaves the layout open");
+        let fault = Fault::new(FaultKind::Unsupported, 0..text.len(), message);
+        return Err(fault.help("write the tag of the layout that is meant: `abcd`, `aBcd16b`"));
+    }
+    let letters = letters_of(text);
+    let axis_of = |letter, span: &Span| axis_of(letter, &letters, span);
+    let mut cursor = Cursor::new(text);
+    let mut outer: Vec<(usize, bool)> = Vec::new();
+    let mut places: Vec<Span> = Vec::new();
+    while let Some(c) = cursor.peek().filter(char::is_ascii_alphabetic) {
+        let Some((_, span)) = cursor.next() else { break };
+        let axis = axis_of(c, &span)?;
+        if outer.iter().any(|(other, _)| *other == axis) {
+            return Err(Fault::new(FaultKind::Value, span, format!("`{c}` stands twice")));
+        }
+        outer.push((axis, c.is_ascii_uppercase()));
+        places.push(span);
+    }
+    if let Some(missing) = (0..outer.len()).find(|axis| outer.iter().all(|(o, _)| o != axis)) {
+        let letter = letters.get(missing).copied().unwrap_or('a');
+        let message = format!("there is no `{letter}`: a tag has every letter up to its rank");
+        let fault = Fault::new(FaultKind::Value, 0..cursor.at(), message);
+        return Err(fault.help("`a` is the first axis, `b` the second"));
+    }
+    let mut inner: Vec<(usize, i128)> = Vec::new();
+    while cursor.peek().is_some() {
+        let (factor, digits) = cursor.expect_number("a letter or a block like `16b`")?;
+        if factor == 0 {
+            return Err(Fault::new(FaultKind::Value, digits, "a block of 0 holds nothing"));
+        }
+        let Some((c, span)) = cursor.next().filter(|(c, _)| c.is_ascii_lowercase()) else {
+            return Err(cursor.expected("the lower-case letter of a block"));
+        };
+        let axis = axis_of(c, &span)?;
+        let upper = c.to_ascii_uppercase();
+        if !outer.contains(&(axis, true)) {
+            let message = format!("`{c}` has a block, and no `{upper}` says so");
+            let help = format!("write `{upper}` among the first letters");
+            return Err(Fault::new(FaultKind::Value, span, message).help(help));
+        }
+        inner.push((axis, factor));
+    }
+    for ((axis, is_blocked), span) in outer.iter().zip(places) {
+        if *is_blocked && inner.iter().all(|(other, _)| other != axis) {
+            let letter = letters.get(*axis).copied().unwrap_or('a');
+            let message = format!("`{}` has no block", letter.to_ascii_uppercase());
+            let help = format!("write `{letter}`, or its block at the end");
+            return Err(Fault::new(FaultKind::Value, span, message).help(help));
+        }
+    }
+    Ok(Tag { outer, inner })
+}
+
+/// What each axis is called in this tag: `a`, `b`, …, or by role where the letters are of one.
+fn letters_of(text: &str) -> Vec<char> {
+    let own = |role: &str| {
+        let is_used = |c: &char| text.chars().any(|used| used.eq_ignore_ascii_case(c));
+        role.chars().filter(is_used).collect::<Vec<char>>()
+    };
+    let written = text.chars().take_while(char::is_ascii_alphabetic);
+    let written: Vec<char> = written.map(|c| c.to_ascii_lowercase()).collect();
+    let is_of = |role: &&&str| !written.is_empty() && written.iter().all(|c| role.contains(*c));
+    match ROLES.iter().find(is_of) {
+        // `a` is in no role.
+        Some(role) => own(role),
+        None => ('a'..='l').take(MAX_RANK).collect(),
+    }
+}
+
+fn axis_of(letter: char, letters: &[char], span: &Span) -> Result<usize, Fault> {
+    let position = letters.iter().position(|known| *known == letter.to_ascii_lowercase());
+    position.ok_or_else(|| {
+        let message = format!("`{letter}` is no letter of this tag");
+        let fault = Fault::new(FaultKind::Value, span.clone(), message);
+        fault.help(
+            "tags have the letters `a` to `l`, or those of one role: `nchw`, `goihw`, `ldigo`",
+        )
+    })
+}

@@ -1,0 +1,132 @@
+//! TVM's letters: `NCHW16c`, `OHWI[4o4i]`.
+//!
+//! Source: TVM, `s_tir/data_layout.cc`. An upper-case letter is an axis, `16c` a block of 16 of axis C, `[4o4i]` one
+//! storage axis of 16 made of two blocks, the first one major. TVM pads to whole blocks without a word, as here; it
+//! maps packed blocks of unequal factors out of range, which is mended here. A letter that stands twice and digits at
+//! the end pass there, and are refused here.
+
+use alloc::format;
+use alloc::vec::Vec;
+
+use super::blocks::{self, Piece};
+use super::cursor::Cursor;
+use super::{Fault, FaultKind, NotationError, Said, bind_letters};
+use crate::build::Builder;
+use crate::parse::Span;
+
+/// A letter, with its factor if it is a block.
+#[derive(Debug)]
+struct Letter {
+    name: char,
+    factor: Option<i128>,
+    span: Span,
+}
+
+/// Lays the axes out as the letters say.
+pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationError> {
+    let dims = parse(text)?;
+    let letters: Vec<&Letter> = dims.iter().flatten().collect();
+    let primal: Vec<(char, Span)> = letters
+        .iter()
+        .filter(|letter| letter.factor.is_none())
+        .map(|letter| (letter.name, letter.span.clone()))
+        .collect();
+    let bound = bind_letters(&primal, builder.axes())?;
+    let axis_of = |letter: char| {
+        let position = primal.iter().position(|(primal, _)| primal.eq_ignore_ascii_case(&letter));
+        position.and_then(|k| bound.get(k).copied()).unwrap_or(0)
+    };
+    let flat: Vec<(usize, Option<i128>)> =
+        letters.iter().map(|letter| (axis_of(letter.name), letter.factor)).collect();
+    let Some(pieces) = blocks::pieces(&flat) else {
+        return Err(
+            Fault::new(FaultKind::Value, 0..text.len(), "the blocks do not fit 64 bits").into()
+        );
+    };
+    let mut pieces = pieces.into_iter();
+    let dims: Vec<Vec<Piece>> =
+        dims.iter().map(|letters| pieces.by_ref().take(letters.len()).collect()).collect();
+    let map = blocks::map(&dims, builder.axes())?;
+    builder.apply(&map)?;
+    Ok(Said::default())
+}
+
+/// The storage axes, each as its letters.
+fn parse(text: &str) -> Result<Vec<Vec<Letter>>, Fault> {
+    let mut cursor = Cursor::new(text);
+    if text.is_empty() {
+        return Err(cursor.expected("a letter"));
+    }
+    let mut dims: Vec<Vec<Letter>> = Vec::new();
+    while let Some(c) = cursor.peek() {
+        let start = cursor.at();
+        if c == '[' {
+            cursor.next();
+            let mut packed = Vec::new();
+            while cursor.peek() != Some(']') {
+                packed.push(block(&mut cursor)?);
+            }
+            cursor.expect("]")?;
+            if packed.len() < 2 {
+                let message = "brackets pack two blocks or more";
+                return Err(Fault::new(FaultKind::Syntax, start..cursor.at(), message));
+            }
+            dims.push(packed);
+        } else if c.is_ascii_uppercase() {
+            let span = cursor.next().map_or(start..start, |(_, span)| span);
+            dims.push(alloc::vec![Letter { name: c, factor: None, span }]);
+        } else {
+            dims.push(alloc::vec![block(&mut cursor)?]);
+        }
+    }
+    check(&dims)?;
+    Ok(dims)
+}
+
+/// `16c`.
+fn block(cursor: &mut Cursor<'_>) -> Result<Letter, Fault> {
+    let start = cursor.at();
+    let Some((factor, digits)) = cursor.number()? else {
+        let lower = cursor.peek().filter(char::is_ascii_lowercase);
+        return Err(match lower {
+            Some(letter) => {
+                let span = start..start + 1;
+                let message = format!("the block `{letter}` has no factor");
+                let help = format!("write its size before it: `4{letter}`");
+                Fault::new(FaultKind::Syntax, span, message).help(help)
+            }
+            None => cursor.expected("a letter or a block like `4c`"),
+        });
+    };
+    if factor == 0 {
+        return Err(Fault::new(FaultKind::Value, digits, "a block of 0 holds nothing"));
+    }
+    match cursor.peek() {
+        Some(letter) if letter.is_ascii_lowercase() => {
+            cursor.next();
+            Ok(Letter { name: letter, factor: Some(factor), span: start..cursor.at() })
+        }
+        _ => Err(cursor.expected("the lower-case letter of a block")),
+    }
+}
+
+fn check(dims: &[Vec<Letter>]) -> Result<(), Fault> {
+    let letters: Vec<&Letter> = dims.iter().flatten().collect();
+    for (k, letter) in letters.iter().enumerate() {
+        if letters.iter().take(k).any(|before| before.name == letter.name) {
+            let message = format!("`{}` stands twice", letter.name);
+            let fault = Fault::new(FaultKind::Value, letter.span.clone(), message);
+            return Err(if letter.factor.is_some() {
+                fault.help("TVM's letters have one block for each axis; use `onednn` or `map`")
+            } else {
+                fault
+            });
+        }
+        let primal = letter.name.to_ascii_uppercase();
+        if letter.factor.is_some() && letters.iter().all(|other| other.name != primal) {
+            let message = format!("the block `{}` has no axis `{primal}`", letter.name);
+            return Err(Fault::new(FaultKind::Value, letter.span.clone(), message));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,173 @@
+//! XLA's shapes: `bf16[1000,500]{0,1:T(8,128)(2,1)}`, or the layout in braces alone.
+//!
+//! Source: XLA, `hlo_parser.cc`, `layout_util.cc` and the document on tiled layouts. One pass parses and validates. All
+//! tiles and stars count, in sizes as in indices; XLA's own `ArraySize` looks at the first tile alone, gives 0 for a
+//! star, and rounds to `L(n)` only where there is a tile: where that makes a difference it is said.
+
+mod parse;
+mod types;
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+pub use parse::parse;
+
+use types::width;
+
+use super::{Fault, FaultKind, NotationError, Said, count_fault, shown};
+use crate::build::Builder;
+use crate::expr::Expr;
+use crate::layout::Axis;
+use crate::map::{IndexMap, identity};
+use crate::parse::Span;
+use crate::step::{TileExtent, tile};
+
+/// One tile: its extents, `None` for `*`.
+type Tile = (Vec<(Option<i128>, Span)>, Span);
+
+/// A shape with its layout, as far as the text says them.
+#[derive(Debug, Default)]
+pub struct Shape {
+    /// The element type in a manifest's words; `None`: the text is a layout alone.
+    pub dtype: Option<&'static str>,
+    /// The extents; bounded ones count with their bound.
+    pub dims: Vec<i128>,
+    /// What is worth knowing.
+    pub remarks: Vec<(Span, String)>,
+    /// Minor to major; `None`: row-major.
+    order: Option<Vec<(i128, Span)>>,
+    order_span: Span,
+    tiles: Vec<Tile>,
+    tail: Option<(i128, Span)>,
+    bits: Option<(i128, Span)>,
+}
+
+/// Lays the axes out as the layout says; with a shape before it, that must be the tensor's.
+pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationError> {
+    let shape = parse(text)?;
+    let axes = builder.axes();
+    if let Some(dtype) = shape.dtype {
+        fits(&shape, axes, text.len())?;
+        let bits = width(dtype);
+        if bits != i128::from(builder.element_bits()) {
+            let message = format!(
+                "the text is for `{dtype}`, of {bits} bits; these have {}",
+                builder.element_bits()
+            );
+            return Err(Fault::new(FaultKind::Axes, 0..text.len(), message).into());
+        }
+    }
+    if let Some((bits, span)) = &shape.bits
+        && *bits != 0
+        && *bits != i128::from(builder.element_bits())
+    {
+        let message = format!(
+            "`E({bits})` is for elements of {bits} bits; these have {}",
+            builder.element_bits()
+        );
+        return Err(Fault::new(FaultKind::Axes, span.clone(), message).into());
+    }
+    let order = major_to_minor(&shape, axes)?;
+    let IndexMap { items, separators } = identity(axes);
+    if order.iter().enumerate().any(|(k, axis)| k != *axis) {
+        let items = order.iter().filter_map(|axis| items.get(*axis).cloned()).collect();
+        builder.apply(&IndexMap { items, separators })?;
+    }
+    let mut remarks = shape.remarks.clone();
+    let first = first_tile_elements(builder.axes(), shape.tiles.first());
+    for (extents, _) in &shape.tiles {
+        let extents: Vec<TileExtent> = extents
+            .iter()
+            .map(|(extent, _)| match extent {
+                Some(extent) => TileExtent::Extent(Expr::constant(*extent)),
+                None => TileExtent::Merge,
+            })
+            .collect();
+        let map = tile(builder.axes(), &extents, &[])?;
+        builder.apply(&map)?;
+    }
+    let all = elements(builder.axes());
+    if let (Some(all), Some(first), Some((_, span))) = (all, first, shape.tiles.last())
+        && all != first
+    {
+        let remark = format!(
+            "XLA's ArraySize counts {first} elements, by the first tile alone; there are {all}"
+        );
+        remarks.push((span.clone(), remark));
+    }
+    if let Some((multiple, span)) = &shape.tail {
+        builder.round_up(*multiple)?;
+        if shape.tiles.is_empty() {
+            let remark = "XLA's ArraySize rounds up to `L(n)` only where there is a tile";
+            remarks.push((span.clone(), String::from(remark)));
+        }
+    }
+    Ok(Said { remarks })
+}
+
+/// The text's shape must be the tensor's.
+fn fits(shape: &Shape, axes: &[Axis], length: usize) -> Result<(), Fault> {
+    if shape.dims.len() != axes.len() {
+        return Err(count_fault(shape.dims.len(), "extent", axes, 0..length));
+    }
+    let differs = |(dim, axis): &(&i128, &Axis)| axis.extent.as_const() != Some(**dim);
+    match shape.dims.iter().zip(axes).find(differs) {
+        None => Ok(()),
+        Some((dim, axis)) => {
+            let message =
+                format!("the extent {dim} is for `{}`, which has {}", axis.name, shown(axis));
+            let fault = Fault::new(FaultKind::Axes, 0..length, message);
+            Err(fault.help("the layout in braces is enough: `{1,0:T(8,128)}`"))
+        }
+    }
+}
+
+/// The axes, major to minor, by position.
+fn major_to_minor(shape: &Shape, axes: &[Axis]) -> Result<Vec<usize>, Fault> {
+    let rank = axes.len();
+    let Some(order) = &shape.order else { return Ok((0..rank).collect()) };
+    if order.len() != rank {
+        let message = format!("{} of {rank} dimensions are in the order", order.len());
+        return Err(Fault::new(FaultKind::Axes, shape.order_span.clone(), message));
+    }
+    let mut found = Vec::new();
+    for (dim, span) in order {
+        let position = usize::try_from(*dim).ok().filter(|dim| *dim < rank);
+        let Some(position) = position else {
+            let message =
+                format!("there is no dimension {dim}: they are 0 to {}", rank.saturating_sub(1));
+            return Err(Fault::new(FaultKind::Axes, span.clone(), message));
+        };
+        if found.contains(&position) {
+            let message = format!("the dimension {dim} stands twice");
+            return Err(Fault::new(FaultKind::Value, span.clone(), message));
+        }
+        found.push(position);
+    }
+    found.reverse();
+    Ok(found)
+}
+
+fn elements(axes: &[Axis]) -> Option<i128> {
+    axes.iter().try_fold(1_i128, |n, axis| n.checked_mul(axis.extent.as_const()?))
+}
+
+/// XLA's own count: the first tile's, 0 with a star.
+fn first_tile_elements(axes: &[Axis], tile: Option<&Tile>) -> Option<i128> {
+    let (extents, _) = tile?;
+    let mut count = 1_i128;
+    let missing = axes.len().saturating_sub(extents.len());
+    for axis in axes.iter().take(missing) {
+        count = count.checked_mul(axis.extent.as_const()?)?;
+    }
+    let units = extents.len().saturating_sub(axes.len());
+    let ones = core::iter::repeat_n(Some(1), units);
+    let dims = ones.chain(axes.iter().skip(missing).map(|axis| axis.extent.as_const()));
+    for ((extent, _), dim) in extents.iter().zip(dims) {
+        let Some(extent) = extent else { return Some(0) };
+        let blocks = dim?.checked_add(extent - 1)? / extent;
+        count = count.checked_mul(blocks.checked_mul(*extent)?)?;
+    }
+    Some(count)
+}

@@ -1,0 +1,295 @@
+//! The grammar of XLA's shapes: one pass that parses and validates.
+
+use alloc::format;
+use alloc::vec::Vec;
+
+use super::Shape;
+use super::types::{self, Type, held};
+use crate::notation::cursor::Cursor;
+use crate::notation::{Fault, FaultKind};
+use crate::parse::Span;
+
+/// A shape, or a layout in braces.
+///
+/// # Errors
+/// [`Fault`]: the first one.
+pub fn parse(text: &str) -> Result<Shape, Fault> {
+    let mut parser = Parser { cursor: Cursor::new(text), shape: Shape::default() };
+    parser.blank();
+    if parser.cursor.peek() == Some('(') || parser.cursor.rest().starts_with("b(") {
+        let message = "tuples and buffers are several tensors, or none";
+        let fault = Fault::new(FaultKind::Unsupported, 0..text.len(), message);
+        return Err(fault.help("write one array: `f32[8,128]{1,0:T(8,128)}`"));
+    }
+    let is_shape = parser.cursor.peek() != Some('{');
+    let element = if is_shape { Some(parser.array()?) } else { None };
+    parser.blank();
+    if parser.cursor.peek() == Some('{') {
+        parser.layout()?;
+    }
+    parser.blank();
+    parser.cursor.expect_end()?;
+    let Parser { mut shape, .. } = parser;
+    if let Some(element) = element {
+        shape.dtype = Some(held(element, &mut shape)?);
+        let rank = i128::try_from(shape.dims.len()).unwrap_or(0);
+        if let Some(order) = &shape.order
+            && i128::try_from(order.len()) != Ok(rank)
+        {
+            let message = format!("{} of {rank} dimensions are in the order", order.len());
+            return Err(Fault::new(FaultKind::Value, shape.order_span.clone(), message));
+        }
+    }
+    Ok(shape)
+}
+
+struct Parser<'a> {
+    cursor: Cursor<'a>,
+    shape: Shape,
+}
+
+impl Parser<'_> {
+    /// White space and comments.
+    fn blank(&mut self) {
+        loop {
+            self.cursor.skip_blanks();
+            let rest = self.cursor.rest();
+            let length = if rest.starts_with("//") {
+                rest.find('\n').unwrap_or(rest.len())
+            } else if rest.starts_with("/*") {
+                match rest.find("*/") {
+                    Some(end) => end + 2,
+                    None => return,
+                }
+            } else {
+                return;
+            };
+            let comment = rest.get(..length).unwrap_or_default();
+            self.cursor.eat(comment);
+        }
+    }
+
+    fn expect(&mut self, word: &str) -> Result<(), Fault> {
+        self.blank();
+        self.cursor.expect(word)
+    }
+
+    fn eat(&mut self, word: &str) -> bool {
+        self.blank();
+        self.cursor.eat(word)
+    }
+
+    fn integer(&mut self) -> Result<(i128, Span), Fault> {
+        self.blank();
+        let start = self.cursor.at();
+        if self.cursor.peek() == Some('-') {
+            self.cursor.next();
+            let (value, span) = self.cursor.expect_number("an integer")?;
+            let message = format!("-{value} is below 0");
+            let fault = Fault::new(FaultKind::Value, start..span.end, message);
+            return Err(if value == 1 {
+                fault.help("the document's -1 is `*`: it merges an axis into the next one")
+            } else {
+                fault
+            });
+        }
+        self.cursor.expect_number("an integer")
+    }
+
+    /// `(8, 128)` after its word, each entry by `entry`.
+    fn list<T>(
+        &mut self,
+        mut entry: impl FnMut(&mut Self) -> Result<T, Fault>,
+    ) -> Result<Vec<T>, Fault> {
+        self.expect("(")?;
+        let mut entries = Vec::new();
+        loop {
+            entries.push(entry(self)?);
+            if self.eat(")") {
+                return Ok(entries);
+            }
+            self.expect(",")?;
+        }
+    }
+
+    /// `f32[3,5]`.
+    fn array(&mut self) -> Result<&'static Type, Fault> {
+        let (word, span) = self.cursor.take_while(|c| c.is_ascii_alphanumeric() || c == '_');
+        if word.is_empty() {
+            return Err(self.cursor.expected("an element type, `{` or `(`"));
+        }
+        let Some(known) = types::find(word) else {
+            let message = format!("`{word}` is no type of XLA's");
+            return Err(Fault::new(FaultKind::Value, span, message)
+                .help("they are called `f32`, `bf16`, `s8`, `pred`"));
+        };
+        self.expect("[")?;
+        if !self.eat("]") {
+            loop {
+                self.dimension()?;
+                if self.eat("]") {
+                    break;
+                }
+                self.expect(",")?;
+            }
+        }
+        Ok(known)
+    }
+
+    fn dimension(&mut self) -> Result<(), Fault> {
+        self.blank();
+        let start = self.cursor.at();
+        if self.cursor.peek() == Some('?') {
+            let message = "an extent without a bound has no layout";
+            let fault = Fault::new(FaultKind::Unsupported, start..start + 1, message);
+            return Err(fault.help("bound it: `<=128`"));
+        }
+        let is_bounded = self.cursor.eat("<=");
+        let (dim, span) = self.integer()?;
+        if is_bounded {
+            let remark = format!("the bound {dim} counts as the extent");
+            self.shape.remarks.push((start..span.end, remark));
+        }
+        self.shape.dims.push(dim);
+        Ok(())
+    }
+
+    fn layout(&mut self) -> Result<(), Fault> {
+        let start = self.cursor.at();
+        self.expect("{")?;
+        self.blank();
+        let mut order = Vec::new();
+        if self.cursor.peek() != Some(':') {
+            if self.cursor.peek() == Some('}') {
+                let message = "empty braces are no layout";
+                let fault = Fault::new(FaultKind::Syntax, start..self.cursor.at() + 1, message);
+                return Err(
+                    fault.help("a scalar's layout is `{:T(128)}`, others begin like `{1,0`")
+                );
+            }
+            loop {
+                order.push(self.integer()?);
+                if !self.eat(",") {
+                    break;
+                }
+            }
+        }
+        self.shape.order_span = start + 1..self.cursor.at();
+        self.shape.order = Some(order);
+        if self.eat(":") {
+            self.suffix()?;
+        }
+        self.blank();
+        if self.cursor.eat("}") {
+            return Ok(());
+        }
+        let fault = self.cursor.expected("`}`");
+        Err(fault.help("the parts stand in this order, each once: D T L # * E S SC P M"))
+    }
+
+    fn suffix(&mut self) -> Result<(), Fault> {
+        self.levels()?;
+        if self.eat("T") {
+            self.tiles()?;
+        }
+        if self.eat("L") {
+            let (multiple, span) = self.number_in_parentheses()?;
+            if multiple == 0 {
+                return Err(Fault::new(FaultKind::Value, span, "nothing is a multiple of 0"));
+            }
+            self.shape.tail = (multiple != 1).then_some((multiple, span));
+        }
+        self.blank();
+        if matches!(self.cursor.peek(), Some('#' | '*')) {
+            let at = self.cursor.at();
+            let message = "types of indices are those of sparse arrays";
+            return Err(Fault::new(FaultKind::Unsupported, at..at + 1, message));
+        }
+        if self.eat("E") {
+            let (bits, span) = self.number_in_parentheses()?;
+            self.shape.bits = (bits != 0).then_some((bits, span));
+        }
+        self.blank();
+        let at = self.cursor.at();
+        if self.cursor.eat("SC") {
+            let message = "an array that is split between memories is several tensors";
+            return Err(Fault::new(FaultKind::Unsupported, at..at + 2, message));
+        }
+        if self.eat("S") {
+            let (space, span) = self.number_in_parentheses()?;
+            if space != 0 {
+                let remark = format!("the memory space {space} is not kept");
+                self.shape.remarks.push((span, remark));
+            }
+        }
+        self.blank();
+        let at = self.cursor.at();
+        if self.cursor.eat("SC") || self.cursor.eat("P") {
+            let message = "an array that is split or sparse is several tensors";
+            return Err(Fault::new(FaultKind::Unsupported, at..self.cursor.at(), message));
+        }
+        if self.eat("M") {
+            let (bytes, span) = self.number_in_parentheses()?;
+            if bytes != 0 {
+                let remark = format!("the {bytes} bytes of metadata are not counted");
+                self.shape.remarks.push((span, remark));
+            }
+        }
+        Ok(())
+    }
+
+    /// `D(D,D)`: dense levels say nothing.
+    fn levels(&mut self) -> Result<(), Fault> {
+        if !self.eat("D") {
+            return Ok(());
+        }
+        self.list(|parser| {
+            parser.blank();
+            let at = parser.cursor.at();
+            match parser.cursor.next() {
+                Some(('D', _)) => Ok(()),
+                Some(_) => {
+                    let message = "a level that is not dense is no layout here";
+                    Err(Fault::new(FaultKind::Unsupported, at..parser.cursor.at(), message))
+                }
+                None => Err(parser.cursor.expected("a level")),
+            }
+        })?;
+        Ok(())
+    }
+
+    fn tiles(&mut self) -> Result<(), Fault> {
+        loop {
+            self.blank();
+            let start = self.cursor.at();
+            let extents = self.list(|parser| {
+                parser.blank();
+                let at = parser.cursor.at();
+                if parser.cursor.eat("*") {
+                    return Ok((None, at..at + 1));
+                }
+                let (extent, span) = parser.integer()?;
+                if extent == 0 {
+                    return Err(Fault::new(FaultKind::Value, span, "a tile of 0 holds nothing"));
+                }
+                Ok((Some(extent), span))
+            })?;
+            if let Some((None, span)) = extents.last() {
+                let message = "there is nothing more minor to merge this axis into";
+                return Err(Fault::new(FaultKind::Value, span.clone(), message));
+            }
+            self.shape.tiles.push((extents, start..self.cursor.at()));
+            self.blank();
+            if self.cursor.peek() != Some('(') {
+                return Ok(());
+            }
+        }
+    }
+
+    fn number_in_parentheses(&mut self) -> Result<(i128, Span), Fault> {
+        self.expect("(")?;
+        let number = self.integer()?;
+        self.expect(")")?;
+        Ok(number)
+    }
+}

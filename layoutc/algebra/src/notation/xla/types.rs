@@ -1,0 +1,93 @@
+//! XLA's element types, and what holds their elements here.
+
+use alloc::format;
+
+use super::Shape;
+use crate::notation::{Fault, FaultKind};
+
+/// A type's name, its bits, and the element type that holds it: packed, and one to a byte or more.
+pub(super) struct Type {
+    name: &'static str,
+    bits: u32,
+    packed: &'static str,
+    whole: &'static str,
+}
+
+const fn own(name: &'static str, bits: u32, word: &'static str) -> Type {
+    Type { name, bits, packed: word, whole: word }
+}
+
+const fn small(name: &'static str, bits: u32, packed: &'static str, whole: &'static str) -> Type {
+    Type { name, bits, packed, whole }
+}
+
+/// What a manifest does not name is a number of its width.
+const TYPES: &[Type] = &[
+    small("pred", 8, "u1", "bool"),
+    small("s1", 1, "u1", "i8"),
+    small("s2", 2, "i2", "i8"),
+    small("s4", 4, "i4", "i8"),
+    own("s8", 8, "i8"),
+    own("s16", 16, "i16"),
+    own("s32", 32, "i32"),
+    own("s64", 64, "i64"),
+    small("u1", 1, "u1", "u8"),
+    small("u2", 2, "u2", "u8"),
+    small("u4", 4, "u4", "u8"),
+    own("u8", 8, "u8"),
+    own("u16", 16, "u16"),
+    own("u32", 32, "u32"),
+    own("u64", 64, "u64"),
+    small("f4e2m1fn", 4, "f4e2m1fn", "u8"),
+    own("f6e2m3fn", 8, "u8"),
+    own("f6e3m2fn", 8, "u8"),
+    own("f8e3m4", 8, "u8"),
+    own("f8e4m3", 8, "u8"),
+    own("f8e4m3b11fnuz", 8, "u8"),
+    own("f8e4m3fn", 8, "f8e4m3fn"),
+    own("f8e4m3fnuz", 8, "u8"),
+    own("f8e5m2", 8, "f8e5m2"),
+    own("f8e5m2fnuz", 8, "u8"),
+    own("f8e8m0fnu", 8, "f8e8m0fnu"),
+    own("f16", 16, "f16"),
+    own("bf16", 16, "bf16"),
+    own("f32", 32, "f32"),
+    own("f64", 64, "f64"),
+    own("c64", 64, "c64"),
+    own("c128", 128, "c128"),
+];
+
+/// The type of this name, upper case or not.
+pub(super) fn find(word: &str) -> Option<&'static Type> {
+    TYPES.iter().find(|row| row.name.eq_ignore_ascii_case(word))
+}
+
+/// The element type that holds the elements, by `E(bits)`.
+pub(super) fn held(element: &'static Type, shape: &mut Shape) -> Result<&'static str, Fault> {
+    let Type { name, bits, packed, whole } = element;
+    match &shape.bits {
+        Some((asked, _)) if *asked == width(packed) => Ok(packed),
+        Some((asked, span)) if *asked != 0 && *asked != width(whole) => {
+            let message = format!("`E({asked})` of `{name}` is no element type");
+            let fault = Fault::new(FaultKind::Unsupported, span.clone(), message);
+            Err(fault.help(format!("it is `E({})` or `E({})`", width(packed), width(whole))))
+        }
+        _ => {
+            if packed != whole && *bits < 8 {
+                let remark = format!(
+                    "without `E({bits})` every `{name}` takes a byte; it is `{whole}` here"
+                );
+                shape.remarks.push((0..name.len(), remark));
+            }
+            Ok(whole)
+        }
+    }
+}
+
+/// The bits of an element type in a manifest's words.
+pub(super) fn width(dtype: &str) -> i128 {
+    let digits: &str = dtype.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+    let number = digits.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
+    // `bool` has no number.
+    number.parse().unwrap_or(8)
+}

@@ -1,0 +1,426 @@
+//! Texts in foreign notations with known answers: what each tool's own code measured, or brute force says.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
+
+use layoutc_algebra::build::Builder;
+use layoutc_algebra::expr::Expr;
+use layoutc_algebra::layout::{Axis, Layout, Verdict};
+use layoutc_algebra::notation::{self, Notation, NotationError, glow, xla};
+use layoutc_algebra::proof::Sequential;
+use serde_json::Value;
+
+const PEERS: &str = include_str!("cases/peers.json");
+const TVM: &str = include_str!("cases/tvm.json");
+const XLA: &str = include_str!("cases/xla.json");
+const GLOW: &str = include_str!("cases/glow.json");
+
+fn cases(text: &str, kind: &str) -> Vec<Value> {
+    let file: Value = serde_json::from_str(text).unwrap();
+    let all = file["cases"].as_array().unwrap();
+    all.iter().filter(|case| case["kind"] == kind || kind.is_empty()).cloned().collect()
+}
+
+fn numbers(value: &Value) -> Vec<i128> {
+    value.as_array().unwrap().iter().map(|v| i128::from(v.as_i64().unwrap())).collect()
+}
+
+fn axes(shape: &[i128]) -> Vec<Axis> {
+    let axis = |(k, extent): (usize, &i128)| Axis {
+        name: format!("d{k}"),
+        extent: Expr::constant(*extent),
+    };
+    shape.iter().enumerate().map(axis).collect()
+}
+
+/// The layout that a text means, and what is remarked of it.
+fn laid_out(
+    notation: Notation,
+    text: &str,
+    sizes: &[(String, i128)],
+    shape: &[i128],
+    bits: u32,
+) -> Result<(Layout, usize), String> {
+    let mut builder = Builder::new(&[], &axes(shape), bits).map_err(|e| e.to_string())?;
+    let said = notation::apply(notation, text, sizes, &mut builder).map_err(|e| {
+        if let NotationError::Fault(fault) = &e {
+            assert!(fault.span.end <= text.len(), "{text}: {fault:?}");
+            assert!(text.is_char_boundary(fault.span.start), "{text}: {fault:?}");
+        }
+        e.to_string()
+    })?;
+    let layout = builder.finish(64, &Sequential).map_err(|e| e.to_string())?;
+    Ok((layout, said.remarks.len()))
+}
+
+fn layout(notation: Notation, text: &str, shape: &[i128]) -> Layout {
+    laid_out(notation, text, &[], shape, 32).unwrap_or_else(|e| panic!("{text}: {e}")).0
+}
+
+fn storage_extents(layout: &Layout) -> Vec<i128> {
+    layout.storage.iter().map(|axis| axis.extent.as_const().unwrap()).collect()
+}
+
+fn offset(layout: &Layout, index: &[i128]) -> i128 {
+    let place = layout.place(index, &[]).unwrap();
+    assert_eq!(layout.owner(&place.physical, &[]).unwrap().as_deref(), Some(index));
+    place.offset
+}
+
+#[test]
+fn onednn_tags_are_as_measured() {
+    let mut seen = 0;
+    for case in cases(PEERS, "onednn_tag") {
+        let dims = numbers(&case["input"]["dims"]);
+        let tag = case["input"]["tag"].as_str().unwrap();
+        let aliases = case["aliases"].as_array().unwrap().iter().map(|a| a.as_str().unwrap());
+        for text in [tag].into_iter().chain(aliases) {
+            let layout = layout(Notation::Onednn, text, &dims);
+            for sample in case["expect"]["samples"].as_array().unwrap() {
+                let index = numbers(&sample[0]);
+                assert_eq!(
+                    Some(offset(&layout, &index)),
+                    sample[1].as_i64().map(i128::from),
+                    "{text}"
+                );
+            }
+            let size = case["expect"]["size_elems"].as_i64().map(i128::from);
+            assert_eq!(layout.physical_elements.as_const(), size, "{text}");
+            seen += 1;
+        }
+    }
+    assert!(seen > 28, "{seen}");
+}
+
+#[test]
+fn tvm_letters_are_as_measured() {
+    let (mut good, mut refused) = (0, 0);
+    for case in cases(TVM, "layout_string") {
+        let src = case["src"].as_str().or(case["layout"].as_str()).unwrap();
+        let Some(shape) = case.get("shape").filter(|shape| shape.is_array()) else {
+            // A text that must be refused, or may stand alone.
+            let rank = src.chars().filter(char::is_ascii_uppercase).count();
+            let shape: Vec<i128> = vec![8; rank];
+            let text = case["dst"].as_str().unwrap_or(src);
+            let found = laid_out(Notation::Tvm, text, &[], &shape, 32);
+            assert_eq!(found.is_err(), case["error"].is_string(), "{text}: {case}");
+            refused += usize::from(found.is_err());
+            continue;
+        };
+        if case["error"].is_string() || src.contains(|c: char| c.is_ascii_lowercase()) {
+            continue;
+        }
+        // The letters of the source are the axes' names.
+        let shape = numbers(shape);
+        let names: Vec<String> = src.chars().map(|c| c.to_string()).collect();
+        let axis = |(name, extent): (&String, &i128)| Axis {
+            name: name.to_lowercase(),
+            extent: Expr::constant(*extent),
+        };
+        let logical: Vec<Axis> = names.iter().zip(&shape).map(axis).collect();
+        let mut builder = Builder::new(&[], &logical, 32).unwrap();
+        let dst = case["dst"].as_str().unwrap();
+        notation::apply(Notation::Tvm, dst, &[], &mut builder).unwrap();
+        let layout = builder.finish(64, &Sequential).unwrap();
+        assert_eq!(storage_extents(&layout), numbers(&case["physical_shape"]), "{dst}");
+        assert_eq!(layout.verdict == Verdict::Bijective, case["bijective"].as_bool().unwrap());
+        for sample in case["samples"].as_array().unwrap() {
+            let place = layout.place(&numbers(&sample[0]), &[]).unwrap();
+            assert_eq!(place.storage, numbers(&sample[1]), "{dst}");
+        }
+        good += 1;
+    }
+    for case in cases(PEERS, "tvm_letter_layout") {
+        let from = case["input"]["from"].as_str().unwrap();
+        let shape = numbers(&case["input"]["shape"]);
+        let axis = |(name, extent): (char, &i128)| Axis {
+            name: name.to_string(),
+            extent: Expr::constant(*extent),
+        };
+        let logical: Vec<Axis> = from.chars().zip(&shape).map(axis).collect();
+        let mut builder = Builder::new(&[], &logical, 32).unwrap();
+        let to = case["input"]["to"].as_str().unwrap();
+        let applied = notation::apply(Notation::Tvm, to, &[], &mut builder);
+        if case["expect"]["shape"].is_null() {
+            assert!(applied.is_err(), "{to}");
+            continue;
+        }
+        applied.unwrap_or_else(|e| panic!("{to}: {e}"));
+        let extents: Vec<i128> =
+            builder.axes().iter().map(|axis| axis.extent.as_const().unwrap()).collect();
+        assert_eq!(extents, numbers(&case["expect"]["shape"]), "{to}");
+        good += 1;
+    }
+    assert!(good >= 7 && refused >= 5, "{good} {refused}");
+}
+
+#[test]
+fn unequal_packed_factors_of_tvm_are_right() {
+    // TVM maps 24 of these 96 elements out of range.
+    let layout = layout(Notation::Tvm, "OI[2o4i]", &[8, 12]);
+    assert_eq!(storage_extents(&layout), [4, 3, 8]);
+    assert_eq!(layout.verdict, Verdict::Bijective);
+    assert_eq!(layout.place(&[3, 6], &[]).unwrap().storage, [1, 1, 4 + 2]);
+}
+
+#[test]
+fn einops_patterns_are_as_measured() {
+    let mut seen = 0;
+    for case in cases(PEERS, "einops") {
+        let pattern = case["input"]["pattern"].as_str().unwrap();
+        let shape = numbers(&case["input"]["shape"]);
+        let sizes: Vec<(String, i128)> = case["input"]["axes"]
+            .as_object()
+            .unwrap()
+            .iter()
+            .map(|(name, size)| (name.clone(), i128::from(size.as_i64().unwrap())))
+            .collect();
+        let found = laid_out(Notation::Einops, pattern, &sizes, &shape, 32);
+        if case["expect"]["error"].is_string() || case["expect"]["error"] == true {
+            assert!(found.is_err(), "{pattern}");
+            continue;
+        }
+        let (layout, _) = found.unwrap_or_else(|e| panic!("{pattern}: {e}"));
+        assert_eq!(storage_extents(&layout), numbers(&case["expect"]["shape"]), "{pattern}");
+        for (k, element) in (0..).zip(numbers(&case["expect"]["first16"])) {
+            let owner = layout.owner(&[k], &[]).unwrap().unwrap();
+            let flat = owner.iter().zip(&shape).fold(0, |at, (index, extent)| at * extent + index);
+            assert_eq!(flat, element, "{pattern} at {k}");
+        }
+        seen += 1;
+    }
+    assert!(seen >= 4, "{seen}");
+}
+
+#[test]
+fn mdspan_and_numpy_strides_are_as_measured() {
+    let unit = |rank: usize, axis: usize| -> Vec<i128> {
+        (0..rank).map(|k| i128::from(k == axis)).collect()
+    };
+    let strides = |layout: &Layout, shape: &[i128]| -> Vec<Option<i128>> {
+        let rank = shape.len();
+        (0..rank).map(|axis| (shape[axis] > 1).then(|| offset(layout, &unit(rank, axis)))).collect()
+    };
+    let same = |found: &[Option<i128>], wanted: &[i128]| {
+        found.iter().zip(wanted).all(|(found, wanted)| found.is_none_or(|found| found == *wanted))
+    };
+    let mut seen = 0;
+    for case in cases(PEERS, "mdspan") {
+        let shape = numbers(&case["input"]["extents"]);
+        let mut text = case["input"]["layout"].as_str().unwrap().to_owned();
+        if let Some(given) = case["input"]["strides"].as_array() {
+            let given: Vec<String> = given.iter().map(ToString::to_string).collect();
+            text = format!("layout_stride<{}>", given.join(", "));
+        }
+        // The dynamic form says the same as the static one.
+        let text = text.replace("dyn=", "").replace('(', "<").replace(')', ">");
+        let found = laid_out(Notation::Mdspan, &text, &[], &shape, 32);
+        if case["expect"]["is_unique"] == false {
+            assert!(found.is_err(), "{text}");
+            continue;
+        }
+        let (layout, _) = found.unwrap_or_else(|e| panic!("{text}: {e}"));
+        let wanted = numbers(&case["expect"]["strides"]);
+        assert!(same(&strides(&layout, &shape), &wanted), "{text}: {wanted:?}");
+        let size = case["expect"]["required_span_size"].as_i64().map(i128::from);
+        assert_eq!(layout.physical_elements.as_const(), size, "{text} of {shape:?}");
+        seen += 1;
+    }
+    for case in cases(PEERS, "numpy_strides") {
+        let given = &case["expect"]["shape"];
+        let shape = numbers(if given.is_array() { given } else { &case["input"]["shape"] });
+        let bytes = case["input"]["dtype"].as_str().unwrap();
+        let bits: u32 = bytes.trim_start_matches(|c: char| c.is_alphabetic()).parse().unwrap();
+        let wanted = numbers(&case["expect"]["strides_bytes"]);
+        let size = i128::from(bits / 8);
+        let in_elements: Vec<i128> = wanted.iter().map(|bytes| bytes / size).collect();
+        if shape.contains(&0) {
+            continue;
+        }
+        let order = case["input"]["order"].as_str().unwrap_or_default();
+        let listed: Vec<String> = wanted.iter().map(ToString::to_string).collect();
+        for text in [order.to_owned(), format!("({},)", listed.join(", "))] {
+            if !["C", "F"].contains(&order) && text == order {
+                continue;
+            }
+            let (layout, _) = laid_out(Notation::Numpy, &text, &[], &shape, bits)
+                .unwrap_or_else(|e| panic!("{text}: {e}"));
+            assert!(same(&strides(&layout, &shape), &in_elements), "{text}");
+        }
+        seen += 1;
+    }
+    assert!(seen >= 16, "{seen}");
+}
+
+#[test]
+fn mlir_maps_are_as_measured_and_injective_ones_alone_pass() {
+    let mut seen = 0;
+    for case in cases(PEERS, "mlir_memref_map") {
+        let shape = numbers(&case["input"]["shape"]);
+        let map = case["input"]["affine_map"].as_str().unwrap();
+        for text in [map.to_owned(), format!("affine_map<{map}>")] {
+            let found = laid_out(Notation::Mlir, &text, &[], &shape, 32);
+            if case["expect"]["injective"] == false {
+                assert!(found.is_err(), "{text}");
+                continue;
+            }
+            let (layout, _) = found.unwrap_or_else(|e| panic!("{text}: {e}"));
+            assert_eq!(
+                storage_extents(&layout),
+                numbers(&case["expect"]["physical_shape"]),
+                "{text}"
+            );
+            seen += 1;
+        }
+    }
+    assert!(seen >= 8, "{seen}");
+}
+
+/// How many indices a mode of CuTe's has.
+fn size(mode: &Value) -> i128 {
+    match mode.as_array() {
+        Some(list) => list.iter().map(size).product(),
+        None => i128::from(mode.as_i64().unwrap()),
+    }
+}
+
+#[test]
+fn cute_layouts_put_elements_where_cute_does() {
+    let mut seen = 0;
+    for case in cases(PEERS, "cute_crd2idx") {
+        let text = case["input_text"]["a"].as_str().unwrap();
+        let modes = case["input"]["a"]["shape"].as_array().unwrap();
+        let shape: Vec<i128> = modes.iter().map(size).collect();
+        let layout = layout(Notation::Cute, text, &shape);
+        let cosize = case["expect"]["cosize"].as_i64().map(i128::from);
+        assert_eq!(layout.physical_elements.as_const(), cosize, "{text}");
+        for pair in case["expect"]["pairs"].as_array().unwrap() {
+            let Some(coordinate) = pair[0].as_array() else { continue };
+            if coordinate.iter().all(Value::is_i64) {
+                let index = numbers(&pair[0]);
+                assert_eq!(
+                    Some(offset(&layout, &index)),
+                    pair[1].as_i64().map(i128::from),
+                    "{text}"
+                );
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen >= 3, "{seen}");
+}
+
+#[test]
+fn xla_texts_are_as_the_document_says_or_refused() {
+    let (mut good, mut refused) = (0, 0);
+    for case in cases(XLA, "") {
+        let id = case["id"].as_str().unwrap();
+        let text = case["text"].as_str().unwrap();
+        let parsed = xla::parse(text);
+        if case["error"].is_string() {
+            // What the text alone does not show shows in a layout of its own shape.
+            if let Ok(shape) = parsed {
+                let found = laid_out(Notation::Xla, text, &[], &shape.dims, 32);
+                assert!(found.is_err(), "{id}: {text}");
+            }
+            refused += 1;
+            continue;
+        }
+        let shape = parsed.unwrap_or_else(|e| panic!("{id}: {text}: {e}"));
+        assert_eq!(shape.dims, numbers(&case["dims"]), "{id}");
+        let dtype = shape.dtype.unwrap();
+        let digits = dtype.trim_start_matches(|c: char| c.is_alphabetic());
+        let digits: String = digits.chars().take_while(char::is_ascii_digit).collect();
+        let bits: u32 = digits.parse().unwrap_or(8);
+        let (layout, remarks) = laid_out(Notation::Xla, text, &[], &shape.dims, bits)
+            .unwrap_or_else(|e| panic!("{id}: {text}: {e}"));
+        assert_eq!(storage_extents(&layout), numbers(&case["padded_physical_shape"]), "{id}");
+        let bytes = layout.physical_elements.as_const().unwrap() * i128::from(bits);
+        let bytes = (bytes + 7) / 8;
+        assert_eq!(Some(bytes), case["bytes"].as_i64().map(i128::from), "{id}: {text}");
+        for sample in case["samples"].as_array().unwrap() {
+            let at = offset(&layout, &numbers(&sample[0]));
+            assert_eq!(Some(at), sample[1].as_i64().map(i128::from), "{id}");
+        }
+        if let Some(theirs) = case["xla"]["array_size"].as_i64() {
+            let differs = i128::from(theirs) != bytes;
+            assert!(!differs || remarks > 0, "{id}: {text}: XLA says {theirs}, we {bytes}");
+        }
+        good += 1;
+    }
+    assert_eq!((good, refused), (46, 24));
+}
+
+#[test]
+fn glow_strings_are_read_with_their_extensions_and_refused_at_the_byte() {
+    let mut seen = 0;
+    for case in cases(GLOW, "parse") {
+        let text = case["text"].as_str().unwrap();
+        match (glow::parse(text), case["expect"]["at"].as_u64()) {
+            (Err(fault), Some(at)) => {
+                assert_eq!(fault.span.start as u64, at, "{text}: {fault:?}");
+            }
+            (Ok(dims), None) => {
+                let wanted = case["expect"]["dims"].as_array().unwrap();
+                assert_eq!(dims.len(), wanted.len(), "{text}");
+                for (dim, wanted) in dims.iter().zip(wanted) {
+                    assert_eq!(wanted["letter"].as_str(), Some(dim.letter.to_string().as_str()));
+                    assert_eq!(wanted["align"].as_u64(), Some(dim.align), "{text}");
+                    let spaces = wanted["namespaces"].as_object().unwrap();
+                    assert_eq!(spaces.len(), dim.namespaces.len(), "{text}");
+                    for (name, value) in &dim.namespaces {
+                        assert_eq!(spaces[name].as_str(), Some(value.as_str()), "{text}");
+                    }
+                }
+            }
+            (found, wanted) => panic!("{text}: {found:?}, and {wanted:?} is wanted"),
+        }
+        seen += 1;
+    }
+    assert!(seen >= 31, "{seen}");
+    let layout = layout(Notation::Glow, "N[a=64]HWC", &[2, 3, 5, 7]);
+    assert_eq!(layout.strides.first().and_then(Expr::as_const), Some(112));
+}
+
+#[test]
+fn no_text_breaks_a_parser() {
+    let texts =
+        ["", "(", "[", "{", "4", "a", "A", "N[", "1:", "(1", "{0", "f32[", "affine_map<", "S<1"];
+    let seeds = [
+        "NCHW16c",
+        "OIHW[4o4i]",
+        "aBcd16b",
+        "OIhw16i16o",
+        "b (c c16) h w -> b c h w c16",
+        "((4,2),8):((1,32),4)",
+        "bf16[8,8]{1,0:T(2,4)(2,1)L(2)E(16)S(1)}",
+        "(12, 4)",
+        "F",
+        "affine_map<(d0, d1) -> (d0 floordiv 4, d1, d0 mod 4)>",
+        "strided<[8, 1], offset: 0>",
+        "layout_right_padded<4>",
+        "N[a=32]H[x:y]WC",
+    ];
+    for seed in texts.into_iter().chain(seeds) {
+        for cut in 0..=seed.len() {
+            for added in ["", "é", "9999999999999999999999", "(", "*", "0", "-", " "] {
+                let text = format!("{}{added}{}", &seed[..cut], &seed[cut..]);
+                for notation in Notation::ALL {
+                    for shape in [&[][..], &[4], &[8, 8], &[2, 16, 3, 5]] {
+                        // Faults point into the text.
+                        drop(laid_out(notation, &text, &[], shape, 32));
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_einops_leaves_unnamed_may_be_put_together() {
+    let found = laid_out(Notation::Einops, "a ... -> (... a)", &[], &[2, 3, 5], 32).unwrap();
+    assert_eq!(storage_extents(&found.0), [30]);
+    assert_eq!(offset(&found.0, &[1, 2, 4]), 29);
+    assert_eq!(offset(&found.0, &[1, 0, 1]), 3);
+    for refused in ["(a ...) -> a ...", "a b c -> (... a b c)", "... -> a"] {
+        assert!(laid_out(Notation::Einops, refused, &[], &[2, 3, 5], 32).is_err(), "{refused}");
+    }
+}
