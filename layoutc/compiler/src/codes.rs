@@ -1,6 +1,8 @@
 //! The stable codes of diagnostics: one row each. Every code has a page, `book/src/codes/<area>/<what>.md`, whose
 //! first `kdl` block raises it and whose second does not; the page of a code that only the binary raises shows commands.
 
+use layoutc_algebra::notation::FaultKind;
+
 macro_rules! codes {
     ($($variant:ident $id:literal $title:literal)*) => {
         /// A diagnostic's stable code, `area::what`.
@@ -73,6 +75,11 @@ codes! {
     MapExtent "map::extent" "a stated extent is too small"
     StepAxis "step::axis" "a step names an axis wrongly"
     StepValue "step::value" "an argument of a step is out of range"
+    NotationSyntax "notation::syntax" "a text is not of its notation"
+    NotationAxes "notation::axes" "a text in a foreign notation is for other axes"
+    NotationValue "notation::value" "a text in a foreign notation means nothing"
+    NotationUnsupported "notation::unsupported" "a text in a foreign notation means what no layout is"
+    NotationRemark "notation::remark" "a foreign tool goes another way with this text"
     SeparatorsEmptyGroup "separators::empty_group" "a separator leaves a group of axes empty"
     SeparatorsLaterStep "separators::later_step" "a step changes axes after separators"
     PaddingForbidden "padding::forbidden" "padding where none is allowed"
@@ -107,4 +114,15 @@ codes! {
     OutputStale "output::stale" "an output on disk is not what would be written"
     OutputLocked "output::locked" "the layout ABI differs from layoutc.lock"
     OutputIo "output::io" "a file could not be read or written"
+}
+
+impl From<FaultKind> for Code {
+    fn from(kind: FaultKind) -> Self {
+        match kind {
+            FaultKind::Syntax => Self::NotationSyntax,
+            FaultKind::Axes => Self::NotationAxes,
+            FaultKind::Value => Self::NotationValue,
+            FaultKind::Unsupported => Self::NotationUnsupported,
+        }
+    }
 }

@@ -1,14 +1,19 @@
 //! The algebra's errors in the user's words.
 
+use std::sync::Arc;
+
 use layoutc_algebra::build::{BuildError, Builder};
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::{Axis, Symbol};
+use layoutc_algebra::notation::Fault;
 use layoutc_algebra::print;
 use layoutc_algebra::step::StepError;
 
+use super::expr::place_in;
 use super::scope::suggestion;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
+use crate::manifest::syntax::Text;
 
 /// An expression in the manifest's own words.
 pub(super) fn text(expr: &Expr, logical: &[Axis], symbols: &[Symbol]) -> String {
@@ -52,6 +57,14 @@ pub(super) fn step_fault(error: &StepError, axes: &[String], place: Place) -> Di
         StepError::TooManyAxes(_) => Diagnostic::error(Code::LimitAxes, message, place, ""),
         StepError::Expr(_) => Diagnostic::error(Code::ExprOverflow, message, place, ""),
     }
+}
+
+/// A text in a foreign notation that is at fault.
+pub(super) fn notation_fault(fault: &Fault, text: &Text, file: &Arc<str>) -> Diagnostic {
+    let place = place_in(text, &fault.span, file);
+    let mut error = Diagnostic::error(fault.kind.into(), &fault.message, place, "");
+    error.help.extend(fault.help.clone());
+    error
 }
 
 /// A step that cannot follow those before it.

@@ -6,6 +6,7 @@
 mod convert;
 mod expr;
 mod faults;
+mod line;
 mod load;
 mod machine;
 mod names;
@@ -108,11 +109,12 @@ fn check_manifest(
 ) -> Option<(Manifest, Vec<Diagnostic>)> {
     let syntax = files.syntax(file)?;
     let mut diagnostics = names::check(syntax, config);
-    let checked: Vec<(Option<Tensor>, Vec<Diagnostic>)> = syntax
-        .tensors
-        .par_iter()
-        .map(|item| tensor::check(item, tensor::Place { file, files, scopes, config, memo }))
-        .collect();
+    // The first of a name counts.
+    let named = syntax.tensors.iter().rev().map(|item| (item.name.value.as_str(), item));
+    let named = named.collect();
+    let place = tensor::Place { file, files, scopes, config, memo, named: &named };
+    let checked: Vec<(Option<Tensor>, Vec<Diagnostic>)> =
+        syntax.tensors.par_iter().map(|item| tensor::check(item, place)).collect();
     let mut tensors = Vec::new();
     for (tensor, found) in checked {
         tensors.extend(tensor);

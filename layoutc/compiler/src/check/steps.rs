@@ -5,17 +5,19 @@ use std::sync::Arc;
 use layoutc_algebra::build::{BuildError, Builder};
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::map::{IndexMap, Scope as MapScope, resolve};
+use layoutc_algebra::notation::{self, Notation, NotationError};
 use layoutc_algebra::parse::{self, ItemText, MapText, Span};
 use layoutc_algebra::step::{self, Place as OrderPlace, TileExtent};
 
-use super::expr::{constant, declare_first, map_fault, parse_fault};
-use super::faults::{build_fault, step_fault};
+use super::expr::{constant, declare_first, map_fault, parse_fault, place_in};
+use super::faults::{build_fault, notation_fault, step_fault};
+use super::line::line;
 use super::padding::{Padding, product};
 use super::scope::{Scope, Scopes, suggestion};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::manifest::syntax::{
-    Bound, FillItem, FillWord, Kind, Name, PaddingRule, SeparatorItem, Step, StepKind, Text,
+    Bound, FillItem, Kind, Name, Number, PaddingRule, SeparatorItem, Step, StepKind, Text,
     TileEntry,
 };
 
@@ -44,6 +46,8 @@ pub(super) struct Said {
     pub(super) alignment: Option<u64>,
     pub(super) fill: Option<(FillItem, Arc<str>)>,
     pub(super) padding: Option<(PaddingRule, Place)>,
+    /// Where the tool of a foreign notation goes another way.
+    pub(super) remarks: Vec<(Place, String)>,
     /// The last map.
     pub(super) map: Option<Site>,
     /// The node of `strides`.
@@ -202,6 +206,12 @@ impl Applier<'_> {
                 Ok(())
             }
             StepKind::Separators(items) => self.separators(items, ground, &place),
+            StepKind::Foreign { notation, text, sizes } => {
+                let before = product(self.builder.axes().iter().map(|axis| &axis.extent));
+                self.foreign(notation, text, sizes, ground)?;
+                self.slots_made(before, &ground.place(&text.span), false);
+                Ok(())
+            }
             _ => {
                 let before = product(self.builder.axes().iter().map(|axis| &axis.extent));
                 self.axis_step(step, ground, &place)?;
@@ -296,7 +306,7 @@ impl Applier<'_> {
                 _ => None,
             };
             let blamed = written.or(span.clone()).unwrap_or(0..text.value.len());
-            let place = super::expr::place_in(text, &blamed, file);
+            let place = place_in(text, &blamed, file);
             let mut fault = build_fault(&e, self.tensor, &self.builder, &place);
             // With symbols the value is that of one size, not of all.
             if let BuildError::Negative { value, .. } = &e
@@ -309,10 +319,36 @@ impl Applier<'_> {
             vec![fault]
         })?;
         if let Some((_, bar)) = parsed.separators.last() {
-            self.said.separators = Some(super::expr::place_in(text, bar, file));
+            self.said.separators = Some(place_in(text, bar, file));
         }
         self.said.map =
             Some(Site { file: Arc::clone(file), text: text.clone(), parsed, map, direct, only });
+        Ok(())
+    }
+
+    fn foreign(
+        &mut self,
+        notation: &str,
+        text: &Text,
+        sizes: &[(Name, Number)],
+        ground: Ground<'_>,
+    ) -> Result<(), Vec<Diagnostic>> {
+        let Some(notation) = Notation::of(notation) else { return Ok(()) };
+        let sizes: Vec<(String, i128)> =
+            sizes.iter().map(|(name, size)| (name.value.clone(), size.value)).collect();
+        let applied = notation::apply(notation, &text.value, &sizes, &mut self.builder);
+        let said = applied.map_err(|error| {
+            let place = ground.place(&text.span);
+            vec![match error {
+                NotationError::Fault(fault) => notation_fault(&fault, text, ground.file),
+                NotationError::Build(error) => {
+                    build_fault(&error, self.tensor, &self.builder, &place)
+                }
+            }]
+        })?;
+        for (span, remark) in said.remarks {
+            self.said.remarks.push((place_in(text, &span, ground.file), remark));
+        }
         Ok(())
     }
 
@@ -523,64 +559,6 @@ fn power_of_two(
             let message = "an alignment is a power of two from 1 to 2^30, in bytes";
             let place = ground.place(&bytes.span());
             Err(vec![Diagnostic::error(Code::StepValue, message, place, "")])
-        }
-    }
-}
-
-/// The step as one line of text.
-fn line(step: &Step) -> String {
-    let bound = |bound: &Bound| match bound {
-        Bound::Integer(number) => number.value.to_string(),
-        Bound::Text(text) => text.value.clone(),
-    };
-    let names =
-        |names: &[Name]| names.iter().map(|n| n.value.as_str()).collect::<Vec<_>>().join(" ");
-    let bounds = |all: &[Bound]| all.iter().map(bound).collect::<Vec<_>>().join(" ");
-    match &step.kind {
-        StepKind::Map(text) => format!("map \"{}\"", text.value),
-        StepKind::Apply { name, .. } => format!("apply {}", name.value),
-        StepKind::Order(words) => {
-            format!(
-                "order {}",
-                words.iter().map(|w| w.value.as_str()).collect::<Vec<_>>().join(" ")
-            )
-        }
-        StepKind::Split { axis, by, .. } => format!("split {} by=\"{}\"", axis.value, bounds(by)),
-        StepKind::Fuse { axes, .. } => format!("fuse {}", names(axes)),
-        StepKind::Tile { entries, .. } => {
-            let entry = |entry: &TileEntry| match entry {
-                TileEntry::Star(_) => "*".to_string(),
-                TileEntry::Extent(extent) => bound(extent),
-            };
-            format!("tile {}", entries.iter().map(entry).collect::<Vec<_>>().join(" "))
-        }
-        StepKind::PadMultiple { axis, multiple } => {
-            format!("pad {} multiple={}", axis.value, bound(multiple))
-        }
-        StepKind::PadBeforeAfter { axis, before, after } => {
-            let side = |name: &str, side: &Option<Bound>| {
-                side.as_ref().map_or(String::new(), |side| format!(" {name}={}", bound(side)))
-            };
-            format!("pad {}{}{}", axis.value, side("before", before), side("after", after))
-        }
-        StepKind::Strides(strides) => format!("strides {}", bounds(strides)),
-        StepKind::AlignBase(bytes) => format!("align {}", bound(bytes)),
-        StepKind::AlignAxis { axis, bytes } => format!("align {} {}", axis.value, bound(bytes)),
-        StepKind::AlignOrigin(bytes) => format!("align {} at=origin", bound(bytes)),
-        StepKind::Fill(item) => match item.value {
-            FillWord::Integer(value) => format!("fill {value}"),
-            FillWord::Float(value) => format!("fill {value:?}"),
-            FillWord::Bool(value) => format!("fill #{value}"),
-            FillWord::Nothing => "fill none".to_string(),
-        },
-        StepKind::Padding(PaddingRule::Forbid) => "padding forbid".to_string(),
-        StepKind::Padding(PaddingRule::Allow) => "padding allow".to_string(),
-        StepKind::Separators(items) => {
-            let item = |item: &SeparatorItem| match item {
-                SeparatorItem::Name(name) => name.value.clone(),
-                SeparatorItem::Position(number) => number.value.to_string(),
-            };
-            format!("axis-separators {}", items.iter().map(item).collect::<Vec<_>>().join(" "))
         }
     }
 }

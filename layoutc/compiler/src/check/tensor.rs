@@ -1,6 +1,6 @@
 //! One tensor: its element type, its axes, its layout, proven.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use layoutc_algebra::build::{BuildError, Builder};
@@ -21,7 +21,7 @@ use crate::diagnostic::{self, Diagnostic};
 use crate::dtype::{Dtype, LANES, SCALARS};
 use crate::host::Memo;
 use crate::manifest::syntax::{
-    Bound, Extent, FillWord, Kind, Manifest, MemoryItem, MemoryKind, Nibbles, Shape, Step,
+    Bound, Extent, FillWord, Kind, Manifest, MemoryItem, MemoryKind, Name, Nibbles, Shape, Step,
     StepKind, TensorItem, Text, TileEntry,
 };
 use crate::model::{Fill, FillValue, Memory, Places, Tensor};
@@ -34,6 +34,8 @@ pub(super) struct Place<'a> {
     pub(super) scopes: &'a Scopes,
     pub(super) config: &'a Config,
     pub(super) memo: &'a dyn Memo,
+    /// The manifest's tensors by name.
+    pub(super) named: &'a BTreeMap<&'a str, &'a TensorItem>,
 }
 
 /// The tensor, if it is good, and all that is to say of it.
@@ -110,6 +112,7 @@ impl Checker<'_> {
     /// The element type as written and the shape: the tensor's own, or those of the tensor that it is like.
     fn declared(&self) -> Result<(Option<&Text>, &Shape), Vec<Diagnostic>> {
         let mut chain: Vec<&str> = Vec::new();
+        let mut seen = BTreeSet::new();
         let mut item = self.item;
         let mut dtype = item.dtype.as_ref();
         loop {
@@ -119,32 +122,41 @@ impl Checker<'_> {
                 return Ok((dtype, shape));
             }
             let Some(like) = &item.like else { return Err(Vec::new()) };
-            let place = self.at(&like.span);
-            let start = chain.iter().position(|earlier| *earlier == item.name.value);
-            chain.push(&item.name.value);
-            if let Some(start) = start {
-                let circle: Vec<&str> = chain.into_iter().skip(start).collect();
-                let message = format!("`like` goes round in a circle: {}", circle.join(" → "));
-                let error = Diagnostic::error(Code::NameCycle, message, place, "leads back");
-                return Err(vec![
-                    error.help("one of them needs a `dtype` and a `shape` of its own"),
-                ]);
+            let name = item.name.value.as_str();
+            chain.push(name);
+            if !seen.insert(name) {
+                return Err(vec![self.circle(&chain, like)]);
             }
-            let Some(other) = self.syntax.tensors.iter().find(|t| t.name.value == like.value)
-            else {
-                if self.scope.is_broken(Kind::Tensor, &like.value) {
-                    return Err(Vec::new());
-                }
-                let message = format!("there is no tensor `{}`", like.value);
-                let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
-                let tensors = self.syntax.tensors.iter().map(|t| t.name.value.as_str());
-                let known: Vec<&str> = tensors.filter(|name| *name != item.name.value).collect();
-                error.help.extend(nearest_or_all(&like.value, "tensors", &known));
-                return Err(vec![error]);
+            let Some(other) = self.place.named.get(like.value.as_str()) else {
+                return Err(self.unlike(like, name));
             };
             item = other;
             dtype = dtype.or(item.dtype.as_ref());
         }
+    }
+
+    /// The last of `chain` stood in it before.
+    fn circle(&self, chain: &[&str], like: &Name) -> Diagnostic {
+        let start = chain.iter().position(|earlier| Some(earlier) == chain.last()).unwrap_or(0);
+        let circle = chain.get(start..).unwrap_or_default().join(" → ");
+        let message = format!("`like` goes round in a circle: {circle}");
+        let place = self.at(&like.span);
+        let error = Diagnostic::error(Code::NameCycle, message, place, "leads back");
+        error.help("one of them needs a `dtype` and a `shape` of its own")
+    }
+
+    /// There is no tensor that `name` could be like.
+    fn unlike(&self, like: &Name, name: &str) -> Vec<Diagnostic> {
+        if self.scope.is_broken(Kind::Tensor, &like.value) {
+            return Vec::new();
+        }
+        let message = format!("there is no tensor `{}`", like.value);
+        let place = self.at(&like.span);
+        let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
+        let tensors = self.syntax.tensors.iter().map(|t| t.name.value.as_str());
+        let known: Vec<&str> = tensors.filter(|known| *known != name).collect();
+        error.help.extend(nearest_or_all(&like.value, "tensors", &known));
+        vec![error]
     }
 
     fn dtype(&self, text: &Text) -> Result<Dtype, Diagnostic> {
@@ -244,7 +256,8 @@ impl Checker<'_> {
             | StepKind::Fuse { .. }
             | StepKind::Fill(_)
             | StepKind::Padding(_)
-            | StepKind::Separators(_) => {}
+            | StepKind::Separators(_)
+            | StepKind::Foreign { .. } => {}
         }
     }
 
@@ -376,8 +389,16 @@ impl Checker<'_> {
         if let Some(error) = crate::fill::fault(&tensor) {
             return Err(vec![error]);
         }
-        let warnings =
-            padding::check(&tensor, said.padding.as_ref(), padding, defaults.padding_warning)?;
+        let remark = |(place, text): (diagnostic::Place, String)| {
+            Diagnostic::warning(Code::NotationRemark, text, place, "")
+        };
+        let mut warnings: Vec<Diagnostic> = said.remarks.into_iter().map(remark).collect();
+        warnings.extend(padding::check(
+            &tensor,
+            said.padding.as_ref(),
+            padding,
+            defaults.padding_warning,
+        )?);
         Ok((tensor, warnings))
     }
 

@@ -253,6 +253,8 @@ pub enum StepKind {
     Padding(PaddingRule),
     /// `axis-separators h 2`
     Separators(Vec<SeparatorItem>),
+    /// `notation tvm="NCHW16c"`, or the same behind `layout`; `sizes` are the sizes beside the text, by name
+    Foreign { notation: String, text: Text, sizes: Vec<(Name, Number)> },
 }
 
 /// One entry of a tile.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
 
 use super::Reader;
-use super::words::{STEPS, later};
+use super::words::{FOREIGN, STEPS, later};
 use crate::codes::Code;
 use crate::manifest::tree::{Entry, Key, Node};
 use crate::nearest::nearest;
@@ -68,6 +68,7 @@ impl Scope {
             "fill",
             "padding",
             "axis-separators",
+            "notation",
         ],
         props: &[],
     };
@@ -140,7 +141,9 @@ impl Reader<'_, '_> {
         let props = form.props.unwrap_or_default();
         let message = format!("`{}` has no property `{}`", node.name, show(key));
         let fault = self.faults.error(Code::NameUnknown, message, span, "");
-        if let Some(near) = nearest(key, props.iter().copied()) {
+        if FOREIGN.contains(&key) {
+            fault.help.push(format!("write it at the layout: `layout {key}=\"…\"`"));
+        } else if let Some(near) = nearest(key, props.iter().copied()) {
             fault.help.push(format!("did you mean `{near}`?"));
         }
         fault.notes.push(if props.is_empty() {
@@ -177,6 +180,8 @@ impl Reader<'_, '_> {
         let fault = self.faults.error(Code::NameUnknown, message, span, "");
         if scope.props.contains(&name) && !scope.nodes.contains(&name) {
             fault.help.push(format!("it is a property of {}: `{name}=…`", scope.place));
+        } else if FOREIGN.contains(&name) {
+            fault.help.push(format!("it is a property of a layout: `layout {name}=\"…\"`"));
         } else if let Some(near) = nearest(name, scope.nodes.iter().copied()) {
             fault.help.push(format!("did you mean `{near}`?"));
         } else if STEPS.iter().any(|row| row.0 == name) {

@@ -1,8 +1,9 @@
 //! The items of a manifest: `use`, `const`, `symbol`, `transform`, `tensor`, `convert`.
 
 use super::Reader;
+use super::foreign::Whole;
 use super::form::{Block, Form, Scope, show};
-use super::words::{FOREIGN, later};
+use super::words::later;
 use crate::codes::Code;
 use crate::manifest::syntax::{
     Const, ConvertItem, LayoutItem, MemoryItem, MemoryKind, Name, Nibbles, Number, Shape,
@@ -119,10 +120,9 @@ impl Reader<'_, '_> {
         let form = Form {
             usage: "tensor input dtype=f32 { shape { n 16 } }",
             args: 1..=1,
-            props: Some(&["dtype", "like", "nibbles", "targets"]),
+            props: Some(&["dtype", "like", "nibbles", "targets", "xla"]),
             block: Block::Maybe,
         };
-        let foreign = node.props.iter().any(|(key, _)| FOREIGN.contains(&key.value.as_str()));
         self.form(node, &form);
         let dtype = Self::prop(node, "dtype").map(|entry| self.text_of(entry, "an element type"));
         let like = Self::prop(node, "like").map(|entry| self.name(entry, "a tensor"));
@@ -132,7 +132,9 @@ impl Reader<'_, '_> {
         for child in node.children() {
             self.part(child, node, &mut parts);
         }
-        if like.is_none() && !foreign {
+        let foreign = Self::prop(node, "xla");
+        let whole = foreign.and_then(|entry| self.foreign_tensor(node, entry));
+        if like.is_none() && foreign.is_none() {
             let missing = [
                 (
                     dtype.is_none(),
@@ -147,9 +149,14 @@ impl Reader<'_, '_> {
                 self.faults.error(Code::KdlMissing, message, span, "").help = vec![(*help).into()];
             }
         }
+        let mut dtype = dtype.flatten();
+        if foreign.is_some() {
+            let Whole { dtype: own, shape, layout } = whole?;
+            (dtype, parts.shape, parts.layout) = (Some(own), Some(shape), Some(layout));
+        }
         Some(TensorItem {
             name: self.name(node.args.first()?, "a tensor's name")?,
-            dtype: dtype.flatten(),
+            dtype,
             like: like.flatten(),
             shape: parts.shape,
             layout: parts.layout,

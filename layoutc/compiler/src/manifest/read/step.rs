@@ -1,8 +1,9 @@
 //! The steps of a layout.
 
 use super::Reader;
+use super::foreign::is_foreign;
 use super::form::{Block, Form, Scope, show};
-use super::words::{FOREIGN, later, step_usage};
+use super::words::step_usage;
 use crate::codes::Code;
 use crate::manifest::syntax::{
     FillItem, FillWord, LayoutItem, Number, PaddingRule, SeparatorItem, Step, StepKind, Text,
@@ -19,12 +20,11 @@ impl Reader<'_, '_> {
             return None;
         }
         let span = node.span.clone();
-        if let Some(foreign) =
-            node.props.iter().find(|(key, _)| FOREIGN.contains(&key.value.as_str()))
-        {
-            let what = later(&foreign.0.value).unwrap_or_default();
-            self.not_yet(&format!("`{}=`", foreign.0.value), what, foreign.0.span.clone());
-            return None;
+        if node.props.iter().any(|(key, _)| is_foreign(&key.value)) {
+            let usage = "layout tvm=\"NCHW16c\"";
+            let kind = self.foreign(node, usage)?;
+            let step = Step { kind, span: span.clone(), name_span: node.name_span.clone() };
+            return Some(LayoutItem { steps: vec![step], span });
         }
         let Some(children) = &node.children else {
             let form = Form {
@@ -73,6 +73,7 @@ impl Reader<'_, '_> {
             "tile" => (SOME, Some(&["as"])),
             "pad" => (1..=1, Some(&["multiple", "before", "after"])),
             "align" => (1..=2, Some(&["at"])),
+            "notation" => return self.foreign(node, step_usage("notation")),
             _ => {
                 self.unknown_node(node, &Scope::STEPS);
                 return None;

@@ -1,8 +1,8 @@
 //! The words of the language: what stands where, and what is of a later release.
 
-/// Properties that give a layout, or a whole tensor, in a foreign notation.
+/// Properties that give a layout in a foreign notation.
 pub(super) const FOREIGN: &[&str] =
-    &["xla", "tvm", "glow", "onednn", "cute", "mlir", "einops", "numpy", "mdspan", "triton"];
+    &["xla", "tvm", "glow", "onednn", "cute", "mlir", "einops", "numpy", "mdspan"];
 
 /// Nodes and properties of later releases, with what they will be.
 const LATER: &[(&str, &str)] = &[
@@ -16,16 +16,13 @@ const LATER: &[(&str, &str)] = &[
     ("require", "a condition that the tensor's layout must meet"),
     ("shard", "the part of a tensor that each device of a mesh holds"),
     ("swizzle", "the offset's bits folded over each other, against bank conflicts"),
-    ("notation", "a step in a foreign notation"),
+    ("triton", "a layout in a foreign notation"),
     ("pack-from", "another element type on the logical side of pack and unpack"),
     ("cast", "how a conversion changes the element type"),
 ];
 
 /// What a word of a later release will be; `None` for any other.
 pub(super) fn later(word: &str) -> Option<&'static str> {
-    if FOREIGN.contains(&word) {
-        return Some("a layout in a foreign notation");
-    }
     LATER.iter().find(|row| row.0 == word).map(|row| row.1)
 }
 
@@ -43,6 +40,7 @@ pub(super) const STEPS: &[(&str, &str)] = &[
     ("fill", "fill 0"),
     ("padding", "padding forbid"),
     ("axis-separators", "axis-separators AXIS…"),
+    ("notation", "notation tvm=\"NCHW16c\""),
 ];
 
 /// How a step is written; empty for what is none.

@@ -95,11 +95,10 @@ fn nodes_of_later_releases_are_told_once_each() {
 #[test]
 fn properties_of_later_releases_are_told() {
     check(
-        "tensor a xla=\"bf16[4]{0}\"\ntensor b dtype=f32 pack-from=f16 { shape {}; layout tvm=\"NCHW\" }\nconvert a to=b cast=round",
+        "tensor b dtype=f32 pack-from=f16 { shape {}; layout triton=\"x\" }\nconvert a to=b cast=round",
         &[
-            ("name::not_yet", "xla", "`xla=` is not built yet"),
             ("name::not_yet", "pack-from", "`pack-from=` is not built yet"),
-            ("name::not_yet", "tvm", "`tvm=` is not built yet"),
+            ("name::not_yet", "triton", "`triton=` is not built yet"),
             ("name::not_yet", "cast", "`cast=` is not built yet"),
         ],
         &[],
@@ -109,12 +108,11 @@ fn properties_of_later_releases_are_told() {
 #[test]
 fn parts_and_steps_of_later_releases_are_told() {
     check(
-        "tensor a dtype=f32 { shape {}; require bijective; shard n=x; layout { swizzle 3 4 3 unit=bytes; notation tvm=\"N\" } }",
+        "tensor a dtype=f32 { shape {}; require bijective; shard n=x; layout { swizzle 3 4 3 unit=bytes } }",
         &[
             ("name::not_yet", "require", "`require` is not built yet"),
             ("name::not_yet", "shard", "`shard` is not built yet"),
             ("name::not_yet", "swizzle", "`swizzle` is not built yet"),
-            ("name::not_yet", "notation", "`notation` is not built yet"),
         ],
         &[],
     );

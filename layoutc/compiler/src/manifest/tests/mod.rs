@@ -1,5 +1,6 @@
 //! What a manifest is read as, and what is said of a wrong one.
 
+mod foreign;
 mod good;
 mod items;
 mod kdl;

@@ -1,0 +1,120 @@
+//! Layouts, and whole tensors, in foreign notations.
+
+use layoutc_algebra::notation::{Notation, xla};
+
+use super::Reader;
+use super::form::{Block, Form, show};
+use super::words::{FOREIGN, later};
+use crate::codes::Code;
+use crate::manifest::syntax::{
+    AxisItem, Bound, Extent, LayoutItem, Name, Number, Shape, Step, StepKind, Text,
+};
+use crate::manifest::tree::{Entry, Node, Value};
+
+/// Whether a property gives a layout in a foreign notation, now or in a later release.
+pub(super) fn is_foreign(word: &str) -> bool {
+    FOREIGN.contains(&word) || later(word).is_some()
+}
+
+/// What a foreign text says of a tensor.
+pub(super) struct Whole {
+    pub(super) dtype: Text,
+    pub(super) shape: Shape,
+    pub(super) layout: LayoutItem,
+}
+
+impl Reader<'_, '_> {
+    /// A layout in a foreign notation: one property with the text, and sizes beside it where the notation takes some.
+    pub(super) fn foreign(&mut self, node: &Node, usage: &'static str) -> Option<StepKind> {
+        if !self.form(node, &Form { usage, args: 0..=0, props: None, block: Block::Never }) {
+            return None;
+        }
+        let mut texts = node.props.iter().filter(|(key, _)| FOREIGN.contains(&key.value.as_str()));
+        let Some((word, entry)) = texts.next() else {
+            let known: Vec<String> = FOREIGN.iter().map(|word| format!("{word}=")).collect();
+            let message = format!("`{}` needs a text in a foreign notation", node.name);
+            let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
+            fault.help = vec![format!("it is written `{usage}`")];
+            fault.notes = vec![format!("the notations are {}", known.join(", "))];
+            return None;
+        };
+        if let Some((second, _)) = texts.next() {
+            let message = "a layout is written in one notation";
+            let place = self.faults.place(word.span.clone());
+            let fault = self.faults.error(Code::StepForm, message, second.span.clone(), "");
+            *fault = fault.clone().also(place, "and here is another");
+            return None;
+        }
+        let text = self.text_of(entry, "a layout")?;
+        let takes_sizes = Notation::of(&word.value).is_some_and(Notation::takes_sizes);
+        let mut sizes = Vec::new();
+        for (key, entry) in node.props.iter().filter(|(key, _)| key.value != word.value) {
+            if !takes_sizes {
+                let message = format!("`{}=` takes no property beside it", word.value);
+                self.faults.error(Code::NameUnknown, message, key.span.clone(), "");
+                return None;
+            }
+            match entry.value {
+                Value::Integer(value) if value > 0 => {
+                    let number = Number { value, span: entry.span.clone() };
+                    sizes.push((self.key(key)?, number));
+                }
+                _ => {
+                    let message =
+                        format!("the size of `{}` is a whole number from 1", show(&key.value));
+                    self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
+                    return None;
+                }
+            }
+        }
+        Some(StepKind::Foreign { notation: word.value.clone(), text, sizes })
+    }
+
+    /// A tensor whose element type, shape and layout stand in one text of XLA's.
+    pub(super) fn foreign_tensor(&mut self, node: &Node, entry: &Entry) -> Option<Whole> {
+        let text = self.text_of(entry, "a shape")?;
+        let said = |name: &str| node.props.iter().find(|(key, _)| key.value == name);
+        let child = |name: &str| node.children().iter().find(|child| child.name == name);
+        let double = ["dtype", "like"].iter().find_map(|name| said(name)).map(|(key, _)| &key.span);
+        let double = double.or_else(|| {
+            ["shape", "layout"].iter().find_map(|name| child(name)).map(|child| &child.name_span)
+        });
+        if let Some(span) = double {
+            let message = "`xla=` says the element type, the shape and the layout";
+            let fault = self.faults.error(Code::KdlTwice, message, span.clone(), "");
+            fault.help = vec!["leave this out, or write `layout xla=\"{1,0}\"`".to_owned()];
+            return None;
+        }
+        let shape = match xla::parse(&text.value) {
+            Ok(shape) => shape,
+            Err(fault) => {
+                let span = text.span.start + fault.span.start..text.span.start + fault.span.end;
+                let error = self.faults.error(fault.kind.into(), &fault.message, span, "");
+                error.help.extend(fault.help);
+                return None;
+            }
+        };
+        let Some(dtype) = shape.dtype else {
+            let message = "a tensor needs a type and a shape before its layout";
+            let fault = self.faults.error(Code::KdlMissing, message, entry.span.clone(), "");
+            fault.help = vec!["write them: `xla=\"f32[8,128]{1,0}\"`".to_owned()];
+            return None;
+        };
+        let axis = |(k, extent): (usize, &i128)| AxisItem {
+            name: Name { value: format!("d{k}"), span: text.span.clone() },
+            extent: Extent::Bound(Bound::Integer(Number {
+                value: *extent,
+                span: text.span.clone(),
+            })),
+        };
+        let axes = shape.dims.iter().enumerate().map(axis).collect();
+        let (span, name_span) = (entry.span.clone(), entry.span.clone());
+        let kind =
+            StepKind::Foreign { notation: "xla".to_owned(), text: text.clone(), sizes: Vec::new() };
+        Some(Whole {
+            dtype: Text { value: dtype.to_owned(), span: text.span.clone(), quoted: false },
+            shape: Shape { axes, span: span.clone() },
+            layout: LayoutItem { steps: vec![Step { kind, span: span.clone(), name_span }], span },
+        })
+    }
+}
