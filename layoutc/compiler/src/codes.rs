@@ -1,8 +1,6 @@
 //! The stable codes of diagnostics: one row each. Every code has a page, `book/src/codes/<area>/<what>.md`, whose
 //! first `kdl` block raises it and whose second does not; the page of a code that only the binary raises shows commands.
 
-use layoutc_algebra::notation::FaultKind;
-
 macro_rules! codes {
     ($($variant:ident $id:literal $title:literal)*) => {
         /// A diagnostic's stable code, `area::what`.
@@ -114,15 +112,4 @@ codes! {
     OutputStale "output::stale" "an output on disk is not what would be written"
     OutputLocked "output::locked" "the layout ABI differs from layoutc.lock"
     OutputIo "output::io" "a file could not be read or written"
-}
-
-impl From<FaultKind> for Code {
-    fn from(kind: FaultKind) -> Self {
-        match kind {
-            FaultKind::Syntax => Self::NotationSyntax,
-            FaultKind::Axes => Self::NotationAxes,
-            FaultKind::Value => Self::NotationValue,
-            FaultKind::Unsupported => Self::NotationUnsupported,
-        }
-    }
 }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use layoutc_algebra::notation::FaultKind;
 use serde::{Deserialize, Serialize};
 
 use crate::codes::Code;
@@ -120,5 +121,16 @@ impl Diagnostic {
     pub fn witness(mut self, witness: Vec<Vec<i128>>) -> Self {
         self.witness = witness;
         self
+    }
+}
+
+impl From<FaultKind> for Code {
+    fn from(kind: FaultKind) -> Self {
+        match kind {
+            FaultKind::Syntax => Code::NotationSyntax,
+            FaultKind::Axes => Code::NotationAxes,
+            FaultKind::Value => Code::NotationValue,
+            FaultKind::Unsupported => Code::NotationUnsupported,
+        }
     }
 }

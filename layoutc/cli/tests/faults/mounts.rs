@@ -36,6 +36,7 @@ impl Drop for Mount {
     }
 }
 
+const OTHER: [&str; 3] = ["-t", "tmpfs", "none"];
 const SMALL: [&str; 5] = ["-t", "tmpfs", "-o", "size=256k", "none"];
 
 /// The outputs of a project as it is.
@@ -94,7 +95,7 @@ fn outputs_on_another_mount_are_written_and_leftovers_of_a_killed_build_swept() 
     let bind = elsewhere.path("");
     let bind = ["--bind", bind.to_str().expect("UTF-8")];
     for (args, below) in
-        [(&SMALL[..], "generated"), (&SMALL, "generated/c"), (&bind, "generated/c")]
+        [(&OTHER[..], "generated"), (&OTHER, "generated/c"), (&bind, "generated/c")]
     {
         let scene = project();
         let mine = scene.files("generated");
@@ -120,7 +121,7 @@ fn a_read_only_project_can_be_looked_at() {
     let own = project();
     let bind = own.path("");
     let scene = Scene::new(&[]);
-    let Some(mount) = Mount::new(&["-t", "tmpfs", "none"], scene.path("")) else { return };
+    let Some(mount) = Mount::new(&OTHER, scene.path("")) else { return };
     drop(bind);
     for (path, text) in own.files("").iter().filter(|(path, _)| !path.ends_with('/')) {
         scene.write(path, text);
