@@ -88,6 +88,9 @@ impl Facts {
                 let (low, high) = bitwise_bounds(op, (a_low, a_high), (b_low, b_high));
                 Ok(interval(low, high))
             }
+            BinOp::Hilbert(grid) | BinOp::HilbertCell(grid) => {
+                Ok(interval(0, i128::from(grid.cells()) - 1))
+            }
             BinOp::Min | BinOp::Max | BinOp::Add | BinOp::Sub | BinOp::Mul => {
                 let (a, b) = (self.range(a)?, self.range(b)?);
                 let low = self.numeric(&a.low)?.0.min(self.numeric(&b.low)?.0);

@@ -10,6 +10,8 @@ use alloc::sync::Arc;
 
 use thiserror::Error;
 
+use crate::curve::Grid;
+
 /// The deepest tree that a constructor builds, in nodes from the root to a leaf.
 pub const MAX_DEPTH: u32 = 1024;
 /// The largest tree that a constructor builds, in nodes; a shared subtree counts each time it appears.
@@ -68,6 +70,13 @@ pub enum BinOp {
     Min,
     /// The larger of the two; only derived expressions hold it.
     Max,
+    /// `hilbert(a, b)`: how far along the Hilbert curve of a box the cell in row `a` and column `b` is, from 0 below the
+    /// box's cells. Beyond the box it is that of the nearest cell, so that it never fails.
+    Hilbert(Grid),
+    /// `row * columns + column` of the cell that is `a` along the Hilbert curve of a box; `b` is not read, and always 0.
+    /// Only derived expressions hold it. Before the first cell it gives the first, after the last one the last: slots of
+    /// padding have some cell too.
+    HilbertCell(Grid),
 }
 
 /// One node of an expression.
@@ -241,6 +250,8 @@ pub fn apply(op: BinOp, a: i128, b: i128) -> Result<i128, ExprError> {
         BinOp::Xor => Some(a ^ b),
         BinOp::Min => Some(a.min(b)),
         BinOp::Max => Some(a.max(b)),
+        BinOp::Hilbert(grid) => Some(grid.distance(a, b)),
+        BinOp::HilbertCell(grid) => Some(grid.cell(a)),
     };
     value.ok_or(ExprError::Overflow)
 }

@@ -10,10 +10,14 @@
 
 extern crate alloc;
 
+pub mod affine;
 mod bounds;
 pub mod build;
+pub mod curve;
+pub mod cute;
 pub mod digits;
 pub mod expr;
+pub mod functions;
 mod join;
 pub mod layout;
 pub mod locate;
@@ -22,11 +26,14 @@ mod monomial;
 pub mod notation;
 pub mod parse;
 pub mod physical;
+mod places;
 mod poly;
 pub mod print;
 pub mod proof;
 mod range;
 mod remember;
 mod render;
+pub mod same;
 pub mod simplify;
 pub mod step;
+pub mod swizzle;

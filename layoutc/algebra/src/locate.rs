@@ -97,7 +97,11 @@ impl Layout {
                 physical.to_vec(),
             )
         } else {
-            let Some(wanted) = self.storage_index(physical)? else { return Ok(None) };
+            let mut before = physical.to_vec();
+            if let (Some(swizzle), Some(last)) = (self.swizzle, before.last_mut()) {
+                *last = swizzle.apply(&Expr::constant(*last))?.evaluate(&|_| None)?;
+            }
+            let Some(wanted) = self.storage_index(&before)? else { return Ok(None) };
             let slots =
                 self.storage.iter().map(|a| number(&a.extent)).collect::<Result<Vec<_>, _>>()?;
             (self.storage_map.clone(), slots, wanted)
@@ -155,6 +159,9 @@ impl Layout {
         let mut storage = Vec::new();
         for (g, group) in groups(self.storage.len(), &self.separators).into_iter().enumerate() {
             let mut rest = physical.get(g).copied().unwrap_or(0);
+            if group.end == self.storage.len() {
+                rest -= number(&self.lead)?;
+            }
             let pitch = number(self.physical_strides.get(g).ok_or(ExprError::Unbound)?)?;
             for k in group {
                 let stride = number(self.strides.get(k).ok_or(ExprError::Unbound)?)? / pitch.max(1);

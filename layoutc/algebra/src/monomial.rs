@@ -13,7 +13,7 @@ use crate::poly::Poly;
 pub(crate) enum Atom {
     /// A variable. `Var::Symbol(k)` stands for the symbol divided by what it is a multiple of.
     Var(Var),
-    /// `//`, `%`, `&`, `^`, min or max of two polynomials; never a ring operation.
+    /// `//`, `%`, `&`, `^`, min, max or a place on a curve of two polynomials; never a ring operation.
     Op(BinOp, Arc<Poly>, Arc<Poly>),
 }
 

@@ -10,6 +10,7 @@ use crate::expr::{BinOp, Expr, ExprError};
 use crate::layout::Axis;
 use crate::poly::gcd;
 use crate::simplify::Facts;
+use crate::swizzle::Swizzle;
 
 /// The positions of the storage axes of each group. Rank 0 is one group without axes.
 pub fn groups(rank: usize, separators: &[usize]) -> Vec<Range<usize>> {
@@ -32,6 +33,8 @@ pub(crate) struct Placement {
     pub(crate) shape: Vec<Expr>,
     /// Per physical axis: elements of the flat buffer between neighbours.
     pub(crate) pitches: Vec<Expr>,
+    /// Slots in front of all others along the last physical axis.
+    pub(crate) lead: Expr,
 }
 
 /// What the steps ask of the placement.
@@ -43,31 +46,48 @@ pub(crate) struct Demands {
     pub(crate) alignments: Vec<(usize, i128)>,
     /// What the last physical extent is rounded up to, in elements; 0 and 1 are nothing.
     pub(crate) tail: i128,
+    /// What the byte offset of the first element is a multiple of; 0 if nothing is asked.
+    pub(crate) origin: i128,
+    /// The slots in front that stand already: a window's are those of what it looks at.
+    pub(crate) lead: Option<Expr>,
+    /// How the last physical index is swizzled.
+    pub(crate) swizzle: Option<Swizzle>,
     /// Bits of one element.
     pub(crate) element_bits: u32,
 }
 
+/// `first` is the index of the first element along each storage axis, where it is to be aligned.
 pub(crate) fn place(
     axes: &[Axis],
     separators: &[usize],
+    first: &[Expr],
     demands: &Demands,
     facts: &Facts,
 ) -> Result<Placement, ExprError> {
     let one = Expr::constant(1);
     if let Some(strides) = &demands.strides {
-        let shape = alloc::vec![cosize(axes, strides, facts)?];
-        return Ok(Placement { local_strides: strides.clone(), shape, pitches: alloc::vec![one] });
+        let size = cosize(axes, strides, facts)?;
+        let lead = demands.lead(&size, first, strides, facts)?;
+        let size = facts.simplify(&Expr::binary(BinOp::Add, &size, &lead)?)?;
+        let size = if demands.tail > 1 { round_up(&size, demands.tail, facts)? } else { size };
+        let (local_strides, shape) = (strides.clone(), alloc::vec![size]);
+        return Ok(Placement { local_strides, shape, pitches: alloc::vec![one], lead });
     }
     let groups = groups(axes.len(), separators);
     let mut local_strides = alloc::vec![one.clone(); axes.len()];
     let mut shape = alloc::vec![one.clone(); groups.len()];
     let mut pitches = alloc::vec![one.clone(); groups.len()];
     let mut pitch = one;
+    let mut lead = Expr::constant(0);
     for (g, group) in groups.iter().enumerate().rev() {
         let innermost = g + 1 == groups.len();
         let minor_most = group.end.checked_sub(1).filter(|k| group.contains(k));
         if !innermost && let Some(bytes) = minor_most.and_then(|k| demands.alignment(k)) {
             pitch = round_up(&pitch, demands.elements(bytes), facts)?;
+        }
+        // Where rows begin at aligned places, the first element need be aligned in its row alone.
+        if g + 2 == groups.len() && demands.origin > 0 {
+            pitch = round_up(&pitch, demands.elements(demands.origin), facts)?;
         }
         let mut stride = Expr::constant(1);
         let mut extent = Expr::constant(1);
@@ -98,6 +118,12 @@ pub(crate) fn place(
         {
             extent = Expr::constant(0);
         }
+        if innermost {
+            let strides = local_strides.get(group.clone()).unwrap_or_default();
+            let first = first.get(group.clone()).unwrap_or_default();
+            lead = demands.lead(&extent, first, strides, facts)?;
+            extent = facts.simplify(&Expr::binary(BinOp::Add, &extent, &lead)?)?;
+        }
         if innermost && demands.tail > 1 {
             extent = round_up(&extent, demands.tail, facts)?;
         }
@@ -108,7 +134,7 @@ pub(crate) fn place(
         let counted = if extent.as_const() == Some(0) { stride } else { extent };
         pitch = facts.simplify(&Expr::binary(BinOp::Mul, &pitch, &counted)?)?;
     }
-    Ok(Placement { local_strides, shape, pitches })
+    Ok(Placement { local_strides, shape, pitches, lead })
 }
 
 fn local_stride(strides: &[Expr], k: usize) -> Expr {
@@ -120,8 +146,35 @@ impl Demands {
         self.alignments.iter().find(|(k, _)| *k == axis).map(|(_, bytes)| *bytes)
     }
 
+    /// How many slots go before `extent` others so that the first element, at index `first` of axes with these
+    /// strides, is aligned; none where there is no element.
+    fn lead(
+        &self,
+        extent: &Expr,
+        first: &[Expr],
+        strides: &[Expr],
+        facts: &Facts,
+    ) -> Result<Expr, ExprError> {
+        if let Some(lead) = &self.lead {
+            return Ok(lead.clone());
+        }
+        let mut at = Expr::constant(0);
+        if self.origin == 0 || extent.as_const() == Some(0) {
+            return Ok(at);
+        }
+        for (index, stride) in first.iter().zip(strides) {
+            at = Expr::binary(BinOp::Add, &at, &Expr::binary(BinOp::Mul, index, stride)?)?;
+        }
+        // -at % whole, with nothing below 0 in it.
+        let whole = self.elements(self.origin);
+        let last = Expr::constant(whole - 1);
+        let up = Expr::binary(BinOp::Add, &at, &last)?;
+        let rest = Expr::binary(BinOp::Mod, &up, &Expr::constant(whole))?;
+        facts.simplify(&Expr::binary(BinOp::Sub, &last, &rest)?)
+    }
+
     /// The fewest elements whose size is a multiple of `bytes`: 16 of 4 bytes for 64.
-    fn elements(&self, bytes: i128) -> i128 {
+    pub(crate) fn elements(&self, bytes: i128) -> i128 {
         let bits = bytes.saturating_mul(8);
         bits / gcd(bits, i128::from(self.element_bits.max(1))).max(1)
     }

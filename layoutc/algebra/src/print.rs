@@ -1,4 +1,5 @@
-//! Expressions as text, in the manifest's own syntax: what is printed parses back to the same value.
+//! Expressions as text, in the manifest's own syntax: what is printed parses back to the same value, but for what only
+//! derived expressions hold (`min`, `max`, `hilbert_cell`).
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -15,11 +16,11 @@ fn level(op: BinOp) -> u8 {
         BinOp::And => 2,
         BinOp::Add | BinOp::Sub => 3,
         BinOp::Mul | BinOp::FloorDiv | BinOp::Mod => 4,
-        BinOp::Min | BinOp::Max => 6,
+        BinOp::Min | BinOp::Max | BinOp::Hilbert(_) | BinOp::HilbertCell(_) => 6,
     }
 }
 
-/// The sign of an operator in manifests.
+/// The sign of an operator in manifests, or the name of a function.
 pub fn sign(op: BinOp) -> &'static str {
     match op {
         BinOp::Add => "+",
@@ -31,6 +32,8 @@ pub fn sign(op: BinOp) -> &'static str {
         BinOp::Xor => "^",
         BinOp::Min => "min",
         BinOp::Max => "max",
+        BinOp::Hilbert(_) => "hilbert",
+        BinOp::HilbertCell(_) => "hilbert_cell",
     }
 }
 
@@ -51,6 +54,16 @@ fn write_expr(text: &mut String, expr: &Expr, names: Names<'_>, context: u8) {
             text.push_str(if wrap { "(-" } else { "-" });
             write_expr(text, a, names, 5);
             text.push_str(if wrap { ")" } else { "" });
+        }
+        Node::Bin(op @ (BinOp::Hilbert(grid) | BinOp::HilbertCell(grid)), a, b) => {
+            text.push_str(sign(*op));
+            text.push('(');
+            write_expr(text, a, names, 0);
+            if let BinOp::Hilbert(_) = op {
+                text.push_str(", ");
+                write_expr(text, b, names, 0);
+            }
+            text.push_str(&format!(", {}, {})", grid.rows(), grid.columns()));
         }
         Node::Bin(op @ (BinOp::Min | BinOp::Max), a, b) => {
             text.push_str(sign(*op));

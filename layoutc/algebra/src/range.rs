@@ -64,6 +64,9 @@ fn operation(op: BinOp, a: &Interval, b: &Interval, facts: &Facts) -> Result<Int
             let (low, high) = bitwise_bounds(op, a, b);
             Ok(Interval { low: Poly::constant(low), high: Poly::constant(high) })
         }
+        BinOp::Hilbert(grid) | BinOp::HilbertCell(grid) => {
+            Ok(Interval { low: Poly::zero(), high: Poly::constant(i128::from(grid.cells()) - 1) })
+        }
     }
 }
 

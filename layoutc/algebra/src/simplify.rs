@@ -115,6 +115,8 @@ impl Facts {
                     BinOp::Mod => self.modulo(&a, &b),
                     BinOp::And | BinOp::Xor => self.bitwise(*op, a, b),
                     BinOp::Min | BinOp::Max => self.extremum(*op, a, b),
+                    BinOp::Hilbert(grid) => self.distance(*grid, a, b),
+                    BinOp::HilbertCell(grid) => self.cell(*grid, a),
                 }
             }
         }

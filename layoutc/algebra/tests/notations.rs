@@ -3,15 +3,14 @@
 
 use layoutc_algebra::build::Builder;
 use layoutc_algebra::expr::Expr;
-use layoutc_algebra::layout::{Axis, Layout, Verdict};
-use layoutc_algebra::notation::{self, Notation, NotationError, glow, xla};
+use layoutc_algebra::layout::{Axis, Layout, Proof, Verdict};
+use layoutc_algebra::notation::{self, Notation, NotationError, xla};
 use layoutc_algebra::proof::Sequential;
 use serde_json::Value;
 
 const PEERS: &str = include_str!("cases/peers.json");
 const TVM: &str = include_str!("cases/tvm.json");
 const XLA: &str = include_str!("cases/xla.json");
-const GLOW: &str = include_str!("cases/glow.json");
 
 fn cases(text: &str, kind: &str) -> Vec<Value> {
     let file: Value = serde_json::from_str(text).unwrap();
@@ -350,37 +349,6 @@ fn xla_texts_are_as_the_document_says_or_refused() {
 }
 
 #[test]
-fn glow_strings_are_read_with_their_extensions_and_refused_at_the_byte() {
-    let mut seen = 0;
-    for case in cases(GLOW, "parse") {
-        let text = case["text"].as_str().unwrap();
-        match (glow::parse(text), case["expect"]["at"].as_u64()) {
-            (Err(fault), Some(at)) => {
-                assert_eq!(fault.span.start as u64, at, "{text}: {fault:?}");
-            }
-            (Ok(dims), None) => {
-                let wanted = case["expect"]["dims"].as_array().unwrap();
-                assert_eq!(dims.len(), wanted.len(), "{text}");
-                for (dim, wanted) in dims.iter().zip(wanted) {
-                    assert_eq!(wanted["letter"].as_str(), Some(dim.letter.to_string().as_str()));
-                    assert_eq!(wanted["align"].as_u64(), Some(dim.align), "{text}");
-                    let spaces = wanted["namespaces"].as_object().unwrap();
-                    assert_eq!(spaces.len(), dim.namespaces.len(), "{text}");
-                    for (name, value) in &dim.namespaces {
-                        assert_eq!(spaces[name].as_str(), Some(value.as_str()), "{text}");
-                    }
-                }
-            }
-            (found, wanted) => panic!("{text}: {found:?}, and {wanted:?} is wanted"),
-        }
-        seen += 1;
-    }
-    assert!(seen >= 31, "{seen}");
-    let layout = layout(Notation::Glow, "N[a=64]HWC", &[2, 3, 5, 7]);
-    assert_eq!(layout.strides.first().and_then(Expr::as_const), Some(112));
-}
-
-#[test]
 fn no_text_breaks_a_parser() {
     let texts =
         ["", "(", "[", "{", "4", "a", "A", "N[", "1:", "(1", "{0", "f32[", "affine_map<", "S<1"];
@@ -423,4 +391,88 @@ fn what_einops_leaves_unnamed_may_be_put_together() {
     for refused in ["(a ...) -> a ...", "a b c -> (... a b c)", "... -> a"] {
         assert!(laid_out(Notation::Einops, refused, &[], &[2, 3, 5], 32).is_err(), "{refused}");
     }
+}
+
+/// A case's bases as Triton's dictionary.
+fn dictionary(case: &Value) -> (String, Vec<i128>) {
+    let (mut inputs, mut shape) = (Vec::new(), Vec::new());
+    for base in case["input"]["bases"].as_array().unwrap() {
+        let images = base[1].as_array().unwrap();
+        inputs.push(format!("{}: {}", base[0].as_str().unwrap(), base[1]));
+        shape.push(1 << images.len());
+    }
+    let outputs = case["input"]["out_dims"].as_array().unwrap().iter();
+    let outputs: Vec<String> =
+        outputs.map(|out| format!("{}: {}", out[0].as_str().unwrap(), out[1])).collect();
+    (format!("{{{}}} -> {{{}}}", inputs.join(", "), outputs.join(", ")), shape)
+}
+
+#[test]
+fn linear_layouts_are_where_triton_puts_them() {
+    let (mut good, mut refused) = (0, 0);
+    for case in cases(PEERS, "linear_layout") {
+        let (text, shape) = dictionary(&case);
+        let laid = laid_out(Notation::Triton, &text, &[], &shape, 32);
+        if case["expect"]["injective"] == false {
+            assert_eq!(laid.unwrap_err(), "two elements share a slot", "{text}");
+            refused += 1;
+            continue;
+        }
+        let (layout, _) = laid.unwrap_or_else(|e| panic!("{text}: {e}"));
+        assert_ne!(layout.proof, Proof::Enumeration, "{text}");
+        for sample in case["expect"]["samples"].as_array().unwrap() {
+            let by_name = |point: &Value, names: &[&str]| -> Vec<i128> {
+                names.iter().map(|name| i128::from(point[*name].as_i64().unwrap())).collect()
+            };
+            let inputs = case["input"]["bases"].as_array().unwrap();
+            let inputs: Vec<&str> = inputs.iter().map(|base| base[0].as_str().unwrap()).collect();
+            let outputs = case["input"]["out_dims"].as_array().unwrap();
+            let outputs: Vec<&str> = outputs.iter().map(|out| out[0].as_str().unwrap()).collect();
+            let place = layout.place(&by_name(&sample[0], &inputs), &[]).unwrap();
+            assert_eq!(place.storage, by_name(&sample[1], &outputs), "{text}");
+        }
+        good += 1;
+    }
+    assert!(good >= 4 && refused >= 1, "{good} {refused}");
+}
+
+#[test]
+fn a_linear_layout_from_hardware_to_the_tensor_is_turned_round() {
+    let printed = " - register=1 -> (0, 1)\n   register=2 -> (0, 2)\n - lane=1 -> (1, 0)\n   lane=2 -> (2, 1)\n - block is a size 1 dimension\nwhere out dims are: [d0 (size 4), d1 (size 4)]";
+    let layout = layout(Notation::Triton, printed, &[4, 4]);
+    let names: Vec<&str> = layout.storage.iter().map(|axis| axis.name.as_str()).collect();
+    assert_eq!(names, ["register", "lane", "block"]);
+    // The element (2, 1) is the second lane's first register.
+    assert_eq!(layout.place(&[2, 1], &[]).unwrap().storage, [0, 2, 0]);
+    assert_eq!(layout.place(&[3, 3], &[]).unwrap().storage, [2, 3, 0]);
+    for (text, told) in [
+        ("{a: [[1]], b: [[1]]} -> {d0: 2, d1: 1}", "2 outputs are named for images of 1 numbers"),
+        ("{a: [[1, 0]], b: [[1, 0]]} -> {d0: 2, d1: 2}", "the inputs do not lead to every output"),
+        (
+            "{a: [[1, 0]], b: [[0, 1]], c: [[1, 1]]} -> {d0: 2, d1: 2}",
+            "several inputs lead to one output",
+        ),
+        ("{a: [[1]]} -> {d0: 12}", "12 is no power of two"),
+        ("{a: [[1], [4]]} -> {d0: 4}", "4 is no index of `d0`, which has 4"),
+        ("{a: [[1], [2, 3]]}", "the images of `a` are not all of 2 numbers"),
+        ("{a: [[1]], a: [[2]]}", "`a` stands twice"),
+        ("lane=1 -> (1)\nlane=4 -> (2)", "4 stands where 2 should"),
+    ] {
+        let rank = if text.contains("d1") { vec![2, 2] } else { vec![4] };
+        assert_eq!(laid_out(Notation::Triton, text, &[], &rank, 32).unwrap_err(), told, "{text}");
+    }
+}
+
+#[test]
+fn swizzled_layouts_of_cute_are_laid_out() {
+    let text = "S<3,4,3> o 0 o (64,64):(64,1)";
+    let layout = layout(Notation::Cute, text, &[64, 64]);
+    let swizzle = layoutc_algebra::swizzle::Swizzle::new(3, 4, 3).unwrap();
+    for (row, column) in [(0, 0), (1, 5), (17, 40), (63, 63)] {
+        assert_eq!(offset(&layout, &[row, column]), swizzle.at(row * 64 + column));
+    }
+    assert_eq!(layout.proof, Proof::Gf2);
+    let told =
+        laid_out(Notation::Cute, "S<3,4,3> o 8 o (8,8):(8,1)", &[], &[8, 8], 32).unwrap_err();
+    assert_eq!(told, "an offset before the first element is no part of a layout here");
 }

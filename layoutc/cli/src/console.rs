@@ -6,11 +6,14 @@ use crate::args::{Asked, Color, Common, Format};
 
 /// Where a command prints. A reader that went away ends the printing, not the command.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an answer of its own")]
 pub(crate) struct Console {
     /// How results and diagnostics are printed.
     pub(crate) format: Format,
     /// Whether diagnostics are coloured.
     pub(crate) color: bool,
+    /// Whether results are, where they are for people.
+    pub(crate) paints_results: bool,
     /// Whether only faults are told.
     pub(crate) quiet: bool,
     /// Whether more is told.
@@ -24,17 +27,18 @@ pub(crate) struct Console {
 impl Console {
     /// The console that the arguments of a command ask for.
     pub(crate) fn new(common: &Common, command: &'static str) -> Self {
-        let color = match common.color {
+        let is_colored = |is_terminal: bool| match common.color {
             Color::Always => true,
             Color::Never => false,
-            Color::Auto => wants_color(),
+            Color::Auto => is_terminal && wants_color(),
         };
         Self {
             format: match common.format {
                 Asked::Json => Format::Json,
                 Asked::Text | Asked::Cmake | Asked::Dot => Format::Text,
             },
-            color,
+            color: is_colored(io::stderr().is_terminal()),
+            paints_results: is_colored(io::stdout().is_terminal()),
             quiet: common.quiet,
             verbose: common.verbose,
             command,
@@ -48,6 +52,7 @@ impl Console {
         Self {
             format: Format::Text,
             color: false,
+            paints_results: false,
             quiet: true,
             verbose: false,
             command: "",
@@ -110,9 +115,8 @@ pub(crate) fn write_plainly(text: &str) {
     drop(written);
 }
 
+/// Whether the environment has nothing against colours.
 fn wants_color() -> bool {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    set("NO_COLOR").is_none()
-        && set("TERM").is_none_or(|term| term != "dumb")
-        && io::stderr().is_terminal()
+    set("NO_COLOR").is_none() && set("TERM").is_none_or(|term| term != "dumb")
 }

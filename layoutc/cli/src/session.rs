@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use layoutc_compiler::check::Recorder;
+use layoutc_compiler::config::Config;
 use layoutc_compiler::diagnostic::Diagnostic;
-use layoutc_compiler::model::Tensor;
-use layoutc_compiler::{Checked, check};
+use layoutc_compiler::model::{Manifest, Tensor, View};
+use layoutc_compiler::{Checked, check, check_recording};
 
 use crate::console::Console;
 use crate::fault::Fault;
@@ -26,6 +28,30 @@ pub(crate) struct Session {
 impl Session {
     /// Finds, reads and checks what PATHS name.
     pub(crate) fn open(paths: &[PathBuf], console: &mut Console) -> Result<Self, Fault> {
+        Self::checked_by(
+            &|files, manifests, config| check(files, manifests, config),
+            paths,
+            console,
+        )
+    }
+
+    /// The same, and the steps of one tensor go to `recorder`.
+    pub(crate) fn recording(
+        paths: &[PathBuf],
+        recorder: &Recorder,
+        console: &mut Console,
+    ) -> Result<Self, Fault> {
+        let check = |files: &Files, manifests: &[String], config: &Config| {
+            check_recording(files, manifests, config, recorder)
+        };
+        Self::checked_by(&check, paths, console)
+    }
+
+    fn checked_by(
+        check: &dyn Fn(&Files, &[String], &Config) -> Checked,
+        paths: &[PathBuf],
+        console: &mut Console,
+    ) -> Result<Self, Fault> {
         let mut report = Report::default();
         let mut projects = Vec::new();
         for project in project::discover(paths, &mut report, &mut Reads::default())? {
@@ -45,14 +71,26 @@ impl Session {
         Ok(Self { projects, report })
     }
 
-    /// The good tensors of the manifests asked for, each with its manifest's path as people see it.
-    pub(crate) fn tensors(&self) -> impl Iterator<Item = (String, &Tensor)> {
+    /// The manifests asked for, each with its path as people see it.
+    pub(crate) fn asked(&self) -> impl Iterator<Item = (String, &Manifest)> {
         self.projects.iter().flat_map(|(project, checked)| {
             let asked = |path: &str| project.manifests.contains_key(path);
             let manifests = checked.manifests.iter().filter(move |m| asked(&m.path));
-            manifests
-                .flat_map(|manifest| &manifest.tensors)
-                .map(|tensor| (project.shown(&tensor.file), tensor))
+            manifests.map(|manifest| (project.shown(&manifest.path), manifest))
+        })
+    }
+
+    /// The good tensors of the manifests asked for, each with its manifest's path as people see it.
+    pub(crate) fn tensors(&self) -> impl Iterator<Item = (String, &Tensor)> {
+        self.asked().flat_map(|(file, manifest)| {
+            manifest.tensors.iter().map(move |tensor| (file.clone(), tensor))
+        })
+    }
+
+    /// The good views likewise.
+    pub(crate) fn views(&self) -> impl Iterator<Item = (String, &View)> {
+        self.asked().flat_map(|(file, manifest)| {
+            manifest.views.iter().map(move |view| (file.clone(), view))
         })
     }
 

@@ -4,7 +4,6 @@ use layoutc_algebra::expr::Expr;
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::Place;
-use crate::inspect;
 use crate::model::Tensor;
 use crate::wording;
 
@@ -28,7 +27,7 @@ pub fn abi(tensor: &Tensor) -> Abi {
     let axes: Vec<String> =
         layout.logical.iter().map(|axis| format!("{}={}", axis.name, text(&axis.extent))).collect();
     let order = if tensor.high_first { " high-first" } else { "" };
-    let memory = inspect::memory(tensor.memory);
+    let memory = tensor.memory_word();
     let mut line = format!(
         "{}{order} {} -> [{}] strides [{}] map \"{}\" bytes {} align {} {memory}",
         tensor.dtype,

@@ -5,7 +5,8 @@ use layoutc_algebra::layout::{Axis, Proof, Verdict};
 use layoutc_algebra::print;
 use serde_json::{Value, json};
 
-use crate::model::{Memory, Tensor};
+use crate::model::{Tensor, View};
+use crate::notations;
 use crate::wording::{self, variable};
 
 /// The object of `inspect --format json`, of a tensor in `file`. Extents and counts that depend on symbols are strings.
@@ -47,9 +48,36 @@ pub fn tensor_json(tensor: &Tensor, file: &str) -> Value {
         "padding_elements": number(&counts.padding_elements),
         "bytes": number(&counts.bytes),
         "alignment": layout.alignment_bytes,
-        "memory": memory(tensor.memory),
-        "notations": {"tvm": null, "xla": null, "onednn": null, "cute": null, "glow": null},
+        "memory": tensor.memory_word(),
+        "notations": notations_json(tensor),
     })
+}
+
+/// The layout as other tools write it; `null` where they cannot.
+fn notations_json(tensor: &Tensor) -> Value {
+    let texts = notations::texts(tensor).into_iter();
+    Value::Object(texts.map(|(notation, text)| (notation.word().to_owned(), text.into())).collect())
+}
+
+/// The object of a view: that of a tensor, with what it is a view of, whether it may be written, and origin and
+/// strides along its axes where its offset is a sum of those.
+pub fn view_json(view: &View, file: &str) -> Value {
+    let mut object = tensor_json(&view.tensor, file);
+    let text = |expr: &Expr| wording::expr(expr, &view.tensor.layout);
+    let affine = view.affine.as_ref();
+    let strides = affine.map(|a| a.strides.iter().map(|s| number(s, &text)).collect::<Vec<_>>());
+    object["kind"] = "view".into();
+    object["of"] = view.of_name.as_str().into();
+    object["writable"] = (!view.is_shared).into();
+    object["verdict"] = view_verdict(view).into();
+    object["origin"] = affine.map_or(Value::Null, |affine| number(&affine.origin, &text));
+    object["axis_strides"] = strides.into();
+    object
+}
+
+/// `bijective`, `padded`, or `broadcast` where several elements share a slot.
+pub fn view_verdict(view: &View) -> &'static str {
+    if view.is_shared { "broadcast" } else { verdict(&view.tensor) }
 }
 
 /// What a summary needs of that object.
@@ -87,29 +115,53 @@ pub fn verdict(tensor: &Tensor) -> &'static str {
     }
 }
 
-/// `digits` or `enumeration`.
+/// `digits`, `gf2` or `enumeration`.
 pub fn proof(tensor: &Tensor) -> &'static str {
     match tensor.layout.proof {
         Proof::Digits => "digits",
+        Proof::Gf2 => "gf2",
         Proof::Enumeration => "enumeration",
-    }
-}
-
-/// The word for a memory.
-pub(crate) fn memory(memory: Memory) -> &'static str {
-    match memory {
-        Memory::Global => "global",
-        Memory::Constant => "constant",
-        Memory::Image2d => "texture",
-        Memory::Image2dArray => "image2d-array",
-        Memory::Shared => "shared",
-        Memory::Local => "local",
-        Memory::None => "none",
     }
 }
 
 /// The same for people: one fact a line.
 pub fn tensor_text(tensor: &Tensor, file: &str) -> String {
+    let mut lines = facts_of(tensor);
+    lines.extend(memory_of(tensor));
+    lines.extend(notations_of(tensor));
+    format!("{} ({}, {file})\n{}", tensor.name, tensor.dtype, lines_text(&lines))
+}
+
+/// The same of a view.
+pub fn view_text(view: &View, file: &str) -> String {
+    let tensor = &view.tensor;
+    let text = |expr: &Expr| wording::expr(expr, &tensor.layout);
+    let mut lines = facts_of(tensor);
+    if let Some(affine) = &view.affine {
+        let axes = tensor.layout.logical.iter().zip(&affine.strides);
+        let steps: Vec<String> =
+            axes.map(|(axis, stride)| format!("{} {}", axis.name, text(stride))).collect();
+        lines.push(("origin", text(&affine.origin)));
+        lines.push(("steps", steps.join(", ")));
+    }
+    if view.is_shared {
+        lines.retain(|(name, _)| !["inverse", "verdict"].contains(name));
+        lines.push(("verdict", "broadcast: several elements share a slot, only read".to_owned()));
+    }
+    lines.extend(memory_of(tensor));
+    let (name, dtype, of) = (&tensor.name, tensor.dtype, &view.of_name);
+    format!("{name} ({dtype}, view of {of}, {file})\n{}", lines_text(&lines))
+}
+
+fn lines_text(lines: &[(&str, String)]) -> String {
+    let mut out = String::new();
+    for (name, value) in lines {
+        out.push_str(&format!("  {name:<15} {value}\n"));
+    }
+    out
+}
+
+fn facts_of(tensor: &Tensor) -> Vec<(&'static str, String)> {
     let layout = &tensor.layout;
     let text = |expr: &Expr| wording::expr(expr, layout);
     let shape = |axes: &[Axis]| {
@@ -120,12 +172,16 @@ pub fn tensor_text(tensor: &Tensor, file: &str) -> String {
     let list =
         |exprs: &[Expr]| format!("[{}]", exprs.iter().map(text).collect::<Vec<_>>().join(", "));
     let names = |var| variable(var, &layout.logical, &layout.storage, &layout.symbols);
-    let counts = tensor.counts();
-    let mut lines: Vec<(&str, String)> = vec![
-        ("axes", shape(&layout.logical)),
+    let mut lines: Vec<(&str, String)> = vec![("axes", shape(&layout.logical))];
+    for (axis, labels) in layout.logical.iter().zip(&tensor.labels) {
+        if !labels.is_empty() {
+            lines.push(("labels", format!("{}: {}", axis.name, labels.join(", "))));
+        }
+    }
+    lines.extend([
         ("storage axes", shape(&layout.storage)),
         ("physical shape", list(&layout.physical_shape)),
-    ];
+    ]);
     if !layout.separators.is_empty() {
         lines.push(("separators", format!("{:?}", layout.separators)));
     }
@@ -148,16 +204,30 @@ pub fn tensor_text(tensor: &Tensor, file: &str) -> String {
         lines.push(("valid where", print::predicate(valid, &names)));
     }
     lines.push(("verdict", format!("{}, by {}", verdict(tensor), proof(tensor))));
-    lines.push((
-        "elements",
-        format!("{} in {} slots", text(&layout.logical_elements), text(&layout.physical_elements)),
-    ));
     lines
-        .push(("bytes", format!("{}, aligned to {}", text(&counts.bytes), layout.alignment_bytes)));
-    lines.push(("memory", memory(tensor.memory).to_string()));
-    let mut out = format!("{} ({}, {file})\n", tensor.name, tensor.dtype);
-    for (name, value) in lines {
-        out.push_str(&format!("  {name:<15} {value}\n"));
+}
+
+fn memory_of(tensor: &Tensor) -> Vec<(&'static str, String)> {
+    let layout = &tensor.layout;
+    let text = |expr: &Expr| wording::expr(expr, layout);
+    let (elements, slots) = (text(&layout.logical_elements), text(&layout.physical_elements));
+    let bytes = text(&tensor.counts().bytes);
+    let mut lines = vec![
+        ("elements", format!("{elements} in {slots} slots")),
+        ("bytes", format!("{bytes}, aligned to {}", layout.alignment_bytes)),
+    ];
+    if let Some(origin) = &layout.origin {
+        let at = format!("offset {}, aligned to {}", text(&origin.offset), origin.alignment_bytes);
+        lines.push(("first element", at));
     }
-    out
+    lines.push(("memory", tensor.memory_word().to_string()));
+    lines
+}
+
+/// The layout as other tools write it, where they can.
+fn notations_of(tensor: &Tensor) -> Vec<(&'static str, String)> {
+    let mut told = "notations";
+    let texts = notations::texts(tensor).into_iter();
+    let texts = texts.filter_map(|(notation, text)| Some(format!("{} {}", notation.word(), text?)));
+    texts.map(|text| (std::mem::take(&mut told), text)).collect()
 }

@@ -4,6 +4,7 @@
 //! reference, returns a new value and collects all diagnostics; only this file sees all of them.
 
 pub mod abi;
+pub mod algebra;
 pub mod check;
 pub mod codes;
 pub mod config;
@@ -17,9 +18,12 @@ pub mod locate;
 pub mod manifest;
 pub mod model;
 pub mod nearest;
+pub mod notations;
 pub mod plan;
+pub mod same;
 pub mod seal;
 pub mod sources;
+pub mod trace;
 pub mod wording;
 
 use std::collections::BTreeMap;
@@ -27,7 +31,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-pub use check::{Checked, check, check_with, syntax_key};
+pub use check::{Checked, check, check_recording, check_with, syntax_key};
 pub use sources::{LoadError, Sources};
 
 use codes::Code;

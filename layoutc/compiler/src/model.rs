@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use layoutc_algebra::expr::{BinOp, Expr};
+use layoutc_algebra::affine::Affine;
+use layoutc_algebra::expr::{BinOp, Expr, ExprError};
 use layoutc_algebra::layout::Layout;
 use layoutc_algebra::simplify::Facts;
 
@@ -26,6 +27,19 @@ pub enum Memory {
     Local,
     /// No memory: constants and index functions only.
     None,
+}
+
+/// A memory that a project names. Code takes it for global memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Space {
+    /// Its name.
+    pub name: String,
+    /// How many bytes it has, if that is said.
+    pub bytes: Option<i128>,
+    /// What the base address of a tensor in it is a multiple of, in bytes.
+    pub alignment_bytes: u64,
+    /// The number that XLA has for it: `S(1)`.
+    pub xla: Option<i128>,
 }
 
 /// What pack writes to padding.
@@ -61,6 +75,8 @@ pub struct Tensor {
     pub fill: Fill,
     /// The memory it lives in.
     pub memory: Memory,
+    /// The memory space, where the project names one for it; its `memory` is global then.
+    pub space: Option<Space>,
     /// The targets it is restricted to; `None`: all.
     pub targets: Option<Vec<String>>,
     /// Labels of axes that have them: `labels[axis]` is empty otherwise.
@@ -115,6 +131,60 @@ pub struct Convert {
     pub place: Place,
 }
 
+/// What a view is a view of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Seen {
+    /// A tensor: its position in [`Manifest::tensors`].
+    Tensor(usize),
+    /// Another view: its position in [`Manifest::views`], before this one.
+    View(usize),
+}
+
+/// How a view sees what it is a view of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Seeing {
+    /// In other elements: `joined` neighbours there along a logical axis are one here, or one there is `cut` into so
+    /// many here. One of the two is 1.
+    Lanes {
+        /// The position of the axis.
+        axis: usize,
+        /// How many become one.
+        joined: i128,
+        /// How many one becomes.
+        cut: i128,
+    },
+    /// As the same memory with a shape and a layout of its own.
+    Own,
+    /// Through a window: one index for each axis there, as written, over `Var::Axis` of the view.
+    Window(Vec<Expr>),
+}
+
+/// A checked view: the memory of a tensor under other axes or in other elements. It has no memory of its own.
+#[derive(Debug, Clone)]
+pub struct View {
+    /// What the view is, told as a tensor that lives in the buffer.
+    pub tensor: Tensor,
+    /// What it is a view of.
+    pub of: Seen,
+    /// The name of that.
+    pub of_name: String,
+    /// The tensor whose memory it is, at the end of a chain of views: its position in [`Manifest::tensors`].
+    pub buffer: usize,
+    /// How it sees what it is a view of.
+    pub seeing: Seeing,
+    /// Whether several of its elements share a slot: it is only read, and its layout has no inverse.
+    pub is_shared: bool,
+    /// Origin and strides along its axes, where its offset is a sum of those.
+    pub affine: Option<Affine>,
+}
+
+impl View {
+    /// Whether it takes elements of what it is a view of, each as it is.
+    pub fn is_window(&self) -> bool {
+        matches!(self.seeing, Seeing::Window(_))
+    }
+}
+
 /// A checked manifest.
 #[derive(Debug, Clone)]
 pub struct Manifest {
@@ -122,6 +192,8 @@ pub struct Manifest {
     pub path: String,
     /// The good tensors, in the order of the manifest.
     pub tensors: Vec<Tensor>,
+    /// The good views, each after what it is a view of.
+    pub views: Vec<View>,
     /// The good conversions.
     pub converts: Vec<Convert>,
 }
@@ -136,28 +208,54 @@ pub struct Counts {
 }
 
 impl Tensor {
+    /// The word for its memory in manifests.
+    pub fn memory_word(&self) -> &str {
+        match (&self.space, self.memory) {
+            (Some(space), _) => &space.name,
+            (None, Memory::Global) => "global",
+            (None, Memory::Constant) => "constant",
+            (None, Memory::Image2d) => "texture",
+            (None, Memory::Image2dArray) => "image2d-array",
+            (None, Memory::Shared) => "shared",
+            (None, Memory::Local) => "local",
+            (None, Memory::None) => "none",
+        }
+    }
+
     /// Padding and bytes. The layout's size was checked with it, so no value leaves 64 bits.
     pub fn counts(&self) -> Counts {
-        let facts = Facts::new(&self.layout.symbols);
-        let all = &self.layout.physical_elements;
-        let padding = Expr::binary(BinOp::Sub, all, &self.layout.logical_elements);
-        let bits = i128::from(self.dtype.element_bits());
-        let bytes = if bits % 8 == 0 {
-            Expr::binary(BinOp::Mul, all, &Expr::constant(bits / 8))
-        } else {
-            let bits = Expr::binary(BinOp::Mul, all, &Expr::constant(bits));
-            let up = bits.and_then(|bits| Expr::binary(BinOp::Add, &bits, &Expr::constant(7)));
-            up.and_then(|up| Expr::binary(BinOp::FloorDiv, &up, &Expr::constant(8)))
-        };
-        let simple = |expr: Result<Expr, _>| {
-            expr.and_then(|e| facts.simplify(&e)).unwrap_or_else(|_| all.clone())
-        };
-        Counts { padding_elements: simple(padding), bytes: simple(bytes) }
+        let layout = &self.layout;
+        let all = &layout.physical_elements;
+        let padding = Expr::binary(BinOp::Sub, all, &layout.logical_elements);
+        Counts {
+            padding_elements: simple(padding, layout),
+            bytes: bytes_of(layout, self.dtype.element_bits()),
+        }
     }
 }
 
+/// Bytes of a layout's buffer, over symbols: slots times bits, rounded up.
+pub fn bytes_of(layout: &Layout, element_bits: u32) -> Expr {
+    let all = &layout.physical_elements;
+    let bits = i128::from(element_bits);
+    let bytes = if bits % 8 == 0 {
+        Expr::binary(BinOp::Mul, all, &Expr::constant(bits / 8))
+    } else {
+        let bits = Expr::binary(BinOp::Mul, all, &Expr::constant(bits));
+        let up = bits.and_then(|bits| Expr::binary(BinOp::Add, &bits, &Expr::constant(7)));
+        up.and_then(|up| Expr::binary(BinOp::FloorDiv, &up, &Expr::constant(8)))
+    };
+    simple(bytes, layout)
+}
+
+/// A count over symbols, simplified.
+fn simple(expr: Result<Expr, ExprError>, layout: &Layout) -> Expr {
+    let facts = Facts::new(&layout.symbols);
+    expr.and_then(|e| facts.simplify(&e)).unwrap_or_else(|_| layout.physical_elements.clone())
+}
+
 impl Manifest {
-    /// The manifest with the tensors that a target is to have, and the conversions between them.
+    /// The manifest with the tensors that a target is to have, their views, and the conversions between them.
     #[must_use]
     pub fn for_target(&self, target: &str) -> Cow<'_, Self> {
         let wanted =
@@ -178,6 +276,16 @@ impl Manifest {
             Some(Convert { from: at(convert.from)?, to: at(convert.to)?, ..convert.clone() })
         };
         let converts = self.converts.iter().filter_map(convert).collect();
-        Cow::Owned(Self { path: self.path.clone(), tensors, converts })
+        let (mut views, mut view_position) = (Vec::new(), Vec::new());
+        for view in &self.views {
+            let of = match view.of {
+                Seen::Tensor(k) => at(k).map(Seen::Tensor),
+                Seen::View(k) => view_position.get(k).copied().flatten().map(Seen::View),
+            };
+            let kept = of.zip(at(view.buffer));
+            view_position.push(kept.map(|_| views.len()));
+            views.extend(kept.map(|(of, buffer)| View { of, buffer, ..view.clone() }));
+        }
+        Cow::Owned(Self { path: self.path.clone(), tensors, views, converts })
     }
 }

@@ -178,3 +178,52 @@ fn rounding_up_before_a_map_that_is_enumerated_explains_its_padding() {
     let codes: Vec<_> = found(&more, &Config::default()).iter().map(|d| d.code.id()).collect();
     assert_eq!(codes, ["padding::unexplained"]);
 }
+
+#[test]
+fn a_box_that_no_curve_goes_through_gets_one_that_it_does() {
+    let code = "expr::function";
+    told(
+        &tensor("h 4096; w 2048", "map \"(h, w) -> (hilbert(h, w))\""),
+        (
+            code,
+            "hilbert(h, w)",
+            "a box of 4096 by 2048 has 8388608 cells, and `hilbert` takes up to 4194304",
+        ),
+        &["tile first, and order the tiles: `(hilbert(h // 8, w // 8), h % 8, w % 8)`"],
+    );
+    let message = "`hilbert` takes what has a constant extent, and this ends at a symbol";
+    for (symbol, help) in [
+        (
+            "symbol n max=100",
+            "write the box for every size behind the arguments, 100 long here: `hilbert(h, w, 100, 64)`",
+        ),
+        (
+            "symbol n",
+            "give the symbol a smaller `max`, and write the box behind the arguments: `hilbert(h, w, 64, 64)`",
+        ),
+    ] {
+        let tensor = tensor("h n; w 8", "map \"(h, w) -> (hilbert(h, w))\"");
+        told(&format!("{symbol}\n{tensor}"), (code, "h", message), &[help]);
+    }
+    told(
+        &tensor("h 8; w 8", "map \"(h, w) -> (hilbert(h, w, 8, 6))\""),
+        (code, "w", "this goes up to 7, and the box ends at 5"),
+        &["the box needs an extent of at least 8 here"],
+    );
+}
+
+#[test]
+fn tiles_along_a_curve_are_rounded_up_and_other_slots_are_not_explained() {
+    let tiles = |inner: &str| {
+        let map = format!("map \"(h, w) -> (hilbert(h // 4, w // 4), h % 4, {inner})\"");
+        tensor("h 22; w 31", &map)
+    };
+    assert_eq!(found(&tiles("w % 4"), &Config::default()), []);
+    let text = tiles("w % 8");
+    let place = &text[text.find("(h, w) ->").unwrap()..text.find("\" } }").unwrap()];
+    told(
+        &text,
+        ("padding::unexplained", place, "`t` has slots that no rounding up explains"),
+        &["if that is meant, say `padding allow`; else let quotient and remainder share a divisor"],
+    );
+}

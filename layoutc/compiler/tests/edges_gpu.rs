@@ -115,6 +115,19 @@ convert d to=e
 }
 
 #[test]
+fn helpers_of_curves_compile_without_a_warning_beside_those_of_other_targets() {
+    compiles(
+        "curves",
+        "tensor d dtype=f32 { shape { a 6; b 10 }; layout { map \"(a, b) -> (hilbert(a, b))\" } }
+tensor e dtype=f32 { shape { a 4; b 4 }; layout { map \"(a, b) -> (hilbert(a // 4, b // 4), a % 4, b % 4)\" } }
+tensor f dtype=f32 like=d { layout { map \"(a, b) -> (hilbert(a // 4, b // 4), a % 4, b % 4)\" } }
+view g of=d { shape { a 3; b 10 }; map \"(a, b) -> (2 * a, b)\" }
+convert d to=f
+",
+    );
+}
+
+#[test]
 fn names_that_templates_use_themselves_are_free() {
     let symbols = "slots elements fill limit back seen from to at used physical logical slot from_slot to_slot \
          logical_bytes scatter allocate mismatch from_bytes to_bytes b_plain_offset items stream texel \

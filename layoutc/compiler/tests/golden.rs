@@ -95,6 +95,13 @@ tensor flat dtype=c64 like=skewed {
 }
 
 convert skewed to=flat
+
+tensor mixed dtype=u8 {
+    shape { c 16 }
+    layout {
+        map "(c) -> ((c + 2 * (c ^ 5)) % 16)"
+    }
+}
 "#;
 
 #[test]

@@ -4,14 +4,14 @@ use alloc::vec::Vec;
 
 use thiserror::Error;
 
+use super::swizzled::{swizzled, with_swizzle};
 use super::{BuildError, Builder, check_size, current};
-use crate::expr::{BinOp, Cmp, Comparison, Expr, ExprError, Predicate, Var};
-use crate::layout::{Axis, DigitTargets, Layout, Proof, Symbol, Verdict};
-use crate::monomial::Atom;
+use crate::digits::{self, Bits, Digits};
+use crate::expr::{BinOp, Expr, ExprError, Var};
+use crate::layout::{Axis, DigitTargets, Layout, Origin, Proof, Symbol, Verdict};
 use crate::physical::{self, Placement, groups};
-use crate::poly::Poly;
 use crate::proof::check::{self, Certificate, CheckError, Targets};
-use crate::proof::{Claim, Machine, Proven, Refusal, prove};
+use crate::proof::{Claim, Machine, Proven, Refusal, Rules, prove};
 use crate::remember::Remembering;
 use crate::simplify::Facts;
 
@@ -30,16 +30,21 @@ pub enum FinishError {
 }
 
 /// What is proven one-to-one.
-struct Claimed {
-    targets: Vec<Expr>,
+pub(super) struct Claimed {
+    /// Whether it is the offset alone; else the storage indices.
+    pub(super) is_offset: bool,
+    pub(super) targets: Vec<Expr>,
     composed: Vec<Expr>,
     slots: Vec<Expr>,
 }
 
-/// Targets over `Var::Physical`, and conditions of a slot.
-struct Readers {
-    targets: Vec<Expr>,
-    conditions: Vec<(Expr, Cmp, Expr)>,
+/// Where the elements live, over `Var::Axis`.
+struct Addresses {
+    physical_map: Vec<Expr>,
+    /// The same as the steps compose it.
+    composed_physical: Vec<Expr>,
+    offset: Expr,
+    strides: Vec<Expr>,
 }
 
 impl Builder {
@@ -52,21 +57,74 @@ impl Builder {
         alignment_bytes: u64,
         machine: &dyn Machine,
     ) -> Result<Layout, FinishError> {
-        let placement =
-            physical::place(&self.storage, &self.separators, &self.demands, &self.facts)?;
+        let placement = self.placement()?;
         let physical_elements = self.physical_elements(&placement)?;
         check_size([&physical_elements].into_iter(), self.demands.element_bits, &self.facts)?;
         let claimed = self.claim(&placement)?;
-        let proven = prove(
-            Claim {
-                extents: &extents_of(&self.logical),
-                targets: &claimed.targets,
-                slots: &claimed.slots,
-                facts: &self.facts,
-            },
-            machine,
-        )?;
-        self.assemble(alignment_bytes, &placement, physical_elements, &claimed, &proven, machine)
+        let place = (alignment_bytes, &placement, &claimed);
+        // The checker follows fewer rules than the provers: what is enumerated it can always follow.
+        for rules in [Rules::All, Rules::Sums] {
+            let proven = self.prove(&claimed, rules, machine)?;
+            if proven.proof == Proof::Enumeration {
+                return self.assemble(place, physical_elements, &proven, machine);
+            }
+            match self.clone().assemble(place, physical_elements.clone(), &proven, machine) {
+                Err(FinishError::Refusal(Refusal::Certificate(_) | Refusal::Unproven { .. })) => {}
+                assembled => return assembled,
+            }
+        }
+        let proven = self.prove(&claimed, Rules::None, machine)?;
+        self.assemble(place, physical_elements, &proven, machine)
+    }
+
+    fn prove(
+        &self,
+        claimed: &Claimed,
+        rules: Rules,
+        machine: &dyn Machine,
+    ) -> Result<Proven, Refusal> {
+        let claim = Claim {
+            extents: &extents_of(&self.logical),
+            targets: &claimed.targets,
+            slots: &claimed.slots,
+            facts: &self.facts,
+        };
+        prove(claim, rules, machine)
+    }
+
+    /// How many slots the layout would have if it were finished now.
+    ///
+    /// # Errors
+    /// [`BuildError::Size`] where they do not fit 64 bits.
+    pub fn slots(&self) -> Result<Expr, BuildError> {
+        self.physical_elements(&self.placement()?)
+    }
+
+    pub(super) fn placement(&self) -> Result<Placement, ExprError> {
+        let wanted = self.map.iter().filter(|_| self.demands.origin > 0);
+        let first = wanted.map(|index| self.facts.simplify(&at_first(index)?));
+        let first = first.collect::<Result<Vec<_>, _>>()?;
+        physical::place(&self.storage, &self.separators, &first, &self.demands, &self.facts)
+    }
+
+    /// Where the first element is, if it is to be aligned; proven so for all values of the symbols.
+    fn origin(&self, offset: &Expr) -> Result<Option<Origin>, FinishError> {
+        let bytes = self.demands.origin;
+        if bytes == 0 || self.demands.lead.is_some() {
+            return Ok(None);
+        }
+        let offset = self.facts.simplify(&at_first(offset)?)?;
+        let whole = Expr::constant(self.demands.elements(bytes));
+        let rest = Expr::binary(BinOp::Mod, &offset, &whole)?;
+        let is_empty = self.logical.iter().any(|axis| axis.extent.as_const() == Some(0));
+        if !is_empty && !self.facts.proves_eq(&rest, &Expr::constant(0))? {
+            let axes = (0..self.logical.len()).collect();
+            let targets = (0..self.storage.len()).collect();
+            return Err(Refusal::Unproven { axes, targets, points: None, slots: None }.into());
+        }
+        let alignment_bytes = u64::try_from(bytes).map_err(|_| ExprError::Overflow)?;
+        let element_bits = self.demands.element_bits;
+        Ok(Some(Origin { offset, alignment_bytes, element_bits }))
     }
 
     fn physical_elements(&self, placement: &Placement) -> Result<Expr, BuildError> {
@@ -82,15 +140,18 @@ impl Builder {
 
     /// What must be one-to-one: the storage axes, or with `strides` the offset itself.
     fn claim(&self, placement: &Placement) -> Result<Claimed, BuildError> {
-        if self.demands.strides.is_none() {
+        if self.demands.strides.is_none() || self.nested(placement)?.is_some() {
             return Ok(Claimed {
+                is_offset: false,
                 targets: self.map.clone(),
                 composed: self.composed.clone(),
                 slots: extents_of(&self.storage),
             });
         }
-        let offset = |map: &[Expr]| weighted(map, &placement.local_strides);
+        let offset =
+            |map: &[Expr]| plus(&weighted(map, &placement.local_strides)?, &placement.lead);
         Ok(Claimed {
+            is_offset: true,
             targets: alloc::vec![self.facts.simplify(&offset(&self.map)?)?],
             composed: alloc::vec![offset(&self.composed)?],
             slots: placement.shape.clone(),
@@ -99,39 +160,23 @@ impl Builder {
 
     fn assemble(
         self,
-        alignment_bytes: u64,
-        placement: &Placement,
+        (alignment_bytes, placement, claimed): (u64, &Placement, &Claimed),
         physical_elements: Expr,
-        claimed: &Claimed,
         proven: &Proven,
         machine: &dyn Machine,
     ) -> Result<Layout, FinishError> {
         let facts = &self.facts;
         let groups = groups(self.storage.len(), &self.separators);
-        let mut physical_map = Vec::new();
-        let mut composed_physical = Vec::new();
-        for group in &groups {
-            let slice = |all: &[Expr]| all.get(group.clone()).unwrap_or_default().to_vec();
-            let strides = slice(&placement.local_strides);
-            let own = weighted(&slice(&self.map), &strides)?;
-            // The checker reads a digit proof through any rewriting, an enumerated map only as written.
-            let by_digits = proven.proof == Proof::Digits;
-            physical_map.push(if by_digits { facts.simplify(&own)? } else { own });
-            composed_physical.push(weighted(&slice(&self.composed), &strides)?);
-        }
-        let offset = facts.simplify(&weighted(&physical_map, &placement.pitches)?)?;
-        let mut strides = Vec::new();
-        for (group, pitch) in groups.iter().zip(&placement.pitches) {
-            for local in placement.local_strides.get(group.clone()).unwrap_or_default() {
-                strides.push(facts.simplify(&Expr::binary(BinOp::Mul, local, pitch)?)?);
-            }
-        }
+        // The checker reads a digit proof through any rewriting, an enumerated map only as written.
+        let by_digits = proven.proof != Proof::Enumeration;
+        let Addresses { physical_map, composed_physical, offset, strides } =
+            self.addresses(placement, &groups, by_digits)?;
         let logical_elements = facts.simplify(&product(self.logical.iter().map(|a| &a.extent))?)?;
         let bijective = facts.proves_eq(&logical_elements, &physical_elements)?;
         let verdict = if bijective { Verdict::Bijective } else { Verdict::Padded };
         let physical_facts = physical_facts(&self.symbols, &placement.shape)?;
         let physical_facts = Remembering::new(&physical_facts);
-        let readers = self.readers(placement, &groups)?;
+        let readers = self.readers(placement, &groups, claimed)?;
         let (mut inverse, mut valid) = (None, None);
         if let Some(told) = &proven.inverse {
             let at_targets = |expr: &Expr| expr.substitute(&|var| current(var, &readers.targets));
@@ -150,16 +195,12 @@ impl Builder {
             composed_targets: &claimed.composed,
             slots: &claimed.slots,
             digits: proven.digits.as_ref(),
-            targets: if self.demands.strides.is_some() {
-                Targets::Offset
-            } else {
-                Targets::Storage
-            },
+            targets: if claimed.is_offset { Targets::Offset } else { Targets::Storage },
         };
-        // Digits that are cut up beyond their radix serve the proof, not loops.
-        let digits =
-            proven.digits.clone().filter(|d| d.chains.iter().all(|chain| chain.of_digit.is_none()));
-        let strided = self.demands.strides.is_some();
+        let digits = proven.digits.clone().filter(is_plain).filter(|_| proven.is_read);
+        let strided = claimed.is_offset;
+        let origin = self.origin(&offset)?;
+        let alignment_bytes = alignment_bytes.max(origin.as_ref().map_or(1, |o| o.alignment_bytes));
         let layout = Layout {
             symbols: self.symbols,
             logical: self.logical,
@@ -180,9 +221,15 @@ impl Builder {
             logical_elements,
             physical_elements,
             alignment_bytes,
+            lead: placement.lead.clone(),
+            origin,
+            swizzle: None,
         };
         match check::check(&layout, &certificate, machine) {
-            Ok(()) => Ok(layout),
+            Ok(()) => match self.demands.swizzle {
+                Some(swizzle) => swizzled(&layout, swizzle),
+                None => Ok(layout),
+            },
             Err(CheckError::Undecided) => {
                 let axes = (0..layout.logical.len()).collect();
                 let targets = (0..claimed.targets.len()).collect();
@@ -192,70 +239,85 @@ impl Builder {
         }
     }
 
-    /// The targets, and what else a slot must satisfy, in terms of the physical indices.
-    fn readers(
+    /// Where the elements live, over `Var::Axis`; the physical indices `simplified` or as the map has them.
+    fn addresses(
         &self,
         placement: &Placement,
         groups: &[core::ops::Range<usize>],
-    ) -> Result<Readers, ExprError> {
-        if self.demands.strides.is_some() {
-            return Ok(Readers {
-                targets: alloc::vec![Expr::var(Var::Physical(0))],
-                conditions: Vec::new(),
-            });
+        simplified: bool,
+    ) -> Result<Addresses, ExprError> {
+        let facts = &self.facts;
+        let (mut physical_map, mut composed_physical) = (Vec::new(), Vec::new());
+        for (g, group) in groups.iter().enumerate() {
+            let zero = Expr::constant(0);
+            let lead = if g + 1 == groups.len() { &placement.lead } else { &zero };
+            let slice = |all: &[Expr]| all.get(group.clone()).unwrap_or_default().to_vec();
+            let strides = slice(&placement.local_strides);
+            let own = plus(&weighted(&slice(&self.map), &strides)?, lead)?;
+            physical_map.push(if simplified { facts.simplify(&own)? } else { own });
+            composed_physical.push(plus(&weighted(&slice(&self.composed), &strides)?, lead)?);
         }
-        let mut targets = Vec::new();
-        let mut conditions = Vec::new();
-        for (g, group) in (0_u32..).zip(groups) {
-            let mut rest = Expr::var(Var::Physical(g));
-            for k in group.clone() {
-                let (Some(stride), Some(axis)) =
-                    (placement.local_strides.get(k), self.storage.get(k))
-                else {
-                    return Err(ExprError::Unbound);
-                };
-                let index = Expr::binary(BinOp::FloorDiv, &rest, stride)?;
-                rest = Expr::binary(BinOp::Mod, &rest, stride)?;
-                conditions.push((index.clone(), Cmp::Lt, axis.extent.clone()));
-                targets.push(index);
+        let offset = facts.simplify(&weighted(&physical_map, &placement.pitches)?)?;
+        let mut strides = Vec::new();
+        for (group, pitch) in groups.iter().zip(&placement.pitches) {
+            for local in placement.local_strides.get(group.clone()).unwrap_or_default() {
+                strides.push(facts.simplify(&Expr::binary(BinOp::Mul, local, pitch)?)?);
             }
-            // A group without axes has one slot, at 0.
-            conditions.push((rest, Cmp::Eq, Expr::constant(0)));
         }
-        Ok(Readers { targets, conditions })
+        Ok(Addresses { physical_map, composed_physical, offset, strides })
     }
 
-    /// True on the slots that hold an element: the index that the inverse gives is inside the shape, and the map
-    /// sends it back.
-    fn predicate(
-        &self,
-        inverse: &[Expr],
-        claimed: &Claimed,
-        readers: &Readers,
-        facts: &Remembering<'_>,
-    ) -> Result<Predicate, ExprError> {
-        let mut all = readers.conditions.clone();
-        for (index, axis) in inverse.iter().zip(&self.logical) {
-            all.push((index.clone(), Cmp::Ge, Expr::constant(0)));
-            all.push((index.clone(), Cmp::Lt, axis.extent.clone()));
-        }
-        for (target, slot) in claimed.targets.iter().zip(&readers.targets) {
-            let back = target.substitute(&|var| match var {
-                Var::Axis(k) => inverse.get(usize::try_from(k).ok()?).cloned(),
-                _ => None,
-            })?;
-            all.push((back, Cmp::Eq, slot.clone()));
-        }
-        let mut predicate = Predicate::default();
-        for (left, op, right) in all {
-            if let Some(comparison) = reduce(&left, op, &right, facts)?
-                && !predicate.all.contains(&comparison)
-            {
-                predicate.all.push(comparison);
-            }
-        }
-        Ok(predicate)
+    /// Places a view that is only read: several of its elements may share a slot. The layout has no inverse, and
+    /// counts as padded.
+    ///
+    /// # Errors
+    /// [`FinishError::Build`] and [`FinishError::Expr`].
+    pub fn finish_shared(self, alignment_bytes: u64) -> Result<Layout, FinishError> {
+        let placement = self.placement()?;
+        let physical_elements = self.physical_elements(&placement)?;
+        let claimed = self.claim(&placement)?;
+        let groups = groups(self.storage.len(), &self.separators);
+        let Addresses { physical_map, offset, strides, .. } =
+            self.addresses(&placement, &groups, true)?;
+        let axes: Vec<usize> = (0..self.logical.len()).collect();
+        let extents = extents_of(&self.logical);
+        let digits = digits::read(&axes, &extents, &claimed.targets, &self.facts, Bits::Cut)?;
+        let (strided, swizzle) = (claimed.is_offset, self.demands.swizzle);
+        let logical_elements =
+            self.facts.simplify(&product(self.logical.iter().map(|axis| &axis.extent))?)?;
+        let layout = Layout {
+            symbols: self.symbols,
+            logical: self.logical,
+            storage: self.storage,
+            storage_map: self.map,
+            separators: self.separators,
+            physical_shape: placement.shape,
+            physical_strides: placement.pitches,
+            strides,
+            physical_map,
+            offset,
+            inverse: None,
+            valid: None,
+            verdict: Verdict::Padded,
+            proof: Proof::Digits,
+            digits: digits.filter(is_plain),
+            digit_targets: if strided { DigitTargets::Offset } else { DigitTargets::Storage },
+            logical_elements,
+            physical_elements,
+            alignment_bytes,
+            lead: placement.lead,
+            origin: None,
+            swizzle: None,
+        };
+        let Some(swizzle) = swizzle else { return Ok(layout) };
+        let plain = |expr: &Expr| Ok(expr.clone());
+        Ok(with_swizzle(&layout, swizzle, &plain, &plain)?)
     }
+}
+
+/// Digits that are cut up beyond their radix, or made of others, serve the proof, not loops.
+fn is_plain(digits: &Digits) -> bool {
+    digits.made.is_empty() && digits.chains.iter().all(|chain| chain.of_digit.is_none())
 }
 
 fn extents_of(axes: &[Axis]) -> Vec<Expr> {
@@ -270,8 +332,18 @@ fn product<'a>(factors: impl Iterator<Item = &'a Expr>) -> Result<Expr, ExprErro
     Ok(product)
 }
 
+/// The value of an index at the first element.
+fn at_first(index: &Expr) -> Result<Expr, ExprError> {
+    index.substitute(&|var| matches!(var, Var::Axis(_)).then(|| Expr::constant(0)))
+}
+
+/// `a + b`, as written but for a 0.
+fn plus(a: &Expr, b: &Expr) -> Result<Expr, ExprError> {
+    if b.as_const() == Some(0) { Ok(a.clone()) } else { Expr::binary(BinOp::Add, a, b) }
+}
+
 /// `indices[0] * weights[0] + …`, as written but for factors of 1.
-fn weighted(indices: &[Expr], weights: &[Expr]) -> Result<Expr, ExprError> {
+pub(super) fn weighted(indices: &[Expr], weights: &[Expr]) -> Result<Expr, ExprError> {
     let mut sum: Option<Expr> = None;
     for (index, weight) in indices.iter().zip(weights) {
         let term = match weight.as_const() {
@@ -286,74 +358,10 @@ fn weighted(indices: &[Expr], weights: &[Expr]) -> Result<Expr, ExprError> {
     Ok(sum.unwrap_or_else(|| Expr::constant(0)))
 }
 
-fn physical_facts(symbols: &[Symbol], shape: &[Expr]) -> Result<Facts, ExprError> {
+pub(super) fn physical_facts(symbols: &[Symbol], shape: &[Expr]) -> Result<Facts, ExprError> {
     let mut facts = Facts::new(symbols);
     for (k, extent) in (0_u32..).zip(shape) {
         facts.set_extent(Var::Physical(k), extent)?;
     }
     Ok(facts)
-}
-
-/// A comparison in its simplest form; `None` when it always holds.
-fn reduce(
-    left: &Expr,
-    op: Cmp,
-    right: &Expr,
-    remembering: &Remembering<'_>,
-) -> Result<Option<Comparison>, ExprError> {
-    let facts = remembering.facts();
-    let form = remembering.normalize(&Expr::binary(BinOp::Sub, left, right)?)?;
-    if always(&form, op, facts)? {
-        return Ok(None);
-    }
-    let difference = facts.render(&form)?;
-    if op == Cmp::Eq {
-        return Ok(Some(equation(difference, left, right, remembering)?));
-    }
-    // As it is written it may tell more.
-    if always(&facts.normalize(&difference)?, op, facts)? {
-        return Ok(None);
-    }
-    // The constant belongs on the right: `p0 >= 5`, not `p0 - 5 >= 0`.
-    let (mut left, mut right) = (remembering.normalize(left)?, remembering.normalize(right)?);
-    loop {
-        let constant = Poly::constant(left.constant_term());
-        (left, right) = (left.sub(&constant)?, right.sub(&constant)?);
-        // x // k < c says x < c * k, and x // k >= c says x >= c * k.
-        match left.as_atom().cloned() {
-            Some(Atom::Op(BinOp::FloorDiv, x, k)) if k.as_constant().is_some() => {
-                right = right.mul(&k)?;
-                left = Poly::clone(&x);
-            }
-            _ => break,
-        }
-    }
-    Ok(Some(Comparison { left: facts.render(&left)?, op, right: facts.render(&right)? }))
-}
-
-/// Whether a difference compares with 0 on every slot.
-fn always(difference: &Poly, op: Cmp, facts: &Facts) -> Result<bool, ExprError> {
-    match op {
-        Cmp::Eq => Ok(difference.is_zero()),
-        Cmp::Lt => facts.at_least_zero(&difference.plus(1)?.scale(-1)?),
-        Cmp::Ge => facts.at_least_zero(difference),
-    }
-}
-
-/// `left == right`, as `x % k == 0` when their difference is a lone remainder.
-fn equation(
-    difference: Expr,
-    left: &Expr,
-    right: &Expr,
-    facts: &Remembering<'_>,
-) -> Result<Comparison, ExprError> {
-    use crate::expr::Node;
-    let positive = match difference.node() {
-        Node::Neg(inner) => inner.clone(),
-        _ => difference,
-    };
-    if let Node::Bin(BinOp::Mod, ..) = positive.node() {
-        return Ok(Comparison { left: positive, op: Cmp::Eq, right: Expr::constant(0) });
-    }
-    Ok(Comparison { left: facts.simplify(left)?, op: Cmp::Eq, right: facts.simplify(right)? })
 }

@@ -4,6 +4,11 @@
 //! [`Builder::finish`] places the storage axes in memory and proves the whole.
 
 mod finish;
+mod lanes;
+mod readers;
+mod rows;
+mod swizzled;
+mod window;
 
 use alloc::vec::Vec;
 
@@ -13,13 +18,15 @@ use crate::expr::{BinOp, Expr, ExprError, Var};
 use crate::layout::{Axis, Symbol};
 use crate::map::{IndexMap, Item};
 use crate::physical::Demands;
-use crate::poly::Poly;
+use crate::poly::{Poly, gcd};
 use crate::proof::{Domain, Extremes, extremes};
 use crate::range::interval;
 use crate::simplify::{Facts, Interval};
 use crate::step::{MAX_AXES, StepError, find_axis};
+use crate::swizzle::Swizzle;
 
 pub use finish::FinishError;
+pub use lanes::{Lanes, LanesError};
 
 /// Why a step cannot follow those before it.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -33,10 +40,21 @@ pub enum BuildError {
     /// A step that changes axes after one of them is aligned.
     #[error("an axis is aligned already: no later step may change the axes")]
     AfterAlign,
+    /// A step that changes axes or strides after a swizzle.
+    #[error("a swizzle stands already: no later step may change the axes or lay them out")]
+    AfterSwizzle,
     /// A number of strides that is not the number of axes.
     #[error("{given} strides for {axes} axes")]
     StrideCount {
         /// How many strides were given.
+        given: usize,
+        /// How many axes there are.
+        axes: usize,
+    },
+    /// A window that does not give one index for each axis of what it looks at.
+    #[error("a window gives {given} indices of {axes} axes")]
+    WindowRank {
+        /// How many indices it gives.
         given: usize,
         /// How many axes there are.
         axes: usize,
@@ -99,6 +117,8 @@ pub struct Builder {
     separators: Vec<usize>,
     demands: Demands,
     explained: bool,
+    /// The maps applied since they were last asked for; `None`: nobody asks.
+    recorded: Option<Vec<IndexMap>>,
 }
 
 impl Builder {
@@ -136,12 +156,30 @@ impl Builder {
             separators: Vec::new(),
             demands,
             explained: false,
+            recorded: None,
         })
+    }
+
+    /// The same, and from here on every map that is applied is kept for [`Builder::take_recorded`].
+    #[must_use]
+    pub fn recording(self) -> Self {
+        Self { recorded: Some(Vec::new()), ..self }
+    }
+
+    /// The maps applied since this was last asked, in their order: a step, or a text of a notation, may be none, one or
+    /// several. None without [`Builder::recording`].
+    pub fn take_recorded(&mut self) -> Vec<IndexMap> {
+        self.recorded.as_mut().map(core::mem::take).unwrap_or_default()
     }
 
     /// The current axes.
     pub fn axes(&self) -> &[Axis] {
         &self.storage
+    }
+
+    /// After which of the current axes a separator stands, by position.
+    pub fn separators(&self) -> &[usize] {
+        &self.separators
     }
 
     /// The logical axes, extents simplified.
@@ -175,7 +213,10 @@ impl Builder {
         if !self.separators.is_empty() {
             return Err(BuildError::AfterSeparators);
         }
-        if !self.demands.alignments.is_empty() || self.demands.tail > 1 {
+        if self.demands.swizzle.is_some() {
+            return Err(BuildError::AfterSwizzle);
+        }
+        if !self.demands.alignments.is_empty() || self.demands.tail > 1 || self.demands.origin > 0 {
             return Err(BuildError::AfterAlign);
         }
         if map.items.len() > MAX_AXES {
@@ -196,6 +237,9 @@ impl Builder {
         (self.storage, self.composed, self.map) = (storage, composed, simple);
         self.separators.clone_from(&map.separators);
         self.explained = explained;
+        if let Some(recorded) = &mut self.recorded {
+            recorded.push(map.clone());
+        }
         Ok(())
     }
 
@@ -324,6 +368,9 @@ impl Builder {
 
     /// Rounds the last physical extent up to a multiple of so many elements, at least 1.
     pub fn round_up(&mut self, multiple: i128) -> Result<(), BuildError> {
+        if self.demands.swizzle.is_some() {
+            return Err(BuildError::AfterSwizzle);
+        }
         if self.demands.strides.is_some() {
             return Err(BuildError::AfterStrides);
         }
@@ -332,11 +379,35 @@ impl Builder {
         Ok(())
     }
 
+    /// Swizzles the index along the last physical axis, whose extent is rounded up to a whole block.
+    ///
+    /// # Errors
+    /// [`BuildError::AfterSwizzle`]; [`BuildError::AfterAlign`] where the first element is aligned.
+    pub fn swizzle(&mut self, swizzle: Swizzle) -> Result<(), BuildError> {
+        if self.demands.origin > 0 {
+            return Err(BuildError::AfterAlign);
+        }
+        if self.demands.swizzle.replace(swizzle).is_some() {
+            return Err(BuildError::AfterSwizzle);
+        }
+        let tail = self.demands.tail.max(1);
+        // Where no bit is folded nothing moves.
+        let block = if swizzle.bits() == 0 { 1 } else { swizzle.block() };
+        let shared = gcd(tail, block).max(1);
+        let whole = (tail / shared).checked_mul(block).filter(|n| *n <= i64::MAX.into());
+        self.demands.tail = whole.ok_or(BuildError::Size)?;
+        self.explained = true;
+        Ok(())
+    }
+
     /// Lays the current axes out with these element strides, major to minor: one group of rank 1.
     ///
     /// # Errors
     /// [`BuildError::StrideCount`], [`BuildError::NegativeStride`], [`BuildError::AfterSeparators`].
     pub fn strides(&mut self, strides: &[Expr]) -> Result<(), BuildError> {
+        if self.demands.swizzle.is_some() {
+            return Err(BuildError::AfterSwizzle);
+        }
         if self.demands.strides.is_some() {
             return Err(BuildError::AfterStrides);
         }
@@ -354,6 +425,19 @@ impl Builder {
             }
         }
         self.demands.strides = Some(strides);
+        self.explained = true;
+        Ok(())
+    }
+
+    /// Puts slots in front so that the byte offset of the first element is a multiple of `bytes`, a power of two.
+    ///
+    /// # Errors
+    /// [`BuildError::AfterSwizzle`].
+    pub fn align_origin(&mut self, bytes: i128) -> Result<(), BuildError> {
+        if self.demands.swizzle.is_some() {
+            return Err(BuildError::AfterSwizzle);
+        }
+        self.demands.origin = self.demands.origin.max(bytes);
         self.explained = true;
         Ok(())
     }

@@ -7,34 +7,34 @@ use crate::parse::Span;
 
 /// A place in a text.
 #[derive(Debug, Clone)]
-pub(super) struct Cursor<'a> {
+pub(crate) struct Cursor<'a> {
     text: &'a str,
     at: usize,
 }
 
 impl<'a> Cursor<'a> {
     /// At the start.
-    pub(super) fn new(text: &'a str) -> Self {
+    pub(crate) fn new(text: &'a str) -> Self {
         Self { text, at: 0 }
     }
 
     /// How many bytes were read.
-    pub(super) fn at(&self) -> usize {
+    pub(crate) fn at(&self) -> usize {
         self.at
     }
 
     /// What is not read yet.
-    pub(super) fn rest(&self) -> &'a str {
+    pub(crate) fn rest(&self) -> &'a str {
         self.text.get(self.at..).unwrap_or_default()
     }
 
     /// The next character.
-    pub(super) fn peek(&self) -> Option<char> {
+    pub(crate) fn peek(&self) -> Option<char> {
         self.rest().chars().next()
     }
 
     /// Takes the next character.
-    pub(super) fn next(&mut self) -> Option<(char, Span)> {
+    pub(crate) fn next(&mut self) -> Option<(char, Span)> {
         let c = self.peek()?;
         let start = self.at;
         self.at += c.len_utf8();
@@ -42,14 +42,14 @@ impl<'a> Cursor<'a> {
     }
 
     /// Takes white space.
-    pub(super) fn skip_blanks(&mut self) {
+    pub(crate) fn skip_blanks(&mut self) {
         while self.peek().is_some_and(char::is_whitespace) {
             self.next();
         }
     }
 
     /// Takes `word` if it is next.
-    pub(super) fn eat(&mut self, word: &str) -> bool {
+    pub(crate) fn eat(&mut self, word: &str) -> bool {
         let is_next = self.rest().starts_with(word);
         if is_next {
             self.at += word.len();
@@ -58,7 +58,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Takes characters as long as `test` holds.
-    pub(super) fn take_while(&mut self, test: impl Fn(char) -> bool) -> (&'a str, Span) {
+    pub(crate) fn take_while(&mut self, test: impl Fn(char) -> bool) -> (&'a str, Span) {
         let start = self.at;
         while self.peek().is_some_and(&test) {
             self.next();
@@ -67,7 +67,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Takes an integer of decimal digits; `None` where there is none.
-    pub(super) fn number(&mut self) -> Result<Option<(i128, Span)>, Fault> {
+    pub(crate) fn number(&mut self) -> Result<Option<(i128, Span)>, Fault> {
         let (digits, span) = self.take_while(|c| c.is_ascii_digit());
         if digits.is_empty() {
             return Ok(None);
@@ -82,12 +82,12 @@ impl<'a> Cursor<'a> {
     }
 
     /// Takes `word`, or says that it is missing.
-    pub(super) fn expect(&mut self, word: &str) -> Result<(), Fault> {
+    pub(crate) fn expect(&mut self, word: &str) -> Result<(), Fault> {
         if self.eat(word) { Ok(()) } else { Err(self.expected(&format!("`{word}`"))) }
     }
 
     /// Takes an integer, or says that it is missing.
-    pub(super) fn expect_number(&mut self, what: &str) -> Result<(i128, Span), Fault> {
+    pub(crate) fn expect_number(&mut self, what: &str) -> Result<(i128, Span), Fault> {
         match self.number()? {
             Some(number) => Ok(number),
             None => Err(self.expected(what)),
@@ -95,12 +95,12 @@ impl<'a> Cursor<'a> {
     }
 
     /// Nothing may follow.
-    pub(super) fn expect_end(&mut self) -> Result<(), Fault> {
+    pub(crate) fn expect_end(&mut self) -> Result<(), Fault> {
         if self.rest().is_empty() { Ok(()) } else { Err(self.expected("the end of the text")) }
     }
 
     /// The fault of what is next, where `what` should be.
-    pub(super) fn expected(&self, what: &str) -> Fault {
+    pub(crate) fn expected(&self, what: &str) -> Fault {
         match self.peek() {
             Some(c) => {
                 let span = self.at..self.at + c.len_utf8();

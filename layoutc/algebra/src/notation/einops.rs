@@ -100,6 +100,36 @@ pub(super) fn apply(
     Ok(Said::default())
 }
 
+/// An axis of the left side.
+#[derive(Debug)]
+pub(super) struct Left {
+    /// What it is called: as its part without a size.
+    pub(super) name: String,
+    /// What its extent is a multiple of.
+    pub(super) multiple: i128,
+    /// Whether that is its extent.
+    pub(super) is_whole: bool,
+}
+
+/// The axes of the left side; `None` where `...` stands for some.
+pub(super) fn axes(text: &str, sizes: &[(String, i128)]) -> Result<Option<Vec<Left>>, Fault> {
+    let Some((left, _)) = text.split_once("->") else {
+        let message = "a pattern has two sides, with `->` between them";
+        return Err(Fault::new(FaultKind::Syntax, 0..text.len(), message));
+    };
+    let mut axes = Vec::new();
+    for dim in side(left, 0)? {
+        let Dim::Group(group) = dim else { return Ok(None) };
+        let size_of = |name: &str| sizes.iter().find(|(known, _)| known == name).map(|row| row.1);
+        let known = group.iter().filter_map(|(name, _)| size_of(name));
+        let multiple = known.into_iter().try_fold(1_i128, i128::checked_mul).unwrap_or(1).max(1);
+        let unsized_part = group.iter().find(|(name, _)| size_of(name).is_none());
+        let name = unsized_part.or(group.first()).map_or("one", |(name, _)| name.as_str());
+        axes.push(Left { name: name.to_string(), multiple, is_whole: unsized_part.is_none() });
+    }
+    Ok(Some(axes))
+}
+
 fn names(dims: &[Dim]) -> impl Iterator<Item = &(String, Span)> {
     dims.iter().flat_map(|dim| match dim {
         Dim::Group(group) => group.as_slice(),

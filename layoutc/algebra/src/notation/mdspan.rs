@@ -55,6 +55,14 @@ pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationE
     Ok(Said::default())
 }
 
+/// How many axes the text is for; `None`: any number.
+pub(super) fn rank(text: &str) -> Result<Option<usize>, Fault> {
+    let mut cursor = Cursor::new(text.trim());
+    let (name, _) = cursor.take_while(|c| c.is_ascii_alphanumeric() || c == '_');
+    let values = arguments(&mut cursor)?;
+    Ok((name == "layout_stride").then_some(values.len()))
+}
+
 /// `<12, 1>`, or nothing.
 fn arguments(cursor: &mut Cursor<'_>) -> Result<Vec<(i128, Span)>, Fault> {
     let mut values = Vec::new();

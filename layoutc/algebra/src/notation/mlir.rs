@@ -69,6 +69,20 @@ fn blank(cursor: &mut Cursor<'_>, word: &str) -> Result<(), Fault> {
     cursor.expect(word)
 }
 
+/// The dimensions' names, and whether they may have any extents: of strides, there are as many and they may not.
+pub(super) fn dimensions(text: &str) -> Result<(Vec<String>, bool), Fault> {
+    let mut cursor = Cursor::new(text);
+    cursor.skip_blanks();
+    if cursor.eat("strided") {
+        let strides = strided(&mut cursor)?;
+        return Ok((strides.iter().enumerate().map(|(k, _)| format!("d{k}")).collect(), false));
+    }
+    if cursor.eat("affine_map") {
+        blank(&mut cursor, "<")?;
+    }
+    Ok((names(&mut cursor)?, true))
+}
+
 /// `<[8, 1]>`, `<[8, 1], offset: 0>`.
 fn strided(cursor: &mut Cursor<'_>) -> Result<Vec<Expr>, Fault> {
     blank(cursor, "<")?;

@@ -3,8 +3,9 @@
 //! A text that its own tool would take and that means nothing, or something else than it says, is refused; what the
 //! tool itself does with it says the file of the notation.
 
+mod axes;
 mod blocks;
-mod cursor;
+pub(crate) mod cursor;
 mod cute;
 mod einops;
 pub mod glow;
@@ -12,8 +13,12 @@ mod mdspan;
 mod mlir;
 mod numpy;
 mod onednn;
+mod triton;
 mod tvm;
+pub mod write;
 pub mod xla;
+
+pub use axes::{Stated, stated};
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -38,11 +43,12 @@ pub enum Notation {
     Einops,
     Numpy,
     Mdspan,
+    Triton,
 }
 
 impl Notation {
     /// All, in the order in which they are listed.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Tvm,
         Self::Xla,
         Self::Glow,
@@ -52,6 +58,7 @@ impl Notation {
         Self::Einops,
         Self::Numpy,
         Self::Mdspan,
+        Self::Triton,
     ];
 
     /// The word for it in manifests and on the command line.
@@ -66,6 +73,7 @@ impl Notation {
             Self::Einops => "einops",
             Self::Numpy => "numpy",
             Self::Mdspan => "mdspan",
+            Self::Triton => "triton",
         }
     }
 
@@ -146,6 +154,8 @@ impl From<crate::step::StepError> for NotationError {
 pub struct Said {
     /// What is worth knowing, and no fault: where the notation's own tool goes another way.
     pub remarks: Vec<(Span, String)>,
+    /// The memory space, from 1: XLA's `S(n)`.
+    pub memory_space: Option<(Span, i128)>,
 }
 
 /// Applies `text` to the current axes. `sizes` are the sizes that stand beside the text, by name.
@@ -168,6 +178,7 @@ pub fn apply(
         Notation::Einops => einops::apply(text, sizes, builder),
         Notation::Numpy => numpy::apply(text, builder),
         Notation::Mdspan => mdspan::apply(text, builder),
+        Notation::Triton => triton::apply(text, builder),
     }
 }
 

@@ -34,6 +34,14 @@ pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationE
     Ok(Said::default())
 }
 
+/// How many axes the text is for; `None`: any number.
+pub(super) fn rank(text: &str) -> Result<Option<usize>, Fault> {
+    match text.trim() {
+        "C" | "F" => Ok(None),
+        _ => Ok(Some(parse(text)?.len())),
+    }
+}
+
 /// The strides in bytes.
 fn parse(text: &str) -> Result<Vec<(i128, Span)>, Fault> {
     let mut cursor = Cursor::new(text);

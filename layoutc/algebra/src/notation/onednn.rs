@@ -39,6 +39,12 @@ pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationE
     Ok(Said::default())
 }
 
+/// The letters of the axes, in the order of the axes.
+pub(super) fn letters(text: &str) -> Result<Vec<char>, Fault> {
+    let rank = parse(text)?.outer.len();
+    Ok(letters_of(text).into_iter().take(rank).collect())
+}
+
 /// A tag: axes by position.
 struct Tag {
     /// Whether the axis has blocks.

@@ -51,6 +51,12 @@ pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationE
     Ok(Said::default())
 }
 
+/// The letters of the axes, in the order of the text.
+pub(super) fn letters(text: &str) -> Result<Vec<char>, Fault> {
+    let primal = |letter: &Letter| letter.factor.is_none().then_some(letter.name);
+    Ok(parse(text)?.iter().flatten().filter_map(primal).collect())
+}
+
 /// The storage axes, each as its letters.
 fn parse(text: &str) -> Result<Vec<Vec<Letter>>, Fault> {
     let mut cursor = Cursor::new(text);

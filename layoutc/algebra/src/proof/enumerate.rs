@@ -11,6 +11,10 @@ use crate::expr::{BinOp, Expr, ExprError, Node, Var, apply};
 
 use super::machine::{Machine, remembered};
 
+mod first;
+
+pub(crate) use first::first_nonzero;
+
 /// The most points that are visited: 2^30.
 pub const MAX_POINTS: i128 = 1 << 30;
 /// The most slots that the points may spread over: 2^37.
@@ -237,6 +241,9 @@ fn by_constant(op: BinOp, values: &mut [i64], right: i64) -> Result<(), ExprErro
         BinOp::Xor => each(values, |v| Some(v ^ right)),
         BinOp::Min => each(values, |v| Some(v.min(right))),
         BinOp::Max => each(values, |v| Some(v.max(right))),
+        BinOp::Hilbert(_) | BinOp::HilbertCell(_) => {
+            each(values, |v| apply(op, v.into(), right.into()).ok().and_then(|v| v.try_into().ok()))
+        }
     }
 }
 

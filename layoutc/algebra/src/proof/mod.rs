@@ -1,24 +1,30 @@
-//! Is a map one-to-one? Digits first, then exact enumeration, component by component.
+//! Is a map one-to-one? Digits first, with the XORs and remainders that are digits too, then exact enumeration,
+//! component by component.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use thiserror::Error;
 
-use crate::digits::{self, Digits};
+use crate::digits::{self, Bits, Digits, Made};
 use crate::expr::{Expr, ExprError, Var};
 use crate::layout::{Proof, Symbol};
 use crate::simplify::Facts;
 
 pub mod check;
+mod collision;
 mod decode;
 mod enumerate;
 mod machine;
+mod nest;
 
+use collision::{Pair, told_collision};
 pub use decode::Lost;
-pub(crate) use enumerate::{Domain, Extremes, extremes, find};
+use decode::Undecided;
+pub(crate) use enumerate::{Domain, Extremes, extremes, find, first_nonzero};
 pub use enumerate::{MAX_POINTS, MAX_SLOTS};
 pub use machine::{Machine, Sequential};
+pub(crate) use nest::order;
 
 /// Why a map is refused.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -38,6 +44,8 @@ pub enum Refusal {
         lost: Vec<Lost>,
         /// The targets that read the axes at fault.
         targets: Vec<usize>,
+        /// How the two were found.
+        proof: Proof,
     },
     /// No prover could decide.
     #[error("no prover could decide")]
@@ -75,6 +83,8 @@ pub(crate) struct Proven {
     /// One index per axis over `Var::Storage(k)`, k the position of a target; `None` under enumeration.
     pub(crate) inverse: Option<Vec<Expr>>,
     pub(crate) digits: Option<Digits>,
+    /// Whether every target is read as a sum of those digits.
+    pub(crate) is_read: bool,
 }
 
 /// A set of axes with the targets that read them and no others.
@@ -110,19 +120,38 @@ pub(crate) fn components(axes: usize, targets: &[Expr]) -> Vec<Component> {
     groups
 }
 
+/// Which rules may decide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rules {
+    /// All.
+    All,
+    /// Those without digits that are made of others.
+    Sums,
+    /// None: what can be is enumerated.
+    None,
+}
+
 /// Proves a claim, or refuses it with a witness.
-pub(crate) fn prove(claim: Claim<'_>, machine: &dyn Machine) -> Result<Proven, Refusal> {
+pub(crate) fn prove(
+    claim: Claim<'_>,
+    rules: Rules,
+    machine: &dyn Machine,
+) -> Result<Proven, Refusal> {
     let rank = claim.extents.len();
     let mut inverse = alloc::vec![Expr::constant(0); rank];
     let mut all = Digits {
         targets: alloc::vec![digits::Form::default(); claim.targets.len()],
         ..Digits::default()
     };
-    let mut proof = Proof::Digits;
+    let (mut proof, mut is_read) = (Proof::Digits, true);
     let empty = claim.extents.iter().any(|extent| extent.as_const() == Some(0));
     for component in components(rank, claim.targets) {
-        match by_digits(claim, &component)? {
-            ByDigits::Told(read, decoded) => {
+        match by_digits(claim, &component, rules)? {
+            ByDigits::Told { digits: read, decoded, is_sum } => {
+                is_read &= is_sum;
+                if read.made.iter().any(|(_, made)| matches!(made, Made::Parity(_))) {
+                    proof = proof.with(Proof::Gf2);
+                }
                 for (axis, index) in decoded.axes {
                     if let Some(slot) = inverse.get_mut(axis) {
                         *slot = rename_targets(&index, &component.targets)?;
@@ -133,14 +162,14 @@ pub(crate) fn prove(claim: Claim<'_>, machine: &dyn Machine) -> Result<Proven, R
             // Without elements none collide, and nothing is to be read back.
             ByDigits::Lost(_) | ByDigits::Unread if empty => {
                 let inverse = Some(alloc::vec![Expr::constant(0); rank]);
-                return Ok(Proven { proof: Proof::Digits, inverse, digits: None });
+                return Ok(Proven { proof: Proof::Digits, inverse, digits: None, is_read });
             }
-            ByDigits::Lost(lost) => {
-                enumerate_component(claim, &component, &lost, machine)?;
+            ByDigits::Lost(undecided) => {
+                enumerate_component(claim, &component, &undecided, machine)?;
                 proof = Proof::Enumeration;
             }
             ByDigits::Unread => {
-                enumerate_component(claim, &component, &[], machine)?;
+                enumerate_component(claim, &component, &Undecided::default(), machine)?;
                 proof = Proof::Enumeration;
             }
         }
@@ -152,29 +181,64 @@ pub(crate) fn prove(claim: Claim<'_>, machine: &dyn Machine) -> Result<Proven, R
             let (axes, targets) = ((0..rank).collect(), (0..claim.targets.len()).collect());
             return Err(Refusal::Unproven { axes, targets, points: None, slots: None });
         }
-        return Ok(Proven { proof, inverse: None, digits: None });
+        return Ok(Proven { proof, inverse: None, digits: None, is_read });
     }
     constant_targets(claim, &mut all)?;
-    Ok(Proven { proof, inverse: Some(inverse), digits: Some(all) })
+    Ok(Proven { proof, inverse: Some(inverse), digits: Some(all), is_read })
 }
 
 enum ByDigits {
-    Told(Digits, decode::Decoded),
-    Lost(Vec<Lost>),
+    /// `is_sum`: every target is a sum of the digits.
+    Told {
+        digits: Digits,
+        decoded: decode::Decoded,
+        is_sum: bool,
+    },
+    Lost(Undecided),
     Unread,
 }
 
-fn by_digits(claim: Claim<'_>, component: &Component) -> Result<ByDigits, ExprError> {
+fn by_digits(claim: Claim<'_>, component: &Component, rules: Rules) -> Result<ByDigits, ExprError> {
+    if rules == Rules::None {
+        return Ok(ByDigits::Unread);
+    }
     let targets: Vec<Expr> =
         component.targets.iter().filter_map(|k| claim.targets.get(*k)).cloned().collect();
-    // A constant beyond 128 bits is no fault of the map: enumeration may still decide.
-    let Some(read) = digits::read(&component.axes, claim.extents, &targets, claim.facts)? else {
+    let mut first = None;
+    for bits in [Bits::Cut, Bits::Kept] {
+        let read = digits::read(&component.axes, claim.extents, &targets, claim.facts, bits);
+        let read = match read {
+            Ok(Some(read)) if rules == Rules::All || read.made.is_empty() => read,
+            // What grows beyond bounds is no fault of the map: enumeration may still decide.
+            Ok(_) | Err(ExprError::Overflow | ExprError::TooLarge) => continue,
+            Err(error) => return Err(error),
+        };
+        match decode::decode(&read, claim.extents, claim.facts) {
+            Ok(Ok(decoded)) => return Ok(ByDigits::Told { digits: read, decoded, is_sum: true }),
+            Ok(Err(undecided)) => first = first.or(Some(undecided)),
+            Err(ExprError::Overflow | ExprError::TooLarge) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    match (by_weights(claim, component)?, first) {
+        (ByDigits::Unread, Some(undecided)) => Ok(ByDigits::Lost(undecided)),
+        (told, _) => Ok(told),
+    }
+}
+
+/// Sums whose weights hold symbols: those that digits do not read.
+fn by_weights(claim: Claim<'_>, component: &Component) -> Result<ByDigits, ExprError> {
+    if claim.facts.symbols().is_empty() {
         return Ok(ByDigits::Unread);
-    };
-    Ok(match decode::decode(&read, claim.extents, claim.facts)? {
-        Ok(decoded) => ByDigits::Told(read, decoded),
-        Err(lost) => ByDigits::Lost(lost),
-    })
+    }
+    match nest::nest(claim, component) {
+        Ok(Some(axes)) => {
+            let (digits, decoded) = (nest::whole(claim, component), decode::Decoded { axes });
+            Ok(ByDigits::Told { digits, decoded, is_sum: false })
+        }
+        Ok(None) | Err(ExprError::Overflow | ExprError::TooLarge) => Ok(ByDigits::Unread),
+        Err(error) => Err(error),
+    }
 }
 
 /// Targets of a component counted from 0 become the claim's own.
@@ -196,11 +260,23 @@ fn merge(all: &mut Digits, read: Digits, component: &Component) {
         chain.of_digit = chain.of_digit.map(|digit| digit + base);
         chain
     }));
+    let moved = |form: digits::Form| {
+        let terms = form.terms.into_iter().map(|(digit, weight)| (digit + base, weight));
+        digits::Form { constant: form.constant, terms: terms.collect() }
+    };
+    all.made.extend(read.made.into_iter().map(|(digit, made)| {
+        let made = match made {
+            Made::Parity(of) => Made::Parity(of.into_iter().map(|digit| digit + base).collect()),
+            Made::Sum(form) => Made::Sum(moved(form)),
+            Made::Residue(form, k) => Made::Residue(moved(form), k),
+            Made::Quotient(form, k) => Made::Quotient(moved(form), k),
+            Made::Hilbert(grid, row, column) => Made::Hilbert(grid, moved(row), moved(column)),
+        };
+        (digit + base, made)
+    }));
     for (form, target) in read.targets.into_iter().zip(&component.targets) {
         if let Some(slot) = all.targets.get_mut(*target) {
-            let terms =
-                form.terms.into_iter().map(|(digit, weight)| (digit + base, weight)).collect();
-            *slot = digits::Form { constant: form.constant, terms };
+            *slot = moved(form);
         }
     }
 }
@@ -221,7 +297,7 @@ fn constant_targets(claim: Claim<'_>, all: &mut Digits) -> Result<(), ExprError>
 fn enumerate_component(
     claim: Claim<'_>,
     component: &Component,
-    lost: &[Lost],
+    undecided: &Undecided,
     machine: &dyn Machine,
 ) -> Result<(), Refusal> {
     let symbolic = |exprs: &[Expr], of: &[usize]| {
@@ -233,11 +309,11 @@ fn enumerate_component(
         || symbolic(claim.targets, &component.targets)
         || symbolic(claim.slots, &component.targets);
     if !depends {
-        return at_values(claim, component, lost, &[], machine);
+        return at_values(claim, component, undecided, &[], machine);
     }
     // Symbols: a collision for some values is one; that there is none for a few values proves nothing.
     for values in sample_values(claim.facts.symbols()) {
-        match at_values(claim, component, lost, &values, machine) {
+        match at_values(claim, component, undecided, &values, machine) {
             Err(refusal @ Refusal::NotInjective { .. }) => return Err(refusal),
             Err(Refusal::Expr(error)) => return Err(error.into()),
             _ => {}
@@ -266,7 +342,7 @@ fn sample_values(symbols: &[Symbol]) -> Vec<Vec<i128>> {
 fn at_values(
     claim: Claim<'_>,
     component: &Component,
-    lost: &[Lost],
+    undecided: &Undecided,
     symbols: &[i128],
     machine: &dyn Machine,
 ) -> Result<(), Refusal> {
@@ -299,55 +375,30 @@ fn at_values(
         .collect::<Result<_, _>>()?;
     let domain =
         Domain { axes: &component.axes, extents: &extents, targets: &targets, slots: &slots };
+    if let Some(pair) = told_collision(&domain, undecided) {
+        let proof = if undecided.kernel.is_empty() { Proof::Digits } else { Proof::Gf2 };
+        return Err(refuse(claim, component, (&undecided.lost, proof), symbols, pair)?);
+    }
     match enumerate::enumerate(&domain, machine)? {
         enumerate::Found::Injective => Ok(()),
         enumerate::Found::TooLarge { points, slots } => {
-            if let Some(pair) = collision_of_lost_digit(&domain, lost) {
-                return Err(refuse(claim, component, lost, symbols, pair)?);
-            }
             let (axes, targets) = (component.axes.clone(), component.targets.clone());
             Err(Refusal::Unproven { axes, targets, points: Some(points), slots: Some(slots) })
         }
         enumerate::Found::Collision(first, second) => {
-            Err(refuse(claim, component, lost, symbols, (first, second))?)
+            let found = (&undecided.lost[..], Proof::Enumeration);
+            Err(refuse(claim, component, found, symbols, (first, second))?)
         }
     }
-}
-
-/// Two points that differ in a lost digit only, when they really collide.
-fn collision_of_lost_digit(domain: &Domain<'_>, lost: &[Lost]) -> Option<(Vec<i128>, Vec<i128>)> {
-    for digit in lost {
-        let k = domain.axes.iter().position(|axis| *axis == digit.axis)?;
-        let first = alloc::vec![0; domain.axes.len()];
-        let mut second = first.clone();
-        *second.get_mut(k)? = digit.weight;
-        if digit.weight >= *domain.extents.get(k)? {
-            continue;
-        }
-        let at = |point: &[i128], target: &Expr| {
-            target.evaluate(&|var| match var {
-                Var::Axis(a) => domain
-                    .axes
-                    .iter()
-                    .position(|axis| usize::try_from(a) == Ok(*axis))
-                    .and_then(|k| point.get(k).copied()),
-                _ => None,
-            })
-        };
-        if domain.targets.iter().all(|t| at(&first, t).is_ok() && at(&first, t) == at(&second, t)) {
-            return Some((first, second));
-        }
-    }
-    None
 }
 
 /// The refusal for two points of a component; the other axes stand at 0.
 fn refuse(
     claim: Claim<'_>,
     component: &Component,
-    lost: &[Lost],
+    (lost, proof): (&[Lost], Proof),
     symbols: &[i128],
-    (first, second): (Vec<i128>, Vec<i128>),
+    (first, second): Pair,
 ) -> Result<Refusal, ExprError> {
     let whole = |point: &[i128]| {
         let mut index = alloc::vec![0; claim.extents.len()];
@@ -370,6 +421,7 @@ fn refuse(
         symbols: symbols.to_vec(),
         lost: lost.to_vec(),
         targets: component.targets.clone(),
+        proof,
     })
 }
 

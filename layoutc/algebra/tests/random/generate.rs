@@ -74,6 +74,101 @@ fn attempt(random: &mut Random, kinds: Kinds) -> Option<Case> {
     with_steps(random, kinds, case)
 }
 
+/// One map of one to five axes under 4,096 points, at most six operators deep, without intended faults.
+pub(crate) fn one_map(random: &mut Random) -> Case {
+    loop {
+        let kinds =
+            Kinds { bits: true, skews: true, empty: false, symbol: false, element_bits: 32 };
+        let rank = random.below(5) + 1;
+        let names = ["a", "b", "c", "d", "e"].map(str::to_owned).into_iter().take(rank);
+        let most = *random.pick(&[8, 13, 17, 40, 300]);
+        let axes: Vec<(String, i64)> = names
+            .map(|name| {
+                let extent = random.between(1, most);
+                let power = u64::try_from(extent).unwrap().next_power_of_two();
+                let power = i64::try_from(power).unwrap();
+                (name, if random.once_in(2) { power } else { extent })
+            })
+            .collect();
+        let extents: Vec<i64> = axes.iter().map(|(_, extent)| *extent).collect();
+        let points: i64 = extents.iter().product();
+        if points > 4096 || (points < 8 && !random.once_in(10)) {
+            continue;
+        }
+        let step = if random.once_in(40) {
+            wild_map(random, &extents, 0, kinds)
+        } else {
+            map(random, &extents, 0, kinds)
+        };
+        let Step::Map { items, .. } = &step else { continue };
+        if items.iter().all(|item| depth(&item.index) <= 6) {
+            return Case { axes, symbol: None, element_bits: 32, steps: vec![step] };
+        }
+    }
+}
+
+/// A box of two of three axes along a curve, in tiles or not, its axes shifted or turned, the place cut or not.
+pub(crate) fn curve_of(random: &mut Random, axes: &[(String, i64)]) -> Vec<MapItem> {
+    let first = random.below(2);
+    let both = [first, first + 1 + random.below(axes.len() - first - 1)];
+    let both = if random.once_in(2) { both } else { [both[1], both[0]] };
+    let mut items = Vec::new();
+    let sides = both.map(|k| {
+        let (own, extent) = (Tree::Axis(k), axes[k].1);
+        let value = match random.below(5) {
+            0 => bin(Op::Sub, Tree::Int(extent - 1), own),
+            1 => {
+                bin(Op::Mod, bin(Op::Add, own, Tree::Int(random.between(1, 7))), Tree::Int(extent))
+            }
+            _ => own,
+        };
+        if random.once_in(2) {
+            return (value, extent + random.between(0, 2));
+        }
+        let tile = random.between(2, 4);
+        items.push(bin(Op::Mod, value.clone(), Tree::Int(tile)));
+        (bin(Op::Div, value, Tree::Int(tile)), (extent + tile - 1) / tile)
+    });
+    let [(row, rows), (column, columns)] = sides;
+    let place = bin(Op::Hilbert { rows, columns }, row, column);
+    if random.once_in(3) {
+        let cut = random.between(2, 5);
+        items.push(bin(Op::Div, place.clone(), Tree::Int(cut)));
+        items.push(bin(Op::Mod, place, Tree::Int(cut)));
+    } else {
+        items.push(place);
+    }
+    let others = (0..axes.len()).filter(|k| !both.contains(k));
+    items.extend(others.map(Tree::Axis));
+    random.shuffle(&mut items);
+    let named = items.into_iter().enumerate();
+    named.map(|(k, index)| MapItem { name: format!("s{k}"), index, extent: None }).collect()
+}
+
+/// Operators from the root to the farthest leaf.
+fn depth(tree: &Tree) -> usize {
+    match tree {
+        Tree::Int(_) | Tree::Axis(_) => 0,
+        Tree::Neg(a) => 1 + depth(a),
+        Tree::Bin(_, a, b) => 1 + depth(a).max(depth(b)),
+    }
+}
+
+/// Whether a map does nothing but cut axes: each index is an axis, or quotients and remainders of one.
+pub(crate) fn is_pure_split(case: &Case) -> bool {
+    fn cuts(tree: &Tree) -> bool {
+        match tree {
+            Tree::Axis(_) => true,
+            Tree::Bin(Op::Div | Op::Mod, a, b) => cuts(a) && !b.has_axes(),
+            Tree::Int(_) | Tree::Neg(_) | Tree::Bin(..) => false,
+        }
+    }
+    case.steps.iter().all(|step| match step {
+        Step::Map { items, .. } => items.iter().all(|item| cuts(&item.index)),
+        _ => false,
+    })
+}
+
 fn with_steps(random: &mut Random, kinds: Kinds, mut case: Case) -> Option<Case> {
     let count = random.below(4);
     for number in 0..count {

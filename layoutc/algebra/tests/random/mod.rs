@@ -66,6 +66,11 @@ pub(crate) enum Op {
     Mod,
     And,
     Xor,
+    /// The place along the Hilbert curve of a box.
+    Hilbert {
+        rows: i64,
+        columns: i64,
+    },
 }
 
 impl Op {
@@ -78,6 +83,7 @@ impl Op {
             Self::Mod => "%",
             Self::And => "&",
             Self::Xor => "^",
+            Self::Hilbert { .. } => ",",
         }
     }
 
@@ -88,6 +94,7 @@ impl Op {
             Self::And => 2,
             Self::Add | Self::Sub => 3,
             Self::Mul | Self::Div | Self::Mod => 4,
+            Self::Hilbert { .. } => 7,
         }
     }
 }
@@ -139,6 +146,7 @@ impl Tree {
                     Op::Mod => a - floor_div(a, b) * b,
                     Op::And => a & b,
                     Op::Xor => a ^ b,
+                    Op::Hilbert { rows, columns } => place(*rows, *columns, (a, b)),
                 }
             }
         }
@@ -169,6 +177,7 @@ impl Tree {
                         (0, (1_i64 << bits) - 1)
                     }
                     Op::And | Op::Xor => return None,
+                    Op::Hilbert { rows, columns } => (0, rows * columns - 1),
                 })
             }
         }
@@ -192,6 +201,13 @@ impl Tree {
                 a.write(text, names, all, 6);
                 text.push_str(if wrap { ")" } else { "" });
             }
+            Self::Bin(Op::Hilbert { rows, columns }, a, b) => {
+                text.push_str("hilbert(");
+                a.write(text, names, all, 0);
+                text.push_str(", ");
+                b.write(text, names, all, 0);
+                write!(text, ", {rows}, {columns})").unwrap();
+            }
             Self::Bin(op, a, b) => {
                 let wrap = all || op.level() < context;
                 text.push_str(if wrap { "(" } else { "" });
@@ -201,6 +217,40 @@ impl Tree {
                 text.push_str(if wrap { ")" } else { "" });
             }
         }
+    }
+}
+
+/// Where a cell is on the path through a box: the whole path is walked, part by part.
+fn place(rows: i64, columns: i64, cell: (i64, i64)) -> i64 {
+    let mut path = Vec::new();
+    if columns >= rows {
+        walk(&mut path, (0, 0), (0, 1, columns), (1, 0, rows));
+    } else {
+        walk(&mut path, (0, 0), (1, 0, rows), (0, 1, columns));
+    }
+    i64::try_from(path.iter().position(|visited| *visited == cell).unwrap()).unwrap()
+}
+
+/// Walks a box from a corner: a direction and a length along the way, the same aside.
+fn walk(path: &mut Vec<(i64, i64)>, at: (i64, i64), way: (i64, i64, i64), aside: (i64, i64, i64)) {
+    let go = |from: (i64, i64), to: (i64, i64, i64), n: i64| (from.0 + to.0 * n, from.1 + to.1 * n);
+    let turned = |to: (i64, i64, i64), n: i64| (-to.0, -to.1, n);
+    let long = |to: (i64, i64, i64), n: i64| (to.0, to.1, n);
+    if aside.2 == 1 {
+        path.extend((0..way.2).map(|n| go(at, way, n)));
+    } else if way.2 == 1 {
+        path.extend((0..aside.2).map(|n| go(at, aside, n)));
+    } else if way.2 * 2 > aside.2 * 3 {
+        let first = way.2 / 2 + way.2 / 2 % 2;
+        walk(path, at, long(way, first), aside);
+        walk(path, go(at, way, first), long(way, way.2 - first), aside);
+    } else {
+        let first = way.2 / 2;
+        let there = if aside.2 == 2 { 1 } else { aside.2 / 2 + aside.2 / 2 % 2 };
+        walk(path, at, long(aside, there), long(way, first));
+        walk(path, go(at, aside, there), way, long(aside, aside.2 - there));
+        let corner = go(go(at, way, way.2 - 1), aside, there - 1);
+        walk(path, corner, turned(aside, there), turned(way, way.2 - first));
     }
 }
 

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
+use super::algebra::Algebra;
+
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -38,6 +40,22 @@ Ctrl-C ends it, with exit code 130. The command of --exec is stopped before it i
 Example: layoutc index layouts/a.kdl texture 11,37,23,101
 An empty line (or an empty argument) is the coordinate of a tensor of rank 0.")]
     Index(Index),
+    /// The way of one index through every step of a layout, as arithmetic
+    #[command(after_help = "\
+Example: layoutc trace layouts/a.kdl texture 11,37,23,101
+An empty argument is the coordinate of a tensor of rank 0.")]
+    Trace(Trace),
+    /// A layout from one notation to another, proven the same map or refused
+    #[command(after_help = "\
+Notations: tvm, xla, glow, onednn, cute, mlir, einops, numpy, mdspan, triton; `--to all`
+prints every one.
+Without --shape the answer holds for all sizes, where the text does.
+Example: layoutc translate NCHW16c --from tvm --to onednn")]
+    Translate(Translate),
+    /// Whether two tensors of a manifest are the same map; else the first index that differs
+    #[command(after_help = "\
+Axes are matched by name. Exit code 0: the same; 1: not, or not to be compared.")]
+    Same(Same),
     /// Which files a build writes; writes nothing
     #[command(after_help = "\
 --format cmake prints `set(LAYOUTC_OUTPUTS ...)`, with absolute paths, for `include()`.")]
@@ -56,6 +74,12 @@ An empty line (or an empty argument) is the coordinate of a tensor of rank 0.")]
         /// What to do with them
         #[command(subcommand)]
         what: Templates,
+    },
+    /// CuTe's algebra on layout texts, each answer checked: `(4,(2,2)):(1,(4,8))`
+    Algebra {
+        /// What to do
+        #[command(subcommand)]
+        what: Algebra,
     },
     /// The long form of a diagnostic, with a wrong and a mended example
     Explain {
@@ -78,10 +102,14 @@ impl Command {
             Command::Clean(_) => "clean",
             Command::Inspect { .. } => "inspect",
             Command::Index(_) => "index",
+            Command::Trace(_) => "trace",
+            Command::Translate(_) => "translate",
+            Command::Same(_) => "same",
             Command::Outputs(_) => "outputs",
             Command::Lock { .. } => "lock",
             Command::Deps(_) => "deps",
             Command::Templates { .. } => "templates",
+            Command::Algebra { .. } => "algebra",
             Command::Explain { .. } => "explain",
             Command::Other(_) => "",
         }
@@ -243,4 +271,57 @@ pub(crate) struct Index {
     /// The value of a symbol; may be given again
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
+}
+
+/// The arguments of `trace`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Trace {
+    /// The manifest
+    pub(crate) file: PathBuf,
+    /// The tensor
+    pub(crate) tensor: String,
+    /// The coordinate, `I,J,...`
+    #[arg(value_name = "I,J,...")]
+    pub(crate) coordinate: String,
+    /// The value of a symbol; may be given again
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) set: Vec<String>,
+}
+/// The arguments of `translate`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Translate {
+    /// The text, in the notation of --from
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) text: String,
+    /// The notation of the text
+    #[arg(long, value_name = "NOTATION")]
+    pub(crate) from: String,
+    /// The notation to write it in, or `all`
+    #[arg(long, value_name = "NOTATION")]
+    pub(crate) to: String,
+    /// The extents of the axes [none: those of the text, or any]
+    #[arg(long, value_name = "N,N,...")]
+    pub(crate) shape: Option<String>,
+    /// The element type
+    #[arg(long, value_name = "TYPE")]
+    pub(crate) dtype: Option<String>,
+    /// The names of the axes [none: the letters of the text, or a,b,...]
+    #[arg(long, value_name = "A,B,...")]
+    pub(crate) axis_names: Option<String>,
+    /// A size that stands beside the text, as einops has them; may be given again
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) set: Vec<String>,
+}
+
+/// The arguments of `same`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Same {
+    /// The manifest
+    pub(crate) file: PathBuf,
+    /// A tensor
+    #[arg(value_name = "A")]
+    pub(crate) first: String,
+    /// Another one
+    #[arg(value_name = "B")]
+    pub(crate) second: String,
 }

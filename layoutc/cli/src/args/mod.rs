@@ -1,5 +1,6 @@
 //! The command line: what may be typed, and what is said about what may not.
 
+mod algebra;
 mod command;
 
 use std::ffi::OsString;
@@ -10,7 +11,10 @@ use layoutc_compiler::nearest::nearest;
 
 use crate::console::write_plainly;
 
-pub(crate) use command::{Build, Clean, Command, Deps, Index, Outputs, Select, Templates, Watch};
+pub(crate) use algebra::{Algebra, Side};
+pub(crate) use command::{
+    Build, Clean, Command, Deps, Index, Outputs, Same, Select, Templates, Trace, Translate, Watch,
+};
 
 /// Proven tensor layouts: manifests in; C, OpenCL and CUDA out.
 #[derive(Debug, Parser)]
@@ -72,22 +76,8 @@ pub(crate) enum Color {
 }
 
 /// Commands of later releases.
-const LATER: &[&str] = &[
-    "show",
-    "trace",
-    "pack",
-    "unpack",
-    "translate",
-    "same",
-    "solve",
-    "algebra",
-    "import",
-    "bench",
-    "fmt",
-    "completions",
-    "man",
-    "lsp",
-];
+const LATER: &[&str] =
+    &["show", "pack", "unpack", "solve", "import", "bench", "fmt", "completions", "man", "lsp"];
 
 /// The commands of this release.
 const COMMANDS: &[&str] = &[
@@ -99,10 +89,14 @@ const COMMANDS: &[&str] = &[
     "clean",
     "inspect",
     "index",
+    "trace",
+    "translate",
+    "same",
     "outputs",
     "lock",
     "deps",
     "templates",
+    "algebra",
     "explain",
 ];
 
@@ -158,10 +152,14 @@ pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Args, Refusa
         | Command::Clean(_)
         | Command::Inspect { .. }
         | Command::Index(_)
+        | Command::Trace(_)
+        | Command::Translate(_)
+        | Command::Same(_)
         | Command::Outputs(_)
         | Command::Lock { .. }
         | Command::Deps(_)
         | Command::Templates { .. }
+        | Command::Algebra { .. }
         | Command::Explain { .. } => Ok(args),
     }
 }

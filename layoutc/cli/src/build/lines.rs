@@ -46,13 +46,17 @@ fn row(job: &Job<'_>, tensor: &Tensor) -> Row {
     Row::new(tensor).of(job.project.shown(&tensor.file))
 }
 
-/// The summary's lines for all tensors.
+/// The summary's lines for all tensors and their views.
 pub(super) fn all(job: &Job<'_>, scan: &Scan<'_>, made: &Made, memo: &Disk) -> Vec<Row> {
     let shown = |row: Row| {
         let file = job.project.shown(row.file());
         row.of(file)
     };
-    each(job, scan, made, memo, ROWS, &Row::new).into_iter().map(|(_, row)| shown(row)).collect()
+    let rows = |manifest: &Manifest| {
+        let tensors = manifest.tensors.iter().map(Row::new);
+        tensors.chain(manifest.views.iter().map(Row::view)).collect()
+    };
+    each(job, scan, made, memo, ROWS, &rows).into_iter().map(|(_, row)| shown(row)).collect()
 }
 
 /// The layout ABI of all tensors, by manifest.
@@ -62,10 +66,12 @@ pub(super) fn all_abi(
     made: &Made,
     memo: &Disk,
 ) -> Vec<(String, Abi)> {
-    each(job, scan, made, memo, ABI, &abi)
+    // A view has the memory of its tensor.
+    let all = |manifest: &Manifest| manifest.tensors.iter().map(abi).collect();
+    each(job, scan, made, memo, ABI, &all)
 }
 
-/// What `of` says of each tensor, with its manifest. It is remembered; where that was lost, the manifest is checked
+/// What `of` says of the tensors of each manifest. It is remembered; where that was lost, the manifest is checked
 /// again.
 fn each<T: Serialize + DeserializeOwned>(
     job: &Job<'_>,
@@ -73,7 +79,7 @@ fn each<T: Serialize + DeserializeOwned>(
     made: &Made,
     memo: &Disk,
     kind: &str,
-    of: &dyn Fn(&Tensor) -> T,
+    of: &dyn Fn(&Manifest) -> Vec<T>,
 ) -> Vec<(String, T)> {
     let mut lines = Vec::new();
     for path in job.project.manifests.keys() {
@@ -84,8 +90,8 @@ fn each<T: Serialize + DeserializeOwned>(
         let known: Option<Vec<T>> = known.and_then(|text| serde_json::from_slice(&text).ok());
         let found = known.unwrap_or_else(|| {
             let found: Vec<T> = match made.manifests.get(path) {
-                Some(manifest) => manifest.tensors.iter().map(of).collect(),
-                None => again(job, memo, path).iter().flat_map(|m| &m.tensors).map(of).collect(),
+                Some(manifest) => of(manifest),
+                None => again(job, memo, path).iter().flat_map(of).collect(),
             };
             if let (Some(key), Ok(text)) = (key, serde_json::to_vec(&found)) {
                 memo.keep(&key, text);

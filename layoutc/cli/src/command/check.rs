@@ -19,8 +19,10 @@ pub(crate) fn run(paths: &[PathBuf], console: &mut Console) -> Result<Ending, Fa
     let start = Instant::now();
     let session = Session::open(paths, console)?;
     let ending = Ending::of(&session.report);
-    let rows: Vec<Row> =
-        session.tensors().map(|(file, tensor)| Row::new(tensor).of(file)).collect();
+    let tensors = session.tensors().map(|(file, tensor)| Row::new(tensor).of(file));
+    let views = session.views().map(|(file, view)| Row::view(view).of(file));
+    let (count, view_count) = (session.tensors().count(), session.views().count());
+    let rows: Vec<Row> = tensors.chain(views).collect();
     match console.format {
         Format::Json => {
             let tensors: Vec<_> = rows.iter().map(Row::json).collect();
@@ -31,9 +33,13 @@ pub(crate) fn run(paths: &[PathBuf], console: &mut Console) -> Result<Ending, Fa
             if console.verbose {
                 console.result(&table(&rows));
             }
+            let views = match view_count {
+                0 => String::new(),
+                count => format!(" and {}", counted(count, "view")),
+            };
             console.result(&format!(
-                "{} in {} proven in {} ms\n",
-                counted(rows.len(), "tensor"),
+                "{}{views} in {} proven in {} ms\n",
+                counted(count, "tensor"),
                 counted(session.manifests(), "manifest"),
                 start.elapsed().as_millis()
             ));

@@ -3,13 +3,9 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
-use std::sync::Arc;
 
-use layoutc_compiler::codes::Code;
-use layoutc_compiler::diagnostic::{Diagnostic, Place};
 use layoutc_compiler::locate;
 use layoutc_compiler::model::Tensor;
-use layoutc_compiler::nearest::nearest;
 use serde_json::{Value, json};
 
 use crate::args::{Format, Index, typed};
@@ -20,26 +16,23 @@ use crate::report::{CAP, Source, counted, human, json as json_report};
 use crate::session::Session;
 
 use super::Ending;
-use super::inspect::unknown_tensor;
+use super::element::{Wrong, coordinate, list, one_manifest, symbols, tensor_or_view};
 
 /// The longest line of standard input that is looked at, in bytes.
 const LONGEST: usize = 1 << 16;
 
 /// Answers every coordinate; the bad ones get a diagnostic each.
 pub(crate) fn run(args: &Index, console: &mut Console) -> Result<Ending, Fault> {
-    if args.file.is_dir() {
-        let folder = args.file.display();
-        return Err(Fault::Usage(format!("`{folder}` is a folder; name one manifest")));
-    }
-    let session = Session::open(std::slice::from_ref(&args.file), console)?;
-    let Some((_, tensor)) = session.tensors().find(|(_, t)| t.name == args.tensor) else {
-        if session.report.has_errors() {
-            session.report.print(console);
-            return Ok(Ending::Bad);
-        }
-        let names: Vec<&str> = session.tensors().map(|(_, t)| t.name.as_str()).collect();
-        return Err(Fault::Usage(unknown_tensor(&args.tensor, &names)));
+    let session = Session::open(one_manifest(&args.file)?, console)?;
+    let Some(tensor) = tensor_or_view(&session, &args.tensor, console)? else {
+        return Ok(Ending::Bad);
     };
+    let is_shared = |name: &str| session.views().any(|(_, v)| v.is_shared && v.tensor.name == name);
+    if args.inverse && is_shared(&args.tensor) {
+        let name = &args.tensor;
+        let message = format!("`{name}` is a broadcast: a slot is no element of it alone");
+        return Err(Fault::Usage(message));
+    }
     let symbols = symbols(&args.set, tensor)?;
     let asking = Asking { tensor, symbols, inverse: args.inverse };
     let mut answers = Answers::default();
@@ -61,43 +54,6 @@ pub(crate) fn run(args: &Index, console: &mut Console) -> Result<Ending, Fault> 
     Ok(answers.close(console))
 }
 
-/// The values of the tensor's symbols, checked against what the manifest promises of them.
-fn symbols(set: &[String], tensor: &Tensor) -> Result<BTreeMap<String, i128>, Fault> {
-    let known = &tensor.layout.symbols;
-    let mut values = BTreeMap::new();
-    for text in set {
-        let parsed =
-            text.split_once('=').and_then(|(n, v)| Some((n.trim(), v.trim().parse().ok()?)));
-        let Some((name, value)) = parsed else {
-            return Err(Fault::Usage(format!("`--set {text}`: write NAME=VALUE, a whole number")));
-        };
-        let Some(symbol) = known.iter().find(|symbol| symbol.name == name) else {
-            let near = nearest(name, known.iter().map(|s| s.name.as_str()));
-            let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-            let tensor = &tensor.name;
-            return Err(Fault::Usage(format!("`{tensor}` has no symbol `{name}`{hint}")));
-        };
-        let (min, max, multiple) = (symbol.min, symbol.max, symbol.multiple.max(1));
-        if value < min || value > max || value % multiple != 0 {
-            let of =
-                if multiple > 1 { format!(", a multiple of {multiple}") } else { String::new() };
-            let message = format!("`{name}` is promised to be {min} to {max}{of}, not {value}");
-            return Err(Fault::Usage(message));
-        }
-        values.insert(name.to_owned(), value);
-    }
-    let missing: Vec<String> = known
-        .iter()
-        .filter(|symbol| !values.contains_key(&symbol.name))
-        .map(|symbol| format!("--set {}=VALUE", symbol.name))
-        .collect();
-    if missing.is_empty() {
-        return Ok(values);
-    }
-    let message = format!("`{}` depends on symbols: add {}", tensor.name, missing.join(" "));
-    Err(Fault::Usage(message))
-}
-
 /// What is asked of every coordinate.
 struct Asking<'a> {
     tensor: &'a Tensor,
@@ -109,12 +65,7 @@ impl Asking<'_> {
     /// The answer as one line, or what is wrong: the bytes of the coordinate that are, the message, the label.
     fn answer(&self, text: &str, format: Format) -> Result<String, Wrong> {
         let index = coordinate(text)?;
-        let place = |error: locate::LocateError| Wrong {
-            start: 0,
-            end: text.len(),
-            message: error.to_string(),
-            help: None,
-        };
+        let place = |error: locate::LocateError| Wrong::whole(text, error.to_string());
         if self.inverse {
             let owner = locate::owner(self.tensor, &self.symbols, &index).map_err(place)?;
             return Ok(self.owner(&index, owner.as_deref(), format));
@@ -153,51 +104,6 @@ impl Asking<'_> {
     }
 }
 
-/// `[1, 2]`
-fn list(index: &[i128]) -> String {
-    let index: Vec<String> = index.iter().map(ToString::to_string).collect();
-    format!("[{}]", index.join(", "))
-}
-
-/// What is wrong with a coordinate, and where in its text.
-struct Wrong {
-    start: usize,
-    end: usize,
-    message: String,
-    help: Option<String>,
-}
-
-/// The integers of `1, -2,3`; none of an empty text.
-fn coordinate(text: &str) -> Result<Vec<i128>, Wrong> {
-    if text.trim().is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut index = Vec::new();
-    let mut start = 0;
-    for part in text.split(',') {
-        let word = part.trim();
-        let at = start + (part.len() - part.trim_start().len());
-        start += part.len() + 1;
-        let Ok(value) = word.parse() else {
-            let message = match word {
-                "" => "an index is missing".to_owned(),
-                _ => format!("`{word}` is not an index"),
-            };
-            let help = apart(text).map(|meant| format!("write `{meant}`"));
-            return Err(Wrong { start: at, end: at + word.len(), message, help });
-        };
-        index.push(value);
-    }
-    Ok(index)
-}
-
-/// The indices of `1 2`, parted by commas as they should be.
-fn apart(text: &str) -> Option<String> {
-    let words: Vec<&str> = text.split([' ', '\t', ',']).filter(|word| !word.is_empty()).collect();
-    let is_index = |word: &&str| word.parse::<i128>().is_ok();
-    (words.len() > 1 && words.iter().all(is_index)).then(|| words.join(","))
-}
-
 /// The faults so far. For people they are printed as they come; for programs after the results.
 #[derive(Default)]
 struct Answers {
@@ -222,11 +128,7 @@ impl Answers {
 
     fn fault(&mut self, wrong: &Wrong, (name, source): (&str, Source<'_>), console: &mut Console) {
         self.faults += 1;
-        let first = source.first_byte;
-        let place = Place::new(&Arc::from(name), first + wrong.start..first + wrong.end);
-        let message = wrong.message.as_str();
-        let mut diagnostic = Diagnostic::error(Code::ShapeCoordinate, message, place, "");
-        diagnostic.help.extend(wrong.help.clone());
+        let diagnostic = wrong.diagnostic(name, source);
         let lookup = |_: &str| Some(source);
         match console.format {
             Format::Json => self.objects.push(json_report::render(&diagnostic, &lookup)),
@@ -279,8 +181,7 @@ fn each_line(
         let text = text.trim_end_matches(['\n', '\r']);
         let source = Source { text, first_line: number, first_byte: byte };
         let good = if end > read {
-            let message = "the line is too long for a coordinate".to_owned();
-            Err(Wrong { start: 0, end: text.len(), message, help: None })
+            Err(Wrong::whole(text, "the line is too long for a coordinate".to_owned()))
         } else {
             Ok(text)
         };
@@ -306,29 +207,5 @@ fn skip_line(input: &mut impl BufRead) -> Result<usize, Fault> {
         if is_end {
             return Ok(skipped);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read(text: &str) -> Result<Vec<i128>, (usize, usize, String)> {
-        coordinate(text).map_err(|wrong| (wrong.start, wrong.end, wrong.message))
-    }
-
-    #[test]
-    fn a_coordinate_is_integers_between_commas() {
-        assert_eq!(read("1,2"), Ok(vec![1, 2]));
-        assert_eq!(read(" -1 , 2 "), Ok(vec![-1, 2]));
-        assert_eq!(read(""), Ok(Vec::new()));
-        assert_eq!(read("  "), Ok(Vec::new()));
-    }
-
-    #[test]
-    fn the_bad_index_is_the_one_underlined() {
-        assert_eq!(read("1, x"), Err((3, 4, "`x` is not an index".to_owned())));
-        assert_eq!(read("1,,2"), Err((2, 2, "an index is missing".to_owned())));
-        assert_eq!(read("1.5"), Err((0, 3, "`1.5` is not an index".to_owned())));
     }
 }

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use layoutc_compiler::inspect::{tensor_json, tensor_text};
-use layoutc_compiler::model::Tensor;
+use layoutc_compiler::inspect::{tensor_json, tensor_text, view_json, view_text};
+use layoutc_compiler::model::{Tensor, View};
 use layoutc_compiler::nearest::nearest;
 use serde_json::{Value, json};
 
@@ -14,7 +14,36 @@ use crate::session::Session;
 
 use super::Ending;
 
-/// Prints the tensors that PATHS hold; of those, only `names` if there are any.
+/// A tensor, or a view.
+enum Item<'a> {
+    Tensor(&'a Tensor),
+    View(&'a View),
+}
+
+impl Item<'_> {
+    fn name(&self) -> &str {
+        match self {
+            Item::Tensor(tensor) => &tensor.name,
+            Item::View(view) => &view.tensor.name,
+        }
+    }
+
+    fn json(&self, file: &str) -> Value {
+        match self {
+            Item::Tensor(tensor) => tensor_json(tensor, file),
+            Item::View(view) => view_json(view, file),
+        }
+    }
+
+    fn text(&self, file: &str) -> String {
+        match self {
+            Item::Tensor(tensor) => tensor_text(tensor, file),
+            Item::View(view) => view_text(view, file),
+        }
+    }
+}
+
+/// Prints the tensors and views that PATHS hold; of those, only `names` if there are any.
 pub(crate) fn run(
     paths: &[PathBuf],
     names: &[String],
@@ -22,23 +51,27 @@ pub(crate) fn run(
 ) -> Result<Ending, Fault> {
     let session = Session::open(paths, console)?;
     let ending = Ending::of(&session.report);
-    let all: Vec<(String, &Tensor)> = session.tensors().collect();
+    let mut all: Vec<(String, Item<'_>)> = Vec::new();
+    for (file, manifest) in session.asked() {
+        let views = manifest.views.iter().map(Item::View);
+        let items = manifest.tensors.iter().map(Item::Tensor).chain(views);
+        all.extend(items.map(|item| (file.clone(), item)));
+    }
     // A name may be that of a tensor which was refused: then the diagnostics say so.
     if ending == Ending::Good {
         names.iter().try_for_each(|name| known(name, &all))?;
     }
-    let asked = |tensor: &Tensor| names.is_empty() || names.contains(&tensor.name);
-    let tensors = all.iter().filter(|(_, tensor)| asked(tensor));
+    let asked = |item: &Item<'_>| names.is_empty() || names.iter().any(|name| name == item.name());
+    let items = all.iter().filter(|(_, item)| asked(item));
     match console.format {
         Format::Json => {
-            let tensors: Vec<Value> =
-                tensors.map(|(file, tensor)| tensor_json(tensor, file)).collect();
+            let tensors: Vec<Value> = items.map(|(file, item)| item.json(file)).collect();
             console.result(&format!("{}\n", json!({ "version": 1, "tensors": tensors })));
         }
         Format::Text => {
-            for (k, (file, tensor)) in tensors.enumerate() {
+            for (k, (file, item)) in items.enumerate() {
                 let gap = if k > 0 { "\n" } else { "" };
-                console.result(&format!("{gap}{}\n", tensor_text(tensor, file).trim_end()));
+                console.result(&format!("{gap}{}\n", item.text(file).trim_end()));
             }
         }
     }
@@ -46,11 +79,11 @@ pub(crate) fn run(
     Ok(ending)
 }
 
-fn known(name: &str, all: &[(String, &Tensor)]) -> Result<(), Fault> {
-    if all.iter().any(|(_, tensor)| tensor.name == name) {
+fn known(name: &str, all: &[(String, Item<'_>)]) -> Result<(), Fault> {
+    if all.iter().any(|(_, item)| item.name() == name) {
         return Ok(());
     }
-    let names: Vec<&str> = all.iter().map(|(_, tensor)| tensor.name.as_str()).collect();
+    let names: Vec<&str> = all.iter().map(|(_, item)| item.name()).collect();
     Err(Fault::Usage(unknown_tensor(name, &names)))
 }
 

@@ -1,16 +1,21 @@
 //! The commands: one file each.
 
+mod algebra;
 mod build;
 mod check;
 mod clean;
 mod deps;
+mod element;
 mod explain;
 mod index;
 mod init;
 mod inspect;
 mod lock;
 mod outputs;
+mod same;
 mod templates;
+mod trace;
+mod translate;
 mod watch;
 
 use std::process::ExitCode;
@@ -55,6 +60,10 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         Command::Templates { what } => templates::run(what, &mut console),
         Command::Inspect { paths, tensor } => inspect::run(paths, tensor, &mut console),
         Command::Index(index) => index::run(index, &mut console),
+        Command::Trace(trace) => trace::run(trace, &mut console),
+        Command::Algebra { what } => Ok(algebra::run(what, &mut console)),
+        Command::Translate(translate) => translate::run(translate, &mut console),
+        Command::Same(same) => same::run(same, &mut console),
         Command::Explain { code } => explain::run(code.as_deref(), &mut console),
         // `args::parse` gives none of these.
         Command::Other(_) => Err(Fault::Usage("there is no such command".to_owned())),

@@ -8,6 +8,7 @@ pub(crate) mod summary;
 mod tests;
 mod text;
 pub(crate) mod timeline;
+pub(crate) mod way;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -5,8 +5,8 @@
 use std::time::Duration;
 
 use layoutc_compiler::host::Stage;
-use layoutc_compiler::inspect::summary_json;
-use layoutc_compiler::model::Tensor;
+use layoutc_compiler::inspect::{summary_json, view_verdict};
+use layoutc_compiler::model::{Tensor, View};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -27,6 +27,8 @@ pub(crate) struct Row {
     verdict: String,
     bytes: Value,
     padding: Padding,
+    /// What a view is a view of; it has no bytes of its own.
+    view_of: Option<String>,
 }
 
 /// How much of a tensor's memory holds no element.
@@ -35,12 +37,23 @@ enum Padding {
     Bytes(u64),
     /// Elements, as an expression over symbols.
     Elements(String),
+    /// So many of all slots, where elements share bytes.
+    Slots {
+        empty: u64,
+        all: u64,
+    },
 }
 
 impl Row {
     /// What a build says of `tensor`.
     pub(crate) fn new(tensor: &Tensor) -> Self {
         Self::from_json(&summary_json(tensor), &tensor.file)
+    }
+
+    /// What a build says of a view.
+    pub(crate) fn view(view: &View) -> Self {
+        let verdict = view_verdict(view).to_owned();
+        Self { verdict, view_of: Some(view.of_name.clone()), ..Self::new(&view.tensor) }
     }
 
     /// The same with the path of the manifest that people see.
@@ -60,14 +73,28 @@ impl Row {
             verdict: text("verdict"),
             bytes: value["bytes"].clone(),
             padding: padding(value),
+            view_of: None,
         }
     }
 
     /// The row as an object of `build --format json`.
     pub(crate) fn json(&self) -> Value {
+        if let Some(of) = &self.view_of {
+            return json!({
+                "kind": "view",
+                "name": self.name,
+                "file": self.file,
+                "of": of,
+                "dtype": self.dtype,
+                "shape": self.logical,
+                "physical_shape": self.physical,
+                "verdict": self.verdict,
+            });
+        }
         let padding = match &self.padding {
             Padding::Bytes(bytes) => ("padding_bytes", Value::from(*bytes)),
             Padding::Elements(elements) => ("padding_elements", Value::from(elements.as_str())),
+            Padding::Slots { empty, .. } => ("padding_elements", Value::from(*empty)),
         };
         let mut object = json!({
             "name": self.name,
@@ -93,8 +120,10 @@ impl Row {
             self.dtype.clone(),
             format!("{} -> {}", shape(&self.logical), shape(&self.physical)),
             self.verdict.clone(),
-            bytes(&self.bytes),
-            self.padding_text(),
+            if self.view_of.is_some() { String::new() } else { bytes(&self.bytes) },
+            self.view_of
+                .as_ref()
+                .map_or_else(|| self.padding_text(), |of| format!("view of {}", escape(of))),
         ]
     }
 
@@ -107,6 +136,14 @@ impl Row {
             }
             Padding::Elements(elements) if elements == "0" => "no padding".to_owned(),
             Padding::Elements(elements) => format!("{elements} elements padding"),
+            Padding::Slots { empty, all } => {
+                format!(
+                    "{} of {} elements padding{}",
+                    grouped(*empty),
+                    grouped(*all),
+                    percent(*empty, *all)
+                )
+            }
         }
     }
 }
@@ -117,6 +154,9 @@ fn padding(tensor: &Value) -> Padding {
     let logical = tensor["logical_elements"].as_u64();
     match (elements.as_u64(), tensor["bytes"].as_u64(), logical.zip(bits)) {
         (Some(0), _, _) => Padding::Bytes(0),
+        (Some(empty), _, Some((logical, bits))) if bits % 8 != 0 => {
+            Padding::Slots { empty, all: logical.saturating_add(empty) }
+        }
         (Some(_), Some(all), Some((logical, bits))) => {
             let used = u128::from(logical) * u128::from(bits);
             let used = u64::try_from(used.div_ceil(8)).unwrap_or(u64::MAX);
@@ -286,6 +326,18 @@ t        f32  [batch] -> [batch]    padded  batch * 4 bytes  no padding
             row.json().to_string(),
             r#"{"name":"a","file":"a.kdl","dtype":"f32","shape":[3],"physical_shape":[4],"verdict":"padded","bytes":16,"padding_bytes":4}"#
         );
+    }
+
+    #[test]
+    fn padding_among_elements_that_share_bytes_is_counted_in_elements() {
+        let value = json!({
+            "name": "a", "dtype": "u1", "element_bits": 1, "axes": [{"name": "n", "extent": 9}],
+            "physical_shape": [16], "verdict": "padded",
+            "logical_elements": 9, "padding_elements": 7, "bytes": 2,
+        });
+        let row = Row::from_json(&value, "a.kdl");
+        assert_eq!(row.padding_text(), "7 of 16 elements padding (43.7 %)");
+        assert_eq!(row.json()["padding_elements"], 7);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 #![expect(clippy::expect_used, reason = "a test that cannot go on fails")]
 
+mod algebra;
 mod arguments;
 mod book;
 mod build;
@@ -21,6 +22,9 @@ mod integrations;
 mod marks;
 mod project;
 mod tools;
+mod trace;
+mod translate;
+mod views;
 #[path = "../common/waiting.rs"]
 mod waiting;
 mod watch;

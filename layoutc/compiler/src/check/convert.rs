@@ -42,6 +42,13 @@ fn one(
 ) -> Result<Option<Convert>, Diagnostic> {
     let file = &syntax.file;
     let find = |name: &Name| {
+        if syntax.views.iter().any(|view| view.name.value == name.value) {
+            let message = "conversions of views are not built yet";
+            let place = Place::new(file, name.span.clone());
+            let error = Diagnostic::error(Code::NameNotYet, message, place, "a view");
+            let help = "a window has `pack` and `unpack` of its own, from and to a dense array";
+            return Err(error.help(help));
+        }
         let declared = syntax.tensors.iter().any(|tensor| tensor.name.value == name.value);
         let broken = syntax.torn || syntax.broken.contains(&(Kind::Tensor, name.value.clone()));
         if !declared && !broken {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use layoutc_algebra::curve::MAX_CELLS;
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::map::{MapError, MapErrorKind, resolve_constant};
 use layoutc_algebra::parse::{self, ParseError, ParseErrorKind};
@@ -113,7 +114,22 @@ pub(super) fn map_fault(
             .help("an index may be multiplied by a number, a const or a symbol, not by another index"),
         MapErrorKind::ExtentHasAxes => plain(Code::ExprExtent),
         MapErrorKind::UnknownFunction(_) => plain(Code::NameUnknown),
-        MapErrorKind::FunctionNotYet(_) => plain(Code::NameNotYet),
+        MapErrorKind::Arguments { .. }
+        | MapErrorKind::ArgumentRange { .. }
+        | MapErrorKind::Bits
+        | MapErrorKind::Side => plain(Code::ExprFunction),
+        MapErrorKind::ArgumentExtent { name, most } if *most <= MAX_CELLS.into() => {
+            plain(Code::ExprFunction).help(format!(
+                "write the box for every size behind the arguments, {most} long here: `{name}(h, w, {most}, 64)`"
+            ))
+        }
+        MapErrorKind::ArgumentExtent { name, .. } => plain(Code::ExprFunction).help(format!(
+            "give the symbol a smaller `max`, and write the box behind the arguments: `{name}(h, w, 64, 64)`"
+        )),
+        MapErrorKind::BeyondBox { high, .. } => plain(Code::ExprFunction)
+            .help(format!("the box needs an extent of at least {} here", high.saturating_add(1))),
+        MapErrorKind::Cells { .. } => plain(Code::ExprFunction)
+            .help("tile first, and order the tiles: `(hilbert(h // 8, w // 8), h % 8, w % 8)`"),
         MapErrorKind::Expr(_) => plain(Code::ExprOverflow),
     })
 }

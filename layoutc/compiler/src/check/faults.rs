@@ -68,7 +68,7 @@ pub(super) fn notation_fault(fault: &Fault, text: &Text, file: &Arc<str>) -> Dia
 }
 
 /// A step that cannot follow those before it.
-pub(super) fn build_fault(
+pub(crate) fn build_fault(
     error: &BuildError,
     tensor: &str,
     builder: &Builder,
@@ -114,10 +114,14 @@ pub(super) fn build_fault(
             )),
         BuildError::AfterAlign => Diagnostic::error(Code::StepForm, message, place, "")
             .help("put `align` after the steps that make the axes"),
+        BuildError::AfterSwizzle => {
+            Diagnostic::error(Code::StepForm, message, place, "").help("put `swizzle` last, once")
+        }
         BuildError::AfterStrides => Diagnostic::error(Code::StepForm, message, place, "")
             .help("put `strides` last: they are the strides of the axes as they stand"),
         BuildError::StrideCount { .. } => Diagnostic::error(Code::StepForm, message, place, "")
             .help(format!("one stride for each of {}", names.join(", "))),
+        BuildError::WindowRank { .. } => Diagnostic::error(Code::MapArity, message, place, ""),
         BuildError::NegativeStride => Diagnostic::error(Code::StepValue, message, place, ""),
         BuildError::Size => size(tensor, logical, symbols, place),
         BuildError::Step(inner) => step_fault(inner, &names, place),

@@ -1,7 +1,8 @@
 //! A step as one line of text, for comments and reports.
 
 use crate::manifest::syntax::{
-    Bound, FillWord, Name, Number, PaddingRule, SeparatorItem, Step, StepKind, TileEntry,
+    Bound, FillWord, Name, Number, PaddingRule, SeparatorItem, Step, StepKind, SwizzleUnit,
+    TileEntry,
 };
 
 /// The step as one line of text.
@@ -44,6 +45,14 @@ pub(super) fn line(step: &Step) -> String {
             let size = |(name, size): &(Name, Number)| format!(" {}={}", name.value, size.value);
             let sizes: String = sizes.iter().map(size).collect();
             format!("notation {notation}=\"{}\"{sizes}", text.value)
+        }
+        StepKind::Swizzle { bits, base, shift, unit } => {
+            let unit = match unit {
+                SwizzleUnit::Bytes => "bytes",
+                SwizzleUnit::Elements => "elements",
+            };
+            let (bits, base, shift) = (bits.value, base.value, shift.value);
+            format!("swizzle {bits} {base} {shift} unit={unit}")
         }
         StepKind::Strides(strides) => format!("strides {}", bounds(strides)),
         StepKind::AlignBase(bytes) => format!("align {}", bound(bytes)),

@@ -1,12 +1,14 @@
 //! What the algebra's proofs run on here: rayon's threads, and the memory of earlier runs.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use layoutc_algebra::proof::Machine;
 use rayon::prelude::*;
 
 use crate::host::{Key, Memo};
 
 /// Threads and a memory.
-pub(super) struct Threads<'a>(pub(super) &'a dyn Memo);
+pub(crate) struct Threads<'a>(pub(crate) &'a dyn Memo);
 
 /// The key of a question of the prover's.
 fn key(question: &str) -> Key {
@@ -24,5 +26,37 @@ impl Machine for Threads<'_> {
 
     fn learn(&self, question: &str) {
         self.0.keep(&key(question), Vec::new());
+    }
+}
+
+/// The same, and it tells whether many points were visited.
+pub(super) struct Watched<'a> {
+    threads: Threads<'a>,
+    has_asked: AtomicBool,
+}
+
+impl<'a> Watched<'a> {
+    pub(super) fn new(memo: &'a dyn Memo) -> Self {
+        Self { threads: Threads(memo), has_asked: AtomicBool::new(false) }
+    }
+
+    /// Whether a proof visited so many points that the answer is worth remembering, now or in an earlier run.
+    pub(super) fn has_visited_many(&self) -> bool {
+        self.has_asked.load(Ordering::Relaxed)
+    }
+}
+
+impl Machine for Watched<'_> {
+    fn for_each(&self, pieces: usize, work: &(dyn Fn(usize) + Sync)) {
+        self.threads.for_each(pieces, work);
+    }
+
+    fn knows(&self, question: &str) -> bool {
+        self.has_asked.store(true, Ordering::Relaxed);
+        self.threads.knows(question)
+    }
+
+    fn learn(&self, question: &str) {
+        self.threads.learn(question);
     }
 }

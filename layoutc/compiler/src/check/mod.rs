@@ -3,29 +3,43 @@
 //! Each manifest is read once, its names are gathered with those of the manifests that it uses, and then every tensor
 //! is checked on its own: one that is refused does not silence the others.
 
+mod advice;
 mod convert;
 mod expr;
 mod faults;
+mod gate;
 mod line;
 mod load;
 mod machine;
 mod names;
 mod padding;
+mod recipe;
+mod record;
+mod recorder;
 mod refusal;
 mod scope;
+mod space;
 mod steps;
+mod strengthen;
+mod swizzle;
 mod tensor;
+mod view;
+
+pub(crate) use faults::build_fault;
+pub(crate) use machine::Threads;
+pub(crate) use refusal::bare_fault;
 
 use std::collections::BTreeSet;
 
 use rayon::prelude::*;
 
 pub use load::syntax_key;
+pub use recorder::{Recorded, Recorder};
 
 use crate::config::Config;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::host::{Host, Memo, Stage};
-use crate::model::{Manifest, Tensor};
+use crate::model::Manifest;
 use crate::sources::Sources;
 
 /// What a project means, as far as it means anything.
@@ -62,6 +76,25 @@ pub fn check(sources: &dyn Sources, paths: &[String], config: &Config) -> Checke
 
 /// The same with a memory and an observer.
 pub fn check_with(host: &Host<'_>, paths: &[String], config: &Config) -> Checked {
+    check_all(host, paths, config, None)
+}
+
+/// The same as [`check()`], and the steps of one tensor go to `recorder`.
+pub fn check_recording(
+    sources: &dyn Sources,
+    paths: &[String],
+    config: &Config,
+    recorder: &Recorder,
+) -> Checked {
+    check_all(&Host::new(sources), paths, config, Some(recorder))
+}
+
+fn check_all(
+    host: &Host<'_>,
+    paths: &[String],
+    config: &Config,
+    recorder: Option<&Recorder>,
+) -> Checked {
     let (files, mut diagnostics) = load::load(host, paths);
     let scopes = scope::gather(&files, &mut diagnostics);
     let asked: Vec<usize> = paths.iter().filter_map(|path| files.position(path)).collect();
@@ -70,7 +103,8 @@ pub fn check_with(host: &Host<'_>, paths: &[String], config: &Config) -> Checked
         .into_par_iter()
         .filter_map(|file| {
             host.observer.begin();
-            let (manifest, found) = check_manifest(file, &files, &scopes, config, host.memo)?;
+            let around = Around { files: &files, scopes: &scopes, config, recorder };
+            let (manifest, found) = check_manifest(file, around, host.memo)?;
             let unit = unit(file, &files, &general, &found);
             host.observer.end(Stage::Check, &manifest.path);
             Some((manifest, unit, found))
@@ -100,28 +134,47 @@ fn unit(file: usize, files: &load::Files, general: &[Diagnostic], found: &[Diagn
     Unit { uses, diagnostics }
 }
 
+/// What all manifests of a check share.
+#[derive(Clone, Copy)]
+struct Around<'a> {
+    files: &'a load::Files,
+    scopes: &'a scope::Scopes,
+    config: &'a Config,
+    recorder: Option<&'a Recorder>,
+}
+
 fn check_manifest(
     file: usize,
-    files: &load::Files,
-    scopes: &scope::Scopes,
-    config: &Config,
+    around: Around<'_>,
     memo: &dyn Memo,
 ) -> Option<(Manifest, Vec<Diagnostic>)> {
+    let Around { files, scopes, config, recorder } = around;
     let syntax = files.syntax(file)?;
     let mut diagnostics = names::check(syntax, config);
     // The first of a name counts.
     let named = syntax.tensors.iter().rev().map(|item| (item.name.value.as_str(), item));
     let named = named.collect();
-    let place = tensor::Place { file, files, scopes, config, memo, named: &named };
-    let checked: Vec<(Option<Tensor>, Vec<Diagnostic>)> =
+    let viewed = syntax.views.iter().map(|view| view.of.value.as_str()).collect();
+    let (named, viewed) = (&named, &viewed);
+    let place = tensor::Place { file, files, scopes, config, memo, recorder, named, viewed };
+    let checked: Vec<Result<tensor::Good, Vec<Diagnostic>>> =
         syntax.tensors.par_iter().map(|item| tensor::check(item, place)).collect();
-    let mut tensors = Vec::new();
-    for (tensor, found) in checked {
-        tensors.extend(tensor);
-        diagnostics.extend(found);
+    let (mut tensors, mut builders) = (Vec::new(), Vec::new());
+    for result in checked {
+        match result {
+            Ok(good) => {
+                tensors.push(good.tensor);
+                builders.push(good.builder);
+                diagnostics.extend(good.warnings);
+            }
+            Err(found) => diagnostics.extend(found),
+        }
     }
+    diagnostics.extend(gate::same::check(syntax, &tensors, memo));
+    let views = view::check(place, &tensors, &builders, &mut diagnostics);
     let converts = convert::check(syntax, &tensors, &mut diagnostics);
-    Some((Manifest { path: syntax.file.to_string(), tensors, converts }, diagnostics))
+    let path = syntax.file.to_string();
+    Some((Manifest { path, tensors, views, converts }, diagnostics))
 }
 
 /// By file and place; the same fault found twice (a transform that two tensors apply) is told once.

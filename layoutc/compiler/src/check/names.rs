@@ -3,18 +3,21 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::record;
 use crate::codes::Code;
 use crate::config::Config;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::emit::dialect::{C, Dialect};
 use crate::emit::language::Language;
-use crate::manifest::syntax::{Manifest, Name, TensorItem, Text};
+use crate::manifest::syntax::{FIELD, Manifest, Name, Record, Shape, Text};
 
 /// Every name of a manifest that a target cannot take, or takes for another.
 pub(super) fn check(manifest: &Manifest, config: &Config) -> Vec<Diagnostic> {
     let file = &manifest.file;
     let mut diagnostics = Vec::new();
-    let tensors: Vec<&Name> = manifest.tensors.iter().map(|tensor| &tensor.name).collect();
+    let views = manifest.views.iter().map(|view| &view.name);
+    let tensors: Vec<&Name> =
+        manifest.tensors.iter().map(|tensor| &tensor.name).chain(views).collect();
     distinct(&tensors, "tensors", file, &mut diagnostics);
     let all = dialects(config, None);
     for tensor in &manifest.tensors {
@@ -22,7 +25,13 @@ pub(super) fn check(manifest: &Manifest, config: &Config) -> Vec<Diagnostic> {
         if config.project.prefix.is_empty() {
             reserved(&tensor.name, "tensor", &dialects, file, &mut diagnostics);
         }
-        axes(tensor, &dialects, file, &mut diagnostics);
+        axes(tensor.shape.as_ref(), tensor.record.as_ref(), &dialects, file, &mut diagnostics);
+    }
+    for view in &manifest.views {
+        if config.project.prefix.is_empty() {
+            reserved(&view.name, "view", &all, file, &mut diagnostics);
+        }
+        axes(view.shape.as_ref(), None, &all, file, &mut diagnostics);
     }
     for symbol in &manifest.symbols {
         reserved(&symbol.name, "symbol", &all, file, &mut diagnostics);
@@ -40,13 +49,17 @@ fn dialects(config: &Config, targets: Option<&[Text]>) -> Vec<&'static Dialect> 
 }
 
 fn axes(
-    tensor: &TensorItem,
+    shape: Option<&Shape>,
+    record: Option<&Record>,
     dialects: &[&Dialect],
     file: &Arc<str>,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
-    let Some(shape) = &tensor.shape else { return };
-    let names: Vec<&Name> = shape.axes.iter().map(|axis| &axis.name).collect();
+    let Some(shape) = shape else { return };
+    let mut names: Vec<&Name> = shape.axes.iter().map(|axis| &axis.name).collect();
+    let field = record.map(record::axis_name);
+    let is_placed = shape.axes.iter().any(|axis| axis.name.value == FIELD);
+    names.extend(field.iter().filter(|_| !is_placed));
     distinct(&names, "axes", file, diagnostics);
     for name in names {
         reserved(name, "axis", dialects, file, diagnostics);

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use layoutc_algebra::digits::{Digits, Form};
-use layoutc_algebra::expr::{BinOp, Expr};
+use layoutc_algebra::digits::{self, Bits, Digits, Form};
+use layoutc_algebra::expr::{BinOp, Expr, Node, Var};
 use layoutc_algebra::layout::{Layout, Verdict};
 use layoutc_algebra::simplify::Facts;
 
@@ -22,12 +22,21 @@ pub(super) struct Padding {
     pub(super) grown: Option<Place>,
 }
 
+/// Ways out, found only where they are wanted.
+pub(super) struct Advice<'a> {
+    /// The order of the axes that would need least.
+    pub(super) order: &'a dyn Fn() -> Option<String>,
+    /// The facts of symbols under which there is no padding.
+    pub(super) facts: &'a dyn Fn() -> Option<String>,
+}
+
 /// A warning about a tensor's padding, or the error that it has any.
 pub(super) fn check(
     tensor: &Tensor,
     rule: Option<&(PaddingRule, Place)>,
     padding: &Padding,
     warn_above: f64,
+    advice: &Advice<'_>,
 ) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
     let layout = &tensor.layout;
     if layout.verdict == Verdict::Bijective {
@@ -46,7 +55,9 @@ pub(super) fn check(
             let message = format!("`{}` has padding, and none is allowed", tensor.name);
             let error =
                 Diagnostic::error(Code::PaddingForbidden, message, rule.clone(), "forbidden here");
-            return Err(vec![error.also(place, "padded here").note(figure)]);
+            let mut error = error.also(place, "padded here").note(figure);
+            error.help.extend((advice.facts)());
+            return Err(vec![error]);
         }
         None => {}
     }
@@ -66,7 +77,9 @@ pub(super) fn check(
     let message = format!("{:.0} % of `{}` is padding", share * 100.0, tensor.name);
     let warning = Diagnostic::warning(Code::PaddingLarge, message, place, "");
     let help = "choose tiles and alignments that divide the extents, or say `padding allow`";
-    Ok(vec![warning.note(figure).help(help)])
+    let mut warning = warning.note(figure);
+    warning.help.extend((advice.order)());
+    Ok(vec![warning.help(help)])
 }
 
 fn figure(layout: &Layout) -> String {
@@ -91,16 +104,20 @@ fn share(layout: &Layout) -> Option<f64> {
 
 /// Whether there are more slots than the digits of the axes, each rounded up to whole blocks, could fill.
 fn is_unexplained(layout: &Layout) -> bool {
-    let Some(digits) = &layout.digits else { return true };
+    let own = layout
+        .digits
+        .clone()
+        .map(|digits| (digits, layout.storage.iter().map(|axis| axis.extent.clone()).collect()));
+    let Some((digits, extents)) = own.or_else(|| without_curves(layout)) else { return true };
     let facts = Facts::new(&layout.symbols);
     let mut filled = Vec::new();
     let mut told = BTreeSet::new();
-    for (form, axis) in digits.targets.iter().zip(&layout.storage) {
+    for (form, extent) in digits.targets.iter().zip(&extents) {
         // An axis that is a number in digits of its own is rounded up as far as it spans.
         let own = form.terms.iter().all(|(digit, _)| !told.contains(digit));
-        if form.terms.is_empty() || (own && is_number(form, digits)) {
+        if form.terms.is_empty() || (own && is_number(form, &digits)) {
             told.extend(form.terms.iter().map(|(digit, _)| *digit));
-            filled.push(&axis.extent);
+            filled.push(extent);
         }
     }
     let others = digits.digits.iter().enumerate().filter(|(k, _)| !told.contains(k));
@@ -110,6 +127,38 @@ fn is_unexplained(layout: &Layout) -> bool {
         (Some(filled), Some(slots)) => !facts.proves_ge(&filled, &slots).unwrap_or(false),
         _ => false,
     }
+}
+
+/// The digits of a layout whose curves are taken for the rows and columns of their boxes, which have as many slots; with
+/// the extent of each target. `None` for one without curves, or that digits do not tell then either.
+fn without_curves(layout: &Layout) -> Option<(Digits, Vec<Expr>)> {
+    let (mut targets, mut extents) = (Vec::new(), Vec::new());
+    for (index, axis) in layout.storage_map.iter().zip(&layout.storage) {
+        match index.node() {
+            Node::Bin(BinOp::Hilbert(grid), row, column)
+                if axis.extent.as_const() == Some(grid.cells().into()) =>
+            {
+                targets.extend([row.clone(), column.clone()]);
+                extents
+                    .extend([grid.rows(), grid.columns()].map(|side| Expr::constant(side.into())));
+            }
+            _ => {
+                targets.push(index.clone());
+                extents.push(axis.extent.clone());
+            }
+        }
+    }
+    if targets.len() == layout.storage.len() {
+        return None;
+    }
+    let logical: Vec<Expr> = layout.logical.iter().map(|axis| axis.extent.clone()).collect();
+    let mut facts = Facts::new(&layout.symbols);
+    for (k, extent) in (0_u32..).zip(&logical) {
+        facts.set_extent(Var::Axis(k), extent).ok()?;
+    }
+    let axes: Vec<usize> = (0..logical.len()).collect();
+    let digits = digits::read(&axes, &logical, &targets, &facts, Bits::Cut).ok()??;
+    digits.made.is_empty().then_some((digits, extents))
 }
 
 /// Whether a sum of digits takes every value from 0 to its greatest once: each weight is the count of what the

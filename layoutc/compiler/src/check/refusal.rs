@@ -38,6 +38,7 @@ pub(super) fn fault(error: &FinishError, told: &Told<'_>) -> Diagnostic {
             symbols,
             lost,
             targets,
+            ..
         }) => collision(told, [first, second], target, symbols, lost, targets),
         FinishError::Refusal(Refusal::Unproven { axes, points, slots, .. }) => {
             unproven(told, axes, *points, *slots)
@@ -58,6 +59,17 @@ pub(super) fn fault(error: &FinishError, told: &Told<'_>) -> Diagnostic {
             format!("the layout of `{}` is too large: {inner}", told.tensor),
         ),
     }
+}
+
+/// The diagnostic of a layout without a manifest that could not be finished.
+pub(crate) fn bare_fault(
+    error: &FinishError,
+    tensor: &str,
+    logical: &[Axis],
+    symbols: &[Symbol],
+    place: Place,
+) -> Diagnostic {
+    fault(error, &Told { tensor, logical, symbols, site: None, strides: None, place })
 }
 
 fn collision(

@@ -12,6 +12,7 @@ use super::load::Files;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::manifest::syntax::{Bound, Kind, Manifest, Name, SymbolItem, Transform};
+use crate::model::Space;
 use crate::nearest::nearest;
 
 /// The greatest value of a symbol that states none: 2^31 - 1.
@@ -26,6 +27,7 @@ pub(super) struct Scope {
     pub(super) consts: BTreeMap<String, (i128, Place)>,
     pub(super) symbols: BTreeMap<String, (Symbol, Place)>,
     pub(super) transforms: BTreeMap<String, Arc<TransformDef>>,
+    pub(super) spaces: BTreeMap<String, (Space, Place)>,
     /// Names whose items have errors of their own: a reference to one needs no further diagnostic.
     pub(super) broken: BTreeSet<(Kind, String)>,
     /// Whether part of a file could not be read: unknown names may stand there.
@@ -55,6 +57,7 @@ impl Scope {
         self.consts.extend(other.consts.iter().map(|(k, v)| (k.clone(), v.clone())));
         self.symbols.extend(other.symbols.iter().map(|(k, v)| (k.clone(), v.clone())));
         self.transforms.extend(other.transforms.iter().map(|(k, v)| (k.clone(), Arc::clone(v))));
+        self.spaces.extend(other.spaces.iter().map(|(k, v)| (k.clone(), v.clone())));
         self.broken.extend(other.broken.iter().cloned());
         self.torn |= other.torn;
     }
@@ -115,6 +118,7 @@ fn own(scope: &mut Scope, syntax: &Manifest, home: usize, diagnostics: &mut Vec<
             }
         }
     }
+    super::space::declare(scope, syntax, diagnostics);
     for item in &syntax.transforms {
         let def = TransformDef { item: item.clone(), file: Arc::clone(file), home };
         let name = item.name.value.clone();

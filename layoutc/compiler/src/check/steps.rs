@@ -4,16 +4,20 @@ use std::sync::Arc;
 
 use layoutc_algebra::build::{BuildError, Builder};
 use layoutc_algebra::expr::Expr;
+use layoutc_algebra::layout::Axis;
 use layoutc_algebra::map::{IndexMap, Scope as MapScope, resolve};
 use layoutc_algebra::notation::{self, Notation, NotationError};
 use layoutc_algebra::parse::{self, ItemText, MapText, Span};
+use layoutc_algebra::simplify::Facts;
 use layoutc_algebra::step::{self, Place as OrderPlace, TileExtent};
 
 use super::expr::{constant, declare_first, map_fault, parse_fault, place_in};
 use super::faults::{build_fault, notation_fault, step_fault};
 use super::line::line;
 use super::padding::{Padding, product};
+use super::recorder::{self, Recorded};
 use super::scope::{Scope, Scopes, suggestion};
+use super::swizzle::swizzle;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::manifest::syntax::{
@@ -48,6 +52,8 @@ pub(super) struct Said {
     pub(super) padding: Option<(PaddingRule, Place)>,
     /// Where the tool of a foreign notation goes another way.
     pub(super) remarks: Vec<(Place, String)>,
+    /// The number of XLA's memory space.
+    pub(super) memory_space: Option<(Place, i128)>,
     /// The last map.
     pub(super) map: Option<Site>,
     /// The node of `strides`.
@@ -99,14 +105,22 @@ pub(super) struct Applier<'a> {
     filled: Option<Expr>,
     /// The last step that made slots.
     grown: Option<Place>,
+    /// What each step did; `None`: nobody asks.
+    pub(super) recorded: Option<Vec<Recorded>>,
 }
 
 impl<'a> Applier<'a> {
+    /// Nothing applied yet, and each step recorded.
+    pub(super) fn recording(builder: Builder, tensor: &'a str) -> Self {
+        Self { recorded: Some(Vec::new()), ..Self::new(builder.recording(), tensor) }
+    }
+
     /// Nothing applied yet.
     pub(super) fn new(builder: Builder, tensor: &'a str) -> Self {
         let filled = product(builder.axes().iter().map(|axis| &axis.extent));
         let said = Said::default();
-        Self { builder, said, open: Vec::new(), applied: 0, tensor, filled, grown: None }
+        let (open, grown, recorded) = (Vec::new(), None, None);
+        Self { builder, said, open, applied: 0, tensor, filled, grown, recorded }
     }
 
     /// How the padding comes about.
@@ -151,8 +165,22 @@ impl Applier<'_> {
     ) -> Result<(), Vec<Diagnostic>> {
         for step in steps {
             self.step(step, ground)?;
+            // The steps of a transform were recorded one by one.
+            if !matches!(step.kind, StepKind::Apply { .. }) {
+                self.record(step);
+            }
         }
         Ok(())
+    }
+
+    /// Records what the last step did, for whoever asks.
+    fn record(&mut self, step: &Step) {
+        let Some(recorded) = &mut self.recorded else { return };
+        let maps = self.builder.take_recorded();
+        let line = self.said.lines.last().cloned().unwrap_or_default();
+        let axes = self.builder.axes().to_vec();
+        let note = recorder::note(step, &axes, self.builder.separators());
+        recorded.push(Recorded { line, maps, note, axes });
     }
 
     fn step(&mut self, step: &Step, ground: Ground<'_>) -> Result<(), Vec<Diagnostic>> {
@@ -181,6 +209,14 @@ impl Applier<'_> {
                 self.grown = Some(place.clone());
                 strided.map_err(|e| vec![build_fault(&e, self.tensor, &self.builder, &place)])
             }
+            StepKind::Swizzle { bits, base, shift, unit } => {
+                let numbers = [bits, base, shift];
+                let at = |number: &Number| ground.place(&number.span);
+                let swizzle = swizzle(numbers, *unit, self.builder.element_bits(), &at);
+                let swizzled = self.builder.swizzle(swizzle.map_err(|fault| vec![fault])?);
+                self.grown = Some(place.clone());
+                swizzled.map_err(|e| vec![build_fault(&e, self.tensor, &self.builder, &place)])
+            }
             StepKind::AlignBase(bytes) => {
                 let bytes = power_of_two(bytes, ground, &self.builder)?;
                 self.said.alignment = u64::try_from(bytes).ok();
@@ -193,9 +229,11 @@ impl Applier<'_> {
                 let place = ground.place(&axis.span);
                 aligned.map_err(|e| vec![build_fault(&e, self.tensor, &self.builder, &place)])
             }
-            StepKind::AlignOrigin(_) => {
-                let message = "`at=origin` is not built yet";
-                Err(vec![Diagnostic::error(Code::NameNotYet, message, place, "")])
+            StepKind::AlignOrigin(bytes) => {
+                let bytes = power_of_two(bytes, ground, &self.builder)?;
+                let aligned = self.builder.align_origin(bytes);
+                self.grown = Some(place.clone());
+                aligned.map_err(|e| vec![build_fault(&e, self.tensor, &self.builder, &place)])
             }
             StepKind::Fill(item) => {
                 self.said.fill = Some((item.clone(), Arc::clone(ground.file)));
@@ -274,26 +312,8 @@ impl Applier<'_> {
 
     fn map(&mut self, text: &Text, ground: Ground<'_>) -> Result<(), Vec<Diagnostic>> {
         let file = ground.file;
-        let parsed = parse::map(&text.value).map_err(|e| vec![parse_fault(&e, text, file)])?;
         let axes = self.builder.axes().to_vec();
-        let scope = MapScope {
-            axes: &axes,
-            values: &|name| ground.value(name),
-            facts: self.builder.facts(),
-        };
-        let known: Vec<&str> = match &parsed.params {
-            Some(params) => params.iter().map(|p| p.name.as_str()).collect(),
-            None => axes.iter().map(|a| a.name.as_str()).collect(),
-        };
-        let parameters = ground.parameters.iter().map(|(name, _)| name.as_str());
-        let known: Vec<&str> =
-            known.into_iter().chain(parameters).chain(ground.scope.known()).collect();
-        let map = resolve(&parsed, scope).map_err(|errors| {
-            errors
-                .iter()
-                .filter_map(|e| map_fault(e, text, ground.scope, &known, file))
-                .collect::<Vec<_>>()
-        })?;
+        let (parsed, map) = resolved(text, &axes, self.builder.facts(), ground)?;
         let only = self.said.map.is_none();
         let direct = only && axes == self.builder.logical();
         let applied = self.builder.apply(&map);
@@ -348,6 +368,9 @@ impl Applier<'_> {
         })?;
         for (span, remark) in said.remarks {
             self.said.remarks.push((place_in(text, &span, ground.file), remark));
+        }
+        if let Some((span, n)) = said.memory_space {
+            self.said.memory_space = Some((place_in(text, &span, ground.file), n));
         }
         Ok(())
     }
@@ -443,6 +466,32 @@ impl Applier<'_> {
             errors.into_iter().map(|error| error.also(place.clone(), through.clone())).collect()
         })
     }
+}
+
+/// The map that a text means on `axes`.
+pub(super) fn resolved(
+    text: &Text,
+    axes: &[Axis],
+    facts: &Facts,
+    ground: Ground<'_>,
+) -> Result<(MapText, IndexMap), Vec<Diagnostic>> {
+    let file = ground.file;
+    let parsed = parse::map(&text.value).map_err(|e| vec![parse_fault(&e, text, file)])?;
+    let scope = MapScope { axes, values: &|name| ground.value(name), facts };
+    let known: Vec<&str> = match &parsed.params {
+        Some(params) => params.iter().map(|p| p.name.as_str()).collect(),
+        None => axes.iter().map(|a| a.name.as_str()).collect(),
+    };
+    let parameters = ground.parameters.iter().map(|(name, _)| name.as_str());
+    let known: Vec<&str> =
+        known.into_iter().chain(parameters).chain(ground.scope.known()).collect();
+    let map = resolve(&parsed, scope).map_err(|errors| {
+        errors
+            .iter()
+            .filter_map(|e| map_fault(e, text, ground.scope, &known, file))
+            .collect::<Vec<_>>()
+    })?;
+    Ok((parsed, map))
 }
 
 /// The index with `more` added: what it subtracts last is subtracted less.

@@ -3,28 +3,31 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use layoutc_algebra::build::{BuildError, Builder};
-use layoutc_algebra::expr::{Expr, Var};
-use layoutc_algebra::layout::{Axis, Layout, Symbol};
+use layoutc_algebra::build::Builder;
+use layoutc_algebra::expr::Expr;
+use layoutc_algebra::layout::{Axis, Layout, Symbol, Verdict};
 use layoutc_algebra::simplify::Facts;
 
 use super::expr::{constant, declare_first};
+use super::gate::{self, Gated};
 use super::load::Files;
-use super::machine::Threads;
+use super::machine::Watched;
+use super::recipe::{Recipe, Trial, symbol_value};
+use super::recorder::Recorder;
 use super::refusal::{self, Told};
-use super::scope::{Scope, Scopes, TransformDef, nearest_or_all, suggestion};
-use super::steps::{Applier, Ground, Said};
-use super::{faults, padding};
+use super::scope::{Scope, Scopes, nearest_or_all, suggestion};
+use super::steps::{Applier, Said};
+use super::{advice, padding, record, space, strengthen};
 use crate::codes::Code;
 use crate::config::{Config, DefaultFill};
 use crate::diagnostic::{self, Diagnostic};
 use crate::dtype::{Dtype, LANES, SCALARS};
 use crate::host::Memo;
 use crate::manifest::syntax::{
-    Bound, Extent, FillWord, Kind, Manifest, MemoryItem, MemoryKind, Name, Nibbles, Shape, Step,
-    StepKind, TensorItem, Text, TileEntry,
+    Bound, Extent, FIELD, FillWord, Kind, Manifest, Name, Nibbles, Record, Shape, Step, StepKind,
+    TensorItem, Text, TileEntry,
 };
-use crate::model::{Fill, FillValue, Memory, Places, Tensor};
+use crate::model::{Fill, FillValue, Memory, Places, Space, Tensor};
 
 /// Where a tensor stands.
 #[derive(Clone, Copy)]
@@ -34,92 +37,119 @@ pub(super) struct Place<'a> {
     pub(super) scopes: &'a Scopes,
     pub(super) config: &'a Config,
     pub(super) memo: &'a dyn Memo,
+    /// Who asks what the steps of a tensor do.
+    pub(super) recorder: Option<&'a Recorder>,
     /// The manifest's tensors by name.
     pub(super) named: &'a BTreeMap<&'a str, &'a TensorItem>,
+    /// The names of those that there are views of.
+    pub(super) viewed: &'a BTreeSet<&'a str>,
 }
 
-/// The tensor, if it is good, and all that is to say of it.
-pub(super) fn check(item: &TensorItem, place: Place<'_>) -> (Option<Tensor>, Vec<Diagnostic>) {
-    let (Some(syntax), Some(scope)) =
-        (place.files.syntax(place.file), place.scopes.get(place.file))
-    else {
-        return (None, Vec::new());
-    };
-    let checker = Checker { item, syntax, scope, place, file: &syntax.file };
-    match checker.tensor() {
-        Ok((tensor, warnings)) => (Some(tensor), warnings),
-        Err(errors) => (None, errors),
+/// A good tensor.
+pub(super) struct Good {
+    pub(super) tensor: Tensor,
+    /// Its layout in the making, where there are views of it.
+    pub(super) builder: Option<Builder>,
+    pub(super) warnings: Vec<Diagnostic>,
+}
+
+/// The tensor, or all that is wrong with it.
+pub(super) fn check(item: &TensorItem, place: Place<'_>) -> Result<Good, Vec<Diagnostic>> {
+    Checker::new(item, place).ok_or_else(Vec::new)?.tensor()
+}
+
+/// What a tensor declares, on its own or by the tensor that it is like.
+pub(super) struct Declared<'a> {
+    /// The element type; it comes before that of the record.
+    pub(super) dtype: Option<&'a Text>,
+    pub(super) shape: &'a Shape,
+    pub(super) record: Option<&'a Record>,
+}
+
+impl<'a> Declared<'a> {
+    /// Where the element type stands.
+    fn dtype_span(&self) -> Option<&'a std::ops::Range<usize>> {
+        let record = self.record.map(|record| &record.span);
+        self.dtype.map(|text| &text.span).or(record)
     }
 }
 
-struct Checker<'a> {
+/// Checks one tensor, or a view as if it were one.
+pub(super) struct Checker<'a> {
     item: &'a TensorItem,
     syntax: &'a Manifest,
-    scope: &'a Scope,
-    place: Place<'a>,
-    file: &'a Arc<str>,
+    pub(super) scope: &'a Scope,
+    pub(super) place: Place<'a>,
+    pub(super) file: &'a Arc<str>,
+}
+
+impl<'a> Checker<'a> {
+    /// `None` where the place is in no file.
+    pub(super) fn new(item: &'a TensorItem, place: Place<'a>) -> Option<Self> {
+        let syntax = place.files.syntax(place.file)?;
+        let scope = place.scopes.get(place.file)?;
+        Some(Self { item, syntax, scope, place, file: &syntax.file })
+    }
 }
 
 impl Checker<'_> {
-    fn at(&self, span: &std::ops::Range<usize>) -> diagnostic::Place {
+    pub(super) fn at(&self, span: &std::ops::Range<usize>) -> diagnostic::Place {
         diagnostic::Place::new(self.file, span.clone())
     }
 
-    fn tensor(&self) -> Result<(Tensor, Vec<Diagnostic>), Vec<Diagnostic>> {
+    fn tensor(&self) -> Result<Good, Vec<Diagnostic>> {
         let mut errors = Vec::new();
-        let (dtype_text, shape) = self.declared()?;
-        let dtype = match dtype_text.map(|text| self.dtype(text)) {
-            Some(Ok(dtype)) => Some(dtype),
-            Some(Err(error)) => {
-                errors.push(error);
-                None
-            }
-            None => None,
-        };
-        let symbols = self.symbols(shape);
-        let axes = self.axes(shape, &symbols).map_err(|found| errors.extend(found)).ok();
+        let declared = self.declared()?;
+        let dtype = self.element_type(&declared).map_err(|found| errors.extend(found)).ok();
+        let symbols = self.symbols(declared.shape);
+        let axes = self.axes(&declared, &symbols).map_err(|found| errors.extend(found)).ok();
         let (Some(dtype), Some((logical, labels))) = (dtype, axes) else { return Err(errors) };
         if !errors.is_empty() {
             return Err(errors);
         }
-        let name = &self.item.name.value;
-        let name_place = self.at(&self.item.name.span);
-        let builder = Builder::new(&symbols, &logical, dtype.element_bits()).map_err(|error| {
-            vec![match error {
-                BuildError::Size => faults::size(name, &logical, &symbols, name_place.clone()),
-                other => {
-                    Diagnostic::error(Code::LimitAxes, other.to_string(), name_place.clone(), "")
-                }
-            }]
-        })?;
-        let mut applier = Applier::new(builder, name);
-        let steps: &[Step] = self.item.layout.as_ref().map_or(&[], |layout| &layout.steps);
-        let find = |name: &str| symbol_value(name, &symbols);
-        let ground = Ground {
-            file: self.file,
-            scope: self.scope,
-            scopes: self.place.scopes,
-            symbol: &find,
-            parameters: &[],
+        let recorder = self.place.recorder.filter(|r| r.wants(&self.item.name.value));
+        let recipe = self.recipe(dtype.element_bits());
+        let applied = match recorder {
+            Some(_) => recipe.recorded(&logical, &symbols),
+            None => recipe.applied(&logical, &symbols, None),
         };
-        applier.steps(steps, ground)?;
+        let applier = applied.map_err(|errors| advised(errors, recipe, &logical, &symbols))?;
         let padding = applier.padding();
-        let Applier { builder, said, .. } = applier;
-        let layout = self.finish(builder, &said, &logical, &symbols)?;
-        self.model(dtype, layout, labels, said, &padding)
+        let Applier { builder, said, recorded, .. } = applier;
+        let is_viewed = self.place.viewed.contains(self.item.name.value.as_str());
+        let kept = is_viewed.then(|| builder.clone());
+        let (memory, space) = self.memory(&said)?;
+        let own = space.as_ref().map_or(1, |space| space.alignment_bytes);
+        let recipe = Recipe { least_alignment: own, ..recipe };
+        let layout = self.finish(builder, &said, recipe, &logical, &symbols)?;
+        if let (Some(recorder), Some(recorded)) = (recorder, recorded) {
+            recorder.take(recorded);
+        }
+        let tensor = self.model(dtype, layout, labels, &said, (memory, space))?;
+        let gated = Gated { tensor: &tensor, recipe, axes: &logical };
+        let broken = gate::check(gated);
+        if !broken.is_empty() {
+            return Err(broken);
+        }
+        let warnings = self.warnings(gated, &said, &padding)?;
+        Ok(Good { tensor, builder: kept, warnings })
     }
 
-    /// The element type as written and the shape: the tensor's own, or those of the tensor that it is like.
-    fn declared(&self) -> Result<(Option<&Text>, &Shape), Vec<Diagnostic>> {
+    /// The element type, or the record, and the shape: the tensor's own, or those of the tensor that it is like.
+    fn declared(&self) -> Result<Declared<'_>, Vec<Diagnostic>> {
         let mut chain: Vec<&str> = Vec::new();
         let mut seen = BTreeSet::new();
         let mut item = self.item;
-        let mut dtype = item.dtype.as_ref();
+        let (mut dtype, mut shape, mut record) = (None, None, None);
         loop {
-            if let Some(shape) = &item.shape
-                && dtype.is_some()
+            // Whoever gives one of the two brings the fields along.
+            dtype = dtype.or(item.dtype.as_ref().filter(|_| record.is_none()));
+            shape = shape.or(item.shape.as_ref());
+            record = record.or(item.record.as_ref());
+            if let Some(shape) = shape
+                && (dtype.is_some() || record.is_some())
             {
-                return Ok((dtype, shape));
+                return Ok(Declared { dtype, shape, record });
             }
             let Some(like) = &item.like else { return Err(Vec::new()) };
             let name = item.name.value.as_str();
@@ -131,7 +161,6 @@ impl Checker<'_> {
                 return Err(self.unlike(like, name));
             };
             item = other;
-            dtype = dtype.or(item.dtype.as_ref());
         }
     }
 
@@ -155,11 +184,24 @@ impl Checker<'_> {
         let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
         let tensors = self.syntax.tensors.iter().map(|t| t.name.value.as_str());
         let known: Vec<&str> = tensors.filter(|known| *known != name).collect();
-        error.help.extend(nearest_or_all(&like.value, "tensors", &known));
+        if self.syntax.views.iter().any(|view| view.name.value == like.value) {
+            error.notes.push(format!("`{}` is a view: `like` takes a tensor", like.value));
+        } else {
+            error.help.extend(nearest_or_all(&like.value, "tensors", &known));
+        }
         vec![error]
     }
 
-    fn dtype(&self, text: &Text) -> Result<Dtype, Diagnostic> {
+    fn element_type(&self, declared: &Declared<'_>) -> Result<Dtype, Vec<Diagnostic>> {
+        match (declared.dtype, declared.record) {
+            (Some(text), _) => self.dtype(text).map_err(|error| vec![error]),
+            (None, Some(record)) => record::dtype(record, self.file, &|text| self.dtype(text)),
+            (None, None) => Err(Vec::new()),
+        }
+    }
+
+    /// The element type that a text names.
+    pub(super) fn dtype(&self, text: &Text) -> Result<Dtype, Diagnostic> {
         Dtype::parse(&text.value).ok_or_else(|| {
             let message = format!("`{}` is no element type", text.value.escape_debug());
             let error = Diagnostic::error(Code::DtypeUnknown, message, self.at(&text.span), "");
@@ -184,15 +226,15 @@ impl Checker<'_> {
     }
 
     /// The symbols that the tensor's texts name, in their order in the scope.
-    fn symbols(&self, shape: &Shape) -> Vec<Symbol> {
+    pub(super) fn symbols(&self, shape: &Shape) -> Vec<Symbol> {
         let mut words = BTreeSet::new();
         for axis in &shape.axes {
             if let Extent::Bound(bound) = &axis.extent {
                 add_words(bound, &mut words);
             }
         }
-        if let Some(layout) = &self.item.layout {
-            self.step_words(&layout.steps, &mut words);
+        for (step, _) in self.recipe(0).all_steps() {
+            Self::words_of_step(step, &mut words);
         }
         let mut symbols = Vec::new();
         for word in words {
@@ -205,36 +247,11 @@ impl Checker<'_> {
         symbols.into_iter().map(|(_, symbol)| symbol).collect()
     }
 
-    /// The words of steps and of the transforms that they apply, each transform once.
-    fn step_words(&self, steps: &[Step], words: &mut BTreeSet<String>) {
-        let mut seen = BTreeSet::new();
-        let mut open = vec![(steps, self.scope)];
-        while let Some((steps, scope)) = open.pop() {
-            for step in steps {
-                Self::words_of_step(step, scope, words, &mut |def| {
-                    if let Some(home) = self.place.scopes.get(def.home)
-                        && seen.insert((def.home, def.item.name.value.clone()))
-                    {
-                        open.push((&def.item.steps, home));
-                    }
-                });
-            }
-        }
-    }
-
-    fn words_of_step<'a>(
-        step: &Step,
-        scope: &'a Scope,
-        words: &mut BTreeSet<String>,
-        applied: &mut dyn FnMut(&'a TransformDef),
-    ) {
+    fn words_of_step(step: &Step, words: &mut BTreeSet<String>) {
         match &step.kind {
             StepKind::Map(text) => add_text(&text.value, words),
-            StepKind::Apply { name, arguments } => {
+            StepKind::Apply { arguments, .. } => {
                 arguments.iter().for_each(|(_, bound)| add_words(bound, words));
-                if let Some(def) = scope.transforms.get(&name.value) {
-                    applied(def);
-                }
             }
             StepKind::Split { by, .. } => by.iter().for_each(|bound| add_words(bound, words)),
             StepKind::Tile { entries, .. } => {
@@ -257,14 +274,16 @@ impl Checker<'_> {
             | StepKind::Fill(_)
             | StepKind::Padding(_)
             | StepKind::Separators(_)
+            | StepKind::Swizzle { .. }
             | StepKind::Foreign { .. } => {}
         }
     }
 
+    /// The axes of a shape, and the labels of each.
     #[expect(clippy::type_complexity, reason = "axes, and the labels of each")]
-    fn axes(
+    pub(super) fn axes(
         &self,
-        shape: &Shape,
+        declared: &Declared<'_>,
         symbols: &[Symbol],
     ) -> Result<(Vec<Axis>, Vec<Vec<String>>), Vec<Diagnostic>> {
         let facts = Facts::new(symbols);
@@ -273,7 +292,7 @@ impl Checker<'_> {
             constant.or_else(|| symbol_value(name, symbols))
         };
         let (mut axes, mut labels, mut errors) = (Vec::new(), Vec::new(), Vec::new());
-        for axis in &shape.axes {
+        for axis in &record::axes(declared.shape, declared.record) {
             let name = &axis.name.value;
             if value(name).is_some() {
                 let message = format!("the axis `{name}` hides a const or symbol of the same name");
@@ -282,7 +301,12 @@ impl Checker<'_> {
                 errors.push(error.help("give the axis another name"));
             }
             let mut own = Vec::new();
+            let record = declared.record.filter(|_| axis.name.value == FIELD);
             let extent = match &axis.extent {
+                Extent::Fields => match record {
+                    Some(record) => Ok(record::fields(record).0),
+                    None => Err(vec![record::no_record(self.at(&axis.name.span))]),
+                },
                 Extent::Labels(names) => {
                     own = names.iter().map(|n| n.value.clone()).collect();
                     Ok(Expr::constant(i128::try_from(names.len()).unwrap_or(i128::MAX)))
@@ -291,9 +315,16 @@ impl Checker<'_> {
                     .map_err(declare_first)
                     .and_then(|extent| self.extent(&extent, bound, &facts).map_err(|e| vec![e])),
             };
-            match extent {
-                Ok(extent) => axes.push(Axis { name: name.clone(), extent }),
-                Err(found) => errors.extend(found),
+            match (extent, record) {
+                (Ok(extent), Some(record)) => {
+                    let placed = Axis { name: name.clone(), extent };
+                    let fits = record::fits(&placed, &own, record, (self.file, &axis.name));
+                    errors.extend(fits.err());
+                    own = record::fields(record).1;
+                    axes.push(placed);
+                }
+                (Ok(extent), None) => axes.push(Axis { name: name.clone(), extent }),
+                (Err(found), _) => errors.extend(found),
             }
             labels.push(own);
         }
@@ -317,16 +348,30 @@ impl Checker<'_> {
         }
     }
 
+    fn recipe(&self, element_bits: u32) -> Recipe<'_> {
+        Recipe {
+            item: self.item,
+            file: self.file,
+            scope: self.scope,
+            scopes: self.place.scopes,
+            memo: self.place.memo,
+            element_bits,
+            default_alignment: self.place.config.defaults.alignment,
+            least_alignment: 1,
+        }
+    }
+
     fn finish(
         &self,
         builder: Builder,
         said: &Said,
+        recipe: Recipe<'_>,
         logical: &[Axis],
         symbols: &[Symbol],
     ) -> Result<Layout, Vec<Diagnostic>> {
-        let alignment = said.alignment.unwrap_or(self.place.config.defaults.alignment);
         let span = self.item.layout.as_ref().map_or(&self.item.name.span, |layout| &layout.span);
-        builder.finish(alignment, &Threads(self.place.memo)).map_err(|error| {
+        let machine = Watched::new(self.place.memo);
+        builder.finish(recipe.alignment(said), &machine).map_err(|error| {
             let told = Told {
                 tensor: &self.item.name.value,
                 logical,
@@ -335,8 +380,22 @@ impl Checker<'_> {
                 strides: said.strides.as_ref(),
                 place: self.at(span),
             };
-            vec![refusal::fault(&error, &told)]
+            let errors = vec![refusal::fault(&error, &told)];
+            if machine.has_visited_many() {
+                return errors;
+            }
+            advised(errors, recipe, logical, symbols)
         })
+    }
+
+    /// The memory that the tensor names; else the space that stands for XLA's.
+    fn memory(&self, said: &Said) -> Result<(Memory, Option<Space>), Vec<Diagnostic>> {
+        let (memory, space) = space::memory(self.item.memory.as_ref(), self.scope, self.syntax)?;
+        if self.item.memory.is_some() {
+            return Ok((memory, space));
+        }
+        let xla = said.memory_space.as_ref().and_then(|(_, n)| space::of_xla(*n, self.scope));
+        Ok((memory, xla.cloned()))
     }
 
     fn model(
@@ -344,20 +403,43 @@ impl Checker<'_> {
         dtype: Dtype,
         layout: Layout,
         labels: Vec<Vec<String>>,
-        said: Said,
-        padding: &padding::Padding,
-    ) -> Result<(Tensor, Vec<Diagnostic>), Vec<Diagnostic>> {
-        let defaults = &self.place.config.defaults;
-        let fill = match said.fill.as_ref().map(|(item, _)| item.value) {
+        said: &Said,
+        (memory, space): (Memory, Option<Space>),
+    ) -> Result<Tensor, Vec<Diagnostic>> {
+        let tensor = Tensor {
+            file: self.file.to_string(),
+            name: self.item.name.value.clone(),
+            dtype,
+            layout,
+            fill: self.fill(said),
+            memory,
+            space,
+            targets: self.targets()?,
+            labels,
+            high_first: self.item.nibbles == Some(Nibbles::HighFirst),
+            steps: said.lines.clone(),
+            places: self.places(said)?,
+        };
+        match crate::fill::fault(&tensor) {
+            Some(error) => Err(vec![error]),
+            None => Ok(tensor),
+        }
+    }
+
+    fn fill(&self, said: &Said) -> Fill {
+        match said.fill.as_ref().map(|(item, _)| item.value) {
             Some(FillWord::Integer(value)) => Fill::Value(FillValue::Integer(value)),
             Some(FillWord::Float(value)) => Fill::Value(FillValue::Float(value)),
             Some(FillWord::Bool(value)) => Fill::Value(FillValue::Integer(i128::from(value))),
             Some(FillWord::Nothing) => Fill::Nothing,
-            None => Fill::Value(match defaults.fill {
+            None => Fill::Value(match self.place.config.defaults.fill {
                 DefaultFill::Integer(value) => FillValue::Integer(i128::from(value)),
                 DefaultFill::Float(value) => FillValue::Float(value),
             }),
-        };
+        }
+    }
+
+    fn places(&self, said: &Said) -> Result<Places, Vec<Diagnostic>> {
         let layout_span =
             self.item.layout.as_ref().map_or(&self.item.name.span, |layout| &layout.span);
         let layout_place = self.at(layout_span);
@@ -365,41 +447,56 @@ impl Checker<'_> {
             said.fill.as_ref().map(|(item, file)| diagnostic::Place::new(file, item.span.clone()));
         let memory_span =
             self.item.memory.as_ref().map_or(&self.item.name.span, |memory| &memory.span);
-        let dtype_text = self.declared()?.0;
-        let places = Places {
+        let dtype_span = self.declared()?.dtype_span();
+        Ok(Places {
             fill: fill_place.unwrap_or_else(|| layout_place.clone()),
             separators: said.separators.clone().unwrap_or_else(|| layout_place.clone()),
             layout: layout_place,
-            dtype: self.at(dtype_text.map_or(&self.item.name.span, |text| &text.span)),
+            dtype: self.at(dtype_span.unwrap_or(&self.item.name.span)),
             memory: self.at(memory_span),
-        };
-        let tensor = Tensor {
-            file: self.file.to_string(),
-            name: self.item.name.value.clone(),
-            dtype,
-            layout,
-            fill,
-            memory: memory(self.item.memory.as_ref()),
-            targets: self.targets()?,
-            labels,
-            high_first: self.item.nibbles == Some(Nibbles::HighFirst),
-            steps: said.lines,
-            places,
-        };
-        if let Some(error) = crate::fill::fault(&tensor) {
-            return Err(vec![error]);
-        }
+        })
+    }
+
+    /// What is worth a look: remarks of foreign notations, and padding.
+    fn warnings(
+        &self,
+        gated: Gated<'_>,
+        said: &Said,
+        padding: &padding::Padding,
+    ) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
+        let tensor = gated.tensor;
         let remark = |(place, text): (diagnostic::Place, String)| {
             Diagnostic::warning(Code::NotationRemark, text, place, "")
         };
-        let mut warnings: Vec<Diagnostic> = said.remarks.into_iter().map(remark).collect();
-        warnings.extend(padding::check(
-            &tensor,
-            said.padding.as_ref(),
-            padding,
-            defaults.padding_warning,
-        )?);
-        Ok((tensor, warnings))
+        let space = said.memory_space.as_ref().and_then(|(place, n)| {
+            let text = match space::of_xla(*n, self.scope) {
+                None => format!("the memory space {n} is not kept: no `memory-space` has `xla={n}`"),
+                Some(space) if tensor.space.as_ref() == Some(space) => return None,
+                Some(space) => format!(
+                    "`S({n})` is the memory space `{}`, and the tensor says `memory {}`, which counts",
+                    space.name,
+                    tensor.memory_word()
+                ),
+            };
+            Some((place.clone(), text))
+        });
+        let remarks = said.remarks.iter().cloned().chain(space);
+        let mut warnings: Vec<Diagnostic> = remarks.map(remark).collect();
+        let above = self.place.config.defaults.padding_warning;
+        let order = || advice::order(gated.recipe, gated.axes, &tensor.layout);
+        let facts = || {
+            let symbols = &tensor.layout.symbols;
+            strengthen::advice(symbols, &gated.recipe.numbers(), &[], &mut |symbols| {
+                let trial = gated.recipe.again(gated.axes, symbols, None);
+                match &trial {
+                    Trial::Good(layout) if layout.verdict == Verdict::Padded => Trial::Refused,
+                    _ => trial,
+                }
+            })
+        };
+        let advice = padding::Advice { order: &order, facts: &facts };
+        warnings.extend(padding::check(tensor, said.padding.as_ref(), padding, above, &advice)?);
+        Ok(warnings)
     }
 
     fn targets(&self) -> Result<Option<Vec<String>>, Vec<Diagnostic>> {
@@ -424,9 +521,26 @@ impl Checker<'_> {
     }
 }
 
-fn symbol_value(name: &str, symbols: &[Symbol]) -> Option<Expr> {
-    let k = symbols.iter().position(|symbol| symbol.name == name)?;
-    Some(Expr::var(Var::Symbol(u32::try_from(k).ok()?)))
+/// The same faults of a layout, with the facts of its symbols under which there would be none.
+fn advised(
+    mut errors: Vec<Diagnostic>,
+    recipe: Recipe<'_>,
+    logical: &[Axis],
+    symbols: &[Symbol],
+) -> Vec<Diagnostic> {
+    let about_values = |error: &&mut Diagnostic| {
+        let codes = [Code::MapNotInjective, Code::MapUnproven, Code::MapNegative, Code::MapExtent];
+        codes.contains(&error.code)
+    };
+    if let Some(error) = errors.iter_mut().find(about_values) {
+        let advice = strengthen::advice(symbols, &recipe.numbers(), &[], &mut |symbols| {
+            recipe.again(logical, symbols, None)
+        });
+        if let Some(advice) = advice {
+            error.help.insert(0, advice);
+        }
+    }
+    errors
 }
 
 fn add_words(bound: &Bound, words: &mut BTreeSet<String>) {
@@ -436,18 +550,5 @@ fn add_words(bound: &Bound, words: &mut BTreeSet<String>) {
 }
 
 fn add_text(text: &str, words: &mut BTreeSet<String>) {
-    let parts = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
-    words.extend(parts.filter(|part| !part.is_empty()).map(str::to_string));
-}
-
-fn memory(item: Option<&MemoryItem>) -> Memory {
-    match item.map(|item| item.kind) {
-        None | Some(MemoryKind::Global) => Memory::Global,
-        Some(MemoryKind::Constant) => Memory::Constant,
-        Some(MemoryKind::Image2d) => Memory::Image2d,
-        Some(MemoryKind::Image2dArray) => Memory::Image2dArray,
-        Some(MemoryKind::Shared) => Memory::Shared,
-        Some(MemoryKind::Local) => Memory::Local,
-        Some(MemoryKind::None) => Memory::None,
-    }
+    words.extend(super::recipe::words(text).map(str::to_string));
 }

@@ -9,7 +9,7 @@ use super::model::Files;
 use super::{Part, Settings};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
-use crate::model::{Manifest, Memory, Tensor};
+use crate::model::{Manifest, Memory, Tensor, View};
 
 /// The beginning of the guard macro and the files' names. A folder in the stem would let two guards collide: a hash tells them apart.
 pub(super) fn file_names(out_stem: &str, prefix: &str) -> (String, Files) {
@@ -54,6 +54,7 @@ enum What<'a> {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Subject<'a> {
     Tensor(&'a str),
+    View(&'a str),
     Convert([&'a str; 2]),
 }
 
@@ -67,6 +68,7 @@ impl fmt::Display for Owner<'_> {
         }
         match self.subject {
             Subject::Tensor(name) => write!(f, "tensor `{name}`"),
+            Subject::View(name) => write!(f, "view `{name}`"),
             Subject::Convert([from, to]) => write!(f, "convert `{from}` to `{to}`"),
         }
     }
@@ -108,11 +110,11 @@ impl<'a> Claims<'a> {
         }
     }
 
-    fn tensor(&mut self, tensor: &'a Tensor, quantities: &'a [String]) {
+    /// What a tensor has, or a view.
+    fn tensor(&mut self, tensor: &'a Tensor, subject: Subject<'a>, quantities: &'a [String]) {
         let settings = self.settings;
         let ident = format!("{}{}", settings.prefix, tensor.name);
         let upper = ident.to_ascii_uppercase();
-        let subject = Subject::Tensor(&tensor.name);
         let at = &tensor.places.layout;
         let mut claim = |name: String, what| self.claim(name, what, subject, at);
         for what in ["offset", "logical", "pack", "unpack", "load", "store", "symbols_ok"] {
@@ -168,10 +170,14 @@ fn joined(owner: &str, what: &str) -> String {
 /// Every identifier at file scope. Two that are equal are faults.
 pub(super) fn globals(manifest: &Manifest, settings: &Settings) -> Result<Names, Vec<Diagnostic>> {
     let quantities: Vec<Vec<String>> = manifest.tensors.iter().map(quantity_names).collect();
+    let view_quantities: Vec<Vec<String>> = manifest.views.iter().map(view_quantities).collect();
     let (owners, faults, told) = (BTreeMap::new(), Vec::new(), BTreeSet::new());
     let mut claims = Claims { settings, owners, faults, told };
     for (tensor, quantities) in manifest.tensors.iter().zip(&quantities) {
-        claims.tensor(tensor, quantities);
+        claims.tensor(tensor, Subject::Tensor(&tensor.name), quantities);
+    }
+    for (view, quantities) in manifest.views.iter().zip(&view_quantities) {
+        claims.tensor(&view.tensor, Subject::View(&view.tensor.name), quantities);
     }
     for convert in &manifest.converts {
         let named = [convert.from, convert.to].map(|k| manifest.tensors.get(k));
@@ -209,11 +215,25 @@ fn quantity_names(tensor: &Tensor) -> Vec<String> {
         names.push(joined("stride", &axis.name));
     }
     names.extend((0..layout.physical_shape.len()).map(|k| format!("physical_extent_{k}")));
+    if layout.origin.is_some() {
+        names.push("origin_offset".to_owned());
+    }
     if matches!(tensor.memory, Memory::Image2d | Memory::Image2dArray) {
         let image = ["width", "height", "layers", "row_pitch", "channel_order", "channel_type"];
         names.extend(image.iter().map(|what| format!("image_{what}")));
     }
     names
+}
+
+/// Those of a view: a window has strides along its own axes.
+fn view_quantities(view: &View) -> Vec<String> {
+    if !view.is_window() {
+        return quantity_names(&view.tensor);
+    }
+    let axes = view.tensor.layout.logical.iter();
+    let own = axes.flat_map(|axis| ["extent", "stride"].map(|what| joined(what, &axis.name)));
+    let counts = ["rank", "origin", "logical_elements", "bytes"].map(str::to_owned);
+    own.chain(counts).collect()
 }
 
 /// The macros of labels, `INPUT_FIELD_X`, each with its label.

@@ -8,12 +8,20 @@ use crate::plan::tree::{Compare, Expr, Function, Stmt};
 /// The most nodes of a macro's expression: a floor division repeats what it divides.
 const MAX_NODES: u64 = 1 << 14;
 
-/// The macro that gives what a function of one expression gives; `None` for another function.
+/// The macro that gives what a function of one expression gives; `None` for another function, and for a place on a
+/// curve: that is found in a loop.
 ///
 /// # Errors
 /// [`PlanError::Macro`] where the expression would repeat itself too often.
 pub(super) fn of(function: &Function) -> Result<Option<MacroUnit>, PlanError> {
     let Some(Stmt::Return { value }) = function.body.last() else { return Ok(None) };
+    let mut is_loop = false;
+    value.visit(&mut |part| {
+        is_loop |= matches!(part, Expr::Hilbert { .. } | Expr::HilbertCell { .. });
+    });
+    if is_loop {
+        return Ok(None);
+    }
     let name = function.name.to_ascii_uppercase();
     let nodes = nodes(value);
     if nodes > MAX_NODES {
@@ -113,6 +121,16 @@ mod tests {
         assert_eq!(text(least), expected);
         let expected = "#define A_OFFSET(n, h) ((int64_t)(0))";
         assert_eq!(text(Expr::int(0)), expected);
+    }
+
+    #[test]
+    fn a_place_on_a_curve_has_no_macro() {
+        let [a, b] = ["n", "h"].map(|name| Box::new(Expr::name(name)));
+        let place = Expr::Hilbert { a, b, rows: 6, columns: 10 };
+        assert_eq!(of(&function(place.clone())), Ok(None));
+        let cell = Expr::HilbertCell { a: Box::new(place), rows: 6, columns: 10 };
+        let divided = Expr::Div { a: Box::new(cell), b: Box::new(Expr::int(10)) };
+        assert_eq!(of(&function(divided)), Ok(None));
     }
 
     #[test]

@@ -23,6 +23,7 @@ mod test_unit;
 mod types;
 mod umbrella;
 mod unit;
+mod view_unit;
 pub mod whole;
 
 use std::collections::BTreeSet;
@@ -239,7 +240,9 @@ fn wanted(settings: &Settings, unit: &model::Unit, out_stem: &str) -> Vec<(Strin
 }
 
 fn fuel(manifest: &Manifest, templates: &Templates) -> u64 {
-    let tensors = manifest.tensors.len().saturating_add(manifest.converts.len());
+    let views = manifest.views.len();
+    let tensors =
+        manifest.tensors.len().saturating_add(views).saturating_add(manifest.converts.len());
     let tensors = u64::try_from(tensors).unwrap_or(u64::MAX);
     let base = if templates.user.is_empty() { FUEL } else { USER_FUEL };
     base.saturating_add(tensors.saturating_mul(FUEL_PER_TENSOR))

@@ -44,14 +44,18 @@ pub struct Unit {
     pub host_helpers: Vec<String>,
     /// The helper functions of numbers of bytes, as `helpers`, where those have a type of their own.
     pub wide_helpers: Vec<String>,
-    /// The helper functions that are used, in order: `floor_div`, `floor_mod`, `min`, `max`.
+    /// The helper functions that are used, in order: `floor_div`, `floor_mod`, `hilbert`, `hilbert_cell`, `max`, `min`.
     pub helpers: Vec<String>,
+    /// The helper functions that the tests' definitions of offsets call.
+    pub test_helpers: Vec<String>,
     /// The scalar types that have conversion helpers, in order: `f16`, `bf16`, `f8e4m3fn`, ….
     pub conversions: Vec<SmallFloat>,
     /// The structures behind vector and complex elements, each after those it is made of.
     pub structures: Vec<Structure>,
     /// The tensors, in the order of the manifest.
     pub tensors: Vec<TensorUnit>,
+    /// The views, each after what it is a view of.
+    pub views: Vec<ViewUnit>,
     /// The relayouts, in the order of the manifest.
     pub converts: Vec<ConvertUnit>,
 }
@@ -196,6 +200,8 @@ pub struct AxisUnit {
     pub name: String,
     /// Its extent.
     pub extent: Whole<Expr>,
+    /// The names of its indices, where they have some: `x`, `y` and `z` of a record.
+    pub labels: Vec<String>,
 }
 
 /// How packed sub-byte elements are reached.
@@ -283,6 +289,15 @@ pub struct KernelUnit {
     pub counts: Vec<Whole<Function>>,
 }
 
+/// A memory that the project names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SpaceUnit {
+    /// Its name.
+    pub name: String,
+    /// How many bytes it has, where that is said.
+    pub bytes: Option<i64>,
+}
+
 /// A tensor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TensorUnit {
@@ -308,6 +323,8 @@ pub struct TensorUnit {
     pub physical: Vec<Whole<Expr>>,
     /// The map from the logical axes, in the manifest's syntax, separators included.
     pub map: String,
+    /// The memory space that the project names for it; `null` for any other memory.
+    pub memory_space: Option<SpaceUnit>,
     /// The steps of the layout as written, one line each; fit for a comment after `comment` only.
     pub steps: Vec<String>,
     /// Constants, in order.
@@ -369,6 +386,102 @@ pub struct TestUnit {
     pub fill: Option<Whole<Stmt>>,
     /// Whether the inverse is a search, too slow for every slot of a large tensor.
     pub search: bool,
+}
+
+/// A view: the memory of a tensor under other axes or in other elements.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one question of a template")]
+pub struct ViewUnit {
+    /// Its name in the manifest.
+    pub name: String,
+    /// Its name in the code: prefix and name.
+    pub ident: String,
+    /// The same in upper case, for macros.
+    pub upper: String,
+    /// The name of the tensor or view that it is a view of.
+    pub of: String,
+    /// Position in the tensors of the one whose memory it is.
+    pub buffer: usize,
+    /// Whether it takes elements as they are, by a map.
+    pub window: bool,
+    /// Whether no two of its elements share a slot.
+    pub writable: bool,
+    /// Its element type as the manifest calls it.
+    pub dtype: String,
+    /// The type of an element.
+    pub element: String,
+    /// The type of one of an element's lanes.
+    pub lane: String,
+    /// Lanes of an element; 1 for a scalar.
+    pub lanes: u32,
+    /// Whether the element type is one of the language's own.
+    pub own_type: bool,
+    /// The type of what the buffer holds: of the tensor's elements, or bytes where those are packed.
+    pub in_buffer: String,
+    /// Whether an element is another than the buffer's.
+    pub recast: bool,
+    /// Bytes of an element; 0 where elements share bytes.
+    pub element_bytes: u32,
+    /// How elements that share bytes are reached.
+    pub packed: Option<Packed>,
+    /// The axes, outermost first.
+    pub axes: Vec<AxisUnit>,
+    /// The extents of the physical axes, outermost first, in elements of the view.
+    pub physical: Vec<Whole<Expr>>,
+    /// The map of a window into the axes of what it sees, of any other view that to its storage axes; in the manifest's
+    /// syntax.
+    pub map: String,
+    /// Constants, in order.
+    pub constants: Whole<Vec<Constant>>,
+    /// Functions in place of constants that depend on symbols, in order.
+    pub counts: Vec<Whole<Function>>,
+    /// The macro that guards them in headers for the host.
+    pub counts_guard: String,
+    /// Whether the symbols have promised values.
+    pub symbols_ok: Option<Whole<Function>>,
+    /// The element's offset in the buffer, in elements of the view.
+    pub offset: Whole<Function>,
+    /// The element's physical indices, where the physical rank is over 1.
+    pub indices: Vec<Whole<Function>>,
+    /// The function that reads an element at an offset; `null` where there is no memory.
+    pub load: Option<String>,
+    /// The function that writes one; `null` where that is not allowed.
+    pub store: Option<String>,
+    /// The image that the elements are read from and written to, on a target with kernels.
+    pub image: Option<ImageUnit>,
+    /// From a dense array into a window; `null` where that is not allowed.
+    pub pack: Option<Whole<Function>>,
+    /// From a window into a dense array.
+    pub unpack: Option<Whole<Function>>,
+    /// What the test program needs.
+    pub test: Whole<ViewTestUnit>,
+}
+
+/// What a test of one view needs. Names differ from those that the template uses itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ViewTestUnit {
+    /// The offset by definition; print with `c_plain`.
+    pub plain: Whole<Function>,
+    /// By definition, the offset of each element that one of the view joins; print with `c_plain`.
+    pub plain_lane: Option<Whole<Function>>,
+    /// How many it joins.
+    pub joined: i64,
+    /// The symbols.
+    pub symbols: Vec<String>,
+    /// Values of the symbols to run with, in the order of `symbols`.
+    pub cases: Vec<Vec<i64>>,
+    /// The axes.
+    pub axes: Vec<AxisUnit>,
+    /// The offset of an element in a dense array of the view's shape, over `axes`.
+    pub dense: Whole<Expr>,
+    /// Elements of the view.
+    pub elements: Whole<Expr>,
+    /// Slots of the buffer, in elements of the view.
+    pub slots: Whole<Expr>,
+    /// Bytes of a dense array of the view's shape.
+    pub dense_bytes: Whole<Expr>,
+    /// Bytes of the buffer.
+    pub bytes: Whole<Expr>,
 }
 
 /// A relayout.

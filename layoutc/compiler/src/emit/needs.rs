@@ -15,8 +15,9 @@ pub(super) fn host_helpers(unit: &Unit) -> Vec<String> {
     let mut helpers = BTreeSet::new();
     let counts =
         unit.tensors.iter().flat_map(|tensor| tensor.counts.iter().chain(&tensor.symbols_ok));
+    let views = unit.views.iter().flat_map(|view| view.counts.iter().chain(&view.symbols_ok));
     let kernels = kernels(unit).flat_map(|kernel| &kernel.counts);
-    for function in counts.chain(kernels) {
+    for function in counts.chain(views).chain(kernels) {
         function.visit(&mut |expr| helpers.extend(helper(expr)));
     }
     helpers.into_iter().map(str::to_owned).collect()
@@ -25,8 +26,21 @@ pub(super) fn host_helpers(unit: &Unit) -> Vec<String> {
 /// The helpers that numbers of bytes call.
 pub(super) fn wide_helpers(unit: &Unit) -> Vec<String> {
     let mut helpers = BTreeSet::new();
-    let counts = unit.tensors.iter().flat_map(|tensor| &tensor.counts);
+    let views = unit.views.iter().flat_map(|view| &view.counts);
+    let counts = unit.tensors.iter().flat_map(|tensor| &tensor.counts).chain(views);
     for function in counts.filter(|function| function.returns == Returns::Bytes) {
+        function.visit(&mut |expr| helpers.extend(helper(expr)));
+    }
+    helpers.into_iter().map(str::to_owned).collect()
+}
+
+/// The helpers that the tests' definitions of offsets call.
+pub(super) fn test_helpers(unit: &Unit) -> Vec<String> {
+    let mut helpers = BTreeSet::new();
+    let tensors = unit.tensors.iter().map(|tensor| &tensor.test.plain);
+    let views = unit.views.iter().map(|view| &view.test);
+    let views = views.flat_map(|test| [&test.plain].into_iter().chain(&test.plain_lane));
+    for function in tensors.chain(views) {
         function.visit(&mut |expr| helpers.extend(helper(expr)));
     }
     helpers.into_iter().map(str::to_owned).collect()
@@ -48,10 +62,15 @@ pub(super) fn needs(unit: &Unit, settings: &Settings) -> (Vec<String>, Vec<Strin
         functions.extend(tensor.counts.iter().chain(&tensor.indices).chain(&tensor.symbols_ok));
         functions.extend([&tensor.offset, &tensor.logical]);
     }
+    for view in &unit.views {
+        functions.extend(view.counts.iter().chain(&view.indices).chain(&view.symbols_ok));
+        functions.push(&view.offset);
+    }
     if settings.language.kernels {
         functions.extend(kernels(unit).map(|kernel| &kernel.function));
     } else {
         functions.extend(unit.tensors.iter().flat_map(|t| t.pack.iter().chain(&t.unpack)));
+        functions.extend(unit.views.iter().flat_map(|v| v.pack.iter().chain(&v.unpack)));
         functions.extend(unit.converts.iter().map(|convert| &convert.function));
     }
     for function in functions {
@@ -68,6 +87,10 @@ pub(super) fn needs(unit: &Unit, settings: &Settings) -> (Vec<String>, Vec<Strin
         bounds.extend([&test.dense, &test.slot]);
         bounds.extend(test.axes.iter().chain(&test.physical).map(|axis| &axis.extent));
     }
+    for test in unit.views.iter().map(|view| &view.test) {
+        bounds.extend([&test.elements, &test.slots, &test.dense_bytes, &test.bytes, &test.dense]);
+        bounds.extend(test.axes.iter().map(|axis| &axis.extent));
+    }
     for bound in bounds {
         bound.visit(&mut |expr| helpers.extend(helper(expr)));
     }
@@ -82,6 +105,8 @@ fn helper(expr: &Expr) -> Option<&'static str> {
         Expr::FloorMod { b, .. } if power_of_two(b).is_none() => Some("floor_mod"),
         Expr::Min { .. } => Some("min"),
         Expr::Max { .. } => Some("max"),
+        Expr::Hilbert { .. } => Some("hilbert"),
+        Expr::HilbertCell { .. } => Some("hilbert_cell"),
         _ => None,
     }
 }

@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use super::model::{
     AxisUnit, BenchUnit, Constant, ConvertUnit, Files, ImageUnit, KernelUnit, KernelsUnit,
-    Language, MacroUnit, Packed, Parts, RangeUnit, SmallFloat, Structure, TensorUnit, TestUnit,
-    Unit,
+    Language, MacroUnit, Packed, Parts, RangeUnit, SmallFloat, SpaceUnit, Structure, TensorUnit,
+    TestUnit, Unit, ViewTestUnit, ViewUnit,
 };
 use super::umbrella::Umbrella;
 use crate::plan::tree::{Expr, Function, Stmt};
@@ -59,8 +59,9 @@ macro_rules! show {
 show! {
     Unit {
         version, target, generator, manifest, files, guard, stamp_name, stamp, emit, language,
-        header_includes, source_includes, host_helpers, wide_helpers, helpers, conversions,
-        structures, tensors, converts,
+        header_includes, source_includes, host_helpers, wide_helpers, helpers, test_helpers,
+        conversions,
+        structures, tensors, views, converts,
     }
     Files { stem, header, source, test, bench }
     Language {
@@ -76,7 +77,7 @@ show! {
     Constant { name, value }
     MacroUnit { name, function, params, value }
     BenchUnit { values, bytes, from_bytes, to_bytes }
-    AxisUnit { name, extent }
+    AxisUnit { name, extent, labels }
     Packed { load, store, bits, shift, in_byte, mask, sign, high_first }
     ImageUnit { rank, per_texel, lane, scalar, formats, fetch, put }
     KernelsUnit { function, stream, symbols_ok, kernels }
@@ -84,12 +85,21 @@ show! {
     KernelUnit { function, axes, empty, constants, counts }
     TensorUnit {
         name, ident, upper, dtype, element, in_buffer, packed, axes, storage_axes, physical, map,
-        steps, constants, counts, counts_guard, symbols_ok, offset, indices, macros, logical, pack,
+        memory_space, steps, constants, counts, counts_guard, symbols_ok, offset, indices, macros, logical, pack,
         unpack, image, moves, test, bench,
     }
+    SpaceUnit { name, bytes }
     TestUnit {
         plain, symbols, cases, axes, physical, dense, slot, elements, slots, logical_bytes,
         physical_bytes, fill, search,
+    }
+    ViewUnit {
+        name, ident, upper, of, buffer, window, writable, dtype, element, lane, lanes, own_type,
+        in_buffer, recast, element_bytes, packed, axes, physical, map, constants, counts,
+        counts_guard, symbols_ok, offset, indices, load, store, image, pack, unpack, test,
+    }
+    ViewTestUnit {
+        plain, plain_lane, joined, symbols, cases, axes, dense, elements, slots, dense_bytes, bytes,
     }
     ConvertUnit {
         function, moves, from, to, axes, from_test, to_test, symbols, cases, bench,
@@ -173,7 +183,7 @@ mod tests {
 symbol batch min=0 max=1000
 
 tensor texture dtype=f16 {
-    shape { n 2; h 5; c 6 }
+    shape { n 2; h 5; c 8 }
     layout {
         map "(n, h, c) -> (n, c // 4 | h, c % 4)"
         fill 1
@@ -194,6 +204,13 @@ tensor skewed dtype=c64 {
 }
 
 tensor flat dtype=c64 like=skewed {
+}
+
+view texels of=texture dtype=f16x4
+
+view row of=nibbles {
+    shape { n batch; c 2 }
+    map "(n, c) -> (n, c + 1)"
 }
 
 convert skewed to=flat

@@ -3,13 +3,15 @@
 use layoutc_algebra::expr::{Expr as Algebra, Var};
 use layoutc_algebra::layout::Symbol;
 
-use super::model::{AxisUnit, TestUnit};
+use super::model::{AxisUnit, TestUnit, ViewTestUnit};
+use super::whole::Whole;
 use crate::fill;
-use crate::model::Tensor;
+use crate::model::{Manifest, Seeing, Tensor, View};
 use crate::plan::index::{buffer_bytes, count, dense_offset, physical_offset, plain_offset};
 use crate::plan::lower::{PlanError, lower};
 use crate::plan::names::Namer;
 use crate::plan::tree::Stmt;
+use crate::plan::view::{context, dense_bytes, plain};
 use crate::plan::{Context, Naming};
 
 /// Names that the template uses itself, inside a function with the tensor's names.
@@ -47,17 +49,29 @@ const TAKEN: &[&str] = &[
     "mismatch",
     "limit",
     "constants",
+    "memory",
+    "stored",
+    "packed",
+    "value",
+    "lane",
+    "size",
+    "bytes",
+    "dense_bytes",
+    "is_inverse",
 ];
+
+/// Whether the template uses a name inside a function, or it looks like one that is generated for tests.
+fn is_taken(name: &str) -> bool {
+    TAKEN.contains(&name)
+        || name.starts_with("found_")
+        || name.starts_with("plain_")
+        || name.ends_with("_plain_offset")
+        || name.ends_with("_plain_lane")
+}
 
 /// The test values of one tensor.
 pub(super) fn tensor(tensor: &Tensor, naming: &Naming<'_>) -> Result<TestUnit, PlanError> {
-    let avoid = |name: &str| {
-        (naming.avoid)(name)
-            || TAKEN.contains(&name)
-            || name.starts_with("found_")
-            || name.starts_with("plain_")
-            || name.ends_with("_plain_offset")
-    };
+    let avoid = |name: &str| (naming.avoid)(name) || is_taken(name);
     let naming = &Naming { avoid: &avoid, ..*naming };
     let context = Context::new(tensor, naming);
     let layout = &tensor.layout;
@@ -68,12 +82,13 @@ pub(super) fn tensor(tensor: &Tensor, naming: &Naming<'_>) -> Result<TestUnit, P
     let mut axes = Vec::new();
     for axis in &layout.logical {
         let extent = lower(&axis.extent, &symbol)?.into();
-        axes.push(AxisUnit { name: namer.name(&axis.name), extent });
+        axes.push(AxisUnit { name: namer.name(&axis.name), extent, labels: Vec::new() });
     }
     let mut physical = Vec::new();
     for (k, extent) in layout.physical_shape.iter().enumerate() {
         let extent = lower(extent, &symbol)?.into();
-        physical.push(AxisUnit { name: namer.name(&format!("p{k}")), extent });
+        let name = namer.name(&format!("p{k}"));
+        physical.push(AxisUnit { name, extent, labels: Vec::new() });
     }
     let names = |axes: &[AxisUnit]| axes.iter().map(|axis| axis.name.clone()).collect::<Vec<_>>();
     let elements = count(&layout.logical)?;
@@ -92,6 +107,49 @@ pub(super) fn tensor(tensor: &Tensor, naming: &Naming<'_>) -> Result<TestUnit, P
         symbols,
         axes,
         physical,
+    })
+}
+
+/// The test values of one view; `tensor` is the view in ordinary memory.
+pub(super) fn view(
+    manifest: &Manifest,
+    view: &View,
+    tensor: &Tensor,
+    naming: &Naming<'_>,
+) -> Result<ViewTestUnit, PlanError> {
+    let avoid = |name: &str| (naming.avoid)(name) || is_taken(name);
+    let naming = &Naming { avoid: &avoid, ..*naming };
+    let context = context(manifest, view, tensor, naming)?;
+    let layout = &tensor.layout;
+    let symbol = |var| context.symbol(var);
+    let mut namer = Namer::new(&avoid);
+    let symbols: Vec<String> =
+        context.symbols.iter().map(|symbol| namer.name(&symbol.facts.name)).collect();
+    let mut axes = Vec::new();
+    for axis in &layout.logical {
+        let extent = lower(&axis.extent, &symbol)?.into();
+        axes.push(AxisUnit { name: namer.name(&axis.name), extent, labels: Vec::new() });
+    }
+    let names: Vec<String> = axes.iter().map(|axis| axis.name.clone()).collect();
+    let [elements, dense_bytes] = dense_bytes(&context)?;
+    let facts: Vec<&Symbol> = context.symbols.iter().map(|symbol| symbol.facts).collect();
+    let (plain, plain_lane) = plain(manifest, view, &context)?;
+    let joined = match view.seeing {
+        Seeing::Lanes { joined, .. } => joined,
+        Seeing::Own | Seeing::Window(_) => 1,
+    };
+    Ok(ViewTestUnit {
+        plain: plain.into(),
+        plain_lane: plain_lane.map(Whole::from),
+        joined: i64::try_from(joined).map_err(|_| PlanError::Literal { value: joined })?,
+        cases: cases(&facts, &[&context]),
+        dense: dense_offset(&layout.logical, &names, &symbol)?.into(),
+        elements: lower(&elements, &symbol)?.into(),
+        slots: lower(&layout.physical_elements, &symbol)?.into(),
+        dense_bytes: lower(&dense_bytes, &symbol)?.into(),
+        bytes: lower(&buffer_bytes(&context, &layout.physical_elements)?, &symbol)?.into(),
+        symbols,
+        axes,
     })
 }
 

@@ -6,7 +6,10 @@ use super::model::{SmallFloat, Structure};
 use crate::dtype::{Dtype, Scalar};
 use crate::model::Tensor;
 
-pub(super) fn structures(dialect: &Dialect, tensors: &[Tensor]) -> Vec<Structure> {
+pub(super) fn structures<'t>(
+    dialect: &Dialect,
+    tensors: impl Iterator<Item = &'t Tensor>,
+) -> Vec<Structure> {
     let mut dtypes: Vec<Dtype> = Vec::new();
     for tensor in tensors {
         // Lanes of complex numbers need the complex numbers first.

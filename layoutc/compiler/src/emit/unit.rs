@@ -1,15 +1,16 @@
 //! The template model of one manifest, from its plans.
 
-use layoutc_algebra::layout::{Axis, Symbol};
+use layoutc_algebra::layout::{Axis, Layout, Symbol};
 
 use super::model::{
-    AxisUnit, Constant, ConvertUnit, Language, MacroUnit, Packed, Parts, TensorUnit, Unit, VERSION,
+    AxisUnit, Constant, ConvertUnit, Language, MacroUnit, Packed, Parts, SpaceUnit, TensorUnit,
+    Unit, VERSION,
 };
 use super::print::{self, Style};
 use super::whole::Whole;
 use super::{
     Part, Settings, bench_unit, element, fits, globals, kernels, macros, needs, plan_fault, suits,
-    test_unit, types,
+    test_unit, types, view_unit,
 };
 use crate::diagnostic::Diagnostic;
 use crate::dtype::Scalar;
@@ -18,8 +19,8 @@ use crate::model::{Manifest, Memory, Tensor};
 use crate::plan::cores::Cores;
 use crate::plan::lower::{Binding, PlanError, Range, lower};
 use crate::plan::tree::{Expr, Function, Returns, Stmt};
-use crate::plan::{self, Naming, TensorPlan, image};
-use layoutc_algebra::expr::Var;
+use crate::plan::{self, Naming, Quantity, TensorPlan, image};
+use layoutc_algebra::expr::{Expr as Algebra, Var};
 
 /// Everything but the stamp.
 pub(super) fn build(
@@ -51,6 +52,13 @@ pub(super) fn build(
             }
         }
     }
+    let mut views = Vec::new();
+    for view in &manifest.views {
+        match view_unit::build(manifest, view, &naming, settings) {
+            Ok(unit) => views.push(unit),
+            Err(fault) => faults.push(fault),
+        }
+    }
     let mut converts = Vec::new();
     for convert in &manifest.converts {
         match convert_unit(manifest, convert, &naming, settings) {
@@ -80,6 +88,7 @@ pub(super) fn build(
     };
     let (guard, files) = globals::file_names(out_stem, &settings.prefix);
     let guard = format!("{guard}{}", settings.language.macros);
+    let all = manifest.tensors.iter().chain(manifest.views.iter().map(|view| &view.tensor));
     let mut unit = Unit {
         version: VERSION,
         target: settings.target.clone(),
@@ -107,12 +116,15 @@ pub(super) fn build(
         host_helpers: Vec::new(),
         wide_helpers: Vec::new(),
         helpers: Vec::new(),
+        test_helpers: Vec::new(),
         conversions: types::conversions(dialect, &manifest.tensors),
-        structures: types::structures(dialect, &manifest.tensors),
+        structures: types::structures(dialect, all),
         tensors,
+        views,
         converts,
     };
     (unit.helpers, unit.source_includes) = needs::needs(&unit, settings);
+    unit.test_helpers = needs::test_helpers(&unit);
     unit.host_helpers = needs::host_helpers(&unit);
     if dialect.index != dialect.for_bytes().index {
         unit.wide_helpers = needs::wide_helpers(&unit);
@@ -122,7 +134,9 @@ pub(super) fn build(
     let scalars = language.scalar_includes.iter().filter(|row| holds(row.0)).map(|row| row.1);
     let includes = language.includes.iter().copied().chain(scalars);
     unit.header_includes = includes.map(str::to_owned).collect();
-    if unit.emit.pack && !unit.conversions.is_empty() && !language.kernels {
+    let conversions = unit.emit.pack && !unit.conversions.is_empty();
+    let recasts = unit.emit.index && unit.views.iter().any(|view| view.recast);
+    if (conversions || recasts) && !language.kernels {
         unit.header_includes.push("string.h".to_owned());
     }
     Ok(unit)
@@ -136,7 +150,8 @@ fn tensor_unit(
     let plan = plan::tensor(tensor, naming)?;
     let ident = naming.tensor(&tensor.name);
     let upper = ident.to_ascii_uppercase();
-    let (constants, counts) = constants(tensor, &plan, &ident, &upper);
+    let promised = plan.symbols_ok.as_ref();
+    let (constants, counts) = constants(tensor, &plan.quantities, promised, &upper, &ident);
     let layout = &tensor.layout;
     let dtype = tensor.dtype.to_string();
     let context = plan::Context::new(tensor, naming);
@@ -145,20 +160,28 @@ fn tensor_unit(
         axes.iter()
             .map(|axis| {
                 let extent = lower(&axis.extent, &symbol)?.into();
-                Ok(AxisUnit { name: axis.name.clone(), extent })
+                Ok(AxisUnit { name: axis.name.clone(), extent, labels: Vec::new() })
             })
             .collect::<Result<Vec<_>, PlanError>>()
     };
+    let mut logical = axes(&layout.logical)?;
+    for (axis, labels) in logical.iter_mut().zip(&tensor.labels) {
+        axis.labels.clone_from(labels);
+    }
     let physical = layout.physical_shape.iter().map(|extent| lower(extent, &symbol));
     Ok(TensorUnit {
         name: tensor.name.clone(),
         element: element::type_name(settings.dialect, &dtype, false),
         in_buffer: element::type_name(settings.dialect, &dtype, true),
         packed: packed(tensor, &ident),
-        axes: axes(&layout.logical)?,
+        axes: logical,
         storage_axes: axes(&layout.storage)?.into(),
         physical: physical.map(|extent| extent.map(Whole::from)).collect::<Result<_, _>>()?,
         map: map_text(tensor)?,
+        memory_space: tensor.space.as_ref().map(|space| SpaceUnit {
+            name: space.name.clone(),
+            bytes: space.bytes.and_then(|bytes| i64::try_from(bytes).ok()),
+        }),
         steps: tensor.steps.clone(),
         counts_guard: counts_guard(&upper, tensor),
         constants: constants.into(),
@@ -190,22 +213,23 @@ fn macros(plan: &TensorPlan) -> Result<Vec<Whole<MacroUnit>>, PlanError> {
 }
 
 /// Constants where a value is an integer, functions of the symbols where it is not.
-fn constants(
+pub(super) fn constants(
     tensor: &Tensor,
-    plan: &TensorPlan,
-    ident: &str,
+    quantities: &[Quantity],
+    symbols_ok: Option<&Function>,
     upper: &str,
+    ident: &str,
 ) -> (Vec<Constant>, Vec<Whole<Function>>) {
     let mut constants = Vec::new();
     let mut counts = Vec::new();
-    for quantity in &plan.quantities {
+    for quantity in quantities {
         if let Expr::Int { .. } = quantity.value {
             let name = [upper, "_", &quantity.name.to_ascii_uppercase()].concat();
             constants.push(Constant { name, value: quantity.value.clone() });
             continue;
         }
         // The parameters are those of any function over the symbols alone.
-        let params = plan.symbols_ok.as_ref().map(|f| f.params.clone()).unwrap_or_default();
+        let params = symbols_ok.map(|f| f.params.clone()).unwrap_or_default();
         let function = Function {
             name: format!("{ident}_{}", quantity.name),
             doc: vec![quantity.doc.clone()],
@@ -229,8 +253,17 @@ fn constants(
 }
 
 /// `(n, h, w, c) -> (n, c // 4, h | w, c % 4)`.
-fn map_text(tensor: &Tensor) -> Result<String, PlanError> {
+pub(super) fn map_text(tensor: &Tensor) -> Result<String, PlanError> {
     let layout = &tensor.layout;
+    index_text(layout, &layout.storage_map, &layout.separators)
+}
+
+/// The same for other indices over the logical axes.
+pub(super) fn index_text(
+    layout: &Layout,
+    indices: &[Algebra],
+    separators: &[usize],
+) -> Result<String, PlanError> {
     let named = |axes: &[Axis], k: u32| {
         let axis = axes.get(usize::try_from(k).ok()?)?;
         Some(Binding { tree: Expr::name(&axis.name), range: Range::NATURAL })
@@ -245,9 +278,9 @@ fn map_text(tensor: &Tensor) -> Result<String, PlanError> {
     };
     let names: Vec<&str> = layout.logical.iter().map(|axis| axis.name.as_str()).collect();
     let mut items = String::new();
-    for (k, index) in layout.storage_map.iter().enumerate() {
+    for (k, index) in indices.iter().enumerate() {
         if k > 0 {
-            let separated = layout.separators.iter().any(|at| at.checked_add(1) == Some(k));
+            let separated = separators.iter().any(|at| at.checked_add(1) == Some(k));
             items.push_str(if separated { " | " } else { ", " });
         }
         items.push_str(&print::expr(Style::Python, &lower(index, &scope)?));
@@ -257,7 +290,7 @@ fn map_text(tensor: &Tensor) -> Result<String, PlanError> {
 
 /// The macro that guards sizes which the headers of several targets have: other sizes under the same names do not hide
 /// behind it.
-fn counts_guard(upper: &str, tensor: &Tensor) -> String {
+pub(super) fn counts_guard(upper: &str, tensor: &Tensor) -> String {
     let layout = &tensor.layout;
     let sizes = (&layout.logical, &layout.storage, &layout.strides, &layout.physical_shape);
     let text = format!("{:?} {sizes:?} {}", layout.symbols, tensor.dtype.element_bits());
@@ -266,7 +299,7 @@ fn counts_guard(upper: &str, tensor: &Tensor) -> String {
     format!("LAYOUTC_COUNTS_OF_{upper}_{hash}")
 }
 
-fn packed(tensor: &Tensor, ident: &str) -> Option<Packed> {
+pub(super) fn packed(tensor: &Tensor, ident: &str) -> Option<Packed> {
     let bits = tensor.dtype.element_bits();
     let signed = matches!(tensor.dtype.scalar, Scalar::I4 | Scalar::I2);
     let in_byte = 8_u32.checked_div(bits).filter(|_| bits < 8)?;

@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
 use fault::Faults;
+pub(crate) use read::MEMORIES;
 use syntax::Manifest;
 
 /// The items of a manifest, and all that is wrong with it in the order of the file. What has errors is left out and

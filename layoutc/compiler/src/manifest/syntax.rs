@@ -63,7 +63,9 @@ pub enum Kind {
     Symbol,
     /// `transform`
     Transform,
-    /// `tensor`
+    /// `memory-space`
+    MemorySpace,
+    /// `tensor`, or `view`: their names are one list
     Tensor,
     /// `use`: the name is the path
     Use,
@@ -81,10 +83,14 @@ pub struct Manifest {
     pub consts: Vec<Const>,
     /// Its run-time extents.
     pub symbols: Vec<SymbolItem>,
+    /// Its memories.
+    pub memory_spaces: Vec<MemorySpaceItem>,
     /// Its reusable pipelines.
     pub transforms: Vec<Transform>,
     /// Its tensors.
     pub tensors: Vec<TensorItem>,
+    /// Its views.
+    pub views: Vec<ViewItem>,
     /// Its conversions.
     pub converts: Vec<ConvertItem>,
     /// What had errors and is left out above: a reference to one of these needs no further diagnostic.
@@ -127,6 +133,21 @@ pub struct SymbolItem {
     pub span: Range<usize>,
 }
 
+/// `memory-space vmem bytes="16 MiB" align=512 xla=1`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemorySpaceItem {
+    /// The name.
+    pub name: Name,
+    /// How many bytes it has.
+    pub bytes: Option<Bound>,
+    /// What the base address of a tensor in it is a multiple of, in bytes.
+    pub align: Option<Bound>,
+    /// The number that XLA has for it: `S(1)`.
+    pub xla: Option<Number>,
+    /// The node.
+    pub span: Range<usize>,
+}
+
 /// `transform blocked block=16 { … }`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Transform {
@@ -154,8 +175,10 @@ pub enum Nibbles {
 pub struct TensorItem {
     /// The name.
     pub name: Name,
-    /// The element type as written. There is one, or a `like`, or both.
+    /// The element type as written. There is one, or a record, or a `like`, or one of both and a `like`.
     pub dtype: Option<Text>,
+    /// The record that stands in its place.
+    pub record: Option<Record>,
     /// The tensor whose shape and element type it takes.
     pub like: Option<Name>,
     /// The shape. There is one, or a `like`, or both.
@@ -164,10 +187,24 @@ pub struct TensorItem {
     pub layout: Option<LayoutItem>,
     /// The memory; without it, it is global.
     pub memory: Option<MemoryItem>,
+    /// What the layout must meet.
+    pub gates: Vec<GateItem>,
     /// The targets that it is restricted to.
     pub targets: Option<Vec<Text>>,
     /// The order of packed elements.
     pub nibbles: Option<Nibbles>,
+    /// The node.
+    pub span: Range<usize>,
+}
+
+/// The axis that the fields of a record are the labels of.
+pub const FIELD: &str = "field";
+
+/// `dtype { x f32; y f32 }`: the fields are the labels of an axis `field`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// The fields with their element types, in their order; one at least, and their names differ.
+    pub fields: Vec<(Name, Text)>,
     /// The node.
     pub span: Range<usize>,
 }
@@ -197,6 +234,8 @@ pub enum Extent {
     Bound(Bound),
     /// As many as there are labels; they differ.
     Labels(Vec<Name>),
+    /// As many as the record has fields: nothing stands behind `field`.
+    Fields,
 }
 
 /// `layout { … }`, or `layout nchw4c block=8`, which is one [`StepKind::Apply`].
@@ -253,8 +292,18 @@ pub enum StepKind {
     Padding(PaddingRule),
     /// `axis-separators h 2`
     Separators(Vec<SeparatorItem>),
+    /// `swizzle 3 4 3 unit=bytes`: bits, base and shift of CuTe's swizzle
+    Swizzle { bits: Number, base: Number, shift: Number, unit: SwizzleUnit },
     /// `notation tvm="NCHW16c"`, or the same behind `layout`; `sizes` are the sizes beside the text, by name
     Foreign { notation: String, text: Text, sizes: Vec<(Name, Number)> },
+}
+
+/// What a swizzle's numbers count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the variants are the words of the manifest")]
+pub enum SwizzleUnit {
+    Bytes,
+    Elements,
 }
 
 /// One entry of a tile.
@@ -320,7 +369,7 @@ pub struct MemoryItem {
 }
 
 /// The kinds of memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the variants are the words of the manifest")]
 pub enum MemoryKind {
     Global,
@@ -331,6 +380,64 @@ pub enum MemoryKind {
     Shared,
     Local,
     None,
+    /// A memory of the project's own, by name
+    Space(Name),
+}
+
+/// One condition of a `require` node.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GateItem {
+    /// The condition.
+    pub kind: GateKind,
+    /// Its words, without `require`.
+    pub span: Range<usize>,
+}
+
+/// The conditions that a layout may have to meet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum GateKind {
+    /// `bijective`: no slot without an element.
+    Bijective,
+    /// `padding-below=0.10`: a share of the bytes.
+    PaddingBelow(Share),
+    /// `bytes-below="64 MiB"`
+    BytesBelow(Bound),
+    /// `contiguous c`: neighbours along an axis are neighbours in memory.
+    Contiguous(Name),
+    /// `vector=4`: groups of so many elements can be read and written at once.
+    Vector(Bound),
+    /// `fits`: the tensor is no larger than its memory space.
+    Fits,
+    /// `same-as=other`: the layouts of two tensors put every element at the same place.
+    SameAs(Name),
+}
+
+/// A share, exact: `digits / 10^places`, above 0 and at most 1.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Share {
+    /// The digits without the point.
+    pub digits: i128,
+    /// How many of them stand behind the point, at most 18.
+    pub places: u32,
+}
+
+/// `view input_x4 of=input dtype=f32x4`, `view q of=qkv { shape { … }; map "…" }`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ViewItem {
+    /// The name.
+    pub name: Name,
+    /// The tensor, or the view, whose memory it sees.
+    pub of: Name,
+    /// The element type as written; without it, that of what it sees.
+    pub dtype: Option<Text>,
+    /// Its own shape; there is one where there is a map.
+    pub shape: Option<Shape>,
+    /// Its own layout.
+    pub layout: Option<LayoutItem>,
+    /// The map of a window, into the axes of what it sees; then there is no layout.
+    pub map: Option<Text>,
+    /// The node.
+    pub span: Range<usize>,
 }
 
 /// `convert input to=texture`

@@ -123,6 +123,10 @@ pub(super) fn quantities(context: &Context<'_>) -> Result<Vec<Quantity>, PlanErr
     push("bytes".to_owned(), "Bytes of the buffer.".to_owned(), &bytes)?;
     let alignment = Algebra::constant(i128::from(layout.alignment_bytes));
     push("alignment".to_owned(), "Alignment of the buffer, in bytes.".to_owned(), &alignment)?;
+    if let Some(origin) = &layout.origin {
+        let doc = "Offset of the first element, in elements: aligned as the buffer is.".to_owned();
+        push("origin_offset".to_owned(), doc, &origin.offset)?;
+    }
     if let Some(image) = super::image::of(context.tensor)? {
         push("image_width".to_owned(), "Texels along a row.".to_owned(), &image.width)?;
         push("image_height".to_owned(), "Rows of an image.".to_owned(), &image.height)?;
@@ -215,17 +219,32 @@ pub(crate) fn plain_offset(context: &Context<'_>) -> Result<Function, PlanError>
     let signature = Signature::new(context, &mut namer, &layout.logical);
     // Without ranges no division is taken for one of non-negative numbers.
     let scope = |var| signature.binding(var).map(|b| Binding { range: Range::ANY, ..b });
-    let mut offset = Expr::int(0);
+    let mut offset = lower(&layout.lead, &scope)?;
     let mut body = Vec::new();
-    for ((axis, index), stride) in
-        layout.storage.iter().zip(&layout.storage_map).zip(&layout.strides)
+    let last = layout.separators.last().map_or(0, |last| last + 1);
+    // What lies along the last physical axis is swizzled before the rest is added.
+    let mut rest = None;
+    for (k, ((axis, index), stride)) in
+        layout.storage.iter().zip(&layout.storage_map).zip(&layout.strides).enumerate()
     {
+        if layout.swizzle.is_some() && k == last {
+            rest = Some(std::mem::replace(&mut offset, Expr::int(0)));
+        }
         let name = namer.name(&format!("storage_{}", axis.name));
         let term = super::lower::multiply(Expr::name(&name), lower(stride, &scope)?)?;
         if term != Expr::int(0) {
             body.push(Stmt::Let { name, value: lower(index, &scope)? });
         }
         offset = super::lower::add(offset, term)?;
+    }
+    if let Some(swizzle) = layout.swizzle {
+        let name = namer.name("unswizzled");
+        body.push(Stmt::Let { name: name.clone(), value: offset });
+        let own = Var::Physical(0);
+        let turned = swizzle.apply(&Algebra::var(own))?;
+        let binding = Binding { tree: Expr::name(&name), range: Range::NATURAL };
+        offset = lower(&turned, &|var| (var == own).then(|| binding.clone()))?;
+        offset = super::lower::add(rest.unwrap_or(Expr::int(0)), offset)?;
     }
     body.push(Stmt::Return { value: offset });
     let function = Function {

@@ -264,11 +264,18 @@ fn operate(op: BinOp, a: Expr, a_range: Range, b: Expr) -> Result<Expr, PlanErro
         },
         BinOp::Min => a.min(b),
         BinOp::Max => a.max(b),
+        BinOp::Hilbert(grid) => {
+            let (rows, columns) = (i64::from(grid.rows()), i64::from(grid.columns()));
+            Expr::Hilbert { a: Box::new(a), b: Box::new(b), rows, columns }
+        }
+        BinOp::HilbertCell(grid) => {
+            let (rows, columns) = (i64::from(grid.rows()), i64::from(grid.columns()));
+            Expr::HilbertCell { a: Box::new(a), rows, columns }
+        }
     })
 }
 
 fn op_range(op: BinOp, a: Range, b: Range) -> Range {
-    let both = a.not_negative() && b.not_negative();
     match op {
         BinOp::Add => Range { low: sum_bound(a.low, b.low), high: sum_bound(a.high, b.high) },
         BinOp::Sub => op_range(BinOp::Add, a, negated(b)),
@@ -292,21 +299,8 @@ fn op_range(op: BinOp, a: Range, b: Range) -> Range {
             };
             Range { low: Some(0), high }
         }
-        BinOp::And if both => Range {
-            low: Some(0),
-            high: match (a.high, b.high) {
-                (Some(a), Some(b)) => Some(a.min(b)),
-                (one, other) => one.or(other),
-            },
-        },
-        BinOp::Xor if both => Range {
-            low: Some(0),
-            high: match (a.high, b.high) {
-                (Some(a), Some(b)) => Some(ones(a | b)),
-                _ => None,
-            },
-        },
-        BinOp::And | BinOp::Xor => Range::ANY,
+        BinOp::And => conjunction(a, b),
+        BinOp::Xor => exclusive(a, b),
         BinOp::Min => Range {
             low: a.low.zip(b.low).map(|(a, b)| a.min(b)),
             high: match (a.high, b.high) {
@@ -321,6 +315,36 @@ fn op_range(op: BinOp, a: Range, b: Range) -> Range {
             },
             high: a.high.zip(b.high).map(|(a, b)| a.max(b)),
         },
+        BinOp::Hilbert(grid) | BinOp::HilbertCell(grid) => {
+            Range::new(0, i128::from(grid.cells()) - 1)
+        }
+    }
+}
+
+/// The range of `a & b`: what is not negative on one side bounds the whole, for the sign's bit is missing there.
+fn conjunction(a: Range, b: Range) -> Range {
+    let natural = [a, b].into_iter().filter(|range| range.not_negative());
+    let mut bounds = natural.map(|range| range.high);
+    match (bounds.next(), bounds.next()) {
+        (Some(Some(one)), Some(Some(other))) => Range { low: Some(0), high: Some(one.min(other)) },
+        (Some(one), Some(other)) => Range { low: Some(0), high: one.or(other) },
+        (Some(one), None) => Range { low: Some(0), high: one },
+        _ => exclusive(a, b),
+    }
+}
+
+/// The range of `a ^ b`, and of whatever else only joins their bits: as many bits as the wider side needs, and a sign
+/// where one of them may have one.
+fn exclusive(a: Range, b: Range) -> Range {
+    let natural = a.not_negative() && b.not_negative();
+    let bounds = [a.low, a.high, b.low, b.high];
+    // In two's complement `-1 - n` has the bits of `n`, inverted.
+    let needed = bounds.map(|bound| bound.map(|value| if value < 0 { -1 - value } else { value }));
+    let most = needed.into_iter().try_fold(0, |all, value| value.map(|value| all | value));
+    match most.map(ones) {
+        Some(most) => Range { low: Some(if natural { 0 } else { -1 - most }), high: Some(most) },
+        None if natural => Range { low: Some(0), high: None },
+        None => Range::ANY,
     }
 }
 
@@ -349,4 +373,43 @@ fn product(a: Range, b: Range) -> Range {
         bounds.high = Some(bounds.high.map_or(value, |high| high.max(value)));
     }
     bounds
+}
+
+#[cfg(test)]
+mod tests {
+    use layoutc_algebra::expr::BinOp;
+
+    use super::{Range, op_range};
+
+    #[test]
+    fn bits_of_either_sign_stay_within_their_range() {
+        let ends = -9_i128..=9;
+        for (low, high) in ends.clone().flat_map(|l| (l..=9).map(move |h| (l, h))) {
+            for (least, most) in ends.clone().step_by(3).flat_map(|l| (l..=9).map(move |h| (l, h)))
+            {
+                let (a, b) = (Range::new(low, high), Range::new(least, most));
+                for op in [BinOp::And, BinOp::Xor] {
+                    let found = op_range(op, a, b);
+                    let (from, to) = (found.low.expect("a bound"), found.high.expect("a bound"));
+                    let values = (low..=high).flat_map(|x| (least..=most).map(move |y| (x, y)));
+                    for (x, y) in values {
+                        let value = if op == BinOp::And { x & y } else { x ^ y };
+                        assert!(from <= value && value <= to, "{x} {op:?} {y} in {from}..={to}");
+                    }
+                    assert!((-16..16).contains(&from) && (-16..16).contains(&to), "{found:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn bits_of_an_unbounded_range_have_no_bound() {
+        let natural = Range::NATURAL;
+        let some = Range::new(-4, 5);
+        assert_eq!(op_range(BinOp::Xor, natural, some), Range::ANY);
+        assert_eq!(op_range(BinOp::Xor, natural, natural), natural);
+        assert_eq!(op_range(BinOp::And, natural, some), natural);
+        assert_eq!(op_range(BinOp::And, natural, Range::new(1, 5)), Range::new(0, 5));
+        assert_eq!(op_range(BinOp::And, some, Range::ANY), Range::ANY);
+    }
 }

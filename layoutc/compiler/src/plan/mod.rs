@@ -18,6 +18,7 @@ pub mod relayout;
 pub mod side;
 pub mod transfer;
 pub mod tree;
+pub mod view;
 
 use layoutc_algebra::expr::{Expr as Algebra, Var};
 use layoutc_algebra::layout::{Layout, Symbol};
@@ -148,12 +149,24 @@ pub(crate) struct Context<'a> {
     pub(crate) naming: &'a Naming<'a>,
     /// The symbols that the tensor depends on.
     pub(crate) symbols: Vec<NamedSymbol<'a>>,
+    /// The tensor whose functions read and write elements that share bytes.
+    owner: &'a str,
 }
 
 impl<'a> Context<'a> {
     pub(crate) fn new(tensor: &'a Tensor, naming: &'a Naming<'a>) -> Self {
         let layout = &tensor.layout;
         let used = |var: Var| all_exprs(layout).any(|expr| expr.mentions(&|other| other == var));
+        Self::with(tensor, naming, &used)
+    }
+
+    /// A view in the memory of the tensor `owner`; with the symbols that only what it sees depends on.
+    pub(crate) fn of_view(tensor: &'a Tensor, owner: &'a str, naming: &'a Naming<'a>) -> Self {
+        Self { owner, ..Self::with(tensor, naming, &|_| true) }
+    }
+
+    fn with(tensor: &'a Tensor, naming: &'a Naming<'a>, used: &dyn Fn(Var) -> bool) -> Self {
+        let layout = &tensor.layout;
         // They come first in every signature, so their names are the same in all of them.
         let mut namer = Namer::new(naming.avoid);
         let symbols = (0..)
@@ -161,12 +174,17 @@ impl<'a> Context<'a> {
             .filter(|(number, _)| used(Var::Symbol(*number)))
             .map(|(number, facts)| NamedSymbol { number, facts, name: namer.name(&facts.name) })
             .collect();
-        Self { tensor, layout, naming, symbols }
+        Self { tensor, layout, naming, symbols, owner: &tensor.name }
     }
 
     /// The function `<prefix><tensor>_<what>`.
     pub(crate) fn function(&self, what: &str) -> String {
         self.naming.member(&self.tensor.name, what)
+    }
+
+    /// The function that reads or writes an element which shares its byte.
+    pub(crate) fn access(&self, what: &str) -> String {
+        self.naming.member(self.owner, what)
     }
 
     /// A symbol's name and values.
@@ -203,5 +221,6 @@ fn all_exprs(layout: &Layout) -> impl Iterator<Item = &Algebra> {
     let shapes =
         layout.physical_shape.iter().chain(&layout.physical_strides).chain(&layout.strides);
     let maps = layout.physical_map.iter().chain(&layout.storage_map).chain([&layout.offset]);
-    extents.chain(shapes).chain(maps).chain([&layout.physical_elements])
+    let origin = layout.origin.iter().map(|origin| &origin.offset).chain([&layout.lead]);
+    extents.chain(shapes).chain(maps).chain(origin).chain([&layout.physical_elements])
 }

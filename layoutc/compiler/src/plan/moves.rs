@@ -29,7 +29,7 @@ pub(super) fn pack(context: &Context<'_>, sides: Option<&Sides>) -> Result<Funct
         None => None,
     };
     let body = match linear {
-        Some(transfer) => parts.nest(context, &transfer, [&from, &to])?,
+        Some(transfer) => parts.nest(context, context, &transfer, [&from, &to])?,
         None => parts.by_index(context, &from, &to, Direction::Pack)?,
     };
     Ok(parts.finish(body))
@@ -49,7 +49,7 @@ pub(super) fn unpack(context: &Context<'_>, sides: Option<&Sides>) -> Result<Fun
         None => None,
     };
     let body = match linear {
-        Some(transfer) => parts.nest(context, &transfer, [&from, &to])?,
+        Some(transfer) => parts.nest(context, context, &transfer, [&from, &to])?,
         None => parts.by_index(context, &from, &to, Direction::Unpack)?,
     };
     Ok(parts.finish(body))
@@ -208,7 +208,7 @@ impl<'a> Parts<'a> {
         Buffer {
             name: self.buffers.get(which).cloned().unwrap_or_default(),
             partial: partial.to_owned(),
-            through: context.is_packed().then(|| context.function(access)),
+            through: context.is_packed().then(|| context.access(access)),
             element_bits: context.bits(),
         }
     }
@@ -216,10 +216,11 @@ impl<'a> Parts<'a> {
     pub(super) fn nest(
         &mut self,
         context: &Context<'_>,
+        other: &Context<'_>,
         transfer: &super::transfer::Transfer,
         buffers: [&Buffer; 2],
     ) -> Result<Vec<Stmt>, PlanError> {
-        let symbol = |var| context.symbol(var);
+        let symbol = |var| context.symbol(var).or_else(|| other.symbol(var));
         nest(transfer, &context.layout.symbols, &symbol, &mut self.namer, buffers, self.cores)
     }
 

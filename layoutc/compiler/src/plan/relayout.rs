@@ -40,7 +40,7 @@ pub fn convert(
     };
     let buffers = [&source_buffer, &target_buffer];
     let body = if let Some(transfer) = linear {
-        parts.nest(&destination, &transfer, buffers)?
+        parts.nest(&destination, &source, &transfer, buffers)?
     } else {
         parts.by_indices([&source, &destination], &convert.axes, buffers)?
     };
@@ -87,6 +87,8 @@ fn adopt_symbols(from: &Tensor, to: &Tensor) -> Result<Option<Tensor>, PlanError
         .chain(&mut layout.physical_strides)
         .chain(&mut layout.physical_map)
         .chain(&mut layout.storage_map)
+        .chain(layout.origin.iter_mut().map(|origin| &mut origin.offset))
+        .chain([&mut layout.lead])
         .chain([&mut layout.offset, &mut layout.physical_elements, &mut layout.logical_elements]);
     for expr in lists {
         *expr = expr.substitute(&rename)?;

@@ -49,7 +49,11 @@ pub fn physical_side(layout: &Layout, digits: &Digits) -> Result<Side, ExprError
         DigitTargets::Storage => (layout.strides.as_slice(), layout.storage.as_slice()),
         DigitTargets::Offset => (offset.as_slice(), [].as_slice()),
     };
-    let mut constant = Expr::constant(0);
+    // The form of an offset holds the lead already.
+    let mut constant = match layout.digit_targets {
+        DigitTargets::Storage => layout.lead.clone(),
+        DigitTargets::Offset => Expr::constant(0),
+    };
     let mut strides = vec![Expr::constant(0); digits.digits.len()];
     let mut alone: Vec<Option<String>> = vec![None; digits.digits.len()];
     for (target, (form, stride)) in digits.targets.iter().zip(target_strides).enumerate() {

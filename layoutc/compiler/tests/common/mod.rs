@@ -57,7 +57,7 @@ pub fn digits(
     let chains = chains.collect();
     let targets =
         targets.iter().map(|(c, terms)| Form { constant: *c, terms: terms.clone() }).collect();
-    Digits { digits: all, chains, targets }
+    Digits { digits: all, chains, made: Vec::new(), targets }
 }
 
 impl Build<'_> {
@@ -154,6 +154,9 @@ impl Build<'_> {
             logical_elements,
             physical_elements: elements,
             alignment_bytes: 64,
+            lead: Expr::constant(0),
+            origin: None,
+            swizzle: None,
         }
     }
 }
@@ -188,6 +191,7 @@ pub fn tensor(name: &str, dtype: &str, layout: Layout, fill: Fill) -> Tensor {
         layout,
         fill,
         memory: Memory::Global,
+        space: None,
         targets: None,
         labels,
         high_first: false,
@@ -205,7 +209,7 @@ pub fn convert(from: usize, to: usize, axes: &[usize]) -> Convert {
 }
 
 pub fn manifest(tensors: Vec<Tensor>, converts: Vec<Convert>) -> Manifest {
-    Manifest { path: "layers/a.kdl".to_owned(), tensors, converts }
+    Manifest { path: "layers/a.kdl".to_owned(), tensors, views: Vec::new(), converts }
 }
 
 /// `+ - * // % & ^` with Python's precedence.

@@ -146,7 +146,7 @@ impl Tensor {
     }
 }
 
-pub(crate) struct Memory(String);
+pub(crate) struct Memory(pub(crate) String);
 
 impl Sources for Memory {
     fn load(&self, _path: &str) -> Result<String, LoadError> {

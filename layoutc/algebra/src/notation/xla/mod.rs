@@ -13,6 +13,7 @@ use alloc::vec::Vec;
 
 pub use parse::parse;
 
+pub(super) use types::named;
 use types::width;
 
 use super::{Fault, FaultKind, NotationError, Said, count_fault, shown};
@@ -41,6 +42,15 @@ pub struct Shape {
     tiles: Vec<Tile>,
     tail: Option<(i128, Span)>,
     bits: Option<(i128, Span)>,
+    /// The memory space, where it is not the default one.
+    space: Option<(Span, i128)>,
+}
+
+impl Shape {
+    /// How many axes a layout without a shape is for; `None`: any number.
+    pub(super) fn rank(&self) -> Option<usize> {
+        self.order.as_ref().map(Vec::len)
+    }
 }
 
 /// Lays the axes out as the layout says; with a shape before it, that must be the tensor's.
@@ -103,7 +113,7 @@ pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationE
             remarks.push((span.clone(), String::from(remark)));
         }
     }
-    Ok(Said { remarks })
+    Ok(Said { remarks, memory_space: shape.space })
 }
 
 /// The text's shape must be the tensor's.

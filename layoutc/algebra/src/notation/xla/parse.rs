@@ -217,10 +217,7 @@ impl Parser<'_> {
         }
         if self.eat("S") {
             let (space, span) = self.number_in_parentheses()?;
-            if space != 0 {
-                let remark = format!("the memory space {space} is not kept");
-                self.shape.remarks.push((span, remark));
-            }
+            self.shape.space = (space != 0).then_some((span, space));
         }
         self.blank();
         let at = self.cursor.at();

@@ -62,6 +62,16 @@ pub(super) fn find(word: &str) -> Option<&'static Type> {
     TYPES.iter().find(|row| row.name.eq_ignore_ascii_case(word))
 }
 
+/// The name of an element type in a manifest's words, and its bits where they must stand as `E(bits)`.
+pub(in crate::notation) fn named(dtype: &str) -> Option<(&'static str, Option<u32>)> {
+    let is_own = |row: &&Type| row.whole == dtype && i128::from(row.bits) == width(dtype);
+    if let Some(row) = TYPES.iter().find(is_own) {
+        return Some((row.name, None));
+    }
+    let is_packed = |row: &&Type| row.packed == dtype && i128::from(row.bits) == width(dtype);
+    TYPES.iter().find(is_packed).map(|row| (row.name, Some(row.bits)))
+}
+
 /// The element type that holds the elements, by `E(bits)`.
 pub(super) fn held(element: &'static Type, shape: &mut Shape) -> Result<&'static str, Fault> {
     let Type { name, bits, packed, whole } = element;

@@ -10,17 +10,27 @@ use alloc::vec::Vec;
 
 use thiserror::Error;
 
-use super::{Machine, sample_values};
+use super::{Machine, sample_values, value_of};
 use crate::digits::Digits;
 use crate::expr::{BinOp, Cmp, Expr, ExprError, Predicate, Var};
 use crate::layout::{Layout, Proof, Symbol, Verdict};
 use crate::physical::groups;
 
+mod bits;
+mod curves;
+mod parts;
 mod points;
+mod program;
+mod ranges;
 mod sums;
+mod swizzle;
 mod terms;
+#[cfg(test)]
+mod tests;
 
+use program::{Points, Tests};
 use sums::Domain;
+pub(crate) use swizzle::check_swizzle;
 use terms::Sum;
 
 /// What a layout was made from, next to what it claims.
@@ -68,9 +78,15 @@ pub enum CheckError {
     /// The verdict contradicts the counts.
     #[error("the verdict contradicts the number of slots")]
     Verdict,
+    /// The first element is not where it is said to be, or not aligned.
+    #[error("the first element is not aligned")]
+    Origin,
     /// Two points share a slot after all.
     #[error("two points share a slot")]
     Collision,
+    /// A curve does not visit every cell of its box once.
+    #[error("the curve of {0} rows and {1} columns does not visit every cell once")]
+    Curve(u32, u32),
     /// An expression that the checker cannot evaluate.
     #[error("an expression is beyond the checker: {0}")]
     Expr(#[from] ExprError),
@@ -95,11 +111,12 @@ pub fn check(
     machine: &dyn Machine,
 ) -> Result<(), CheckError> {
     check_verdict(layout)?;
+    check_origin(layout)?;
     if empty(layout) {
         return Ok(());
     }
     match layout.proof {
-        Proof::Digits => match check_digits(layout, certificate) {
+        Proof::Digits | Proof::Gf2 => match check_digits(layout, certificate, machine) {
             Ok(()) => {}
             Err(error) => check_undecided(layout, certificate, error)?,
         },
@@ -123,6 +140,23 @@ fn check_undecided(
         let _ = points::check_elements(layout, certificate, &values)?;
     }
     Err(CheckError::Undecided)
+}
+
+/// The first element is where it is said to be, and for a few values of the symbols aligned.
+fn check_origin(layout: &Layout) -> Result<(), CheckError> {
+    let Some(origin) = &layout.origin else { return Ok(()) };
+    for symbols in sample_values(&layout.symbols) {
+        let zeros = alloc::vec![0_i128; layout.logical.len()];
+        let at = |expr: &Expr| expr.evaluate(&|var| value_of(var, &zeros, &symbols));
+        let (offset, whole) = (at(&layout.offset)?, i128::from(origin.alignment_bytes) * 8);
+        let bits =
+            offset.checked_mul(i128::from(origin.element_bits)).ok_or(ExprError::Overflow)?;
+        let is_aligned = bits.rem_euclid(whole) == 0 || empty(layout);
+        if !is_aligned || offset != at(&origin.offset)? || at(&layout.lead)? < 0 {
+            return Err(CheckError::Origin);
+        }
+    }
+    Ok(())
 }
 
 /// With no element there is nothing to hold.
@@ -161,12 +195,17 @@ fn check_verdict(layout: &Layout) -> Result<(), CheckError> {
     Ok(())
 }
 
-fn check_digits(layout: &Layout, certificate: &Certificate<'_>) -> Result<(), CheckError> {
+fn check_digits(
+    layout: &Layout,
+    certificate: &Certificate<'_>,
+    machine: &dyn Machine,
+) -> Result<(), CheckError> {
     let (Some(digits), Some(inverse)) = (certificate.digits, &layout.inverse) else {
         return Err(CheckError::Missing);
     };
     let symbols = with_an_element(layout);
-    let domain = Domain::of_digits(&symbols, digits, &layout.logical)?;
+    let mut domain = Domain::of_digits(&symbols, digits, &layout.logical)?;
+    domain.curves = curves::visited(certificate, machine)?;
     let physical = check_maps(layout, certificate, &domain)?;
     let targets = check_bounds(layout, certificate, &domain)?;
     let back_sums = match certificate.targets {
@@ -244,7 +283,8 @@ fn physical_of_storage(
     let mut physical = Vec::new();
     for (g, group) in groups(layout.storage.len(), &layout.separators).into_iter().enumerate() {
         let pitch = layout.physical_strides.get(g).ok_or(CheckError::Missing)?;
-        let mut sum = Sum::constant(0);
+        let is_last = group.end == layout.storage.len();
+        let mut sum = if is_last { domain.sum(&layout.lead, &|_| None)? } else { Sum::constant(0) };
         for k in group {
             let (stride, index) = (
                 layout.strides.get(k).ok_or(CheckError::Missing)?,
@@ -306,30 +346,26 @@ fn count_valid(layout: &Layout) -> Result<(), CheckError> {
         return Ok(());
     }
     let held = match &layout.valid {
-        Some(valid) => held_slots(valid, &shape, slots)?,
+        Some(valid) => held_slots(valid, &shape)?,
         None => slots,
     };
     if held == elements { Ok(()) } else { Err(CheckError::Predicate(usize::MAX)) }
 }
 
 /// On how many slots of a shape a predicate is true.
-fn held_slots(valid: &Predicate, shape: &[i128], slots: i128) -> Result<i128, ExprError> {
-    let mut held = 0_i128;
-    let mut index = alloc::vec![0_i128; shape.len()];
-    for _ in 0..slots {
-        let at = |var: Var| match var {
-            Var::Physical(k) => index.get(usize::try_from(k).ok()?).copied(),
-            _ => None,
-        };
-        held += i128::from(valid.evaluate(&at)?);
-        // The next slot: the last axis first, carried over at its extent.
-        for (value, extent) in index.iter_mut().zip(shape).rev() {
-            *value += 1;
-            if *value < *extent {
-                break;
-            }
-            *value = 0;
+fn held_slots(valid: &Predicate, shape: &[i128]) -> Result<i128, ExprError> {
+    let vars: Vec<Var> = (0_u32..).map(Var::Physical).take(shape.len()).collect();
+    let tests = Tests::new(valid, &vars)?;
+    let extents = shape.iter().map(|extent| i64::try_from(*extent));
+    let extents: Vec<i64> = extents.collect::<Result<_, _>>().map_err(|_| ExprError::Overflow)?;
+    let (mut points, mut spare, mut held) = (Points::new(&extents), Vec::new(), 0_i128);
+    loop {
+        let count = points.advance();
+        if count == 0 {
+            return Ok(held);
+        }
+        for is_held in tests.hold(&points.columns, count, &mut spare)? {
+            held += i128::from(is_held);
         }
     }
-    Ok(held)
 }

@@ -1,12 +1,12 @@
-//! The checker's own enumeration: every point once more, evaluated one at a time by a stack machine, the last axis
-//! outermost.
+//! The checker's own enumeration: every point once more, evaluated one at a time, the last axis outermost.
 
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
+use super::program::{Column, Points, Program, Tests};
 use super::terms::Sum;
 use super::{Certificate, CheckError, Targets};
-use crate::expr::{BinOp, Expr, ExprError, Node, Var};
+use crate::expr::{BinOp, Expr, ExprError, Var};
 use crate::layout::Layout;
 use crate::physical::groups;
 use crate::proof::machine::remembered;
@@ -19,85 +19,6 @@ const BOUND_POINTS: i128 = 1 << 22;
 
 /// Elements up to which a layout that sums cannot settle is visited.
 const ELEMENT_POINTS: i128 = 1 << 20;
-
-/// One instruction; values are 64-bit, overflow ends the check.
-#[derive(Debug, Clone, Copy)]
-enum Code {
-    Push(i64),
-    Load(usize),
-    Apply(BinOp),
-}
-
-/// Instructions for one expression over the axes of a component.
-#[derive(Debug)]
-struct Program(Vec<Code>);
-
-impl Program {
-    fn new(expr: &Expr, axes: &[usize]) -> Result<Self, ExprError> {
-        let mut code = Vec::new();
-        emit(expr, axes, &mut code)?;
-        Ok(Self(code))
-    }
-
-    fn run(&self, point: &[i64], stack: &mut Vec<i64>) -> Result<i64, ExprError> {
-        stack.clear();
-        for code in &self.0 {
-            match code {
-                Code::Push(value) => stack.push(*value),
-                Code::Load(axis) => {
-                    stack.push(point.get(*axis).copied().ok_or(ExprError::Unbound)?);
-                }
-                Code::Apply(op) => {
-                    let (Some(b), Some(a)) = (stack.pop(), stack.pop()) else {
-                        return Err(ExprError::Unbound);
-                    };
-                    stack.push(operate(*op, a, b).ok_or(ExprError::Overflow)?);
-                }
-            }
-        }
-        stack.pop().ok_or(ExprError::Unbound)
-    }
-}
-
-fn operate(op: BinOp, a: i64, b: i64) -> Option<i64> {
-    match op {
-        BinOp::Add => a.checked_add(b),
-        BinOp::Sub => a.checked_sub(b),
-        BinOp::Mul => a.checked_mul(b),
-        BinOp::FloorDiv if b > 0 => Some(a.div_euclid(b)),
-        BinOp::Mod if b > 0 => Some(a.rem_euclid(b)),
-        BinOp::FloorDiv | BinOp::Mod => None,
-        BinOp::And => Some(a & b),
-        BinOp::Xor => Some(a ^ b),
-        BinOp::Min => Some(a.min(b)),
-        BinOp::Max => Some(a.max(b)),
-    }
-}
-
-fn emit(expr: &Expr, axes: &[usize], code: &mut Vec<Code>) -> Result<(), ExprError> {
-    match expr.node() {
-        Node::Const(value) => {
-            code.push(Code::Push(i64::try_from(*value).map_err(|_| ExprError::Overflow)?));
-        }
-        Node::Var(Var::Axis(k)) => {
-            let axis = usize::try_from(*k).map_err(|_| ExprError::Overflow)?;
-            let at = axes.iter().position(|a| *a == axis).ok_or(ExprError::Unbound)?;
-            code.push(Code::Load(at));
-        }
-        Node::Var(_) => return Err(ExprError::Unbound),
-        Node::Neg(a) => {
-            code.push(Code::Push(0));
-            emit(a, axes, code)?;
-            code.push(Code::Apply(BinOp::Sub));
-        }
-        Node::Bin(op, a, b) => {
-            emit(a, axes, code)?;
-            emit(b, axes, code)?;
-            code.push(Code::Apply(*op));
-        }
-    }
-    Ok(())
-}
 
 /// All points of all components once more: the composed targets have slots of their own, and the emitted storage map
 /// agrees with them.
@@ -128,69 +49,119 @@ pub(super) fn check_elements(
 ) -> Result<bool, CheckError> {
     let mut extents = Vec::new();
     for axis in &layout.logical {
-        extents.push(axis.extent.evaluate(&|var| value_of(var, &[], symbols))?);
+        let extent = axis.extent.evaluate(&|var| value_of(var, &[], symbols))?;
+        extents.push(i64::try_from(extent).map_err(|_| ExprError::Overflow)?);
     }
-    let points = extents.iter().fold(1_i128, |n, e| n.saturating_mul(*e));
-    let (Some(inverse), true) = (&layout.inverse, points <= ELEMENT_POINTS) else {
+    let number = extents.iter().fold(1_i128, |n, e| n.saturating_mul(i128::from(*e)));
+    let (Some(inverse), true) = (&layout.inverse, number <= ELEMENT_POINTS) else {
         return Ok(false);
     };
-    let mut point = alloc::vec![0_i128; extents.len()];
-    for number in 0..points {
-        let mut rest = number;
-        for (index, extent) in point.iter_mut().zip(&extents) {
-            *index = rest % extent;
-            rest /= extent;
+    let elements = Elements::new(layout, certificate, inverse, symbols)?;
+    let (mut points, mut spare) = (Points::new(&extents), Vec::new());
+    loop {
+        let count = points.advance();
+        if count == 0 {
+            return Ok(true);
         }
-        check_element(layout, certificate, inverse, &point, symbols)?;
+        elements.check(&points.columns, count, &mut spare)?;
     }
-    Ok(true)
 }
 
-fn check_element(
-    layout: &Layout,
-    certificate: &Certificate<'_>,
-    inverse: &[Expr],
-    point: &[i128],
-    symbols: &[i128],
-) -> Result<(), CheckError> {
-    let at = |var: Var| value_of(var, point, symbols);
-    let mut physical = Vec::new();
-    for (k, (emitted, composed)) in
-        layout.physical_map.iter().zip(certificate.composed_physical).enumerate()
-    {
-        let value = composed.evaluate(&at)?;
-        if emitted.evaluate(&at)? != value {
-            return Err(CheckError::Map(k));
+/// What is looked at on every element, as programs over its index and then the symbols.
+struct Elements {
+    symbols: Vec<i64>,
+    emitted: Vec<Program>,
+    composed: Vec<Program>,
+    pitches: Vec<Program>,
+    offset: Program,
+    targets: Vec<Program>,
+    slots: Vec<Program>,
+    inverse: Vec<Program>,
+    valid: Option<Tests>,
+}
+
+impl Elements {
+    fn new(
+        layout: &Layout,
+        certificate: &Certificate<'_>,
+        inverse: &[Expr],
+        symbols: &[i128],
+    ) -> Result<Self, ExprError> {
+        let values = symbols.iter().map(|value| i64::try_from(*value));
+        let symbols: Vec<i64> =
+            values.collect::<Result<_, _>>().map_err(|_| ExprError::Overflow)?;
+        let beside = (0_u32..).map(Var::Symbol).take(symbols.len());
+        let axes: Vec<Var> =
+            (0_u32..).map(Var::Axis).take(layout.logical.len()).chain(beside.clone()).collect();
+        let physical: Vec<Var> =
+            (0_u32..).map(Var::Physical).take(layout.physical_map.len()).chain(beside).collect();
+        let tests = layout.valid.as_ref().map(|valid| Tests::new(valid, &physical));
+        Ok(Self {
+            symbols,
+            emitted: Program::all(&layout.physical_map, &axes)?,
+            composed: Program::all(certificate.composed_physical, &axes)?,
+            pitches: Program::all(&layout.physical_strides, &axes)?,
+            offset: Program::new(&layout.offset, &axes)?,
+            targets: Program::all(certificate.composed_targets, &axes)?,
+            slots: Program::all(certificate.slots, &axes)?,
+            inverse: Program::all(inverse, &physical)?,
+            valid: tests.transpose()?,
+        })
+    }
+
+    /// Looks at `count` elements.
+    fn check(
+        &self,
+        point: &[Column],
+        count: usize,
+        spare: &mut Vec<Column>,
+    ) -> Result<(), CheckError> {
+        let beside = || self.symbols.iter().map(|value| alloc::vec![*value; count]);
+        let vars: Vec<Column> = point.iter().cloned().chain(beside()).collect();
+        let mut back = Vec::new();
+        let mut offset = alloc::vec![0_i64; count];
+        let maps = self.emitted.iter().zip(&self.composed).zip(&self.pitches);
+        for (k, ((emitted, composed), pitch)) in maps.enumerate() {
+            let value = composed.column(&vars, count, spare)?;
+            let told = emitted.column(&vars, count, spare)?;
+            if told != value {
+                return Err(CheckError::Map(k));
+            }
+            let pitch = pitch.column(&vars, count, spare)?;
+            for ((sum, pitch), index) in offset.iter_mut().zip(&pitch).zip(&value) {
+                let part = pitch.checked_mul(*index).and_then(|part| part.checked_add(*sum));
+                *sum = part.ok_or(ExprError::Overflow)?;
+            }
+            spare.extend([told, pitch]);
+            back.push(value);
         }
-        physical.push(value);
-    }
-    let mut offset = 0_i128;
-    for (index, pitch) in physical.iter().zip(&layout.physical_strides) {
-        let part = pitch.evaluate(&at)?.checked_mul(*index).ok_or(ExprError::Overflow)?;
-        offset = offset.checked_add(part).ok_or(ExprError::Overflow)?;
-    }
-    if layout.offset.evaluate(&at)? != offset {
-        return Err(CheckError::Map(physical.len()));
-    }
-    for (k, (target, slots)) in
-        certificate.composed_targets.iter().zip(certificate.slots).enumerate()
-    {
-        if !(0..slots.evaluate(&at)?).contains(&target.evaluate(&at)?) {
-            return Err(CheckError::Bounds(k));
+        let told = self.offset.column(&vars, count, spare)?;
+        if told != offset {
+            return Err(CheckError::Map(self.emitted.len()));
         }
-    }
-    let back = |var: Var| match var {
-        Var::Physical(k) => physical.get(usize::try_from(k).ok()?).copied(),
-        other => value_of(other, &[], symbols),
-    };
-    for (k, (index, own)) in inverse.iter().zip(point).enumerate() {
-        if index.evaluate(&back)? != *own {
-            return Err(CheckError::Inverse(k));
+        spare.push(told);
+        for (k, (target, slots)) in self.targets.iter().zip(&self.slots).enumerate() {
+            let target = target.column(&vars, count, spare)?;
+            let slots = slots.column(&vars, count, spare)?;
+            if target.iter().zip(&slots).any(|(index, slots)| !(0..*slots).contains(index)) {
+                return Err(CheckError::Bounds(k));
+            }
+            spare.extend([target, slots]);
         }
-    }
-    match &layout.valid {
-        Some(valid) if !valid.evaluate(&back)? => Err(CheckError::Predicate(usize::MAX)),
-        _ => Ok(()),
+        back.extend(beside());
+        for (k, (index, own)) in self.inverse.iter().zip(point).enumerate() {
+            let told = index.column(&back, count, spare)?;
+            if told != *own {
+                return Err(CheckError::Inverse(k));
+            }
+            spare.push(told);
+        }
+        let held = self.valid.as_ref().map(|valid| valid.hold(&back, count, spare)).transpose()?;
+        spare.extend(back);
+        match held {
+            Some(held) if held.contains(&false) => Err(CheckError::Predicate(usize::MAX)),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -200,6 +171,7 @@ fn check_physical(layout: &Layout) -> Result<(), CheckError> {
         let pitch =
             layout.physical_strides.get(g).and_then(Expr::as_const).ok_or(CheckError::Missing)?;
         let mut terms = Vec::new();
+        let is_last = group.end == layout.storage.len();
         for k in group {
             let stride =
                 layout.strides.get(k).and_then(Expr::as_const).ok_or(CheckError::Missing)?;
@@ -210,7 +182,11 @@ fn check_physical(layout: &Layout) -> Result<(), CheckError> {
             });
         }
         let sum = terms.into_iter().map(Ok).reduce(|a, b| Expr::binary(BinOp::Add, &a?, &b?));
-        let sum = sum.unwrap_or_else(|| Ok(Expr::constant(0)))?;
+        let mut sum = sum.unwrap_or_else(|| Ok(Expr::constant(0)))?;
+        let lead = layout.lead.clone();
+        if is_last && lead.as_const() != Some(0) {
+            sum = Expr::binary(BinOp::Add, &sum, &lead)?;
+        }
         if layout.physical_map.get(g) != Some(&sum) {
             return Err(CheckError::Map(g));
         }
@@ -251,6 +227,7 @@ impl Pass {
             emitted: Vec::new(),
             first_target: component.targets.first().copied().unwrap_or(0),
         };
+        let vars = axis_vars(&component.axes)?;
         for axis in &component.axes {
             pass.extents
                 .push(constant(&layout.logical.get(*axis).ok_or(CheckError::Missing)?.extent)?);
@@ -258,8 +235,8 @@ impl Pass {
         for target in &component.targets {
             let get = |all: &[Expr]| all.get(*target).cloned().ok_or(CheckError::Missing);
             pass.slots.push(constant(&get(certificate.slots)?)?);
-            pass.composed.push(Program::new(&get(certificate.composed_targets)?, &component.axes)?);
-            pass.emitted.push(Program::new(&get(emitted)?, &component.axes)?);
+            pass.composed.push(Program::new(&get(certificate.composed_targets)?, &vars)?);
+            pass.emitted.push(Program::new(&get(emitted)?, &vars)?);
         }
         Ok(pass)
     }
@@ -370,6 +347,12 @@ fn advance(point: &mut [i64], extents: &[i64]) -> bool {
     false
 }
 
+/// The variables of some axes.
+fn axis_vars(axes: &[usize]) -> Result<Vec<Var>, ExprError> {
+    let var = |axis: &usize| u32::try_from(*axis).map(Var::Axis);
+    axes.iter().map(var).collect::<Result<_, _>>().map_err(|_| ExprError::Overflow)
+}
+
 /// Whether a target stays within `0..slots`, by visiting every index of the axes that it reads.
 pub(super) fn stays_inside(
     target: &Expr,
@@ -390,7 +373,7 @@ pub(super) fn stays_inside(
     if points > BOUND_POINTS {
         return Ok(false);
     }
-    let program = Program::new(target, &axes)?;
+    let program = Program::new(target, &axis_vars(&axes)?)?;
     let mut stack = Vec::new();
     // One axis more, so that `advance` moves them all.
     let mut point = alloc::vec![0_i64; axes.len() + 1];
@@ -405,5 +388,32 @@ pub(super) fn stays_inside(
         if !advance(&mut point, &extents) {
             return Ok(true);
         }
+    }
+}
+
+/// Whether two expressions have one value at every index of a box.
+pub(super) fn equal_everywhere(
+    a: &Expr,
+    b: &Expr,
+    vars: &[Var],
+    extents: &[i128],
+) -> Result<bool, CheckError> {
+    let (a, b) = (Program::new(a, vars)?, Program::new(b, vars)?);
+    let extents = extents.iter().map(|extent| i64::try_from(*extent));
+    let extents: Vec<i64> = extents.collect::<Result<_, _>>().map_err(|_| ExprError::Overflow)?;
+    let (mut points, mut spare) = (Points::new(&extents), Vec::new());
+    loop {
+        let count = points.advance();
+        if count == 0 {
+            return Ok(true);
+        }
+        let (a, b) = (
+            a.column(&points.columns, count, &mut spare)?,
+            b.column(&points.columns, count, &mut spare)?,
+        );
+        if a != b {
+            return Ok(false);
+        }
+        spare.extend([a, b]);
     }
 }

@@ -147,7 +147,7 @@ impl Sum {
     }
 
     /// All factors of all terms.
-    fn factors(&self) -> impl Iterator<Item = &Factor> {
+    pub(super) fn factors(&self) -> impl Iterator<Item = &Factor> {
         self.rest.iter().flat_map(|(factors, _)| factors.iter())
     }
 
@@ -161,6 +161,11 @@ impl Sum {
 
     pub(super) fn as_constant(&self) -> Option<i128> {
         self.rest.is_empty().then_some(self.constant)
+    }
+
+    /// What is added to the other terms.
+    pub(super) fn constant_term(&self) -> i128 {
+        self.constant
     }
 
     pub(super) fn is_constant_at_least_zero(&self) -> bool {

@@ -167,7 +167,8 @@ impl Story<'_> {
                 Err(format!("there is no folder `{folder}`"))
             };
         }
-        for part in command.split(['|', ';']).flat_map(|part| part.split("&&")) {
+        let unquoted: String = command.split('\'').step_by(2).collect();
+        for part in unquoted.split(['|', ';']).flat_map(|part| part.split("&&")) {
             let program = part.split_whitespace().next().unwrap_or_default();
             let own = program == "layoutc" || program.starts_with("./");
             if !own && !PROGRAMS.contains(&program) {

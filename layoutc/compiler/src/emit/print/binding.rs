@@ -27,7 +27,14 @@ pub(super) fn binding(style: Style, tree: &Expr) -> Binding {
         (Expr::Int { value }, _) if *value < 0 => Binding::Unary,
         (Expr::Int { .. } | Expr::Bool { .. } | Expr::Name { .. }, _)
         | (Expr::Output { .. } | Expr::Address { .. }, Style::Python) => Binding::Primary,
-        (Expr::Min { .. } | Expr::Max { .. } | Expr::Call { .. }, _) => Binding::Primary,
+        (
+            Expr::Min { .. }
+            | Expr::Max { .. }
+            | Expr::Call { .. }
+            | Expr::Hilbert { .. }
+            | Expr::HilbertCell { .. },
+            _,
+        ) => Binding::Primary,
         (Expr::Output { .. } | Expr::Address { .. } | Expr::Not { .. }, Style::C(_))
         | (Expr::Neg { .. }, _) => Binding::Unary,
         (Expr::Add { .. }, _) => Binding::Sum,

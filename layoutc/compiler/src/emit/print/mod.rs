@@ -64,8 +64,14 @@ impl Printer<'_> {
             Expr::Mod { a, b } | Expr::FloorMod { a, b } => self.remainder(tree, a, b),
             Expr::BitAnd { args } => self.joined(args, " & ", Binding::Unary, Binding::Unary),
             Expr::BitXor { args } => self.joined(args, " ^ ", Binding::Unary, Binding::Unary),
-            Expr::Min { a, b } => self.helper("min", a, b),
-            Expr::Max { a, b } => self.helper("max", a, b),
+            Expr::Min { a, b } => self.helper("min", &[a, b], &[]),
+            Expr::Max { a, b } => self.helper("max", &[a, b], &[]),
+            Expr::Hilbert { a, b, rows, columns } => {
+                self.helper("hilbert", &[a, b], &[*rows, *columns]);
+            }
+            Expr::HilbertCell { a, rows, columns } => {
+                self.helper("hilbert_cell", &[a], &[*rows, *columns]);
+            }
             Expr::Select { condition, then, otherwise } => self.select(condition, then, otherwise),
             Expr::Call { name, args } => {
                 self.text.push_str(name);
@@ -195,7 +201,7 @@ impl Printer<'_> {
                 self.text.push_str(" >> ");
                 push_integer(self.text, shift.into());
             }
-            (Binding::Primary, _) => self.helper("floor_div", a, b),
+            (Binding::Primary, _) => self.helper("floor_div", &[a, b], &[]),
             _ => {
                 let sign = if let Style::C(_) = self.style { " / " } else { " // " };
                 self.binary(a, sign, b, [Binding::Product, Binding::Unary]);
@@ -210,7 +216,7 @@ impl Printer<'_> {
                 self.text.push_str(" & ");
                 self.int(value - 1);
             }
-            (Binding::Primary, _) => self.helper("floor_mod", a, b),
+            (Binding::Primary, _) => self.helper("floor_mod", &[a, b], &[]),
             _ => self.binary(a, " % ", b, [Binding::Product, Binding::Unary]),
         }
     }
@@ -221,14 +227,21 @@ impl Printer<'_> {
         self.at(b, least[1]);
     }
 
-    /// A function of the target's library, of Python itself.
-    fn helper(&mut self, name: &str, a: &Expr, b: &Expr) {
+    /// A function of the target's library, of Python itself; `sides` are integers behind the arguments.
+    fn helper(&mut self, name: &str, args: &[&Expr], sides: &[i64]) {
         if let Style::C(dialect) = self.style {
             self.text.push_str(dialect.helper);
         }
         self.text.push_str(name);
         self.text.push('(');
-        self.binary(a, ", ", b, [Binding::Select; 2]);
+        for (k, arg) in args.iter().enumerate() {
+            self.text.push_str(if k == 0 { "" } else { ", " });
+            self.at(arg, Binding::Select);
+        }
+        for side in sides {
+            self.text.push_str(", ");
+            self.int(*side);
+        }
         self.text.push(')');
     }
 

@@ -39,6 +39,15 @@ fn other_divisors_divide_where_the_operand_is_not_negative() {
     assert_eq!(c(&rest), "x / 3 % k");
     let floor = Expr::FloorDiv { a: boxed(name("x")), b: b() };
     assert_eq!(c(&floor), "layoutc_floor_div(x, 3)");
+    let cell = Expr::HilbertCell { a: boxed(name("x")), rows: 6, columns: 8 };
+    let (row, column) = (
+        Expr::Div { a: boxed(cell.clone()), b: boxed(Expr::int(8)) },
+        Expr::Mod { a: boxed(cell), b: boxed(Expr::int(8)) },
+    );
+    assert_eq!(c(&column), "layoutc_hilbert_cell(x, 6, 8) & 7");
+    let place = Expr::Hilbert { a: boxed(row), b: boxed(column), rows: 6, columns: 8 };
+    let python = expr(Style::Python, &place);
+    assert_eq!(python, "hilbert(hilbert_cell(x, 6, 8) // 8, hilbert_cell(x, 6, 8) % 8, 6, 8)");
     let floor = Expr::FloorMod { a: boxed(name("x")), b: boxed(Expr::int(4)) };
     assert_eq!(expr(Style::C(&C_PLAIN), &floor), "plain_floor_mod(x, 4)");
     let inner = Expr::Div { a: boxed(name("x")), b: boxed(div) };

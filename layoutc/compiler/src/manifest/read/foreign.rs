@@ -77,7 +77,10 @@ impl Reader<'_, '_> {
         let child = |name: &str| node.children().iter().find(|child| child.name == name);
         let double = ["dtype", "like"].iter().find_map(|name| said(name)).map(|(key, _)| &key.span);
         let double = double.or_else(|| {
-            ["shape", "layout"].iter().find_map(|name| child(name)).map(|child| &child.name_span)
+            ["dtype", "shape", "layout"]
+                .iter()
+                .find_map(|name| child(name))
+                .map(|child| &child.name_span)
         });
         if let Some(span) = double {
             let message = "`xla=` says the element type, the shape and the layout";

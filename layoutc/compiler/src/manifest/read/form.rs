@@ -45,14 +45,25 @@ pub(super) struct Scope {
 impl Scope {
     pub(super) const TOP: Self = Self {
         place: "a manifest",
-        nodes: &["use", "const", "symbol", "transform", "tensor", "convert"],
+        nodes: &[
+            "use",
+            "const",
+            "symbol",
+            "memory-space",
+            "transform",
+            "tensor",
+            "view",
+            "convert",
+        ],
         props: &[],
     };
     pub(super) const TENSOR: Self = Self {
         place: "a tensor",
-        nodes: &["shape", "layout", "memory", "nibbles"],
+        nodes: &["shape", "layout", "memory", "nibbles", "require"],
         props: &["dtype", "like", "nibbles", "targets"],
     };
+    pub(super) const VIEW: Self =
+        Self { place: "a view", nodes: &["shape", "layout", "map"], props: &["of", "dtype"] };
     pub(super) const STEPS: Self = Self {
         place: "a layout",
         nodes: &[
@@ -64,6 +75,7 @@ impl Scope {
             "tile",
             "pad",
             "strides",
+            "swizzle",
             "align",
             "fill",
             "padding",
@@ -72,6 +84,13 @@ impl Scope {
         ],
         props: &[],
     };
+}
+
+impl Scope {
+    /// Whether a node of this name may stand here.
+    pub(super) fn has(&self, node: &str) -> bool {
+        self.nodes.contains(&node)
+    }
 }
 
 impl Reader<'_, '_> {

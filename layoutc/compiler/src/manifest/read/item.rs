@@ -1,4 +1,4 @@
-//! The items of a manifest: `use`, `const`, `symbol`, `transform`, `tensor`, `convert`.
+//! The items of a manifest: `use`, `const`, `symbol`, `transform`, `tensor`, `convert`; memory spaces are beside.
 
 use super::Reader;
 use super::foreign::Whole;
@@ -6,22 +6,10 @@ use super::form::{Block, Form, Scope, show};
 use super::words::later;
 use crate::codes::Code;
 use crate::manifest::syntax::{
-    Const, ConvertItem, LayoutItem, MemoryItem, MemoryKind, Name, Nibbles, Number, Shape,
-    SymbolItem, TensorItem, Text, Transform, Use,
+    Const, ConvertItem, GateItem, LayoutItem, MemoryItem, Name, Nibbles, Number, Record, Shape,
+    SymbolItem, TensorItem, Transform, Use,
 };
 use crate::manifest::tree::{Entry, Node, Value};
-
-/// The kinds of memory by their names in manifests.
-const MEMORIES: &[(&str, MemoryKind)] = &[
-    ("global", MemoryKind::Global),
-    ("constant", MemoryKind::Constant),
-    ("image2d", MemoryKind::Image2d),
-    ("texture", MemoryKind::Image2d),
-    ("image2d-array", MemoryKind::Image2dArray),
-    ("shared", MemoryKind::Shared),
-    ("local", MemoryKind::Local),
-    ("none", MemoryKind::None),
-];
 
 impl Reader<'_, '_> {
     pub(super) fn r#use(&mut self, node: &Node) -> Option<Use> {
@@ -157,10 +145,12 @@ impl Reader<'_, '_> {
         Some(TensorItem {
             name: self.name(node.args.first()?, "a tensor's name")?,
             dtype,
+            record: parts.record,
             like: like.flatten(),
             shape: parts.shape,
             layout: parts.layout,
             memory: parts.memory,
+            gates: parts.gates,
             targets: targets.flatten(),
             nibbles: parts.nibbles,
             span: node.span.clone(),
@@ -168,13 +158,20 @@ impl Reader<'_, '_> {
     }
 
     fn part(&mut self, node: &Node, tensor: &Node, parts: &mut Parts) {
-        let known = ["shape", "layout", "memory", "nibbles"];
-        let Some(name) = known.into_iter().find(|known| *known == node.name) else {
+        if node.name == "require" {
+            parts.gates.extend(self.gates(node));
+            return;
+        }
+        let known = ["shape", "layout", "memory", "nibbles", "dtype"];
+        // An element type is a property, a record is a block.
+        let is_other = node.name == "dtype" && node.children.is_none();
+        let found = known.into_iter().find(|known| *known == node.name).filter(|_| !is_other);
+        let Some(name) = found else {
             self.unknown_node(node, &Scope::TENSOR);
             return;
         };
         let first = tensor.children().iter().find(|other| other.name == node.name);
-        if parts.seen.contains(&name) || name == "nibbles" && Self::prop(tensor, name).is_some() {
+        if parts.seen.contains(&name) || Self::prop(tensor, name).is_some() {
             let span = node.name_span.clone();
             let place = first.filter(|other| other.span != node.span);
             let place = place.map(|other| self.faults.place(other.name_span.clone()));
@@ -190,6 +187,7 @@ impl Reader<'_, '_> {
             "shape" => parts.shape = self.shape(node),
             "layout" => parts.layout = self.layout(node),
             "memory" => parts.memory = self.memory(node),
+            "dtype" => parts.record = self.record(node),
             _ => parts.nibbles = self.nibbles_node(node),
         }
     }
@@ -215,45 +213,6 @@ impl Reader<'_, '_> {
             }
         }
     }
-
-    fn memory(&mut self, node: &Node) -> Option<MemoryItem> {
-        let form = Form {
-            usage: "memory texture",
-            args: 1..=1,
-            props: Some(&["format", "access"]),
-            block: Block::Never,
-        };
-        self.form(node, &form);
-        let entry = node.args.first()?;
-        let row = match &entry.value {
-            Value::String(word) => MEMORIES.iter().find(|row| row.0 == word),
-            Value::Integer(_) | Value::Float(_) | Value::Bool(_) | Value::Null => None,
-        };
-        let Some((_, kind)) = row else {
-            let known: Vec<&str> = MEMORIES.iter().map(|row| row.0).collect();
-            self.unknown_word("a memory", entry, &known);
-            return None;
-        };
-        let image = matches!(kind, MemoryKind::Image2d | MemoryKind::Image2dArray);
-        if let Some((key, _)) = node.props.first().filter(|_| !image) {
-            let message = format!("`{}` is a property of images", show(&key.value));
-            self.faults.error(Code::StepForm, message, key.span.clone(), "");
-        }
-        let format = self.choice(node, "format", &["rgba"]);
-        let access = self.choice(node, "access", &["read", "write", "read-write"]);
-        Some(MemoryItem { kind: *kind, format, access, span: node.span.clone() })
-    }
-
-    /// A property whose value is one of a few words.
-    fn choice(&mut self, node: &Node, prop: &str, known: &[&str]) -> Option<Text> {
-        let entry = Self::prop(node, prop)?;
-        let text = self.text_of(entry, &format!("`{prop}`"))?;
-        if !known.contains(&text.value.as_str()) {
-            self.unknown_word(&format!("`{prop}`"), entry, known);
-            return None;
-        }
-        Some(text)
-    }
 }
 
 /// The parts of a tensor found so far.
@@ -262,6 +221,8 @@ struct Parts {
     shape: Option<Shape>,
     layout: Option<LayoutItem>,
     memory: Option<MemoryItem>,
+    record: Option<Record>,
+    gates: Vec<GateItem>,
     nibbles: Option<Nibbles>,
     seen: Vec<&'static str>,
 }

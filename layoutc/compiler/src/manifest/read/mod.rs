@@ -2,11 +2,19 @@
 
 mod foreign;
 mod form;
+mod gate;
 mod item;
+mod record;
 mod shape;
+mod size;
+mod space;
 mod step;
+mod swizzle;
 mod text;
+mod view;
 mod words;
+
+pub(crate) use space::MEMORIES;
 
 use std::sync::Arc;
 
@@ -22,8 +30,10 @@ pub(super) fn manifest(file: &Arc<str>, text: &str, tree: &Tree, faults: &mut Fa
         uses: Vec::new(),
         consts: Vec::new(),
         symbols: Vec::new(),
+        memory_spaces: Vec::new(),
         transforms: Vec::new(),
         tensors: Vec::new(),
+        views: Vec::new(),
         converts: Vec::new(),
         broken: Vec::new(),
         torn: tree.torn,
@@ -50,6 +60,14 @@ impl Reader<'_, '_> {
             "symbol" => {
                 manifest.symbols.extend(self.keep(Kind::Symbol, node, broken, Self::symbol));
             }
+            "memory-space" => {
+                manifest.memory_spaces.extend(self.keep(
+                    Kind::MemorySpace,
+                    node,
+                    broken,
+                    Self::memory_space,
+                ));
+            }
             "transform" => {
                 manifest.transforms.extend(self.keep(
                     Kind::Transform,
@@ -61,18 +79,14 @@ impl Reader<'_, '_> {
             "tensor" => {
                 manifest.tensors.extend(self.keep(Kind::Tensor, node, broken, Self::tensor));
             }
+            "view" => manifest.views.extend(self.keep(Kind::Tensor, node, broken, Self::view)),
             "convert" => {
                 let before = self.faults.count();
                 let convert = self.convert(node);
                 let good = self.faults.count() == before && !node.is_damaged();
                 manifest.converts.extend(convert.filter(|_| good));
             }
-            name => {
-                if name == "view" {
-                    broken.extend(declared(node).map(|view| (Kind::Tensor, view)));
-                }
-                self.unknown_node(node, &Scope::TOP);
-            }
+            _ => self.unknown_node(node, &Scope::TOP),
         }
     }
 

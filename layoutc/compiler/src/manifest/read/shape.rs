@@ -8,7 +8,7 @@ use super::form::Block;
 use super::form::Form;
 use super::form::show;
 use crate::codes::Code;
-use crate::manifest::syntax::{AxisItem, Bound, Extent, Name, Shape};
+use crate::manifest::syntax::{AxisItem, Bound, Extent, FIELD, Name, Shape};
 use crate::manifest::tree::{Entry, Node, Value};
 
 impl Reader<'_, '_> {
@@ -36,7 +36,12 @@ impl Reader<'_, '_> {
     }
 
     /// Reports a name that is among those seen, with their places; else adds it.
-    fn unique(&mut self, what: &str, name: &Name, seen: &mut BTreeMap<String, Range<usize>>) {
+    pub(super) fn unique(
+        &mut self,
+        what: &str,
+        name: &Name,
+        seen: &mut BTreeMap<String, Range<usize>>,
+    ) {
         if let Some(first) = seen.get(&name.value) {
             let place = self.faults.place(first.clone());
             let message = format!("two {what} are called `{}`", name.value);
@@ -111,6 +116,7 @@ impl Reader<'_, '_> {
                 self.faults.error(Code::ShapeLabels, message, span, "both are here");
                 None
             }
+            (None, None) if node.name == FIELD => Some(Extent::Fields),
             (None, None) => {
                 let name = show(&node.name);
                 let message = format!("axis `{name}` has no extent");
@@ -123,7 +129,7 @@ impl Reader<'_, '_> {
     }
 
     /// The node's own name as a name of the user's.
-    fn node_name(&mut self, node: &Node) -> Option<Name> {
+    pub(super) fn node_name(&mut self, node: &Node) -> Option<Name> {
         let text = self.inside(&node.name, &node.name_span);
         self.as_name(&text)
     }

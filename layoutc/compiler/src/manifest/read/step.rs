@@ -73,6 +73,7 @@ impl Reader<'_, '_> {
             "tile" => (SOME, Some(&["as"])),
             "pad" => (1..=1, Some(&["multiple", "before", "after"])),
             "align" => (1..=2, Some(&["at"])),
+            "swizzle" => (0..=3, Some(&["unit", "mode"])),
             "notation" => return self.foreign(node, step_usage("notation")),
             _ => {
                 self.unknown_node(node, &Scope::STEPS);
@@ -83,9 +84,12 @@ impl Reader<'_, '_> {
         if !self.form(node, &Form { usage, args, props, block: Block::Never }) {
             return None;
         }
+        if node.name == "swizzle" {
+            return self.swizzle(node);
+        }
         let first = node.args.first()?;
         match node.name.as_str() {
-            "map" => self.map(first),
+            "map" => self.map(first).map(StepKind::Map),
             "apply" if self.is_map(Some(first), "map \"…\"") => None,
             "apply" => self.apply(node),
             "order" => self.order(&node.args),
@@ -101,9 +105,10 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn map(&mut self, entry: &Entry) -> Option<StepKind> {
+    /// A map, which is always quoted.
+    pub(super) fn map(&mut self, entry: &Entry) -> Option<Text> {
         let text = self.text_of(entry, "a map")?;
-        if text.quoted { Some(StepKind::Map(text)) } else { self.unquoted(&text) }
+        if text.quoted { Some(text) } else { self.unquoted(&text) }
     }
 
     /// Whether a map stands where the name of a transform is wanted; reported with the way `written` that takes it.

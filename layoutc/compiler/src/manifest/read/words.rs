@@ -2,21 +2,16 @@
 
 /// Properties that give a layout in a foreign notation.
 pub(super) const FOREIGN: &[&str] =
-    &["xla", "tvm", "glow", "onednn", "cute", "mlir", "einops", "numpy", "mdspan"];
+    &["xla", "tvm", "glow", "onednn", "cute", "mlir", "einops", "numpy", "mdspan", "triton"];
 
 /// Nodes and properties of later releases, with what they will be.
 const LATER: &[(&str, &str)] = &[
-    ("view", "an alias of the same memory with another element type or window"),
     ("kernel", "compute that is written once, for any layout of its operands"),
     ("instance", "a kernel with its operands' layouts and a schedule"),
     ("backend", "what layouts each operator of a device accepts"),
     ("graph", "operators whose tensors get the cheapest layouts"),
     ("mesh", "the devices that tensors are sharded over"),
-    ("memory-space", "a memory of the project's own, with its size"),
-    ("require", "a condition that the tensor's layout must meet"),
     ("shard", "the part of a tensor that each device of a mesh holds"),
-    ("swizzle", "the offset's bits folded over each other, against bank conflicts"),
-    ("triton", "a layout in a foreign notation"),
     ("pack-from", "another element type on the logical side of pack and unpack"),
     ("cast", "how a conversion changes the element type"),
 ];
@@ -36,6 +31,7 @@ pub(super) const STEPS: &[(&str, &str)] = &[
     ("tile", "tile 8 128"),
     ("pad", "pad AXIS multiple=8"),
     ("strides", "strides 1056 1"),
+    ("swizzle", "swizzle 3 4 3 unit=bytes"),
     ("align", "align 64"),
     ("fill", "fill 0"),
     ("padding", "padding forbid"),

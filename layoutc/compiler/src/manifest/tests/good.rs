@@ -3,7 +3,8 @@
 use super::sweep::FULL;
 use super::{good, read};
 use crate::manifest::syntax::{
-    Bound, Extent, FillWord, MemoryKind, Nibbles, PaddingRule, SeparatorItem, StepKind, TileEntry,
+    Bound, Extent, FillWord, GateKind, MemoryKind, Nibbles, PaddingRule, SeparatorItem, StepKind,
+    TileEntry,
 };
 
 /// The source of a bound: what its place marks.
@@ -57,6 +58,26 @@ fn every_part_of_a_tensor_is_read() {
     assert_eq!(memory.kind, MemoryKind::Image2d);
     assert_eq!(memory.access.as_ref().unwrap().value, "read");
     assert_eq!(manifest.tensors[1].like.as_ref().unwrap().value, "input");
+}
+
+#[test]
+fn gates_and_memory_spaces_are_read() {
+    let manifest = good(FULL);
+    let space = &manifest.memory_spaces[0];
+    assert!(matches!(&space.bytes, Some(Bound::Integer(bytes)) if bytes.value == 3 << 19));
+    assert!(matches!(&space.align, Some(Bound::Integer(align)) if align.value == 512));
+    assert_eq!((space.name.value.as_str(), space.xla.as_ref().unwrap().value), ("vmem", 1));
+    let memory = manifest.tensors[1].memory.as_ref().unwrap();
+    assert!(matches!(&memory.kind, MemoryKind::Space(name) if name.value == "vmem"));
+    let gates = &manifest.tensors[0].gates;
+    let words: Vec<&str> = gates.iter().map(|gate| &FULL[gate.span.clone()]).collect();
+    let all = ["bijective", "contiguous c", "padding-below=0.10", "bytes-below=\"64 MiB\""];
+    assert_eq!(words[..4], all);
+    assert_eq!(words[4..], ["vector=LANES", "fits", "same-as=other"]);
+    assert!(matches!(&gates[2].kind, GateKind::PaddingBelow(share)
+        if (share.digits, share.places) == (1, 1)));
+    assert!(matches!(&gates[3].kind, GateKind::BytesBelow(Bound::Integer(bytes))
+        if bytes.value == 64 << 20));
 }
 
 #[test]

@@ -5,10 +5,12 @@ mod good;
 mod items;
 mod kdl;
 mod plain;
+mod record;
 mod shape;
 mod steps;
 mod sweep;
 mod unquoted;
+mod views;
 
 use std::sync::Arc;
 

@@ -215,3 +215,46 @@ fn a_map_for_the_name_of_a_transform_goes_into_a_block() {
         &["write `map \"(n) -> (n)\"`"],
     );
 }
+
+#[test]
+fn a_swizzle_is_three_numbers_with_their_unit_or_a_mode() {
+    let steps =
+        |text: &str| format!("tensor a dtype=f32 {{ shape {{ n 8 }}; layout {{ {text} }} }}");
+    check(&steps("swizzle 3 4 3 unit=bytes"), &[], &[]);
+    check(&steps("swizzle 2 2 -3 unit=elements"), &[], &[]);
+    check(&steps("swizzle mode=\"128B\""), &[], &[]);
+    check(
+        &steps("swizzle 3 4 3"),
+        &[("kdl::missing", "swizzle 3 4 3", "`swizzle` needs `unit=bytes` or `unit=elements`")],
+        &["the hardware's swizzles count bytes, CuTe's count elements"],
+    );
+    check(
+        &steps("swizzle 3 4 unit=bytes"),
+        &[("kdl::missing", "swizzle 3 4 unit=bytes", "`swizzle` needs three numbers, or `mode=`")],
+        &["it is written `swizzle 3 4 3 unit=bytes`"],
+    );
+    check(
+        &steps("swizzle mode=\"16B\""),
+        &[("name::unknown", "\"16B\"", "`mode` is not `16B`")],
+        &[],
+    );
+    check(
+        &steps("swizzle 3 4 3 unit=bits"),
+        &[("name::unknown", "bits", "`unit` is not `bits`")],
+        &[],
+    );
+    check(
+        &steps("swizzle 3 4 3 mode=\"128B\""),
+        &[(
+            "step::form",
+            "swizzle 3 4 3 mode=\"128B\"",
+            "`swizzle` takes three numbers and `unit=`, or `mode=`",
+        )],
+        &[],
+    );
+    check(
+        &steps("swizzle 3 x 3 unit=bytes"),
+        &[("kdl::value", "x", "a swizzle is three whole numbers: bits, base and shift")],
+        &[],
+    );
+}

@@ -100,6 +100,26 @@ pub enum Expr {
         /// The other.
         b: Box<Expr>,
     },
+    /// How far along the Hilbert curve of a box a cell is; the nearest cell where the index lies outside.
+    Hilbert {
+        /// The row.
+        a: Box<Expr>,
+        /// The column.
+        b: Box<Expr>,
+        /// How many rows the box has.
+        rows: i64,
+        /// How many columns.
+        columns: i64,
+    },
+    /// The cell so far along the Hilbert curve of a box, as `row * columns + column`; the first or the last one beyond.
+    HilbertCell {
+        /// How far.
+        a: Box<Expr>,
+        /// How many rows the box has.
+        rows: i64,
+        /// How many columns.
+        columns: i64,
+    },
     /// `then` where the condition holds, else `otherwise`.
     Select {
         /// The condition.
@@ -208,7 +228,7 @@ impl Expr {
             | Self::Name { .. }
             | Self::Output { .. }
             | Self::Address { .. } => {}
-            Self::Neg { a } | Self::Not { a } => visit(a),
+            Self::Neg { a } | Self::Not { a } | Self::HilbertCell { a, .. } => visit(a),
             Self::Add { args }
             | Self::Mul { args }
             | Self::BitAnd { args }
@@ -221,6 +241,7 @@ impl Expr {
             | Self::FloorMod { a, b }
             | Self::Min { a, b }
             | Self::Max { a, b }
+            | Self::Hilbert { a, b, .. }
             | Self::Compare { a, b, .. } => {
                 visit(a);
                 visit(b);
@@ -248,7 +269,7 @@ impl Expr {
             | Self::Name { .. }
             | Self::Output { .. }
             | Self::Address { .. } => {}
-            Self::Neg { a } | Self::Not { a } => visit(a),
+            Self::Neg { a } | Self::Not { a } | Self::HilbertCell { a, .. } => visit(a),
             Self::Add { args }
             | Self::Mul { args }
             | Self::BitAnd { args }
@@ -261,6 +282,7 @@ impl Expr {
             | Self::FloorMod { a, b }
             | Self::Min { a, b }
             | Self::Max { a, b }
+            | Self::Hilbert { a, b, .. }
             | Self::Compare { a, b, .. } => {
                 visit(a);
                 visit(b);

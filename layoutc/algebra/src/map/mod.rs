@@ -5,12 +5,15 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use thiserror::Error;
-
 use crate::expr::{BinOp, Expr, ExprError, Var};
 use crate::layout::Axis;
 use crate::parse::{Ast, AstKind, ItemText, MapText, Param, Span};
 use crate::simplify::Facts;
+
+mod error;
+mod functions;
+
+pub use error::{MapError, MapErrorKind};
 
 /// One storage axis of a map.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,67 +35,6 @@ pub struct IndexMap {
     pub items: Vec<Item>,
     /// After which items a separator stands: the position of the last item of each group but the last.
     pub separators: Vec<usize>,
-}
-
-/// What is wrong with a map.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum MapErrorKind {
-    /// A name that nothing has here.
-    #[error("`{0}` is no axis, const, parameter or symbol here")]
-    UnknownName(String),
-    /// The parameters do not match the axes.
-    #[error("the map takes {}, and there are {}: {}", counted(*params), axes.len(), axes.join(", "))]
-    Arity {
-        /// How many the parameters take.
-        params: usize,
-        /// The axes at hand.
-        axes: Vec<String>,
-    },
-    /// A parameter that stands twice.
-    #[error("the parameter `{0}` stands twice")]
-    DuplicateParameter(String),
-    /// A parameter or axis with the name of a const, symbol or layout parameter.
-    #[error("`{0}` hides a const, symbol or parameter of the same name")]
-    Hides(String),
-    /// Two items with one written name.
-    #[error("two storage axes are called `{0}`")]
-    DuplicateName(String),
-    /// `*name` where no parameter is so called.
-    #[error("`*{0}` names no `*` parameter")]
-    UnknownStar(String),
-    /// A divisor that holds an axis.
-    #[error("the divisor is not a constant")]
-    DivisorNotConstant,
-    /// A divisor that is zero or negative, or a symbol that may be.
-    #[error("the divisor is not known to be positive: it can be {least}")]
-    Divisor {
-        /// The least value it takes.
-        least: i128,
-    },
-    /// A product of two expressions that both hold axes.
-    #[error("a product needs one side free of axes")]
-    Product,
-    /// A stated extent that holds an axis.
-    #[error("an extent holds no axes")]
-    ExtentHasAxes,
-    /// A function that does not exist.
-    #[error("`{0}` is no function")]
-    UnknownFunction(String),
-    /// A function of a later release.
-    #[error("`{0}` is not built yet")]
-    FunctionNotYet(String),
-    /// Too large, or beyond the integers.
-    #[error(transparent)]
-    Expr(#[from] ExprError),
-}
-
-/// What is wrong, and where in the map's text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MapError {
-    /// What.
-    pub kind: MapErrorKind,
-    /// Where, in bytes of the text.
-    pub span: Span,
 }
 
 /// Where a map's names come from.
@@ -346,16 +288,7 @@ impl Resolver<'_> {
                 self.built(Expr::negate(&a), &ast.span)
             }
             AstKind::Bin(op, _, left, right) => self.binary(*op, left, right, &ast.span),
-            AstKind::Call(name, _) => {
-                let known = ["morton", "hilbert", "bitrev"].contains(&name.as_str());
-                let kind = if known {
-                    MapErrorKind::FunctionNotYet
-                } else {
-                    MapErrorKind::UnknownFunction
-                };
-                self.error(kind(name.clone()), &ast.span);
-                None
-            }
+            AstKind::Call(name, arguments) => self.call(name, arguments, &ast.span),
         }
     }
 
@@ -418,11 +351,6 @@ impl Resolver<'_> {
             }
         }
     }
-}
-
-/// `1 axis`, `2 axes`.
-fn counted(axes: usize) -> String {
-    if axes == 1 { String::from("1 axis") } else { format!("{axes} axes") }
 }
 
 fn has_axes(expr: &Expr) -> bool {

@@ -1,0 +1,47 @@
+//! Layouts whose offset is a sum of strides: where the first element lives, and what a step along each axis adds.
+
+use alloc::vec::Vec;
+
+use crate::expr::{BinOp, Expr, ExprError, Var};
+use crate::layout::Layout;
+use crate::simplify::Facts;
+
+/// An offset that is `origin + i0 * strides[0] + i1 * strides[1] + …`, in elements; over symbols.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Affine {
+    /// The offset of the first element.
+    pub origin: Expr,
+    /// One stride per logical axis; 0 along an axis of one element.
+    pub strides: Vec<Expr>,
+}
+
+impl Layout {
+    /// Origin and strides of the logical axes; `None` where the offset is no such sum.
+    ///
+    /// # Errors
+    /// [`ExprError`] when a constant leaves the integer range.
+    pub fn affine(&self) -> Result<Option<Affine>, ExprError> {
+        let mut facts = Facts::new(&self.symbols);
+        for (k, axis) in (0_u32..).zip(&self.logical) {
+            facts.set_extent(Var::Axis(k), &axis.extent)?;
+        }
+        let offset = facts.simplify(&self.offset)?;
+        // The offset where one axis stands at 1 and the others at 0.
+        let at = |one: Option<u32>| {
+            let at = offset.substitute(&|var| match var {
+                Var::Axis(k) => Some(Expr::constant(i128::from(Some(k) == one))),
+                _ => None,
+            })?;
+            facts.simplify(&at)
+        };
+        let origin = at(None)?;
+        let (mut strides, mut sum) = (Vec::new(), origin.clone());
+        for (k, _) in (0_u32..).zip(&self.logical) {
+            let stride = facts.simplify(&Expr::binary(BinOp::Sub, &at(Some(k))?, &origin)?)?;
+            let term = Expr::binary(BinOp::Mul, &Expr::var(Var::Axis(k)), &stride)?;
+            sum = Expr::binary(BinOp::Add, &sum, &term)?;
+            strides.push(stride);
+        }
+        Ok(facts.proves_eq(&offset, &sum)?.then_some(Affine { origin, strides }))
+    }
+}

@@ -1,0 +1,281 @@
+//! The same memory in other elements: neighbours joined to one longer element, or an element cut into shorter ones.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use thiserror::Error;
+
+use super::Builder;
+use super::window::through;
+use crate::expr::{BinOp, Expr, ExprError, Var};
+use crate::layout::Axis;
+use crate::physical::{Placement, groups};
+use crate::simplify::Facts;
+
+/// How elements become others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lanes {
+    /// So many neighbours become one.
+    Join(i128),
+    /// One becomes so many.
+    Cut(i128),
+}
+
+/// Why the elements of a layout cannot be joined or cut.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum LanesError {
+    /// No logical axis runs along memory.
+    #[error("no axis runs along neighbours in memory")]
+    NoAxis,
+    /// The extent of the axis that runs along memory is no multiple of the lanes.
+    #[error("the extent of axis {axis} is no multiple of {lanes}")]
+    Extent {
+        /// The logical axis.
+        axis: usize,
+        /// The lanes.
+        lanes: i128,
+    },
+    /// The elements that would be joined are not always neighbours, or begin in the middle of a longer one.
+    #[error("the elements along axis {axis} are not whole runs of {lanes}")]
+    Runs {
+        /// The logical axis.
+        axis: usize,
+        /// The lanes.
+        lanes: i128,
+    },
+    /// A stride, in elements, is no multiple of the lanes.
+    #[error("the stride of `{axis}` is no multiple of {lanes}")]
+    Stride {
+        /// The storage axis.
+        axis: String,
+        /// Its stride, over symbols.
+        stride: Expr,
+        /// The lanes.
+        lanes: i128,
+    },
+    /// The extent of the storage axis that runs along memory, or of the memory, is no multiple of the lanes.
+    #[error("the elements along `{axis}` are no multiple of {lanes}")]
+    Row {
+        /// The storage axis.
+        axis: String,
+        /// How many elements, over symbols.
+        extent: Expr,
+        /// The lanes.
+        lanes: i128,
+    },
+    /// A swizzle moves parts of what would be one element.
+    #[error("a swizzle moves parts of {lanes} elements")]
+    Folded {
+        /// The lanes.
+        lanes: i128,
+    },
+    /// Slots in front align the first element.
+    #[error("slots in front align the first element")]
+    Origin,
+    /// Too large, or beyond the integers.
+    #[error(transparent)]
+    Expr(#[from] ExprError),
+}
+
+impl Builder {
+    /// The same memory in other elements, with the logical axis that is shorter or longer: that which runs along the
+    /// storage axis of stride 1, the last. Four f32 joined: `c` of 128 becomes one of 32, in which `c` stands for
+    /// `4 * c` to `4 * c + 3`.
+    ///
+    /// # Errors
+    /// [`LanesError`].
+    pub fn lanes(&self, lanes: Lanes) -> Result<(Builder, usize), LanesError> {
+        if self.demands.origin > 0 {
+            return Err(LanesError::Origin);
+        }
+        let placement = self.placement()?;
+        let last = groups(self.storage.len(), &self.separators).pop().unwrap_or_default();
+        let is_dense =
+            |k: &usize| placement.local_strides.get(*k).and_then(Expr::as_const) == Some(1);
+        // An axis of one element runs nowhere; where all are such, the last will do.
+        let several = last.clone().rev().find(|k| is_dense(k) && !self.is_single(*k));
+        let run = several.or_else(|| last.rev().find(is_dense)).ok_or(LanesError::NoAxis)?;
+        let (builder, axis) = match lanes {
+            Lanes::Join(lanes) => self.join(&placement, run, lanes)?,
+            Lanes::Cut(lanes) => self.cut(run, lanes)?,
+        };
+        let own = builder.placement()?;
+        match lanes {
+            Lanes::Join(lanes) => self.same_places(&placement, &own, run, lanes)?,
+            Lanes::Cut(lanes) => builder.same_places(&own, &placement, run, lanes)?,
+        }
+        Ok((builder, axis))
+    }
+
+    fn join(
+        &self,
+        placement: &Placement,
+        run: usize,
+        lanes: i128,
+    ) -> Result<(Builder, usize), LanesError> {
+        self.divisible(placement, run, lanes)?;
+        let mut refused = LanesError::NoAxis;
+        for axis in self.axes_of(run).into_iter().rev() {
+            match self.runs_along(axis, run, lanes) {
+                Ok(()) => {
+                    let k = u32::try_from(axis).map_err(|_| ExprError::Unbound)?;
+                    let first = times(&Expr::var(Var::Axis(k)), lanes)?;
+                    let fewer = |expr: &Expr| quotient(expr, lanes);
+                    let changed = self.changed(axis, run, &first, &fewer, &|index| fewer(index))?;
+                    let demands = self.demands.joined(run, lanes, &self.facts)?;
+                    return Ok((Builder { demands, ..changed }, axis));
+                }
+                // What the innermost axis is refused for counts.
+                Err(LanesError::Expr(error)) => return Err(error.into()),
+                Err(error) if refused == LanesError::NoAxis => refused = error,
+                Err(_) => {}
+            }
+        }
+        Err(refused)
+    }
+
+    fn cut(&self, run: usize, lanes: i128) -> Result<(Builder, usize), LanesError> {
+        let axis = self.unit_axis(run)?.ok_or(LanesError::NoAxis)?;
+        let k = u32::try_from(axis).map_err(|_| ExprError::Unbound)?;
+        let own = Expr::var(Var::Axis(k));
+        let whole = quotient(&own, lanes)?;
+        let part = Expr::binary(BinOp::Mod, &own, &Expr::constant(lanes))?;
+        let more = |expr: &Expr| times(expr, lanes);
+        let index = |index: &Expr| Expr::binary(BinOp::Add, &more(index)?, &part);
+        let changed = self.changed(axis, run, &whole, &more, &index)?;
+        let demands = self.demands.cut(run, lanes, &self.facts)?;
+        Ok((Builder { demands, ..changed }, axis))
+    }
+
+    /// The layout with `axis` replaced by `value` in every index, the extents of `axis` and of the storage axis `run`
+    /// changed by `extent`, and the index of that by `index`. The demands stay.
+    fn changed(
+        &self,
+        axis: usize,
+        run: usize,
+        value: &Expr,
+        extent: &dyn Fn(&Expr) -> Result<Expr, ExprError>,
+        index: &dyn Fn(&Expr) -> Result<Expr, ExprError>,
+    ) -> Result<Builder, ExprError> {
+        let mut changed = self.clone();
+        let facts = Facts::new(&self.symbols);
+        let resized = |axes: &mut [Axis], at: usize| {
+            let Some(axis) = axes.get_mut(at) else { return Err(ExprError::Unbound) };
+            axis.extent = facts.simplify(&extent(&axis.extent)?)?;
+            Ok(())
+        };
+        resized(&mut changed.logical, axis)?;
+        resized(&mut changed.storage, run)?;
+        changed.facts = facts_of(self, &changed.logical)?;
+        let mut axes: Vec<Expr> =
+            (0_u32..).zip(&self.logical).map(|(k, _)| Expr::var(Var::Axis(k))).collect();
+        if let Some(slot) = axes.get_mut(axis) {
+            slot.clone_from(value);
+        }
+        changed.composed = through(&self.composed, &axes)?;
+        changed.map = through(&self.map, &axes)?;
+        for indices in [&mut changed.composed, &mut changed.map] {
+            if let Some(slot) = indices.get_mut(run) {
+                *slot = index(slot)?;
+            }
+        }
+        for slot in &mut changed.map {
+            *slot = changed.facts.simplify(slot)?;
+        }
+        changed.explained = true;
+        Ok(changed)
+    }
+
+    /// The logical axes that the index along a storage axis reads.
+    fn axes_of(&self, storage: usize) -> Vec<usize> {
+        let vars = self.map.get(storage).map(Expr::vars).unwrap_or_default();
+        let axis = |var: Var| match var {
+            Var::Axis(k) => usize::try_from(k).ok(),
+            _ => None,
+        };
+        vars.into_iter().filter_map(axis).collect()
+    }
+
+    /// Whether every run of `lanes` elements along `axis`, the first counted from 0, is one along the storage axis
+    /// `run`, counted from 0 too.
+    fn runs_along(&self, axis: usize, run: usize, lanes: i128) -> Result<(), LanesError> {
+        let extent = self.logical.get(axis).map(|a| a.extent.clone()).ok_or(LanesError::NoAxis)?;
+        if !is_multiple(&extent, lanes, &self.facts)? {
+            return Err(LanesError::Extent { axis, lanes });
+        }
+        let mut axes = self.logical.clone();
+        if let Some(axis) = axes.get_mut(axis) {
+            axis.extent = self.facts.simplify(&quotient(&axis.extent, lanes)?)?;
+        }
+        axes.push(Axis { name: String::new(), extent: Expr::constant(lanes) });
+        let facts = facts_of(self, &axes)?;
+        let number = |k: usize| u32::try_from(k).map_err(|_| ExprError::Unbound);
+        let lane = Expr::var(Var::Axis(number(self.logical.len())?));
+        let first = times(&Expr::var(Var::Axis(number(axis)?)), lanes)?;
+        let any = Expr::binary(BinOp::Add, &first, &lane)?;
+        let with = |index: &Expr, value: &Expr| {
+            index.substitute(&|var| match var {
+                Var::Axis(k) if usize::try_from(k) == Ok(axis) => Some(value.clone()),
+                _ => None,
+            })
+        };
+        for (k, index) in self.map.iter().enumerate() {
+            let (begin, at) = (with(index, &first)?, with(index, &any)?);
+            let wanted = if k == run {
+                if !is_multiple(&begin, lanes, &facts)? {
+                    return Err(LanesError::Runs { axis, lanes });
+                }
+                Expr::binary(BinOp::Add, &begin, &lane)?
+            } else {
+                begin
+            };
+            if !facts.proves_eq(&at, &wanted)? {
+                return Err(LanesError::Runs { axis, lanes });
+            }
+        }
+        Ok(())
+    }
+
+    /// The logical axis whose first step is one along a storage axis; where nothing is read there, one of a single
+    /// element.
+    fn unit_axis(&self, storage: usize) -> Result<Option<usize>, ExprError> {
+        let Some(index) = self.map.get(storage) else { return Ok(None) };
+        let facts = Facts::new(&self.symbols);
+        let at = |one: Option<usize>| {
+            index.substitute(&|var| match var {
+                Var::Axis(k) => Some(Expr::constant(i128::from(usize::try_from(k).ok() == one))),
+                _ => None,
+            })
+        };
+        let first = Expr::binary(BinOp::Add, &at(None)?, &Expr::constant(1))?;
+        let read = self.axes_of(storage);
+        for axis in read.iter().rev() {
+            if facts.proves_eq(&at(Some(*axis))?, &first)? {
+                return Ok(Some(*axis));
+            }
+        }
+        let single = |axis: &Axis| axis.extent.as_const() == Some(1);
+        Ok(if read.is_empty() { self.logical.iter().rposition(single) } else { None })
+    }
+}
+
+fn facts_of(builder: &Builder, axes: &[Axis]) -> Result<Facts, ExprError> {
+    let mut facts = Facts::new(&builder.symbols);
+    for (k, axis) in (0_u32..).zip(axes) {
+        facts.set_extent(Var::Axis(k), &axis.extent)?;
+    }
+    Ok(facts)
+}
+
+pub(super) fn is_multiple(expr: &Expr, k: i128, facts: &Facts) -> Result<bool, ExprError> {
+    let rest = Expr::binary(BinOp::Mod, expr, &Expr::constant(k))?;
+    Ok(facts.simplify(&rest)?.as_const() == Some(0))
+}
+
+pub(super) fn times(expr: &Expr, k: i128) -> Result<Expr, ExprError> {
+    Expr::binary(BinOp::Mul, expr, &Expr::constant(k))
+}
+
+pub(super) fn quotient(expr: &Expr, k: i128) -> Result<Expr, ExprError> {
+    Expr::binary(BinOp::FloorDiv, expr, &Expr::constant(k))
+}

@@ -1,0 +1,178 @@
+//! Back from a slot: what the storage axes are at a physical index, and which slots hold an element.
+
+use alloc::vec::Vec;
+
+use super::Builder;
+use super::finish::Claimed;
+use crate::expr::{BinOp, Cmp, Comparison, Expr, ExprError, Predicate, Var};
+use crate::monomial::Atom;
+use crate::physical::Placement;
+use crate::poly::Poly;
+use crate::proof::order;
+use crate::remember::Remembering;
+use crate::simplify::Facts;
+
+/// Targets over `Var::Physical`, and conditions of a slot.
+pub(super) struct Readers {
+    pub(super) targets: Vec<Expr>,
+    pub(super) conditions: Vec<(Expr, Cmp, Expr)>,
+}
+
+impl Builder {
+    /// The storage axes by their strides, the greatest first, where strides with symbols in them nest: each reaches
+    /// beyond all the smaller ones together, so that the offset tells them all. Axes of one index are left out.
+    pub(super) fn nested(&self, placement: &Placement) -> Result<Option<Vec<usize>>, ExprError> {
+        let is_symbolic = |expr: &Expr| expr.as_const().is_none();
+        let extents = self.storage.iter().map(|axis| &axis.extent);
+        let strides = self.demands.strides.iter().flatten();
+        let is_plain = self.demands.strides.is_none() || placement.lead.as_const() != Some(0);
+        if is_plain || !extents.chain(strides).any(is_symbolic) {
+            return Ok(None);
+        }
+        let several: Vec<usize> = (0..self.storage.len()).filter(|k| !self.is_single(*k)).collect();
+        let weighed =
+            |k: &usize| Some((placement.local_strides.get(*k)?, &self.storage.get(*k)?.extent));
+        let weighed: Option<Vec<(&Expr, &Expr)>> = several.iter().map(weighed).collect();
+        let order = order(&weighed.ok_or(ExprError::Unbound)?, &self.facts)?;
+        let named = |k: usize| several.get(k).copied();
+        Ok(order.map(|order| order.into_iter().filter_map(named).collect()))
+    }
+
+    /// The targets, and what else a slot must satisfy, in terms of the physical indices.
+    pub(super) fn readers(
+        &self,
+        placement: &Placement,
+        groups: &[core::ops::Range<usize>],
+        claimed: &Claimed,
+    ) -> Result<Readers, ExprError> {
+        if claimed.is_offset {
+            return Ok(Readers {
+                targets: alloc::vec![Expr::var(Var::Physical(0))],
+                conditions: Vec::new(),
+            });
+        }
+        let nested = self.nested(placement)?;
+        let mut targets = alloc::vec![Expr::constant(0); self.storage.len()];
+        let mut conditions = Vec::new();
+        for (g, group) in (0_u32..).zip(groups) {
+            let order = nested.clone().unwrap_or_else(|| group.clone().collect());
+            let mut rest = Expr::var(Var::Physical(g));
+            if group.end == self.storage.len() && placement.lead.as_const() != Some(0) {
+                rest = Expr::binary(BinOp::Sub, &rest, &placement.lead)?;
+                conditions.push((rest.clone(), Cmp::Ge, Expr::constant(0)));
+            }
+            for k in order {
+                let (Some(stride), Some(axis)) =
+                    (placement.local_strides.get(k), self.storage.get(k))
+                else {
+                    return Err(ExprError::Unbound);
+                };
+                let index = Expr::binary(BinOp::FloorDiv, &rest, stride)?;
+                rest = Expr::binary(BinOp::Mod, &rest, stride)?;
+                conditions.push((index.clone(), Cmp::Lt, axis.extent.clone()));
+                if let Some(target) = targets.get_mut(k) {
+                    *target = index;
+                }
+            }
+            // A group without axes has one slot, at 0.
+            conditions.push((rest, Cmp::Eq, Expr::constant(0)));
+        }
+        Ok(Readers { targets, conditions })
+    }
+
+    /// True on the slots that hold an element: the index that the inverse gives is inside the shape, and the map
+    /// sends it back.
+    pub(super) fn predicate(
+        &self,
+        inverse: &[Expr],
+        claimed: &Claimed,
+        readers: &Readers,
+        facts: &Remembering<'_>,
+    ) -> Result<Predicate, ExprError> {
+        let mut all = readers.conditions.clone();
+        for (index, axis) in inverse.iter().zip(&self.logical) {
+            all.push((index.clone(), Cmp::Ge, Expr::constant(0)));
+            all.push((index.clone(), Cmp::Lt, axis.extent.clone()));
+        }
+        for (target, slot) in claimed.targets.iter().zip(&readers.targets) {
+            let back = target.substitute(&|var| match var {
+                Var::Axis(k) => inverse.get(usize::try_from(k).ok()?).cloned(),
+                _ => None,
+            })?;
+            all.push((back, Cmp::Eq, slot.clone()));
+        }
+        let mut predicate = Predicate::default();
+        for (left, op, right) in all {
+            if let Some(comparison) = reduce(&left, op, &right, facts)?
+                && !predicate.all.contains(&comparison)
+            {
+                predicate.all.push(comparison);
+            }
+        }
+        Ok(predicate)
+    }
+}
+
+/// A comparison in its simplest form; `None` when it always holds.
+fn reduce(
+    left: &Expr,
+    op: Cmp,
+    right: &Expr,
+    remembering: &Remembering<'_>,
+) -> Result<Option<Comparison>, ExprError> {
+    let facts = remembering.facts();
+    let form = remembering.normalize(&Expr::binary(BinOp::Sub, left, right)?)?;
+    if always(&form, op, facts)? {
+        return Ok(None);
+    }
+    let difference = facts.render(&form)?;
+    if op == Cmp::Eq {
+        return Ok(Some(equation(difference, left, right, remembering)?));
+    }
+    // As it is written it may tell more.
+    if always(&facts.normalize(&difference)?, op, facts)? {
+        return Ok(None);
+    }
+    // The constant belongs on the right: `p0 >= 5`, not `p0 - 5 >= 0`.
+    let (mut left, mut right) = (remembering.normalize(left)?, remembering.normalize(right)?);
+    loop {
+        let constant = Poly::constant(left.constant_term());
+        (left, right) = (left.sub(&constant)?, right.sub(&constant)?);
+        // x // k < c says x < c * k, and x // k >= c says x >= c * k.
+        match left.as_atom().cloned() {
+            Some(Atom::Op(BinOp::FloorDiv, x, k)) if k.as_constant().is_some() => {
+                right = right.mul(&k)?;
+                left = Poly::clone(&x);
+            }
+            _ => break,
+        }
+    }
+    Ok(Some(Comparison { left: facts.render(&left)?, op, right: facts.render(&right)? }))
+}
+
+/// Whether a difference compares with 0 on every slot.
+fn always(difference: &Poly, op: Cmp, facts: &Facts) -> Result<bool, ExprError> {
+    match op {
+        Cmp::Eq => Ok(difference.is_zero()),
+        Cmp::Lt => facts.at_least_zero(&difference.plus(1)?.scale(-1)?),
+        Cmp::Ge => facts.at_least_zero(difference),
+    }
+}
+
+/// `left == right`, as `x % k == 0` when their difference is a lone remainder.
+fn equation(
+    difference: Expr,
+    left: &Expr,
+    right: &Expr,
+    facts: &Remembering<'_>,
+) -> Result<Comparison, ExprError> {
+    use crate::expr::Node;
+    let positive = match difference.node() {
+        Node::Neg(inner) => inner.clone(),
+        _ => difference,
+    };
+    if let Node::Bin(BinOp::Mod, ..) = positive.node() {
+        return Ok(Comparison { left: positive, op: Cmp::Eq, right: Expr::constant(0) });
+    }
+    Ok(Comparison { left: facts.simplify(left)?, op: Cmp::Eq, right: facts.simplify(right)? })
+}

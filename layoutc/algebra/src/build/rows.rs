@@ -1,0 +1,148 @@
+//! Where elements lie that are joined or cut: strides, pitches and rows, counted in the longer and the shorter.
+
+use super::Builder;
+use super::lanes::{LanesError, is_multiple, quotient, times};
+use crate::expr::{BinOp, Expr, ExprError};
+use crate::physical::{Demands, Placement, groups};
+use crate::poly::gcd;
+use crate::simplify::Facts;
+use crate::swizzle::Swizzle;
+
+impl Builder {
+    /// Whether a storage axis has one index.
+    pub(super) fn is_single(&self, storage: usize) -> bool {
+        self.storage.get(storage).is_some_and(|axis| axis.extent.as_const() == Some(1))
+    }
+
+    /// Whether everything that must be is a multiple of the lanes: strides, pitches, rows.
+    pub(super) fn divisible(
+        &self,
+        placement: &Placement,
+        run: usize,
+        lanes: i128,
+    ) -> Result<(), LanesError> {
+        let name = |k: usize| self.storage.get(k).map(|axis| axis.name.clone()).unwrap_or_default();
+        let groups = groups(self.storage.len(), &self.separators);
+        for (group, pitch) in groups.iter().zip(&placement.pitches) {
+            let innermost = group.contains(&run);
+            for k in group.clone().filter(|k| *k != run) {
+                let Some(local) = placement.local_strides.get(k) else { continue };
+                let stride = self.facts.simplify(&Expr::binary(BinOp::Mul, local, pitch)?)?;
+                // A step that is never taken needs no whole elements.
+                if innermost && self.is_single(k) {
+                    continue;
+                }
+                if !is_multiple(&stride, lanes, &self.facts)? {
+                    return Err(LanesError::Stride { axis: name(k), stride, lanes });
+                }
+            }
+        }
+        let along = self.storage.get(run).map(|axis| &axis.extent);
+        for extent in along.into_iter().chain(placement.shape.last()) {
+            if !is_multiple(extent, lanes, &self.facts)? {
+                return Err(LanesError::Row { axis: name(run), extent: extent.clone(), lanes });
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a placement of `lanes` times as many elements is this one in shorter elements.
+    pub(super) fn same_places(
+        &self,
+        shorter: &Placement,
+        longer: &Placement,
+        run: usize,
+        lanes: i128,
+    ) -> Result<(), LanesError> {
+        let equal = |a: &Expr, b: &Expr| self.facts.proves_eq(a, b);
+        let row = || {
+            let axis = self.storage.get(run).map(|axis| axis.name.clone()).unwrap_or_default();
+            let extent = shorter.shape.last().cloned().unwrap_or_else(|| Expr::constant(1));
+            LanesError::Row { axis, extent, lanes }
+        };
+        let last = shorter.shape.len().saturating_sub(1);
+        for (k, (short, long)) in shorter.shape.iter().zip(&longer.shape).enumerate() {
+            let long = if k == last { times(long, lanes)? } else { long.clone() };
+            if !equal(short, &long)? {
+                return Err(row());
+            }
+        }
+        let outer = shorter.pitches.iter().zip(&longer.pitches).take(last);
+        for (short, long) in outer {
+            if !equal(short, &times(long, lanes)?)? {
+                return Err(row());
+            }
+        }
+        let innermost = groups(self.storage.len(), &self.separators).pop().unwrap_or_default();
+        for (k, (short, long)) in
+            shorter.local_strides.iter().zip(&longer.local_strides).enumerate()
+        {
+            let scaled = innermost.contains(&k) && k != run;
+            let long = if scaled { times(long, lanes)? } else { long.clone() };
+            if !self.is_single(k) && !equal(short, &long)? {
+                let axis = self.storage.get(k).map(|axis| axis.name.clone()).unwrap_or_default();
+                return Err(LanesError::Stride { axis, stride: short.clone(), lanes });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Demands {
+    /// The same with so many elements joined; `run` is the storage axis that they lie along.
+    pub(super) fn joined(
+        &self,
+        run: usize,
+        lanes: i128,
+        facts: &Facts,
+    ) -> Result<Self, LanesError> {
+        let bits = i128::from(self.element_bits).checked_mul(lanes).ok_or(ExprError::Overflow)?;
+        let tail = self.tail / gcd(self.tail, lanes).max(1);
+        let change = |stride: &Expr| facts.simplify(&quotient(stride, lanes)?);
+        let swizzle = self.swizzled(lanes, &|base, bits| base - bits)?;
+        Ok(Self { swizzle, ..self.with(run, bits, tail, &change)? })
+    }
+
+    /// The same with every element cut into so many.
+    pub(super) fn cut(&self, run: usize, lanes: i128, facts: &Facts) -> Result<Self, LanesError> {
+        let bits = i128::from(self.element_bits).checked_div(lanes).ok_or(ExprError::Divisor)?;
+        let tail = self.tail.checked_mul(lanes).ok_or(ExprError::Overflow)?;
+        let change = |stride: &Expr| facts.simplify(&times(stride, lanes)?);
+        let swizzle = self.swizzled(lanes, &|base, bits| base + bits)?;
+        Ok(Self { swizzle, ..self.with(run, bits, tail, &change)? })
+    }
+
+    /// The swizzle with its base moved by as many bits as count the lanes.
+    fn swizzled(
+        &self,
+        lanes: i128,
+        moved: &dyn Fn(i128, i128) -> i128,
+    ) -> Result<Option<Swizzle>, LanesError> {
+        let Some(swizzle) = self.swizzle.filter(|swizzle| swizzle.bits() > 0) else {
+            return Ok(None);
+        };
+        let base = moved(swizzle.base().into(), lanes.trailing_zeros().into());
+        let own = Swizzle::new(swizzle.bits().into(), base, swizzle.shift().into());
+        own.ok().filter(|_| lanes.count_ones() == 1).map(Some).ok_or(LanesError::Folded { lanes })
+    }
+
+    fn with(
+        &self,
+        run: usize,
+        bits: i128,
+        tail: i128,
+        change: &dyn Fn(&Expr) -> Result<Expr, ExprError>,
+    ) -> Result<Self, ExprError> {
+        let element_bits = u32::try_from(bits).map_err(|_| ExprError::Overflow)?;
+        let strides = match &self.strides {
+            None => None,
+            Some(strides) => {
+                let one = |(k, stride): (usize, &Expr)| {
+                    if k == run { Ok(stride.clone()) } else { change(stride) }
+                };
+                Some(strides.iter().enumerate().map(one).collect::<Result<_, ExprError>>()?)
+            }
+        };
+        Ok(Self { strides, tail, element_bits, ..self.clone() })
+    }
+}

@@ -1,0 +1,62 @@
+//! The last physical index of a proven layout swizzled.
+
+use super::finish::{FinishError, physical_facts, weighted};
+use crate::expr::{Expr, ExprError, Var};
+use crate::layout::{Layout, Proof};
+use crate::proof::{Refusal, check};
+use crate::simplify::Facts;
+use crate::swizzle::Swizzle;
+
+/// The layout with the index along its last physical axis swizzled.
+pub(super) fn swizzled(before: &Layout, swizzle: Swizzle) -> Result<Layout, FinishError> {
+    let axes = logical_facts(before)?;
+    let slots = physical_facts(&before.symbols, &before.physical_shape)?;
+    let simple =
+        with_swizzle(before, swizzle, &|expr| axes.simplify(expr), &|expr| slots.simplify(expr))?;
+    if check::check_swizzle(before, &simple).is_ok() {
+        return Ok(simple);
+    }
+    // Where the checker cannot follow the simplifier, the swizzle stays as it is put in.
+    let plain = |expr: &Expr| Ok(expr.clone());
+    let layout = with_swizzle(before, swizzle, &plain, &plain)?;
+    check::check_swizzle(before, &layout).map_err(Refusal::Certificate)?;
+    Ok(layout)
+}
+
+/// The same, indices and slots rewritten so; nothing is checked.
+pub(super) fn with_swizzle(
+    before: &Layout,
+    swizzle: Swizzle,
+    index: &dyn Fn(&Expr) -> Result<Expr, ExprError>,
+    slot: &dyn Fn(&Expr) -> Result<Expr, ExprError>,
+) -> Result<Layout, ExprError> {
+    let mut layout = before.clone();
+    if let Some(last) = layout.physical_map.last_mut() {
+        *last = index(&swizzle.apply(last)?)?;
+    }
+    layout.offset = index(&weighted(&layout.physical_map, &layout.physical_strides)?)?;
+    let axis = u32::try_from(layout.physical_map.len().saturating_sub(1)).unwrap_or(u32::MAX);
+    let own = Var::Physical(axis);
+    let back = swizzle.apply(&Expr::var(own))?;
+    let turn = |expr: &Expr| slot(&expr.substitute(&|var| (var == own).then(|| back.clone()))?);
+    if let Some(inverse) = &mut layout.inverse {
+        *inverse = inverse.iter().map(turn).collect::<Result<_, _>>()?;
+    }
+    for comparison in layout.valid.iter_mut().flat_map(|valid| &mut valid.all) {
+        comparison.left = turn(&comparison.left)?;
+        comparison.right = turn(&comparison.right)?;
+    }
+    layout.swizzle = Some(swizzle);
+    layout.digits = None;
+    layout.proof = layout.proof.with(Proof::Gf2);
+    Ok(layout)
+}
+
+/// What is known of the axes of a layout.
+fn logical_facts(layout: &Layout) -> Result<Facts, ExprError> {
+    let mut facts = Facts::new(&layout.symbols);
+    for (k, axis) in (0_u32..).zip(&layout.logical) {
+        facts.set_extent(Var::Axis(k), &axis.extent)?;
+    }
+    Ok(facts)
+}

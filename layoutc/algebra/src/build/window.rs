@@ -1,0 +1,54 @@
+//! A window: some of a layout's elements, or all of them several times, under axes of its own.
+
+use alloc::vec::Vec;
+
+use super::{BuildError, Builder};
+use crate::expr::{Expr, ExprError, Var};
+use crate::layout::{Axis, Symbol};
+use crate::map::{IndexMap, Item};
+
+impl Builder {
+    /// The same memory under other axes. `map` gives one index along each logical axis of this layout, over `axes`:
+    /// `Var::Storage(k)` is `axes[k]`. `symbols` begins with the symbols of this layout.
+    ///
+    /// # Errors
+    /// [`BuildError::WindowRank`]; [`BuildError::Negative`], [`BuildError::ExtentTooSmall`] and
+    /// [`BuildError::Unbounded`] for an index that leaves this layout, the witness being one of the window.
+    pub fn window(
+        &self,
+        symbols: &[Symbol],
+        axes: &[Axis],
+        map: &IndexMap,
+    ) -> Result<Builder, BuildError> {
+        if map.items.len() != self.logical.len() {
+            let (given, axes) = (map.items.len(), self.logical.len());
+            return Err(BuildError::WindowRank { given, axes });
+        }
+        let mut window = Builder::new(symbols, axes, self.demands.element_bits)?;
+        let inside = |(item, axis): (&Item, &Axis)| {
+            let extent = Some(axis.extent.clone());
+            Item { extent, ..item.clone() }
+        };
+        let items = map.items.iter().zip(&self.logical).map(inside).collect();
+        window.apply(&IndexMap { items, separators: Vec::new() })?;
+        window.composed = through(&self.composed, &window.composed)?;
+        let map = through(&self.map, &window.map)?;
+        window.map =
+            map.iter().map(|index| window.facts.simplify(index)).collect::<Result<_, _>>()?;
+        window.storage.clone_from(&self.storage);
+        window.separators.clone_from(&self.separators);
+        window.demands = self.demands.clone();
+        window.demands.lead = Some(self.placement()?.lead);
+        window.explained = true;
+        Ok(window)
+    }
+}
+
+/// Indices over this layout's axes with each of those replaced.
+pub(super) fn through(indices: &[Expr], axes: &[Expr]) -> Result<Vec<Expr>, ExprError> {
+    let axis = |var: Var| match var {
+        Var::Axis(k) => axes.get(usize::try_from(k).ok()?).cloned(),
+        _ => None,
+    };
+    indices.iter().map(|index| index.substitute(&axis)).collect()
+}

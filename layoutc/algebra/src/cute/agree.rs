@@ -1,0 +1,145 @@
+//! Whether a layout of strides is a layout after another: R(c) = A(B(c)) for all c.
+//!
+//! The digits of B(c) in the modes of A are sums, one summand from each mode of B. While no digit runs over its extent,
+//! A adds up, and R is right if it is right on one step of each mode. The first index at which a digit runs over is
+//! found by arithmetic; there R is wrong, unless what several digits lose and win is the same.
+
+use alloc::vec::Vec;
+
+use super::error::CuteError;
+use super::flat::{Mode, digits, places, value};
+
+/// Up to so many indices are looked at one by one where carries do not decide.
+pub const ENUMERATED: i128 = 1 << 20;
+
+/// A mode of the inner layout.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Leaf {
+    pub(super) extent: i128,
+    /// How far a step goes in the domain of the outer layout.
+    pub(super) reach: i128,
+    /// What a step should add.
+    pub(super) adds: i128,
+}
+
+/// How the sums and the outer layout go together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Agreement {
+    /// For all indices.
+    Equal,
+    /// At this index for the first time not: the outer layout says `right`, the sum is `given`.
+    Differs { index: i128, right: i128, given: i128 },
+    /// There are more indices than are looked at.
+    Unknown { size: i128 },
+}
+
+/// Compares the outer layout after the leaves with the sums. `outer` is merged, and has a mode.
+pub(super) fn agree(outer: &[Mode], leaves: &[Leaf]) -> Result<Agreement, CuteError> {
+    let leaves: Vec<Leaf> = leaves.iter().copied().filter(|leaf| leaf.extent > 1).collect();
+    for k in 0..leaves.len() {
+        let until = leaves.get(..=k).unwrap_or_default();
+        let unit: Vec<i128> = (0..=k).map(|m| i128::from(m == k)).collect();
+        let found = compare(outer, until, &unit)?;
+        if found != Agreement::Equal {
+            return Ok(found);
+        }
+        if let Some(carry) = first_carry(outer, until) {
+            return match compare(outer, until, &carry)? {
+                Agreement::Equal => enumerate(outer, &leaves),
+                found => Ok(found),
+            };
+        }
+    }
+    Ok(Agreement::Equal)
+}
+
+/// How many steps of a mode go before a digit runs over; `None`: it never does.
+pub(super) fn steps_to_carry(outer: &[Mode], reach: i128) -> Option<i128> {
+    let bounded = outer.split_last().map_or(&[][..], |(_, bounded)| bounded);
+    let pairs = bounded.iter().zip(digits(outer, reach));
+    pairs.filter(|(_, digit)| *digit > 0).map(|(mode, digit)| ceil(mode.extent, digit)).min()
+}
+
+/// At one coordinate.
+fn compare(outer: &[Mode], leaves: &[Leaf], at: &[i128]) -> Result<Agreement, CuteError> {
+    let total = |of: fn(&Leaf) -> i128| {
+        leaves
+            .iter()
+            .zip(at)
+            .try_fold(0_i128, |sum, (leaf, c)| sum.checked_add(c.checked_mul(of(leaf))?))
+    };
+    let right = total(|leaf| leaf.reach).and_then(|index| value(outer, index));
+    let (Some(right), Some(given)) = (right, total(|leaf| leaf.adds)) else {
+        return Err(CuteError::Size);
+    };
+    if right == given {
+        return Ok(Agreement::Equal);
+    }
+    let modes: Vec<Mode> = leaves.iter().map(|leaf| Mode::new(leaf.extent, 0)).collect();
+    let index = places(&modes).iter().zip(at).map(|(place, c)| place * c).sum();
+    Ok(Agreement::Differs { index, right, given })
+}
+
+/// The first coordinate, the first mode the fastest, at which a digit runs over.
+fn first_carry(outer: &[Mode], leaves: &[Leaf]) -> Option<Vec<i128>> {
+    let bounded = outer.split_last().map_or(&[][..], |(_, bounded)| bounded);
+    let columns: Vec<Vec<i128>> = leaves.iter().map(|leaf| digits(outer, leaf.reach)).collect();
+    // What each digit has at most from all modes not decided yet, and from those that are.
+    let mut most: Vec<i128> = bounded.iter().map(|_| 0).collect();
+    for (leaf, column) in leaves.iter().zip(&columns) {
+        add(&mut most, column, leaf.extent - 1);
+    }
+    if !most.iter().zip(bounded).any(|(sum, mode)| *sum >= mode.extent) {
+        return None;
+    }
+    let mut coordinate = Vec::with_capacity(leaves.len());
+    for (leaf, column) in leaves.iter().zip(&columns).rev() {
+        add(&mut most, column, 1 - leaf.extent);
+        let needed = most.iter().zip(bounded).zip(column).filter_map(|((sum, mode), digit)| {
+            let missing = mode.extent - sum;
+            if missing <= 0 {
+                return Some(0);
+            }
+            (*digit > 0).then(|| ceil(missing, *digit))
+        });
+        let steps = needed.min()?;
+        add(&mut most, column, steps);
+        coordinate.push(steps);
+    }
+    coordinate.reverse();
+    Some(coordinate)
+}
+
+/// Adds digits `times` over. The sums cannot pass the largest offset of the inner layout, which fits 64 bits.
+fn add(sums: &mut [i128], column: &[i128], times: i128) {
+    for (sum, digit) in sums.iter_mut().zip(column) {
+        *sum = sum.saturating_add(digit.saturating_mul(times));
+    }
+}
+
+fn enumerate(outer: &[Mode], leaves: &[Leaf]) -> Result<Agreement, CuteError> {
+    let size = leaves.iter().fold(1_i128, |size, leaf| size.saturating_mul(leaf.extent));
+    if size > ENUMERATED {
+        return Ok(Agreement::Unknown { size });
+    }
+    let mut at: Vec<i128> = leaves.iter().map(|_| 0).collect();
+    for _ in 0..size {
+        let found = compare(outer, leaves, &at)?;
+        if found != Agreement::Equal {
+            return Ok(found);
+        }
+        for (c, leaf) in at.iter_mut().zip(leaves) {
+            *c += 1;
+            if *c < leaf.extent {
+                break;
+            }
+            *c = 0;
+        }
+    }
+    Ok(Agreement::Equal)
+}
+
+/// The quotient, rounded up; both are positive.
+pub(super) fn ceil(a: i128, b: i128) -> i128 {
+    (a - 1) / b + 1
+}

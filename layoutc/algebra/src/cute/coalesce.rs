@@ -1,0 +1,77 @@
+//! Coalescing: the same function of the index in as few modes as possible.
+
+use alloc::vec::Vec;
+
+use super::Answer;
+use super::compose::by_mode;
+use super::error::CuteError;
+use super::flat::Mode;
+use super::layout::Layout;
+use super::tuple::Tuple;
+
+/// The same offsets for the same indices, in as few modes as possible; `1:0` for one index.
+///
+/// # Errors
+/// None is known; the answer is checked as any other.
+pub fn coalesce(a: &Layout) -> Result<Answer, CuteError> {
+    let modes = fused(&a.flat());
+    if !is_same(&a.flat(), &modes) {
+        return Err(CuteError::Unverified { size: a.size() });
+    }
+    Ok(Answer { layout: Layout::of_modes(&modes)?, notes: Vec::new() })
+}
+
+/// Coalesces what a profile has an integer for: `(1,1)` each of two modes by itself. Modes behind the profile stay.
+///
+/// # Errors
+/// [`CuteError::Rank`] if the profile has more modes than the layout.
+pub fn coalesce_by(a: &Layout, profile: &Tuple) -> Result<Answer, CuteError> {
+    match profile {
+        Tuple::Integer(_) => coalesce(a),
+        Tuple::List(list) => {
+            let parts: Vec<Option<&Tuple>> = list.iter().map(Some).collect();
+            by_mode(a, &parts, |mode, part| coalesce_by(mode, part))
+        }
+    }
+}
+
+/// Modes without those of extent 1, each fused with the one before it that it continues.
+pub(super) fn fused(modes: &[Mode]) -> Vec<Mode> {
+    let mut fused: Vec<Mode> = Vec::new();
+    for mode in modes.iter().filter(|mode| mode.extent > 1) {
+        match fused.last_mut() {
+            Some(last) if last.end() == Some(mode.stride) => {
+                last.extent = last.extent.saturating_mul(mode.extent);
+            }
+            Some(_) | None => fused.push(*mode),
+        }
+    }
+    fused
+}
+
+/// Whether two lists of modes give the same offsets, by cutting both at the same places. It is asked only of lists
+/// that can be cut so.
+fn is_same(first: &[Mode], second: &[Mode]) -> bool {
+    let long = |modes: &[Mode]| -> Vec<Mode> {
+        modes.iter().copied().filter(|mode| mode.extent > 1).rev().collect()
+    };
+    let (mut first, mut second) = (long(first), long(second));
+    loop {
+        match (first.pop(), second.pop()) {
+            (None, None) => return true,
+            (Some(a), Some(b)) => {
+                let common = a.extent.min(b.extent);
+                if a.stride != b.stride || a.extent % common != 0 || b.extent % common != 0 {
+                    return false;
+                }
+                for (mode, stack) in [(a, &mut first), (b, &mut second)] {
+                    if mode.extent > common {
+                        let stride = mode.stride.saturating_mul(common);
+                        stack.push(Mode::new(mode.extent / common, stride));
+                    }
+                }
+            }
+            (None, Some(_)) | (Some(_), None) => return false,
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! The layout: modes that nest.
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use super::error::CuteError;
+use super::flat::{self, Mode};
+use super::tuple::Tuple;
+
+/// How deep modes may nest.
+pub(super) const MAX_DEPTH: usize = 64;
+
+/// A mode, or a list of such.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Node {
+    Mode(Mode),
+    List(Vec<Node>),
+}
+
+impl Node {
+    /// One mode alone, or a list of several; the unit of none.
+    pub(super) fn of(modes: &[Mode]) -> Self {
+        match modes {
+            [] => Self::Mode(Mode::UNIT),
+            [mode] => Self::Mode(*mode),
+            _ => Self::List(modes.iter().copied().map(Self::Mode).collect()),
+        }
+    }
+
+    /// The modes, the first the fastest.
+    pub(super) fn flat(&self) -> Vec<Mode> {
+        let mut modes = Vec::new();
+        self.flatten(&mut modes);
+        modes
+    }
+
+    fn flatten(&self, into: &mut Vec<Mode>) {
+        match self {
+            Self::Mode(mode) => into.push(*mode),
+            Self::List(list) => list.iter().for_each(|node| node.flatten(into)),
+        }
+    }
+
+    /// The parts of a list; a mode alone is its own only part.
+    pub(super) fn parts(&self) -> &[Self] {
+        match self {
+            Self::Mode(_) => core::slice::from_ref(self),
+            Self::List(list) => list,
+        }
+    }
+
+    fn tuple(&self, of: fn(&Mode) -> i128) -> Tuple {
+        match self {
+            Self::Mode(mode) => Tuple::Integer(of(mode)),
+            Self::List(list) => Tuple::List(list.iter().map(|node| node.tuple(of)).collect()),
+        }
+    }
+
+    fn size(&self) -> i128 {
+        self.flat().iter().fold(1, |size, mode| size.saturating_mul(mode.extent))
+    }
+
+    fn fits(&self, depth: usize) -> bool {
+        match self {
+            Self::Mode(_) => true,
+            Self::List(list) => {
+                depth > 0 && !list.is_empty() && list.iter().all(|node| node.fits(depth - 1))
+            }
+        }
+    }
+}
+
+/// A shape and strides that nest alike: `(4,(2,2)):(1,(4,8))`, the first mode the fastest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layout {
+    root: Node,
+}
+
+impl Layout {
+    /// The layout of a shape and strides in elements, which nest alike.
+    ///
+    /// # Errors
+    /// [`CuteError::Congruence`] where they do not, [`CuteError::Extent`] for an extent below 1 or a stride below 0,
+    /// [`CuteError::Size`] where size or cosize does not fit 64 bits, [`CuteError::Depth`].
+    pub fn new(shape: &Tuple, stride: &Tuple) -> Result<Self, CuteError> {
+        Self::from_node(pair(shape, stride, MAX_DEPTH)?)
+    }
+
+    /// The layout of modes in a row, the first the fastest; one alone does not nest.
+    ///
+    /// # Errors
+    /// As [`Layout::new`].
+    pub fn of_modes(modes: &[Mode]) -> Result<Self, CuteError> {
+        Self::from_node(Node::of(modes))
+    }
+
+    pub(super) fn from_node(root: Node) -> Result<Self, CuteError> {
+        if !root.fits(2 * MAX_DEPTH) {
+            return Err(CuteError::Depth);
+        }
+        let modes = root.flat();
+        if let Some(mode) = modes.iter().find(|mode| mode.extent < 1 || mode.stride < 0) {
+            return Err(CuteError::Extent { mode: *mode });
+        }
+        let limit = i128::from(i64::MAX);
+        let size = modes.iter().try_fold(1_i128, |size, mode| {
+            size.checked_mul(mode.extent).filter(|size| *size <= limit)
+        });
+        let cosize = modes.iter().try_fold(1_i128, |sum, mode| {
+            let reach = (mode.extent - 1).checked_mul(mode.stride)?;
+            sum.checked_add(reach).filter(|sum| *sum <= limit)
+        });
+        if size.is_none() || cosize.is_none() {
+            return Err(CuteError::Size);
+        }
+        Ok(Self { root })
+    }
+
+    /// `1:0`
+    pub(super) fn unit() -> Self {
+        Self { root: Node::Mode(Mode::UNIT) }
+    }
+
+    pub(super) fn node(&self) -> &Node {
+        &self.root
+    }
+
+    /// The modes without their nesting, the first the fastest.
+    pub fn flat(&self) -> Vec<Mode> {
+        self.root.flat()
+    }
+
+    /// The top-level modes; a layout that does not nest is its own only one.
+    pub fn modes(&self) -> Vec<Self> {
+        self.root.parts().iter().map(|node| Self { root: node.clone() }).collect()
+    }
+
+    /// The extents.
+    pub fn shape(&self) -> Tuple {
+        self.root.tuple(|mode| mode.extent)
+    }
+
+    /// The strides, in elements.
+    pub fn stride(&self) -> Tuple {
+        self.root.tuple(|mode| mode.stride)
+    }
+
+    /// How many indices there are.
+    pub fn size(&self) -> i128 {
+        self.root.size()
+    }
+
+    /// The largest offset and 1: `(2,3):(3,12)` has 28.
+    pub fn cosize(&self) -> i128 {
+        self.flat().iter().fold(1_i128, |sum, mode| {
+            sum.saturating_add((mode.extent - 1).saturating_mul(mode.stride))
+        })
+    }
+
+    /// The offset of a coordinate: an integer, or a tuple with an integer or tuple for each mode.
+    ///
+    /// # Errors
+    /// [`CuteError::Coordinate`] if it is outside of the shape, or does not nest as the shape does.
+    pub fn index(&self, coordinate: &Tuple) -> Result<i128, CuteError> {
+        index(&self.root, coordinate).ok_or_else(|| CuteError::Coordinate {
+            coordinate: coordinate.clone(),
+            shape: self.shape(),
+        })
+    }
+
+    /// The coordinate of an index below the size, nested as the shape is.
+    ///
+    /// # Errors
+    /// [`CuteError::Coordinate`] if there is no such index.
+    pub fn coordinate(&self, index: i128) -> Result<Tuple, CuteError> {
+        if index < 0 || index >= self.size() {
+            let coordinate = Tuple::Integer(index);
+            return Err(CuteError::Coordinate { coordinate, shape: self.shape() });
+        }
+        Ok(coordinate(&self.root, index))
+    }
+}
+
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.shape(), self.stride())
+    }
+}
+
+fn pair(shape: &Tuple, stride: &Tuple, depth: usize) -> Result<Node, CuteError> {
+    match (shape, stride) {
+        (Tuple::Integer(extent), Tuple::Integer(stride)) => {
+            Ok(Node::Mode(Mode::new(*extent, *stride)))
+        }
+        (Tuple::List(shapes), Tuple::List(strides)) if shapes.len() == strides.len() => {
+            let depth = depth.checked_sub(1).ok_or(CuteError::Depth)?;
+            let parts = shapes.iter().zip(strides);
+            let parts = parts.map(|(shape, stride)| pair(shape, stride, depth));
+            Ok(Node::List(parts.collect::<Result<_, _>>()?))
+        }
+        _ => Err(CuteError::Congruence),
+    }
+}
+
+fn index(node: &Node, coordinate: &Tuple) -> Option<i128> {
+    match (node, coordinate) {
+        (node, Tuple::Integer(value)) => {
+            let is_inside = *value >= 0 && *value < node.size();
+            is_inside.then(|| flat::value(&node.flat(), *value))?
+        }
+        (Node::List(nodes), Tuple::List(values)) if nodes.len() == values.len() => {
+            let mut parts = nodes.iter().zip(values);
+            parts.try_fold(0_i128, |sum, (node, value)| sum.checked_add(index(node, value)?))
+        }
+        (Node::Mode(_) | Node::List(_), Tuple::List(_)) => None,
+    }
+}
+
+fn coordinate(node: &Node, index: i128) -> Tuple {
+    match node {
+        Node::Mode(_) => Tuple::Integer(index),
+        Node::List(list) => {
+            let mut rest = index;
+            let parts = list.iter().map(|node| {
+                let size = node.size();
+                let part = coordinate(node, rest % size);
+                rest /= size;
+                part
+            });
+            Tuple::List(parts.collect())
+        }
+    }
+}

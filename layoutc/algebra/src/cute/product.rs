@@ -1,0 +1,137 @@
+//! Products: copies of A, side by side, in the order of B.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::coalesce::coalesce;
+use super::complement::{self, by_stride, covered, places};
+use super::compose::{by_mode, composed_within};
+use super::error::{CuteError, Note};
+use super::layout::{Layout, Node};
+use super::{Answer, Tiler};
+
+/// How the modes of a product are gathered; of A with modes m, n and B with modes M, N:
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Product {
+    /// `((m,n),(M,N))`
+    Logical,
+    /// The same; with a tiler of modes, `((m,n),(M,N))` of `((m,M),(n,N))`.
+    Zipped,
+    /// `((m,n),M,N)`
+    Tiled,
+    /// `((m,M),(n,N))`, each coalesced: blocks side by side.
+    Blocked,
+    /// `((M,m),(N,n))`, each coalesced: blocks interleaved.
+    Raked,
+}
+
+/// A, and for each index of B a copy of it; no two copies share an element, but where B repeats an index. With a tiler
+/// of modes each mode is multiplied by itself, and a note says if the whole reaches into itself.
+///
+/// # Errors
+/// [`CuteError::Overlap`] where copies of A cannot lie side by side, [`CuteError::Rank`], and the errors of
+/// [`super::compose`].
+pub fn product(a: &Layout, b: &Tiler, kind: Product) -> Result<Answer, CuteError> {
+    let layout = match (kind, b) {
+        (Product::Logical, _) => logical(a, b)?.layout,
+        (Product::Zipped, _) => {
+            let (block, rest) = zipped(a, b)?;
+            Layout::from_node(Node::List(vec![block, rest]))?
+        }
+        (Product::Tiled, _) => {
+            let (block, rest) = zipped(a, b)?;
+            let mut nodes = vec![block];
+            nodes.extend_from_slice(rest.parts());
+            Layout::from_node(Node::List(nodes))?
+        }
+        (Product::Blocked, Tiler::Whole(b)) => by_rank(a, b, |block, rest| [block, rest])?,
+        (Product::Raked, Tiler::Whole(b)) => by_rank(a, b, |block, rest| [rest, block])?,
+        (Product::Blocked | Product::Raked, Tiler::Modes(_)) => return Err(CuteError::Tiler),
+    };
+    // Mode by mode, each product knows nothing of the others.
+    let notes = match (b, covered(&layout, &Layout::unit())) {
+        (Tiler::Modes(_), Err(CuteError::Overlap { first, second })) => {
+            vec![Note::Overlap { first, second }]
+        }
+        _ => Vec::new(),
+    };
+    Ok(Answer { layout, notes })
+}
+
+fn logical(a: &Layout, b: &Tiler) -> Result<Answer, CuteError> {
+    match b {
+        Tiler::Whole(b) => {
+            let nodes = vec![a.node().clone(), copies(a, b)?.node().clone()];
+            Ok(Answer { layout: Layout::from_node(Node::List(nodes))?, notes: Vec::new() })
+        }
+        Tiler::Modes(parts) => by_mode(a, parts, logical),
+    }
+}
+
+/// Where the copies of A begin, in the order of B.
+fn copies(a: &Layout, b: &Layout) -> Result<Layout, CuteError> {
+    let cotarget = a.size().checked_mul(b.cosize()).ok_or(CuteError::Size)?;
+    let mut places = places(a, cotarget)?;
+    if places.size() < b.cosize() {
+        // A has holes that no copy fills, and lies farther than it has elements.
+        let end = by_stride(a).last().and_then(|mode| mode.end());
+        let cotarget = end.and_then(|end| end.checked_mul(b.cosize())).ok_or(CuteError::Size)?;
+        places = complement::places(a, cotarget)?;
+    }
+    // No two copies share an element.
+    covered(a, &places)?;
+    composed_within(&places, b)
+}
+
+fn zipped(a: &Layout, b: &Tiler) -> Result<(Node, Node), CuteError> {
+    let parts = match b {
+        Tiler::Whole(b) => return Ok((a.node().clone(), copies(a, b)?.node().clone())),
+        Tiler::Modes(parts) => parts,
+    };
+    let modes = a.modes();
+    if parts.len() > modes.len() {
+        return Err(CuteError::Rank { given: parts.len(), modes: modes.len() });
+    }
+    let (mut blocks, mut rests) = (Vec::new(), Vec::new());
+    for (k, mode) in modes.iter().enumerate() {
+        match parts.get(k) {
+            Some(Some(part)) => {
+                let (block, rest) = zipped(mode, part)?;
+                blocks.push(block);
+                rests.push(rest);
+            }
+            Some(None) => {
+                blocks.push(Layout::unit().node().clone());
+                rests.push(mode.node().clone());
+            }
+            None => rests.push(mode.node().clone()),
+        }
+    }
+    Ok((Node::List(blocks), Node::List(rests)))
+}
+
+/// The modes of block and copies in pairs; the shorter of the two gets modes `1:0` at its end.
+fn by_rank(
+    a: &Layout,
+    b: &Layout,
+    order: impl Fn(Node, Node) -> [Node; 2],
+) -> Result<Layout, CuteError> {
+    let rank = a.modes().len().max(b.modes().len());
+    let padded = |layout: &Layout| {
+        let mut nodes = layout.node().parts().to_vec();
+        nodes.resize(rank, Layout::unit().node().clone());
+        nodes
+    };
+    let blocks = padded(a);
+    let copies = copies(a, &Layout::from_node(Node::List(padded(b)))?)?;
+    let pairs = blocks.into_iter().zip(copies.node().parts().to_vec());
+    let modes = pairs.map(|(block, rest)| {
+        let pair = Layout::from_node(Node::List(order(block, rest).to_vec()))?;
+        coalesce(&pair).map(|answer| answer.layout.node().clone())
+    });
+    let nodes = modes.collect::<Result<Vec<_>, CuteError>>()?;
+    match nodes.as_slice() {
+        [node] => Layout::from_node(node.clone()),
+        _ => Layout::from_node(Node::List(nodes)),
+    }
+}

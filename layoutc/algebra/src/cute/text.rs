@@ -1,0 +1,330 @@
+//! CuTe's texts: `(4,(2,2)):(1,(4,8))`, tilers `[4:1;_]`, swizzles `S<3,4,3> o 0 o (8,64):(64,1)`.
+//!
+//! C++ puts `_` before what is known at compile time. A shape without strides is without gaps, the first mode the
+//! fastest. `Sw<…>` and `Swizzle<…>` are other spellings of `S<…>`, and an offset of 0 may be left out.
+
+use alloc::format;
+use alloc::vec::Vec;
+
+use super::error::CuteError;
+use super::layout::{Layout, MAX_DEPTH};
+use super::swizzle::Swizzled;
+use super::{Tiler, Tuple};
+use crate::notation::cursor::Cursor;
+use crate::notation::{Fault, FaultKind};
+use crate::parse::Span;
+use crate::swizzle::Swizzle;
+
+/// An integer, or a tuple of such, and the bytes where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Tree {
+    /// `4`
+    Integer(i128, Span),
+    /// `(4,(2,2))`
+    List(Vec<Tree>, Span),
+}
+
+impl Tree {
+    /// The bytes where it stands.
+    pub fn span(&self) -> Span {
+        match self {
+            Self::Integer(_, span) | Self::List(_, span) => span.clone(),
+        }
+    }
+
+    /// Every integer, with its place.
+    pub fn leaves(&self) -> Vec<(i128, Span)> {
+        let mut leaves = Vec::new();
+        self.collect(&mut leaves);
+        leaves
+    }
+
+    fn collect(&self, into: &mut Vec<(i128, Span)>) {
+        match self {
+            Self::Integer(value, span) => into.push((*value, span.clone())),
+            Self::List(list, _) => list.iter().for_each(|item| item.collect(into)),
+        }
+    }
+
+    /// The integers alone.
+    pub fn tuple(&self) -> Tuple {
+        match self {
+            Self::Integer(value, _) => Tuple::Integer(*value),
+            Self::List(list, _) => Tuple::List(list.iter().map(Self::tuple).collect()),
+        }
+    }
+}
+
+/// A layout as it was written: extents from 1 and strides from 0 that nest alike.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// The swizzle before it, if there is one, and where.
+    pub swizzle: Option<(Swizzle, Span)>,
+    /// The offset between swizzle and layout, in elements.
+    pub offset: i128,
+    /// The extents.
+    pub shape: Tree,
+    /// The strides, in elements.
+    pub stride: Tree,
+}
+
+impl Written {
+    /// The layout without the swizzle.
+    ///
+    /// # Errors
+    /// [`FaultKind::Value`] if its size or cosize does not fit 64 bits.
+    pub fn layout(&self) -> Result<Layout, Fault> {
+        Layout::new(&self.shape.tuple(), &self.stride.tuple())
+            .map_err(|error| limit(&error, self.shape.span().start..self.stride.span().end))
+    }
+
+    /// All that was written.
+    ///
+    /// # Errors
+    /// As [`Written::layout`].
+    pub fn swizzled(&self) -> Result<Swizzled, Fault> {
+        let swizzle = self.swizzle.as_ref().map(|(swizzle, _)| *swizzle);
+        Ok(Swizzled { swizzle, offset: self.offset, layout: self.layout()? })
+    }
+}
+
+/// A layout, with a swizzle or without.
+///
+/// # Errors
+/// [`Fault`], with its place in the text.
+pub fn parse(text: &str) -> Result<Written, Fault> {
+    let mut cursor = Cursor::new(text);
+    let written = written(&mut cursor)?;
+    cursor.skip_blanks();
+    cursor.expect_end()?;
+    Ok(written)
+}
+
+/// A layout without a swizzle.
+///
+/// # Errors
+/// As [`parse`]; a swizzle is [`FaultKind::Unsupported`].
+pub fn parse_layout(text: &str) -> Result<Layout, Fault> {
+    plain(&parse(text)?)
+}
+
+/// A shape alone: extents from 1.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_shape(text: &str) -> Result<Tree, Fault> {
+    let mut cursor = Cursor::new(text);
+    cursor.skip_blanks();
+    let shape = tree(&mut cursor, 0)?;
+    cursor.skip_blanks();
+    cursor.expect_end()?;
+    positive(&shape)?;
+    Ok(shape)
+}
+
+/// A swizzle alone: `S<3,4,3>`.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_swizzle(text: &str) -> Result<Swizzle, Fault> {
+    let mut cursor = Cursor::new(text);
+    cursor.skip_blanks();
+    let Some((swizzle, _)) = swizzle(&mut cursor)? else {
+        return Err(cursor.expected("`S<`"));
+    };
+    cursor.skip_blanks();
+    cursor.expect_end()?;
+    Ok(swizzle)
+}
+
+/// A layout, or `[l0;l1;_]`, one for each mode; `_` leaves its mode as it is.
+///
+/// # Errors
+/// As [`parse_layout`].
+pub fn parse_tiler(text: &str) -> Result<Tiler, Fault> {
+    let mut cursor = Cursor::new(text);
+    let tiler = tiler(&mut cursor, 0)?;
+    cursor.skip_blanks();
+    cursor.expect_end()?;
+    Ok(tiler)
+}
+
+fn tiler(cursor: &mut Cursor<'_>, depth: usize) -> Result<Tiler, Fault> {
+    cursor.skip_blanks();
+    let start = cursor.at();
+    if !cursor.eat("[") {
+        return plain(&written(cursor)?).map(Tiler::Whole);
+    }
+    if depth >= MAX_DEPTH {
+        let message = format!("tilers nest more than {MAX_DEPTH} deep");
+        return Err(Fault::new(FaultKind::Syntax, start..start + 1, message));
+    }
+    let mut parts = Vec::new();
+    loop {
+        cursor.skip_blanks();
+        let is_left_out = cursor.peek() == Some('_')
+            && !cursor.rest().chars().nth(1).is_some_and(|c| c.is_ascii_digit());
+        if is_left_out {
+            cursor.eat("_");
+            parts.push(None);
+        } else {
+            parts.push(Some(tiler(cursor, depth + 1)?));
+        }
+        cursor.skip_blanks();
+        if cursor.eat("]") {
+            return Ok(Tiler::Modes(parts));
+        }
+        if !cursor.eat(";") {
+            return Err(cursor.expected("`;` or `]`"));
+        }
+    }
+}
+
+fn plain(written: &Written) -> Result<Layout, Fault> {
+    match &written.swizzle {
+        Some((_, span)) => {
+            let message = "a swizzle has no place here";
+            Err(Fault::new(FaultKind::Unsupported, span.clone(), message)
+                .help("leave it out: strides say nothing of what is XORed"))
+        }
+        None => written.layout(),
+    }
+}
+
+fn limit(error: &CuteError, span: Span) -> Fault {
+    Fault::new(FaultKind::Value, span, format!("{error}"))
+}
+
+/// `S<B,M,S> o offset o layout`, `S<B,M,S> o layout` or `layout`.
+fn written(cursor: &mut Cursor<'_>) -> Result<Written, Fault> {
+    cursor.skip_blanks();
+    let swizzle = swizzle(cursor)?;
+    let mut offset = 0;
+    if swizzle.is_some() {
+        cursor.skip_blanks();
+        cursor.expect("o")?;
+        cursor.skip_blanks();
+    }
+    let mut shape = tree(cursor, 0)?;
+    cursor.skip_blanks();
+    if let (Some(_), Tree::Integer(value, _)) = (&swizzle, &shape)
+        && cursor.eat("o")
+    {
+        offset = *value;
+        cursor.skip_blanks();
+        shape = tree(cursor, 0)?;
+        cursor.skip_blanks();
+    }
+    let stride = if cursor.eat(":") {
+        cursor.skip_blanks();
+        tree(cursor, 0)?
+    } else {
+        compact(&shape, &mut 1)?
+    };
+    positive(&shape)?;
+    congruent(&shape, &stride)?;
+    Ok(Written { swizzle, offset, shape, stride })
+}
+
+/// `S<B,M,S>`, if one is next.
+fn swizzle(cursor: &mut Cursor<'_>) -> Result<Option<(Swizzle, Span)>, Fault> {
+    let start = cursor.at();
+    if !["S<", "Sw<", "Swizzle<"].iter().any(|word| cursor.eat(word)) {
+        return Ok(None);
+    }
+    let mut values = [0; 3];
+    for (k, value) in values.iter_mut().enumerate() {
+        if k > 0 {
+            cursor.skip_blanks();
+            cursor.expect(",")?;
+        }
+        cursor.skip_blanks();
+        cursor.eat("_");
+        let sign = if cursor.eat("-") { -1 } else { 1 };
+        *value = sign * cursor.expect_number("an integer")?.0;
+    }
+    cursor.skip_blanks();
+    cursor.expect(">")?;
+    let span = start..cursor.at();
+    let [bits, base, shift] = values;
+    match Swizzle::new(bits, base, shift) {
+        Ok(swizzle) => Ok(Some((swizzle, span))),
+        Err(error) => Err(limit(&error.into(), span)),
+    }
+}
+
+fn tree(cursor: &mut Cursor<'_>, depth: usize) -> Result<Tree, Fault> {
+    let start = cursor.at();
+    if depth > MAX_DEPTH {
+        let message = format!("tuples nest more than {MAX_DEPTH} deep");
+        return Err(Fault::new(FaultKind::Syntax, start..start + 1, message));
+    }
+    if cursor.eat("(") {
+        let mut list = Vec::new();
+        loop {
+            cursor.skip_blanks();
+            list.push(tree(cursor, depth + 1)?);
+            cursor.skip_blanks();
+            if cursor.eat(")") {
+                return Ok(Tree::List(list, start..cursor.at()));
+            }
+            cursor.expect(",")?;
+        }
+    }
+    cursor.eat("_");
+    match cursor.peek() {
+        Some('?') => {
+            let message = "what is known only at run time has no place here";
+            Err(Fault::new(FaultKind::Unsupported, start..start + 1, message))
+        }
+        Some('-') => {
+            let message = "a stride below 0 runs backwards";
+            Err(Fault::new(FaultKind::Unsupported, start..start + 1, message))
+        }
+        _ => {
+            let (value, span) = cursor.expect_number("an integer or `(`")?;
+            if matches!(cursor.peek(), Some('@' | '/')) {
+                let message = "coordinate strides and ratios are no offsets";
+                return Err(Fault::new(FaultKind::Unsupported, start..cursor.at() + 1, message));
+            }
+            Ok(Tree::Integer(value, start..span.end))
+        }
+    }
+}
+
+/// The strides of a shape without gaps, the first mode the fastest.
+fn compact(shape: &Tree, next: &mut i128) -> Result<Tree, Fault> {
+    match shape {
+        Tree::Integer(size, span) => {
+            let stride = *next;
+            *next = next.checked_mul(*size).filter(|n| *n <= i128::from(i64::MAX)).ok_or_else(
+                || Fault::new(FaultKind::Value, span.clone(), "it does not fit 64 bits"),
+            )?;
+            Ok(Tree::Integer(stride, span.clone()))
+        }
+        Tree::List(list, span) => {
+            let list = list.iter().map(|item| compact(item, next)).collect::<Result<_, _>>()?;
+            Ok(Tree::List(list, span.clone()))
+        }
+    }
+}
+
+fn positive(shape: &Tree) -> Result<(), Fault> {
+    match shape.leaves().into_iter().find(|(size, _)| *size == 0) {
+        Some((_, span)) => Err(Fault::new(FaultKind::Value, span, "a mode of 0 holds nothing")),
+        None => Ok(()),
+    }
+}
+
+fn congruent(shape: &Tree, stride: &Tree) -> Result<(), Fault> {
+    match (shape, stride) {
+        (Tree::Integer(..), Tree::Integer(..)) => Ok(()),
+        (Tree::List(shapes, _), Tree::List(strides, _)) if shapes.len() == strides.len() => {
+            shapes.iter().zip(strides).try_for_each(|(shape, stride)| congruent(shape, stride))
+        }
+        _ => {
+            let message = "the strides do not nest as the shape does";
+            Err(Fault::new(FaultKind::Value, stride.span(), message))
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Integers that nest: shapes, strides, coordinates.
+
+use alloc::vec::Vec;
+use core::fmt;
+
+/// An integer, or a tuple of such.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Tuple {
+    /// `4`
+    Integer(i128),
+    /// `(4,(2,2))`
+    List(Vec<Tuple>),
+}
+
+impl Tuple {
+    /// The product of all integers; `None` beyond 128 bits.
+    pub fn product(&self) -> Option<i128> {
+        match self {
+            Self::Integer(value) => Some(*value),
+            Self::List(list) => {
+                list.iter().try_fold(1_i128, |n, item| n.checked_mul(item.product()?))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Tuple {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Integer(value) => write!(f, "{value}"),
+            Self::List(list) => {
+                f.write_str("(")?;
+                for (k, item) in list.iter().enumerate() {
+                    let comma = if k == 0 { "" } else { "," };
+                    write!(f, "{comma}{item}")?;
+                }
+                f.write_str(")")
+            }
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! Division of a sum of digits: its parts, or what would make it possible.
+
+use alloc::vec::Vec;
+
+use super::read::{Read, Reader, add, sum};
+use super::refine::{Of, Request, refine};
+use super::{Form, Made};
+use crate::expr::{BinOp, ExprError};
+use crate::poly::Poly;
+
+impl Reader<'_> {
+    /// `form // k` or `form % k`, where the form is that of the number `x` if it may have a chain: by the digits as they
+    /// are, or as a digit of its own where no cut would do.
+    pub(super) fn part(&mut self, op: BinOp, (x, form): (Option<&Poly>, &Form), k: i128) -> Read {
+        let (quotient, rest) = match self.divide(form, k)? {
+            Ok(parts) => parts,
+            Err(request)
+                if !self.harms_bits(&request)
+                    && !self.is_hopeless(&request, form, k)
+                    && self.serves(&request) =>
+            {
+                return Ok(Err(request));
+            }
+            Err(_) if let Some((whole, rest)) = self.scaled_axis(form, k) => {
+                let part = match self.part(op, (x, &rest), k)? {
+                    Ok(part) => part,
+                    Err(request) => return Ok(Err(request)),
+                };
+                return Ok(Ok(if op == BinOp::Mod { part } else { sum(&whole, &part, 1)? }));
+            }
+            Err(_)
+                if let Some(x) = x
+                    && let Some(request) = self.name(x, form, k)? =>
+            {
+                return Ok(Err(request));
+            }
+            Err(_) if op == BinOp::Mod => return Ok(Ok(self.residue(form, k)?)),
+            Err(_) => return Ok(self.quotient(form, k)?.ok_or(Request::Nothing)),
+        };
+        Ok(Ok(if op == BinOp::Mod { rest } else { quotient }))
+    }
+
+    /// `(whole, rest)` of an axis times more than `k`, where a cut makes the rest plain: `9*i // 2 = 4*i + i // 2`.
+    fn scaled_axis(&self, form: &Form, k: i128) -> Option<(Form, Form)> {
+        let plan = self.plan_of(form.terms.first()?.0)?;
+        let is_of_axis = |digit: usize| {
+            self.plan_of(digit) == Some(plan)
+                && self.chains.iter().all(|chain| chain.of_digit != Some(digit))
+        };
+        let all = form.terms.iter().all(|(digit, _)| is_of_axis(*digit));
+        let mut left = form.terms.iter().filter(|(_, weight)| weight % k != 0);
+        let (Some((_, weight)), None) = (left.next(), left.next()) else { return None };
+        let serves = *weight > k && k % (weight % k) == 0;
+        if self.plans.get(plan)?.of != Of::Axes || !all || !serves {
+            return None;
+        }
+        let part = |constant: i128, weight: &dyn Fn(i128) -> i128| {
+            let terms = form.terms.iter().map(|(digit, own)| (*digit, weight(*own)));
+            Form { constant, terms: terms.filter(|(_, weight)| *weight != 0).collect() }
+        };
+        let constant = form.constant;
+        Some((part(constant.div_euclid(k), &|w| w / k), part(constant.rem_euclid(k), &|w| w % k)))
+    }
+
+    /// Whether what `k` does not divide of a sum spreads over blocks however its digits are cut and turned.
+    fn is_hopeless(&self, request: &Request, form: &Form, k: i128) -> bool {
+        if matches!(request, Request::Fuse(_)) || !matches!(self.fusion(form), Request::Nothing) {
+            return false;
+        }
+        let rest: Vec<_> = form.terms.iter().filter(|(_, weight)| weight % k != 0).collect();
+        let least = rest.iter().map(|(digit, weight)| {
+            let size = weight.saturating_abs();
+            let reach = self.greatest(*digit).saturating_mul(size);
+            if k % size == 0 { reach.min(k - size) } else { reach }
+        });
+        rest.len() > 1 && least.fold(0_i128, i128::saturating_add) >= k
+    }
+
+    /// Whether a request would change anything.
+    pub(super) fn serves(&self, request: &Request) -> bool {
+        refine(&mut self.plans.to_vec(), request, self.extents)
+    }
+
+    /// `(form // k, form % k)`, or what would make it possible.
+    fn divide(&self, form: &Form, k: i128) -> Read<(Form, Form)> {
+        if k < 1 {
+            return Err(ExprError::Divisor);
+        }
+        let (mut quotient, mut rest) = form.split(k);
+        let (mut low, mut high) = self.span(&rest)?;
+        if low.div_euclid(k) != high.div_euclid(k) {
+            (low, high) = self.tight_span(&rest)?;
+        }
+        let whole = low.div_euclid(k);
+        if whole == high.div_euclid(k) {
+            quotient.constant = add(quotient.constant, whole)?;
+            rest.constant = add(rest.constant, -whole.checked_mul(k).ok_or(ExprError::Overflow)?)?;
+            return Ok(Ok((quotient, rest)));
+        }
+        let request = self.request(form, &rest, k);
+        match self.cut_up(form, k)? {
+            // A cut that nests in those of the chain leaves nothing to be cut up.
+            Some(form) if !self.nests(&request) => self.divide(&form, k),
+            _ => Ok(Err(request)),
+        }
+    }
+
+    /// Whether a request is a cut that nests in those that its chain has.
+    fn nests(&self, request: &Request) -> bool {
+        match request {
+            Request::Cut(plan, weight) => {
+                self.plans.get(*plan).is_some_and(|plan| plan.place(*weight).is_some())
+            }
+            _ => false,
+        }
+    }
+
+    /// The form with the weightiest digit that is cut up, and that `k` does not divide, in its parts.
+    pub(super) fn cut_up(&self, form: &Form, k: i128) -> Result<Option<Form>, ExprError> {
+        let parts = |digit: usize| self.chains.iter().find(|chain| chain.of_digit == Some(digit));
+        let heaviest = form
+            .terms
+            .iter()
+            .filter(|(digit, weight)| weight % k != 0 && parts(*digit).is_some())
+            .max_by_key(|(_, weight)| weight.unsigned_abs());
+        let Some((digit, weight)) = heaviest else { return Ok(None) };
+        let Some(chain) = parts(*digit) else { return Ok(None) };
+        let mut without = form.clone();
+        without.terms.retain(|(d, _)| d != digit);
+        Ok(Some(sum(&without, &self.chain_form(chain), *weight)?))
+    }
+
+    /// What would let `rest`, the part of `form` that `k` does not divide, stay within one block of `k`.
+    fn request(&self, form: &Form, rest: &Form, k: i128) -> Request {
+        if let Some((digit, _)) = rest.terms.iter().find(|(_, weight)| *weight < 0) {
+            return self.plan_of(*digit).map_or(Request::Nothing, Request::Reflect);
+        }
+        // A weight that neither divides the block nor is divided by it: only a number across axes can be cut.
+        if rest.terms.iter().any(|(_, weight)| k % weight != 0) {
+            return self.fusion(form);
+        }
+        // A digit that reaches into the next block: cut it at the block's edge.
+        for (digit, weight) in &rest.terms {
+            let greatest = self.greatest(*digit);
+            let crosses = k % weight == 0 && *weight < k && greatest >= k / weight;
+            if !crosses {
+                continue;
+            }
+            let (Some(found), Some(plan)) = (self.digits.get(*digit), self.plan_of(*digit)) else {
+                return self.cut(*digit, k / weight);
+            };
+            let alone = rest.terms.len() == 1 && rest.constant != 0 && form.constant % weight == 0;
+            if alone {
+                let by = form.constant / weight * found.weight;
+                if by > 0 && self.plans.get(plan).is_some_and(|p| p.sign == 1 && p.axes.len() == 1)
+                {
+                    return Request::Shift(plan, by);
+                }
+            }
+            return Request::Cut(plan, found.weight.saturating_mul(k / weight));
+        }
+        self.shift_or_fuse(form, rest, k)
+    }
+
+    fn shift_or_fuse(&self, form: &Form, rest: &Form, k: i128) -> Request {
+        if let [(digit, weight)] = rest.terms.as_slice()
+            && rest.constant != 0
+            && k % weight == 0
+            && form.constant % weight == 0
+            && form.constant > 0
+            && let (Some(found), Some(plan)) = (self.digits.get(*digit), self.plan_of(*digit))
+        {
+            return Request::Shift(plan, form.constant / weight * found.weight);
+        }
+        self.fusion(form)
+    }
+
+    /// The plan of the chain that counts a digit.
+    fn plan_of(&self, digit: usize) -> Option<usize> {
+        self.planned.get(self.owner.get(digit).copied().flatten()?).copied()
+    }
+
+    /// A digit is to be cut at `factor`; one that is the XOR of others where those are.
+    pub(super) fn cut(&self, digit: usize, factor: i128) -> Request {
+        if let (Some(found), Some(plan)) = (self.digits.get(digit), self.plan_of(digit)) {
+            return Request::Cut(plan, found.weight.saturating_mul(factor));
+        }
+        match self.made.iter().find(|(made, _)| *made == digit) {
+            Some((_, Made::Parity(of))) => {
+                of.first().map_or(Request::Nothing, |first| self.cut(*first, factor))
+            }
+            _ => Request::Nothing,
+        }
+    }
+
+    /// Chains in `form` whose weights are those of one row-major number.
+    fn fusion(&self, form: &Form) -> Request {
+        let mut units: Vec<(usize, i128)> = (0..self.chains.len())
+            .filter_map(|chain| Some((chain, self.unit(form, chain)?)))
+            .collect();
+        units.sort_by_key(|(_, unit)| core::cmp::Reverse(*unit));
+        let mut best: Vec<usize> = Vec::new();
+        let mut run: Vec<usize> = Vec::new();
+        let mut above: Option<i128> = None;
+        for (chain, unit) in units {
+            let reach = self.count(chain).and_then(|count| count.checked_mul(unit));
+            if above.is_none() || above != reach {
+                run.clear();
+            }
+            run.push(chain);
+            above = Some(unit);
+            if run.len() > best.len() {
+                best.clone_from(&run);
+            }
+        }
+        let plans: Vec<usize> =
+            best.iter().filter_map(|chain| self.planned.get(*chain)).copied().collect();
+        if plans.len() > 1 { Request::Fuse(plans) } else { Request::Nothing }
+    }
+
+    /// The factor with which `form` holds a whole chain that counts upwards from 0.
+    fn unit(&self, form: &Form, chain: usize) -> Option<i128> {
+        if !self.plans.get(*self.planned.get(chain)?)?.is_plain() {
+            return None;
+        }
+        let parts = self.chain_form(self.chains.get(chain)?).terms;
+        let weight_of =
+            |digit: usize| form.terms.iter().find(|(d, _)| *d == digit).map(|(_, weight)| *weight);
+        let (first, own) = parts.first()?;
+        let unit = weight_of(*first)?.checked_div(*own)?;
+        let all = parts.iter().all(|(digit, own)| weight_of(*digit) == own.checked_mul(unit));
+        (all && unit > 0).then_some(unit)
+    }
+
+    /// How many values a chain's axes take together.
+    fn count(&self, chain: usize) -> Option<i128> {
+        let axes = &self.chains.get(chain)?.axes;
+        axes.iter().try_fold(1_i128, |n, axis| n.checked_mul(self.extents.get(*axis)?.as_const()?))
+    }
+}

@@ -1,0 +1,209 @@
+//! Numbers on the way to a target that are divided in several ways: `z // 6` and `z % 6` of `z = (i + j) % 7`. Each is
+//! a digit with a chain of its own, so that its parts come apart and go together like those of an axis.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+
+use super::read::{Read, Reader, sum};
+use super::refine::{Of, Plan, Request};
+use super::{Bits, Form, Made};
+use crate::expr::{BinOp, ExprError, Var};
+use crate::monomial::Atom;
+use crate::poly::Poly;
+use crate::simplify::Facts;
+
+/// What divides numbers is looked through for common divisors up to this.
+const MAX_DIVISOR: i128 = 4096;
+
+/// What is done to the numbers on the way to some targets.
+#[derive(Debug, Default)]
+pub(super) struct Uses {
+    /// Those that are divided in more than one way.
+    shared: BTreeSet<Poly>,
+    /// Those that are quotients of others: `2*i + j//4` is `(8*i + j) // 4`.
+    quotients: BTreeMap<Poly, (Poly, i128)>,
+    /// The axes of whose bits an XOR or a mask is taken, where those are kept.
+    bits: BTreeSet<Var>,
+}
+
+/// How a number is divided: whether for the remainder, and by what.
+type Ways<'a> = BTreeMap<&'a Poly, BTreeSet<(bool, &'a Poly)>>;
+
+/// The numbers that are divided and that are quotients of others that are.
+fn quotients(ways: &Ways<'_>, facts: &Facts) -> Result<BTreeMap<Poly, (Poly, i128)>, ExprError> {
+    let mut quotients = BTreeMap::new();
+    if ways.len() < 2 {
+        return Ok(quotients);
+    }
+    for (x, divisors) in ways {
+        let divisors = divisors.iter().filter_map(|(_, k)| k.as_constant());
+        let all =
+            divisors.filter(|k| *k <= MAX_DIVISOR).flat_map(|k| (2..k).filter(move |g| k % g == 0));
+        let all: BTreeSet<i128> = all.collect();
+        for g in all {
+            let quotient = facts.floor_div(x, &Poly::constant(g))?;
+            if quotient != **x && ways.contains_key(&quotient) && !quotients.contains_key(&quotient)
+            {
+                quotients.insert(quotient, ((*x).clone(), g));
+            }
+        }
+    }
+    Ok(quotients)
+}
+
+impl Uses {
+    pub(super) fn of(targets: &[Poly], bits: Bits, facts: &Facts) -> Result<Self, ExprError> {
+        let (mut ways, mut fields) = (BTreeMap::new(), BTreeSet::new());
+        for target in targets {
+            collect(target, &mut ways, &mut fields, false);
+        }
+        // An axis as it is has a chain of its own anyway.
+        let is_axis = |x: &Poly| matches!(x.as_atom(), Some(Atom::Var(_)));
+        let quotients = quotients(&ways, facts)?;
+        let several = ways.iter().filter(|(x, ways)| {
+            let is_several = ways.len() > 1 || quotients.values().any(|(of, _)| of == **x);
+            is_several && !is_axis(x)
+        });
+        let shared = several.map(|(x, _)| (*x).clone()).collect();
+        let bits = if bits == Bits::Kept { fields } else { BTreeSet::new() };
+        Ok(Self { shared, quotients, bits })
+    }
+
+    pub(super) fn takes_bits(&self) -> bool {
+        !self.bits.is_empty()
+    }
+
+    /// Whether `x` is made of bits that take part in an XOR as fields: those must stay whole, and be counted from 0.
+    fn holds_bits(&self, x: &Poly) -> bool {
+        !self.bits.is_empty() && x.mentions(&|var| self.bits.contains(&var))
+    }
+}
+
+/// Every number that is divided, with the operations and the divisors; every axis of which bits are taken.
+fn collect<'a>(poly: &'a Poly, ways: &mut Ways<'a>, bits: &mut BTreeSet<Var>, is_bitwise: bool) {
+    for atom in poly.terms().flat_map(|(monomial, _)| monomial.iter()) {
+        match atom {
+            Atom::Var(var) if is_bitwise => {
+                bits.insert(*var);
+            }
+            Atom::Var(_) => {}
+            Atom::Op(op, a, b) => {
+                if matches!(op, BinOp::FloorDiv | BinOp::Mod) {
+                    ways.entry(a).or_default().insert((*op == BinOp::Mod, b));
+                }
+                let is_bitwise = match op {
+                    BinOp::And | BinOp::Xor => true,
+                    // Its own bits take part, not those of what it is made of.
+                    BinOp::Hilbert(_) => false,
+                    _ => is_bitwise,
+                };
+                collect(a, ways, bits, is_bitwise);
+                collect(b, ways, bits, is_bitwise);
+            }
+        }
+    }
+}
+
+impl Reader<'_> {
+    /// The form of what `k` divides: the digit of a number that has a chain of its own.
+    pub(super) fn divided(&mut self, x: &Poly, k: i128) -> Read {
+        // Bits that are XORed are those of the axis.
+        let is_power = k & (k - 1) == 0;
+        let is_bits = self.is_bitwise && is_power && matches!(x.as_atom(), Some(Atom::Var(_)));
+        let Some(position) = self.plans.iter().position(|plan| !is_bits && plan.counts(x)) else {
+            let uses = self.uses;
+            let Some((whole, by)) = uses.quotients.get(x) else { return self.form(x) };
+            let is_whole = |plan: &Plan| plan.counts(whole) || plan.axes.len() > 1;
+            if !self.plans.iter().any(is_whole) {
+                return self.form(x);
+            }
+            let inner = match self.divided(whole, *by)? {
+                Ok(inner) => inner,
+                Err(request) => return Ok(Err(request)),
+            };
+            return self.part(BinOp::FloorDiv, (Some(whole), &inner), *by);
+        };
+        let Some(plan) = self.plans.get(position) else { return self.form(x) };
+        let number =
+            |digit: usize| Form { constant: plan.constant, terms: alloc::vec![(digit, 1)] };
+        if let Some(digit) = self.number_of(position) {
+            return Ok(Ok(number(digit)));
+        }
+        let form = match self.form(x)? {
+            Ok(form) => sum(&form, &Form { constant: -1, terms: Vec::new() }, plan.constant)?,
+            Err(request) => return Ok(Err(request)),
+        };
+        let (low, high) = self.tight_span(&form)?;
+        if let (true, Of::Number(_, block)) = (low < 0, &plan.of) {
+            let least = low.checked_add(plan.constant).ok_or(ExprError::Overflow)?;
+            return Ok(Err(Request::Name { number: x.clone(), least, by: *block }));
+        }
+        let digit = match (form.constant, form.terms.as_slice()) {
+            (0, [(digit, 1)]) if self.is_whole(*digit) => *digit,
+            _ => {
+                self.made_digit(Made::Sum(form), high.checked_add(1).ok_or(ExprError::Overflow)?)?
+            }
+        };
+        self.add_chain(position, plan, Some(digit))?;
+        for (k, part) in self.plans.iter().enumerate() {
+            if let Of::Digit(of, weight) = part.of
+                && self.is_of_number(of, position)
+            {
+                self.add_parts(k, part, (of, weight))?;
+            }
+        }
+        Ok(Ok(number(digit)))
+    }
+
+    /// Whether the plan is that of a number, or cuts up a digit of it.
+    fn is_of_number(&self, plan: usize, number: usize) -> bool {
+        match self.plans.get(plan).map(|plan| &plan.of) {
+            // What cuts up a digit comes after what it cuts up.
+            Some(Of::Digit(of, _)) if *of < plan => self.is_of_number(*of, number),
+            _ => plan == number,
+        }
+    }
+
+    /// A digit that is made of others and not cut up.
+    fn is_whole(&self, digit: usize) -> bool {
+        self.made.iter().any(|(made, _)| *made == digit)
+            && self.chains.iter().all(|chain| chain.of_digit != Some(digit))
+    }
+
+    /// Whether a request would cut, move or turn an axis whose bits are to stay as they are.
+    pub(super) fn harms_bits(&self, request: &Request) -> bool {
+        let is_of_bits = |plan: &usize| {
+            let axes = self.plans.get(*plan).map_or(&[][..], |plan| plan.axes.as_slice());
+            let var = |axis: &usize| u32::try_from(*axis).ok().map(Var::Axis);
+            axes.iter().filter_map(var).any(|var| self.uses.bits.contains(&var))
+        };
+        match request {
+            Request::Cut(plan, weight) => weight & (weight - 1) != 0 && is_of_bits(plan),
+            Request::Shift(plan, _) | Request::Reflect(plan) => is_of_bits(plan),
+            Request::Fuse(plans) => plans.iter().any(is_of_bits),
+            Request::Name { .. } | Request::Nothing => false,
+        }
+    }
+
+    /// What would give the number `x` a chain, or one that `k` divides.
+    pub(super) fn name(
+        &self,
+        x: &Poly,
+        form: &Form,
+        k: i128,
+    ) -> Result<Option<Request>, ExprError> {
+        if let Some((whole, by)) = self.uses.quotients.get(x) {
+            let number = whole.clone();
+            let request = Request::Name { number, least: 0, by: *by };
+            if self.serves(&request) {
+                return Ok(Some(request));
+            }
+        }
+        if !self.uses.shared.contains(x) && !self.uses.holds_bits(x) {
+            return Ok(None);
+        }
+        let (least, _) = self.tight_span(form)?;
+        let request = Request::Name { number: x.clone(), least, by: k };
+        Ok(self.serves(&request).then_some(request))
+    }
+}

@@ -1,0 +1,342 @@
+//! One reading: the digits as they are cut so far, and the sums that the targets are on them.
+
+use alloc::vec::Vec;
+
+use super::numbers::Uses;
+use super::refine::{Of, Plan, Request};
+use super::{Chain, Digit, Digits, Form, Made};
+use crate::expr::{BinOp, Expr, ExprError, Var};
+use crate::monomial::Atom;
+use crate::poly::Poly;
+use crate::simplify::Facts;
+
+pub(super) struct Reader<'a> {
+    pub(super) plans: &'a [Plan],
+    pub(super) extents: &'a [Expr],
+    facts: &'a Facts,
+    /// Whether what is read is an operand of an XOR or a mask.
+    pub(super) is_bitwise: bool,
+    /// What is done to the numbers on the way.
+    pub(super) uses: &'a Uses,
+    pub(super) digits: Vec<Digit>,
+    /// Greatest value of each digit, over all symbols.
+    greatest: Vec<i128>,
+    pub(super) chains: Vec<Chain>,
+    /// The plan of each chain.
+    pub(super) planned: Vec<usize>,
+    /// Greatest value of what each chain counts, over all symbols; its digits may reach beyond.
+    pub(super) most: Vec<i128>,
+    /// Which chain a digit belongs to; none for one that is made of others.
+    pub(super) owner: Vec<Option<usize>>,
+    /// Digits that are made of others.
+    pub(super) made: Vec<(usize, Made)>,
+}
+
+pub(super) type Read<T = Form> = Result<Result<T, Request>, ExprError>;
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(
+        plans: &'a [Plan],
+        extents: &'a [Expr],
+        facts: &'a Facts,
+        uses: &'a Uses,
+    ) -> Result<Self, ExprError> {
+        let mut reader = Self {
+            plans,
+            extents,
+            facts,
+            is_bitwise: false,
+            uses,
+            digits: Vec::new(),
+            greatest: Vec::new(),
+            chains: Vec::new(),
+            planned: Vec::new(),
+            most: Vec::new(),
+            owner: Vec::new(),
+            made: Vec::new(),
+        };
+        for (k, plan) in plans.iter().enumerate() {
+            match plan.of {
+                Of::Axes => reader.add_chain(k, plan, None)?,
+                Of::Digit(of, weight) => reader.add_parts(k, plan, (of, weight))?,
+                // Counted where it occurs first: it is made of the others.
+                Of::Number(..) => {}
+            }
+        }
+        Ok(reader)
+    }
+
+    /// Cuts up a digit, if its chain is there.
+    pub(super) fn add_parts(
+        &mut self,
+        position: usize,
+        plan: &Plan,
+        (of, weight): (usize, i128),
+    ) -> Result<(), ExprError> {
+        let Some(chain) = self.planned.iter().position(|plan| *plan == of) else { return Ok(()) };
+        let digit = self.digit_at((chain, weight)).ok_or(ExprError::Unbound)?;
+        self.add_chain(position, plan, Some(digit))
+    }
+
+    /// Adds the chain of a plan, of axes or of a digit.
+    pub(super) fn add_chain(
+        &mut self,
+        position: usize,
+        plan: &Plan,
+        of_digit: Option<usize>,
+    ) -> Result<(), ExprError> {
+        let is_axes = of_digit.is_none();
+        let (sign, constant) = if is_axes { (plan.sign, plan.constant) } else { (1, 0) };
+        let mut span = Expr::constant(if sign == 1 { -constant } else { 0 });
+        let mut whole = match of_digit {
+            Some(digit) => {
+                self.digits.get(digit).map(|d| d.extent.clone()).ok_or(ExprError::Unbound)?
+            }
+            None => Expr::constant(1),
+        };
+        for axis in &plan.axes {
+            let extent = self.extents.get(*axis).cloned().ok_or(ExprError::Unbound)?;
+            whole = Expr::binary(BinOp::Mul, &whole, &extent)?;
+        }
+        span = Expr::binary(BinOp::Add, &span, &whole)?;
+        let chain = self.chains.len();
+        let mut positions = Vec::new();
+        for (k, weight) in plan.cuts.iter().enumerate() {
+            let extent = match plan.cuts.get(k + 1) {
+                Some(next) => Expr::constant(next / weight),
+                None => {
+                    let sum = Expr::binary(BinOp::Add, &span, &Expr::constant(weight - 1))?;
+                    self.facts.simplify(&Expr::binary(
+                        BinOp::FloorDiv,
+                        &sum,
+                        &Expr::constant(*weight),
+                    )?)?
+                }
+            };
+            positions.insert(0, self.add_digit(*weight, extent, Some(chain))?);
+        }
+        let axes = plan.axes.clone();
+        self.chains.push(Chain { axes, of_digit, sign, constant, digits: positions });
+        self.planned.push(position);
+        self.most.push(self.facts.bounds(&span)?.1.max(1) - 1);
+        Ok(())
+    }
+
+    /// Adds a digit; gives its position.
+    pub(super) fn add_digit(
+        &mut self,
+        weight: i128,
+        extent: Expr,
+        owner: Option<usize>,
+    ) -> Result<usize, ExprError> {
+        self.greatest.push(self.facts.bounds(&extent)?.1.max(1) - 1);
+        self.digits.push(Digit { weight, extent });
+        self.owner.push(owner);
+        Ok(self.digits.len() - 1)
+    }
+
+    /// The greatest value of a digit, over all symbols.
+    pub(super) fn greatest(&self, digit: usize) -> i128 {
+        self.greatest.get(digit).copied().unwrap_or(0)
+    }
+
+    /// The digit that the chain of a plan cuts up.
+    pub(super) fn number_of(&self, plan: usize) -> Option<usize> {
+        let chain = self.planned.iter().position(|own| *own == plan)?;
+        self.chains.get(chain)?.of_digit
+    }
+
+    /// The digit of a chain that has this weight.
+    fn digit_at(&self, (chain, weight): (usize, i128)) -> Option<usize> {
+        let digits = &self.chains.get(chain)?.digits;
+        digits
+            .iter()
+            .copied()
+            .find(|d| self.digits.get(*d).is_some_and(|digit| digit.weight == weight))
+    }
+
+    pub(super) fn finish(self, targets: Vec<Form>) -> Digits {
+        Digits { digits: self.digits, chains: self.chains, made: self.made, targets }
+    }
+
+    /// The sum of digits that a polynomial is; where it is none, what to ask for.
+    pub(super) fn form(&mut self, poly: &Poly) -> Read {
+        let mut form = Form::default();
+        let mut direct: Vec<(usize, i128)> = Vec::new();
+        for (monomial, coefficient) in poly.terms() {
+            match &**monomial {
+                [] => form.constant = add(form.constant, coefficient)?,
+                [Atom::Var(Var::Axis(axis))] => {
+                    direct.push((
+                        usize::try_from(*axis).map_err(|_| ExprError::Overflow)?,
+                        coefficient,
+                    ));
+                }
+                [Atom::Op(op @ (BinOp::FloorDiv | BinOp::Mod), x, divisor)] => {
+                    let Some(divisor) = divisor.as_constant() else {
+                        return Ok(Err(Request::Nothing));
+                    };
+                    let inner = match self.divided(x, divisor)? {
+                        Ok(inner) => inner,
+                        Err(request) => return Ok(Err(request)),
+                    };
+                    let part = match self.part(*op, (Some(x), &inner), divisor)? {
+                        Ok(part) => part,
+                        Err(request) => return Ok(Err(request)),
+                    };
+                    form = sum(&form, &part, coefficient)?;
+                }
+                [Atom::Op(op @ (BinOp::And | BinOp::Xor), a, b)] => {
+                    let outer = core::mem::replace(&mut self.is_bitwise, true);
+                    let both = (self.form(a)?, self.form(b)?);
+                    self.is_bitwise = outer;
+                    let (a, b) = match both {
+                        (Ok(a), Ok(b)) => (a, b),
+                        (Err(request), _) | (_, Err(request)) => return Ok(Err(request)),
+                    };
+                    let part = match self.bitwise(*op, &a, &b)? {
+                        Ok(part) => part,
+                        Err(request) => return Ok(Err(request)),
+                    };
+                    form = sum(&form, &part, coefficient)?;
+                }
+                [Atom::Op(BinOp::Hilbert(grid), a, b)] => {
+                    let outer = core::mem::replace(&mut self.is_bitwise, false);
+                    let both = (self.form(a)?, self.form(b)?);
+                    self.is_bitwise = outer;
+                    let (a, b) = match both {
+                        (Ok(a), Ok(b)) => (a, b),
+                        (Err(request), _) | (_, Err(request)) => return Ok(Err(request)),
+                    };
+                    match self.along_curve(*grid, a, b)? {
+                        Some(part) => form = sum(&form, &part, coefficient)?,
+                        None => return Ok(Err(Request::Nothing)),
+                    }
+                }
+                _ => return Ok(Err(Request::Nothing)),
+            }
+        }
+        self.add_axes(form, direct)
+    }
+
+    /// Adds the axes that stand bare: each as its chain, several of a fused chain as the number they make.
+    fn add_axes(&mut self, mut form: Form, mut direct: Vec<(usize, i128)>) -> Read {
+        while let Some((axis, coefficient)) = direct.pop() {
+            let Some(chain) = self.chains.iter().position(|chain| chain.axes.contains(&axis))
+            else {
+                return Ok(Err(Request::Nothing));
+            };
+            let Some(found) = self.chains.get(chain) else { return Ok(Err(Request::Nothing)) };
+            if let [_] = found.axes.as_slice() {
+                form = sum(&form, &self.chain_form(found), coefficient)?;
+                continue;
+            }
+            // All axes of the chain with the weights of one row-major number: the chain itself.
+            match self.whole_number(found, axis, coefficient, &direct)? {
+                Some((unit, used)) => {
+                    direct.retain(|(other, _)| !used.contains(other));
+                    form = sum(&form, &self.chain_form(found), unit)?;
+                }
+                None => match self.fused_axis(chain, axis)? {
+                    Ok(part) => form = sum(&form, &part, coefficient)?,
+                    Err(request) => return Ok(Err(request)),
+                },
+            }
+        }
+        Ok(Ok(form))
+    }
+
+    pub(super) fn chain_form(&self, chain: &Chain) -> Form {
+        let mut terms: Vec<(usize, i128)> = chain
+            .digits
+            .iter()
+            .filter_map(|d| self.digits.get(*d).map(|digit| (*d, digit.weight * chain.sign)))
+            .filter(|(d, _)| self.digits.get(*d).is_some_and(|digit| !digit.is_single()))
+            .collect();
+        terms.sort_unstable();
+        Form { constant: chain.constant, terms }
+    }
+
+    /// `(unit, axes used)` when the bare terms hold every axis of the chain with `unit` times its row-major weight.
+    fn whole_number(
+        &self,
+        chain: &Chain,
+        axis: usize,
+        coefficient: i128,
+        others: &[(usize, i128)],
+    ) -> Result<Option<(i128, Vec<usize>)>, ExprError> {
+        let weights = self.row_major(chain)?;
+        let Some((_, own)) = weights.iter().find(|(a, _)| *a == axis) else { return Ok(None) };
+        if coefficient % own != 0 {
+            return Ok(None);
+        }
+        let unit = coefficient / own;
+        for (other, weight) in &weights {
+            let wanted = weight.checked_mul(unit).ok_or(ExprError::Overflow)?;
+            let single = self.extents.get(*other).and_then(Expr::as_const) == Some(1);
+            if *other != axis && !single && !others.contains(&(*other, wanted)) {
+                return Ok(None);
+            }
+        }
+        Ok(Some((unit, weights.into_iter().map(|(a, _)| a).collect())))
+    }
+
+    /// Row-major weights of a fused chain's axes.
+    fn row_major(&self, chain: &Chain) -> Result<Vec<(usize, i128)>, ExprError> {
+        let mut weights = Vec::new();
+        let mut weight = 1_i128;
+        for (k, axis) in chain.axes.iter().enumerate().rev() {
+            weights.push((*axis, weight));
+            if k > 0 {
+                let extent =
+                    self.extents.get(*axis).and_then(Expr::as_const).ok_or(ExprError::Unbound)?;
+                weight = weight.checked_mul(extent).ok_or(ExprError::Overflow)?;
+            }
+        }
+        Ok(weights)
+    }
+
+    /// One axis of a fused chain: `m // weight % extent`.
+    fn fused_axis(&mut self, chain: usize, axis: usize) -> Read {
+        let Some(found) = self.chains.get(chain) else { return Ok(Err(Request::Nothing)) };
+        let weights = self.row_major(found)?;
+        let Some((_, weight)) = weights.iter().find(|(a, _)| *a == axis) else {
+            return Ok(Err(Request::Nothing));
+        };
+        let (weight, is_first) = (*weight, found.axes.first() == Some(&axis));
+        let form = self.chain_form(found);
+        let quotient = match self.part(BinOp::FloorDiv, (None, &form), weight)? {
+            Ok(quotient) => quotient,
+            Err(request) => return Ok(Err(request)),
+        };
+        if is_first {
+            return Ok(Ok(quotient));
+        }
+        let extent = self.extents.get(axis).and_then(Expr::as_const).ok_or(ExprError::Unbound)?;
+        self.part(BinOp::Mod, (None, &quotient), extent)
+    }
+}
+
+pub(super) fn add(a: i128, b: i128) -> Result<i128, ExprError> {
+    a.checked_add(b).ok_or(ExprError::Overflow)
+}
+
+/// `a + b * factor`.
+pub(crate) fn sum(a: &Form, b: &Form, factor: i128) -> Result<Form, ExprError> {
+    let scaled = |value: i128| value.checked_mul(factor).ok_or(ExprError::Overflow);
+    let mut out = a.clone();
+    out.constant = add(out.constant, scaled(b.constant)?)?;
+    for (digit, weight) in &b.terms {
+        let weight = scaled(*weight)?;
+        match out.terms.binary_search_by_key(digit, |(d, _)| *d) {
+            Ok(at) => {
+                if let Some(term) = out.terms.get_mut(at) {
+                    term.1 = add(term.1, weight)?;
+                }
+            }
+            Err(at) => out.terms.insert(at, (*digit, weight)),
+        }
+    }
+    out.terms.retain(|(_, weight)| *weight != 0);
+    Ok(out)
+}

@@ -1,0 +1,66 @@
+//! The span of a sum of digits.
+
+use alloc::vec::Vec;
+
+use super::read::{Reader, add};
+use super::{Chain, Form};
+use crate::expr::ExprError;
+
+impl Reader<'_> {
+    /// Least and greatest value of a form, every digit by itself.
+    pub(super) fn span(&self, form: &Form) -> Result<(i128, i128), ExprError> {
+        let mut span = (form.constant, form.constant);
+        for (digit, weight) in &form.terms {
+            reach(&mut span, self.greatest(*digit), *weight)?;
+        }
+        Ok(span)
+    }
+
+    /// Least and greatest value of a form: the high digits of a chain never exceed what it counts.
+    pub(super) fn tight_span(&self, form: &Form) -> Result<(i128, i128), ExprError> {
+        let mut span = (form.constant, form.constant);
+        let mut left = form.terms.clone();
+        for (chain, most) in self.chains.iter().zip(&self.most) {
+            if let Some((taken, least, unit)) = self.high_run(chain, &left) {
+                reach(&mut span, most.div_euclid(least), unit)?;
+                left.retain(|(digit, _)| !taken.contains(digit));
+            }
+        }
+        for (digit, weight) in &left {
+            reach(&mut span, self.greatest(*digit), *weight)?;
+        }
+        Ok(span)
+    }
+
+    /// The high digits of a chain, two or more, that terms hold in its own proportions: `(which, weight of the least,
+    /// unit)`.
+    fn high_run(&self, chain: &Chain, terms: &[(usize, i128)]) -> Option<(Vec<usize>, i128, i128)> {
+        let mut run = Vec::new();
+        let mut lowest: Option<(i128, i128)> = None;
+        for digit in &chain.digits {
+            let found = self.digits.get(*digit)?;
+            if found.is_single() {
+                continue;
+            }
+            let Some((_, unit)) = terms.iter().find(|(own, _)| own == digit) else { break };
+            let in_step = lowest.is_none_or(|(weight, above)| {
+                unit.checked_mul(weight / found.weight.max(1)) == Some(above)
+            });
+            if !in_step {
+                break;
+            }
+            run.push(*digit);
+            lowest = Some((found.weight, *unit));
+        }
+        let (weight, unit) = lowest.filter(|_| run.len() > 1)?;
+        Some((run, weight, unit))
+    }
+}
+
+/// Widens a span by what a number from 0 to `most` adds, `weight` times.
+fn reach(span: &mut (i128, i128), most: i128, weight: i128) -> Result<(), ExprError> {
+    let reach = most.checked_mul(weight).ok_or(ExprError::Overflow)?;
+    let side = if reach < 0 { &mut span.0 } else { &mut span.1 };
+    *side = add(*side, reach)?;
+    Ok(())
+}

@@ -1,0 +1,130 @@
+//! Calls in a map: `morton`, `bitrev`, `hilbert`, with what their arguments span.
+
+use alloc::string::ToString;
+use alloc::vec::Vec;
+
+use super::{MapErrorKind, Resolver};
+use crate::curve::Grid;
+use crate::expr::{BinOp, Expr, Var};
+use crate::functions;
+use crate::parse::{Ast, Span};
+use crate::poly::Poly;
+use crate::range::interval;
+use crate::simplify::Interval;
+
+impl Resolver<'_> {
+    pub(super) fn call(&mut self, name: &str, arguments: &[Ast], span: &Span) -> Option<Expr> {
+        let wanted = match name {
+            "bitrev" if arguments.len() != 2 => "an expression and a number of bits",
+            "morton" if arguments.is_empty() => "an expression or more",
+            "hilbert" if !matches!(arguments.len(), 2 | 4) => {
+                "a row and a column, and the rows and columns of the box if it is larger"
+            }
+            "morton" | "bitrev" | "hilbert" => "",
+            _ => {
+                self.error(MapErrorKind::UnknownFunction(name.to_string()), span);
+                return None;
+            }
+        };
+        if !wanted.is_empty() {
+            let (name, given) = (name.to_string(), arguments.len());
+            self.error(MapErrorKind::Arguments { name, wanted, given }, span);
+            return None;
+        }
+        if let ("bitrev", [x, bits]) = (name, arguments) {
+            let (x, count) = (self.argument(name, x), self.expr(bits));
+            let count = count?.as_const().and_then(|count| u32::try_from(count).ok());
+            let Some(count) = count.filter(|count| *count <= 62) else {
+                self.error(MapErrorKind::Bits, &bits.span);
+                return None;
+            };
+            return self.built(functions::bitrev(&x?.0, count), span);
+        }
+        if let ("hilbert", [row, column, sides @ ..]) = (name, arguments) {
+            return self.hilbert(row, column, sides, span);
+        }
+        let parts: Vec<Option<(Expr, u32)>> =
+            arguments.iter().map(|argument| self.argument(name, argument)).collect();
+        let parts = parts.into_iter().collect::<Option<Vec<_>>>()?;
+        self.built(functions::morton(&parts), span)
+    }
+
+    /// A place on the curve of a box: the one written, or that which the arguments span as written.
+    fn hilbert(&mut self, row: &Ast, column: &Ast, sides: &[Ast], span: &Span) -> Option<Expr> {
+        let (rows, columns) = (self.side(row, sides.first()), self.side(column, sides.get(1)));
+        let ((row, rows), (column, columns)) = (rows?, columns?);
+        let side = |extent: i128| u32::try_from(extent).ok();
+        let grid = side(rows).zip(side(columns));
+        let Some(grid) = grid.and_then(|(rows, columns)| Grid::new(rows, columns)) else {
+            self.error(MapErrorKind::Cells { rows, columns }, span);
+            return None;
+        };
+        self.built(Expr::binary(BinOp::Hilbert(grid), &row, &column), span)
+    }
+
+    /// An argument that counts a side of a box, with the extent of that: as written, else its own.
+    fn side(&mut self, ast: &Ast, written: Option<&Ast>) -> Option<(Expr, i128)> {
+        let (argument, written) = (self.ranged("hilbert", ast), written.map(|w| (self.expr(w), w)));
+        let (expr, found) = argument?;
+        let Some((extent, place)) = written else {
+            let Some(high) = found.high.as_constant() else {
+                let bounds = self.scope.facts.numeric(&found.high);
+                let most = self.built_bounds(bounds, &ast.span)?.1.saturating_add(1);
+                let name = "hilbert".to_string();
+                self.error(MapErrorKind::ArgumentExtent { name, most }, &ast.span);
+                return None;
+            };
+            return Some((expr, high.max(0) + 1));
+        };
+        let Some(extent) = extent?.as_const().filter(|extent| *extent > 0) else {
+            self.error(MapErrorKind::Side, &place.span);
+            return None;
+        };
+        let high = self.scope.facts.numeric(&found.high);
+        let (_, high) = self.built_bounds(high, &ast.span)?;
+        if high >= extent {
+            self.error(MapErrorKind::BeyondBox { high, extent }, &ast.span);
+            return None;
+        }
+        Some((expr, extent))
+    }
+
+    /// An argument of a function, with how many bits it takes.
+    fn argument(&mut self, name: &str, ast: &Ast) -> Option<(Expr, u32)> {
+        let (expr, found) = self.ranged(name, ast)?;
+        let bounds = self.scope.facts.numeric(&found.high);
+        let (_, high) = self.built_bounds(bounds, &ast.span)?;
+        Some((expr, 128 - high.max(0).leading_zeros()))
+    }
+
+    /// An argument of a function, with its interval as written, in 0 to 2^62.
+    fn ranged(&mut self, name: &str, ast: &Ast) -> Option<(Expr, Interval)> {
+        let expr = self.expr(ast)?;
+        let range = |var| match var {
+            Var::Storage(k) => {
+                let axis = self.scope.axes.get(usize::try_from(k).ok()?)?;
+                let extent = self.scope.facts.normalize(&axis.extent).ok()?;
+                Some(Interval { low: Poly::zero(), high: extent.plus(-1).ok()? })
+            }
+            _ => None,
+        };
+        let facts = self.scope.facts;
+        let found = interval(&expr, &range, facts).and_then(|found| {
+            let bounds = (facts.numeric(&found.low)?.0, facts.numeric(&found.high)?.1);
+            Ok((found, bounds))
+        });
+        let (found, (low, high)) = match found {
+            Ok(found) => found,
+            Err(error) => {
+                self.error(MapErrorKind::Expr(error), &ast.span);
+                return None;
+            }
+        };
+        if low < 0 || high >= 1 << 62 {
+            let name = name.to_string();
+            self.error(MapErrorKind::ArgumentRange { name, low, high }, &ast.span);
+            return None;
+        }
+        Some((expr, found))
+    }
+}

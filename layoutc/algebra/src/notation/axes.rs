@@ -1,0 +1,101 @@
+//! The axes that a text says by itself: for a text without a tensor.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::{Fault, Notation, cute, einops, glow, mdspan, mlir, numpy, onednn, triton, tvm, xla};
+
+/// What a text says of its axes.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Stated {
+    /// How many there are; `None`: as many as the tensor has.
+    pub rank: Option<usize>,
+    /// What they are called; empty where the text has no names.
+    pub names: Vec<String>,
+    /// Their extents, by axis, where the text has them; empty where it has none.
+    pub extents: Vec<Option<i128>>,
+    /// Whether the text is good for other extents that are known only at run time.
+    pub any_extents: bool,
+    /// What every extent is a multiple of, by axis; empty: of 1.
+    pub multiples: Vec<i128>,
+    /// The element type in a manifest's words, where the text has one.
+    pub dtype: Option<&'static str>,
+}
+
+impl Stated {
+    /// These names, and any extents.
+    fn named(names: Vec<String>) -> Self {
+        Self { rank: Some(names.len()), names, any_extents: true, ..Self::default() }
+    }
+
+    /// So many axes, whose extents are to be known.
+    fn strides(rank: usize) -> Self {
+        Self { rank: Some(rank), ..Self::default() }
+    }
+
+    /// As many axes as there are, of any extents.
+    fn order() -> Self {
+        Self { any_extents: true, ..Self::default() }
+    }
+}
+
+/// What a text says of its axes. `sizes` are the sizes that stand beside it, by name.
+///
+/// # Errors
+/// [`Fault`] where the text is at fault, tensor or not.
+pub fn stated(notation: Notation, text: &str, sizes: &[(String, i128)]) -> Result<Stated, Fault> {
+    Ok(match notation {
+        Notation::Tvm => Stated::named(lower(&tvm::letters(text)?)),
+        Notation::Glow => {
+            let letters: Vec<char> =
+                glow::parse(text)?.dims().iter().map(glow::Dim::letter).collect();
+            if letters.contains(&'*') {
+                Stated { rank: Some(letters.len()), ..Stated::order() }
+            } else {
+                Stated::named(lower(&letters))
+            }
+        }
+        Notation::Onednn => Stated::named(lower(&onednn::letters(text)?)),
+        Notation::Xla => {
+            let shape = xla::parse(text)?;
+            match shape.dtype {
+                Some(_) => Stated {
+                    rank: Some(shape.dims.len()),
+                    dtype: shape.dtype,
+                    extents: shape.dims.into_iter().map(Some).collect(),
+                    ..Stated::default()
+                },
+                None => Stated { rank: shape.rank(), ..Stated::order() },
+            }
+        }
+        Notation::Cute => {
+            let extents = cute::extents(text)?;
+            let extents: Vec<Option<i128>> = extents.into_iter().map(Some).collect();
+            Stated { rank: Some(extents.len()), extents, ..Stated::default() }
+        }
+        Notation::Mlir => match mlir::dimensions(text)? {
+            (names, true) => Stated::named(names),
+            (names, false) => Stated::strides(names.len()),
+        },
+        Notation::Einops => match einops::axes(text, sizes)? {
+            Some(axes) => {
+                let multiples = axes.iter().map(|axis| axis.multiple).collect();
+                let extents =
+                    axes.iter().map(|axis| axis.is_whole.then_some(axis.multiple)).collect();
+                let names = axes.into_iter().map(|axis| axis.name).collect();
+                Stated { extents, multiples, ..Stated::named(names) }
+            }
+            None => Stated::order(),
+        },
+        Notation::Triton => {
+            let (names, extents) = triton::inputs(text)?.into_iter().unzip();
+            Stated { extents, ..Stated { any_extents: false, ..Stated::named(names) } }
+        }
+        Notation::Numpy => numpy::rank(text)?.map_or_else(Stated::order, Stated::strides),
+        Notation::Mdspan => mdspan::rank(text)?.map_or_else(Stated::order, Stated::strides),
+    })
+}
+
+fn lower(letters: &[char]) -> Vec<String> {
+    letters.iter().map(|letter| letter.to_ascii_lowercase().to_string()).collect()
+}

@@ -1,0 +1,72 @@
+//! A string as a step of a builder.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::super::{Fault, FaultKind, NotationError, Said, bind_letters, count_fault};
+use super::parse::{Placed, read};
+use crate::build::Builder;
+use crate::map::{IndexMap, identity};
+use crate::parse::Span;
+
+/// Lays the axes out in the order of the letters, aligned as they say.
+pub(in crate::notation) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationError> {
+    let dims = read(text)?;
+    let axes = builder.axes();
+    let named: Vec<&Placed> = dims.iter().filter(|placed| !placed.dim.is_any()).collect();
+    for (k, Placed { dim, span, .. }) in named.iter().enumerate() {
+        let is_same = |before: &&Placed| before.dim.letter.eq_ignore_ascii_case(&dim.letter);
+        if named.iter().take(k).any(is_same) {
+            let message = format!("`{}` stands twice", dim.letter);
+            return Err(Fault::new(FaultKind::Value, span.clone(), message).into());
+        }
+    }
+    if dims.len() != axes.len() {
+        return Err(count_fault(dims.len(), "letter", axes, 0..text.len()).into());
+    }
+    let order = if named.len() == dims.len() {
+        let letters: Vec<(char, Span)> =
+            dims.iter().map(|placed| (placed.dim.letter, placed.span.clone())).collect();
+        bind_letters(&letters, axes)?
+    } else {
+        any_order(&dims, builder)?
+    };
+    let IndexMap { items, separators } = identity(axes);
+    let ordered: Vec<_> = order.iter().filter_map(|axis| items.get(*axis).cloned()).collect();
+    let names: Vec<String> = ordered.iter().map(|item| item.name.clone()).collect();
+    if order.iter().enumerate().any(|(k, axis)| k != *axis) {
+        builder.apply(&IndexMap { items: ordered, separators })?;
+    }
+    for (align, name) in dims.iter().map(|placed| placed.dim.align()).zip(names) {
+        if align != 1 {
+            builder.align_axis(&name, i128::from(align))?;
+        }
+    }
+    let unknown = |placed: &Placed| {
+        let remark = |(span, (name, _)): (&Span, (&str, &str))| {
+            (span.clone(), format!("`{name}` says nothing to layoutc; it is kept as it is"))
+        };
+        placed.attributes.iter().zip(placed.dim.attributes()).map(remark).collect::<Vec<_>>()
+    };
+    Ok(Said { remarks: dims.iter().flat_map(unknown).collect(), ..Said::default() })
+}
+
+/// The axes of a string with `*`: letters by name, each `*` the axis at its place.
+fn any_order(dims: &[Placed], builder: &Builder) -> Result<Vec<usize>, Fault> {
+    let axes = builder.axes();
+    let mut order = Vec::new();
+    for (k, Placed { dim, span, .. }) in dims.iter().enumerate() {
+        let named =
+            axes.iter().position(|axis| axis.name.eq_ignore_ascii_case(&dim.letter.to_string()));
+        let axis = if dim.is_any() { k } else { named.unwrap_or(k) };
+        if order.contains(&axis) {
+            let name = axes.get(axis).map_or("", |axis| axis.name.as_str());
+            let message =
+                format!("`{}` takes the axis `{name}`, which is taken already", dim.letter);
+            return Err(Fault::new(FaultKind::Axes, span.clone(), message));
+        }
+        order.push(axis);
+    }
+    Ok(order)
+}

@@ -1,0 +1,130 @@
+//! Reading a string: each fault at its byte.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::super::cursor::Cursor;
+use super::super::{Fault, FaultKind};
+use super::layout::{Dim, Extension, Layout};
+use crate::parse::Span;
+
+/// Glow's tensors have no more axes.
+pub(in crate::notation) const MAX_DIMS: usize = 6;
+
+/// One axis of a string, and where it stands.
+#[derive(Debug)]
+pub(super) struct Placed {
+    /// The axis.
+    pub(super) dim: Dim,
+    /// The letter's place in the text.
+    pub(super) span: Span,
+    /// The places of the attributes that belong to others.
+    pub(super) attributes: Vec<Span>,
+    /// Whether `[a=…]` stands there.
+    is_aligned: bool,
+}
+
+/// The layout that a string says.
+///
+/// # Errors
+/// [`Fault`] with the first byte at fault.
+pub fn parse(text: &str) -> Result<Layout, Fault> {
+    let dims = read(text)?.into_iter().map(|placed| placed.dim).collect();
+    Ok(Layout { dims })
+}
+
+/// The axes of a string, with their places.
+pub(super) fn read(text: &str) -> Result<Vec<Placed>, Fault> {
+    let syntax = |span, message: String| Fault::new(FaultKind::Syntax, span, message);
+    let mut cursor = Cursor::new(text);
+    let mut dims: Vec<Placed> = Vec::new();
+    loop {
+        cursor.take_while(|c| c == ' ' || c == '\t');
+        let at = cursor.at();
+        match cursor.peek() {
+            None => return Ok(dims),
+            Some('[') => match dims.last_mut() {
+                Some(dim) => extension(&mut cursor, dim)?,
+                None => {
+                    return Err(syntax(at..at + 1, "an extension stands before its axis".into()));
+                }
+            },
+            Some(c) if c.is_ascii_alphabetic() || c == '*' => {
+                cursor.next();
+                let span = at..cursor.at();
+                if dims.len() == MAX_DIMS {
+                    let message = format!("a string has {MAX_DIMS} axes at most");
+                    return Err(Fault::new(FaultKind::Value, span, message));
+                }
+                let (dim, attributes) = (Dim::new(c), Vec::new());
+                dims.push(Placed { dim, span, attributes, is_aligned: false });
+            }
+            Some(c) => {
+                let fault = cursor.expected("a letter, `*` or `[`");
+                let is_block = c.is_ascii_digit() && !dims.is_empty();
+                return Err(if is_block {
+                    fault.help("blocks like `16c` are TVM's: write `tvm=\"…\"`")
+                } else {
+                    fault
+                });
+            }
+        }
+    }
+}
+
+/// `[a=32]` or `[name:value]`.
+fn extension(cursor: &mut Cursor<'_>, placed: &mut Placed) -> Result<(), Fault> {
+    let start = cursor.at();
+    cursor.next();
+    let Some(end) = cursor.rest().find(']') else {
+        let message = "the bracket is not closed";
+        return Err(Fault::new(FaultKind::Syntax, start..start + 1, message));
+    };
+    let body = cursor.rest().get(..end).unwrap_or_default();
+    let first = cursor.at();
+    if body.is_empty() {
+        let message = "the extension is empty";
+        return Err(Fault::new(FaultKind::Syntax, first..first + 1, message));
+    }
+    if let Some((name, value)) = body.split_once(':') {
+        if name.is_empty() {
+            let message = "the extension has no name before its `:`";
+            return Err(Fault::new(FaultKind::Syntax, first..first + 1, message));
+        }
+        let span = start..first + end + 1;
+        if placed.dim.attribute(name).is_some() {
+            let message = format!("`{name}` stands twice at this axis");
+            return Err(Fault::new(FaultKind::Value, first..first + name.len(), message));
+        }
+        let (name, value) = (name.to_string(), value.to_string());
+        placed.dim.extensions.push(Extension::Attribute { name, value });
+        placed.attributes.push(span);
+        cursor.eat(body);
+        return cursor.expect("]");
+    }
+    if !cursor.eat("a=") {
+        let message = format!("`[{body}]` is no extension");
+        let fault = Fault::new(FaultKind::Syntax, first..first + body.len(), message);
+        return Err(fault.help("they are `[a=32]`, an alignment in bytes, and `[name:value]`"));
+    }
+    if placed.is_aligned {
+        let message = "the alignment stands twice at this axis";
+        return Err(Fault::new(FaultKind::Value, start..first + end + 1, message));
+    }
+    placed.is_aligned = true;
+    let (digits, span) = cursor.take_while(|c| c.is_ascii_digit());
+    if digits.is_empty() {
+        return Err(cursor.expected("a number of bytes"));
+    }
+    cursor.expect("]")?;
+    match digits.parse() {
+        Ok(0) => Err(Fault::new(FaultKind::Value, span, "nothing is a multiple of 0")),
+        Ok(1) => Ok(()),
+        Ok(bytes) => {
+            placed.dim.extensions.push(Extension::Align { bytes });
+            Ok(())
+        }
+        Err(_) => Err(Fault::new(FaultKind::Value, span, "the number does not fit 64 bits")),
+    }
+}

@@ -1,0 +1,444 @@
+//! Triton's linear layouts: `{register: [[0, 1]], lane: [[0, 2], [1, 0]]} -> {dim0: 2, dim1: 4}`, or the lines that
+//! Triton prints.
+//!
+//! Source: Triton, `LinearLayout`: the image of each power of two of the input dimensions, all others by XOR. Sizes are
+//! powers of two. Triton's layouts lead from hardware to the tensor: where the outputs are the tensor's axes, the layout
+//! is turned round.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::cursor::Cursor;
+use super::{Fault, FaultKind, NotationError, Said, shown};
+use crate::build::Builder;
+use crate::expr::{BinOp, Expr, ExprError, Var};
+use crate::layout::Axis;
+use crate::map::{IndexMap, Item};
+use crate::parse::Span;
+
+/// The most bits of all inputs, and of all outputs.
+const MAX_BITS: usize = 62;
+
+/// An input dimension: its name, and the image of each power of two, one number for each output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Input {
+    name: String,
+    span: Span,
+    images: Vec<Vec<i128>>,
+}
+
+/// A linear layout.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Linear {
+    inputs: Vec<Input>,
+    /// The outputs' names and sizes; powers of two.
+    outputs: Vec<(String, i128)>,
+}
+
+/// The inputs of a text with their sizes.
+pub(super) fn inputs(text: &str) -> Result<Vec<(String, Option<i128>)>, Fault> {
+    let inputs = parse(text)?.inputs.into_iter();
+    Ok(inputs.map(|input| (input.name, Some(1 << input.images.len()))).collect())
+}
+
+/// Lays the axes out as the text says.
+pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationError> {
+    let linear = parse(text)?;
+    let axes = builder.axes();
+    let sizes = |linear: &Linear| -> Vec<(String, i128)> {
+        linear.inputs.iter().map(|i| (i.name.clone(), 1_i128 << i.images.len())).collect()
+    };
+    let inputs = sizes(&linear);
+    let by_name =
+        |dims: &[(String, i128)]| dims.iter().all(|(name, _)| position(axes, name).is_some());
+    let fits = |dims: &[(String, i128)]| {
+        let same = |(dim, axis): (&(String, i128), &Axis)| axis.extent.as_const() == Some(dim.1);
+        dims.len() == axes.len() && dims.iter().zip(axes).all(same)
+    };
+    let is_forward = by_name(&inputs) || (!by_name(&linear.outputs) && fits(&inputs));
+    let (dims, linear) = if is_forward {
+        (inputs, linear)
+    } else {
+        (linear.outputs.clone(), inverse(&linear, text)?)
+    };
+    let bound = bind(&dims, axes, text)?;
+    let map = map(&linear, &bound, axes)?;
+    builder.apply(&map)?;
+    Ok(Said::default())
+}
+
+fn position(axes: &[Axis], name: &str) -> Option<usize> {
+    axes.iter().position(|axis| axis.name == name)
+}
+
+/// For each dimension the axis that it means: by name, or all by position.
+fn bind(dims: &[(String, i128)], axes: &[Axis], text: &str) -> Result<Vec<usize>, Fault> {
+    let fault = |message: String| Fault::new(FaultKind::Axes, 0..text.len(), message);
+    if dims.len() != axes.len() {
+        return Err(super::count_fault(dims.len(), "dimension", axes, 0..text.len()));
+    }
+    let named: Vec<Option<usize>> = dims.iter().map(|(name, _)| position(axes, name)).collect();
+    if named.iter().any(Option::is_some) && named.iter().any(Option::is_none) {
+        let names: Vec<&str> = dims.iter().map(|(name, _)| name.as_str()).collect();
+        let message = format!("some of {} are axes, and some are not", names.join(", "));
+        return Err(fault(message).help("name all axes, or none"));
+    }
+    let mut bound = Vec::new();
+    for (k, ((name, size), found)) in dims.iter().zip(named).enumerate() {
+        let at = found.unwrap_or(k);
+        let Some(axis) = axes.get(at) else { continue };
+        if axis.extent.as_const() != Some(*size) {
+            let message =
+                format!("`{name}` has {size} indices, and `{}` has {}", axis.name, shown(axis));
+            return Err(fault(message));
+        }
+        bound.push(at);
+    }
+    Ok(bound)
+}
+
+/// One item for each output: the XOR of the inputs' bits, moved to where their images are.
+fn map(linear: &Linear, bound: &[usize], axes: &[Axis]) -> Result<IndexMap, ExprError> {
+    let mut items = Vec::new();
+    for (k, (name, size)) in linear.outputs.iter().enumerate() {
+        let (mut index, mut taken): (Option<Expr>, i128) = (None, 0);
+        for run in runs(linear, k) {
+            let Some(axis) = bound.get(run.input) else { continue };
+            let extent = axes.get(*axis).and_then(|axis| axis.extent.as_const()).unwrap_or(1);
+            let term = run.expr(*axis, extent)?;
+            let bits = ((1 << run.count) - 1) << run.onto;
+            let op = if taken & bits == 0 { BinOp::Add } else { BinOp::Xor };
+            taken |= bits;
+            index = Some(match index {
+                None => term,
+                Some(index) => Expr::binary(op, &index, &term)?,
+            });
+        }
+        let index = index.unwrap_or_else(|| Expr::constant(0));
+        items.push(Item {
+            name: name.clone(),
+            index,
+            extent: Some(Expr::constant(*size)),
+            span: 0..0,
+        });
+    }
+    Ok(IndexMap { items, separators: Vec::new() })
+}
+
+/// Bits of an input that stand side by side in an output too.
+struct Run {
+    input: usize,
+    from: usize,
+    onto: usize,
+    count: usize,
+}
+
+impl Run {
+    fn expr(&self, axis: usize, extent: i128) -> Result<Expr, ExprError> {
+        let constant = |bits: usize| Expr::constant(1 << bits);
+        let mut expr = Expr::var(Var::Storage(u32::try_from(axis).unwrap_or(u32::MAX)));
+        if self.from > 0 {
+            expr = Expr::binary(BinOp::FloorDiv, &expr, &constant(self.from))?;
+        }
+        if 1 << (self.from + self.count) < extent {
+            expr = Expr::binary(BinOp::Mod, &expr, &constant(self.count))?;
+        }
+        if self.onto > 0 {
+            expr = Expr::binary(BinOp::Mul, &expr, &constant(self.onto))?;
+        }
+        Ok(expr)
+    }
+}
+
+/// The runs of an output, the highest first.
+fn runs(linear: &Linear, output: usize) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for (input, of) in linear.inputs.iter().enumerate() {
+        for (from, images) in of.images.iter().enumerate() {
+            let image = images.get(output).copied().unwrap_or(0);
+            for onto in (0..MAX_BITS).filter(|bit| image >> bit & 1 == 1) {
+                let last = runs.iter_mut().find(|run| {
+                    run.input == input
+                        && run.from + run.count == from
+                        && run.onto + run.count == onto
+                });
+                match last {
+                    Some(run) => run.count += 1,
+                    None => runs.push(Run { input, from, onto, count: 1 }),
+                }
+            }
+        }
+    }
+    runs.sort_by_key(|run| core::cmp::Reverse(run.onto));
+    runs
+}
+
+/// The layout that leads back, by elimination: a row is what some inputs' bits lead to together.
+fn inverse(linear: &Linear, text: &str) -> Result<Linear, Fault> {
+    let refuse = |message: &str| {
+        let fault = Fault::new(FaultKind::Value, 0..text.len(), message);
+        fault.help("a layout needs one place for each element, and one element for each place")
+    };
+    let images = linear.inputs.iter().flat_map(|input| &input.images);
+    let widths = linear.outputs.iter().map(|(_, size)| bits_of(*size)).collect::<Vec<_>>();
+    let mut rows: Vec<(i128, i128)> =
+        images.enumerate().map(|(bit, image)| (joined(image, &widths), 1 << bit)).collect();
+    for bit in 0..widths.iter().sum() {
+        let Some(at) = rows.iter().skip(bit).position(|(image, _)| image >> bit & 1 == 1) else {
+            return Err(refuse("the inputs do not lead to every output"));
+        };
+        rows.swap(bit, bit + at);
+        let Some((image, of)) = rows.get(bit).copied() else { continue };
+        for (k, row) in rows.iter_mut().enumerate() {
+            if k != bit && row.0 >> bit & 1 == 1 {
+                *row = (row.0 ^ image, row.1 ^ of);
+            }
+        }
+    }
+    if rows.len() > widths.iter().sum() {
+        return Err(refuse("several inputs lead to one output"));
+    }
+    let outputs: Vec<(String, i128)> =
+        linear.inputs.iter().map(|i| (i.name.clone(), 1 << i.images.len())).collect();
+    let parts = outputs.iter().map(|(_, size)| bits_of(*size)).collect::<Vec<_>>();
+    let mut rows = rows.into_iter().map(|(_, of)| apart(of, &parts));
+    let inputs = linear.outputs.iter().zip(&widths).map(|((name, _), width)| Input {
+        name: name.clone(),
+        span: 0..0,
+        images: rows.by_ref().take(*width).collect(),
+    });
+    let inputs = inputs.collect();
+    Ok(Linear { inputs, outputs })
+}
+
+/// How many bits count a size.
+fn bits_of(size: i128) -> usize {
+    usize::try_from(size.trailing_zeros()).unwrap_or(0)
+}
+
+/// Numbers of so many bits each as one, the first lowest.
+fn joined(numbers: &[i128], widths: &[usize]) -> i128 {
+    let (mut whole, mut start) = (0, 0);
+    for (number, width) in numbers.iter().zip(widths) {
+        whole |= number << start;
+        start += width;
+    }
+    whole
+}
+
+/// One number as numbers of so many bits each.
+fn apart(mut whole: i128, widths: &[usize]) -> Vec<i128> {
+    let mut numbers = Vec::new();
+    for width in widths {
+        numbers.push(whole & ((1 << width) - 1));
+        whole >>= width;
+    }
+    numbers
+}
+
+/// The layout that a text says.
+fn parse(text: &str) -> Result<Linear, Fault> {
+    let mut cursor = Cursor::new(text);
+    cursor.skip_blanks();
+    let (inputs, named) = if cursor.peek() == Some('{') {
+        let inputs = dictionary(&mut cursor)?;
+        (inputs, outputs_after(&mut cursor)?)
+    } else {
+        lines(&mut cursor)?
+    };
+    cursor.skip_blanks();
+    cursor.expect_end()?;
+    let count = inputs.iter().flat_map(|i| &i.images).map(Vec::len).max();
+    let count = count.or(named.as_ref().map(Vec::len)).unwrap_or(0);
+    let whole = 0..text.len();
+    if inputs.iter().map(|input| input.images.len()).sum::<usize>() > MAX_BITS {
+        let message = format!("more than {MAX_BITS} bits of inputs");
+        return Err(Fault::new(FaultKind::Value, whole, message));
+    }
+    for input in &inputs {
+        if input.images.iter().any(|image| image.len() != count) {
+            let message = format!("the images of `{}` are not all of {count} numbers", input.name);
+            return Err(Fault::new(FaultKind::Value, input.span.clone(), message));
+        }
+    }
+    let outputs = named.unwrap_or_else(|| smallest(&inputs, count));
+    for input in &inputs {
+        for image in &input.images {
+            let beyond = image.iter().zip(&outputs).find(|(value, (_, size))| *value >= size);
+            if let Some((value, (name, size))) = beyond {
+                let message = format!("{value} is no index of `{name}`, which has {size}");
+                return Err(Fault::new(FaultKind::Value, input.span.clone(), message));
+            }
+        }
+    }
+    if outputs.len() != count
+        || outputs.iter().map(|(_, size)| bits_of(*size)).sum::<usize>() > MAX_BITS
+    {
+        let message = format!("{} outputs are named for images of {count} numbers", outputs.len());
+        return Err(Fault::new(FaultKind::Value, whole, message));
+    }
+    Ok(Linear { inputs, outputs })
+}
+
+/// Outputs that nobody named, as small as their images allow.
+fn smallest(inputs: &[Input], count: usize) -> Vec<(String, i128)> {
+    let size = |k: usize| {
+        let images = inputs.iter().flat_map(|input| &input.images);
+        let all = images.fold(0_i128, |all, image| all | image.get(k).copied().unwrap_or(0));
+        1_i128 << (128 - all.leading_zeros())
+    };
+    (0..count).map(|k| (format!("dim{k}"), size(k))).collect()
+}
+
+/// `{register: [[0, 1], [0, 2]], lane: []}`
+fn dictionary(cursor: &mut Cursor<'_>) -> Result<Vec<Input>, Fault> {
+    let mut inputs: Vec<Input> = Vec::new();
+    each(cursor, "{", "}", &mut |cursor| {
+        let (name, span) = name(cursor)?;
+        blank(cursor, ":")?;
+        let mut images = Vec::new();
+        each(cursor, "[", "]", &mut |cursor| {
+            images.push(image(cursor)?);
+            Ok(())
+        })?;
+        add(&mut inputs, Input { name, span, images })
+    })?;
+    Ok(inputs)
+}
+
+fn add(inputs: &mut Vec<Input>, input: Input) -> Result<(), Fault> {
+    if inputs.iter().any(|known| known.name == input.name) {
+        let message = format!("`{}` stands twice", input.name);
+        return Err(Fault::new(FaultKind::Value, input.span, message));
+    }
+    inputs.push(input);
+    Ok(())
+}
+
+/// `-> {dim0: 16, dim1: 16}`, if it is there.
+fn outputs_after(cursor: &mut Cursor<'_>) -> Result<Option<Vec<(String, i128)>>, Fault> {
+    cursor.skip_blanks();
+    if !cursor.eat("->") {
+        return Ok(None);
+    }
+    let mut outputs = Vec::new();
+    each(cursor, "{", "}", &mut |cursor| {
+        let (name, _) = name(cursor)?;
+        blank(cursor, ":")?;
+        outputs.push((name, size(cursor)?));
+        Ok(())
+    })?;
+    Ok(Some(outputs))
+}
+
+/// A size: a power of two.
+fn size(cursor: &mut Cursor<'_>) -> Result<i128, Fault> {
+    cursor.skip_blanks();
+    let (size, span) = cursor.expect_number("a size")?;
+    if size.count_ones() == 1 {
+        return Ok(size);
+    }
+    let fault = Fault::new(FaultKind::Value, span, format!("{size} is no power of two"));
+    Err(fault.help("linear layouts have powers of two alone; write the map: `map \"…\"`"))
+}
+
+/// `open item, item close`, a comma at the end allowed.
+fn each(
+    cursor: &mut Cursor<'_>,
+    open: &str,
+    close: &str,
+    item: &mut dyn FnMut(&mut Cursor<'_>) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    blank(cursor, open)?;
+    cursor.skip_blanks();
+    while !cursor.eat(close) {
+        item(cursor)?;
+        cursor.skip_blanks();
+        if !cursor.eat(",") && !cursor.rest().starts_with(close) {
+            return Err(cursor.expected(&format!("`,` or `{close}`")));
+        }
+        cursor.skip_blanks();
+    }
+    Ok(())
+}
+
+fn blank(cursor: &mut Cursor<'_>, word: &str) -> Result<(), Fault> {
+    cursor.skip_blanks();
+    cursor.expect(word)
+}
+
+/// A name, in quotes or not.
+fn name(cursor: &mut Cursor<'_>) -> Result<(String, Span), Fault> {
+    cursor.skip_blanks();
+    let quote = ["'", "\""].into_iter().find(|quote| cursor.eat(quote));
+    let (name, span) = cursor.take_while(|c| c.is_ascii_alphanumeric() || c == '_');
+    if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
+        return Err(cursor.expected("the name of a dimension"));
+    }
+    let name = name.to_string();
+    if let Some(quote) = quote {
+        cursor.expect(quote)?;
+    }
+    Ok((name, span))
+}
+
+/// `[0, 1]` or `(0, 1)`.
+fn image(cursor: &mut Cursor<'_>) -> Result<Vec<i128>, Fault> {
+    let mut image = Vec::new();
+    cursor.skip_blanks();
+    let (open, close) = if cursor.peek() == Some('(') { ("(", ")") } else { ("[", "]") };
+    each(cursor, open, close, &mut |cursor| {
+        cursor.skip_blanks();
+        image.push(cursor.expect_number("an index")?.0);
+        Ok(())
+    })?;
+    Ok(image)
+}
+
+/// What a text says of inputs and outputs.
+type Dims = (Vec<Input>, Option<Vec<(String, i128)>>);
+
+/// `- lane=1 -> (0, 2)` line by line, and `where out dims are: [dim0 (size 16), dim1 (size 16)]`.
+fn lines(cursor: &mut Cursor<'_>) -> Result<Dims, Fault> {
+    let mut inputs: Vec<Input> = Vec::new();
+    loop {
+        cursor.skip_blanks();
+        cursor.eat("-");
+        cursor.skip_blanks();
+        if cursor.rest().is_empty() {
+            return Ok((inputs, None));
+        }
+        if cursor.eat("where out dims are:") {
+            let mut outputs = Vec::new();
+            each(cursor, "[", "]", &mut |cursor| {
+                let (name, _) = name(cursor)?;
+                blank(cursor, "(size")?;
+                outputs.push((name, size(cursor)?));
+                blank(cursor, ")")
+            })?;
+            return Ok((inputs, Some(outputs)));
+        }
+        let (name, span) = name(cursor)?;
+        cursor.skip_blanks();
+        if cursor.eat("is a size 1 dimension") {
+            add(&mut inputs, Input { name, span, images: Vec::new() })?;
+            continue;
+        }
+        blank(cursor, "=")?;
+        cursor.skip_blanks();
+        let (power, at) = cursor.expect_number("a power of two")?;
+        blank(cursor, "->")?;
+        let image = image(cursor)?;
+        if inputs.last().is_none_or(|last| last.name != name) {
+            add(&mut inputs, Input { name, span, images: Vec::new() })?;
+        }
+        let Some(last) = inputs.last_mut() else { continue };
+        let wanted = 1_i128 << last.images.len().min(MAX_BITS);
+        if power != wanted {
+            let message = format!("{power} stands where {wanted} should");
+            return Err(Fault::new(FaultKind::Value, at, message));
+        }
+        last.images.push(image);
+    }
+}

@@ -1,0 +1,153 @@
+//! Pieces as blocks: what letters, tags and patterns are written from.
+
+use alloc::vec::Vec;
+
+use super::Inexpressible;
+use super::flat::{Flat, Room};
+use crate::layout::Layout;
+
+/// A storage axis: a block of an axis, or without a factor what is left above its blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Block {
+    pub(super) axis: usize,
+    pub(super) div: i128,
+    pub(super) factor: Option<i128>,
+}
+
+/// What is said of slots that hold nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tail {
+    /// The highest piece of an axis is rounded up to a block; other room is a block of an axis of one value.
+    Own,
+    /// All room is a block of an axis of one value, as long as there are such.
+    Single,
+    /// Nothing: there is no room.
+    Reject,
+}
+
+/// The layout as blocks without gaps, the largest stride first; every axis has one without a factor.
+///
+/// # Errors
+/// [`Inexpressible`] where it is no such thing.
+pub(super) fn blocks(
+    flat: &Flat,
+    layout: &Layout,
+    tail: Tail,
+) -> Result<Vec<Block>, Inexpressible> {
+    let rank = layout.logical.len();
+    if rank == 0 {
+        return Err(Inexpressible::Scalar);
+    }
+    let has_piece = |axis: usize| flat.pieces.iter().any(|piece| piece.axes.contains(&axis));
+    let single: Vec<usize> = (0..rank).filter(|axis| !has_piece(*axis)).collect();
+    let mut blocks = Vec::new();
+    if let Some(piece) = flat.pieces.first() {
+        match piece.stride.as_const() {
+            Some(1) => {}
+            Some(gap) if tail != Tail::Reject => add_single(&mut blocks, &single, gap)?,
+            Some(_) => return Err(Inexpressible::Padding),
+            None => return Err(Inexpressible::Symbolic),
+        }
+    }
+    for piece in &flat.pieces {
+        let axis = piece.axis().ok_or_else(|| Inexpressible::merged(piece))?;
+        let count = piece.count.as_const();
+        let fixed = if piece.is_top { None } else { Some(count.ok_or(Inexpressible::Symbolic)?) };
+        let mut block = Block { axis, div: piece.div, factor: fixed };
+        let mut gap = None;
+        match (piece.room, count) {
+            (Room::Exact, _) => {}
+            (Room::Padded(room), Some(count)) if tail != Tail::Reject => {
+                let as_single = room % count == 0 && !single.is_empty();
+                if piece.is_top && (tail == Tail::Own || !as_single) {
+                    block.factor = Some(room);
+                } else if as_single {
+                    gap = Some(room / count);
+                } else {
+                    return Err(Inexpressible::Padding);
+                }
+            }
+            (Room::Unknown, None) => return Err(Inexpressible::Symbolic),
+            (Room::Unknown, _) if piece.stride.as_const().is_none() => {
+                return Err(Inexpressible::Symbolic);
+            }
+            (Room::Padded(_) | Room::Unknown, _) => return Err(Inexpressible::Padding),
+        }
+        blocks.push(block);
+        if let Some(gap) = gap {
+            add_single(&mut blocks, &single, gap)?;
+        }
+    }
+    blocks.reverse();
+    for axis in 0..rank {
+        add_outer(&mut blocks, axis);
+    }
+    Ok(blocks)
+}
+
+/// Room as a block, above these, of the axis of one value that has the fewest.
+fn add_single(blocks: &mut Vec<Block>, single: &[usize], gap: i128) -> Result<(), Inexpressible> {
+    let of = |axis: usize| blocks.iter().filter(move |block| block.axis == axis);
+    let axis =
+        *single.iter().min_by_key(|axis| of(**axis).count()).ok_or(Inexpressible::Padding)?;
+    let div = of(axis).filter_map(|block| block.factor).fold(1_i128, i128::saturating_mul);
+    blocks.push(Block { axis, div, factor: Some(gap) });
+    Ok(())
+}
+
+/// What is left above the blocks of an axis, one value: it stands behind what is left of the axis before it.
+pub(super) fn add_outer(blocks: &mut Vec<Block>, axis: usize) {
+    if blocks.iter().any(|block| block.axis == axis && block.factor.is_none()) {
+        return;
+    }
+    let outer = |of: usize| blocks.iter().position(|b| b.axis == of && b.factor.is_none());
+    let at = axis.checked_sub(1).and_then(outer).map_or(0, |before| before + 1);
+    let own = blocks.iter().filter(|block| block.axis == axis).filter_map(|block| block.factor);
+    let div = own.fold(1_i128, i128::saturating_mul);
+    blocks.insert(at, Block { axis, div, factor: None });
+}
+
+/// The axes in the order of what is left above their blocks.
+pub(super) fn order(blocks: &[Block]) -> Vec<usize> {
+    blocks.iter().filter(|block| block.factor.is_none()).map(|block| block.axis).collect()
+}
+
+/// A letter for every axis, such that a text whose letters come in this order means the axes.
+///
+/// # Errors
+/// [`Inexpressible::Names`] when letters can mean the axes only by place, and they are in another order.
+pub(super) fn letters(order: &[usize], layout: &Layout) -> Result<Vec<char>, Inexpressible> {
+    let mut named = Vec::new();
+    for axis in &layout.logical {
+        let mut chars = axis.name.chars();
+        match (chars.next().filter(char::is_ascii_alphabetic), chars.next()) {
+            (Some(letter), None) => named.push(letter.to_ascii_uppercase()),
+            _ => break,
+        }
+    }
+    let is_distinct = |letters: &[char]| {
+        letters.iter().enumerate().all(|(k, c)| !letters.iter().take(k).any(|d| c == d))
+    };
+    let rank = layout.logical.len();
+    if named.len() == rank && is_distinct(&named) {
+        return Ok(named);
+    }
+    if order.iter().enumerate().any(|(k, axis)| k != *axis) {
+        return Err(Inexpressible::Names);
+    }
+    // By place: no letter may be the name of an axis.
+    let is_free = |letter: &char| {
+        let is = |name: &str| {
+            name.len() == 1 && name.starts_with(|c: char| c.eq_ignore_ascii_case(letter))
+        };
+        !layout.logical.iter().any(|axis| is(&axis.name))
+    };
+    let first = |name: &str| name.chars().next().map(|c| c.to_ascii_uppercase());
+    let initials: Vec<char> = layout.logical.iter().filter_map(|axis| first(&axis.name)).collect();
+    let usable = |c: &char| c.is_ascii_alphabetic() && is_free(c);
+    if initials.len() == rank && initials.iter().all(usable) && is_distinct(&initials) {
+        return Ok(initials);
+    }
+    let letters: Vec<char> = ('A'..='Z').filter(is_free).take(rank).collect();
+    if letters.len() == rank { Ok(letters) } else { Err(Inexpressible::Names) }
+}

@@ -1,0 +1,299 @@
+//! A layout as pieces of its axes, each with a stride in the flat buffer: what every notation of strides, letters and
+//! tiles is written from.
+
+use alloc::vec::Vec;
+
+use super::Inexpressible;
+use crate::digits::{Chain, Digits};
+use crate::expr::{BinOp, Expr, ExprError, Node};
+use crate::layout::{DigitTargets, Layout};
+use crate::simplify::Facts;
+
+/// How much of the buffer lies between two steps of the next larger stride.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Room {
+    /// What the piece itself takes.
+    Exact,
+    /// So many steps of the piece, more than it has.
+    Padded(i128),
+    /// No whole number of steps, or one that depends on a symbol.
+    Unknown,
+}
+
+/// A run of digits of an axis: `axis // div % count`, or `axis // div` of the highest piece.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Piece {
+    /// The axes, outermost first; several where they are taken as one row-major number.
+    pub(super) axes: Vec<usize>,
+    pub(super) div: i128,
+    /// Whether no piece of the axes stands above it.
+    pub(super) is_top: bool,
+    /// How many values it has; of a highest piece, as many as the axes reach.
+    pub(super) count: Expr,
+    /// Elements of the flat buffer between neighbours.
+    pub(super) stride: Expr,
+    pub(super) room: Room,
+    /// How many indices the axes have together.
+    whole: Expr,
+}
+
+impl Piece {
+    /// The axis, where it is one.
+    pub(super) fn axis(&self) -> Option<usize> {
+        match self.axes.as_slice() {
+            [axis] => Some(*axis),
+            _ => None,
+        }
+    }
+}
+
+/// `whole // div`, rounded up.
+fn blocks(whole: &Expr, div: i128, facts: &Facts) -> Result<Expr, ExprError> {
+    let up = Expr::binary(BinOp::Add, whole, &Expr::constant(div - 1))?;
+    facts.simplify(&Expr::binary(BinOp::FloorDiv, &up, &Expr::constant(div))?)
+}
+
+/// The pieces of a layout, those of one value left out.
+#[derive(Debug, Clone)]
+pub(super) struct Flat {
+    /// By stride, the smallest first.
+    pub(super) pieces: Vec<Piece>,
+    /// The slots of the flat buffer.
+    pub(super) total: Expr,
+    pub(super) facts: Facts,
+}
+
+impl Flat {
+    /// The pieces of a layout.
+    ///
+    /// # Errors
+    /// [`Inexpressible`] where there are none.
+    pub(super) fn of(layout: &Layout) -> Result<Self, Inexpressible> {
+        let ranks = layout.physical_map.len();
+        if ranks != 1 {
+            return Err(Inexpressible::Separators { rank: ranks });
+        }
+        if layout.logical.iter().any(|axis| axis.extent.as_const() == Some(0)) {
+            return Err(Inexpressible::Empty);
+        }
+        let facts = Facts::new(&layout.symbols);
+        let Some(digits) = &layout.digits else { return Err(without_digits(layout)) };
+        let (strides, first) = strides(layout, digits, &facts)?;
+        let mut pieces = Vec::new();
+        for chain in &digits.chains {
+            pieces.extend(chain_pieces(layout, digits, chain, &strides, &facts)?);
+        }
+        if !facts.proves_eq(&first, &Expr::constant(0))? {
+            return Err(Inexpressible::Offset);
+        }
+        let mut flat = Self { pieces, total: layout.physical_elements.clone(), facts };
+        flat.sort()?;
+        flat.merge()?;
+        flat.measure()?;
+        Ok(flat)
+    }
+
+    /// The single piece of every axis; those of one value have none.
+    ///
+    /// # Errors
+    /// [`Inexpressible::Blocks`] or [`Inexpressible::Merged`].
+    pub(super) fn whole(&self, rank: usize) -> Result<Vec<Option<&Piece>>, Inexpressible> {
+        let mut whole = alloc::vec![None; rank];
+        for piece in &self.pieces {
+            let axis = piece.axis().ok_or_else(|| Inexpressible::merged(piece))?;
+            match whole.get_mut(axis) {
+                Some(slot @ None) => *slot = Some(piece),
+                _ => return Err(Inexpressible::Blocks { axis }),
+            }
+        }
+        Ok(whole)
+    }
+
+    /// By stride. Strides over symbols are ordered by what each is known to leave to the next.
+    fn sort(&mut self) -> Result<(), ExprError> {
+        if self.pieces.iter().all(|piece| piece.stride.as_const().is_some()) {
+            self.pieces.sort_by_key(|piece| piece.stride.as_const());
+            return Ok(());
+        }
+        let mut rest = core::mem::take(&mut self.pieces);
+        let mut next = Expr::constant(1);
+        while !rest.is_empty() {
+            let at = match self.position(&rest, &next)? {
+                Some(at) => at,
+                None => self.least(&rest)?.unwrap_or(0),
+            };
+            let piece = rest.remove(at);
+            next = Expr::binary(BinOp::Mul, &piece.stride, &piece.count)?;
+            self.pieces.push(piece);
+        }
+        Ok(())
+    }
+
+    /// The piece of this stride.
+    fn position(&self, pieces: &[Piece], stride: &Expr) -> Result<Option<usize>, ExprError> {
+        for (k, piece) in pieces.iter().enumerate() {
+            if self.facts.proves_eq(&piece.stride, stride)? {
+                return Ok(Some(k));
+            }
+        }
+        Ok(None)
+    }
+
+    fn least(&self, pieces: &[Piece]) -> Result<Option<usize>, ExprError> {
+        for (k, piece) in pieces.iter().enumerate() {
+            let mut is_least = true;
+            for other in pieces {
+                is_least &= self.facts.proves_ge(&other.stride, &piece.stride)?;
+            }
+            if is_least {
+                return Ok(Some(k));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Pieces that stand side by side in an axis and in the buffer become one, where that leaves no room unsaid.
+    fn merge(&mut self) -> Result<(), ExprError> {
+        let mut merged: Vec<Piece> = Vec::new();
+        for piece in core::mem::take(&mut self.pieces) {
+            if let Some(below) = merged.last_mut()
+                && below.axes == piece.axes
+                && let Some(count) = below.count.as_const()
+                && below.div.checked_mul(count) == Some(piece.div)
+                && !below.is_top
+            {
+                let step = Expr::binary(BinOp::Mul, &below.stride, &below.count)?;
+                let all = Expr::binary(BinOp::Mul, &piece.count, &below.count)?;
+                let all = self.facts.simplify(&all)?;
+                let reach = blocks(&piece.whole, below.div, &self.facts)?;
+                let exact = !piece.is_top || self.facts.proves_eq(&all, &reach)?;
+                if exact && self.facts.proves_eq(&step, &piece.stride)? {
+                    (below.count, below.is_top) = (all, piece.is_top);
+                    continue;
+                }
+            }
+            merged.push(piece);
+        }
+        self.pieces = merged;
+        Ok(())
+    }
+
+    fn measure(&mut self) -> Result<(), ExprError> {
+        let strides: Vec<Expr> = self.pieces.iter().map(|piece| piece.stride.clone()).collect();
+        let (facts, mut above) = (&self.facts, strides.into_iter().skip(1));
+        for piece in &mut self.pieces {
+            let next = above.next();
+            let own = Expr::binary(BinOp::Mul, &piece.stride, &piece.count)?;
+            let upper = next.as_ref().unwrap_or(&self.total);
+            piece.room = match (upper.as_const(), piece.stride.as_const(), piece.count.as_const()) {
+                _ if facts.proves_eq(&own, upper)? => Room::Exact,
+                (Some(upper), Some(stride), Some(count))
+                    if stride > 0 && upper % stride == 0 && upper / stride > count =>
+                {
+                    Room::Padded(upper / stride)
+                }
+                // Behind the last element there may be more.
+                _ if next.is_none() => Room::Exact,
+                _ => Room::Unknown,
+            };
+        }
+        Ok(())
+    }
+}
+
+/// Why a layout has no digits to be written from.
+fn without_digits(layout: &Layout) -> Inexpressible {
+    if layout.storage_map.iter().any(has_bits) {
+        Inexpressible::Swizzle
+    } else {
+        Inexpressible::NoDigits
+    }
+}
+
+fn has_bits(expr: &Expr) -> bool {
+    match expr.node() {
+        Node::Const(_) | Node::Var(_) => false,
+        Node::Neg(a) => has_bits(a),
+        Node::Bin(BinOp::And | BinOp::Xor, ..) => true,
+        Node::Bin(_, a, b) => has_bits(a) || has_bits(b),
+    }
+}
+
+/// For each digit, what a step of it adds to the offset; `None` where nothing does. And the offset of the first element.
+fn strides(
+    layout: &Layout,
+    digits: &Digits,
+    facts: &Facts,
+) -> Result<(Vec<Option<Expr>>, Expr), ExprError> {
+    let mut strides: Vec<Option<Expr>> = alloc::vec![None; digits.digits.len()];
+    let mut first = Expr::constant(0);
+    for (k, form) in digits.targets.iter().enumerate() {
+        let unit = match layout.digit_targets {
+            DigitTargets::Offset => Expr::constant(1),
+            DigitTargets::Storage => layout.strides.get(k).cloned().ok_or(ExprError::Unbound)?,
+        };
+        let scaled = |weight: i128| Expr::binary(BinOp::Mul, &unit, &Expr::constant(weight));
+        first = Expr::binary(BinOp::Add, &first, &scaled(form.constant)?)?;
+        for (digit, weight) in &form.terms {
+            if let Some(slot) = strides.get_mut(*digit) {
+                let own = scaled(*weight)?;
+                let sum = match slot.take() {
+                    Some(sum) => Expr::binary(BinOp::Add, &sum, &own)?,
+                    None => own,
+                };
+                *slot = Some(facts.simplify(&sum)?);
+            }
+        }
+    }
+    Ok((strides, first))
+}
+
+/// The pieces of a chain, the highest first.
+fn chain_pieces(
+    layout: &Layout,
+    digits: &Digits,
+    chain: &Chain,
+    strides: &[Option<Expr>],
+    facts: &Facts,
+) -> Result<Vec<Piece>, Inexpressible> {
+    let axis = chain.axes.first().copied().unwrap_or(0);
+    if chain.sign != 1 {
+        return Err(Inexpressible::Reversed { axis });
+    }
+    if chain.constant != 0 {
+        return Err(Inexpressible::Offset);
+    }
+    let mut whole = Expr::constant(1);
+    for axis in &chain.axes {
+        let axis = layout.logical.get(*axis).ok_or(ExprError::Unbound)?;
+        whole = Expr::binary(BinOp::Mul, &whole, &axis.extent)?;
+    }
+    let mut pieces: Vec<Piece> = Vec::new();
+    for position in &chain.digits {
+        let digit = digits.digits.get(*position).ok_or(ExprError::Unbound)?;
+        let Some(Some(stride)) = strides.get(*position) else { continue };
+        if facts.bounds(stride)?.1 < 0 {
+            return Err(Inexpressible::Reversed { axis });
+        }
+        let is_top = pieces.is_empty();
+        let count = if is_top {
+            // Digits may reach beyond the axis.
+            blocks(&whole, digit.weight, facts)?
+        } else {
+            digit.extent.clone()
+        };
+        if count.as_const().is_some_and(|count| count <= 1) {
+            continue;
+        }
+        pieces.push(Piece {
+            axes: chain.axes.clone(),
+            div: digit.weight,
+            is_top,
+            count,
+            stride: stride.clone(),
+            room: Room::Unknown,
+            whole: whole.clone(),
+        });
+    }
+    Ok(pieces)
+}

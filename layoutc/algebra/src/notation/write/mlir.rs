@@ -1,0 +1,83 @@
+//! MLIR's affine maps, and its strided layouts.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::flat::Flat;
+use super::strides::elements;
+use super::{Inexpressible, Written};
+use crate::expr::{BinOp, Expr, Node, Var};
+use crate::layout::Layout;
+
+/// The layout as a map to its storage axes, as strides, and as a map to the offset: the first of these that holds is
+/// the shortest.
+///
+/// # Errors
+/// [`Inexpressible`] where it is none.
+pub(super) fn write(layout: &Layout) -> Result<Vec<Written>, Inexpressible> {
+    let rank = layout.physical_map.len();
+    if rank != 1 {
+        return Err(Inexpressible::Separators { rank });
+    }
+    let names: Vec<String> = (0..layout.logical.len()).map(|k| format!("d{k}")).collect();
+    let map = |results: &[Expr]| {
+        let results = results.iter().map(sum).collect::<Option<Vec<_>>>()?;
+        Some(format!("affine_map<({}) -> ({})>", names.join(", "), results.join(", ")))
+    };
+    let strided = || {
+        let strides = elements(&Flat::of(layout).ok()?, layout).ok()?;
+        let strides: Vec<String> = strides.iter().map(ToString::to_string).collect();
+        Some(format!("strided<[{}]>", strides.join(", ")))
+    };
+    let texts = [map(&layout.storage_map), strided(), map(&layout.physical_map)];
+    let texts: Vec<Written> = texts.into_iter().flatten().map(Written::from).collect();
+    if texts.is_empty() {
+        let is_symbol = |var| matches!(var, Var::Symbol(_));
+        let is_symbolic = layout.physical_map.iter().any(|index| index.mentions(&is_symbol));
+        return Err(if is_symbolic { Inexpressible::Symbolic } else { Inexpressible::Swizzle });
+    }
+    Ok(texts)
+}
+
+/// An index as MLIR writes it; `None` where it cannot.
+fn sum(index: &Expr) -> Option<String> {
+    match index.node() {
+        Node::Bin(op @ (BinOp::Add | BinOp::Sub), a, b) => {
+            let sign = if *op == BinOp::Add { "+" } else { "-" };
+            let is_sum = matches!(b.node(), Node::Bin(BinOp::Add | BinOp::Sub, ..));
+            let (a, b) = (sum(a)?, sum(b)?);
+            Some(if is_sum { format!("{a} {sign} ({b})") } else { format!("{a} {sign} {b}") })
+        }
+        _ => product(index),
+    }
+}
+
+fn product(index: &Expr) -> Option<String> {
+    match index.node() {
+        Node::Const(value) => Some(value.to_string()),
+        Node::Var(Var::Axis(k)) => Some(format!("d{k}")),
+        Node::Neg(a) => Some(format!("-{}", factor(a)?)),
+        Node::Bin(op, a, b) => {
+            let sign = match op {
+                BinOp::Mul => "*",
+                BinOp::FloorDiv => "floordiv",
+                BinOp::Mod => "mod",
+                _ => return None,
+            };
+            let left = match a.node() {
+                Node::Bin(BinOp::Mul | BinOp::FloorDiv | BinOp::Mod, ..) => product(a)?,
+                _ => factor(a)?,
+            };
+            Some(format!("{left} {sign} {}", factor(b)?))
+        }
+        Node::Var(_) => None,
+    }
+}
+
+fn factor(index: &Expr) -> Option<String> {
+    match index.node() {
+        Node::Bin(..) | Node::Neg(_) => Some(format!("({})", sum(index)?)),
+        _ => product(index),
+    }
+}

@@ -1,0 +1,90 @@
+//! Notations of strides: `NumPy`'s and mdspan's.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::flat::{Flat, Room};
+use super::{Inexpressible, Written};
+use crate::expr::{BinOp, Expr};
+use crate::layout::Layout;
+
+/// `C`, `F`, or strides in bytes.
+pub(super) fn numpy(
+    flat: &Flat,
+    layout: &Layout,
+    bits: u32,
+) -> Result<Vec<Written>, Inexpressible> {
+    let mut texts: Vec<Written> = ["C", "F"].map(|text| text.to_string().into()).to_vec();
+    match elements(flat, layout) {
+        Ok(strides) => {
+            let bytes = |stride: &i128| {
+                let bits = stride.checked_mul(i128::from(bits))?;
+                (bits % 8 == 0).then(|| (bits / 8).to_string())
+            };
+            match strides.iter().map(bytes).collect::<Option<Vec<_>>>() {
+                Some(bytes) if bytes.len() == 1 => {
+                    texts.push(format!("({},)", bytes.concat()).into());
+                }
+                Some(bytes) => texts.push(format!("({})", bytes.join(", ")).into()),
+                None if is_dense(flat) => {}
+                None => return Err(Inexpressible::Bits),
+            }
+        }
+        Err(Inexpressible::Symbolic) if is_dense(flat) => {}
+        Err(error) => return Err(error),
+    }
+    Ok(texts)
+}
+
+/// `layout_right`, `layout_left`, padded ones, or `layout_stride<…>`.
+pub(super) fn mdspan(flat: &Flat, layout: &Layout) -> Result<Vec<Written>, Inexpressible> {
+    let mut texts: Vec<Written> =
+        ["layout_right", "layout_left"].map(|text| text.to_string().into()).to_vec();
+    if let Some(Room::Padded(room)) = flat.pieces.first().map(|piece| piece.room) {
+        let count = flat.pieces.first().and_then(|piece| piece.count.as_const()).unwrap_or(1);
+        let multiple = multiple_of(count, room);
+        for word in ["layout_right_padded", "layout_left_padded"] {
+            texts.push(format!("{word}<{multiple}>").into());
+        }
+    }
+    match elements(flat, layout) {
+        Ok(strides) if strides.is_empty() => {}
+        Ok(strides) => {
+            let strides: Vec<String> = strides.iter().map(ToString::to_string).collect();
+            texts.push(format!("layout_stride<{}>", strides.join(", ")).into());
+        }
+        Err(Inexpressible::Symbolic) if is_dense(flat) => {}
+        Err(error) => return Err(error),
+    }
+    Ok(texts)
+}
+
+/// The least power of two to whose multiple `count` is rounded up to `room`, or `room` itself.
+pub(super) fn multiple_of(count: i128, room: i128) -> i128 {
+    let rounds = |multiple: &i128| {
+        let blocks = count.checked_add(multiple - 1).map(|up| up / multiple);
+        blocks.and_then(|blocks| blocks.checked_mul(*multiple)) == Some(room)
+    };
+    (1..63).map(|k| 1_i128 << k).find(rounds).unwrap_or(room)
+}
+
+/// Whether there is no gap: what is not in order then is the order alone.
+fn is_dense(flat: &Flat) -> bool {
+    flat.pieces.iter().all(|piece| piece.room == Room::Exact)
+}
+
+/// The stride of every axis, in elements. An axis of one value has that of an array without gaps.
+pub(super) fn elements(flat: &Flat, layout: &Layout) -> Result<Vec<i128>, Inexpressible> {
+    let whole = flat.whole(layout.logical.len())?;
+    let mut strides = Vec::new();
+    let mut next = Expr::constant(1);
+    for (piece, axis) in whole.iter().zip(&layout.logical).rev() {
+        let stride = piece.map_or_else(|| next.clone(), |piece| piece.stride.clone());
+        strides.push(stride.as_const().ok_or(Inexpressible::Symbolic)?);
+        let own = Expr::binary(BinOp::Mul, &stride, &axis.extent)?;
+        next = flat.facts.simplify(&own)?;
+    }
+    strides.reverse();
+    Ok(strides)
+}

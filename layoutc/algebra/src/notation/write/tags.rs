@@ -1,0 +1,96 @@
+//! TVM's letters and oneDNN's tags.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::blocks::{Block, Tail, add_outer, blocks, letters, order};
+use super::flat::{Flat, Piece};
+use super::{Inexpressible, Written};
+use crate::layout::Layout;
+
+/// oneDNN has no tensors of more axes.
+const MAX_RANK: usize = 12;
+
+/// `NCHW16c`
+pub(super) fn tvm(flat: &Flat, layout: &Layout) -> Result<Vec<Written>, Inexpressible> {
+    either(|tail| letters_of(&blocks(flat, layout, tail)?, layout))
+}
+
+/// What can be said with room of either kind.
+fn either(
+    text: impl Fn(Tail) -> Result<String, Inexpressible>,
+) -> Result<Vec<Written>, Inexpressible> {
+    match (text(Tail::Own), text(Tail::Single)) {
+        (Err(error), Err(_)) => Err(error),
+        (own, single) => Ok([own, single].into_iter().flatten().map(Written::from).collect()),
+    }
+}
+
+fn letters_of(blocks: &[Block], layout: &Layout) -> Result<String, Inexpressible> {
+    let letters = letters(&order(blocks), layout)?;
+    let mut text = String::new();
+    for (k, block) in blocks.iter().enumerate() {
+        let letter = letters.get(block.axis).copied().unwrap_or('?');
+        let Some(factor) = block.factor else {
+            text.push(letter);
+            continue;
+        };
+        let is_same = |other: &Block| other.axis == block.axis && other.factor.is_some();
+        if blocks.iter().take(k).any(is_same) {
+            return Err(Inexpressible::TwoBlocks { axis: block.axis });
+        }
+        text.push_str(&format!("{factor}{}", letter.to_ascii_lowercase()));
+    }
+    Ok(text)
+}
+
+/// `aBcd16b`
+pub(super) fn onednn(flat: &Flat, layout: &Layout) -> Result<Vec<Written>, Inexpressible> {
+    let rank = layout.logical.len();
+    if rank > MAX_RANK {
+        return Err(Inexpressible::Rank { rank, most: MAX_RANK });
+    }
+    either(|tail| tag_of(blocks(flat, layout, tail)?, flat))
+}
+
+fn tag_of(mut blocks: Vec<Block>, flat: &Flat) -> Result<String, Inexpressible> {
+    outer_first(&mut blocks, flat)?;
+    let (mut outer, mut inner) = (String::new(), String::new());
+    for (k, block) in blocks.iter().enumerate() {
+        let letter = ('a'..='l').nth(block.axis).unwrap_or('?');
+        let is_blocked = |b: &Block| b.axis == block.axis && b.factor.is_some();
+        let Some(factor) = block.factor else {
+            let letter =
+                if blocks.iter().any(is_blocked) { letter.to_ascii_uppercase() } else { letter };
+            outer.push(letter);
+            continue;
+        };
+        let below = blocks.iter().skip(k + 1).filter(|other| is_blocked(other));
+        let under = below.filter_map(|b| b.factor).try_fold(1_i128, i128::checked_mul);
+        if under != Some(block.div) {
+            return Err(Inexpressible::Order);
+        }
+        inner.push_str(&format!("{factor}{letter}"));
+    }
+    Ok(outer + &inner)
+}
+
+/// What is left above the blocks of an axis stands before all blocks: behind one, it is a block itself.
+fn outer_first(blocks: &mut Vec<Block>, flat: &Flat) -> Result<(), Inexpressible> {
+    let first = blocks.iter().position(|block| block.factor.is_some()).unwrap_or(blocks.len());
+    let mut axes = Vec::new();
+    for block in blocks.iter_mut().skip(first).filter(|block| block.factor.is_none()) {
+        let is_it = |piece: &&Piece| piece.axis() == Some(block.axis) && piece.div == block.div;
+        let count = match flat.pieces.iter().find(is_it) {
+            Some(piece) => piece.count.as_const().ok_or(Inexpressible::Order)?,
+            None => 1,
+        };
+        block.factor = Some(count);
+        axes.push(block.axis);
+    }
+    blocks.retain(|block| block.factor != Some(1));
+    axes.sort_unstable();
+    axes.into_iter().for_each(|axis| add_outer(blocks, axis));
+    Ok(())
+}

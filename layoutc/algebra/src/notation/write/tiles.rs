@@ -1,0 +1,208 @@
+//! The tiles of XLA's that make a layout: a search, the shortest tiling first.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::flat::{Flat, Piece, Room};
+
+/// The most tiles that a layout is looked for with.
+pub(super) const MAX_TILES: usize = 3;
+/// Tilings of one number of tiles that are tried before none is said to do.
+pub(super) const MAX_TRIES: u32 = 4000;
+
+/// What is tiled: axes taken as one, major to minor in memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Group {
+    /// The axes, outermost first.
+    pub(super) axes: Vec<usize>,
+    /// How many indices they have; `None` when that depends on a symbol.
+    pub(super) extent: Option<i128>,
+}
+
+/// A dimension of memory: `group // div`, so many slots of it.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    group: usize,
+    div: i128,
+    slots: Option<i128>,
+}
+
+/// How far the memory is explained.
+#[derive(Debug, Clone, Copy)]
+struct At {
+    /// Pieces that are, from the largest stride.
+    piece: usize,
+    /// Slots of what is not yet; `None` when that depends on a symbol.
+    slots: Option<i128>,
+}
+
+/// So many tiles, one extent for each of the last dimensions, under which the groups lie as the pieces do in `slots`
+/// slots. `tries` are left, of [`MAX_TRIES`].
+pub(super) fn tiles(
+    flat: &Flat,
+    groups: &[Group],
+    slots: Option<i128>,
+    count: usize,
+    tries: &mut u32,
+) -> Option<Vec<Vec<i128>>> {
+    let whole = |(group, own): (usize, &Group)| Run { group, div: 1, slots: own.extent };
+    let runs: Vec<Run> = groups.iter().enumerate().map(whole).collect();
+    let mut search = Search { pieces: flat.pieces.iter().rev().collect(), groups, tries };
+    search.tile(&runs, At { piece: 0, slots }, runs.len(), count)
+}
+
+struct Search<'a> {
+    /// By stride, the largest first.
+    pieces: Vec<&'a Piece>,
+    groups: &'a [Group],
+    tries: &'a mut u32,
+}
+
+impl Search<'_> {
+    /// So many tiles for these dimensions, the first of `length` extents or fewer.
+    fn tile(
+        &mut self,
+        runs: &[Run],
+        at: At,
+        length: usize,
+        count: usize,
+    ) -> Option<Vec<Vec<i128>>> {
+        if count == 0 {
+            let end = self.explained(runs, at)?;
+            let is_whole =
+                end.piece == self.pieces.len() && end.slots.is_none_or(|slots| slots == 1);
+            return is_whole.then(Vec::new);
+        }
+        for own in 1..=length.min(runs.len()) {
+            let (prefix, tiled) = runs.split_at_checked(runs.len() - own)?;
+            let Some(at) = self.explained(prefix, at) else { continue };
+            let choices: Vec<Vec<i128>> = tiled.iter().map(|run| self.extents(*run)).collect();
+            let mut picked = vec![0_usize; own];
+            loop {
+                let tile: Vec<i128> = choices
+                    .iter()
+                    .zip(&picked)
+                    .filter_map(|(choices, k)| choices.get(*k).copied())
+                    .collect();
+                *self.tries = self.tries.checked_sub(1)?;
+                if let Some(mut rest) = self.with(tiled, &tile, at, count) {
+                    rest.insert(0, tile);
+                    return Some(rest);
+                }
+                if !advance(&mut picked, &choices) {
+                    break;
+                }
+            }
+        }
+        None
+    }
+
+    /// The tiles after this one.
+    fn with(
+        &mut self,
+        tiled: &[Run],
+        tile: &[i128],
+        at: At,
+        count: usize,
+    ) -> Option<Vec<Vec<i128>>> {
+        if tile.iter().all(|extent| *extent == 1) {
+            return None;
+        }
+        let (mut grid, mut inner) = (Vec::new(), Vec::new());
+        for (run, extent) in tiled.iter().zip(tile) {
+            let up = match run.slots {
+                Some(slots) => Some(slots.checked_add(extent - 1)? / extent),
+                None => None,
+            };
+            grid.push(Run { div: run.div.checked_mul(*extent)?, slots: up, ..*run });
+            inner.push(Run { slots: Some(*extent), ..*run });
+        }
+        // The next tile may take in the last dimension of the grid: `T(1024)(128)(2,1)`.
+        grid.extend(inner);
+        self.tile(&grid, at, tile.len() + 1, count - 1)
+    }
+
+    /// Where the memory is explained to behind these dimensions; `None` where they do not lie there.
+    fn explained(&self, runs: &[Run], mut at: At) -> Option<At> {
+        for run in runs {
+            let whole = self.groups.get(run.group)?.extent;
+            if let (Some(left), Some(slots)) = (at.slots, run.slots) {
+                if slots == 0 || left % slots != 0 {
+                    return None;
+                }
+                at.slots = Some(left / slots);
+            }
+            // Of one value there is no piece.
+            let is_single = run.slots == Some(1) || whole.is_some_and(|whole| whole <= run.div);
+            if is_single {
+                continue;
+            }
+            let piece = self.pieces.get(at.piece)?;
+            let is_here = piece.axes == self.groups.get(run.group)?.axes
+                && piece.div == run.div
+                && (at.slots.is_none() || piece.stride.as_const() == at.slots)
+                && fills(piece, run, at.slots.is_some());
+            if !is_here {
+                return None;
+            }
+            at.piece += 1;
+        }
+        Some(at)
+    }
+
+    /// What a dimension may be tiled by: wherever a piece of it begins or ends; 1 is tried last.
+    fn extents(&self, run: Run) -> Vec<i128> {
+        let mut extents = Vec::new();
+        let mut add = |extent: i128| {
+            if extent > 1 && !extents.contains(&extent) {
+                extents.push(extent);
+            }
+        };
+        let Some(group) = self.groups.get(run.group) else { return vec![1] };
+        for piece in &self.pieces {
+            let room = match piece.room {
+                Room::Padded(room) => Some(room),
+                Room::Exact | Room::Unknown => None,
+            };
+            let count = piece.count.as_const();
+            if piece.axes == group.axes {
+                for end in [Some(1), count, room].into_iter().flatten() {
+                    if let Some(end) = piece.div.checked_mul(end).filter(|end| end % run.div == 0) {
+                        add(end / run.div);
+                    }
+                }
+            } else if let (Some(1), Some(room), Some(count)) = (group.extent, room, count)
+                && room % count == 0
+            {
+                add(room / count);
+            }
+        }
+        // Room below the smallest stride.
+        if let (Some(1), Some(piece)) = (group.extent, self.pieces.last()) {
+            add(piece.stride.as_const().unwrap_or(1));
+        }
+        extents.push(1);
+        extents
+    }
+}
+
+/// Whether a piece is what a dimension holds: without slots to go by, as many values.
+fn fills(piece: &Piece, run: &Run, by_slots: bool) -> bool {
+    if by_slots {
+        return true;
+    }
+    let is_exact = piece.room == Room::Exact;
+    is_exact && (run.slots.is_none() || run.slots == piece.count.as_const())
+}
+
+/// The next choice; false behind the last.
+fn advance(picked: &mut [usize], choices: &[Vec<i128>]) -> bool {
+    for (k, choices) in picked.iter_mut().zip(choices).rev() {
+        *k += 1;
+        if *k < choices.len() {
+            return true;
+        }
+        *k = 0;
+    }
+    false
+}

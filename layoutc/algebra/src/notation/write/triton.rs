@@ -1,0 +1,51 @@
+//! Triton's linear layouts: the offset of every power of two along every axis.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::{Inexpressible, Written};
+use crate::expr::Expr;
+use crate::layout::Layout;
+
+/// `{row: [[8], [16]], col: [[1], [2]]} -> {offset: 32}`. Whether the offsets in between are the XORs of these says the
+/// proof that reads it again.
+pub(super) fn write(layout: &Layout) -> Result<Written, Inexpressible> {
+    if layout.physical_shape.len() > 1 {
+        return Err(Inexpressible::Separators { rank: layout.physical_shape.len() });
+    }
+    let extents: Option<Vec<i128>> = layout.logical.iter().map(|a| a.extent.as_const()).collect();
+    let size = layout.physical_shape.first().and_then(Expr::as_const);
+    let (Some(extents), Some(size)) = (extents, size) else { return Err(Inexpressible::Symbolic) };
+    if extents.is_empty() {
+        return Err(Inexpressible::Scalar);
+    }
+    let is_power = |size: i128| size.count_ones() == 1;
+    if let Some(axis) = extents.iter().position(|extent| !is_power(*extent)) {
+        return Err(Inexpressible::PowerOfTwo { axis });
+    }
+    let place = |point: &[i128]| layout.place(point, &[]).map(|place| place.offset);
+    let mut point: Vec<i128> = extents.iter().map(|_| 0).collect();
+    if place(&point) != Ok(0) {
+        return Err(Inexpressible::Offset);
+    }
+    let mut inputs: Vec<String> = Vec::new();
+    for (k, (axis, extent)) in layout.logical.iter().zip(&extents).enumerate() {
+        let mut images: Vec<String> = Vec::new();
+        let mut power = 1;
+        while power < *extent {
+            if let Some(index) = point.get_mut(k) {
+                *index = power;
+            }
+            let image = place(&point).map_err(|_| Inexpressible::NoDigits)?;
+            images.push(format!("[{image}]"));
+            power *= 2;
+        }
+        if let Some(index) = point.get_mut(k) {
+            *index = 0;
+        }
+        inputs.push(format!("{}: [{}]", axis.name, images.join(", ")));
+    }
+    let size = (0..63).map(|bits| 1_i128 << bits).find(|power| *power >= size).unwrap_or(size);
+    Ok(Written::from(format!("{{{}}} -> {{offset: {}}}", inputs.join(", "), size)))
+}

@@ -1,0 +1,149 @@
+//! XLA's layouts: `{1,0:T(8,128)(2,1)}`, behind `bf16[16,256]` where the element type has a name.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::flat::{Flat, Piece, Room};
+use super::strides::multiple_of;
+use super::tiles::{Group, MAX_TILES, MAX_TRIES, tiles};
+use super::{Elements, Inexpressible, Written};
+use crate::layout::Layout;
+use crate::notation::xla::named;
+
+/// Groups of which every order is tried.
+const MAX_ORDERED: usize = 5;
+
+/// The text, with a shape before it where that can be.
+pub(super) fn write(
+    flat: &Flat,
+    layout: &Layout,
+    elements: Elements<'_>,
+) -> Result<Vec<Written>, Inexpressible> {
+    let extents: Option<Vec<i128>> =
+        layout.logical.iter().map(|axis| axis.extent.as_const()).collect();
+    let shape = extents.clone().zip(elements.dtype.and_then(named));
+    if layout.logical.is_empty() {
+        let (_, (name, _)) = shape.ok_or(Inexpressible::Scalar)?;
+        return Ok(alloc::vec![format!("{name}[]").into()]);
+    }
+    let braces = braces(flat, layout)?;
+    Ok(match shape {
+        None => alloc::vec![format!("{{{braces}}}").into()],
+        Some((extents, (name, packed))) => {
+            let extents: Vec<String> = extents.iter().map(ToString::to_string).collect();
+            let gap = if braces.contains(':') { "" } else { ":" };
+            let packed = packed.map_or(String::new(), |bits| format!("{gap}E({bits})"));
+            alloc::vec![format!("{name}[{}]{{{braces}{packed}}}", extents.join(",")).into()]
+        }
+    })
+}
+
+/// What stands in the braces: the order, and the tiles.
+fn braces(flat: &Flat, layout: &Layout) -> Result<String, Inexpressible> {
+    let total = flat.total.as_const();
+    // Without the slots after the last step of the largest stride.
+    let natural = match flat.pieces.last() {
+        None => Some(1),
+        Some(piece) => piece
+            .stride
+            .as_const()
+            .zip(piece.count.as_const())
+            .and_then(|(stride, count)| stride.checked_mul(count)),
+    };
+    let orders = orders(groups(flat, layout), flat);
+    let sizes = [(total, None), (natural, natural.zip(total).filter(|(own, all)| own < all))];
+    for (slots, rounded) in sizes {
+        if slots != total && rounded.is_none() {
+            continue;
+        }
+        for count in 0..=MAX_TILES {
+            let mut tries = MAX_TRIES;
+            for order in &orders {
+                if let Some(tiles) = tiles(flat, order, slots, count, &mut tries) {
+                    let tail = rounded.map(|(natural, total)| multiple_of(natural, total));
+                    return Ok(text(order, &tiles, tail));
+                }
+            }
+        }
+    }
+    Err(why_not(flat))
+}
+
+/// The feature that is missing.
+fn why_not(flat: &Flat) -> Inexpressible {
+    let is_symbolic = |piece: &Piece| piece.stride.as_const().is_none();
+    let starts = flat.pieces.first().is_none_or(|piece| piece.stride.as_const() == Some(1));
+    let is_padded = |piece: &Piece| piece.room != Room::Exact && !piece.is_top;
+    if !starts || flat.pieces.iter().any(is_padded) {
+        Inexpressible::Padding
+    } else if flat.pieces.iter().any(|piece| is_symbolic(piece) && piece.room == Room::Unknown) {
+        Inexpressible::Symbolic
+    } else {
+        Inexpressible::Order
+    }
+}
+
+/// The groups of axes that are taken as one, with those that are on their own.
+fn groups(flat: &Flat, layout: &Layout) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    let extent = |axes: &[usize]| {
+        let extents = axes.iter().map(|axis| layout.logical.get(*axis)?.extent.as_const());
+        extents.into_iter().try_fold(1_i128, |n, extent| n.checked_mul(extent?))
+    };
+    // In the order of memory; what has no piece behind the axis before it.
+    for piece in flat.pieces.iter().rev().filter(|piece| piece.is_top) {
+        groups.push(Group { axes: piece.axes.clone(), extent: extent(&piece.axes) });
+    }
+    for axis in 0..layout.logical.len() {
+        if groups.iter().any(|group| group.axes.contains(&axis)) {
+            continue;
+        }
+        let before = axis.checked_sub(1);
+        let at = before.and_then(|k| groups.iter().position(|group| group.axes.contains(&k)));
+        let own = Group { axes: alloc::vec![axis], extent: extent(&[axis]) };
+        groups.insert(at.map_or(0, |at| at + 1), own);
+    }
+    groups
+}
+
+/// This order first, then every other.
+fn orders(groups: Vec<Group>, flat: &Flat) -> Vec<Vec<Group>> {
+    let is_tiled = flat.pieces.iter().any(|piece| !piece.is_top || piece.room != Room::Exact);
+    if groups.len() > MAX_ORDERED || !is_tiled {
+        return alloc::vec![groups];
+    }
+    let mut orders: Vec<Vec<Group>> = alloc::vec![Vec::new()];
+    for _ in 0..groups.len() {
+        let grown = orders.iter().flat_map(|order| {
+            let rest = groups.iter().filter(|group| !order.contains(group));
+            rest.map(|group| order.iter().chain([group]).cloned().collect::<Vec<_>>())
+        });
+        orders = grown.collect();
+    }
+    orders
+}
+
+fn text(order: &[Group], tiles: &[Vec<i128>], tail: Option<i128>) -> String {
+    let axes: Vec<String> =
+        order.iter().flat_map(|group| &group.axes).rev().map(ToString::to_string).collect();
+    let mut text = axes.join(",");
+    let tail = tail.map_or(String::new(), |multiple| format!("L({multiple})"));
+    if !tiles.is_empty() || !tail.is_empty() {
+        text.push(':');
+    }
+    for (k, tile) in tiles.iter().enumerate() {
+        let skipped = order.len().saturating_sub(tile.len());
+        let mut entries = Vec::new();
+        for (j, extent) in tile.iter().enumerate() {
+            // Only the first tile meets axes that are taken as one.
+            let several = order.get(skipped + j).filter(|_| k == 0).map_or(1, |g| g.axes.len());
+            entries.extend((1..several).map(|_| "*".to_string()));
+            entries.push(extent.to_string());
+        }
+        text.push_str(if k == 0 { "T" } else { "" });
+        text.push_str(&format!("({})", entries.join(",")));
+    }
+    text.push_str(&tail);
+    text
+}

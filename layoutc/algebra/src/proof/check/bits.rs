@@ -1,0 +1,200 @@
+//! The bitwise operations of the checker: numbers as runs of bits, each the XOR of digits.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+
+use super::sums::Domain;
+use super::terms::{Factor, Sum};
+use crate::expr::{BinOp, ExprError};
+
+/// Bits from 0 that are looked at.
+const WIDTH: u32 = 124;
+
+/// What a run of bits holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Run {
+    /// Ones, or zeros.
+    Fixed(bool),
+    /// The XOR of these digits, as wide as the run; every bit turned over if so said.
+    Digits(BTreeSet<usize>, bool),
+}
+
+/// Runs by their lowest bit, each with its number of bits; zeros elsewhere.
+type Runs = BTreeMap<u32, (u32, Run)>;
+
+fn width(value: i128) -> u32 {
+    i128::BITS - value.leading_zeros()
+}
+
+fn all_ones(bits: u32) -> Result<i128, ExprError> {
+    if bits > WIDTH { Err(ExprError::Overflow) } else { Ok((1 << bits) - 1) }
+}
+
+impl Domain<'_> {
+    /// `a & b` and `a ^ b`: of equal sums, of constants, and of what is made of runs of bits.
+    pub(super) fn bitwise(&self, op: BinOp, a: &Sum, b: &Sum) -> Result<Sum, ExprError> {
+        if let (Some(x), Some(y)) = (a.as_constant(), b.as_constant()) {
+            return Ok(Sum::constant(crate::expr::apply(op, x, y)?));
+        }
+        if a == b {
+            return Ok(if op == BinOp::And { a.clone() } else { Sum::default() });
+        }
+        for (value, mask) in [(a, b), (b, a)] {
+            match (op, mask.as_constant()) {
+                (BinOp::Xor, Some(0)) => return Ok(value.clone()),
+                (BinOp::And, Some(0)) => return Ok(Sum::default()),
+                // x & (2^n - 1) = x % 2^n, whatever x is.
+                (BinOp::And, Some(mask))
+                    if mask > 0 && mask.count_ones() == mask.trailing_ones() =>
+                {
+                    let block = mask.checked_add(1).ok_or(ExprError::Overflow)?;
+                    return Ok(self.parts(value, &Sum::constant(block))?.1);
+                }
+                _ => {}
+            }
+        }
+        let (a, b) = (self.runs(&self.expand(a)?)?, self.runs(&self.expand(b)?)?);
+        let edges: BTreeSet<u32> =
+            a.iter().chain(&b).flat_map(|(start, (bits, _))| [*start, start + bits]).collect();
+        let (a, b) = (cut(&a, &edges)?, cut(&b, &edges)?);
+        let mut sum = Sum::default();
+        for start in edges {
+            let sides = (a.get(&start), b.get(&start));
+            let bits = match sides {
+                (Some((bits, _)), _) | (None, Some((bits, _))) => *bits,
+                (None, None) => continue,
+            };
+            let zero = Run::Fixed(false);
+            let x = sides.0.map_or(&zero, |(_, run)| run);
+            let y = sides.1.map_or(&zero, |(_, run)| run);
+            let run = both(op, x, y).ok_or(ExprError::Unbound)?;
+            sum = sum.and(&self.run_sum(start, bits, &run)?)?;
+        }
+        Ok(sum)
+    }
+
+    /// A sum of digits and a constant as runs that do not overlap.
+    fn runs(&self, sum: &Sum) -> Result<Runs, ExprError> {
+        let mut runs = Runs::new();
+        let mut constant = 0_i128;
+        for (factors, coefficient) in sum.terms() {
+            let digit = match &**factors {
+                [] => {
+                    constant = constant.checked_add(coefficient).ok_or(ExprError::Overflow)?;
+                    continue;
+                }
+                [Factor::Digit(digit)] => *digit,
+                _ => return Err(ExprError::Unbound),
+            };
+            let greatest = self.greatest(digit)?.as_constant().ok_or(ExprError::Unbound)?;
+            let (bits, weight) = (width(greatest), coefficient.unsigned_abs());
+            if bits == 0 || weight.ilog2() + bits > WIDTH {
+                return Err(ExprError::Unbound);
+            }
+            // -w*d is w times the complement of d, less w times all ones.
+            if coefficient < 0 {
+                let ones = all_ones(bits)?.checked_mul(coefficient).ok_or(ExprError::Overflow)?;
+                constant = constant.checked_add(ones).ok_or(ExprError::Overflow)?;
+            }
+            let of = self
+                .parities
+                .borrow()
+                .iter()
+                .find(|(_, own)| **own == digit)
+                .map_or_else(|| BTreeSet::from([digit]), |(of, _)| of.clone());
+            // The digit stands at every bit of its weight; below, no two runs may overlap.
+            for place in (0..=weight.ilog2()).filter(|place| weight >> place & 1 == 1) {
+                let run = (bits, Run::Digits(of.clone(), coefficient < 0));
+                if runs.insert(place, run).is_some() {
+                    return Err(ExprError::Unbound);
+                }
+            }
+        }
+        if constant < 0 || width(constant) > WIDTH {
+            return Err(ExprError::Unbound);
+        }
+        let mut bit = 0;
+        while constant >> bit != 0 {
+            bit += (constant >> bit).trailing_zeros();
+            let bits = (constant >> bit).trailing_ones();
+            if runs.insert(bit, (bits, Run::Fixed(true))).is_some() {
+                return Err(ExprError::Unbound);
+            }
+            bit += bits;
+        }
+        let mut free = 0;
+        for (start, (bits, _)) in &runs {
+            if *start < free {
+                return Err(ExprError::Unbound);
+            }
+            free = start + bits;
+        }
+        Ok(runs)
+    }
+
+    /// A run as a sum; the XOR of several digits is a digit of its own, the same wherever it occurs.
+    fn run_sum(&self, start: u32, bits: u32, run: &Run) -> Result<Sum, ExprError> {
+        let weight = 1_i128 << start;
+        let reach = Sum::constant(all_ones(bits)?.checked_mul(weight).ok_or(ExprError::Overflow)?);
+        let (of, is_turned) = match run {
+            Run::Fixed(is_one) => return Ok(if *is_one { reach } else { Sum::default() }),
+            Run::Digits(of, is_turned) => (of, *is_turned),
+        };
+        let digit = match of.first() {
+            Some(only) if of.len() == 1 => *only,
+            _ => {
+                let known = self.parities.borrow().get(of).copied();
+                known.map_or_else(
+                    || {
+                        let digit = self.add_digit(Sum::constant(all_ones(bits)?), None);
+                        self.parities.borrow_mut().insert(of.clone(), digit);
+                        Ok::<usize, ExprError>(digit)
+                    },
+                    Ok,
+                )?
+            }
+        };
+        let sum = Sum::factor(Factor::Digit(digit), weight);
+        if is_turned { reach.minus(&sum) } else { Ok(sum) }
+    }
+}
+
+/// Runs cut at the edges inside them; one of digits must not be.
+fn cut(runs: &Runs, edges: &BTreeSet<u32>) -> Result<Runs, ExprError> {
+    let mut out = Runs::new();
+    for (start, (bits, run)) in runs {
+        let mut from = *start;
+        for edge in edges.range(start + 1..start + bits) {
+            if matches!(run, Run::Digits(..)) {
+                return Err(ExprError::Unbound);
+            }
+            out.insert(from, (edge - from, run.clone()));
+            from = *edge;
+        }
+        out.insert(from, (start + bits - from, run.clone()));
+    }
+    Ok(out)
+}
+
+/// Two runs of the same bits as one.
+fn both(op: BinOp, a: &Run, b: &Run) -> Option<Run> {
+    Some(match (op, a, b) {
+        (BinOp::And, Run::Fixed(false), _) | (BinOp::And, _, Run::Fixed(false)) => {
+            Run::Fixed(false)
+        }
+        (BinOp::And, Run::Fixed(true), run) | (BinOp::And, run, Run::Fixed(true)) => run.clone(),
+        (BinOp::And, Run::Digits(x, turned), Run::Digits(y, other)) if x == y => {
+            if turned == other { a.clone() } else { Run::Fixed(false) }
+        }
+        (BinOp::Xor, Run::Fixed(x), Run::Fixed(y)) => Run::Fixed(x != y),
+        (BinOp::Xor, Run::Fixed(is_one), Run::Digits(of, turned))
+        | (BinOp::Xor, Run::Digits(of, turned), Run::Fixed(is_one)) => {
+            Run::Digits(of.clone(), turned != is_one)
+        }
+        (BinOp::Xor, Run::Digits(x, turned), Run::Digits(y, other)) => {
+            let of: BTreeSet<usize> = x.symmetric_difference(y).copied().collect();
+            let is_turned = turned != other;
+            if of.is_empty() { Run::Fixed(is_turned) } else { Run::Digits(of, is_turned) }
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,108 @@
+//! Places on a curve: a digit of the checker's own for each curve, row and column, once the curve is known to visit
+//! every cell of its box.
+//!
+//! That is not taken from how the curve is defined: every cell is asked for its distance, and that for its cell.
+
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+
+use super::sums::Domain;
+use super::terms::{Factor, Sum};
+use super::{Certificate, CheckError};
+use crate::curve::Grid;
+use crate::expr::{BinOp, Expr, ExprError, Node, apply};
+use crate::proof::Machine;
+use crate::proof::machine::remembered;
+
+/// The value of `hilbert` for a row and a column.
+pub(super) struct Place {
+    grid: Grid,
+    row: Sum,
+    column: Sum,
+    digit: usize,
+}
+
+/// The boxes of the curves that the targets read, every cell of each visited.
+pub(super) fn visited(
+    certificate: &Certificate<'_>,
+    machine: &dyn Machine,
+) -> Result<BTreeSet<Grid>, CheckError> {
+    let mut grids = BTreeSet::new();
+    for expr in certificate.composed_targets.iter().chain(certificate.composed_physical) {
+        collect(expr, &mut grids);
+    }
+    for grid in &grids {
+        let question = || alloc::format!("visits every cell once: {grid:?}");
+        let visits = || visits_every_cell(*grid);
+        if !remembered(machine, i128::from(grid.cells()), question, visits)? {
+            return Err(CheckError::Curve(grid.rows(), grid.columns()));
+        }
+    }
+    Ok(grids)
+}
+
+fn collect(expr: &Expr, grids: &mut BTreeSet<Grid>) {
+    match expr.node() {
+        Node::Const(_) | Node::Var(_) => {}
+        Node::Neg(a) => collect(a, grids),
+        Node::Bin(op, a, b) => {
+            if let BinOp::Hilbert(grid) | BinOp::HilbertCell(grid) = op {
+                grids.insert(*grid);
+            }
+            collect(a, grids);
+            collect(b, grids);
+        }
+    }
+}
+
+/// Whether every cell has a distance below the number of cells that leads back to it: then no two share one.
+fn visits_every_cell(grid: Grid) -> Result<bool, ExprError> {
+    let (columns, cells) = (i128::from(grid.columns()), i128::from(grid.cells()));
+    for cell in 0..cells {
+        let distance = apply(BinOp::Hilbert(grid), cell / columns, cell % columns)?;
+        let back = apply(BinOp::HilbertCell(grid), distance, 0)?;
+        if !(0..cells).contains(&distance) || back != cell {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+impl Domain<'_> {
+    /// How far along a curve a cell is that lies in the box on every element: a digit, the same wherever it occurs.
+    pub(super) fn distance(&self, grid: Grid, row: Sum, column: Sum) -> Result<Sum, ExprError> {
+        if !self.curves.contains(&grid) {
+            return Err(ExprError::Unbound);
+        }
+        let extent = |n: u32| Sum::constant(i128::from(n));
+        if !self.stays_inside(&row, &extent(grid.rows()))?
+            || !self.stays_inside(&column, &extent(grid.columns()))?
+        {
+            return Err(ExprError::Unbound);
+        }
+        for place in self.places.borrow().iter().filter(|place| place.grid == grid) {
+            if self.equal(&place.row, &row)? && self.equal(&place.column, &column)? {
+                return Ok(Sum::factor(Factor::Digit(place.digit), 1));
+            }
+        }
+        let digit = self.add_digit(extent(grid.cells() - 1), None);
+        self.places.borrow_mut().push(Place { grid, row, column, digit });
+        Ok(Sum::factor(Factor::Digit(digit), 1))
+    }
+
+    /// The cell, `row * columns + column`, at a distance that is known to be that of one.
+    pub(super) fn cell(&self, grid: Grid, distance: &Sum) -> Result<Sum, ExprError> {
+        let known: Vec<(usize, Sum, Sum)> = {
+            let places = self.places.borrow();
+            let own = places.iter().filter(|place| place.grid == grid);
+            own.map(|place| (place.digit, place.row.clone(), place.column.clone())).collect()
+        };
+        for (digit, row, column) in known {
+            if self.equal(distance, &Sum::factor(Factor::Digit(digit), 1))? {
+                let columns = Sum::constant(i128::from(grid.columns()));
+                return row.times(&columns)?.and(&column);
+            }
+        }
+        Err(ExprError::Unbound)
+    }
+}

@@ -1,0 +1,255 @@
+//! Quotients and remainders of sums: they are carried out only where the terms that the divisor does not divide provably
+//! stay within one block of it; else the quotient is a factor of its own.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::sums::{Domain, gcd};
+use super::terms::{Factor, Factors, Sum};
+use crate::expr::ExprError;
+
+/// Steps of one division by a sum of several terms.
+const MAX_DIVISIONS: usize = 256;
+
+/// `(quotient, rest)` for a divisor of several terms, by its leading one.
+fn divide(a: &Sum, b: &Sum) -> Result<(Sum, Sum), ExprError> {
+    let (by, k) = b.lead().ok_or(ExprError::Divisor)?;
+    let (mut quotient, mut rest) = (Sum::default(), a.clone());
+    for _ in 0..MAX_DIVISIONS {
+        let found = rest.terms().find_map(|(factors, coefficient)| {
+            let left = factors.divided_by(by).filter(|_| coefficient % k == 0)?;
+            Some(Sum::single(left, coefficient / k))
+        });
+        let Some(term) = found else { return Ok((quotient, rest)) };
+        rest = rest.less(&term.times(b)?)?;
+        quotient = quotient.and(&term)?;
+    }
+    Err(ExprError::TooLarge)
+}
+
+/// The remainders `x - k * (x // k)` whose quotients the sum holds, each with its greatest value.
+pub(super) fn remainders(sum: &Sum) -> Result<Vec<(Sum, Sum)>, ExprError> {
+    let mut remainders = Vec::new();
+    for (factors, _) in sum.terms() {
+        if let [factor @ Factor::Quotient(x, k)] = &**factors {
+            let blocks = Sum::factor(factor.clone(), *k);
+            remainders.push((x.minus(&blocks)?, Sum::constant(k - 1)));
+        }
+    }
+    Ok(remainders)
+}
+
+impl Domain<'_> {
+    /// `(a // b, a % b)`. Where the terms overlap, storage indices are spelled out one after another, the weightiest
+    /// first; what stays together then becomes a quotient of its own.
+    pub(super) fn parts(&self, a: &Sum, b: &Sum) -> Result<(Sum, Sum), ExprError> {
+        self.step()?;
+        let (by, k) = b.lead().ok_or(ExprError::Divisor)?;
+        if k < 1 || b.holds_digits() || !self.at_least_zero(&b.minus(&Sum::constant(1))?)? {
+            return Err(ExprError::Divisor);
+        }
+        let mut spelled = None;
+        loop {
+            let a = spelled.as_ref().unwrap_or(a);
+            let (quotient, rest) = if b.len() == 1 { a.split(by, k)? } else { divide(a, b)? };
+            if let Some(parts) = self.within_a_block(&quotient, &rest, b)? {
+                return Ok(parts);
+            }
+            if let Some(parts) = self.folded(&quotient, &rest, b)? {
+                return Ok(parts);
+            }
+            match self.expand_one(a, by, k)? {
+                Some(expanded) => spelled = Some(expanded),
+                None if by.is_empty() && self.cut(&rest, k)? => {}
+                None if by.is_empty() => return self.quotient(&quotient, &rest, k),
+                None => return Err(ExprError::Unbound),
+            }
+        }
+    }
+
+    /// The parts when `rest`, every coefficient taken modulo `b`, stays within one block: `9*x = 8*x + x`.
+    fn folded(&self, quotient: &Sum, rest: &Sum, b: &Sum) -> Result<Option<(Sum, Sum)>, ExprError> {
+        let Some(k) = b.as_constant() else { return Ok(None) };
+        for middle in [k - 1, k / 2] {
+            let (mut whole, mut left) = (quotient.clone(), Sum::default());
+            for (factors, coefficient) in rest.terms() {
+                let low = coefficient.rem_euclid(k);
+                let low = if low > middle { low - k } else { low };
+                whole.put(factors, (coefficient - low) / k)?;
+                left.put(factors, low)?;
+            }
+            if left != *rest
+                && let Some(parts) = self.within_a_block(&whole, &left, b)?
+            {
+                return Ok(Some(parts));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The parts when `rest` stays within one block of `b`.
+    fn within_a_block(
+        &self,
+        quotient: &Sum,
+        rest: &Sum,
+        b: &Sum,
+    ) -> Result<Option<(Sum, Sum)>, ExprError> {
+        if let Some(parts) = self.in_block(quotient, rest, b, self.span(rest)?)? {
+            return Ok(Some(parts));
+        }
+        // An axis, or a digit that is cut up, never exceeds its own extent.
+        for (number, last) in self.bounded()?.iter().chain(&remainders(rest)?) {
+            let beside = rest.minus(number)?;
+            if number.as_constant().is_none() && beside.as_constant().is_some() {
+                let span = (beside.clone(), beside.plus(last)?);
+                if let Some(parts) = self.in_block(quotient, rest, b, span)? {
+                    return Ok(Some(parts));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The same for a `rest` that spans `low..=high`.
+    fn in_block(
+        &self,
+        quotient: &Sum,
+        rest: &Sum,
+        b: &Sum,
+        (low, high): (Sum, Sum),
+    ) -> Result<Option<(Sum, Sum)>, ExprError> {
+        if self.at_least_zero(&low)?
+            && self.at_least_zero(&b.minus(&high)?.less(&Sum::constant(1))?)?
+        {
+            return Ok(Some((quotient.clone(), rest.clone())));
+        }
+        if let (Some(low), Some(high), Some(k)) =
+            (low.as_constant(), high.as_constant(), b.as_constant())
+            && low.div_euclid(k) == high.div_euclid(k)
+        {
+            let whole = Sum::constant(low.div_euclid(k));
+            return Ok(Some((quotient.plus(&whole)?, rest.minus(&whole.times(b)?)?)));
+        }
+        Ok(None)
+    }
+
+    /// The sum with the weightiest storage index that the divisor does not divide spelled out.
+    fn expand_one(&self, a: &Sum, by: &Factors, k: i128) -> Result<Option<Sum>, ExprError> {
+        let crossing = a.terms().filter(|(factors, coefficient)| {
+            (!by.is_empty() || coefficient % k != 0)
+                && factors.iter().any(|f| self.stands_for_more(f))
+        });
+        let heaviest = crossing.max_by_key(|(_, coefficient)| coefficient.unsigned_abs());
+        let Some((factors, coefficient)) = heaviest else { return Ok(None) };
+        let Some(term) = self.spell(factors, coefficient)? else { return Ok(None) };
+        let without = a.minus(&Sum::single(factors.clone(), coefficient))?;
+        Ok(Some(without.and(&term)?))
+    }
+
+    /// Cuts up a digit of `rest` that reaches into the next block of `k`: `d = c * high + low`, all of whose values
+    /// occur, and perhaps more. False when there is none.
+    fn cut(&self, rest: &Sum, k: i128) -> Result<bool, ExprError> {
+        for (factors, weight) in rest.terms() {
+            let [factor @ Factor::Digit(digit)] = &**factors else { continue };
+            let Some(greatest) = self.greatest(*digit)?.as_constant() else { continue };
+            if weight < 1
+                || k % weight != 0
+                || greatest < k / weight
+                || self.stands_for_more(factor)
+            {
+                continue;
+            }
+            let below = k / weight;
+            let high = self.add_digit(Sum::constant(greatest / below), None);
+            let low = self.add_digit(Sum::constant(below - 1), None);
+            let parts = Sum::factor(Factor::Digit(high), below);
+            let parts = parts.plus(&Sum::factor(Factor::Digit(low), 1))?;
+            return Ok(self.spell_digit(*digit, parts));
+        }
+        Ok(false)
+    }
+
+    /// A quotient with what its divisor divides taken out, `(9*x + y) // 4 = 2*x + (x + y) // 4`, and counted from 0: what
+    /// is left is never negative.
+    fn lowest(&self, quotient: &Factor) -> Result<Sum, ExprError> {
+        let Factor::Quotient(x, k) = quotient else { return Ok(Sum::factor(quotient.clone(), 1)) };
+        let (mut whole, mut rest) = (Sum::default(), Sum::default());
+        for (factors, coefficient) in x.terms().filter(|(factors, _)| !factors.is_empty()) {
+            whole.put(factors, coefficient / k)?;
+            rest.put(factors, coefficient % k)?;
+        }
+        let Some(least) = self.span(&rest)?.0.as_constant() else {
+            return Ok(Sum::factor(quotient.clone(), 1));
+        };
+        let constant = x.constant_term();
+        let blocks = constant.checked_add(least).ok_or(ExprError::Overflow)?.div_euclid(*k);
+        whole.put(&Factors::None, blocks)?;
+        rest.put(&Factors::None, constant - blocks.checked_mul(*k).ok_or(ExprError::Overflow)?)?;
+        if rest.as_constant().is_some_and(|rest| (0..*k).contains(&rest)) {
+            return Ok(whole);
+        }
+        whole.plus(&Sum::factor(Factor::Quotient(Arc::new(rest), *k), 1))
+    }
+
+    /// `(high, g)` of a sum `g * high + low` with `low` in `0..g`, for a `g` that divides `k`: `low` moves no quotient.
+    fn without_low(&self, sum: &Sum, k: i128) -> Result<Option<(Sum, i128)>, ExprError> {
+        let mut divisors: Vec<i128> = sum.terms().map(|(_, weight)| gcd(weight, k)).collect();
+        divisors.retain(|g| *g > 1);
+        divisors.sort_unstable_by(|a, b| b.cmp(a));
+        divisors.dedup();
+        for g in divisors {
+            let (mut high, mut low) = (Sum::default(), Sum::default());
+            for (factors, weight) in sum.terms() {
+                let (part, weight) =
+                    if weight % g == 0 { (&mut high, weight / g) } else { (&mut low, weight) };
+                part.put(factors, weight)?;
+            }
+            // The constant may hold both.
+            let constant = low.constant_term();
+            high.put(&Factors::None, constant.div_euclid(g))?;
+            low.put(&Factors::None, -(constant.div_euclid(g) * g))?;
+            let (least, most) = self.span(&low)?;
+            if let (Some(least), Some(most)) = (least.as_constant(), most.as_constant())
+                && least >= 0
+                && most < g
+            {
+                return Ok(Some((high, g)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// `rest // k` as a factor of its own.
+    fn quotient(&self, quotient: &Sum, rest: &Sum, k: i128) -> Result<(Sum, Sum), ExprError> {
+        let low = self.span(rest)?.0;
+        if !self.at_least_zero(&low)? {
+            // Counted from the block that the least value lies in.
+            let below = low.as_constant().ok_or(ExprError::Unbound)?.div_euclid(k);
+            let shift = Sum::constant(below.checked_mul(k).ok_or(ExprError::Overflow)?);
+            let quotient = quotient.plus(&Sum::constant(below))?;
+            return self.quotient(&quotient, &rest.minus(&shift)?, k);
+        }
+        if let Some((high, g)) = self.without_low(rest, k)? {
+            let part = self.parts(&high, &Sum::constant(k / g))?.0;
+            let remainder = rest.minus(&part.times(&Sum::constant(k))?)?;
+            return Ok((quotient.plus(&part)?, remainder));
+        }
+        let nested = rest.terms().find_map(|(factors, coefficient)| match &**factors {
+            [factor @ Factor::Quotient(x, a)] if coefficient == 1 => Some((factor, x, *a)),
+            _ => None,
+        });
+        // (b + x // a) // k = (a*b + x) // (a*k)
+        let part = match nested {
+            Some((factor, x, a)) => {
+                let beside = rest.minus(&Sum::factor(factor.clone(), 1))?;
+                let whole = beside.times(&Sum::constant(a))?.plus(x)?;
+                let divisor = a.checked_mul(k).ok_or(ExprError::Overflow)?;
+                Factor::Quotient(Arc::new(whole), divisor)
+            }
+            None => Factor::Quotient(Arc::new(rest.clone()), k),
+        };
+        let part = self.lowest(&part)?;
+        let remainder = rest.minus(&part.times(&Sum::constant(k))?)?;
+        Ok((quotient.plus(&part)?, remainder))
+    }
+}

@@ -1,0 +1,251 @@
+//! Expressions as instructions of a stack machine, for the many points that the checker looks at.
+
+use alloc::vec::Vec;
+
+use crate::expr::{BinOp, Cmp, Expr, ExprError, Node, Predicate, Var, apply};
+
+/// One instruction; values are 64-bit, overflow ends the check.
+#[derive(Debug, Clone, Copy)]
+enum Code {
+    Push(i64),
+    Load(usize),
+    /// The last value and this one.
+    With(BinOp, i64),
+    Apply(BinOp),
+}
+
+/// The values of a variable or of an expression at several points.
+pub(super) type Column = Vec<i64>;
+
+/// Instructions for one expression over some variables, each at a place of a point.
+#[derive(Debug)]
+pub(super) struct Program(Vec<Code>);
+
+impl Program {
+    pub(super) fn new(expr: &Expr, vars: &[Var]) -> Result<Self, ExprError> {
+        let mut code = Vec::new();
+        emit(expr, vars, &mut code)?;
+        Ok(Self(code))
+    }
+
+    pub(super) fn all(exprs: &[Expr], vars: &[Var]) -> Result<Vec<Self>, ExprError> {
+        exprs.iter().map(|expr| Self::new(expr, vars)).collect()
+    }
+
+    pub(super) fn run(&self, point: &[i64], stack: &mut Vec<i64>) -> Result<i64, ExprError> {
+        stack.clear();
+        for code in &self.0 {
+            match code {
+                Code::Push(value) => stack.push(*value),
+                Code::Load(axis) => {
+                    stack.push(point.get(*axis).copied().ok_or(ExprError::Unbound)?);
+                }
+                Code::With(op, b) => {
+                    let a = stack.pop().ok_or(ExprError::Unbound)?;
+                    stack.push(operate(*op, a, *b).ok_or(ExprError::Overflow)?);
+                }
+                Code::Apply(op) => {
+                    let (Some(b), Some(a)) = (stack.pop(), stack.pop()) else {
+                        return Err(ExprError::Unbound);
+                    };
+                    stack.push(operate(*op, a, b).ok_or(ExprError::Overflow)?);
+                }
+            }
+        }
+        stack.pop().ok_or(ExprError::Unbound)
+    }
+
+    /// The values at `count` points, whose variables are the columns `vars`. `spare` holds columns to be used again.
+    pub(super) fn column(
+        &self,
+        vars: &[Column],
+        count: usize,
+        spare: &mut Vec<Column>,
+    ) -> Result<Column, ExprError> {
+        let mut stack: Vec<Column> = Vec::new();
+        for code in &self.0 {
+            match code {
+                Code::Push(value) => {
+                    let mut column = fresh(spare);
+                    column.resize(count, *value);
+                    stack.push(column);
+                }
+                Code::Load(at) => {
+                    let mut column = fresh(spare);
+                    let values = vars.get(*at).and_then(|values| values.get(..count));
+                    column.extend_from_slice(values.ok_or(ExprError::Unbound)?);
+                    stack.push(column);
+                }
+                Code::With(op, b) => {
+                    let column = stack.last_mut().ok_or(ExprError::Unbound)?;
+                    operate_all(*op, column, core::iter::repeat(*b))?;
+                }
+                Code::Apply(op) => {
+                    let (Some(right), Some(left)) = (stack.pop(), stack.last_mut()) else {
+                        return Err(ExprError::Unbound);
+                    };
+                    operate_all(*op, left, right.iter().copied())?;
+                    spare.push(right);
+                }
+            }
+        }
+        stack.pop().ok_or(ExprError::Unbound)
+    }
+}
+
+fn fresh(spare: &mut Vec<Column>) -> Column {
+    let mut column = spare.pop().unwrap_or_default();
+    column.clear();
+    column
+}
+
+/// The operation on each value of a column, in place.
+fn operate_all(
+    op: BinOp,
+    left: &mut [i64],
+    right: impl Iterator<Item = i64>,
+) -> Result<(), ExprError> {
+    match op {
+        BinOp::Add => each(left, right, i64::checked_add),
+        BinOp::Sub => each(left, right, i64::checked_sub),
+        BinOp::Mul => each(left, right, i64::checked_mul),
+        BinOp::FloorDiv => each(left, right, |a, b| operate(BinOp::FloorDiv, a, b)),
+        BinOp::Mod => each(left, right, |a, b| operate(BinOp::Mod, a, b)),
+        _ => each(left, right, |a, b| operate(op, a, b)),
+    }
+}
+
+fn each(
+    left: &mut [i64],
+    right: impl Iterator<Item = i64>,
+    f: impl Fn(i64, i64) -> Option<i64>,
+) -> Result<(), ExprError> {
+    for (a, b) in left.iter_mut().zip(right) {
+        *a = f(*a, b).ok_or(ExprError::Overflow)?;
+    }
+    Ok(())
+}
+
+fn operate(op: BinOp, a: i64, b: i64) -> Option<i64> {
+    match op {
+        BinOp::Add => a.checked_add(b),
+        BinOp::Sub => a.checked_sub(b),
+        BinOp::Mul => a.checked_mul(b),
+        BinOp::FloorDiv if b > 0 => Some(a.div_euclid(b)),
+        BinOp::Mod if b > 0 => Some(a.rem_euclid(b)),
+        BinOp::FloorDiv | BinOp::Mod => None,
+        BinOp::And => Some(a & b),
+        BinOp::Xor => Some(a ^ b),
+        BinOp::Min => Some(a.min(b)),
+        BinOp::Max => Some(a.max(b)),
+        BinOp::Hilbert(_) | BinOp::HilbertCell(_) => {
+            apply(op, a.into(), b.into()).ok()?.try_into().ok()
+        }
+    }
+}
+
+fn emit(expr: &Expr, vars: &[Var], code: &mut Vec<Code>) -> Result<(), ExprError> {
+    match expr.node() {
+        Node::Const(value) => {
+            code.push(Code::Push(i64::try_from(*value).map_err(|_| ExprError::Overflow)?));
+        }
+        Node::Var(var) => {
+            let at = vars.iter().position(|own| own == var).ok_or(ExprError::Unbound)?;
+            code.push(Code::Load(at));
+        }
+        Node::Neg(a) => {
+            code.push(Code::Push(0));
+            emit(a, vars, code)?;
+            code.push(Code::Apply(BinOp::Sub));
+        }
+        Node::Bin(op, a, b) => {
+            emit(a, vars, code)?;
+            if let Some(value) = b.as_const() {
+                let value = i64::try_from(value).map_err(|_| ExprError::Overflow)?;
+                code.push(Code::With(*op, value));
+                return Ok(());
+            }
+            emit(b, vars, code)?;
+            code.push(Code::Apply(*op));
+        }
+    }
+    Ok(())
+}
+
+/// The comparisons of a predicate as programs.
+#[derive(Debug)]
+pub(super) struct Tests(Vec<(Program, Cmp, Program)>);
+
+impl Tests {
+    pub(super) fn new(predicate: &Predicate, vars: &[Var]) -> Result<Self, ExprError> {
+        let test = |comparison: &crate::expr::Comparison| {
+            let (left, right) = (&comparison.left, &comparison.right);
+            Ok((Program::new(left, vars)?, comparison.op, Program::new(right, vars)?))
+        };
+        Ok(Self(predicate.all.iter().map(test).collect::<Result<_, ExprError>>()?))
+    }
+
+    /// At which of `count` points every comparison holds.
+    pub(super) fn hold(
+        &self,
+        vars: &[Column],
+        count: usize,
+        spare: &mut Vec<Column>,
+    ) -> Result<Vec<bool>, ExprError> {
+        let mut held = alloc::vec![true; count];
+        for (left, op, right) in &self.0 {
+            let left = left.column(vars, count, spare)?;
+            let right = right.column(vars, count, spare)?;
+            for (held, (left, right)) in held.iter_mut().zip(left.iter().zip(&right)) {
+                *held &= match op {
+                    Cmp::Eq => left == right,
+                    Cmp::Lt => left < right,
+                    Cmp::Ge => left >= right,
+                };
+            }
+            spare.extend([left, right]);
+        }
+        Ok(held)
+    }
+}
+
+/// The points of a box, some at a time: the columns of their indices, the first axis the fastest.
+pub(super) struct Points<'a> {
+    extents: &'a [i64],
+    next: Vec<i64>,
+    left: i128,
+    /// One column for each axis.
+    pub(super) columns: Vec<Column>,
+}
+
+/// So many points are looked at together.
+const TOGETHER: usize = 256;
+
+impl<'a> Points<'a> {
+    pub(super) fn new(extents: &'a [i64]) -> Self {
+        let left = extents.iter().fold(1_i128, |n, e| n.saturating_mul(i128::from((*e).max(0))));
+        let (next, columns) =
+            (alloc::vec![0; extents.len()], alloc::vec![Vec::new(); extents.len()]);
+        Self { extents, next, left, columns }
+    }
+
+    /// How many points the columns hold now; 0 at the end.
+    pub(super) fn advance(&mut self) -> usize {
+        let count = usize::try_from(self.left).unwrap_or(TOGETHER).min(TOGETHER);
+        self.columns.iter_mut().for_each(Vec::clear);
+        for _ in 0..count {
+            for (column, index) in self.columns.iter_mut().zip(&self.next) {
+                column.push(*index);
+            }
+            for (index, extent) in self.next.iter_mut().zip(self.extents) {
+                *index += 1;
+                if *index < *extent {
+                    break;
+                }
+                *index = 0;
+            }
+        }
+        self.left -= i128::try_from(count).unwrap_or(0);
+        count
+    }
+}

@@ -1,0 +1,197 @@
+//! The checker of swizzles: the layout before is proven, so what is left is that the last physical index is turned as
+//! said, and turned back.
+//!
+//! Two expressions are taken for the same when they are so bit for bit, with every index a number of bits, or on every
+//! index of a small shape, or when one is the other with the swizzle put into it and nothing rewritten.
+
+use alloc::vec::Vec;
+
+use super::sums::Domain;
+use super::terms::{Factor, Sum};
+use super::{CheckError, points};
+use crate::expr::{BinOp, Cmp, Expr, ExprError, Var};
+use crate::layout::{Layout, Symbol};
+use crate::swizzle::Swizzle;
+
+/// Points up to which expressions are compared by their values.
+const POINTS: i128 = 1 << 16;
+
+/// Says that `after` is `before` with its last physical index swizzled.
+pub(crate) fn check_swizzle(before: &Layout, after: &Layout) -> Result<(), CheckError> {
+    let swizzle = after.swizzle.ok_or(CheckError::Missing)?;
+    let last = before.physical_map.len().checked_sub(1).ok_or(CheckError::Missing)?;
+    whole_blocks(before, swizzle)?;
+    turns_back(swizzle)?;
+    let axes: Vec<Expr> = before.logical.iter().map(|axis| axis.extent.clone()).collect();
+    let logical = Box::new(&before.symbols, &axes, Var::Axis, swizzle)?;
+    for (k, (a, b)) in before.physical_map.iter().zip(&after.physical_map).enumerate() {
+        let is_same = if k == last {
+            *b == swizzle.apply(a)? || logical.same(&spelled(swizzle, a)?, b)?
+        } else {
+            a == b
+        };
+        if !is_same {
+            return Err(CheckError::Map(k));
+        }
+    }
+    let offset = flat(after)?;
+    if offset != after.offset && !logical.same(&offset, &after.offset)? {
+        return Err(CheckError::Map(last + 1));
+    }
+    check_back(before, after, swizzle, last)
+}
+
+/// The physical indices times their pitches, a pitch of 1 left out.
+fn flat(layout: &Layout) -> Result<Expr, ExprError> {
+    let mut flat: Option<Expr> = None;
+    for (index, pitch) in layout.physical_map.iter().zip(&layout.physical_strides) {
+        let term = match pitch.as_const() {
+            Some(1) => index.clone(),
+            _ => Expr::binary(BinOp::Mul, index, pitch)?,
+        };
+        flat = Some(match flat {
+            Some(sum) => Expr::binary(BinOp::Add, &sum, &term)?,
+            None => term,
+        });
+    }
+    Ok(flat.unwrap_or_else(|| Expr::constant(0)))
+}
+
+/// The inverse and the predicate are those of before, of the index turned back.
+fn check_back(
+    before: &Layout,
+    after: &Layout,
+    swizzle: Swizzle,
+    last: usize,
+) -> Result<(), CheckError> {
+    let physical = Box::new(&before.symbols, &before.physical_shape, Var::Physical, swizzle)?;
+    let own = Var::Physical(u32::try_from(last).map_err(|_| CheckError::Missing)?);
+    let put =
+        |expr: &Expr, turned: &Expr| expr.substitute(&|var| (var == own).then(|| turned.clone()));
+    let (plain, other) = (swizzle.apply(&Expr::var(own))?, spelled(swizzle, &Expr::var(own))?);
+    let leads = |a: &Expr, b: &Expr| -> Result<bool, CheckError> {
+        Ok(*b == put(a, &plain)? || physical.same(&put(a, &other)?, b)?)
+    };
+    let (a, b) = (before.inverse.as_deref(), after.inverse.as_deref());
+    if a.map(<[Expr]>::len) != b.map(<[Expr]>::len) {
+        return Err(CheckError::Missing);
+    }
+    for (k, (a, b)) in a.unwrap_or_default().iter().zip(b.unwrap_or_default()).enumerate() {
+        if !leads(a, b)? {
+            return Err(CheckError::Inverse(k));
+        }
+    }
+    let all = |layout: &Layout| -> Vec<(Expr, Cmp, Expr)> {
+        let all = layout.valid.iter().flat_map(|valid| &valid.all);
+        all.map(|c| (c.left.clone(), c.op, c.right.clone())).collect()
+    };
+    let (a, b) = (all(before), all(after));
+    if a.len() != b.len() {
+        return Err(CheckError::Predicate(a.len()));
+    }
+    for (k, (a, b)) in a.iter().zip(&b).enumerate() {
+        if a.1 != b.1 || !leads(&a.0, &b.0)? || !leads(&a.2, &b.2)? {
+            return Err(CheckError::Predicate(k));
+        }
+    }
+    Ok(())
+}
+
+/// The last physical extent is a multiple of the block.
+fn whole_blocks(layout: &Layout, swizzle: Swizzle) -> Result<(), CheckError> {
+    if swizzle.bits() == 0 {
+        return Ok(());
+    }
+    let domain = Domain::of_symbols(&layout.symbols);
+    let extent = layout.physical_shape.last().ok_or(CheckError::Missing)?;
+    let extent = domain.sum(extent, &|_| None)?;
+    let rest = domain.parts(&extent, &Sum::constant(swizzle.block()))?.1;
+    if rest.is_zero() { Ok(()) } else { Err(CheckError::Bounds(0)) }
+}
+
+/// On any number the swizzle is what its source says, and twice it leads back.
+fn turns_back(swizzle: Swizzle) -> Result<(), CheckError> {
+    let domain = Domain::of_symbols(&[]);
+    let number = number(&domain, swizzle, None)?;
+    let at = |x: &Sum, expr: &Expr| domain.sum(expr, &|_| Some(x.clone()));
+    let own = Expr::var(Var::Physical(0));
+    let once = at(&number, &spelled(swizzle, &own)?)?;
+    let same = domain.equal(&at(&number, &swizzle.apply(&own)?)?, &once)?;
+    if same && domain.equal(&at(&once, &spelled(swizzle, &own)?)?, &number)? {
+        Ok(())
+    } else {
+        Err(CheckError::Inverse(0))
+    }
+}
+
+/// `x ^ ((x & mask) moved by the shift)`, as the source has it.
+fn spelled(swizzle: Swizzle, x: &Expr) -> Result<Expr, ExprError> {
+    let distance = Expr::constant(1 << swizzle.shift().unsigned_abs());
+    let is_down = swizzle.shift() >= 0;
+    let low = swizzle.base() + if is_down { swizzle.shift().unsigned_abs() } else { 0 };
+    let mask = ((1_i128 << swizzle.bits()) - 1) << low;
+    let taken = Expr::binary(BinOp::And, x, &Expr::constant(mask))?;
+    let op = if is_down { BinOp::FloorDiv } else { BinOp::Mul };
+    Expr::binary(BinOp::Xor, x, &Expr::binary(op, &taken, &distance)?)
+}
+
+/// A number from 0 as bits, those that the swizzle looks at and those that an extent has, and what is above them.
+fn number(domain: &Domain<'_>, swizzle: Swizzle, extent: Option<&Expr>) -> Result<Sum, CheckError> {
+    let bits = swizzle.bits() + swizzle.base() + swizzle.shift().unsigned_abs();
+    let (mut sum, mut bits) = (Sum::default(), bits);
+    let fixed = extent.and_then(Expr::as_const);
+    if let Some(extent) = fixed {
+        bits = 128 - extent.saturating_sub(1).max(0).leading_zeros();
+    }
+    for bit in 0..bits {
+        let digit = domain.add_digit(Sum::constant(1), None);
+        sum = sum.and(&Sum::factor(Factor::Digit(digit), 1 << bit))?;
+    }
+    if fixed.is_none() {
+        let digit = domain.add_digit(Sum::constant(1 << (120 - bits)), None);
+        sum = sum.and(&Sum::factor(Factor::Digit(digit), 1 << bits))?;
+    }
+    Ok(sum)
+}
+
+/// The indices of a shape.
+struct Box<'a> {
+    domain: Domain<'a>,
+    numbers: Vec<(Var, Sum)>,
+    vars: Vec<Var>,
+    extents: Option<Vec<i128>>,
+}
+
+impl<'a> Box<'a> {
+    fn new(
+        symbols: &'a [Symbol],
+        shape: &[Expr],
+        var: fn(u32) -> Var,
+        swizzle: Swizzle,
+    ) -> Result<Self, CheckError> {
+        let domain = Domain::of_symbols(symbols);
+        let mut numbers = Vec::new();
+        for (k, extent) in (0_u32..).zip(shape) {
+            numbers.push((var(k), number(&domain, swizzle, Some(extent))?));
+        }
+        let vars = numbers.iter().map(|(var, _)| *var).collect();
+        let extents = shape.iter().map(Expr::as_const).collect();
+        Ok(Self { domain, numbers, vars, extents })
+    }
+
+    /// Whether two expressions have one value at every index.
+    fn same(&self, a: &Expr, b: &Expr) -> Result<bool, CheckError> {
+        let at =
+            |var: Var| self.numbers.iter().find(|(own, _)| *own == var).map(|(_, sum)| sum.clone());
+        if let (Ok(a), Ok(b)) = (self.domain.sum(a, &at), self.domain.sum(b, &at))
+            && self.domain.equal(&a, &b)?
+        {
+            return Ok(true);
+        }
+        let Some(extents) = &self.extents else { return Ok(false) };
+        if extents.iter().fold(1_i128, |n, e| n.saturating_mul(*e)) > POINTS {
+            return Ok(false);
+        }
+        points::equal_everywhere(a, b, &self.vars, extents)
+    }
+}

@@ -1,0 +1,153 @@
+//! The sums of the checker against the expressions that they stand for, on every element.
+
+use alloc::collections::BTreeMap;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+
+use super::sums::Domain;
+use super::terms::{Factor, Sum};
+use crate::digits::{Chain, Digit, Digits};
+use crate::expr::{BinOp, Expr, Var};
+use crate::layout::Axis;
+
+/// Numbers without a pattern that would matter here: a linear congruence, its high bits.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, n: i128) -> i128 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        i128::from(self.0 >> 33) % n
+    }
+}
+
+fn expr(chance: &mut Chance, depth: u32) -> Expr {
+    if depth == 0 || chance.below(6) == 0 {
+        return match chance.below(5) {
+            0 => Expr::constant(chance.below(12) - 3),
+            _ => Expr::var(Var::Axis(u32::try_from(chance.below(3)).unwrap())),
+        };
+    }
+    let a = expr(chance, depth - 1);
+    let (op, b) = match chance.below(8) {
+        0 | 1 => (BinOp::Add, expr(chance, depth - 1)),
+        2 => (BinOp::Sub, expr(chance, depth - 1)),
+        3 => (BinOp::Mul, Expr::constant(chance.below(9) - 2)),
+        4 | 5 => (BinOp::FloorDiv, Expr::constant(chance.below(9) + 1)),
+        6 => (BinOp::Mod, Expr::constant(chance.below(9) + 1)),
+        _ => (BinOp::Xor, expr(chance, depth - 1)),
+    };
+    Expr::binary(op, &a, &b).unwrap()
+}
+
+/// Axes of these extents, each cut where the numbers divide it.
+fn digits(chance: &mut Chance, extents: &[i128]) -> Digits {
+    let mut digits = Digits::default();
+    for (axis, extent) in extents.iter().enumerate() {
+        let cut = chance.below(5) + 1;
+        let (low, high) = (cut, (extent + cut - 1) / cut);
+        let at = digits.digits.len();
+        digits.digits.push(Digit { weight: cut, extent: Expr::constant(high) });
+        digits.digits.push(Digit { weight: 1, extent: Expr::constant(low) });
+        let of_digit = None;
+        let (axes, digits_of) = (alloc::vec![axis], alloc::vec![at, at + 1]);
+        digits.chains.push(Chain { axes, of_digit, sign: 1, constant: 0, digits: digits_of });
+    }
+    digits
+}
+
+/// The values of all digits at a point: those of the axes, those that they were cut into, and their XORs.
+fn values(domain: &Domain<'_>, digits: &Digits, point: &[i128]) -> BTreeMap<usize, i128> {
+    let mut values = BTreeMap::new();
+    for (chain, index) in digits.chains.iter().zip(point) {
+        let [high, low] = chain.digits[..] else { panic!("two digits") };
+        values.insert(high, index / digits.digits[high].weight);
+        values.insert(low, index % digits.digits[high].weight);
+    }
+    let made: Vec<(usize, Sum)> = {
+        let all = domain.digits.borrow();
+        let made = all.iter().enumerate();
+        made.filter_map(|(k, digit)| Some((k, digit.made_of.clone()?))).collect()
+    };
+    // What a digit was cut into came after it.
+    loop {
+        let before = values.len();
+        for (digit, parts) in &made {
+            let Some(value) = values.get(digit).copied() else { continue };
+            let below = parts.terms().map(|(_, weight)| weight).max().unwrap();
+            for (factors, weight) in parts.terms() {
+                let [Factor::Digit(part)] = **factors else { panic!("{parts:?}") };
+                values.insert(part, if weight == below { value / below } else { value % below });
+            }
+        }
+        for (of, digit) in domain.parities.borrow().iter() {
+            let all: Option<Vec<i128>> = of.iter().map(|part| values.get(part).copied()).collect();
+            if let Some(all) = all {
+                values.insert(*digit, all.into_iter().fold(0, |a, b| a ^ b));
+            }
+        }
+        if values.len() == before {
+            return values;
+        }
+    }
+}
+
+fn evaluated(sum: &Sum, values: &BTreeMap<usize, i128>) -> i128 {
+    let factor = |factor: &Factor| match factor {
+        Factor::Digit(digit) => values[digit],
+        Factor::Quotient(x, k) => {
+            let x = evaluated(x, values);
+            assert!(x >= 0, "a quotient of what is negative: {x} // {k}");
+            x / k
+        }
+        Factor::Unit(_) => panic!("no symbols here"),
+    };
+    sum.terms().map(|(factors, c)| factors.iter().map(factor).fold(c, |a, b| a * b)).sum()
+}
+
+#[test]
+fn sums_are_what_they_stand_for_and_never_go_below_what_is_said() {
+    let mut chance = Chance(1);
+    let (mut followed, mut settled) = (0, 0);
+    for round in 0..4000 {
+        let extents: Vec<i128> = (0..3).map(|_| chance.below(9) + 1).collect();
+        let digits = digits(&mut chance, &extents);
+        let logical: Vec<Axis> = ["a", "b", "c"]
+            .iter()
+            .zip(&extents)
+            .map(|(name, n)| Axis { name: (*name).to_string(), extent: Expr::constant(*n) })
+            .collect();
+        let domain = Domain::of_digits(&[], &digits, &logical).unwrap();
+        let expr = expr(&mut chance, 4);
+        let axis = |var: Var| match var {
+            Var::Axis(k) => domain.axis(usize::try_from(k).unwrap()),
+            _ => None,
+        };
+        let Ok(sum) = domain.sum(&expr, &axis) else { continue };
+        followed += 1;
+        let (low, high) = domain.span(&sum).unwrap();
+        let mut all = Vec::new();
+        let points = extents.iter().product::<i128>();
+        for number in 0..points {
+            let (rest, a) = (number / extents[0], number % extents[0]);
+            let point = [a, rest % extents[1], rest / extents[1]];
+            let at = |var: Var| match var {
+                Var::Axis(k) => point.get(usize::try_from(k).unwrap()).copied(),
+                _ => None,
+            };
+            let wanted = expr.evaluate(&at).unwrap();
+            let values = values(&domain, &digits, &point);
+            assert_eq!(evaluated(&sum, &values), wanted, "round {round}: {expr:?} at {point:?}");
+            assert!(low.as_constant().unwrap() <= wanted && wanted <= high.as_constant().unwrap());
+            all.push(wanted);
+        }
+        let least = *all.iter().min().unwrap();
+        let from = |n: i128| sum.minus(&Sum::constant(n)).unwrap();
+        settled += usize::from(domain.never_negative(&from(least)).unwrap_or(false));
+        for above in 1..4 {
+            let said = domain.never_negative(&from(least + above)).unwrap_or(false);
+            assert!(!said, "round {round}: {expr:?} is {least} somewhere, not {}", least + above);
+        }
+    }
+    assert!(followed > 2000 && settled * 2 > followed, "{settled} of {followed}");
+}

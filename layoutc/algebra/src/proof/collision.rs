@@ -1,0 +1,130 @@
+//! Two elements that share a slot, tried where the digits leave something open, before any box is visited.
+
+use alloc::vec::Vec;
+
+use super::decode::Undecided;
+use super::enumerate::Domain;
+use crate::expr::{Expr, Var};
+
+/// Points along an axis from which a step is tried.
+const STARTS: i128 = 8;
+
+/// The most steps of which three are tried together.
+const MOST_OF_THREE: usize = 16;
+
+/// Two points of a component.
+pub(super) type Pair = (Vec<i128>, Vec<i128>);
+
+/// Two points that differ only in what the targets do not tell, when they really collide.
+pub(super) fn told_collision(domain: &Domain<'_>, undecided: &Undecided) -> Option<Pair> {
+    let at = |axis: usize| domain.axes.iter().position(|own| *own == axis);
+    let origin = alloc::vec![0; domain.axes.len()];
+    let collide = |pair: &Pair| {
+        let inside =
+            |point: &[i128]| point.iter().zip(domain.extents).all(|(index, extent)| index < extent);
+        let value = |point: &[i128], target: &Expr| {
+            target.evaluate(&|var| match var {
+                Var::Axis(a) => point.get(at(usize::try_from(a).ok()?)?).copied(),
+                _ => None,
+            })
+        };
+        let same = |target: &Expr| {
+            let first = value(&pair.0, target);
+            first.is_ok() && first == value(&pair.1, target)
+        };
+        inside(&pair.0) && inside(&pair.1) && domain.targets.iter().all(same)
+    };
+    let lost = undecided.lost.iter().filter_map(|digit| {
+        let mut second = origin.clone();
+        *second.get_mut(at(digit.axis)?)? = digit.weight;
+        Some((origin.clone(), second))
+    });
+    let turned = undecided.kernel.iter().filter_map(|bits| {
+        let mut mask = origin.clone();
+        for (axis, bit) in bits {
+            *mask.get_mut(at(*axis)?)? ^= bit;
+        }
+        // The highest bit and the others: both below any extent that has the highest.
+        let first = mask.iter().map(|m| if *m == 0 { 0 } else { 1 << m.ilog2() });
+        let first: Vec<i128> = first.collect();
+        let second = mask.iter().zip(&first).map(|(m, high)| m ^ high).collect();
+        Some((second, first))
+    });
+    lost.chain(turned).find(&collide).or_else(|| stepped(domain, undecided, &collide))
+}
+
+/// Two points that differ in one step along an axis, or in one each way along two, when they collide; tried from a few
+/// points on.
+fn stepped(
+    domain: &Domain<'_>,
+    undecided: &Undecided,
+    collide: &dyn Fn(&Pair) -> bool,
+) -> Option<Pair> {
+    let at = |axis: usize| domain.axes.iter().position(|own| *own == axis);
+    let steps: Vec<(usize, i128)> =
+        undecided.steps.iter().filter_map(|(axis, step)| Some((at(*axis)?, *step))).collect();
+    let origin = alloc::vec![0_i128; domain.axes.len()];
+    let moved = |from: &[i128], (axis, step): (usize, i128)| {
+        let mut point = from.to_vec();
+        if let Some(index) = point.get_mut(axis) {
+            *index = index.saturating_add(step);
+        }
+        point
+    };
+    for (axis, step) in &steps {
+        let last = domain.extents.get(*axis).copied().unwrap_or(1) - 1 - step;
+        for from in (0..STARTS).chain([last]).filter(|from| (0..=last).contains(from)) {
+            let first = moved(&origin, (*axis, from));
+            let pair = (first.clone(), moved(&first, (*axis, *step)));
+            if collide(&pair) {
+                return Some(pair);
+            }
+        }
+    }
+    for (k, one) in steps.iter().enumerate() {
+        for other in steps.iter().skip(k + 1).filter(|other| other.0 != one.0) {
+            let apart = (moved(&origin, *one), moved(&origin, *other));
+            let together = (origin.clone(), moved(&apart.0, *other));
+            if let Some(pair) = [apart, together].into_iter().find(|pair| collide(pair)) {
+                return Some(pair);
+            }
+        }
+    }
+    along_three(domain, &steps, collide)
+}
+
+/// Two points that differ in a step along each of three axes.
+fn along_three(
+    domain: &Domain<'_>,
+    steps: &[(usize, i128)],
+    collide: &dyn Fn(&Pair) -> bool,
+) -> Option<Pair> {
+    let steps: Vec<(usize, i128)> = steps
+        .iter()
+        .copied()
+        .filter(|(axis, step)| domain.extents.get(*axis).is_some_and(|extent| step < extent))
+        .take(MOST_OF_THREE)
+        .collect();
+    for (k, one) in steps.iter().enumerate() {
+        for (l, other) in steps.iter().enumerate().skip(k + 1).filter(|(_, o)| o.0 != one.0) {
+            let rest = steps.iter().skip(l + 1).filter(|s| s.0 != one.0 && s.0 != other.0);
+            for third in rest {
+                // One of the three may go the other way.
+                for against in [None, Some(one), Some(other), Some(third)] {
+                    let mut pair =
+                        (alloc::vec![0; domain.axes.len()], alloc::vec![0; domain.axes.len()]);
+                    for step in [one, other, third] {
+                        let side = if against == Some(step) { &mut pair.1 } else { &mut pair.0 };
+                        if let Some(index) = side.get_mut(step.0) {
+                            *index = step.1;
+                        }
+                    }
+                    if collide(&pair) {
+                        return Some(pair);
+                    }
+                }
+            }
+        }
+    }
+    None
+}

@@ -1,0 +1,132 @@
+//! Sums whose values are told: by the targets, and by the quotients and remainders of numbers on the way.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::known::{Known, Told, weighted};
+use crate::digits::{Form, Made, modulo, sum};
+use crate::expr::{BinOp, Expr, ExprError};
+
+/// The most sums that are looked at.
+const MOST_TOLD: usize = 64;
+
+impl Known<'_> {
+    /// Takes in what `form // k` or `form % k` is where the digits of the form come apart there; false where they do not
+    /// or that was heard before.
+    pub(super) fn hear_part(
+        &mut self,
+        op: BinOp,
+        value: &Expr,
+        form: &Form,
+        k: i128,
+    ) -> Result<bool, ExprError> {
+        let form = self.spelled(form)?;
+        let (whole, rest) = form.split(k);
+        let (low, high) = self.span(&rest)?;
+        let is_apart = low >= 0 && high < k;
+        let part = if op == BinOp::Mod { rest } else { whole };
+        Ok(is_apart && !part.terms.is_empty() && self.hear(value, &part))
+    }
+
+    /// A form with the sums that it holds spelled out.
+    fn spelled(&self, form: &Form) -> Result<Form, ExprError> {
+        let mut out = Form { constant: form.constant, terms: Vec::new() };
+        for (digit, weight) in &form.terms {
+            let made = self.digits.made.iter().find(|(made, _)| made == digit);
+            let part = match made {
+                Some((_, Made::Sum(of))) => self.spelled(of)?,
+                _ => Form { constant: 0, terms: vec![(*digit, 1)] },
+            };
+            out = sum(&out, &part, *weight)?;
+        }
+        Ok(out)
+    }
+
+    /// Takes in what a sum is; false where that was heard before.
+    pub(super) fn hear(&mut self, value: &Expr, form: &Form) -> bool {
+        let is_new = self.told.iter().all(|told| told.form != *form);
+        if is_new {
+            self.told.push(Told { value: value.clone(), form: form.clone(), is_read: false });
+        }
+        is_new
+    }
+
+    /// Sums that hold a quotient whose remainder is known: `k` times the sum and the remainder hold the number whole.
+    pub(super) fn complete(&mut self) -> Result<bool, ExprError> {
+        let mut whole = Vec::new();
+        for told in self.told.iter().filter(|told| !told.is_read) {
+            for (digit, unit) in &told.form.terms {
+                let Some((rest, form, k)) = self.remainder_of(*digit, *unit, &told.form)? else {
+                    continue;
+                };
+                let scaled =
+                    |value: &Expr, by: i128| Expr::binary(BinOp::Mul, value, &Expr::constant(by));
+                let value =
+                    Expr::binary(BinOp::Add, &scaled(&told.value, k)?, &scaled(&rest, *unit)?)?;
+                let mut others = told.form.clone();
+                others.terms.retain(|(own, _)| own != digit);
+                let form = sum(&sum(&Form::default(), &others, k)?, &form, *unit)?;
+                whole.push((value, form));
+            }
+        }
+        let mut progress = false;
+        for (value, form) in whole {
+            if self.told.len() < MOST_TOLD {
+                progress |= self.hear(&value, &form);
+            }
+        }
+        Ok(progress)
+    }
+
+    /// `(value, form, k)` of a digit that is not known and that is `form // k`, with `form % k` known.
+    fn remainder_of(
+        &self,
+        digit: usize,
+        unit: i128,
+        within: &Form,
+    ) -> Result<Option<(Expr, Form, i128)>, ExprError> {
+        let digits = self.digits;
+        if self.is_known(digit) {
+            return Ok(None);
+        }
+        if let Some((_, Made::Quotient(form, k))) =
+            digits.made.iter().find(|(own, _)| *own == digit)
+        {
+            return Ok(self.residue_of(form, *k)?.map(|rest| (rest, form.clone(), *k)));
+        }
+        // The highest digit of a chain, with the others known and not held beside it.
+        let chain = digits.chains.iter().find(|chain| chain.digits.first() == Some(&digit));
+        let Some((chain, own)) = chain.zip(digits.digits.get(digit)) else { return Ok(None) };
+        let low = weighted(digits, chain.digits.iter().skip(1));
+        // The chain as a whole is no quotient.
+        let is_beside = low.terms.iter().any(|(beside, weight)| {
+            let held = within.terms.iter().find(|(digit, _)| digit == beside);
+            held.is_some_and(|(_, held)| held.checked_mul(own.weight) == weight.checked_mul(unit))
+        });
+        if own.weight < 2 || low.terms.is_empty() || is_beside {
+            return Ok(None);
+        }
+        let Some(rest) = self.value_of(&low)? else { return Ok(None) };
+        Ok(Some((rest, weighted(digits, chain.digits.iter()), own.weight)))
+    }
+
+    /// A quotient and a remainder of one number tell the number.
+    pub(super) fn whole(
+        &mut self,
+        quotient: &Expr,
+        form: &Form,
+        k: i128,
+    ) -> Result<bool, ExprError> {
+        let Some(remainder) = self.residue_of(form, k)? else { return Ok(false) };
+        let whole = Expr::binary(BinOp::Mul, quotient, &Expr::constant(k))?;
+        let value = Expr::binary(BinOp::Add, &whole, &remainder)?;
+        Ok(self.hear(&value, form))
+    }
+
+    /// The value of `form % k`, where that is a digit that is known.
+    fn residue_of(&self, form: &Form, k: i128) -> Result<Option<Expr>, ExprError> {
+        let wanted = Made::Residue(modulo(form, k, &self.digits.made)?, k);
+        let digit = self.digits.made.iter().find(|(_, made)| *made == wanted);
+        Ok(digit.and_then(|(digit, _)| self.value(*digit)))
+    }
+}

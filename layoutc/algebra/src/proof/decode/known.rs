@@ -1,0 +1,334 @@
+//! Which digits the targets tell: by the gaps between weights, and by what is made of them.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::parity;
+use crate::digits::{Chain, Digit, Digits, Form, Made};
+use crate::expr::{BinOp, Expr, ExprError, Var};
+use crate::simplify::Facts;
+
+/// A value that is told, and the sum of digits that it is.
+pub(super) struct Told {
+    pub(super) value: Expr,
+    pub(super) form: Form,
+    pub(super) is_read: bool,
+}
+
+/// What is known so far.
+pub(super) struct Known<'a> {
+    pub(super) digits: &'a Digits,
+    pub(super) extents: &'a [Expr],
+    pub(super) facts: &'a Facts,
+    pub(super) told: Vec<Told>,
+    /// For each digit, its value over `Var::Storage`.
+    values: Vec<Option<Expr>>,
+}
+
+/// For each digit, its value over `Var::Storage`, as far as the targets tell it.
+pub(super) fn known_digits(
+    digits: &Digits,
+    extents: &[Expr],
+    facts: &Facts,
+) -> Result<Vec<Option<Expr>>, ExprError> {
+    let told = (0_u32..).zip(&digits.targets).map(|(k, form)| Told {
+        value: Expr::var(Var::Storage(k)),
+        form: form.clone(),
+        is_read: false,
+    });
+    let values = vec![None; digits.digits.len()];
+    let mut all = Known { digits, extents, facts, told: told.collect(), values };
+    while all.read_sums()? || all.put_together()? || all.take_apart()? || all.complete()? {}
+    Ok(all.values)
+}
+
+impl Known<'_> {
+    fn learn(&mut self, digit: usize, value: Expr) -> bool {
+        match self.values.get_mut(digit) {
+            Some(slot @ None) => {
+                *slot = Some(value);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The value of a digit that is known.
+    pub(super) fn value(&self, digit: usize) -> Option<Expr> {
+        self.values.get(digit).cloned().flatten()
+    }
+
+    pub(super) fn is_known(&self, digit: usize) -> bool {
+        self.values.get(digit).is_some_and(Option::is_some)
+    }
+
+    /// Reads the sums whose unknown digits their weights keep apart.
+    fn read_sums(&mut self) -> Result<bool, ExprError> {
+        let mut progress = false;
+        for k in 0..self.told.len() {
+            let Some(told) = self.told.get(k).filter(|told| !told.is_read) else { continue };
+            let Some(read) = self.separate(told)? else {
+                for (digit, value) in self.peel(told)? {
+                    progress |= self.learn(digit, value);
+                }
+                continue;
+            };
+            for (digit, value) in read {
+                self.learn(digit, value);
+            }
+            if let Some(told) = self.told.get_mut(k) {
+                told.is_read = true;
+            }
+            progress = true;
+        }
+        Ok(progress)
+    }
+
+    /// A digit is known when everything is that it is made of.
+    fn put_together(&mut self) -> Result<bool, ExprError> {
+        let digits = self.digits;
+        let mut progress = false;
+        for chain in digits.chains.iter().rev() {
+            let Some(whole) = chain.of_digit.filter(|whole| !self.is_known(*whole)) else {
+                continue;
+            };
+            if let Some(value) = self.value_of(&weighted(digits, chain.digits.iter()))? {
+                progress |= self.learn(whole, value);
+            }
+        }
+        for chain in &digits.chains {
+            if let Some(whole) = self.told_by_low_digits(chain)? {
+                for (digit, value) in self.cut_up(chain, &whole)? {
+                    progress |= self.learn(digit, value);
+                }
+            }
+        }
+        for chain in &digits.chains {
+            let Some(whole) = chain.of_digit.and_then(|whole| self.value(whole)) else { continue };
+            for (digit, value) in self.cut_up(chain, &whole)? {
+                progress |= self.learn(digit, value);
+            }
+        }
+        for (digit, made) in &digits.made {
+            if self.is_known(*digit) {
+                continue;
+            }
+            let value = match made {
+                Made::Sum(form) => self.value_of(form)?,
+                Made::Residue(form, k) => self.divided(BinOp::Mod, form, *k)?,
+                Made::Quotient(form, k) => self.divided(BinOp::FloorDiv, form, *k)?,
+                Made::Hilbert(grid, row, column) => {
+                    match (self.value_of(row)?, self.value_of(column)?) {
+                        (Some(row), Some(column)) => {
+                            Some(Expr::binary(BinOp::Hilbert(*grid), &row, &column)?)
+                        }
+                        _ => None,
+                    }
+                }
+                Made::Parity(of) => {
+                    let of: Option<Vec<Expr>> = of.iter().map(|digit| self.value(*digit)).collect();
+                    of.map(|of| parity::folded(&of)).transpose()?.flatten()
+                }
+            };
+            if let Some(value) = value {
+                progress |= self.learn(*digit, value);
+            }
+        }
+        Ok(progress)
+    }
+
+    /// What a digit that is known tells of what it is made of.
+    fn take_apart(&mut self) -> Result<bool, ExprError> {
+        let mut progress = false;
+        for (digit, value) in parity::solve(self.digits, &self.values)? {
+            progress |= self.learn(digit, value);
+        }
+        let digits = self.digits;
+        for (digit, made) in &digits.made {
+            let Some(value) = self.value(*digit) else {
+                progress |= self.part_of_number(*digit, made)?;
+                continue;
+            };
+            match made {
+                Made::Sum(form) => progress |= self.hear(&value, form),
+                Made::Residue(form, k) => {
+                    progress |= self.hear_part(BinOp::Mod, &value, form, *k)?;
+                    for (digit, value) in self.solve_residue(&value, form, *k)? {
+                        progress |= self.learn(digit, value);
+                    }
+                }
+                Made::Quotient(form, k) => {
+                    progress |= self.whole(&value, form, *k)?;
+                    progress |= self.hear_part(BinOp::FloorDiv, &value, form, *k)?;
+                    for (digit, value) in self.solve_quotient(&value, form, *k)? {
+                        progress |= self.learn(digit, value);
+                    }
+                }
+                Made::Hilbert(grid, row, column) => {
+                    let zero = Expr::constant(0);
+                    let cell = Expr::binary(BinOp::HilbertCell(*grid), &value, &zero)?;
+                    let columns = Expr::constant(i128::from(grid.columns()));
+                    for (op, form) in [(BinOp::FloorDiv, row), (BinOp::Mod, column)] {
+                        progress |= self.hear(&Expr::binary(op, &cell, &columns)?, form);
+                    }
+                }
+                Made::Parity(_) => {}
+            }
+        }
+        Ok(progress)
+    }
+
+    /// What a chain of one axis counts, where the low digits that are known tell it: they cover as many values as the
+    /// axis has.
+    fn told_by_low_digits(&self, chain: &Chain) -> Result<Option<Expr>, ExprError> {
+        let digits = self.digits;
+        let ([axis], None) = (chain.axes.as_slice(), chain.of_digit) else { return Ok(None) };
+        let low = chain.digits.iter().rev().take_while(|digit| self.is_known(**digit)).count();
+        let above = chain.digits.len().checked_sub(low + 1).and_then(|k| chain.digits.get(k));
+        let covered = above.map_or(0, |digit| own_weight(digits, *digit));
+        let extent = self.extents.get(*axis).ok_or(ExprError::Unbound)?;
+        if low == 0 || self.facts.bounds(extent)?.1 > covered {
+            return Ok(None);
+        }
+        let known = weighted(digits, chain.digits.iter().rev().take(low));
+        let Some(value) = self.value_of(&known)? else { return Ok(None) };
+        // The index is sign * m + constant, and below what is covered.
+        let index = Expr::binary(BinOp::Mul, &value, &Expr::constant(chain.sign))?;
+        let index = Expr::binary(BinOp::Add, &index, &Expr::constant(chain.constant))?;
+        let index = Expr::binary(BinOp::Mod, &index, &Expr::constant(covered))?;
+        let moved = Expr::binary(BinOp::Sub, &index, &Expr::constant(chain.constant))?;
+        Ok(Some(Expr::binary(BinOp::Mul, &moved, &Expr::constant(chain.sign))?))
+    }
+
+    /// What the lowest or the highest digits of a number tell of what the number is made of.
+    fn part_of_number(&mut self, number: usize, made: &Made) -> Result<bool, ExprError> {
+        let digits = self.digits;
+        let (form, modulus) = match made {
+            Made::Sum(form) => (form, 0),
+            Made::Residue(form, k) => (form, *k),
+            Made::Quotient(..) | Made::Parity(_) | Made::Hilbert(..) => return Ok(false),
+        };
+        let chain = digits.chains.iter().find(|chain| chain.of_digit == Some(number));
+        let Some(chain) = chain else { return Ok(false) };
+        let weight = |digit: usize| digits.digits.get(digit).map(|digit| digit.weight);
+        let is_told = |digit: usize| {
+            self.is_known(digit) || digits.digits.get(digit).is_some_and(Digit::is_single)
+        };
+        let mut progress = false;
+        let low = chain.digits.iter().rev().take_while(|digit| is_told(**digit)).count();
+        let above = chain.digits.len().checked_sub(low + 1).and_then(|k| chain.digits.get(k));
+        let high: Vec<usize> =
+            chain.digits.iter().copied().take_while(|digit| is_told(*digit)).collect();
+        if let Some(reach) = above.and_then(|digit| weight(*digit)).filter(|_| low > 0)
+            && modulus % reach == 0
+        {
+            let known = chain.digits.iter().rev().take(low);
+            let value = self.value_of(&weighted(digits, known))?;
+            if let Some(value) = value {
+                progress |= self.hear_part(BinOp::Mod, &value, form, reach)?;
+                for (digit, value) in self.solve_residue(&value, form, reach)? {
+                    progress |= self.learn(digit, value);
+                }
+            }
+        }
+        if let Some(reach) = high.last().and_then(|digit| weight(*digit)).filter(|_| modulus == 0) {
+            let mut top = weighted(digits, high.iter());
+            top.terms.iter_mut().for_each(|(_, weight)| *weight /= reach);
+            if let Some(value) = self.value_of(&top)? {
+                progress |= self.hear_part(BinOp::FloorDiv, &value, form, reach)?;
+                for (digit, value) in self.solve_quotient(&value, form, reach)? {
+                    progress |= self.learn(digit, value);
+                }
+            }
+        }
+        Ok(progress)
+    }
+
+    /// The digits of a chain that its value tells and that are not known.
+    fn cut_up(&self, chain: &Chain, value: &Expr) -> Result<Vec<(usize, Expr)>, ExprError> {
+        let mut read = Vec::new();
+        let mut above: Option<i128> = None;
+        for digit in &chain.digits {
+            let weight = self.digits.digits.get(*digit).ok_or(ExprError::Unbound)?.weight;
+            if !self.is_known(*digit) {
+                let rest = match above {
+                    Some(above) => Expr::binary(BinOp::Mod, value, &Expr::constant(above))?,
+                    None => value.clone(),
+                };
+                let part = Expr::binary(BinOp::FloorDiv, &rest, &Expr::constant(weight))?;
+                read.push((*digit, part));
+            }
+            above = Some(weight);
+        }
+        Ok(read)
+    }
+
+    /// A sum of digits that are all known.
+    pub(super) fn value_of(&self, form: &Form) -> Result<Option<Expr>, ExprError> {
+        let (rest, value) = self.without_known(form, &Expr::constant(0), BinOp::Add)?;
+        if !rest.terms.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(Expr::binary(BinOp::Add, &value, &Expr::constant(rest.constant))?))
+    }
+
+    /// What of a form is unknown, and `value` with what is known added or taken off.
+    pub(super) fn without_known(
+        &self,
+        form: &Form,
+        value: &Expr,
+        op: BinOp,
+    ) -> Result<(Form, Expr), ExprError> {
+        let mut rest = Form { constant: form.constant, terms: Vec::new() };
+        let mut value = value.clone();
+        for (digit, weight) in &form.terms {
+            match self.values.get(*digit) {
+                Some(Some(told)) => {
+                    let part = Expr::binary(BinOp::Mul, told, &Expr::constant(*weight))?;
+                    value = Expr::binary(op, &value, &part)?;
+                }
+                _ => match self.known_in_part(*digit) {
+                    // Of a digit that is cut up, some parts are known.
+                    Some(mut parts) => {
+                        for (_, own) in &mut parts.terms {
+                            *own = own.checked_mul(*weight).ok_or(ExprError::Overflow)?;
+                        }
+                        let (left, taken) = self.without_known(&parts, &value, op)?;
+                        rest.terms.extend(left.terms);
+                        value = taken;
+                    }
+                    None => rest.terms.push((*digit, *weight)),
+                },
+            }
+        }
+        Ok((rest, value))
+    }
+
+    /// The parts of a digit that is cut up, where one of them is known.
+    fn known_in_part(&self, digit: usize) -> Option<Form> {
+        let chain = self.digits.chains.iter().find(|chain| chain.of_digit == Some(digit))?;
+        let parts = weighted(self.digits, chain.digits.iter());
+        let is_partly =
+            |(part, _): &(usize, i128)| self.is_known(*part) || self.known_in_part(*part).is_some();
+        parts.terms.iter().any(is_partly).then_some(parts)
+    }
+
+    fn divided(&self, op: BinOp, form: &Form, k: i128) -> Result<Option<Expr>, ExprError> {
+        let Some(value) = self.value_of(form)? else { return Ok(None) };
+        Ok(Some(Expr::binary(op, &value, &Expr::constant(k))?))
+    }
+}
+
+/// The weight of a digit in its chain.
+fn own_weight(digits: &Digits, digit: usize) -> i128 {
+    digits.digits.get(digit).map_or(1, |digit| digit.weight)
+}
+
+/// Digits of a chain with their weights there.
+pub(super) fn weighted<'a>(digits: &Digits, some: impl Iterator<Item = &'a usize>) -> Form {
+    let own = |digit: &usize| digits.digits.get(*digit).filter(|own| !own.is_single());
+    Form {
+        constant: 0,
+        terms: some.filter_map(|digit| Some((*digit, own(digit)?.weight))).collect(),
+    }
+}

@@ -1,0 +1,290 @@
+//! Reading the digits off one value: where the weights keep them apart, or modulo what the others are multiples of.
+
+use alloc::vec::Vec;
+
+use super::greatest;
+use super::known::{Known, Told};
+use crate::digits::{Chain, Form};
+use crate::expr::{BinOp, Expr, ExprError};
+use crate::poly::gcd;
+
+impl Known<'_> {
+    /// The digits of `form` from `value = form % k`: one unknown digit, or several that are the number of one chain,
+    /// times what has an inverse modulo `k`.
+    pub(super) fn solve_residue(
+        &self,
+        value: &Expr,
+        form: &Form,
+        k: i128,
+    ) -> Result<Vec<(usize, Expr)>, ExprError> {
+        let (rest, value) = self.without_known(form, value, BinOp::Sub)?;
+        let value = Expr::binary(BinOp::Sub, &value, &Expr::constant(rest.constant))?;
+        let Some(number) = self.number(&rest, k)? else { return Ok(Vec::new()) };
+        let shared = gcd(number.unit, k);
+        let modulus = k / shared.max(1);
+        if number.count > modulus {
+            return Ok(Vec::new());
+        }
+        let Some(inverse) = inverse(number.unit / shared.max(1), modulus) else {
+            return Ok(Vec::new());
+        };
+        let mut left = value;
+        if shared > 1 {
+            left = Expr::binary(BinOp::Mod, &left, &Expr::constant(k))?;
+            left = Expr::binary(BinOp::FloorDiv, &left, &Expr::constant(shared))?;
+        }
+        left = Expr::binary(BinOp::Mul, &left, &Expr::constant(inverse))?;
+        left = Expr::binary(BinOp::Mod, &left, &Expr::constant(modulus))?;
+        number.digits_of(&left)
+    }
+
+    /// The digits of `form` from `value = form // k`: where each step of their number reaches the next block, the
+    /// number is the least that gets there, `(k*value - c + w - 1) // w` for `form = w*number + c`.
+    pub(super) fn solve_quotient(
+        &self,
+        value: &Expr,
+        form: &Form,
+        k: i128,
+    ) -> Result<Vec<(usize, Expr)>, ExprError> {
+        let value = Expr::binary(BinOp::Mul, value, &Expr::constant(k))?;
+        let (rest, value) = self.without_known(form, &value, BinOp::Sub)?;
+        match self.number(&rest, 0)?.filter(|number| number.unit >= k) {
+            Some(number) => {
+                let up = Expr::constant(number.unit - 1 - rest.constant);
+                let value = Expr::binary(BinOp::Add, &value, &up)?;
+                let value = Expr::binary(BinOp::FloorDiv, &value, &Expr::constant(number.unit))?;
+                number.digits_of(&value)
+            }
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// The digits of a sum that it tells modulo what all other weights are multiples of.
+    pub(super) fn peel(&self, told: &Told) -> Result<Vec<(usize, Expr)>, ExprError> {
+        let (rest, value) = self.without_known(&told.form, &told.value, BinOp::Sub)?;
+        for (digit, _) in &rest.terms {
+            let others = rest.terms.iter().filter(|(other, _)| other != digit);
+            let k = others.fold(0, |n, (_, weight)| gcd(n, *weight));
+            if k < 2 {
+                continue;
+            }
+            let mut own = Form { constant: rest.constant, terms: rest.terms.clone() };
+            own.terms.retain(|(_, weight)| weight % k != 0);
+            own.terms.iter_mut().for_each(|(_, weight)| *weight = weight.rem_euclid(k));
+            let read = self.solve_residue(&value, &own, k)?;
+            if !read.is_empty() {
+                return Ok(read);
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    /// The unknown digits of a sum as one number without gaps times a unit, modulo `k`; 0: as they are.
+    fn number(&self, rest: &Form, k: i128) -> Result<Option<Number>, ExprError> {
+        let mut terms: Vec<(usize, i128, i128)> = Vec::new();
+        for (digit, weight) in &rest.terms {
+            let found = self.digits.digits.get(*digit).ok_or(ExprError::Unbound)?;
+            terms.push((*digit, found.weight, *weight));
+        }
+        terms.sort_by_key(|(_, own, _)| *own);
+        let Some((first, base, unit)) = terms.first().copied() else { return Ok(None) };
+        let chain = self.digits.chains.iter().find(|chain| chain.digits.contains(&first));
+        let is_of_chain = |digit: usize| chain.is_some_and(|chain| chain.digits.contains(&digit));
+        let mut number = Number { unit, least: 0, count: 1, digits: Vec::new() };
+        for (digit, own, weight) in terms {
+            let place = own / base;
+            let wanted = unit.checked_mul(place).ok_or(ExprError::Overflow)?;
+            let is_next = own % base == 0 && place == number.count;
+            let is_in_step = if k == 0 { weight == wanted } else { (weight - wanted) % k == 0 };
+            if !is_next || !is_in_step || (digit != first && !is_of_chain(digit)) {
+                return Ok(None);
+            }
+            let reach = greatest(self.digits, digit, self.facts)?.checked_add(1);
+            number.count =
+                reach.and_then(|reach| reach.checked_mul(place)).ok_or(ExprError::Overflow)?;
+            number.digits.push((digit, place));
+        }
+        // With the highest digit it ends where the chain does.
+        if let Some(chain) = chain
+            && number.digits.len() > 1
+            && number.digits.last().is_some_and(|(last, _)| self.highest(chain) == Some(*last))
+            && let Some((least, most)) = self.ends(chain)?
+        {
+            number.least = least.div_euclid(base);
+            number.count = number.count.min(most.div_euclid(base) + 1);
+        }
+        Ok(Some(number))
+    }
+
+    /// The highest digit of a chain that counts.
+    fn highest(&self, chain: &Chain) -> Option<usize> {
+        let counts =
+            |digit: &&usize| self.digits.digits.get(**digit).is_some_and(|d| !d.is_single());
+        chain.digits.iter().find(counts).copied()
+    }
+
+    /// Least and greatest value of what a chain counts, over all symbols; its digits may reach beyond.
+    fn ends(&self, chain: &Chain) -> Result<Option<(i128, i128)>, ExprError> {
+        if let Some(digit) = chain.of_digit {
+            return Ok(Some((0, greatest(self.digits, digit, self.facts)?)));
+        }
+        let [axis] = chain.axes.as_slice() else { return Ok(None) };
+        let extent = self.extents.get(*axis).ok_or(ExprError::Unbound)?;
+        let last = self.facts.bounds(extent)?.1.max(1) - 1;
+        Ok(Some(if chain.sign == 1 { (-chain.constant, last - chain.constant) } else { (0, last) }))
+    }
+
+    /// The digits of one told value, once those already known are taken off, when the rest of the weights keep them
+    /// apart: each weight exceeds everything that the smaller ones can add up to.
+    pub(super) fn separate(&self, told: &Told) -> Result<Option<Vec<(usize, Expr)>>, ExprError> {
+        let (rest, value) = self.without_known(&told.form, &told.value, BinOp::Sub)?;
+        if let Some(read) = self.separated(&rest, &value)? {
+            return Ok(Some(read));
+        }
+        // A chain that is held whole has an end of its own, which its high digits alone may exceed.
+        if rest == told.form { Ok(None) } else { self.separated(&told.form, &told.value) }
+    }
+
+    fn separated(
+        &self,
+        rest: &Form,
+        value: &Expr,
+    ) -> Result<Option<Vec<(usize, Expr)>>, ExprError> {
+        let mut value = value.clone();
+        let mut constant = rest.constant;
+        let mut parts = self.parts(rest)?;
+        for part in parts.iter().filter(|part| part.number.unit < 0) {
+            // A falling number is counted from its end: w*d = w*(b-1) + |w|*(b-1-d).
+            if !part.is_exact {
+                return Ok(None);
+            }
+            let reach = part.number.count - 1;
+            let end = reach.checked_mul(part.number.unit).ok_or(ExprError::Overflow)?;
+            constant = constant.checked_add(end).ok_or(ExprError::Overflow)?;
+        }
+        for part in &parts {
+            let start = part.number.least.checked_mul(part.number.unit.max(0));
+            let start = start.ok_or(ExprError::Overflow)?;
+            constant = constant.checked_add(start).ok_or(ExprError::Overflow)?;
+        }
+        value = Expr::binary(BinOp::Sub, &value, &Expr::constant(constant))?;
+        parts.sort_by_key(|part| part.number.unit.unsigned_abs());
+        let mut reach = 0_i128;
+        for part in &parts {
+            let step = part.number.unit.checked_abs().ok_or(ExprError::Overflow)?;
+            if step <= reach {
+                return Ok(None);
+            }
+            let own = part.number.reach().checked_mul(step).ok_or(ExprError::Overflow)?;
+            reach = reach.checked_add(own).ok_or(ExprError::Overflow)?;
+        }
+        let mut read = Vec::new();
+        for part in parts.iter().rev() {
+            let step = Expr::constant(part.number.unit.abs());
+            let mut told = Expr::binary(BinOp::FloorDiv, &value, &step)?;
+            value = Expr::binary(BinOp::Mod, &value, &step)?;
+            if part.number.unit < 0 {
+                let end = Expr::constant(part.number.count - 1);
+                told = Expr::binary(BinOp::Sub, &end, &told)?;
+            } else if part.number.least > 0 {
+                told = Expr::binary(BinOp::Add, &told, &Expr::constant(part.number.least))?;
+            }
+            read.extend(part.number.digits_of(&told)?);
+        }
+        Ok(Some(read))
+    }
+
+    /// Least and greatest value of a sum.
+    pub(super) fn span(&self, form: &Form) -> Result<(i128, i128), ExprError> {
+        let (mut low, mut high) = (form.constant, form.constant);
+        for part in self.parts(form)? {
+            let Number { unit, least, count, .. } = part.number;
+            let ends = (least.checked_mul(unit), (count - 1).checked_mul(unit));
+            let (Some(start), Some(end)) = ends else { return Err(ExprError::Overflow) };
+            low = low.checked_add(start.min(end)).ok_or(ExprError::Overflow)?;
+            high = high.checked_add(start.max(end)).ok_or(ExprError::Overflow)?;
+        }
+        Ok((low, high))
+    }
+
+    /// The terms of a sum: axes that it holds as a whole, which never exceed their extents, and lone digits.
+    fn parts(&self, rest: &Form) -> Result<Vec<Part>, ExprError> {
+        let mut left = rest.terms.clone();
+        let mut parts = Vec::new();
+        for chain in &self.digits.chains {
+            let held = |digit: &&usize| left.iter().any(|(own, _)| own == *digit);
+            let counts = |digit: &&usize| {
+                self.digits.digits.get(**digit).is_some_and(|digit| !digit.is_single())
+            };
+            let high: Vec<usize> =
+                chain.digits.iter().filter(counts).take_while(held).copied().collect();
+            if high.len() < 2 {
+                continue;
+            }
+            let of_chain = left.iter().filter(|(digit, _)| high.contains(digit));
+            let own = Form { constant: 0, terms: of_chain.copied().collect() };
+            if let Some(number) = self.number(&own, 0)? {
+                let extent = chain.axes.first().and_then(|axis| self.extents.get(*axis));
+                let is_exact = extent.is_none_or(|extent| extent.as_const().is_some());
+                left.retain(|(digit, _)| !high.contains(digit));
+                parts.push(Part { number, is_exact });
+            }
+        }
+        for (digit, weight) in left {
+            let reach = greatest(self.digits, digit, self.facts)?;
+            let extent = self.digits.digits.get(digit).and_then(|d| d.extent.as_const());
+            let count = reach.checked_add(1).ok_or(ExprError::Overflow)?;
+            let number = Number { unit: weight, least: 0, count, digits: alloc::vec![(digit, 1)] };
+            parts.push(Part { number, is_exact: extent == Some(count) });
+        }
+        Ok(parts)
+    }
+}
+
+/// A part of a sum that is told as a whole.
+struct Part {
+    number: Number,
+    /// Whether it reaches its greatest value, whatever the symbols are.
+    is_exact: bool,
+}
+
+/// Digits that make a number without gaps, each with its place in it, the least first.
+struct Number {
+    /// What one step of the number adds.
+    unit: i128,
+    /// Its least value.
+    least: i128,
+    /// All its values are below this.
+    count: i128,
+    digits: Vec<(usize, i128)>,
+}
+
+impl Number {
+    /// How far it reaches from its least value on; one that falls is counted from 0.
+    fn reach(&self) -> i128 {
+        self.count - 1 - if self.unit < 0 { 0 } else { self.least }
+    }
+
+    /// The digits of its value.
+    fn digits_of(&self, value: &Expr) -> Result<Vec<(usize, Expr)>, ExprError> {
+        let (mut left, mut read) = (value.clone(), Vec::new());
+        for (digit, weight) in self.digits.iter().rev() {
+            let step = Expr::constant(*weight);
+            read.push((*digit, Expr::binary(BinOp::FloorDiv, &left, &step)?));
+            left = Expr::binary(BinOp::Mod, &left, &step)?;
+        }
+        Ok(read)
+    }
+}
+
+/// The inverse of `a` modulo `m`, by Euclid's algorithm; 0 where `m` is 1. `None` when they share a factor.
+pub(super) fn inverse(a: i128, m: i128) -> Option<i128> {
+    let (mut r, mut next) = (m, a.rem_euclid(m));
+    let (mut s, mut step) = (0_i128, 1_i128);
+    while next != 0 {
+        let quotient = r / next;
+        (r, next) = (next, r - quotient * next);
+        (s, step) = (step, s.checked_sub(quotient.checked_mul(step)?)?);
+    }
+    (r == 1).then(|| s.rem_euclid(m))
+}

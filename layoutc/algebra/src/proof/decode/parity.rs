@@ -1,0 +1,128 @@
+//! Digits told by the XORs that they take part in: elimination over GF(2), every unknown a field of bits.
+
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+
+use crate::digits::{Digits, Made};
+use crate::expr::{BinOp, Expr, ExprError};
+
+/// One equation: the XOR of the unknown digits is the XOR of the values.
+#[derive(Debug, Clone)]
+struct Row {
+    unknown: BTreeSet<usize>,
+    /// Digits whose values are known: those taken off, and the parities themselves.
+    values: BTreeSet<usize>,
+}
+
+impl Row {
+    /// The XOR of two equations.
+    fn and(&self, other: &Row) -> Row {
+        let either = |a: &BTreeSet<usize>, b: &BTreeSet<usize>| {
+            a.symmetric_difference(b).copied().collect::<BTreeSet<usize>>()
+        };
+        Row {
+            unknown: either(&self.unknown, &other.unknown),
+            values: either(&self.values, &other.values),
+        }
+    }
+}
+
+/// Every parity whose value is known, as an equation of the digits that are not.
+fn rows(digits: &Digits, is_known: &dyn Fn(usize) -> bool) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (digit, made) in &digits.made {
+        let Made::Parity(of) = made else { continue };
+        if !is_known(*digit) {
+            continue;
+        }
+        let (values, unknown): (BTreeSet<usize>, BTreeSet<usize>) =
+            of.iter().partition(|digit| is_known(**digit));
+        let values = values.into_iter().chain([*digit]).collect();
+        if !unknown.is_empty() {
+            rows.push(Row { unknown, values });
+        }
+    }
+    // The shortest equations lead, so that values stay short.
+    rows.sort_by_key(|row| row.unknown.len());
+    rows
+}
+
+/// Gauss and Jordan: rows that each have a digit of their own, which is in no other.
+fn reduced(rows: Vec<Row>) -> Vec<(usize, Row)> {
+    let mut done: Vec<(usize, Row)> = Vec::new();
+    for mut row in rows {
+        for (pivot, held) in &done {
+            if row.unknown.contains(pivot) {
+                row = row.and(held);
+            }
+        }
+        let Some(pivot) = row.unknown.first().copied() else { continue };
+        for (_, held) in &mut done {
+            if held.unknown.contains(&pivot) {
+                *held = held.and(&row);
+            }
+        }
+        done.push((pivot, row));
+    }
+    done
+}
+
+/// The digits that the known parities tell, with their values.
+pub(super) fn solve(
+    digits: &Digits,
+    known: &[Option<Expr>],
+) -> Result<Vec<(usize, Expr)>, ExprError> {
+    let is_known = |digit: usize| known.get(digit).is_some_and(Option::is_some);
+    let mut told = Vec::new();
+    for (pivot, row) in reduced(rows(digits, &is_known)) {
+        if row.unknown.len() > 1 {
+            continue;
+        }
+        let values: Option<Vec<Expr>> =
+            row.values.iter().map(|digit| known.get(*digit).cloned().flatten()).collect();
+        if let Some(value) = values.map(|values| folded(&values)).transpose()?.flatten() {
+            told.push((pivot, value));
+        }
+    }
+    Ok(told)
+}
+
+/// Bits of the axes whose turning over the known parities cannot tell: for each free digit those that turn with it.
+/// Only axes that are counted as they are take part.
+pub(super) fn kernel(digits: &Digits, known: &[Option<Expr>]) -> Vec<Vec<(usize, i128)>> {
+    let is_known = |digit: usize| known.get(digit).is_some_and(Option::is_some);
+    let rows = reduced(rows(digits, &is_known));
+    let mut free: BTreeSet<usize> =
+        rows.iter().flat_map(|(_, row)| row.unknown.iter().copied()).collect();
+    free.retain(|digit| rows.iter().all(|(pivot, _)| pivot != digit));
+    let mut kernel = Vec::new();
+    for digit in free {
+        let turned = rows.iter().filter(|(_, row)| row.unknown.contains(&digit));
+        let turned = turned.map(|(pivot, _)| *pivot).chain([digit]);
+        let bits: Option<Vec<_>> = turned.map(|digit| bit_of_axis(digits, digit)).collect();
+        kernel.extend(bits);
+    }
+    kernel
+}
+
+/// The axis that a digit is part of, and the lowest bit that it is there.
+fn bit_of_axis(digits: &Digits, digit: usize) -> Option<(usize, i128)> {
+    let chain = digits.chains.iter().find(|chain| chain.digits.contains(&digit))?;
+    let weight = digits.digits.get(digit)?.weight;
+    match chain.axes.as_slice() {
+        [axis] if chain.sign == 1 && chain.constant == 0 => Some((*axis, weight)),
+        _ => None,
+    }
+}
+
+/// The XOR of several values; `None` of none.
+pub(super) fn folded(values: &[Expr]) -> Result<Option<Expr>, ExprError> {
+    let mut folded: Option<Expr> = None;
+    for value in values {
+        folded = Some(match folded {
+            None => value.clone(),
+            Some(sum) => Expr::binary(BinOp::Xor, &sum, value)?,
+        });
+    }
+    Ok(folded)
+}

@@ -1,0 +1,142 @@
+//! Steps along an axis after which the targets may read the same: what a refusal tries before it visits anything.
+
+use alloc::vec::Vec;
+
+use super::numbers::inverse;
+use crate::digits::{Digits, Form, Made};
+use crate::expr::Expr;
+use crate::poly::gcd;
+
+/// The most steps that are given.
+const MOST: usize = 48;
+/// How often one of a digit that no rule tells is tried.
+const REPEATS: i128 = 4;
+/// How deep numbers are taken apart that are made of others.
+const DEEP: usize = 4;
+
+struct Steps<'a> {
+    digits: &'a Digits,
+    extents: &'a [Expr],
+    found: Vec<(usize, i128)>,
+}
+
+impl Steps<'_> {
+    /// Steps of the axes that move a digit by `count`, or may.
+    fn add(&mut self, digit: usize, count: i128, deep: usize) {
+        let digits = self.digits;
+        let Some(own) = digits.digits.get(digit) else { return };
+        if let Some(chain) = digits.chains.iter().find(|chain| chain.digits.contains(&digit)) {
+            let step = own.weight.saturating_mul(count);
+            match (chain.axes.as_slice(), chain.of_digit) {
+                ([axis], _) => self.note(*axis, step),
+                ([_, ..], _) => self.note_fused(&chain.axes, step),
+                (_, Some(whole)) if deep < DEEP => self.add(whole, step, deep + 1),
+                _ => {}
+            }
+            return;
+        }
+        let Some((_, made)) = digits.made.iter().find(|(made, _)| *made == digit) else { return };
+        if deep == DEEP {
+            return;
+        }
+        match made {
+            Made::Sum(form) => self.through(form, 0, count, deep),
+            Made::Residue(form, k) => self.through(form, *k, count, deep),
+            Made::Quotient(form, k) => self.through(form, 0, count.saturating_mul(*k), deep),
+            Made::Parity(of) => of.iter().for_each(|digit| self.add(*digit, count, deep + 1)),
+            Made::Hilbert(_, row, column) => {
+                self.through(row, 0, count, deep);
+                self.through(column, 0, count, deep);
+            }
+        }
+    }
+
+    /// Steps that move a sum by `count`, modulo `k` unless that is 0.
+    fn through(&mut self, form: &Form, k: i128, count: i128, deep: usize) {
+        for (digit, weight) in &form.terms {
+            let steps = match k {
+                0 if count % weight == 0 => Some(count / weight),
+                0 => None,
+                _ => inverse(*weight, k).map(|inverse| inverse.saturating_mul(count) % k),
+            };
+            if let Some(steps) = steps {
+                self.add(*digit, steps, deep + 1);
+            }
+        }
+    }
+
+    /// Steps of fused axes, the last of which counts the fastest.
+    fn note_fused(&mut self, axes: &[usize], step: i128) {
+        let mut weight = 1_i128;
+        for axis in axes.iter().rev() {
+            if step % weight == 0 {
+                self.note(*axis, step / weight);
+            }
+            let extent = self.extents.get(*axis).and_then(Expr::as_const).unwrap_or(0);
+            weight = weight.saturating_mul(extent).max(1);
+        }
+    }
+
+    fn note(&mut self, axis: usize, step: i128) {
+        let step = step.saturating_abs();
+        if step > 0 && self.found.len() < MOST && !self.found.contains(&(axis, step)) {
+            self.found.push((axis, step));
+        }
+    }
+}
+
+/// Steps of the digits that are not known: as many as come round in a remainder, as many as make up for one of another
+/// digit of the same sum, and a few of the digit itself.
+pub(super) fn steps(
+    digits: &Digits,
+    extents: &[Expr],
+    known: &[Option<Expr>],
+) -> Vec<(usize, i128)> {
+    let mut steps = Steps { digits, extents, found: Vec::new() };
+    let is_known = |digit: usize| known.get(digit).is_some_and(Option::is_some);
+    let sums = digits.targets.iter().map(|form| (form, 0));
+    let made = digits.made.iter().filter_map(|(_, made)| match made {
+        Made::Residue(form, k) => Some((form, *k)),
+        Made::Sum(form) | Made::Quotient(form, _) => Some((form, 0)),
+        Made::Parity(_) | Made::Hilbert(..) => None,
+    });
+    let forms: Vec<(&Form, i128)> = sums.chain(made).collect();
+    for (form, k) in &forms {
+        let unknown: Vec<(usize, i128)> =
+            form.terms.iter().copied().filter(|(digit, _)| !is_known(*digit)).collect();
+        for (digit, weight) in &unknown {
+            steps.add(*digit, 1, 0);
+            if *k > 0 {
+                steps.add(*digit, k / gcd(*weight, *k).max(1), 0);
+            }
+            for (other, beside) in unknown.iter().filter(|(other, _)| other != digit) {
+                let shared = gcd(*weight, *beside).max(1);
+                steps.add(*digit, beside / shared, 0);
+                if let Some((axis, step)) =
+                    make_up(digits, (*digit, beside / shared), (*other, weight / shared))
+                {
+                    steps.note(axis, step);
+                }
+            }
+        }
+    }
+    let lost = digits.chains.iter().flat_map(|chain| &chain.digits);
+    for digit in lost.filter(|digit| !is_known(**digit)) {
+        (1..=REPEATS).for_each(|count| steps.add(*digit, count, 0));
+    }
+    steps.found
+}
+
+/// The step along an axis that moves two digits of it against each other.
+fn make_up(
+    digits: &Digits,
+    (one, forth): (usize, i128),
+    (other, back): (usize, i128),
+) -> Option<(usize, i128)> {
+    let holds = |digit: usize| digits.chains.iter().position(|chain| chain.digits.contains(&digit));
+    let chain = holds(one).filter(|chain| holds(other) == Some(*chain))?;
+    let [axis] = digits.chains.get(chain)?.axes.as_slice() else { return None };
+    let weight = |digit: usize| digits.digits.get(digit).map(|digit| digit.weight);
+    let forth = weight(one)?.checked_mul(forth)?;
+    Some((*axis, forth.checked_sub(weight(other)?.checked_mul(back)?)?))
+}

@@ -1,0 +1,211 @@
+//! Where two lists of indices differ: the parts of their difference, read as digits or visited.
+
+use alloc::vec::Vec;
+
+use crate::digits::{self, Bits};
+use crate::expr::{BinOp, Expr, ExprError, Var};
+use crate::monomial::Monomial;
+use crate::poly::Poly;
+use crate::proof::{Domain, Machine, first_nonzero, value_of};
+use crate::simplify::Facts;
+
+/// Points that are visited of those too many.
+const FIRST_POINTS: i128 = 1 << 20;
+
+/// What is known of the differences of some indices.
+pub(super) enum Found {
+    Equal,
+    /// The first logical index for which they differ.
+    First(Vec<i128>),
+    /// Undecided; so many points would have to be visited, `None` when that depends on a symbol.
+    Open(Option<i128>),
+}
+
+impl Found {
+    /// What two questions come to together: an index is the first one only where nothing is open.
+    fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Equal, found) | (found, Self::Equal) => found,
+            (Self::First(a), Self::First(b)) => Self::First(a.min(b)),
+            (Self::Open(a), Self::Open(b)) => Self::Open(a.zip(b).map(|(a, b)| a.max(b))),
+            (open @ Self::Open(_), Self::First(_)) | (Self::First(_), open) => open,
+        }
+    }
+}
+
+/// What is known of the axes, and how much may be done.
+#[derive(Clone, Copy)]
+pub(super) struct Scope<'a> {
+    pub(super) extents: &'a [Expr],
+    /// Of symbols and axes.
+    pub(super) facts: &'a Facts,
+    /// The most points that are visited.
+    pub(super) most: i128,
+    pub(super) machine: &'a dyn Machine,
+}
+
+/// Whether both of every pair are equal; else the first index, in row-major order, for which those of some pair differ.
+pub(super) fn decide(pairs: &[(Expr, Expr)], scope: Scope<'_>) -> Result<Found, ExprError> {
+    if scope.extents.iter().any(|extent| extent.as_const() == Some(0)) {
+        return Ok(Found::Equal);
+    }
+    let mut found = Found::Equal;
+    for (a, b) in pairs {
+        found = found.and(difference(a, b, scope)?);
+    }
+    Ok(found)
+}
+
+/// A part of a difference: a sum of terms that share axes with one another and with no other part.
+struct Part {
+    /// The axes, ascending.
+    axes: Vec<usize>,
+    sum: Poly,
+}
+
+/// Where `a - b` is not 0. Parts without a common axis are told one by one: where one of them leaves the value that it
+/// has at index 0, the whole does.
+fn difference(a: &Expr, b: &Expr, scope: Scope<'_>) -> Result<Found, ExprError> {
+    let Scope { extents, facts, .. } = scope;
+    let whole = facts.normalize(a)?.sub(&facts.normalize(b)?)?;
+    if whole.is_zero() {
+        return Ok(Found::Equal);
+    }
+    let origin = alloc::vec![0; extents.len()];
+    let is_symbol = |var| matches!(var, Var::Symbol(_));
+    let mut at_origin = whole.constant_term();
+    let mut found = Found::Equal;
+    for part in parts(&whole, extents.len())? {
+        let sum = facts.render(&part.sum)?;
+        let is_symbolic = |axis: &usize| extents.get(*axis).is_some_and(|e| e.as_const().is_none());
+        if part.sum.mentions(&is_symbol) || part.axes.iter().any(is_symbolic) {
+            // For some values of the symbols a digit that is read may have no index.
+            match by_digits(&part.axes, &sum, scope)? {
+                Some((value, None)) => {
+                    at_origin = at_origin.checked_add(value).ok_or(ExprError::Overflow)?;
+                }
+                _ => found = found.and(Found::Open(None)),
+            }
+            continue;
+        }
+        let value = sum.evaluate(&|var| value_of(var, &origin, &[]))?;
+        at_origin = at_origin.checked_add(value).ok_or(ExprError::Overflow)?;
+        found = found.and(static_part(&part.axes, &sum, value, scope)?);
+    }
+    Ok(match found {
+        Found::Open(_) => found,
+        _ if at_origin != 0 => Found::First(origin),
+        found => found,
+    })
+}
+
+/// The parts of a difference, without its constant; terms of symbols alone are a part of no axes.
+fn parts(whole: &Poly, rank: usize) -> Result<Vec<Part>, ExprError> {
+    let mut parts: Vec<Part> = Vec::new();
+    for (monomial, coefficient) in whole.terms().filter(|(monomial, _)| !monomial.is_empty()) {
+        let axes = axes_of(monomial, rank);
+        let shares = |part: &Part| {
+            part.axes.iter().any(|axis| axes.contains(axis))
+                || (part.axes.is_empty() && axes.is_empty())
+        };
+        let (shared, rest): (Vec<Part>, Vec<Part>) = parts.into_iter().partition(shares);
+        parts = rest;
+        let mut merged = Part { axes, sum: Poly::zero() };
+        merged.sum.add_term(monomial, coefficient)?;
+        for part in shared {
+            merged.axes.extend(part.axes);
+            merged.sum = merged.sum.and(&part.sum)?;
+        }
+        merged.axes.sort_unstable();
+        merged.axes.dedup();
+        parts.push(merged);
+    }
+    Ok(parts)
+}
+
+fn axes_of(monomial: &Monomial, rank: usize) -> Vec<usize> {
+    let is = |var, axis: usize| matches!(var, Var::Axis(k) if usize::try_from(k) == Ok(axis));
+    let reads = |axis: &usize| monomial.iter().any(|atom| atom.mentions(&|var| is(var, *axis)));
+    (0..rank).filter(reads).collect()
+}
+
+/// What a part comes to at index 0, and the first point of its axes for which it is something else. `None` where digits
+/// do not tell.
+#[expect(clippy::type_complexity, reason = "a pair, or nothing")]
+fn by_digits(
+    axes: &[usize],
+    sum: &Expr,
+    Scope { extents, facts, .. }: Scope<'_>,
+) -> Result<Option<(i128, Option<(usize, i128)>)>, ExprError> {
+    let targets = core::slice::from_ref(sum);
+    let Some(read) = digits::read(axes, extents, targets, facts, Bits::Cut)? else {
+        return Ok(None);
+    };
+    let Some(form) = read.targets.first() else { return Ok(None) };
+    if form.terms.is_empty() {
+        return Ok(Some((form.constant, None)));
+    }
+    // A digit that is made of others does not leave 0 where they do.
+    if !read.made.is_empty() {
+        return Ok(None);
+    }
+    // The axis whose first index that differs is the first one in row-major order: the innermost.
+    let mut last: Option<(usize, i128)> = None;
+    for chain in &read.chains {
+        let weights = chain.digits.iter().filter_map(|position| {
+            let is_read = form.terms.iter().any(|(digit, _)| digit == position);
+            read.digits.get(*position).filter(|_| is_read).map(|digit| digit.weight)
+        });
+        let Some(index) = weights.min() else { continue };
+        let [axis] = chain.axes.as_slice() else { return Ok(None) };
+        let extent = extents.get(*axis).and_then(Expr::as_const);
+        if chain.sign != 1 || chain.constant != 0 || extent.is_none() {
+            return Ok(None);
+        }
+        // Digits may reach beyond the axis.
+        if extent > Some(index) && last.is_none_or(|(other, _)| other < *axis) {
+            last = Some((*axis, index));
+        }
+    }
+    Ok(Some((form.constant, last)))
+}
+
+/// The first index for which a part is not `value`, what it is at index 0.
+fn static_part(
+    axes: &[usize],
+    sum: &Expr,
+    value: i128,
+    scope: Scope<'_>,
+) -> Result<Found, ExprError> {
+    let Scope { extents, most, machine, .. } = scope;
+    let mut index = alloc::vec![0; extents.len()];
+    if let Some((_, told)) = by_digits(axes, sum, scope)? {
+        let Some((axis, own)) = told else { return Ok(Found::Equal) };
+        if let Some(slot) = index.get_mut(axis) {
+            *slot = own;
+        }
+        return Ok(Found::First(index));
+    }
+    let number = |axis: &usize| extents.get(*axis).and_then(Expr::as_const);
+    let mut own: Vec<i128> = axes.iter().filter_map(number).collect();
+    let points = own.iter().fold(1_i128, |n, extent| n.saturating_mul(*extent));
+    if points > most {
+        // The points that come first in row-major order may do.
+        let mut left = most.min(FIRST_POINTS);
+        for extent in own.iter_mut().rev() {
+            *extent = (*extent).min(left).max(1);
+            left /= *extent;
+        }
+    }
+    let target = [Expr::binary(BinOp::Sub, sum, &Expr::constant(value))?];
+    let domain = Domain { axes, extents: &own, targets: &target, slots: &[1] };
+    let Some(point) = first_nonzero(&domain, machine)? else {
+        return Ok(if points > most { Found::Open(Some(points)) } else { Found::Equal });
+    };
+    for (axis, own) in axes.iter().zip(point) {
+        if let Some(slot) = index.get_mut(*axis) {
+            *slot = own;
+        }
+    }
+    Ok(Found::First(index))
+}

@@ -1,0 +1,248 @@
+//! Are two proven layouts one map, however each was written?
+//!
+//! The normal forms are compared first, which holds for all values of symbols. What is left of their difference is cut
+//! into parts that share no axis; each is read as digits, or visited. It does not permute axes: the caller does, by name.
+
+mod difference;
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use thiserror::Error;
+
+use crate::expr::{Expr, ExprError, Var};
+use crate::layout::{Layout, Symbol};
+use crate::locate::{LocateError, Location};
+use crate::proof::{MAX_POINTS, Machine, value_of};
+use crate::simplify::Facts;
+use difference::{Found, Scope, decide};
+
+/// Points that are visited for one value of the symbols.
+const SAMPLE_POINTS: i128 = 1 << 22;
+
+/// What a comparison gives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sameness {
+    /// Every element has one physical index and one offset in both.
+    Same {
+        /// Whether the physical shapes and the flat buffers have one size too.
+        equal_sizes: bool,
+    },
+    /// Some element has not.
+    Differs {
+        /// Its logical index: the first in row-major order, where no symbol has a say.
+        logical: Vec<i128>,
+        /// The values of the symbols for which it is, by name.
+        symbols: Vec<(String, i128)>,
+        /// Where the first layout puts it.
+        first: Location,
+        /// Where the second one does.
+        second: Location,
+    },
+    /// The physical ranks differ: no index of one is an index of the other.
+    Ranks {
+        /// That of the first layout.
+        first: usize,
+        /// That of the second one.
+        second: usize,
+    },
+    /// Neither was found.
+    Undecided {
+        /// The elements that would have to be visited; `None` when that depends on a symbol.
+        points: Option<i128>,
+    },
+}
+
+/// Why two layouts cannot be compared.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum SameError {
+    /// The numbers of logical axes differ.
+    #[error("{first} axes and {second}")]
+    Rank {
+        /// That of the first layout.
+        first: usize,
+        /// That of the second one.
+        second: usize,
+    },
+    /// The extents of an axis differ, or may for some symbol.
+    #[error("the extents of axis {axis} differ")]
+    Extent {
+        /// Its position.
+        axis: usize,
+    },
+    /// A symbol of which the layouts know different things.
+    #[error("the symbol `{name}` of one is not that of the other")]
+    Symbol {
+        /// Its name.
+        name: String,
+    },
+    /// Too large, or beyond the integers.
+    #[error(transparent)]
+    Expr(#[from] ExprError),
+}
+
+/// Whether two layouts of the same axes, matched by position, are one map.
+///
+/// # Errors
+/// [`SameError`].
+pub fn compare(
+    first: &Layout,
+    second: &Layout,
+    machine: &dyn Machine,
+) -> Result<Sameness, SameError> {
+    if first.logical.len() != second.logical.len() {
+        let (first, second) = (first.logical.len(), second.logical.len());
+        return Err(SameError::Rank { first, second });
+    }
+    let mut symbols = first.symbols.clone();
+    let (a, b) = (Side::new(first, &mut symbols)?, Side::new(second, &mut symbols)?);
+    let bare = Facts::new(&symbols);
+    for (axis, (a, b)) in a.extents.iter().zip(&b.extents).enumerate() {
+        if !bare.proves_eq(a, b)? {
+            return Err(SameError::Extent { axis });
+        }
+    }
+    let (ranks, extents) = ((first.physical_map.len(), second.physical_map.len()), a.extents);
+    if ranks.0 != ranks.1 {
+        return Ok(Sameness::Ranks { first: ranks.0, second: ranks.1 });
+    }
+    let pairs: Vec<(Expr, Expr)> = a.targets.into_iter().zip(b.targets).collect();
+    let facts = with_extents(&symbols, &extents)?;
+    let scope = Scope { extents: &extents, facts: &facts, most: MAX_POINTS, machine };
+    let mut values = Vec::new();
+    let mut found = decide(&pairs, scope)?;
+    let is_symbolic = |expr: &Expr| expr.mentions(&|var| matches!(var, Var::Symbol(_)));
+    let mut all = pairs.iter().flat_map(|(a, b)| [a, b]).chain(&extents);
+    if !matches!(found, Found::Equal) && all.any(is_symbolic) {
+        found = Found::Open(None);
+        for sample in sample_values(&symbols) {
+            let sampled = at_values(&pairs, &extents, &sample, machine)?;
+            if matches!(sampled, Found::First(_)) {
+                (found, values) = (sampled, sample);
+                break;
+            }
+        }
+    }
+    Ok(match found {
+        Found::Equal => {
+            let mut equal_sizes = true;
+            for (a, b) in a.sizes.iter().zip(&b.sizes) {
+                equal_sizes &= bare.proves_eq(a, b)?;
+            }
+            Sameness::Same { equal_sizes }
+        }
+        Found::Open(points) => Sameness::Undecided { points },
+        Found::First(logical) => {
+            let place = |layout: &Layout, symbols: &[usize]| {
+                let own: Vec<i128> =
+                    symbols.iter().filter_map(|k| values.get(*k).copied()).collect();
+                layout.place(&logical, &own).map_err(expr_error)
+            };
+            let (first, second) = (place(first, &a.symbols)?, place(second, &b.symbols)?);
+            let named = |(symbol, value): (&Symbol, &i128)| (symbol.name.clone(), *value);
+            let symbols = symbols.iter().zip(&values).map(named).collect();
+            Sameness::Differs { logical, symbols, first, second }
+        }
+    })
+}
+
+/// What of a layout is compared, over the symbols of both.
+struct Side {
+    /// Where its own symbols stand in those of both.
+    symbols: Vec<usize>,
+    extents: Vec<Expr>,
+    /// The physical index, and the offset.
+    targets: Vec<Expr>,
+    /// The physical shape, and the slots of the flat buffer.
+    sizes: Vec<Expr>,
+}
+
+impl Side {
+    /// Adds the layout's symbols to `all`.
+    fn new(layout: &Layout, all: &mut Vec<Symbol>) -> Result<Self, SameError> {
+        let mut symbols = Vec::new();
+        for own in &layout.symbols {
+            let known = all.iter().position(|symbol| symbol.name == own.name);
+            if known.and_then(|k| all.get(k)).is_some_and(|symbol| symbol != own) {
+                return Err(SameError::Symbol { name: own.name.clone() });
+            }
+            symbols.push(known.unwrap_or(all.len()));
+            if known.is_none() {
+                all.push(own.clone());
+            }
+        }
+        let rename = |expr: &Expr| {
+            expr.substitute(&|var| match var {
+                Var::Symbol(k) => {
+                    let k = symbols.get(usize::try_from(k).ok()?)?;
+                    u32::try_from(*k).ok().map(|k| Expr::var(Var::Symbol(k)))
+                }
+                _ => None,
+            })
+        };
+        let with = |exprs: &[Expr], last: &Expr| {
+            exprs.iter().chain([last]).map(rename).collect::<Result<Vec<_>, _>>()
+        };
+        let extents = layout.logical.iter().map(|axis| rename(&axis.extent));
+        Ok(Self {
+            extents: extents.collect::<Result<_, _>>()?,
+            targets: with(&layout.physical_map, &layout.offset)?,
+            sizes: with(&layout.physical_shape, &layout.physical_elements)?,
+            symbols,
+        })
+    }
+}
+
+/// The index is inside: nothing but an expression can fail.
+fn expr_error(error: LocateError) -> ExprError {
+    match error {
+        LocateError::Expr(error) => error,
+        LocateError::Rank { .. } | LocateError::Outside { .. } => ExprError::Unbound,
+    }
+}
+
+fn with_extents(symbols: &[Symbol], extents: &[Expr]) -> Result<Facts, ExprError> {
+    let mut facts = Facts::new(symbols);
+    for (k, extent) in (0_u32..).zip(extents) {
+        facts.set_extent(Var::Axis(k), extent)?;
+    }
+    Ok(facts)
+}
+
+/// Values of every symbol, within its facts: small ones, and the greatest.
+fn sample_values(symbols: &[Symbol]) -> Vec<Vec<i128>> {
+    let at = |k: i128| {
+        let value = |symbol: &Symbol| {
+            let multiple = symbol.multiple.max(1);
+            let least = symbol.min.max(1);
+            let up = least.saturating_add(multiple - 1) / multiple * multiple;
+            up.saturating_add(k.saturating_mul(multiple)).min(symbol.max.max(up))
+        };
+        symbols.iter().map(value).collect()
+    };
+    let greatest = |symbol: &Symbol| symbol.max - symbol.max.rem_euclid(symbol.multiple.max(1));
+    let small = [0, 1, 2, 3, 5, 8, 11, 16, 33, 64, 129].into_iter().map(at);
+    small.chain([symbols.iter().map(greatest).collect()]).collect()
+}
+
+/// What is found for these values of the symbols.
+fn at_values(
+    pairs: &[(Expr, Expr)],
+    extents: &[Expr],
+    values: &[i128],
+    machine: &dyn Machine,
+) -> Result<Found, ExprError> {
+    let fix = |expr: &Expr| {
+        expr.substitute(&|var| match var {
+            Var::Symbol(_) => value_of(var, &[], values).map(Expr::constant),
+            _ => None,
+        })
+    };
+    let bare = Facts::default();
+    let extents: Vec<Expr> =
+        extents.iter().map(|e| bare.simplify(&fix(e)?)).collect::<Result<_, ExprError>>()?;
+    let facts = with_extents(&[], &extents)?;
+    let pairs: Vec<(Expr, Expr)> =
+        pairs.iter().map(|(a, b)| Ok((fix(a)?, fix(b)?))).collect::<Result<_, ExprError>>()?;
+    decide(&pairs, Scope { extents: &extents, facts: &facts, most: SAMPLE_POINTS, machine })
+}

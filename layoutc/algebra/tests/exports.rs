@@ -1,0 +1,234 @@
+//! Layouts written in foreign notations, by hand: known texts, and what each notation lacks.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
+
+use layoutc_algebra::build::Builder;
+use layoutc_algebra::expr::{Expr, Var};
+use layoutc_algebra::layout::{Axis, Layout, Symbol};
+use layoutc_algebra::map::{Scope, resolve};
+use layoutc_algebra::notation::write::{Elements, Inexpressible, write};
+use layoutc_algebra::notation::{self, Notation};
+use layoutc_algebra::parse;
+use layoutc_algebra::proof::Sequential;
+
+const NCHW: [(&str, i128); 4] = [("n", 2), ("c", 64), ("h", 56), ("w", 56)];
+
+fn axes(axes: &[(&str, i128)]) -> Vec<Axis> {
+    let axis = |(name, extent): &(&str, i128)| Axis {
+        name: (*name).to_owned(),
+        extent: Expr::constant(*extent),
+    };
+    axes.iter().map(axis).collect()
+}
+
+/// Axes whose extents are symbols of their own.
+fn symbolic(names: &[&str], multiple: i128) -> (Vec<Symbol>, Vec<Axis>) {
+    let symbol = |name: &&str| Symbol { name: (*name).to_owned(), min: 1, max: 1 << 12, multiple };
+    let axis = |(k, name): (u32, &&str)| Axis {
+        name: (*name).to_owned(),
+        extent: Expr::var(Var::Symbol(k)),
+    };
+    (names.iter().map(symbol).collect(), (0..).zip(names).map(axis).collect())
+}
+
+fn read(notation: Notation, text: &str, symbols: &[Symbol], axes: &[Axis]) -> Layout {
+    let mut builder = Builder::new(symbols, axes, 32).unwrap();
+    notation::apply(notation, text, &[], &mut builder).unwrap();
+    builder.finish(64, &Sequential).unwrap()
+}
+
+fn mapped(axes: &[Axis], text: &str) -> Layout {
+    let mut builder = Builder::new(&[], axes, 32).unwrap();
+    let parsed = parse::map(text).unwrap();
+    let scope = Scope { axes: builder.axes(), values: &|_| None, facts: builder.facts() };
+    let map = resolve(&parsed, scope).unwrap();
+    builder.apply(&map).unwrap();
+    builder.finish(64, &Sequential).unwrap()
+}
+
+fn told(notation: Notation, layout: &Layout, dtype: Option<&str>) -> Result<String, Inexpressible> {
+    let elements = Elements { bits: 32, dtype };
+    let written = write(notation, layout, elements, &Sequential)?;
+    let sizes = written.sizes.iter().map(|(name, size)| format!(" {name}={size}"));
+    Ok(written.text.clone() + &sizes.collect::<String>())
+}
+
+/// All texts of a layout, in the order of the notations.
+fn all(layout: &Layout) -> Vec<Result<String, Inexpressible>> {
+    Notation::ALL.iter().map(|notation| told(*notation, layout, Some("f32"))).collect()
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "what is compared with is a result")]
+fn text(text: &str) -> Result<String, Inexpressible> {
+    Ok(text.to_owned())
+}
+
+#[test]
+fn channels_in_blocks_of_sixteen_are_said_by_all_that_have_blocks() {
+    let layout = read(Notation::Tvm, "NCHW16c", &[], &axes(&NCHW));
+    let blocks = Err(Inexpressible::Blocks { axis: 1 });
+    assert_eq!(
+        all(&layout),
+        [
+            text("NCHW16c"),
+            text("f32[2,64,56,56]{3,2,1,0:T(16,1,1)}"),
+            blocks.clone(),
+            text("aBcd16b"),
+            text("(2,(16,4),56,56):(200704,(1,50176),896,16)"),
+            text("affine_map<(d0, d1, d2, d3) -> (d0, d1 floordiv 16, d2, d3, d1 mod 16)>"),
+            text("n (c c16) h w -> n c h w c16 c16=16"),
+            blocks.clone(),
+            blocks,
+            Err(Inexpressible::PowerOfTwo { axis: 2 }),
+        ]
+    );
+}
+
+#[test]
+fn blocks_hold_for_all_sizes() {
+    let (symbols, axes) = symbolic(&["n", "c", "h", "w"], 1);
+    let layout = read(Notation::Tvm, "NCHW16c", &symbols, &axes);
+    assert_eq!(told(Notation::Onednn, &layout, None), text("aBcd16b"));
+    assert_eq!(told(Notation::Einops, &layout, None), Err(Inexpressible::Padding));
+    assert_eq!(told(Notation::Cute, &layout, None), Err(Inexpressible::Symbolic));
+    let (symbols, axes) = symbolic(&["n", "c", "h", "w"], 16);
+    let layout = read(Notation::Onednn, "aBcd16b", &symbols, &axes);
+    assert_eq!(told(Notation::Tvm, &layout, None), text("NCHW16c"));
+    let layout = read(Notation::Tvm, "NHWC", &symbols, &axes);
+    for (notation, wanted) in [
+        (Notation::Tvm, "NHWC"),
+        (Notation::Glow, "NHWC"),
+        (Notation::Onednn, "acdb"),
+        (Notation::Xla, "{1,3,2,0}"),
+        (Notation::Einops, "n c h w -> n h w c"),
+        (Notation::Mlir, "affine_map<(d0, d1, d2, d3) -> (d0, d2, d3, d1)>"),
+    ] {
+        assert_eq!(told(notation, &layout, None), text(wanted), "{notation:?}");
+    }
+}
+
+#[test]
+fn tiles_of_accelerators_are_found_again() {
+    for (shape, layout) in [
+        (vec![("i", 16), ("j", 256)], "{1,0:T(8,128)(2,1)}"),
+        (vec![("i", 1000), ("j", 500)], "{0,1:T(8,128)}"),
+        (vec![("i", 2500)], "{0:T(1024)(128)(2,1)}"),
+        (vec![("b", 3), ("i", 20), ("j", 300)], "{2,1,0:T(8,128)}"),
+        (vec![("i", 5), ("j", 7)], "{1,0:L(128)}"),
+        (vec![("b", 4), ("i", 3), ("j", 20)], "{2,1,0:T(2,*,8)}"),
+    ] {
+        let read = read(Notation::Xla, layout, &[], &axes(&shape));
+        assert_eq!(told(Notation::Xla, &read, None), text(layout));
+    }
+    let scalar = mapped(&[], "() -> ()");
+    assert_eq!(told(Notation::Xla, &scalar, Some("f32")), text("f32[]"));
+    assert_eq!(told(Notation::Xla, &scalar, None), Err(Inexpressible::Scalar));
+}
+
+#[test]
+fn the_element_type_stands_before_the_layout_where_xla_has_a_name() {
+    let elements = |bits, dtype| Elements { bits, dtype: Some(dtype) };
+    for (bits, dtype, wanted) in [
+        (32, "f32", "f32[4,8]{1,0}"),
+        (16, "bf16", "bf16[4,8]{1,0}"),
+        (8, "i8", "s8[4,8]{1,0}"),
+        (8, "bool", "pred[4,8]{1,0}"),
+        (8, "u8", "u8[4,8]{1,0}"),
+        (4, "i4", "s4[4,8]{1,0:E(4)}"),
+        (24, "f24", "{1,0}"),
+    ] {
+        let builder = Builder::new(&[], &axes(&[("i", 4), ("j", 8)]), bits).unwrap();
+        let layout = builder.finish(64, &Sequential).unwrap();
+        let written = write(Notation::Xla, &layout, elements(bits, dtype), &Sequential).unwrap();
+        assert_eq!(written.text, wanted);
+    }
+}
+
+#[test]
+fn rows_with_room_behind_them_are_said_as_each_notation_can() {
+    let layout = mapped(&axes(&[("n", 4), ("c", 3)]), "(n, c) -> (n, c : 4)");
+    assert_eq!(
+        all(&layout),
+        [
+            text("NC4c"),
+            text("f32[4,3]{1,0:T(4)}"),
+            text("N[a=8]C"),
+            text("aB4b"),
+            text("(4,3):(4,1)"),
+            text("strided<[4, 1]>"),
+            Err(Inexpressible::Padding),
+            text("(16, 4)"),
+            text("layout_right_padded<2>"),
+            Err(Inexpressible::PowerOfTwo { axis: 1 }),
+        ]
+    );
+    let written = |notation| {
+        write(notation, &layout, Elements { bits: 32, dtype: None }, &Sequential)
+            .unwrap()
+            .equal_sizes
+    };
+    // The room behind the last row is not said by strides.
+    assert!(written(Notation::Tvm) && written(Notation::Mdspan) && !written(Notation::Numpy));
+}
+
+#[test]
+fn what_a_notation_lacks_is_named() {
+    let four = axes(&[("i", 4), ("j", 4)]);
+    let separated = mapped(&four, "(i, j) -> (i | j)");
+    let swizzled = mapped(&four, "(i, j) -> (i, j ^ i)");
+    let shifted = mapped(&four, "(i, j) -> (i + 1, j)");
+    let reversed = mapped(&four, "(i, j) -> (i, 3 - j)");
+    let merged =
+        mapped(&axes(&[("i", 4), ("j", 6)]), "(i, j) -> ((i * 6 + j) % 4, (i * 6 + j) // 4)");
+    for notation in Notation::ALL {
+        let lack = |layout| told(notation, layout, None).err();
+        assert_eq!(lack(&separated), Some(Inexpressible::Separators { rank: 2 }), "{notation:?}");
+        if notation == Notation::Triton {
+            let folded = "{i: [[5], [10]], j: [[1], [2]]} -> {offset: 16}";
+            assert_eq!(told(notation, &swizzled, None), text(folded));
+            assert_eq!(lack(&reversed), Some(Inexpressible::Offset));
+            assert_eq!(lack(&merged), Some(Inexpressible::PowerOfTwo { axis: 1 }));
+            continue;
+        }
+        assert_eq!(lack(&swizzled), Some(Inexpressible::Swizzle), "{notation:?}");
+        if notation == Notation::Mlir {
+            continue;
+        }
+        assert_eq!(lack(&shifted), Some(Inexpressible::Offset), "{notation:?}");
+        assert_eq!(lack(&reversed), Some(Inexpressible::Reversed { axis: 1 }), "{notation:?}");
+        if notation != Notation::Xla {
+            let axes = vec![0, 1];
+            assert_eq!(lack(&merged), Some(Inexpressible::Merged { axes }), "{notation:?}");
+        }
+    }
+    let lack = |notation, layout: &Layout| told(notation, layout, None).unwrap_err();
+    let long = axes(&[("row", 4), ("column", 4)]);
+    let turned = mapped(&long, "(row, column) -> (column, row)");
+    assert_eq!(lack(Notation::Tvm, &turned), Inexpressible::Names);
+    assert_eq!(lack(Notation::Glow, &turned), Inexpressible::Names);
+    assert_eq!(told(Notation::Onednn, &turned, None), text("ba"));
+    assert_eq!(told(Notation::Tvm, &mapped(&long, "() -> ()"), None), text("RC"));
+    let twice =
+        mapped(&axes(&[("i", 8), ("j", 4)]), "(i, j) -> (i // 4, j, i // 2 % 2, j % 1, i % 2)");
+    assert_eq!(told(Notation::Tvm, &twice, None), text("IJ4i"));
+    let twice = mapped(
+        &axes(&[("i", 8), ("j", 4)]),
+        "(i, j) -> (i // 4, j // 2, i // 2 % 2, j % 2, i % 2)",
+    );
+    assert_eq!(lack(Notation::Tvm, &twice), Inexpressible::TwoBlocks { axis: 0 });
+    assert_eq!(told(Notation::Onednn, &twice, None), text("AB2a2b2a"));
+    let minor = mapped(&axes(&[("i", 8), ("j", 4)]), "(i, j) -> (i % 2, i // 2 % 2, j, i // 4)");
+    assert_eq!(lack(Notation::Onednn, &minor), Inexpressible::Order);
+    assert_eq!(lack(Notation::Xla, &minor), Inexpressible::Order);
+    let seven = mapped(&axes(&["a", "b", "c", "d", "e", "f", "g"].map(|n| (n, 2))), "() -> ()");
+    assert_eq!(lack(Notation::Glow, &seven), Inexpressible::Rank { rank: 7, most: 6 });
+    let scalar = mapped(&[], "() -> ()");
+    assert_eq!(lack(Notation::Tvm, &scalar), Inexpressible::Scalar);
+    let empty = mapped(&axes(&[("i", 0)]), "() -> ()");
+    assert_eq!(lack(Notation::Tvm, &empty), Inexpressible::Empty);
+    let mut builder = Builder::new(&[], &axes(&[("i", 4), ("j", 3)]), 4).unwrap();
+    builder.strides(&[Expr::constant(5), Expr::constant(1)]).unwrap();
+    let nibbles = builder.finish(64, &Sequential).unwrap();
+    let elements = Elements { bits: 4, dtype: None };
+    let lack = write(Notation::Numpy, &nibbles, elements, &Sequential).unwrap_err();
+    assert_eq!(lack, Inexpressible::Bits);
+}

@@ -1,0 +1,450 @@
+//! Glow's strings: the cases, and random layouts.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
+
+mod random;
+
+use layoutc_algebra::build::Builder;
+use layoutc_algebra::expr::Expr;
+use layoutc_algebra::layout::Axis;
+use layoutc_algebra::notation::glow::{
+    EditError, Layout, Satisfaction, Shuffle, ShuffleError, Side, Tensor, Unjudged, Unmet, parse,
+    satisfied,
+};
+use layoutc_algebra::notation::{self, Notation};
+use layoutc_algebra::proof::Sequential;
+use random::Random;
+use serde_json::Value;
+
+const GLOW: &str = include_str!("cases/glow.json");
+
+fn cases(kind: &str) -> Vec<Value> {
+    let file: Value = serde_json::from_str(GLOW).unwrap();
+    let all = file["cases"].as_array().unwrap();
+    all.iter().filter(|case| case["kind"] == kind).cloned().collect()
+}
+
+/// How many layouts are tried; many more if `LAYOUTC_FULL=1`.
+fn rounds(ordinary: u64) -> u64 {
+    let is_full = std::env::var("LAYOUTC_FULL").is_ok_and(|value| value == "1");
+    if is_full { ordinary * 40 } else { ordinary }
+}
+
+fn read(text: &str) -> Layout {
+    parse(text).unwrap_or_else(|fault| panic!("{text}: {fault}"))
+}
+
+fn shuffle(perm: &[usize]) -> Shuffle {
+    Shuffle::new(perm.to_vec()).unwrap()
+}
+
+fn axes(extents: &[i128]) -> Vec<Axis> {
+    let axis = |(k, extent): (usize, &i128)| Axis {
+        name: format!("d{k}"),
+        extent: Expr::constant(*extent),
+    };
+    extents.iter().enumerate().map(axis).collect()
+}
+
+fn indices(value: &Value) -> Vec<usize> {
+    let index = |v: &Value| usize::try_from(v.as_u64().unwrap()).unwrap();
+    value.as_array().unwrap().iter().map(index).collect()
+}
+
+/// A layout of up to six axes, with alignments and attributes; letters may stand twice, `*` may stand among them.
+fn any_layout(random: &mut Random) -> Layout {
+    let letters: String =
+        (0..random.below(7)).map(|_| *random.pick(&['N', 'H', 'c', '*'])).collect();
+    extended(random, &letters)
+}
+
+/// The axes of these letters, with alignments and attributes.
+fn extended(random: &mut Random, letters: &str) -> Layout {
+    let mut layout = read(letters);
+    for axis in 0..layout.rank() {
+        for _ in 0..random.below(4) {
+            if random.once_in(2) {
+                layout.set_align(axis, *random.pick(&[1, 2, 6, 16, 64, u64::MAX])).unwrap();
+            } else {
+                let name = random.pick(&["a=3", "ns", "a", " ", "é"]);
+                let value = random.pick(&["", "a=7", "x:y", " [", "\n"]);
+                layout.set_attribute(axis, name, value).unwrap();
+            }
+        }
+    }
+    layout
+}
+
+/// Up to six letters, each once.
+fn distinct(random: &mut Random) -> Vec<char> {
+    let mut letters: Vec<char> = "NHWCnz".chars().collect();
+    random.shuffle(&mut letters);
+    letters.truncate(random.below(7));
+    letters
+}
+
+#[test]
+fn glow_strings_are_read_with_their_extensions_and_refused_at_the_byte() {
+    let mut seen = 0;
+    for case in cases("parse") {
+        let text = case["text"].as_str().unwrap();
+        match (parse(text), case["expect"]["at"].as_u64()) {
+            (Err(fault), Some(at)) => {
+                assert_eq!(fault.span.start as u64, at, "{text}: {fault:?}");
+            }
+            (Ok(layout), None) => {
+                let wanted = case["expect"]["dims"].as_array().unwrap();
+                assert_eq!(layout.rank(), wanted.len(), "{text}");
+                for (dim, wanted) in layout.dims().iter().zip(wanted) {
+                    assert_eq!(wanted["letter"].as_str(), Some(dim.letter().to_string().as_str()));
+                    assert_eq!(wanted["align"].as_u64(), Some(dim.align()), "{text}");
+                    let spaces = wanted["namespaces"].as_object().unwrap();
+                    assert_eq!(spaces.len(), dim.attributes().count(), "{text}");
+                    for (name, value) in dim.attributes() {
+                        assert_eq!(spaces[name].as_str(), Some(value), "{text}");
+                    }
+                }
+            }
+            (found, wanted) => panic!("{text}: {found:?}, and {wanted:?} is wanted"),
+        }
+        seen += 1;
+    }
+    assert!(seen >= 31, "{seen}");
+    let mut builder = Builder::new(&[], &axes(&[2, 3, 5, 7]), 32).unwrap();
+    notation::apply(Notation::Glow, "N[a=64]HWC", &[], &mut builder).unwrap();
+    let layout = builder.finish(64, &Sequential).unwrap();
+    assert_eq!(layout.strides.first().and_then(Expr::as_const), Some(112));
+}
+
+#[test]
+fn edits_give_the_texts_that_are_wanted() {
+    let mut seen = 0;
+    for case in cases("edit") {
+        let mut layout = read(case["text"].as_str().unwrap());
+        match case["edit"].as_object().unwrap().iter().next().unwrap() {
+            (edit, value) if edit == "set_align" => {
+                let axis = indices(value)[0];
+                layout.set_align(axis, value[1].as_u64().unwrap()).unwrap();
+            }
+            (edit, _) => assert_eq!(edit, "serialize"),
+        }
+        assert_eq!(Some(layout.to_string().as_str()), case["expect"].as_str(), "{case}");
+        seen += 1;
+    }
+    assert!(seen >= 4, "{seen}");
+}
+
+#[test]
+fn an_edit_that_could_not_be_read_again_changes_nothing() {
+    let mut layout = read("N[x:y]H");
+    assert_eq!(layout.set_align(2, 4), Err(EditError::Axis { axis: 2, rank: 2 }));
+    assert_eq!(layout.set_align(0, 0), Err(EditError::Align));
+    for name in ["", "a:b", "a]"] {
+        let error = EditError::Name { name: name.to_owned() };
+        assert_eq!(layout.set_attribute(0, name, "v"), Err(error));
+    }
+    let error = EditError::Value { value: "]".to_owned() };
+    assert_eq!(layout.set_attribute(0, "x", "]"), Err(error));
+    assert_eq!(layout.to_string(), "N[x:y]H");
+    layout.set_attribute(0, "a", "3").unwrap();
+    layout.set_attribute(0, "x", "z").unwrap();
+    assert_eq!(layout.to_string(), "N[a:3][x:z]H");
+    assert_eq!(layout.dims()[0].align(), 1);
+    assert_eq!(layout.remove_attribute(0, "a"), Ok(true));
+    assert_eq!(layout.remove_attribute(0, "a"), Ok(false));
+    assert_eq!(layout.to_string(), "N[x:z]H");
+}
+
+#[test]
+fn layouts_that_differ_in_an_extension_differ() {
+    let base = read("N[a=32][x:y]HWC");
+    for other in ["NHWC", "N[a=32]HWC", "N[x:y]HWC", "N[a=64][x:y]HWC", "N[a=32][x:z]HWC"] {
+        assert_ne!(base, read(other));
+    }
+    assert_eq!(base, read(" N [a=032]\t[x:y]H[a=1]WC "));
+}
+
+#[test]
+fn what_is_written_is_read_again_as_the_same() {
+    for seed in 0..rounds(500) {
+        let layout = any_layout(&mut Random::new(seed));
+        let text = layout.to_string();
+        let again = read(&text);
+        assert_eq!(again, layout, "seed {seed}: {text}");
+        assert_eq!(again.to_string(), text, "seed {seed}");
+    }
+}
+
+#[test]
+fn an_alignment_that_is_set_is_there_and_nothing_else_is_touched() {
+    for seed in 0..rounds(500) {
+        let mut random = Random::new(seed + 1_000_000);
+        let layout = any_layout(&mut random);
+        let Some(axis) = layout.rank().checked_sub(1).map(|last| random.below(last + 1)) else {
+            continue;
+        };
+        let mut edited = layout.clone();
+        edited.set_align(axis, 48).unwrap();
+        assert_eq!(edited.dims()[axis].align(), 48);
+        edited.set_align(axis, layout.dims()[axis].align()).unwrap();
+        for (before, after) in layout.dims().iter().zip(edited.dims()) {
+            assert_eq!((before.letter(), before.align()), (after.letter(), after.align()));
+            let attributes = [before, after].map(|dim| dim.attributes().collect::<Vec<_>>());
+            assert_eq!(attributes[0], attributes[1], "seed {seed}: {layout}");
+        }
+    }
+}
+
+#[test]
+fn tensors_satisfy_what_is_wanted_of_them() {
+    let mut seen = 0;
+    for case in cases("satisfied") {
+        let strides: Vec<i128> =
+            indices(&case["type"]["strides"]).iter().map(|s| i128::try_from(*s).unwrap()).collect();
+        let bytes = u32::try_from(case["type"]["elem_bytes"].as_u64().unwrap()).unwrap();
+        let layout = case["source"].as_str().map(read);
+        let tensor = Tensor { strides: &strides, element_bits: 8 * bytes, layout: layout.as_ref() };
+        let found = match parse(case["required"].as_str().unwrap()) {
+            Err(_) => Value::from("error"),
+            Ok(required) => match satisfied(&tensor, &required) {
+                Satisfaction::Satisfied => Value::from(true),
+                Satisfaction::Unsatisfied(unmet) => {
+                    assert!(!unmet.is_empty(), "{case}");
+                    Value::from(false)
+                }
+                Satisfaction::Unknown(unjudged) => {
+                    assert!(!unjudged.is_empty(), "{case}");
+                    Value::from("unknown")
+                }
+            },
+        };
+        assert_eq!(found, case["expect"], "{case}");
+        seen += 1;
+    }
+    assert!(seen >= 23, "{seen}");
+}
+
+#[test]
+fn what_is_not_satisfied_is_said_with_its_axis_and_figures() {
+    let judged = |required: &str, layout: Option<&str>, strides: &[i128], element_bits| {
+        let layout = layout.map(read);
+        satisfied(&Tensor { strides, element_bits, layout: layout.as_ref() }, &read(required))
+    };
+    let align =
+        |axis, align, stride, element_bits| Unmet::Align { axis, align, stride, element_bits };
+    let strides = &[48, 16, 4, 1];
+    assert_eq!(
+        judged("N[a=128]HwC[x:q][y:1]", Some("N[a=128]HWC[x:r]"), strides, 32),
+        Satisfaction::Unsatisfied(vec![
+            align(0, 128, 48, 32),
+            Unmet::Letter { axis: 2, required: 'w', found: 'W' },
+            Unmet::Attribute {
+                axis: 3,
+                name: "x".to_owned(),
+                required: "q".to_owned(),
+                found: "r".to_owned(),
+            },
+        ])
+    );
+    assert_eq!(
+        align(0, 128, 48, 32).to_string(),
+        "axis 0 steps by 48 elements of 32 bits, no multiple of 128 bytes"
+    );
+    assert_eq!(
+        judged("NHWC[y:1]", Some("****[x:r]"), strides, 32),
+        Satisfaction::Unknown(vec![Unjudged {
+            axis: 3,
+            name: "y".to_owned(),
+            value: "1".to_owned()
+        }])
+    );
+    assert_eq!(
+        judged("NHW", Some("NH"), strides, 32),
+        Satisfaction::Unsatisfied(vec![
+            Unmet::Rank { required: 3, strides: 4 },
+            Unmet::LayoutRank { required: 3, layout: 2 },
+        ])
+    );
+    // Four bits: 4 elements are 2 bytes. Backwards is as good as forwards.
+    assert_eq!(judged("N[a=2]", None, &[4], 4), Satisfaction::Satisfied);
+    assert_eq!(judged("N[a=2]", None, &[-8], 4), Satisfaction::Satisfied);
+    assert_eq!(judged("N[a=2]", None, &[2], 4), Satisfaction::Unsatisfied(vec![align(0, 2, 2, 4)]));
+    let most = "N[a=18446744073709551615]";
+    assert_eq!(
+        judged(most, None, &[i128::MIN], u32::MAX),
+        Satisfaction::Unsatisfied(vec![align(0, u64::MAX, i128::MIN, u32::MAX)])
+    );
+}
+
+/// Strides that keep every alignment, the last axis the fastest.
+fn aligned_strides(random: &mut Random, layout: &Layout) -> Vec<i128> {
+    let (mut strides, mut next) = (Vec::new(), 1);
+    for dim in layout.dims().iter().rev() {
+        let align = i128::from(dim.align());
+        next = (next + align - 1) / align * align;
+        strides.push(next);
+        next *= i128::from(random.between(0, 4));
+    }
+    strides.reverse();
+    strides
+}
+
+#[test]
+fn a_tensor_with_aligned_strides_satisfies_its_own_string() {
+    for seed in 0..rounds(500) {
+        let mut random = Random::new(seed + 2_000_000);
+        let layout = any_layout(&mut random);
+        let element_bits = *random.pick(&[8, 16, 32, 64]);
+        let strides = aligned_strides(&mut random, &layout);
+        let tensor = Tensor { strides: &strides, element_bits, layout: Some(&layout) };
+        assert_eq!(satisfied(&tensor, &layout), Satisfaction::Satisfied, "seed {seed}: {layout}");
+        // Every step in doubt, and the answer is told from the bytes alone.
+        let strides: Vec<i128> =
+            strides.iter().map(|s| s + i128::from(random.between(-2, 2))).collect();
+        let tensor = Tensor { strides: &strides, element_bits, layout: Some(&layout) };
+        let wrong = |(dim, stride): (&notation::glow::Dim, &i128)| {
+            stride * i128::from(element_bits / 8) % i128::from(dim.align()) != 0
+        };
+        let wanted = layout.dims().iter().zip(&strides).filter(|row| wrong(*row)).count();
+        let found = match satisfied(&tensor, &layout) {
+            Satisfaction::Satisfied => 0,
+            Satisfaction::Unsatisfied(unmet) => unmet.len(),
+            Satisfaction::Unknown(unjudged) => panic!("seed {seed}: {unjudged:?}"),
+        };
+        assert_eq!(found, wanted, "seed {seed}: {layout} {strides:?}");
+    }
+}
+
+#[test]
+fn what_the_builder_lays_out_satisfies_the_string() {
+    for seed in 0..rounds(100) {
+        let mut random = Random::new(seed + 3_000_000);
+        let letters: String = distinct(&mut random).into_iter().filter(|c| *c != 'n').collect();
+        let mut layout = read(&letters);
+        let rank = layout.rank();
+        for axis in 0..rank {
+            layout.set_align(axis, *random.pick(&[1, 4, 8, 12, 64])).unwrap();
+        }
+        let extents: Vec<i128> = (0..rank).map(|_| i128::from(random.between(1, 5))).collect();
+        let mut builder = Builder::new(&[], &axes(&extents), 32).unwrap();
+        notation::apply(Notation::Glow, &layout.to_string(), &[], &mut builder).unwrap();
+        let laid_out = builder.finish(64, &Sequential).unwrap();
+        let strides: Vec<i128> =
+            laid_out.strides.iter().map(|stride| stride.as_const().unwrap()).collect();
+        let tensor = Tensor { strides: &strides, element_bits: 32, layout: Some(&layout) };
+        assert_eq!(
+            satisfied(&tensor, &layout),
+            Satisfaction::Satisfied,
+            "seed {seed}: {layout} {extents:?} {strides:?}"
+        );
+    }
+}
+
+#[test]
+fn shuffles_are_deduced_merged_and_weighed_as_wanted() {
+    let mut seen = 0;
+    for case in cases("shuffle") {
+        let expect = &case["expect"];
+        if let (Some(from), Some(to)) = (case["from"].as_str(), case["to"].as_str()) {
+            match Shuffle::between(&read(from), &read(to)) {
+                Ok(shuffle) => assert_eq!(shuffle.perm(), indices(&expect["perm"]), "{case}"),
+                Err(ShuffleError::Wildcard { .. }) => {
+                    assert_eq!(expect["error"], "ambiguous-wildcard", "{case}");
+                }
+                Err(error) => panic!("{error}: {case}"),
+            }
+        } else if let Some(merge) = case["merge"].as_array() {
+            let all = merge.iter().map(|perm| shuffle(&indices(perm)));
+            let merged = all.reduce(|all, next| all.then(&next).unwrap()).unwrap();
+            assert_eq!(merged.perm(), indices(&expect["perm"]), "{case}");
+            assert_eq!(Some(merged.is_identity()), expect["identity"].as_bool(), "{case}");
+        } else {
+            let shape: Vec<u64> =
+                case["shape"].as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).collect();
+            let moves = shuffle(&indices(&case["perm"])).moves_data(&shape).unwrap();
+            assert_eq!(Some(!moves), expect["moves_no_data"].as_bool(), "{case}");
+        }
+        seen += 1;
+    }
+    assert!(seen >= 21, "{seen}");
+}
+
+#[test]
+fn a_shuffle_that_is_not_clear_is_refused_with_the_reason() {
+    let between = |from, to| Shuffle::between(&read(from), &read(to));
+    assert_eq!(between("NHWC", "NHW"), Err(ShuffleError::Rank { from: 4, to: 3 }));
+    for (from, to, side, axis) in [
+        ("****", "NHWC", Side::From, 0),
+        ("NHWC", "N*WC", Side::To, 1),
+        ("N*", "N*", Side::From, 1),
+    ] {
+        assert_eq!(between(from, to), Err(ShuffleError::Wildcard { side, axis }), "{from} {to}");
+    }
+    let repeated = |side| Err(ShuffleError::Repeated { side, letter: 'N', first: 0, second: 3 });
+    assert_eq!(between("NHWN", "NHWN"), repeated(Side::From));
+    assert_eq!(between("NHWC", "NHWN"), repeated(Side::To));
+    let letter = |side, letter, axis| Err(ShuffleError::Letter { side, letter, axis });
+    assert_eq!(between("NHWC", "NHWc"), letter(Side::From, 'C', 3));
+    assert_eq!(between("OIHW", "NCHW"), letter(Side::From, 'O', 0));
+    assert_eq!(
+        between("NHWC", "N*WC").map_err(|error| error.to_string()),
+        Err("axis 1 of the layout that comes out is `*`, which may be any axis".to_owned())
+    );
+    assert_eq!(between("N[a=32]HW[x:y]C", "NCHW[a=64]"), Ok(shuffle(&[0, 3, 1, 2])));
+    assert_eq!(between("", ""), Ok(shuffle(&[])));
+    for (perm, axis) in [(vec![0, 2], 2), (vec![1, 1], 1)] {
+        let error = ShuffleError::Permutation { perm: perm.clone(), axis };
+        assert_eq!(Shuffle::new(perm), Err(error));
+    }
+    let turned = shuffle(&[1, 0]);
+    let rank = ShuffleError::Rank { from: 2, to: 3 };
+    assert_eq!(turned.then(&shuffle(&[0, 1, 2])), Err(rank));
+    assert_eq!(turned.moves_data(&[1]), Err(ShuffleError::Rank { from: 1, to: 2 }));
+    assert_eq!(turned.moves_data(&[0, 9]), Ok(false));
+}
+
+#[test]
+fn a_shuffle_there_and_back_is_the_identity() {
+    for seed in 0..rounds(500) {
+        let mut random = Random::new(seed + 4_000_000);
+        let letters = distinct(&mut random);
+        let [a, b, c] = [(); 3].map(|()| {
+            let mut letters = letters.clone();
+            random.shuffle(&mut letters);
+            extended(&mut random, &letters.iter().collect::<String>())
+        });
+        let there = Shuffle::between(&a, &b).unwrap();
+        let back = Shuffle::between(&b, &a).unwrap();
+        let what = format!("seed {seed}: {a} {b} {c}");
+        assert!(there.then(&back).unwrap().is_identity(), "{what}");
+        assert!(back.then(&there).unwrap().is_identity(), "{what}");
+        assert!(Shuffle::between(&a, &a).unwrap().is_identity(), "{what}");
+        // out[i] = in[perm[i]]
+        for (out, axis) in b.dims().iter().zip(there.perm()) {
+            assert_eq!(out.letter(), a.dims()[*axis].letter(), "{what}");
+        }
+        let on = Shuffle::between(&b, &c).unwrap();
+        assert_eq!(there.then(&on), Shuffle::between(&a, &c), "{what}");
+    }
+}
+
+#[test]
+fn a_shuffle_moves_data_exactly_if_an_element_lands_elsewhere() {
+    for seed in 0..rounds(500) {
+        let mut random = Random::new(seed + 5_000_000);
+        let rank = random.below(5);
+        let mut perm: Vec<usize> = (0..rank).collect();
+        random.shuffle(&mut perm);
+        let shape: Vec<i64> = (0..rank).map(|_| *random.pick(&[1, 1, 2, 3, 0])).collect();
+        let out: Vec<i64> = perm.iter().map(|axis| shape[*axis]).collect();
+        let offset = |shape: &[i64], index: &[i64]| {
+            shape.iter().zip(index).fold(0, |offset, (extent, index)| offset * extent + index)
+        };
+        let moves = random::points(&shape).into_iter().any(|index| {
+            let moved: Vec<i64> = perm.iter().map(|axis| index[*axis]).collect();
+            offset(&shape, &index) != offset(&out, &moved)
+        });
+        let extents: Vec<u64> = shape.iter().map(|n| u64::try_from(*n).unwrap()).collect();
+        let found = shuffle(&perm).moves_data(&extents);
+        assert_eq!(found, Ok(moves), "seed {seed}: {perm:?} {shape:?}");
+    }
+}

@@ -1,0 +1,176 @@
+//! Layouts whose first element is aligned: every element has its slot, the first one is where it must be, and the way
+//! back leads back.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
+
+use std::collections::BTreeSet;
+
+use layoutc_algebra::build::Builder;
+use layoutc_algebra::expr::{BinOp, Expr, Var};
+use layoutc_algebra::layout::{Axis, Layout, Proof, Symbol, Verdict};
+use layoutc_algebra::map::{IndexMap, identity};
+use layoutc_algebra::proof::Sequential;
+use layoutc_algebra::step::{TileExtent, pad_around, tile};
+
+fn constant(value: i128) -> Expr {
+    Expr::constant(value)
+}
+
+fn axes(extents: &[Expr]) -> Vec<Axis> {
+    let named = extents.iter().zip('a'..);
+    named.map(|(extent, name)| Axis { name: name.to_string(), extent: extent.clone() }).collect()
+}
+
+fn builder(symbols: &[Symbol], extents: &[Expr], bits: u32) -> Builder {
+    Builder::new(symbols, &axes(extents), bits).unwrap()
+}
+
+/// A halo around an axis.
+fn halo(builder: &mut Builder, axis: &str, before: i128, after: i128) {
+    let map = pad_around(builder.axes(), axis, &constant(before), &constant(after)).unwrap();
+    builder.apply(&map).unwrap();
+}
+
+/// Every element once, with these values of the symbols.
+fn points(layout: &Layout, symbols: &[i128]) -> Vec<Vec<i128>> {
+    let value = |expr: &Expr| {
+        expr.evaluate(&|var| match var {
+            Var::Symbol(k) => symbols.get(k as usize).copied(),
+            _ => None,
+        })
+        .unwrap()
+    };
+    let mut all = vec![Vec::new()];
+    for axis in &layout.logical {
+        let extent = value(&axis.extent);
+        all = all
+            .iter()
+            .flat_map(|point: &Vec<i128>| {
+                (0..extent).map(move |k| point.iter().copied().chain([k]).collect())
+            })
+            .collect();
+    }
+    all
+}
+
+/// Where the elements are; what is wrong panics.
+fn visited(layout: &Layout, symbols: &[i128], bits: i128, bytes: i128) -> BTreeSet<i128> {
+    let mut slots = BTreeSet::new();
+    for point in points(layout, symbols) {
+        let place = layout.place(&point, symbols).unwrap();
+        assert!(slots.insert(place.offset), "{point:?} shares slot {}", place.offset);
+        assert_eq!(layout.owner(&place.physical, symbols).unwrap(), Some(point.clone()));
+        if point.iter().all(|index| *index == 0) {
+            assert_eq!(place.offset * bits % (bytes * 8), 0, "the first is at {}", place.offset);
+            let origin = layout.origin.as_ref().unwrap();
+            let told = origin.offset.evaluate(&|var| match var {
+                Var::Symbol(k) => symbols.get(k as usize).copied(),
+                _ => None,
+            });
+            assert_eq!(told.unwrap(), place.offset);
+        }
+    }
+    slots
+}
+
+/// All slots of a static layout of one physical axis: those without an element have no owner.
+fn padding_has_no_owner(layout: &Layout, slots: &BTreeSet<i128>) {
+    let all = layout.physical_shape[0].as_const().unwrap();
+    for slot in (0..all).filter(|slot| !slots.contains(slot)) {
+        assert_eq!(layout.owner(&[slot], &[]).unwrap(), None, "slot {slot}");
+    }
+}
+
+#[test]
+fn the_first_element_behind_a_halo_is_aligned() {
+    for (bits, bytes) in [(32, 64), (8, 16), (96, 64), (4, 8), (64, 1), (16, 2)] {
+        for [before, after] in [[1, 1], [0, 2], [3, 0], [7, 5]] {
+            let mut builder = builder(&[], &[constant(5), constant(6)], bits);
+            halo(&mut builder, "a", before, after);
+            halo(&mut builder, "b", before, after);
+            builder.align_origin(bytes).unwrap();
+            let layout = builder.finish(1, &Sequential).unwrap();
+            assert_eq!((layout.proof, layout.verdict), (Proof::Digits, Verdict::Padded));
+            assert_eq!(i128::from(layout.alignment_bytes), bytes);
+            let slots = visited(&layout, &[], i128::from(bits), bytes);
+            padding_has_no_owner(&layout, &slots);
+        }
+    }
+}
+
+#[test]
+fn an_origin_that_is_aligned_already_costs_nothing() {
+    let mut builder = builder(&[], &[constant(4), constant(8)], 32);
+    builder.align_origin(64).unwrap();
+    let layout = builder.finish(1, &Sequential).unwrap();
+    assert_eq!(layout.verdict, Verdict::Bijective);
+    assert_eq!(layout.lead.as_const(), Some(0));
+    assert_eq!(layout.physical_elements.as_const(), Some(32));
+}
+
+#[test]
+fn tiles_strides_and_rows_go_with_an_aligned_origin() {
+    let mut tiled = builder(&[], &[constant(10), constant(10)], 16);
+    halo(&mut tiled, "b", 1, 1);
+    let map = tile(
+        tiled.axes(),
+        &[TileExtent::Extent(constant(4)), TileExtent::Extent(constant(8))],
+        &[],
+    );
+    tiled.apply(&map.unwrap()).unwrap();
+    tiled.align_origin(32).unwrap();
+    let layout = tiled.finish(1, &Sequential).unwrap();
+    padding_has_no_owner(&layout, &visited(&layout, &[], 16, 32));
+
+    let mut strided = builder(&[], &[constant(6), constant(5)], 32);
+    halo(&mut strided, "b", 2, 0);
+    strided.strides(&[constant(9), constant(1)]).unwrap();
+    strided.align_origin(16).unwrap();
+    let layout = strided.finish(1, &Sequential).unwrap();
+    padding_has_no_owner(&layout, &visited(&layout, &[], 32, 16));
+
+    let mut rows = builder(&[], &[constant(6), constant(5)], 32);
+    halo(&mut rows, "a", 1, 1);
+    halo(&mut rows, "b", 1, 1);
+    rows.separate(&[0]).unwrap();
+    rows.align_origin(64).unwrap();
+    let layout = rows.finish(1, &Sequential).unwrap();
+    visited(&layout, &[], 32, 64);
+    // The lead of 15 and the 7 of a row, up to the next row at an aligned place.
+    assert_eq!(layout.physical_shape, [constant(8), constant(22)]);
+    assert_eq!(layout.physical_strides, [constant(32), constant(1)]);
+}
+
+#[test]
+fn what_is_visited_one_by_one_is_aligned_too() {
+    let mut builder = builder(&[], &[constant(8), constant(8)], 32);
+    let IndexMap { mut items, separators } = identity(builder.axes());
+    let (a, b) = (Expr::var(Var::Storage(0)), Expr::var(Var::Storage(1)));
+    items[0].index = Expr::binary(BinOp::Xor, &a, &b).unwrap();
+    builder.apply(&IndexMap { items, separators }).unwrap();
+    halo(&mut builder, "b", 3, 0);
+    builder.align_origin(64).unwrap();
+    let layout = builder.finish(1, &Sequential).unwrap();
+    padding_has_no_owner(&layout, &visited(&layout, &[], 32, 64));
+}
+
+#[test]
+fn a_pitch_known_at_run_time_is_aligned_for_every_value() {
+    let symbol = Symbol { name: "w".to_owned(), min: 1, max: 4096, multiple: 1 };
+    let mut builder = builder(&[symbol], &[constant(4), Expr::var(Var::Symbol(0))], 32);
+    halo(&mut builder, "a", 1, 1);
+    halo(&mut builder, "b", 1, 1);
+    builder.align_origin(64).unwrap();
+    let layout = builder.finish(1, &Sequential).unwrap();
+    for value in [1, 2, 3, 13, 14, 30, 100] {
+        visited(&layout, &[value], 32, 64);
+    }
+}
+
+#[test]
+fn a_tensor_without_elements_has_no_lead() {
+    let mut builder = builder(&[], &[constant(0), constant(5)], 32);
+    halo(&mut builder, "b", 1, 1);
+    builder.align_origin(64).unwrap();
+    let layout = builder.finish(1, &Sequential).unwrap();
+    assert_eq!(layout.physical_elements.as_const(), Some(0));
+}

@@ -1,0 +1,140 @@
+//! Places on a curve.
+
+use layoutc_algebra::build::{Builder, FinishError};
+use layoutc_algebra::expr::{Expr, Var};
+use layoutc_algebra::layout::{Axis, Proof, Symbol, Verdict};
+use layoutc_algebra::map::{Scope, resolve};
+use layoutc_algebra::parse;
+use layoutc_algebra::print;
+use layoutc_algebra::proof::{Refusal, Sequential};
+
+use super::{builder, every_slot_tells_its_owner, points, proven};
+
+#[test]
+fn places_on_a_curve_are_told_by_digits_whatever_the_box() {
+    for shape in [[6, 10], [7, 5], [16, 16], [1, 9], [13, 1], [1, 1], [2, 3], [23, 24]] {
+        let layout = proven(&shape, "(i, j) -> (hilbert(i, j))");
+        assert_eq!((layout.verdict, layout.proof), (Verdict::Bijective, Proof::Digits));
+        assert!(layout.inverse.is_some() && layout.valid.is_none(), "{shape:?}");
+    }
+    let cases: [(&[i128], &str); 8] = [
+        (&[24, 40], "(i, j) -> (hilbert(i // 4, j // 4), i % 4, j % 4)"),
+        (&[10, 13], "(i, j) -> (hilbert(i // 4, j // 4), i % 4, j % 4)"),
+        (&[6, 10], "(i, j) -> (hilbert(5 - i, (j + 3) % 10))"),
+        (&[3, 6, 10], "(i, j, k) -> (hilbert(j, k) // 4, i, hilbert(j, k) % 4)"),
+        (&[6, 10], "(i, j) -> (3 * hilbert(i, j) + 1)"),
+        (&[8, 8, 4], "(i, j, k) -> (hilbert(i, j), k ^ hilbert(i, j) % 4)"),
+        (&[4, 6, 5], "(i, j, k) -> (hilbert(i * 6 + j, k))"),
+        (&[4, 4, 12], "(i, j, k) -> (hilbert(hilbert(i, j), k))"),
+    ];
+    for (shape, map) in cases {
+        let layout = proven(shape, map);
+        assert_ne!(layout.proof, Proof::Enumeration, "{map}");
+        assert!(layout.inverse.is_some(), "{map}");
+        every_slot_tells_its_owner(&layout, shape, map);
+    }
+    let layout = proven(&[2048, 2048], "(i, j) -> (hilbert(i, j))");
+    assert_eq!(layout.proof, Proof::Digits);
+    assert_eq!(layout.place(&[2047, 2047], &[]).unwrap().offset, 4_194_303 * 2 / 3);
+}
+
+#[test]
+fn a_curve_that_loses_what_lies_inside_its_tiles_is_refused_with_a_witness() {
+    let refused = builder(&[8, 8], "(i, j) -> (hilbert(i // 2, j // 2), i % 2)");
+    match refused.finish(64, &Sequential) {
+        Err(FinishError::Refusal(Refusal::NotInjective { first, second, .. })) => {
+            assert_eq!((first, second), (vec![0, 0], vec![0, 1]));
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_a_curve_does_not_take_is_said_with_its_numbers() {
+    let axes = [
+        ("i", Expr::constant(4096)),
+        ("j", Expr::constant(2048)),
+        ("n", Expr::var(Var::Symbol(0))),
+    ];
+    let axes = axes.map(|(name, extent)| Axis { name: name.to_owned(), extent });
+    let symbol = Symbol { name: "n".to_owned(), min: 1, max: 64, multiple: 1 };
+    let builder = Builder::new(&[symbol], &axes, 32).unwrap();
+    let scope = Scope { axes: &axes, values: &|_| None, facts: builder.facts() };
+    let cases = [
+        (
+            "hilbert(i, j)",
+            "a box of 4096 by 2048 has 8388608 cells, and `hilbert` takes up to 4194304",
+        ),
+        (
+            "hilbert(i - 1, j)",
+            "`hilbert` takes what lies in 0 to 2^62, and this lies in -1 to 4094",
+        ),
+        ("hilbert(n, j)", "`hilbert` takes what has a constant extent, and this ends at a symbol"),
+        (
+            "hilbert(i)",
+            "`hilbert` takes a row and a column, and the rows and columns of the box if it is larger, and here are 1",
+        ),
+        ("hilbert(i, j, 4096, 4)", "this goes up to 2047, and the box ends at 3"),
+        ("hilbert(n, j, 64, 0)", "a side of the box is no constant of at least 1"),
+        ("hilbert(n, j, 64, j)", "a side of the box is no constant of at least 1"),
+    ];
+    for (expr, message) in cases {
+        let errors =
+            resolve(&parse::map(&format!("(i, j, n) -> ({expr}, i, j, n)")).unwrap(), scope);
+        let errors = errors.unwrap_err();
+        assert_eq!(errors.iter().map(|e| e.kind.to_string()).collect::<Vec<_>>(), [message]);
+    }
+}
+
+#[test]
+fn a_curve_beside_or_below_a_symbol_is_told_at_every_size() {
+    let symbol = Symbol { name: "n".to_owned(), min: 1, max: 64, multiple: 1 };
+    let n = || Expr::var(Var::Symbol(0));
+    let cases = [
+        (n(), Expr::constant(6), "(i, j) -> (i, hilbert(j // 3, j % 3))"),
+        (n(), Expr::constant(6), "(i, j) -> (hilbert(i, j, 64, 6))"),
+        (n(), Expr::constant(6), "(i, j) -> (hilbert(i // 4, j // 4, 16, 2), i % 4, j % 4)"),
+    ];
+    for (rows, columns, map) in cases {
+        let axes = [("i", rows), ("j", columns)];
+        let axes = axes.map(|(name, extent)| Axis { name: name.to_owned(), extent });
+        let mut builder = Builder::new(std::slice::from_ref(&symbol), &axes, 32).unwrap();
+        let scope = Scope { axes: &axes, values: &|_| None, facts: builder.facts() };
+        let resolved = resolve(&parse::map(map).unwrap(), scope).unwrap();
+        builder.apply(&resolved).unwrap();
+        let layout = builder.finish(64, &Sequential).unwrap_or_else(|e| panic!("{map}: {e:?}"));
+        assert_eq!(layout.proof, Proof::Digits, "{map}");
+        for size in [1, 5, 64] {
+            for point in points(&[size, 6]) {
+                let place = layout.place(&point, &[size]).unwrap();
+                assert_eq!(layout.owner(&place.physical, &[size]).unwrap(), Some(point), "{map}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_place_on_a_curve_is_printed_with_its_box_and_parses_back() {
+    let layout = proven(&[10, 13], "(i, j) -> (hilbert(i // 4, j // 4), i % 4, j % 4)");
+    let name = |var: Var| match var {
+        Var::Axis(k) => ["i", "j"][usize::try_from(k).unwrap()].to_owned(),
+        Var::Physical(k) => format!("p{k}"),
+        other => panic!("{other:?}"),
+    };
+    let text = print::expr(&layout.storage_map[0], &name);
+    assert_eq!(text, "hilbert(i // 4, j // 4, 3, 4)");
+    let inverse = layout.inverse.as_ref().unwrap();
+    let inverse: Vec<String> = inverse.iter().map(|expr| print::expr(expr, &name)).collect();
+    assert_eq!(
+        inverse,
+        [
+            "hilbert_cell(p0 // 16, 3, 4) // 4 * 4 + p0 // 4 % 4",
+            "hilbert_cell(p0 // 16, 3, 4) % 4 * 4 + p0 % 4",
+        ]
+    );
+    // What the tiles round up is all that the predicate asks for.
+    let valid = print::predicate(layout.valid.as_ref().unwrap(), &name);
+    assert_eq!(valid, format!("{} < 10 and {} < 13", inverse[0], inverse[1]));
+    let again = proven(&[10, 13], &format!("(i, j) -> ({text}, i % 4, j % 4)"));
+    assert_eq!(again.storage_map, layout.storage_map);
+}

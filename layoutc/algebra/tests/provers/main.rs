@@ -1,0 +1,75 @@
+//! Maps that are no plain sums of digits: XORs, remainders, rotations, curves, each with the prover that decides it.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
+
+mod bits;
+mod curves;
+mod numbers;
+mod swizzles;
+mod symbols;
+
+use std::collections::BTreeMap;
+
+use layoutc_algebra::build::Builder;
+use layoutc_algebra::expr::Expr;
+use layoutc_algebra::layout::{Axis, Layout};
+use layoutc_algebra::map::{Scope, resolve};
+use layoutc_algebra::parse;
+use layoutc_algebra::proof::Sequential;
+
+pub(crate) fn builder(shape: &[i128], map: &str) -> Builder {
+    let names = ["i", "j", "k", "l"];
+    let axis = |(name, extent): (&&str, &i128)| Axis {
+        name: (*name).to_owned(),
+        extent: Expr::constant(*extent),
+    };
+    let axes: Vec<Axis> = names.iter().zip(shape).map(axis).collect();
+    let mut builder = Builder::new(&[], &axes, 32).unwrap();
+    let text = parse::map(map).unwrap_or_else(|e| panic!("{map}: {e:?}"));
+    let scope = Scope { axes: &axes, values: &|_| None, facts: builder.facts() };
+    let map = resolve(&text, scope).unwrap_or_else(|e| panic!("{map}: {e:?}"));
+    builder.apply(&map).unwrap_or_else(|e| panic!("{e:?}"));
+    builder
+}
+
+pub(crate) fn points(shape: &[i128]) -> Vec<Vec<i128>> {
+    let mut points = vec![Vec::new()];
+    for extent in shape {
+        points = points
+            .into_iter()
+            .flat_map(|point: Vec<i128>| {
+                (0..*extent).map(move |i| [point.clone(), vec![i]].concat())
+            })
+            .collect();
+    }
+    points
+}
+
+/// The layout of a map, every element of it looked at when it is small.
+pub(crate) fn proven(shape: &[i128], map: &str) -> Layout {
+    let layout = builder(shape, map).finish(64, &Sequential);
+    let layout = layout.unwrap_or_else(|e| panic!("{map} on {shape:?}: {e:?}"));
+    if shape.iter().product::<i128>() > 1 << 16 {
+        return layout;
+    }
+    let mut seen = BTreeMap::new();
+    for point in points(shape) {
+        let place = layout.place(&point, &[]).unwrap();
+        let owner = layout.owner(&place.physical, &[]).unwrap();
+        assert_eq!(owner.as_ref(), Some(&point), "{map} on {shape:?}");
+        assert_eq!(seen.insert(place.physical, point), None, "{map} on {shape:?}");
+    }
+    layout
+}
+
+/// Every slot of a small layout: the elements in it are those that the map puts there, and no others.
+pub(crate) fn every_slot_tells_its_owner(layout: &Layout, shape: &[i128], what: &str) {
+    let mut held = BTreeMap::new();
+    for point in points(shape) {
+        let place = layout.place(&point, &[]).unwrap();
+        assert_eq!(held.insert(place.physical, point), None, "{what}");
+    }
+    let extents: Vec<i128> = layout.physical_shape.iter().map(|e| e.as_const().unwrap()).collect();
+    for slot in points(&extents) {
+        assert_eq!(layout.owner(&slot, &[]).unwrap(), held.get(&slot).cloned(), "{what}: {slot:?}");
+    }
+}

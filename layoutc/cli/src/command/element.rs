@@ -1,0 +1,193 @@
+//! An element of a tensor, as a command line names it: the manifest, the tensor, values of symbols, a coordinate.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::slice;
+use std::sync::Arc;
+
+use layoutc_compiler::codes::Code;
+use layoutc_compiler::diagnostic::{Diagnostic, Place};
+use layoutc_compiler::model::Tensor;
+use layoutc_compiler::nearest::nearest;
+
+use crate::console::Console;
+use crate::fault::Fault;
+use crate::report::Source;
+use crate::session::Session;
+
+use super::inspect::unknown_tensor;
+
+/// The manifest at `file`, for [`Session::open`].
+pub(crate) fn one_manifest(file: &PathBuf) -> Result<&[PathBuf], Fault> {
+    if file.is_dir() {
+        let folder = file.display();
+        return Err(Fault::Usage(format!("`{folder}` is a folder; name one manifest")));
+    }
+    Ok(slice::from_ref(file))
+}
+
+/// The tensor called `name`; `None` if it may be one that was refused, and what is wrong was printed.
+pub(crate) fn tensor<'s>(
+    session: &'s Session,
+    name: &str,
+    console: &mut Console,
+) -> Result<Option<&'s Tensor>, Fault> {
+    if let Some((_, tensor)) = session.tensors().find(|(_, tensor)| tensor.name == name) {
+        return Ok(Some(tensor));
+    }
+    if let Some((_, view)) = session.views().find(|(_, view)| view.tensor.name == name) {
+        let of = &view.of_name;
+        return Err(Fault::Usage(format!("`{name}` is a view: name `{of}`, what it looks at")));
+    }
+    missing(session, name, console)
+}
+
+/// The same, or the view called `name` as the tensor that it looks like.
+pub(crate) fn tensor_or_view<'s>(
+    session: &'s Session,
+    name: &str,
+    console: &mut Console,
+) -> Result<Option<&'s Tensor>, Fault> {
+    match session.views().find(|(_, view)| view.tensor.name == name) {
+        Some((_, view)) => Ok(Some(&view.tensor)),
+        None => tensor(session, name, console),
+    }
+}
+
+fn missing<'s>(
+    session: &'s Session,
+    name: &str,
+    console: &mut Console,
+) -> Result<Option<&'s Tensor>, Fault> {
+    if session.report.has_errors() {
+        session.report.print(console);
+        return Ok(None);
+    }
+    let tensors = session.tensors().map(|(_, tensor)| tensor.name.as_str());
+    let views = session.views().map(|(_, view)| view.tensor.name.as_str());
+    let names: Vec<&str> = tensors.chain(views).collect();
+    Err(Fault::Usage(unknown_tensor(name, &names)))
+}
+
+/// The values of the tensor's symbols, checked against what the manifest promises of them.
+pub(crate) fn symbols(set: &[String], tensor: &Tensor) -> Result<BTreeMap<String, i128>, Fault> {
+    let known = &tensor.layout.symbols;
+    let mut values = BTreeMap::new();
+    for text in set {
+        let parsed =
+            text.split_once('=').and_then(|(n, v)| Some((n.trim(), v.trim().parse().ok()?)));
+        let Some((name, value)) = parsed else {
+            return Err(Fault::Usage(format!("`--set {text}`: write NAME=VALUE, a whole number")));
+        };
+        let Some(symbol) = known.iter().find(|symbol| symbol.name == name) else {
+            let near = nearest(name, known.iter().map(|s| s.name.as_str()));
+            let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+            let tensor = &tensor.name;
+            return Err(Fault::Usage(format!("`{tensor}` has no symbol `{name}`{hint}")));
+        };
+        let (min, max, multiple) = (symbol.min, symbol.max, symbol.multiple.max(1));
+        if value < min || value > max || value % multiple != 0 {
+            let of =
+                if multiple > 1 { format!(", a multiple of {multiple}") } else { String::new() };
+            let message = format!("`{name}` is promised to be {min} to {max}{of}, not {value}");
+            return Err(Fault::Usage(message));
+        }
+        values.insert(name.to_owned(), value);
+    }
+    let missing: Vec<String> = known
+        .iter()
+        .filter(|symbol| !values.contains_key(&symbol.name))
+        .map(|symbol| format!("--set {}=VALUE", symbol.name))
+        .collect();
+    if missing.is_empty() {
+        return Ok(values);
+    }
+    let message = format!("`{}` depends on symbols: add {}", tensor.name, missing.join(" "));
+    Err(Fault::Usage(message))
+}
+
+/// `[1, 2]`
+pub(crate) fn list(index: &[i128]) -> String {
+    let index: Vec<String> = index.iter().map(ToString::to_string).collect();
+    format!("[{}]", index.join(", "))
+}
+
+/// What is wrong with a coordinate, and where in its text.
+pub(crate) struct Wrong {
+    start: usize,
+    end: usize,
+    message: String,
+    help: Option<String>,
+}
+
+impl Wrong {
+    /// The whole of `text` is.
+    pub(crate) fn whole(text: &str, message: String) -> Self {
+        Self { start: 0, end: text.len(), message, help: None }
+    }
+
+    /// What is said of it; `source` holds the coordinate, and `name` is what it is called.
+    pub(crate) fn diagnostic(&self, name: &str, source: Source<'_>) -> Diagnostic {
+        let first = source.first_byte;
+        let place = Place::new(&Arc::from(name), first + self.start..first + self.end);
+        let message = self.message.as_str();
+        let mut diagnostic = Diagnostic::error(Code::ShapeCoordinate, message, place, "");
+        diagnostic.help.extend(self.help.clone());
+        diagnostic
+    }
+}
+
+/// The integers of `1, -2,3`; none of an empty text.
+pub(crate) fn coordinate(text: &str) -> Result<Vec<i128>, Wrong> {
+    if text.trim().is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut index = Vec::new();
+    let mut start = 0;
+    for part in text.split(',') {
+        let word = part.trim();
+        let at = start + (part.len() - part.trim_start().len());
+        start += part.len() + 1;
+        let Ok(value) = word.parse() else {
+            let message = match word {
+                "" => "an index is missing".to_owned(),
+                _ => format!("`{word}` is not an index"),
+            };
+            let help = apart(text).map(|meant| format!("write `{meant}`"));
+            return Err(Wrong { start: at, end: at + word.len(), message, help });
+        };
+        index.push(value);
+    }
+    Ok(index)
+}
+
+/// The indices of `1 2`, parted by commas as they should be.
+fn apart(text: &str) -> Option<String> {
+    let words: Vec<&str> = text.split([' ', '\t', ',']).filter(|word| !word.is_empty()).collect();
+    let is_index = |word: &&str| word.parse::<i128>().is_ok();
+    (words.len() > 1 && words.iter().all(is_index)).then(|| words.join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Vec<i128>, (usize, usize, String)> {
+        coordinate(text).map_err(|wrong| (wrong.start, wrong.end, wrong.message))
+    }
+
+    #[test]
+    fn a_coordinate_is_integers_between_commas() {
+        assert_eq!(read("1,2"), Ok(vec![1, 2]));
+        assert_eq!(read(" -1 , 2 "), Ok(vec![-1, 2]));
+        assert_eq!(read(""), Ok(Vec::new()));
+        assert_eq!(read("  "), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn the_bad_index_is_the_one_underlined() {
+        assert_eq!(read("1, x"), Err((3, 4, "`x` is not an index".to_owned())));
+        assert_eq!(read("1,,2"), Err((2, 2, "an index is missing".to_owned())));
+        assert_eq!(read("1.5"), Err((0, 3, "`1.5` is not an index".to_owned())));
+    }
+}

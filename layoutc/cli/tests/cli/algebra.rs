@@ -1,0 +1,176 @@
+use crate::world::World;
+
+fn answered(args: &[&str]) -> String {
+    let world = World::new(&[]);
+    world.run(&[&["algebra"], args].concat()).good().to_owned()
+}
+
+#[test]
+fn each_operation_prints_the_layout_first_and_then_its_figures() {
+    for (args, printed) in [
+        (&["compose", "(_4,_3):(_3,_1)", "6:2"][..], "(2,3):(6,1)\nsize 6, cosize 9\n"),
+        (
+            &["compose", "(9,(4,8)):(59,(13,1))", "[3:3;_]"],
+            "(3,(4,8)):(177,(13,1))\nsize 96, cosize 401\n",
+        ),
+        (&["complement", "4:2", "24"], "(2,3):(1,8)\nsize 6, cosize 18\n"),
+        (&["complement", "4:2", "(4,6)"], "(2,3):(1,8)\nsize 6, cosize 18\n"),
+        (
+            &["complement", "(4,6):(1,6)"],
+            "1:0\nsize 1, cosize 1\nnote: A and its complement leave holes, the first at 4\n",
+        ),
+        (&["coalesce", "(2,1,6):(1,7,2)"], "12:1\nsize 12, cosize 12\n"),
+        (&["coalesce", "(2,(1,6)):(1,(6,2))", "(1,1)"], "(2,6):(1,2)\nsize 12, cosize 12\n"),
+        (
+            &["divide", "(16,16):(16,1)", "[4:1;8:1]", "--kind", "tiled"],
+            "((4,8),4,2):((16,1),64,8)\nsize 256, cosize 256\n",
+        ),
+        (
+            &["divide", "30:1", "8:1", "--pad"],
+            "(8,4):(1,8)\nsize 32, cosize 32\nnote: 30 elements, 32 covered: the rest do not exist\n",
+        ),
+        (
+            &["product", "(2,5):(5,1)", "(3,4):(1,3)", "--kind", "raked"],
+            "((3,2),(4,5)):((10,5),(30,1))\nsize 120, cosize 120\n",
+        ),
+        (&["inverse", "(8,4):(4,1)"], "(4,8):(8,1)\nsize 32, cosize 32\n"),
+        (&["inverse", "4:2", "--side", "left"], "(2,4):(4,1)\nsize 8, cosize 8\n"),
+        (
+            &["compose", "Swizzle<3,4,3> o (8,64):(64,1)", "8:8"],
+            "S<3,4,3> o 0 o 8:1\nsize 8, cosize 8\n\
+             note: size and cosize are those of the layout before the swizzle\n",
+        ),
+    ] {
+        assert_eq!(answered(args), printed, "{args:?}");
+    }
+}
+
+#[test]
+fn an_answer_for_programs_is_one_object() {
+    assert_eq!(
+        answered(&["compose", "(4,3):(3,1)", "(6,2):(2,1)", "--format", "json"]),
+        "{\"op\":\"compose\",\"a\":\"(4,3):(3,1)\",\"b\":\"(6,2):(2,1)\",\
+         \"layout\":\"((2,3),2):((6,1),3)\",\"shape\":[[2,3],2],\"stride\":[[6,1],3],\
+         \"size\":12,\"cosize\":12,\"notes\":[]}\n"
+    );
+    let inverse = answered(&["--format", "json", "inverse", "4:2"]);
+    assert!(
+        inverse.contains("\"b\":null,\"layout\":\"1:0\",\"shape\":1,\"stride\":0"),
+        "{inverse}"
+    );
+    let past = answered(&["compose", "3:1", "8:1", "--format", "json"]);
+    let note =
+        "\"notes\":[\"B reaches index 7, and A has 3: past its end its last mode goes on\"]}\n";
+    assert!(past.ends_with(note), "{past}");
+}
+
+#[test]
+fn faults_of_a_and_b_are_underlined_in_their_texts() {
+    let world = World::new(&[]);
+    let refused = |args: &[&str]| {
+        let ran = world.run(&[&["algebra"], args].concat());
+        let (code, text) = ran.refused();
+        assert_eq!(code, Some(1));
+        text.to_owned()
+    };
+    assert_eq!(
+        refused(&["compose", "(4,x):(1,4)", "4:1"]),
+        "\
+error[notation::syntax]: `x` stands where an integer or `(` should
+  ┌─ <a>:1:4
+  │ (4,x):(1,4)
+  │    ^
+
+1 error
+"
+    );
+    assert_eq!(
+        refused(&["compose", "(6,2):(1,7)", "(3,2):(2,3)"]),
+        "\
+error[notation::composition]: no layout of the shape of B is A after B: at 5 it is 8, and the modes by themselves add up to 7
+  ┌─ <b>:1:1
+  │ (3,2):(2,3)
+  │ ^^^^^^^^^^^
+  = CuTe answers `(3,2):(2,3)`, which gives 7 at 5, not 8
+
+1 error
+"
+    );
+    assert_eq!(
+        refused(&["divide", "50:1", "(4,8):(1,4)"]),
+        "\
+error[notation::rounds]: 50 elements, 64 covered: `(4,8):(1,4)` does not divide them
+  ┌─ <b>:1:1
+  │ (4,8):(1,4)
+  │ ^^^^^^^^^^^
+  = help: `--pad` takes the 64, as CuTe does
+
+1 error
+"
+    );
+    // No way out is named that leads nowhere: tiles of 4 do not run evenly through rows of 10.
+    let rows = refused(&["divide", "(10,5):(1,20)", "4:1"]);
+    assert!(rows.contains("]: 50 elements, 52 covered: ") && !rows.contains("--pad"), "{rows}");
+    for (args, first) in [
+        (&["complement", "4:?"][..], "error[notation::unsupported]: "),
+        (&["complement", "-4:1"], "error[notation::unsupported]: "),
+        (&["complement", "4:1", "0"], "error[notation::value]: "),
+        (&["complement", "4:1", "(4294967296,4294967296)"], "error[notation::value]: the cotarget"),
+        (&["complement", "4:1", "4:1"], "error[notation::syntax]: `:` stands "),
+        (
+            &["coalesce", "4:1", "(1,1)"],
+            "error[notation::axes]: 2 top-level modes are given, and the layout has 1",
+        ),
+        (&["product", "S<3,4,3> o 0 o 8:1", "4"], "error[notation::unsupported]: a swizzle "),
+        (&["product", "(4,4):(1,2)", "4"], "error[notation::complement]: "),
+        (&["product", "8:1", "[4:1]", "--kind", "blocked"], "error[notation::value]: a blocked "),
+        (&["divide", "24:1", "(4,2):(1,0)"], "error[notation::value]: mode `2:0` meets "),
+        (&["inverse", "(8,4):(0,1)", "--side", "left"], "error[notation::inverse]: 0 and 1 "),
+    ] {
+        let text = refused(args);
+        assert!(text.starts_with(first), "{args:?}: {text}");
+    }
+}
+
+#[test]
+fn faults_for_programs_name_the_text_and_the_indices() {
+    let world = World::new(&[]);
+    let ran =
+        world.run(&["algebra", "inverse", "(4,4):(1,2)", "--side", "left", "--format", "json"]);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(1), ""));
+    let fault: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
+    assert_eq!(fault["code"], "notation::inverse");
+    assert_eq!(fault["witness"], serde_json::json!([[2], [4]]));
+    assert_eq!(fault["labels"][0]["file"], "<a>");
+    assert_eq!(fault["labels"][0]["end"], 11);
+}
+
+#[test]
+fn a_command_line_at_fault_is_not_an_answer() {
+    let world = World::new(&[]);
+    for args in [
+        &["algebra"][..],
+        &["algebra", "compose", "4:1"],
+        &["algebra", "inverse", "4:1", "--side", "up"],
+        &["algebra", "divide", "4:1", "2:1", "--kind", "blocked"],
+        &["algebra", "transpose", "4:1"],
+    ] {
+        let ran = world.run(args);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{args:?}: {}", ran.err);
+    }
+}
+
+#[test]
+fn texts_of_any_size_and_kind_are_answered() {
+    let world = World::new(&[]);
+    let deep = format!("{}4:1", "(".repeat(50_000));
+    let wide = format!("({}1):({}0)", "1,".repeat(9_000), "0,".repeat(9_000));
+    for (a, code) in [(deep.as_str(), 1), ("層:1", 1), ("", 1), ("\n", 1), (wide.as_str(), 0)] {
+        let ran = world.run(&["algebra", "compose", a, "1:0"]);
+        assert_eq!(ran.code, Some(code), "{}", ran.err);
+    }
+    // Large layouts take no longer than small ones.
+    let large =
+        answered(&["compose", "(1048576,1048576):(1048576,1)", "(1048576,1048576):(1048576,1)"]);
+    assert_eq!(large, "(1048576,1048576):(1,1048576)\nsize 1099511627776, cosize 1099511627776\n");
+}

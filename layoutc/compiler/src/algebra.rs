@@ -1,0 +1,196 @@
+//! CuTe's algebra on texts: layouts in, a layout or a diagnostic out. The texts are the pseudo-files `<a>` and `<b>`.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use layoutc_algebra::cute::{self, Answer, CuteError, Layout, Swizzled};
+pub use layoutc_algebra::cute::{Division, Product, Rounding, Tuple};
+use layoutc_algebra::notation::Fault;
+
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Place};
+
+/// What is to be done with A, and with B where the operation has one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation<'a> {
+    /// A after B, a layout or a tiler.
+    Compose(&'a str),
+    /// The places of copies of A; B is the cotarget, an integer or a shape.
+    Complement(Option<&'a str>),
+    /// A in as few modes as possible; B is a profile: a shape whose integers stand for modes to be coalesced.
+    Coalesce(Option<&'a str>),
+    /// A by the tiler B.
+    Divide(&'a str, Division, Rounding),
+    /// Copies of A in the order of B, a layout or a tiler.
+    Product(&'a str, Product),
+    /// R with A(R(i)) = i.
+    RightInverse,
+    /// R with R(A(i)) = i.
+    LeftInverse,
+}
+
+impl<'a> Operation<'a> {
+    /// B as it was given.
+    fn operand(self) -> Option<&'a str> {
+        match self {
+            Self::Compose(b) | Self::Divide(b, ..) | Self::Product(b, _) => Some(b),
+            Self::Complement(b) | Self::Coalesce(b) => b,
+            Self::RightInverse | Self::LeftInverse => None,
+        }
+    }
+
+    /// The pseudo-file of what an error is about.
+    fn at_fault(self, error: &CuteError) -> &'static str {
+        match (self, error) {
+            (Self::Complement(_) | Self::RightInverse | Self::LeftInverse, _) => A,
+            (_, CuteError::Size) => A,
+            // The block of a product is what cannot be copied, the tiler of a division.
+            (Self::Product(..), CuteError::Overlap { .. }) => A,
+            _ => B,
+        }
+    }
+}
+
+/// An answer, and the figures of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The layout as CuTe writes it, with its swizzle if A has one.
+    pub text: String,
+    /// The layout, without a swizzle.
+    pub layout: Layout,
+    /// Where it is not what one might think.
+    pub notes: Vec<String>,
+}
+
+const A: &str = "<a>";
+const B: &str = "<b>";
+
+/// Does an operation on the layout `a`.
+///
+/// # Errors
+/// One fault, of a text or of the operation.
+pub fn run(operation: Operation<'_>, a: &str) -> Result<Found, Diagnostic> {
+    let left = || text(A, cute::parse_layout(a));
+    let mut pads = false;
+    let (swizzled, answer) = match operation {
+        Operation::Compose(b) => {
+            let (a, b) = (text(A, swizzled(a))?, text(B, cute::parse_tiler(b))?);
+            let answer = cute::compose_by(&a.layout, &b);
+            (Some(a), answer)
+        }
+        Operation::Coalesce(b) => {
+            let a = text(A, swizzled(a))?;
+            let answer = match b {
+                Some(b) => cute::coalesce_by(&a.layout, &text(B, cute::parse_shape(b))?.tuple()),
+                None => cute::coalesce(&a.layout),
+            };
+            (Some(a), answer)
+        }
+        Operation::Divide(b, kind, rounding) => {
+            let (a, b) = (text(A, swizzled(a))?, text(B, cute::parse_tiler(b))?);
+            let answer = cute::divide(&a.layout, &b, kind, rounding);
+            pads = answer.is_err() && cute::divide(&a.layout, &b, kind, Rounding::Pad).is_ok();
+            (Some(a), answer)
+        }
+        Operation::Complement(b) => {
+            let a = left()?;
+            let cotarget = b.map(cotarget).transpose()?;
+            (None, cute::complement(&a, cotarget))
+        }
+        Operation::Product(b, kind) => {
+            let (a, b) = (left()?, text(B, cute::parse_tiler(b))?);
+            (None, cute::product(&a, &b, kind))
+        }
+        Operation::RightInverse => (None, cute::right_inverse(&left()?)),
+        Operation::LeftInverse => (None, cute::left_inverse(&left()?)),
+    };
+    match answer {
+        Ok(answer) => Ok(found(answer, swizzled.as_ref())),
+        Err(error) => {
+            let mut fault = refused(operation, a, &error);
+            if let (CuteError::Rounds { size_out, .. }, true) = (&error, pads) {
+                fault.help.push(format!("`--pad` takes the {size_out}, as CuTe does"));
+            }
+            Err(fault)
+        }
+    }
+}
+
+fn swizzled(text: &str) -> Result<Swizzled, Fault> {
+    cute::parse(text)?.swizzled()
+}
+
+/// How many elements an integer or a shape has.
+fn cotarget(text: &str) -> Result<i128, Diagnostic> {
+    let shape = self::text(B, cute::parse_shape(text))?;
+    let size = shape.tuple().product().filter(|size| *size <= i128::from(i64::MAX));
+    size.ok_or_else(|| {
+        let place = place(B, shape.span());
+        Diagnostic::error(Code::NotationValue, "the cotarget does not fit 64 bits", place, "")
+    })
+}
+
+fn place(file: &str, span: Range<usize>) -> Place {
+    Place::new(&Arc::from(file), span)
+}
+
+/// What a text says, or its fault with its place.
+fn text<T>(file: &str, parsed: Result<T, Fault>) -> Result<T, Diagnostic> {
+    parsed.map_err(|fault| {
+        let place = place(file, fault.span);
+        let mut diagnostic = Diagnostic::error(fault.kind.into(), fault.message, place, "");
+        diagnostic.help.extend(fault.help);
+        diagnostic
+    })
+}
+
+fn found(answer: Answer, swizzled: Option<&Swizzled>) -> Found {
+    let Answer { layout, notes } = answer;
+    let mut notes: Vec<String> = notes.iter().map(ToString::to_string).collect();
+    let text = match swizzled {
+        Some(Swizzled { swizzle: swizzle @ Some(_), offset, .. }) => {
+            notes.push("size and cosize are those of the layout before the swizzle".to_owned());
+            Swizzled { swizzle: *swizzle, offset: *offset, layout: layout.clone() }.to_string()
+        }
+        Some(_) | None => layout.to_string(),
+    };
+    Found { text, layout, notes }
+}
+
+fn refused(operation: Operation<'_>, a: &str, error: &CuteError) -> Diagnostic {
+    let file = operation.at_fault(error);
+    let length = if file == A { a.len() } else { operation.operand().map_or(0, str::len) };
+    let mut diagnostic =
+        Diagnostic::error(code(error), error.to_string(), place(file, 0..length), "");
+    diagnostic.notes.extend(error.peer());
+    diagnostic.help.extend(error.help());
+    match error {
+        CuteError::NotInjective { first, second, .. } => {
+            diagnostic.witness = vec![vec![*first], vec![*second]];
+        }
+        CuteError::Dependent { index, .. } => diagnostic.witness = vec![vec![*index]],
+        _ => {}
+    }
+    diagnostic
+}
+
+fn code(error: &CuteError) -> Code {
+    match error {
+        CuteError::Part { error, .. } => code(error),
+        CuteError::Uneven { .. } | CuteError::Dependent { .. } => Code::NotationComposition,
+        CuteError::Overlap { .. } | CuteError::Uncovered { .. } => Code::NotationComplement,
+        CuteError::NotInjective { .. } | CuteError::Strides { .. } => Code::NotationInverse,
+        CuteError::Rounds { .. } => Code::NotationRounds,
+        CuteError::Unverified { .. } => Code::NotationUnverified,
+        CuteError::Rank { .. } => Code::NotationAxes,
+        CuteError::Tiler
+        | CuteError::Repeats { .. }
+        | CuteError::Size
+        | CuteError::Cotarget { .. }
+        | CuteError::Congruence
+        | CuteError::Extent { .. }
+        | CuteError::Depth
+        | CuteError::Coordinate { .. }
+        | CuteError::Swizzle(_) => Code::NotationValue,
+    }
+}

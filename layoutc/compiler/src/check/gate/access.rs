@@ -1,0 +1,294 @@
+//! Gates on neighbours: what lies side by side in memory, and what one vector access reaches.
+
+use layoutc_algebra::expr::{BinOp, Expr, ExprError, Var};
+use layoutc_algebra::layout::{Axis, Layout};
+use layoutc_algebra::simplify::Facts;
+
+use super::claim::{Point, Settled, is_zero};
+use super::size::sizes;
+use super::{Broken, Subject};
+use crate::check::faults::index;
+use crate::check::strengthen::Fact;
+use crate::codes::Code;
+
+/// The longest run that is counted for a figure.
+const LONGEST_RUN: i128 = 1 << 16;
+
+/// Neighbours along a logical axis are neighbours in memory: the offset of the next is one more, for all indices.
+pub(super) fn contiguous(subject: &Subject<'_>, axis: usize) -> Result<Option<Broken>, ExprError> {
+    let layout = subject.layout;
+    let name = layout.logical.get(axis).map_or("", |axis| axis.name.as_str());
+    let next = Expr::binary(BinOp::Add, &variable(axis), &Expr::constant(1))?;
+    let ahead = replaced(&layout.offset, axis, &next)?;
+    let step = Expr::binary(BinOp::Sub, &ahead, &layout.offset)?;
+    let wrong = Expr::binary(BinOp::Sub, &step, &Expr::constant(1))?;
+    let mut extents = extents(&layout.logical);
+    if let Some(extent) = extents.get_mut(axis) {
+        *extent = Expr::binary(BinOp::Sub, extent, &Expr::constant(1))?;
+    }
+    let message = format!("neighbours along `{name}` are not neighbours in `{}`", subject.name);
+    let broken = Broken::new(Code::GateContiguous, message);
+    Ok(match is_zero(&wrong, &extents, &layout.symbols)? {
+        Settled::Always => None,
+        Settled::Open => Some(broken.note("it could not be proven for all indices")),
+        Settled::Not(point) => {
+            let there = moved(&point, axis, 1);
+            let places = [&point, &there].map(|point| place(subject, point)).join(" and ");
+            let broken = broken.note(format!("{places}{}", sizes(layout, &point.symbols)));
+            let run = run(layout, axis, &point)?;
+            let last = layout.storage_map.last();
+            let is_last = last.is_some_and(|index| index.mentions(&|var| var == axis_var(axis)));
+            Some(match run {
+                0 | 1 if is_last => broken,
+                0 | 1 => broken
+                    .help(format!("let `{name}` be the last storage axis: `order ... {name}`")),
+                run => broken
+                    .note(format!("{run} neighbours lie side by side, then there is a gap"))
+                    .help(format!("where groups are enough, say `require vector={}`", power(run))),
+            })
+        }
+    })
+}
+
+/// The greatest power of two that divides a number.
+fn power(number: i128) -> i128 {
+    number & number.wrapping_neg()
+}
+
+/// How many elements from the start of an axis lie side by side.
+fn run(layout: &Layout, axis: usize, at: &Point) -> Result<i128, ExprError> {
+    let mut point = at.clone();
+    let mut length = 0;
+    let mut first = 0;
+    while length < LONGEST_RUN {
+        if let Some(index) = point.axes.get_mut(axis) {
+            *index = length;
+        }
+        let offset = layout.offset.evaluate(&|var| point.value(var))?;
+        if length == 0 {
+            first = offset;
+        } else if offset != first + length {
+            break;
+        }
+        length += 1;
+    }
+    Ok(length)
+}
+
+/// Every group of `lanes` neighbours that starts at a multiple of `lanes` along the fastest axis lies side by side, and
+/// starts at a multiple of its size.
+pub(super) fn vector(subject: &Subject<'_>, lanes: i128) -> Result<Option<Broken>, ExprError> {
+    let layout = subject.layout;
+    if layout.logical_elements.as_const() == Some(0) {
+        return Ok(None);
+    }
+    let message = format!("{lanes} elements of `{}` are not one access", subject.name);
+    let broken = Broken::new(Code::GateVector, message);
+    let bits = i128::from(subject.element_bits).saturating_mul(lanes);
+    if bits.rem_euclid(8) != 0 {
+        let note = format!("{lanes} elements of {} bits are no whole bytes", subject.element_bits);
+        return Ok(Some(broken.note(note)));
+    }
+    let bytes = bits.div_euclid(8);
+    if i128::from(layout.alignment_bytes).rem_euclid(bytes) != 0 {
+        let note = format!(
+            "they are {bytes} bytes, and the base address is a multiple of {}",
+            layout.alignment_bytes
+        );
+        let broken = broken.note(note);
+        return Ok(Some(match bytes.count_ones() {
+            1 => broken.help(format!("say `align {bytes}` in the layout")),
+            _ => broken,
+        }));
+    }
+    let Some(axis) = fastest(layout)? else {
+        let note = "no axis runs along memory: along none is the next element one slot further";
+        let broken = steps(layout)?.into_iter().fold(broken.note(note), Broken::note);
+        return Ok(Some(broken));
+    };
+    match whole_groups(subject, axis, lanes)? {
+        Ok(whole) => groups(subject, &whole, axis, lanes, broken),
+        Err(note) => {
+            let name = layout.logical.get(axis).map_or("", |axis| axis.name.as_str());
+            let help = format!("round it up before the other steps: `pad {name} multiple={lanes}`");
+            let symbols = 0..layout.symbols.len();
+            let hints = symbols.map(|k| (k, Fact::Multiple(lanes))).collect();
+            Ok(Some(broken.note(note).help(help).hints(hints)))
+        }
+    }
+}
+
+/// Whether the groups of a layout lie side by side and start where they must.
+fn groups(
+    subject: &Subject<'_>,
+    whole: &Layout,
+    axis: usize,
+    lanes: i128,
+    broken: Broken,
+) -> Result<Option<Broken>, ExprError> {
+    // The axis counts groups; one more axis counts inside a group.
+    let inside = whole.logical.len();
+    let start = Expr::binary(BinOp::Mul, &variable(axis), &Expr::constant(lanes))?;
+    let element = Expr::binary(BinOp::Add, &start, &variable(inside))?;
+    let at_start = replaced(&whole.offset, axis, &start)?;
+    let at_element = replaced(&whole.offset, axis, &element)?;
+    let mut extents = extents(&whole.logical);
+    if let Some(extent) = extents.get_mut(axis) {
+        let groups = Expr::binary(BinOp::FloorDiv, extent, &Expr::constant(lanes))?;
+        *extent = Facts::new(&whole.symbols).simplify(&groups)?;
+    }
+    extents.push(Expr::constant(lanes));
+    let apart = Expr::binary(BinOp::Sub, &at_element, &at_start)?;
+    let apart = Expr::binary(BinOp::Sub, &apart, &variable(inside))?;
+    let misplaced = Expr::binary(BinOp::Mod, &at_start, &Expr::constant(lanes))?;
+    let layout = subject.layout;
+    for (wrong, is_apart) in [(&apart, true), (&misplaced, false)] {
+        match is_zero(wrong, &extents, &whole.symbols)? {
+            Settled::Always => {}
+            Settled::Open => {
+                return Ok(Some(broken.note("it could not be proven for all indices")));
+            }
+            Settled::Not(point) => {
+                let sizes = sizes(layout, &point.symbols);
+                let group = point.axes.get(axis).copied().unwrap_or(0);
+                let inside = point.axes.get(inside).copied().unwrap_or(0);
+                let first = Point {
+                    axes: point.axes.iter().take(whole.logical.len()).copied().collect(),
+                    ..point
+                };
+                let first = moved(&first, axis, group.saturating_mul(lanes - 1));
+                let start = place(subject, &first);
+                return Ok(Some(if is_apart {
+                    let there = place(subject, &moved(&first, axis, inside));
+                    broken.note(format!("{start} and {there}{sizes}"))
+                } else {
+                    broken.note(format!("{start}, which is no multiple of {lanes}{sizes}"))
+                }));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// The layout itself where groups end with the axis; else the same layout with the axis rounded up, where that puts
+/// every element at the same place of the same buffer: then the slots behind the last elements are padding.
+fn whole_groups(
+    subject: &Subject<'_>,
+    axis: usize,
+    lanes: i128,
+) -> Result<Result<Layout, String>, ExprError> {
+    let layout = subject.layout;
+    let facts = Facts::new(&layout.symbols);
+    let Some(own) = layout.logical.get(axis) else { return Err(ExprError::Unbound) };
+    let whole = Expr::constant(lanes);
+    let up = Expr::binary(BinOp::Add, &own.extent, &Expr::constant(lanes - 1))?;
+    let up = Expr::binary(BinOp::FloorDiv, &up, &whole)?;
+    let up = facts.simplify(&Expr::binary(BinOp::Mul, &up, &whole)?)?;
+    if facts.proves_eq(&up, &own.extent)? {
+        return Ok(Ok(layout.clone()));
+    }
+    let mut axes = layout.logical.clone();
+    if let Some(axis) = axes.get_mut(axis) {
+        axis.extent = up;
+    }
+    if let Some(rounded) = (subject.again)(&axes)
+        && is_same(layout, &rounded)?
+    {
+        return Ok(Ok(rounded));
+    }
+    let left = own.extent.as_const().map(|extent| extent.rem_euclid(lanes));
+    let has = match left {
+        Some(left) => format!("has {left} of {lanes} elements"),
+        None => format!("may have fewer than {lanes} elements"),
+    };
+    let name = &own.name;
+    Ok(Err(format!(
+        "the last group along `{name}` {has}, and padding behind them could not be shown"
+    )))
+}
+
+/// Whether two layouts of the same steps put the elements of the first at the same places of equal buffers.
+fn is_same(a: &Layout, b: &Layout) -> Result<bool, ExprError> {
+    let mut facts = Facts::new(&a.symbols);
+    for (k, axis) in (0_u32..).zip(&a.logical) {
+        facts.set_extent(Var::Axis(k), &axis.extent)?;
+    }
+    Ok(facts.proves_eq(&a.offset, &b.offset)?
+        && facts.proves_eq(&a.physical_elements, &b.physical_elements)?)
+}
+
+/// The logical axis along which the next element is in the next slot, at the first element; the last if there are
+/// several.
+fn fastest(layout: &Layout) -> Result<Option<usize>, ExprError> {
+    let longer = |axis: &Axis| axis.extent.as_const() != Some(1);
+    for (k, _) in layout.logical.iter().enumerate().rev().filter(|(_, axis)| longer(axis)) {
+        if first_step(layout, k)?.as_const() == Some(1) {
+            return Ok(Some(k));
+        }
+    }
+    Ok(None)
+}
+
+/// How far the second element along an axis is from the first of all.
+fn first_step(layout: &Layout, axis: usize) -> Result<Expr, ExprError> {
+    let at = |wanted: Option<usize>| {
+        layout.offset.substitute(&|var| match var {
+            Var::Axis(k) => {
+                let is_one = usize::try_from(k).ok() == wanted;
+                Some(Expr::constant(i128::from(is_one)))
+            }
+            _ => None,
+        })
+    };
+    let step = Expr::binary(BinOp::Sub, &at(Some(axis))?, &at(None)?)?;
+    Facts::new(&layout.symbols).simplify(&step)
+}
+
+/// A line for each axis: how far its second element is.
+fn steps(layout: &Layout) -> Result<Vec<String>, ExprError> {
+    let mut lines = Vec::new();
+    for (k, axis) in layout.logical.iter().enumerate() {
+        if axis.extent.as_const() != Some(1) {
+            let step = crate::wording::expr(&first_step(layout, k)?, layout);
+            lines.push(format!("along `{}` it is {step} slots further", axis.name));
+        }
+    }
+    Ok(lines)
+}
+
+fn axis_var(axis: usize) -> Var {
+    Var::Axis(u32::try_from(axis).unwrap_or(u32::MAX))
+}
+
+fn variable(axis: usize) -> Expr {
+    Expr::var(axis_var(axis))
+}
+
+fn extents(axes: &[Axis]) -> Vec<Expr> {
+    axes.iter().map(|axis| axis.extent.clone()).collect()
+}
+
+fn replaced(expr: &Expr, axis: usize, with: &Expr) -> Result<Expr, ExprError> {
+    expr.substitute(&|var| match var {
+        Var::Axis(k) if usize::try_from(k) == Ok(axis) => Some(with.clone()),
+        _ => None,
+    })
+}
+
+/// The point so many steps further along an axis.
+fn moved(point: &Point, axis: usize, steps: i128) -> Point {
+    let mut moved = point.clone();
+    if let Some(index) = moved.axes.get_mut(axis) {
+        *index = index.saturating_add(steps);
+    }
+    moved
+}
+
+/// `t[0, 3] is at offset 12`.
+fn place(subject: &Subject<'_>, point: &Point) -> String {
+    let element = format!("{}{}", subject.name, index(&point.axes));
+    match subject.layout.offset.evaluate(&|var| point.value(var)) {
+        Ok(offset) => format!("{element} is at offset {offset}"),
+        Err(_) => element,
+    }
+}

@@ -1,0 +1,196 @@
+//! Is an expression of a layout's indices 0 for all of them? Proven, refuted with an index, or open.
+
+use layoutc_algebra::expr::{Expr, ExprError, Var};
+use layoutc_algebra::layout::Symbol;
+use layoutc_algebra::simplify::Facts;
+
+/// The most indices that are visited one by one where nothing else decides.
+const MOST_VISITED: i128 = 1 << 20;
+
+/// The most indices that are looked at where there are too many to visit, for each choice of the symbols.
+const MOST_PROBED: usize = 1 << 14;
+
+/// What is known of a claim.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Settled {
+    /// It holds for all indices.
+    Always,
+    /// It does not hold at this one.
+    Not(Point),
+    /// Neither is known.
+    Open,
+}
+
+/// An index with values of the symbols.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Point {
+    pub(super) axes: Vec<i128>,
+    pub(super) symbols: Vec<i128>,
+}
+
+impl Point {
+    /// The value of a variable here.
+    pub(super) fn value(&self, var: Var) -> Option<i128> {
+        let at = |all: &[i128], k: u32| all.get(usize::try_from(k).ok()?).copied();
+        match var {
+            Var::Axis(k) => at(&self.axes, k),
+            Var::Symbol(k) => at(&self.symbols, k),
+            Var::Storage(_) | Var::Physical(_) | Var::Digit(_) => None,
+        }
+    }
+}
+
+/// Whether `expr` is 0 for all indices `0..extents` and all values of the symbols.
+///
+/// # Errors
+/// [`ExprError`] where a value leaves the integer range.
+pub(super) fn is_zero(
+    expr: &Expr,
+    extents: &[Expr],
+    symbols: &[Symbol],
+) -> Result<Settled, ExprError> {
+    let mut facts = Facts::new(symbols);
+    let extents: Vec<Expr> =
+        extents.iter().map(|extent| facts.simplify(extent)).collect::<Result<_, _>>()?;
+    if extents.iter().any(|extent| extent.as_const().is_some_and(|extent| extent <= 0)) {
+        return Ok(Settled::Always);
+    }
+    for (k, extent) in (0_u32..).zip(&extents) {
+        facts.set_extent(Var::Axis(k), extent)?;
+    }
+    let expr = facts.simplify(expr)?;
+    if expr.as_const() == Some(0) {
+        return Ok(Settled::Always);
+    }
+    let mut is_whole = true;
+    for values in samples(symbols) {
+        match visit(&expr, &extents, values)? {
+            Visited::Not(point) => return Ok(Settled::Not(point)),
+            Visited::All => {}
+            Visited::Some => is_whole = false,
+        }
+    }
+    // An index is not all there are while a symbol has other values.
+    let is_static = symbols.is_empty() || !depends_on_symbols(&expr, &extents);
+    Ok(if is_whole && is_static { Settled::Always } else { Settled::Open })
+}
+
+fn depends_on_symbols(expr: &Expr, extents: &[Expr]) -> bool {
+    let is_symbol = |expr: &Expr| expr.mentions(&|var| matches!(var, Var::Symbol(_)));
+    let is_read =
+        |k: usize| expr.mentions(&|var| matches!(var, Var::Axis(a) if usize::try_from(a) == Ok(k)));
+    is_symbol(expr) || extents.iter().enumerate().any(|(k, extent)| is_read(k) && is_symbol(extent))
+}
+
+/// What a look at the indices found, with one choice of the symbols.
+enum Visited {
+    /// An index at which the expression is not 0.
+    Not(Point),
+    /// It is 0 at all of them.
+    All,
+    /// It is 0 at those looked at; there are more.
+    Some,
+}
+
+fn visit(expr: &Expr, extents: &[Expr], symbols: Vec<i128>) -> Result<Visited, ExprError> {
+    let mut point = Point { axes: vec![0; extents.len()], symbols };
+    let mut lengths = Vec::new();
+    for extent in extents {
+        lengths.push(extent.evaluate(&|var| point.value(var))?);
+    }
+    if lengths.iter().any(|length| *length <= 0) {
+        return Ok(Visited::All);
+    }
+    let mut read: Vec<(usize, i128)> = Vec::new();
+    for var in expr.vars() {
+        if let Var::Axis(k) = var
+            && let Ok(k) = usize::try_from(k)
+            && let Some(length) = lengths.get(k)
+        {
+            read.push((k, *length));
+        }
+    }
+    let all = read.iter().try_fold(1_i128, |all, (_, length)| all.checked_mul(*length));
+    let is_whole = all.is_some_and(|all| all <= MOST_VISITED);
+    let chosen: Vec<(usize, Vec<i128>)> = read
+        .iter()
+        .map(|(k, length)| (*k, if is_whole { (0..*length).collect() } else { probes(*length) }))
+        .collect();
+    let mut at = vec![0_usize; chosen.len()];
+    let mut left = if is_whole { usize::MAX } else { MOST_PROBED };
+    loop {
+        for ((k, values), position) in chosen.iter().zip(&at) {
+            if let (Some(index), Some(value)) = (point.axes.get_mut(*k), values.get(*position)) {
+                *index = *value;
+            }
+        }
+        if expr.evaluate(&|var| point.value(var))? != 0 {
+            return Ok(Visited::Not(point));
+        }
+        left = left.saturating_sub(1);
+        if !next(&mut at, &chosen) {
+            return Ok(if is_whole { Visited::All } else { Visited::Some });
+        }
+        if left == 0 {
+            return Ok(Visited::Some);
+        }
+    }
+}
+
+/// The next choice, the last axis fastest; `false` after the last.
+fn next(at: &mut [usize], chosen: &[(usize, Vec<i128>)]) -> bool {
+    for (position, (_, values)) in at.iter_mut().zip(chosen).rev() {
+        *position += 1;
+        if *position < values.len() {
+            return true;
+        }
+        *position = 0;
+    }
+    false
+}
+
+/// Indices at which layouts break: the first few, those around powers of two, the last few.
+fn probes(length: i128) -> Vec<i128> {
+    let powers = (1..40).map(|n| 1_i128 << n).take_while(|power| *power < length);
+    let around = powers.flat_map(|power| [power - 1, power, power + 1]);
+    let all = (0..12).chain(around).chain([length - 2, length - 1]);
+    let found: std::collections::BTreeSet<i128> =
+        all.filter(|index| (0..length).contains(index)).collect();
+    found.into_iter().collect()
+}
+
+/// A few choices of values: the least, then each symbol on its own way to the greatest, beside the least and beside the
+/// greatest of the others. One empty choice without symbols.
+pub(super) fn samples(symbols: &[Symbol]) -> Vec<Vec<i128>> {
+    let values: Vec<Vec<i128>> = symbols.iter().map(values_of).collect();
+    let least: Vec<i128> = values.iter().filter_map(|v| v.first().copied()).collect();
+    let most: Vec<i128> = values.iter().filter_map(|v| v.last().copied()).collect();
+    let mut all = vec![least.clone()];
+    for base in [&least, &most] {
+        for (k, values) in values.iter().enumerate() {
+            for value in values {
+                let mut choice = base.clone();
+                if let Some(slot) = choice.get_mut(k) {
+                    *slot = *value;
+                }
+                all.push(choice);
+            }
+        }
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    all.retain(|choice| seen.insert(choice.clone()));
+    all
+}
+
+/// Values of one symbol, from the least: it counts at least one element where it can.
+fn values_of(symbol: &Symbol) -> Vec<i128> {
+    let multiple = symbol.multiple.max(1);
+    let floor = |value: i128| value.div_euclid(multiple).saturating_mul(multiple);
+    let (low, high) = (floor(symbol.min.max(1) + multiple - 1), floor(symbol.max));
+    let around =
+        [0, 1, 2, 3, 4, 7, 8].map(|step| low.saturating_add(multiple.saturating_mul(step)));
+    let all = around.into_iter().chain([high.saturating_sub(multiple), high]);
+    let found: std::collections::BTreeSet<i128> =
+        all.filter(|value| (low..=high).contains(value)).collect();
+    found.into_iter().collect()
+}

@@ -1,0 +1,215 @@
+//! Gates: what a tensor's layout must meet. One that does not hold is an error at its place, with the figure.
+//!
+//! With symbols a gate holds for all their values. Where it does not, facts of the symbols that would make it hold are
+//! searched for.
+
+mod access;
+mod claim;
+pub(super) mod same;
+mod size;
+
+use layoutc_algebra::expr::ExprError;
+use layoutc_algebra::layout::{Axis, Layout, Symbol};
+
+use super::recipe::{Recipe, Trial};
+use super::scope::{nearest_or_all, number};
+use super::strengthen::{self, Fact};
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::manifest::syntax::{Bound, GateItem, GateKind, Name, Share};
+use crate::model::{Space, Tensor};
+
+/// The longest vector that a gate may ask for, in elements.
+const LONGEST_VECTOR: i128 = 1 << 16;
+
+/// A tensor whose gates are to be checked, with what it was made from.
+#[derive(Clone, Copy)]
+pub(super) struct Gated<'a> {
+    pub(super) tensor: &'a Tensor,
+    pub(super) recipe: Recipe<'a>,
+    /// The logical axes as declared.
+    pub(super) axes: &'a [Axis],
+}
+
+/// A gate with its names and numbers looked up.
+enum Gate<'a> {
+    Bijective,
+    Padding(&'a Share),
+    Bytes(i128),
+    Contiguous(usize),
+    Vector(i128),
+    Fits,
+}
+
+/// What a gate is asked of: the tensor's own layout, or the same steps with other facts.
+struct Subject<'a> {
+    name: &'a str,
+    element_bits: u32,
+    layout: &'a Layout,
+    space: Option<&'a Space>,
+    /// The word for the tensor's memory.
+    memory: &'a str,
+    /// The same steps on other axes; `None` where they give no layout.
+    again: &'a dyn Fn(&[Axis]) -> Option<Layout>,
+}
+
+/// A gate that does not hold.
+struct Broken {
+    code: Code,
+    message: String,
+    notes: Vec<String>,
+    help: Vec<String>,
+    /// Facts of symbols that may make it hold.
+    hints: Vec<(usize, Fact)>,
+}
+
+impl Broken {
+    fn new(code: Code, message: String) -> Self {
+        Self { code, message, notes: Vec::new(), help: Vec::new(), hints: Vec::new() }
+    }
+
+    fn note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+
+    fn help(mut self, help: impl Into<String>) -> Self {
+        self.help.push(help.into());
+        self
+    }
+
+    fn hints(mut self, hints: Vec<(usize, Fact)>) -> Self {
+        self.hints = hints;
+        self
+    }
+}
+
+/// The gates of a tensor that do not hold, but for those that compare it with another.
+pub(super) fn check(gated: Gated<'_>) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for item in &gated.recipe.item.gates {
+        match resolve(item, gated) {
+            Ok(Some(gate)) => found.extend(one(&gate, item, gated)),
+            Ok(None) => {}
+            Err(errors) => found.extend(errors),
+        }
+    }
+    found
+}
+
+fn at(gated: Gated<'_>, span: &std::ops::Range<usize>) -> Place {
+    Place::new(gated.recipe.file, span.clone())
+}
+
+/// `None` for a gate that compares two tensors.
+fn resolve<'a>(item: &'a GateItem, gated: Gated<'_>) -> Result<Option<Gate<'a>>, Vec<Diagnostic>> {
+    let value = |bound: &Bound| number(bound, gated.recipe.scope, gated.recipe.file);
+    Ok(Some(match &item.kind {
+        GateKind::Bijective => Gate::Bijective,
+        GateKind::PaddingBelow(share) => Gate::Padding(share),
+        GateKind::BytesBelow(bound) => Gate::Bytes(value(bound)?),
+        GateKind::Contiguous(name) => Gate::Contiguous(axis(name, gated)?),
+        GateKind::Vector(bound) => {
+            let lanes = value(bound)?;
+            if !(2..=LONGEST_VECTOR).contains(&lanes) || lanes.count_ones() != 1 {
+                let message = format!("a vector has 2, 4, 8, … up to {LONGEST_VECTOR} elements");
+                let place = at(gated, &bound.span());
+                return Err(vec![Diagnostic::error(Code::StepValue, message, place, "")]);
+            }
+            Gate::Vector(lanes)
+        }
+        GateKind::Fits => Gate::Fits,
+        GateKind::SameAs(_) => return Ok(None),
+    }))
+}
+
+/// The logical axis of this name.
+fn axis(name: &Name, gated: Gated<'_>) -> Result<usize, Vec<Diagnostic>> {
+    if let Some(k) = gated.axes.iter().position(|axis| axis.name == name.value) {
+        return Ok(k);
+    }
+    let message = format!("`{}` is no axis of `{}`", name.value, gated.tensor.name);
+    let mut error = Diagnostic::error(Code::StepAxis, message, at(gated, &name.span), "");
+    let known: Vec<&str> = gated.axes.iter().map(|axis| axis.name.as_str()).collect();
+    error.help.extend(nearest_or_all(&name.value, "axes", &known));
+    Err(vec![error])
+}
+
+/// What is wrong with one gate.
+fn one(gate: &Gate<'_>, item: &GateItem, gated: Gated<'_>) -> Option<Diagnostic> {
+    let layout = &gated.tensor.layout;
+    let place = at(gated, &item.span);
+    let broken = match asked(gate, layout, gated) {
+        Ok(broken) => broken?,
+        Err(error) => {
+            let message = format!("the gate of `{}` cannot be decided: {error}", gated.tensor.name);
+            return Some(Diagnostic::error(Code::ExprOverflow, message, place, ""));
+        }
+    };
+    let mut fault = Diagnostic::error(broken.code, broken.message, place, "");
+    fault.notes = broken.notes;
+    let advice = strengthen::advice(
+        &layout.symbols,
+        &gated.recipe.numbers(),
+        &broken.hints,
+        &mut |symbols: &[Symbol]| match gated.recipe.again(gated.axes, symbols, None) {
+            Trial::Good(layout) if matches!(asked(gate, &layout, gated), Ok(None)) => {
+                Trial::Good(layout)
+            }
+            Trial::Good(_) | Trial::Refused => Trial::Refused,
+            Trial::Costly => Trial::Costly,
+        },
+    );
+    fault.help.extend(advice);
+    fault.help.extend(broken.help);
+    if matches!(gate, Gate::Bijective | Gate::Padding(_)) {
+        let order = super::advice::order(gated.recipe, gated.axes, layout);
+        fault.help.extend(order);
+    }
+    Some(fault)
+}
+
+/// Asks a gate of a layout of the tensor's.
+fn asked(gate: &Gate<'_>, layout: &Layout, gated: Gated<'_>) -> Result<Option<Broken>, ExprError> {
+    let again = |axes: &[Axis]| match gated.recipe.again(axes, &layout.symbols, None) {
+        Trial::Good(layout) => Some(*layout),
+        Trial::Refused | Trial::Costly => None,
+    };
+    let subject = Subject {
+        name: &gated.tensor.name,
+        element_bits: gated.tensor.dtype.element_bits(),
+        layout,
+        space: gated.tensor.space.as_ref(),
+        memory: gated.tensor.memory_word(),
+        again: &again,
+    };
+    Ok(match gate {
+        Gate::Bijective => size::bijective(&subject),
+        Gate::Padding(share) => size::padding(&subject, share),
+        Gate::Bytes(below) => {
+            let wanted = format!("must take fewer than {}", size::counted_bytes(*below));
+            size::bytes_at_most(&subject, below - 1, Code::GateBytes, &wanted)
+        }
+        Gate::Contiguous(axis) => access::contiguous(&subject, *axis)?,
+        Gate::Vector(lanes) => access::vector(&subject, *lanes)?,
+        Gate::Fits => fits(&subject),
+    })
+}
+
+/// The tensor is no larger than its memory space.
+fn fits(subject: &Subject<'_>) -> Option<Broken> {
+    let Some(space) = subject.space else {
+        let message = format!("`{}` is in no memory space that it could fit", subject.name);
+        let help = "declare one at the top, `memory-space vmem bytes=\"16 MiB\"`, and say `memory vmem` in the tensor";
+        let note = format!("its memory is `{}`, which has no size", subject.memory);
+        return Some(Broken::new(Code::GateFits, message).note(note).help(help));
+    };
+    let Some(bytes) = space.bytes else {
+        let message = format!("the memory space `{}` has no size", space.name);
+        let help = format!("say it: `memory-space {} bytes=\"16 MiB\"`", space.name);
+        return Some(Broken::new(Code::GateFits, message).help(help));
+    };
+    let wanted = format!("does not fit `{}`", space.name);
+    let broken = size::bytes_at_most(subject, bytes, Code::GateFits, &wanted)?;
+    Some(broken.note(format!("`{}` has {}", space.name, size::counted_bytes(bytes))))
+}

@@ -1,0 +1,137 @@
+//! `require same-as=other`: two tensors whose layouts put every element at the same place.
+
+use layoutc_algebra::layout::Layout;
+use layoutc_algebra::locate::Location;
+use layoutc_algebra::same::{Sameness, compare};
+
+use crate::check::faults::index;
+use crate::check::machine::Threads;
+use crate::check::scope::nearest_or_all;
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::host::Memo;
+use crate::manifest::syntax::{GateKind, Kind, Manifest, Name};
+use crate::model::Tensor;
+
+/// The gates of a manifest that compare two tensors and do not hold.
+pub(in crate::check) fn check(
+    syntax: &Manifest,
+    tensors: &[Tensor],
+    memo: &dyn Memo,
+) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for item in &syntax.tensors {
+        for gate in &item.gates {
+            let GateKind::SameAs(other) = &gate.kind else { continue };
+            let place = Place::new(&syntax.file, gate.span.clone());
+            match both(&item.name, other, syntax, tensors) {
+                Ok(Some([first, second])) => found.extend(one(first, second, place, memo)),
+                Ok(None) => {}
+                Err(error) => found.push(*error),
+            }
+        }
+    }
+    found
+}
+
+/// The two tensors; `None` where an earlier diagnostic says enough.
+fn both<'t>(
+    own: &Name,
+    other: &Name,
+    syntax: &Manifest,
+    tensors: &'t [Tensor],
+) -> Result<Option<[&'t Tensor; 2]>, Box<Diagnostic>> {
+    let is_declared = syntax.tensors.iter().any(|item| item.name.value == other.value);
+    let is_broken = syntax.torn || syntax.broken.contains(&(Kind::Tensor, other.value.clone()));
+    if !is_declared && !is_broken {
+        let message = format!("there is no tensor `{}`", other.value);
+        let place = Place::new(&syntax.file, other.span.clone());
+        let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
+        let known: Vec<&str> = syntax.tensors.iter().map(|item| item.name.value.as_str()).collect();
+        error.help.extend(nearest_or_all(&other.value, "tensors", &known));
+        return Err(Box::new(error));
+    }
+    let find = |name: &Name| tensors.iter().find(|tensor| tensor.name == name.value);
+    Ok(find(own).zip(find(other)).map(|(first, second)| [first, second]))
+}
+
+/// What keeps two layouts from being the same.
+fn one(first: &Tensor, second: &Tensor, place: Place, memo: &dyn Memo) -> Option<Diagnostic> {
+    let (a, b) = (&first.name, &second.name);
+    let message = format!("`{a}` and `{b}` do not have the same layout");
+    let error = Diagnostic::error(Code::GateSameAs, message, place, "");
+    if first.dtype.element_bits() != second.dtype.element_bits() {
+        let note = format!(
+            "elements of `{a}` are {} and those of `{b}` are {}",
+            first.dtype, second.dtype
+        );
+        return Some(error.note(note).help("elements of one size can be at the same places"));
+    }
+    if first.dtype.element_bits() < 8 && first.high_first != second.high_first {
+        return Some(error.note("one has the first element of a byte in its high bits"));
+    }
+    let Some(other) = matched(&first.layout, &second.layout) else {
+        let axes = |tensor: &Tensor| {
+            tensor
+                .layout
+                .logical
+                .iter()
+                .map(|axis| axis.name.as_str())
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        return Some(
+            error
+                .note(format!("the axes of `{a}` are {}", axes(first)))
+                .note(format!("the axes of `{b}` are {}", axes(second))),
+        );
+    };
+    match compare(&first.layout, &other, &Threads(memo)) {
+        Ok(Sameness::Same { .. }) => None,
+        Ok(Sameness::Differs { logical, symbols, first: own, second: there }) => {
+            let values: Vec<String> =
+                symbols.iter().map(|(name, value)| format!("`{name}` = {value}")).collect();
+            let sizes = if values.is_empty() {
+                String::new()
+            } else {
+                format!(" for {}", values.join(", "))
+            };
+            let (own, there) = (at(&own), at(&there));
+            let element = index(&logical);
+            let note = format!("{a}{element} is at {own} and {b}{element} at {there}{sizes}");
+            Some(error.note(note).witness(vec![logical]))
+        }
+        Ok(Sameness::Ranks { first, second }) => {
+            Some(error.note(format!("`{a}` has {} in memory and `{b}` {}", axes_of(first), second)))
+        }
+        Ok(Sameness::Undecided { .. }) => {
+            Some(error.note("neither that they are nor that they are not could be proven"))
+        }
+        Err(fault) => Some(error.note(fault.to_string())),
+    }
+}
+
+fn axes_of(count: usize) -> String {
+    if count == 1 { "1 axis".to_owned() } else { format!("{count} axes") }
+}
+
+/// `offset 12`, or the physical index where there are several axes: `(3, 12)`.
+fn at(location: &Location) -> String {
+    match location.physical.as_slice() {
+        [_] => format!("offset {}", location.offset),
+        physical => {
+            let parts: Vec<String> = physical.iter().map(ToString::to_string).collect();
+            format!("({})", parts.join(", "))
+        }
+    }
+}
+
+/// The second layout with its axes in the order of the first; `None` where they have other names.
+fn matched(first: &Layout, second: &Layout) -> Option<Layout> {
+    if first.logical.len() != second.logical.len() {
+        return None;
+    }
+    let position = |name: &str| second.logical.iter().position(|axis| axis.name == name);
+    let order: Option<Vec<usize>> = first.logical.iter().map(|axis| position(&axis.name)).collect();
+    second.permuted(&order?).ok()
+}

@@ -1,0 +1,194 @@
+//! Gates on counts: slots, padding, bytes.
+
+use layoutc_algebra::expr::{BinOp, Expr};
+use layoutc_algebra::layout::{Layout, Verdict};
+use layoutc_algebra::simplify::Facts;
+
+use super::claim::{Point, samples};
+use super::{Broken, Subject};
+use crate::check::strengthen::Fact;
+use crate::codes::Code;
+use crate::manifest::syntax::Share;
+use crate::model::bytes_of;
+
+/// Every slot holds an element.
+pub(super) fn bijective(subject: &Subject<'_>) -> Option<Broken> {
+    let layout = subject.layout;
+    if layout.verdict == Verdict::Bijective {
+        return None;
+    }
+    let message = format!("`{}` is not bijective", subject.name);
+    let padded = |counts: &Counts| counts.slots != counts.elements;
+    Some(Broken::new(Code::GateBijective, message).note(figure(layout, &padded)))
+}
+
+/// Less than a share of the bytes is padding.
+pub(super) fn padding(subject: &Subject<'_>, limit: &Share) -> Option<Broken> {
+    let layout = subject.layout;
+    let parts = 10_i128.checked_pow(limit.places)?;
+    // padding / slots < digits / parts, without a division.
+    let is_above = |counts: &Counts| {
+        let padding = counts.slots.saturating_sub(counts.elements).checked_mul(parts);
+        counts.slots > 0 && padding >= counts.slots.checked_mul(limit.digits)
+    };
+    if holds_for_all(layout, limit, parts) {
+        return None;
+    }
+    let percent = percent(limit.digits, parts);
+    let message = format!("`{}` must have less than {percent} of padding", subject.name);
+    let constant = Counts::at(layout, &[]).filter(|_| layout.symbols.is_empty());
+    if constant.as_ref().is_some_and(|counts| !is_above(counts)) {
+        return None;
+    }
+    Some(Broken::new(Code::GatePadding, message).note(figure(layout, &is_above)))
+}
+
+/// Whether `padding / slots < digits / parts` is proven for all values of the symbols.
+fn holds_for_all(layout: &Layout, limit: &Share, parts: i128) -> bool {
+    let facts = Facts::new(&layout.symbols);
+    let (all, elements) = (&layout.physical_elements, &layout.logical_elements);
+    let proven = || {
+        let padding = Expr::binary(BinOp::Sub, all, elements)?;
+        let padding = Expr::binary(BinOp::Mul, &padding, &Expr::constant(parts))?;
+        let padding = Expr::binary(BinOp::Add, &padding, &Expr::constant(1))?;
+        let most = Expr::binary(BinOp::Mul, all, &Expr::constant(limit.digits))?;
+        facts.proves_ge(&most, &padding)
+    };
+    proven().unwrap_or(false)
+}
+
+/// At most so many bytes; `wanted` says so.
+pub(super) fn bytes_at_most(
+    subject: &Subject<'_>,
+    most: i128,
+    code: Code,
+    wanted: &str,
+) -> Option<Broken> {
+    let layout = subject.layout;
+    let bytes = bytes_of(layout, subject.element_bits);
+    let facts = Facts::new(&layout.symbols);
+    if facts.bounds(&bytes).is_ok_and(|(_, high)| high <= most) {
+        return None;
+    }
+    let at = |symbols: &[i128]| value(&bytes, symbols);
+    let over = samples(&layout.symbols)
+        .into_iter()
+        .filter_map(|symbols| at(&symbols).map(|bytes| (bytes, symbols)))
+        .max_by_key(|(bytes, _)| *bytes)
+        .filter(|(bytes, _)| *bytes > most);
+    let message = format!("`{}` {wanted}", subject.name);
+    let broken = Broken::new(code, message);
+    Some(match over {
+        Some((bytes, symbols)) => {
+            let sizes = sizes(layout, &symbols);
+            let hints = hints(layout, &symbols, &|symbols| at(symbols).is_some_and(|b| b <= most));
+            broken.note(format!("it takes {}{sizes}", counted_bytes(bytes))).hints(hints)
+        }
+        None if layout.symbols.is_empty() => return None,
+        None => broken.note("it could not be proven for all sizes"),
+    })
+}
+
+/// For each symbol the greatest value for which `fits` holds, the others as they are.
+fn hints(layout: &Layout, at: &[i128], fits: &dyn Fn(&[i128]) -> bool) -> Vec<(usize, Fact)> {
+    let mut hints = Vec::new();
+    for (k, symbol) in layout.symbols.iter().enumerate() {
+        let with = |value: i128| {
+            let mut symbols = at.to_vec();
+            if let Some(slot) = symbols.get_mut(k) {
+                *slot = value;
+            }
+            fits(&symbols)
+        };
+        let (mut low, mut high) = (symbol.min.max(1), symbol.max);
+        if !with(low) {
+            continue;
+        }
+        while high - low > 1 {
+            let middle = low + (high - low).div_euclid(2);
+            if with(middle) {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        hints.push((k, Fact::Max(low)));
+    }
+    hints
+}
+
+/// Elements and slots at one choice of the symbols.
+pub(super) struct Counts {
+    pub(super) elements: i128,
+    pub(super) slots: i128,
+}
+
+impl Counts {
+    fn at(layout: &Layout, symbols: &[i128]) -> Option<Self> {
+        let elements = value(&layout.logical_elements, symbols)?;
+        Some(Self { elements, slots: value(&layout.physical_elements, symbols)? })
+    }
+}
+
+fn value(expr: &Expr, symbols: &[i128]) -> Option<i128> {
+    let point = Point { axes: Vec::new(), symbols: symbols.to_vec() };
+    expr.evaluate(&|var| point.value(var)).ok()
+}
+
+/// `20 elements in 24 slots: 16.67 % is padding`, with the sizes for which `is_wrong` where there are symbols.
+fn figure(layout: &Layout, is_wrong: &dyn Fn(&Counts) -> bool) -> String {
+    let wrong = samples(&layout.symbols).into_iter().find_map(|symbols| {
+        let counts = Counts::at(layout, &symbols).filter(is_wrong)?;
+        Some((counts, symbols))
+    });
+    let Some((Counts { elements, slots }, symbols)) = wrong else {
+        return "it could not be proven for all sizes".to_owned();
+    };
+    let counted = |n: i128, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    format!(
+        "{} in {}{}: {} is padding",
+        counted(elements, "element"),
+        counted(slots, "slot"),
+        sizes(layout, &symbols),
+        percent(slots - elements, slots)
+    )
+}
+
+/// ` for `n` = 1, `m` = 4`; empty without symbols.
+pub(super) fn sizes(layout: &Layout, symbols: &[i128]) -> String {
+    let one = |(symbol, value): (&layoutc_algebra::layout::Symbol, &i128)| {
+        format!("`{}` = {value}", symbol.name)
+    };
+    let all: Vec<String> = layout.symbols.iter().zip(symbols).map(one).collect();
+    if all.is_empty() { String::new() } else { format!(" for {}", all.join(", ")) }
+}
+
+/// A share in percent, with at most two digits behind the point: `16.67 %`.
+fn percent(part: i128, whole: i128) -> String {
+    let hundredths = part
+        .checked_mul(10_000)
+        .and_then(|n| n.checked_add(whole.div_euclid(2)))
+        .and_then(|n| n.checked_div_euclid(whole))
+        .unwrap_or(0);
+    let (whole, rest) = (hundredths.div_euclid(100), hundredths.rem_euclid(100));
+    let text = format!("{whole}.{rest:02}");
+    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// `67108864 bytes (64 MiB)`.
+pub(super) fn counted_bytes(bytes: i128) -> String {
+    const UNITS: [(&str, u32); 4] = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
+    let Some((unit, shift)) = UNITS.iter().find(|(_, shift)| bytes >> shift > 0) else {
+        return format!("{bytes} byte{}", if bytes == 1 { "" } else { "s" });
+    };
+    let hundredths = bytes.saturating_mul(100) >> shift;
+    let (whole, rest) = (hundredths.div_euclid(100), hundredths.rem_euclid(100));
+    let text = format!("{whole}.{rest:02}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    let about = if (bytes.saturating_mul(100) >> shift) << shift == bytes.saturating_mul(100) {
+        ""
+    } else {
+        "about "
+    };
+    format!("{bytes} bytes ({about}{text} {unit})")
+}

@@ -1,0 +1,191 @@
+//! What a layout is made from: its steps, ready to be applied again to other axes, another order or other facts.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use layoutc_algebra::build::{BuildError, Builder};
+use layoutc_algebra::expr::{Expr, Var};
+use layoutc_algebra::layout::{Axis, Layout, Symbol};
+use layoutc_algebra::map::IndexMap;
+
+use super::faults;
+use super::machine::Watched;
+use super::scope::{Scope, Scopes};
+use super::steps::{Applier, Ground, Said};
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::host::Memo;
+use crate::manifest::syntax::{Bound, Step, StepKind, TensorItem};
+
+/// The steps of a tensor's layout with all that they refer to.
+#[derive(Clone, Copy)]
+pub(super) struct Recipe<'a> {
+    pub(super) item: &'a TensorItem,
+    pub(super) file: &'a Arc<str>,
+    pub(super) scope: &'a Scope,
+    pub(super) scopes: &'a Scopes,
+    pub(super) memo: &'a dyn Memo,
+    pub(super) element_bits: u32,
+    /// What the base address is aligned to where no step says it, in bytes.
+    pub(super) default_alignment: u64,
+    /// What it is aligned to in any case: the memory space's own.
+    pub(super) least_alignment: u64,
+}
+
+/// How another try ended.
+pub(super) enum Trial {
+    /// With a proven layout.
+    Good(Box<Layout>),
+    /// Refused.
+    Refused,
+    /// Refused, and many elements were visited for it: too dear to be tried with other facts.
+    Costly,
+}
+
+impl<'a> Recipe<'a> {
+    /// What the base address is aligned to after steps that say so much, in bytes.
+    pub(super) fn alignment(&self, said: &Said) -> u64 {
+        said.alignment.unwrap_or(self.default_alignment).max(self.least_alignment)
+    }
+
+    /// The steps as written; none for a row-major layout.
+    fn steps(&self) -> &'a [Step] {
+        self.item.layout.as_ref().map_or(&[], |layout| &layout.steps)
+    }
+
+    /// The steps applied to these axes. `first` goes before them.
+    ///
+    /// # Errors
+    /// Every fault of the steps.
+    pub(super) fn applied(
+        &self,
+        axes: &[Axis],
+        symbols: &[Symbol],
+        first: Option<&IndexMap>,
+    ) -> Result<Applier<'a>, Vec<Diagnostic>> {
+        let mut builder = self.builder(axes, symbols)?;
+        if let Some(first) = first {
+            builder.apply(first).map_err(|error| self.fault(error, axes, symbols))?;
+        }
+        self.applied_to(Applier::new(builder, &self.item.name.value), symbols)
+    }
+
+    /// The same, each step taken down.
+    ///
+    /// # Errors
+    /// As [`Recipe::applied`].
+    pub(super) fn recorded(
+        &self,
+        axes: &[Axis],
+        symbols: &[Symbol],
+    ) -> Result<Applier<'a>, Vec<Diagnostic>> {
+        let applier = Applier::recording(self.builder(axes, symbols)?, &self.item.name.value);
+        self.applied_to(applier, symbols)
+    }
+
+    fn applied_to(
+        &self,
+        mut applier: Applier<'a>,
+        symbols: &[Symbol],
+    ) -> Result<Applier<'a>, Vec<Diagnostic>> {
+        let find = |name: &str| symbol_value(name, symbols);
+        let ground = Ground {
+            file: self.file,
+            scope: self.scope,
+            scopes: self.scopes,
+            symbol: &find,
+            parameters: &[],
+        };
+        applier.steps(self.steps(), ground)?;
+        Ok(applier)
+    }
+
+    fn builder(&self, axes: &[Axis], symbols: &[Symbol]) -> Result<Builder, Vec<Diagnostic>> {
+        let builder = Builder::new(symbols, axes, self.element_bits);
+        builder.map_err(|error| self.fault(error, axes, symbols))
+    }
+
+    fn fault(&self, error: BuildError, axes: &[Axis], symbols: &[Symbol]) -> Vec<Diagnostic> {
+        let name = &self.item.name;
+        let place = Place::new(self.file, name.span.clone());
+        vec![match error {
+            BuildError::Size => faults::size(&name.value, axes, symbols, place),
+            other => Diagnostic::error(Code::LimitAxes, other.to_string(), place, ""),
+        }]
+    }
+
+    /// The layout of the same steps on these axes with these facts.
+    pub(super) fn again(
+        &self,
+        axes: &[Axis],
+        symbols: &[Symbol],
+        first: Option<&IndexMap>,
+    ) -> Trial {
+        let Ok(Applier { builder, said, .. }) = self.applied(axes, symbols, first) else {
+            return Trial::Refused;
+        };
+        let machine = Watched::new(self.memo);
+        match builder.finish(self.alignment(&said), &machine) {
+            Ok(layout) => Trial::Good(Box::new(layout)),
+            Err(_) if machine.has_visited_many() => Trial::Costly,
+            Err(_) => Trial::Refused,
+        }
+    }
+
+    /// The steps and those of the transforms that they apply, each transform once, with the scope of their names.
+    pub(super) fn all_steps(&self) -> Vec<(&'a Step, &'a Scope)> {
+        let mut all = Vec::new();
+        let mut seen = BTreeSet::new();
+        let mut open = vec![(self.steps(), self.scope)];
+        while let Some((steps, scope)) = open.pop() {
+            for step in steps {
+                all.push((step, scope));
+                if let StepKind::Apply { name, .. } = &step.kind
+                    && let Some(def) = scope.transforms.get(&name.value)
+                    && let Some(home) = self.scopes.get(def.home)
+                    && seen.insert((def.home, def.item.name.value.as_str()))
+                {
+                    open.push((&def.item.steps, home));
+                }
+            }
+        }
+        all
+    }
+
+    /// The integers from 2 on that the steps are written with: consts and the parameters of transforms too.
+    pub(super) fn numbers(&self) -> BTreeSet<i128> {
+        let mut found = BTreeSet::new();
+        for (step, scope) in self.all_steps() {
+            let mut text = super::line::line(step);
+            if let StepKind::Apply { name, arguments } = &step.kind {
+                for (_, argument) in arguments {
+                    match argument {
+                        Bound::Integer(number) => text.push_str(&format!(" {}", number.value)),
+                        Bound::Text(argument) => text.push_str(&format!(" {}", argument.value)),
+                    }
+                }
+                let def = scope.transforms.get(&name.value);
+                let defaults = def.iter().flat_map(|def| &def.item.parameters);
+                found.extend(defaults.map(|(_, number)| number.value));
+            }
+            for word in words(&text) {
+                let value = scope.consts.get(word).map(|(value, _)| *value);
+                found.extend(value.or_else(|| word.parse().ok()));
+            }
+        }
+        found.retain(|number| *number >= 2);
+        found
+    }
+}
+
+/// The names and numbers of a text.
+pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
+    let parts = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+    parts.filter(|part| !part.is_empty())
+}
+
+/// A symbol as a value, by name.
+pub(super) fn symbol_value(name: &str, symbols: &[Symbol]) -> Option<Expr> {
+    let k = symbols.iter().position(|symbol| symbol.name == name)?;
+    Some(Expr::var(Var::Symbol(u32::try_from(k).ok()?)))
+}

@@ -1,0 +1,90 @@
+//! What the steps of one tensor did, for whoever wants to follow an index through them. Builds record nothing.
+
+use std::sync::OnceLock;
+
+use layoutc_algebra::layout::Axis;
+use layoutc_algebra::map::IndexMap;
+
+use crate::manifest::syntax::{Bound, Step, StepKind};
+
+/// One step of a layout, transforms unfolded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recorded {
+    /// The step as text.
+    pub line: String,
+    /// The maps that it is, one after another: none where it changes no axis, several for most foreign notations. The
+    /// first is over the axes before the step.
+    pub maps: Vec<IndexMap>,
+    /// What it does besides.
+    pub note: Option<String>,
+    /// The axes after it.
+    pub axes: Vec<Axis>,
+}
+
+/// Takes down the steps of the tensor of this name.
+#[derive(Debug)]
+pub struct Recorder {
+    tensor: String,
+    steps: OnceLock<Vec<Recorded>>,
+}
+
+impl Recorder {
+    /// One for the tensor called `tensor`.
+    pub fn new(tensor: &str) -> Self {
+        Self { tensor: tensor.to_owned(), steps: OnceLock::new() }
+    }
+
+    /// The steps of the tensor, from its logical axes on; none if there is no good tensor of the name.
+    pub fn into_steps(self) -> Vec<Recorded> {
+        self.steps.into_inner().unwrap_or_default()
+    }
+
+    pub(super) fn wants(&self, tensor: &str) -> bool {
+        self.tensor == tensor
+    }
+
+    /// The first of a name counts.
+    pub(super) fn take(&self, steps: Vec<Recorded>) {
+        self.steps.get_or_init(|| steps);
+    }
+}
+
+/// What a step does besides making axes; `separators` are those that stand after it.
+pub(super) fn note(step: &Step, axes: &[Axis], separators: &[usize]) -> Option<String> {
+    let written = |bound: &Bound| match bound {
+        Bound::Integer(number) => number.value.to_string(),
+        Bound::Text(text) => text.value.clone(),
+    };
+    match &step.kind {
+        StepKind::Strides(strides) => {
+            let one =
+                |(axis, stride): (&Axis, &Bound)| format!("{} {}", axis.name, written(stride));
+            let all: Vec<String> = axes.iter().zip(strides).map(one).collect();
+            Some(format!("elements between neighbours: {}", all.join(", ")))
+        }
+        StepKind::AlignAxis { axis, bytes } => {
+            let bytes = written(bytes);
+            Some(format!("every step along {} is a multiple of {bytes} bytes", axis.value))
+        }
+        StepKind::AlignBase(bytes) => {
+            Some(format!("the buffer begins at a multiple of {} bytes", written(bytes)))
+        }
+        StepKind::Swizzle { .. } => Some("folds bits of the last physical index".to_owned()),
+        StepKind::Fill(_) => Some("what pack writes to padding".to_owned()),
+        StepKind::Padding(_) => Some("whether padding may be".to_owned()),
+        StepKind::Separators(_) => Some(format!("physical axes: {}", grouped(axes, separators))),
+        _ => None,
+    }
+}
+
+/// `n, c_outer, h | w, c_inner`.
+fn grouped(axes: &[Axis], separators: &[usize]) -> String {
+    let mut text = String::new();
+    for (k, axis) in axes.iter().enumerate() {
+        text.push_str(&axis.name);
+        if k + 1 < axes.len() {
+            text.push_str(if separators.contains(&k) { " | " } else { ", " });
+        }
+    }
+    text
+}

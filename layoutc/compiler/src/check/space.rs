@@ -1,0 +1,106 @@
+//! Memories: those that a project names, and the one that a tensor lives in.
+
+use super::scope::{Scope, nearest_or_all, number};
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::manifest::MEMORIES;
+use crate::manifest::syntax::{Bound, Kind, Manifest, MemoryItem, MemoryKind, MemorySpaceItem};
+use crate::model::{Memory, Space};
+
+/// Adds the memory spaces of a manifest to its scope.
+pub(super) fn declare(scope: &mut Scope, syntax: &Manifest, diagnostics: &mut Vec<Diagnostic>) {
+    for item in &syntax.memory_spaces {
+        match space(item, scope, syntax) {
+            Ok(space) => {
+                let place = Place::new(&syntax.file, item.name.span.clone());
+                scope.spaces.insert(item.name.value.clone(), (space, place));
+            }
+            Err(found) => {
+                diagnostics.extend(found);
+                scope.broken.insert((Kind::MemorySpace, item.name.value.clone()));
+            }
+        }
+    }
+}
+
+fn space(
+    item: &MemorySpaceItem,
+    scope: &Scope,
+    syntax: &Manifest,
+) -> Result<Space, Vec<Diagnostic>> {
+    let name = &item.name.value;
+    let at = |span: &std::ops::Range<usize>| Place::new(&syntax.file, span.clone());
+    let twice = |message: String, span, first: &Place| {
+        let error = Diagnostic::error(Code::NameDuplicate, message, at(span), "again here");
+        vec![error.also(first.clone(), "first here")]
+    };
+    if let Some((_, first)) = scope.spaces.get(name) {
+        let message = format!("the memory space `{name}` is declared twice");
+        return Err(twice(message, &item.name.span, first));
+    }
+    let xla = item.xla.as_ref().map(|number| number.value);
+    let same = |space: &&(Space, Place)| xla.is_some() && space.0.xla == xla;
+    if let (Some(n), Some((other, first))) = (&item.xla, scope.spaces.values().find(same)) {
+        let message =
+            format!("`S({})` of XLA is the memory space `{}` already", n.value, other.name);
+        return Err(twice(message, &n.span, first));
+    }
+    let value = |bound: &Bound| number(bound, scope, &syntax.file);
+    let bytes = item.bytes.as_ref().map(value).transpose()?;
+    if let (Some(bytes), Some(bound)) = (bytes, &item.bytes)
+        && bytes < 1
+    {
+        let message = format!("`{name}` cannot have {bytes} bytes");
+        return Err(vec![Diagnostic::error(Code::StepValue, message, at(&bound.span()), "")]);
+    }
+    let align = item.align.as_ref().map(value).transpose()?.unwrap_or(1);
+    let alignment_bytes =
+        u64::try_from(align).ok().filter(|n| n.is_power_of_two() && *n <= 1 << 30);
+    let Some(alignment_bytes) = alignment_bytes else {
+        let message = "an alignment is a power of two from 1 to 2^30, in bytes";
+        let span = item.align.as_ref().map_or(item.span.clone(), Bound::span);
+        return Err(vec![Diagnostic::error(Code::StepValue, message, at(&span), "")]);
+    };
+    Ok(Space { name: name.clone(), bytes, alignment_bytes, xla })
+}
+
+/// The memory that a tensor names, with the project's space where it names one.
+///
+/// # Errors
+/// `name::unknown`; empty where an earlier diagnostic says enough.
+pub(super) fn memory(
+    item: Option<&MemoryItem>,
+    scope: &Scope,
+    syntax: &Manifest,
+) -> Result<(Memory, Option<Space>), Vec<Diagnostic>> {
+    let memory = match item.map(|item| &item.kind) {
+        None | Some(MemoryKind::Global) => Memory::Global,
+        Some(MemoryKind::Constant) => Memory::Constant,
+        Some(MemoryKind::Image2d) => Memory::Image2d,
+        Some(MemoryKind::Image2dArray) => Memory::Image2dArray,
+        Some(MemoryKind::Shared) => Memory::Shared,
+        Some(MemoryKind::Local) => Memory::Local,
+        Some(MemoryKind::None) => Memory::None,
+        Some(MemoryKind::Space(name)) => {
+            if let Some((space, _)) = scope.spaces.get(&name.value) {
+                return Ok((Memory::Global, Some(space.clone())));
+            }
+            if scope.is_broken(Kind::MemorySpace, &name.value) {
+                return Err(Vec::new());
+            }
+            let message = format!("there is no memory `{}`", name.value);
+            let place = Place::new(&syntax.file, name.span.clone());
+            let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
+            let known = MEMORIES.iter().map(|row| row.0);
+            let known: Vec<&str> = known.chain(scope.spaces.keys().map(String::as_str)).collect();
+            error.help.extend(nearest_or_all(&name.value, "memories", &known));
+            return Err(vec![error]);
+        }
+    };
+    Ok((memory, None))
+}
+
+/// The memory space that stands for XLA's `S(n)`.
+pub(super) fn of_xla(n: i128, scope: &Scope) -> Option<&Space> {
+    scope.spaces.values().map(|(space, _)| space).find(|space| space.xla == Some(n))
+}

@@ -1,0 +1,35 @@
+//! The step `swizzle`: its numbers in elements.
+
+use layoutc_algebra::swizzle::{Swizzle, SwizzleError};
+
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::manifest::syntax::{Number, SwizzleUnit};
+
+/// The swizzle of three numbers, for elements of so many bits.
+pub(super) fn swizzle(
+    [bits, base, shift]: [&Number; 3],
+    unit: SwizzleUnit,
+    element_bits: u32,
+    place: &dyn Fn(&Number) -> Place,
+) -> Result<Swizzle, Diagnostic> {
+    let (b, m, s) = (bits.value, base.value, shift.value);
+    let made = match unit {
+        SwizzleUnit::Elements => Swizzle::new(b, m, s),
+        SwizzleUnit::Bytes => Swizzle::of_bytes(b, m, s, element_bits),
+    };
+    made.map_err(|error| {
+        let (blamed, help) = match error {
+            SwizzleError::Overlap { .. } => (shift, None),
+            SwizzleError::Range => (bits, None),
+            SwizzleError::Unit { .. } => {
+                let help =
+                    "the lowest bit counts whole elements: take a larger base, or `unit=elements`";
+                (base, Some(help))
+            }
+        };
+        let mut fault = Diagnostic::error(Code::StepValue, error.to_string(), place(blamed), "");
+        fault.help.extend(help.map(str::to_owned));
+        fault
+    })
+}

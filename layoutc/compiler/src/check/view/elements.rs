@@ -1,0 +1,54 @@
+//! Which element types go into which.
+
+use std::sync::Arc;
+
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::dtype::Dtype;
+use crate::manifest::syntax::ViewItem;
+use crate::model::Tensor;
+
+/// The same scalars, and whole vectors of them one way or the other; a window takes elements as they are.
+pub(super) fn check(
+    item: &ViewItem,
+    dtype: Dtype,
+    seen: &Tensor,
+    file: &Arc<str>,
+) -> Result<(), Vec<Diagnostic>> {
+    let other = seen.dtype;
+    if dtype == other {
+        return Ok(());
+    }
+    let Some(text) = &item.dtype else { return Ok(()) };
+    let place = Place::new(file, text.span.clone());
+    let message = format!("`{}` holds {other}, which {dtype} is no view of", seen.name);
+    let error = Diagnostic::error(Code::DtypeView, message, place.clone(), "");
+    if item.map.is_some() {
+        let help =
+            "a window takes elements as they are: leave `dtype` out, and make a view of the window";
+        return Err(vec![error.help(help)]);
+    }
+    if dtype.scalar != other.scalar {
+        let note = "a view has the scalars of its buffer: other scalars are other bits";
+        return Err(vec![error.note(note)]);
+    }
+    let [few, many] = if dtype.lanes < other.lanes { [dtype, other] } else { [other, dtype] };
+    if many.lanes.checked_rem(few.lanes) != Some(0) {
+        let note = format!("{} lanes are no multiple of {}", many.lanes, few.lanes);
+        return Err(vec![error.note(note)]);
+    }
+    let (has, needs) = (seen.layout.alignment_bytes, alignment(dtype));
+    if has < needs {
+        let name = &seen.name;
+        let message = format!("`{name}` is aligned to {has} bytes, and {dtype} needs {needs}");
+        let error = Diagnostic::error(Code::ShapeLanes, message, place, "");
+        return Err(vec![error.help(format!("write `align {needs}` in the layout of `{name}`"))]);
+    }
+    Ok(())
+}
+
+/// The alignment that devices load whole vectors at, in bytes: that of their size, up to 16.
+fn alignment(dtype: Dtype) -> u64 {
+    let bytes = u64::from(dtype.element_bits() / 8);
+    if bytes == 0 { 1 } else { 1 << bytes.trailing_zeros().min(4) }
+}

@@ -1,0 +1,120 @@
+//! Views in other elements: scalars joined to vectors, or vectors cut into scalars.
+
+use std::sync::Arc;
+
+use layoutc_algebra::build::{Lanes, LanesError};
+
+use super::{Made, Sight};
+use crate::check::faults::text;
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::dtype::Dtype;
+use crate::manifest::syntax::ViewItem;
+use crate::model::Seeing;
+
+/// The view of the same memory in elements of `dtype`, whose lanes divide those there or are divided by them.
+pub(super) fn made(
+    item: &ViewItem,
+    dtype: Dtype,
+    seen: Sight<'_>,
+    file: &Arc<str>,
+) -> Result<Made, Vec<Diagnostic>> {
+    let [own, other] = [dtype.lanes, seen.tensor.dtype.lanes];
+    let ratio = |a: u32, b: u32| i128::from(a.checked_div(b).unwrap_or(1));
+    let lanes =
+        if own > other { Lanes::Join(ratio(own, other)) } else { Lanes::Cut(ratio(other, own)) };
+    let place = item.dtype.as_ref().map_or(&item.name.span, |text| &text.span);
+    let place = Place::new(file, place.clone());
+    let (builder, axis) =
+        seen.builder.lanes(lanes).map_err(|error| vec![fault(&error, item, dtype, seen, place)])?;
+    let (joined, cut) = match lanes {
+        Lanes::Join(lanes) => (lanes, 1),
+        Lanes::Cut(lanes) => (1, lanes),
+    };
+    let mut labels = seen.tensor.labels.clone();
+    if let Some(labels) = labels.get_mut(axis) {
+        labels.clear();
+    }
+    Ok(Made { builder, seeing: Seeing::Lanes { axis, joined, cut }, labels, steps: Vec::new() })
+}
+
+fn fault(
+    error: &LanesError,
+    item: &ViewItem,
+    dtype: Dtype,
+    seen: Sight<'_>,
+    place: Place,
+) -> Diagnostic {
+    let (name, seen_name) = (&item.name.value, &seen.tensor.name);
+    let (logical, symbols) = (seen.builder.logical(), seen.builder.facts().symbols());
+    let of = seen.tensor.dtype;
+    let refused = |message: String, note: String| {
+        Diagnostic::error(Code::ShapeLanes, message, place.clone(), "").note(note)
+    };
+    let own = "or give the view a `shape` and a `layout` of its own";
+    let whole = |lanes: i128| format!("{dtype} is {lanes} elements of {of}");
+    let axis_text = |axis: usize| {
+        let axis = logical.get(axis);
+        axis.map_or_else(Default::default, |a| (a.name.clone(), text(&a.extent, logical, symbols)))
+    };
+    // A figure that depends on a symbol may still be a multiple.
+    let none = |count: &str| {
+        if count.parse::<i128>().is_ok() { "no multiple" } else { "not known to be a multiple" }
+    };
+    let message = format!("the elements of `{seen_name}` do not join to whole {dtype}");
+    match error {
+        LanesError::NoAxis => {
+            let message = format!("no axis of `{seen_name}` runs along neighbours in memory");
+            Diagnostic::error(Code::ShapeLanes, message, place, "")
+                .help(format!("give `{name}` a `shape` and a `layout` of its own"))
+        }
+        LanesError::Extent { axis, lanes } => {
+            let (axis, extent) = axis_text(*axis);
+            let none = none(&extent);
+            let whole = whole(*lanes);
+            let note = format!("{whole}; axis `{axis}` has {extent} elements, {none} of {lanes}");
+            refused(message, note).help(format!("make the extent a multiple of {lanes}, {own}"))
+        }
+        LanesError::Runs { axis, lanes } => {
+            let (axis, _) = axis_text(*axis);
+            let note = format!(
+                "{}; {lanes} elements along `{axis}`, counted from 0, are not always neighbours in memory",
+                whole(*lanes)
+            );
+            refused(message, note).help(format!("put `{axis}` innermost, {own}"))
+        }
+        LanesError::Stride { axis, stride, lanes } => {
+            let stride = text(stride, logical, symbols);
+            let note = format!(
+                "{}; a step along storage axis `{axis}` is {stride} elements, {} of {lanes}",
+                whole(*lanes),
+                none(&stride)
+            );
+            refused(message, note).help(format!("pad the axes inside it to a multiple of {lanes}"))
+        }
+        LanesError::Row { axis, extent, lanes } => {
+            let extent = text(extent, logical, symbols);
+            let note = format!(
+                "{}; there are {extent} slots along storage axis `{axis}`, {} of {lanes}",
+                whole(*lanes),
+                none(&extent)
+            );
+            refused(message, note).help(format!("pad `{axis}` to a multiple of {lanes}"))
+        }
+        LanesError::Folded { lanes } => {
+            let note = format!("{}; the swizzle moves parts of them", whole(*lanes));
+            refused(message, note)
+                .help("take a swizzle whose base counts whole elements of the view")
+        }
+        LanesError::Origin => {
+            let note =
+                "slots in front of the first element align it (`align … at=origin`)".to_owned();
+            refused(message, note)
+                .help("leave out `at=origin`, or look at the elements as they are")
+        }
+        LanesError::Expr(inner) => {
+            let message = format!("the layout of `{name}` is too large: {inner}");
+            Diagnostic::error(Code::ExprOverflow, message, place, "")
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! Views: each after what it is a view of, as a window, in other elements, or with a shape and a layout of its own.
+
+mod elements;
+mod lanes;
+mod own;
+mod window;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use layoutc_algebra::build::{BuildError, Builder, FinishError};
+use layoutc_algebra::layout::{Layout, Symbol};
+use layoutc_algebra::map::identity;
+use layoutc_algebra::proof::Refusal;
+
+use super::machine::Threads;
+use super::refusal::{self, Told};
+use super::scope::nearest_or_all;
+use super::tensor::{Checker, Place};
+use crate::codes::Code;
+use crate::diagnostic::{self, Diagnostic};
+use crate::manifest::syntax::{Kind, Manifest, ViewItem};
+use crate::model::{Fill, Places, Seeing, Seen, Tensor, View};
+
+/// The good views of a manifest. `builders` are the layouts of `tensors` in the making, where there are views of them.
+pub(super) fn check(
+    place: Place<'_>,
+    tensors: &[Tensor],
+    builders: &[Option<Builder>],
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<View> {
+    let Some(syntax) = place.files.syntax(place.file) else { return Vec::new() };
+    // The first of a name counts.
+    let declared: BTreeSet<&str> =
+        syntax.tensors.iter().map(|tensor| tensor.name.value.as_str()).collect();
+    let named = |k: usize| {
+        let name = syntax.views.get(k)?.name.value.as_str();
+        (!declared.contains(name)).then_some((name, k))
+    };
+    let named: BTreeMap<&str, usize> = (0..syntax.views.len()).rev().filter_map(named).collect();
+    let tensor = |(k, tensor): (usize, &'_ Tensor)| (tensor.name.clone(), Seen::Tensor(k));
+    let known = tensors.iter().enumerate().rev().map(tensor).collect();
+    let mut views =
+        Views { place, syntax, tensors, builders, declared, named, known, good: Vec::new() };
+    let mut begun = vec![false; syntax.views.len()];
+    for start in 0..syntax.views.len() {
+        match views.chain(start, &mut begun) {
+            Ok(chain) => {
+                for item in chain.into_iter().rev() {
+                    match views.one(item) {
+                        Ok((good, warnings)) => {
+                            let seen = Seen::View(views.good.len());
+                            views.known.entry(item.name.value.clone()).or_insert(seen);
+                            views.good.push(good);
+                            diagnostics.extend(warnings);
+                        }
+                        Err(errors) => diagnostics.extend(errors),
+                    }
+                }
+            }
+            Err(circle) => diagnostics.push(circle),
+        }
+    }
+    views.good.into_iter().map(|good| good.view).collect()
+}
+
+/// The longest chain of views of views.
+const MAX_CHAIN: usize = 64;
+
+/// A good view.
+struct Good {
+    view: View,
+    /// Its layout in the making, where there are views of it.
+    builder: Option<Builder>,
+    /// How many views lead to the tensor, itself included.
+    depth: usize,
+}
+
+struct Views<'a> {
+    place: Place<'a>,
+    syntax: &'a Manifest,
+    tensors: &'a [Tensor],
+    builders: &'a [Option<Builder>],
+    /// The tensors as written.
+    declared: BTreeSet<&'a str>,
+    /// The views as written, by name.
+    named: BTreeMap<&'a str, usize>,
+    /// What is good so far, by name.
+    known: BTreeMap<String, Seen>,
+    good: Vec<Good>,
+}
+
+/// What a view is a view of.
+#[derive(Clone, Copy)]
+struct Sight<'a> {
+    tensor: &'a Tensor,
+    builder: &'a Builder,
+    of: Seen,
+    buffer: usize,
+    /// How many views lead from it to the tensor, itself included.
+    depth: usize,
+}
+
+/// What a view is made of.
+struct Made {
+    builder: Builder,
+    seeing: Seeing,
+    labels: Vec<Vec<String>>,
+    steps: Vec<String>,
+}
+
+impl<'a> Views<'a> {
+    /// The view and those that it is a view of, as far as they were not begun before.
+    fn chain(&self, start: usize, begun: &mut [bool]) -> Result<Vec<&'a ViewItem>, Diagnostic> {
+        let mut chain: Vec<&'a ViewItem> = Vec::new();
+        let mut next = Some(start);
+        while let Some(k) = next {
+            let (Some(item), Some(begun)) = (self.syntax.views.get(k), begun.get_mut(k)) else {
+                break;
+            };
+            if std::mem::replace(begun, true) {
+                let circle = chain.iter().position(|earlier| std::ptr::eq(*earlier, item));
+                return match circle {
+                    Some(from) => Err(self.circle(chain.get(from..).unwrap_or_default())),
+                    None => Ok(chain),
+                };
+            }
+            chain.push(item);
+            next = self.named.get(item.of.value.as_str()).copied();
+        }
+        Ok(chain)
+    }
+
+    fn at(&self, span: &std::ops::Range<usize>) -> diagnostic::Place {
+        diagnostic::Place::new(&self.syntax.file, span.clone())
+    }
+
+    fn circle(&self, circle: &[&ViewItem]) -> Diagnostic {
+        let names = circle.iter().chain(circle.first()).map(|item| item.name.value.as_str());
+        let names = names.collect::<Vec<_>>().join(" → ");
+        let message = format!("`of` goes round in a circle: {names}");
+        let span = circle.last().map_or(0..0, |item| item.of.span.clone());
+        let error = Diagnostic::error(Code::NameCycle, message, self.at(&span), "leads back");
+        error.help("one of them needs to be a view of a tensor")
+    }
+
+    /// What the view is a view of; an error without words where an earlier diagnostic says enough.
+    fn sight(&self, item: &ViewItem) -> Result<Sight<'_>, Vec<Diagnostic>> {
+        let name = &item.of.value;
+        match self.known.get(name) {
+            Some(Seen::Tensor(k)) => {
+                if let (Some(tensor), Some(Some(builder))) =
+                    (self.tensors.get(*k), self.builders.get(*k))
+                {
+                    let of = Seen::Tensor(*k);
+                    return Ok(Sight { tensor, builder, of, buffer: *k, depth: 0 });
+                }
+            }
+            Some(Seen::View(k)) => {
+                if let Some(Good { view, builder: Some(builder), depth }) = self.good.get(*k) {
+                    let (tensor, buffer, depth) = (&view.tensor, view.buffer, *depth);
+                    return Ok(Sight { tensor, builder, of: Seen::View(*k), buffer, depth });
+                }
+            }
+            None => {}
+        }
+        let syntax = self.syntax;
+        let declared =
+            self.named.contains_key(name.as_str()) || self.declared.contains(name.as_str());
+        let broken = syntax.torn || syntax.broken.contains(&(Kind::Tensor, name.clone()));
+        if declared || broken {
+            return Err(Vec::new());
+        }
+        let message = format!("there is no tensor `{name}`");
+        let mut error = Diagnostic::error(Code::NameUnknown, message, self.at(&item.of.span), "");
+        let known: Vec<&str> = self.declared.iter().copied().collect();
+        error.help.extend(nearest_or_all(name, "tensors", &known));
+        Err(vec![error])
+    }
+
+    fn one(&self, item: &ViewItem) -> Result<(Good, Vec<Diagnostic>), Vec<Diagnostic>> {
+        let seen = self.sight(item)?;
+        if seen.depth >= MAX_CHAIN {
+            let message = format!("a chain of more than {MAX_CHAIN} views");
+            let place = self.at(&item.of.span);
+            let error = Diagnostic::error(Code::LimitSteps, message, place, "one too many");
+            return Err(vec![error.help("make it a view of the tensor")]);
+        }
+        // Its texts are read as those of a tensor are.
+        let told = own::as_tensor(item, seen.tensor);
+        let checker = Checker::new(&told, self.place).ok_or_else(Vec::new)?;
+        let dtype = match &item.dtype {
+            Some(text) => checker.dtype(text).map_err(|error| vec![error])?,
+            None => seen.tensor.dtype,
+        };
+        elements::check(item, dtype, seen.tensor, &self.syntax.file)?;
+        let made = match (&item.map, &item.shape) {
+            (Some(map), Some(shape)) => window::made(&checker, item, (map, shape), seen)?,
+            (Some(_), None) => return Err(Vec::new()),
+            (None, Some(_)) => return own::view(&told, self.place, item, seen),
+            (None, None) if item.layout.is_some() => {
+                let axes = if dtype == seen.tensor.dtype {
+                    seen.builder.logical().to_vec()
+                } else {
+                    let other = lanes::made(item, dtype, seen, &self.syntax.file)?;
+                    other.builder.logical().to_vec()
+                };
+                let told = own::with_axes(told, &axes, seen);
+                return own::view(&told, self.place, item, seen);
+            }
+            (None, None) if dtype != seen.tensor.dtype => {
+                lanes::made(item, dtype, seen, &self.syntax.file)?
+            }
+            (None, None) => {
+                whole(seen).map_err(|error| vec![self.large(item, &error.to_string())])?
+            }
+        };
+        let (layout, is_shared) = self.finish(item, &made.builder, seen.tensor)?;
+        let affine = layout.affine().map_err(|error| vec![self.large(item, &error.to_string())])?;
+        let Made { builder, seeing, labels, steps } = made;
+        let span = item.map.as_ref().map_or(&item.span, |map| &map.span);
+        let mut places = Places::at(&self.at(span));
+        places.dtype = self.at(item.dtype.as_ref().map_or(&item.of.span, |text| &text.span));
+        let tensor = Tensor {
+            file: self.syntax.file.to_string(),
+            name: item.name.value.clone(),
+            dtype,
+            layout,
+            fill: Fill::Nothing,
+            memory: seen.tensor.memory,
+            space: seen.tensor.space.clone(),
+            targets: seen.tensor.targets.clone(),
+            labels,
+            high_first: seen.tensor.high_first,
+            steps,
+            places,
+        };
+        let of_name = item.of.value.clone();
+        let (of, buffer) = (seen.of, seen.buffer);
+        let view = View { tensor, of, of_name, buffer, seeing, is_shared, affine };
+        let builder = self.place.viewed.contains(item.name.value.as_str()).then_some(builder);
+        Ok((Good { view, builder, depth: seen.depth.saturating_add(1) }, Vec::new()))
+    }
+
+    fn large(&self, item: &ViewItem, what: &str) -> Diagnostic {
+        let message = format!("the layout of `{}` is too large: {what}", item.name.value);
+        Diagnostic::error(Code::ExprOverflow, message, self.at(&item.name.span), "")
+    }
+
+    /// The layout, and whether several elements of the view share a slot.
+    fn finish(
+        &self,
+        item: &ViewItem,
+        builder: &Builder,
+        seen: &Tensor,
+    ) -> Result<(Layout, bool), Vec<Diagnostic>> {
+        let alignment = seen.layout.alignment_bytes;
+        let fault = |error: &FinishError| {
+            let told = Told {
+                tensor: &item.name.value,
+                logical: builder.logical(),
+                symbols: builder.facts().symbols(),
+                site: None,
+                strides: None,
+                place: self.at(item.map.as_ref().map_or(&item.name.span, |map| &map.span)),
+            };
+            vec![refusal::fault(error, &told)]
+        };
+        match builder.clone().finish(alignment, &Threads(self.place.memo)) {
+            Ok(layout) => Ok((layout, false)),
+            Err(FinishError::Refusal(Refusal::NotInjective { .. })) => builder
+                .clone()
+                .finish_shared(alignment)
+                .map(|layout| (layout, true))
+                .map_err(|error| fault(&error)),
+            Err(error) => Err(fault(&error)),
+        }
+    }
+}
+
+/// A view that changes nothing.
+fn whole(seen: Sight<'_>) -> Result<Made, BuildError> {
+    let axes = seen.builder.logical();
+    let symbols = seen.builder.facts().symbols();
+    let builder = seen.builder.window(symbols, axes, &identity(axes))?;
+    let seeing = Seeing::Window(window::axis_vars(axes.len()));
+    Ok(Made { builder, seeing, labels: seen.tensor.labels.clone(), steps: Vec::new() })
+}
+
+/// The symbols of what is seen, then those of the view's own texts that are not among them.
+fn symbols(seen: &Builder, own: Vec<Symbol>) -> Vec<Symbol> {
+    let mut all = seen.facts().symbols().to_vec();
+    for symbol in own {
+        if all.iter().all(|known| known.name != symbol.name) {
+            all.push(symbol);
+        }
+    }
+    all
+}

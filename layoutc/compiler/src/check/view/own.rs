@@ -1,0 +1,155 @@
+//! Views with a shape and a layout of their own: the same bytes, and as many rows.
+
+use layoutc_algebra::expr::{Expr, Var};
+use layoutc_algebra::layout::{Axis, Layout, Symbol};
+use layoutc_algebra::simplify::Facts;
+
+use super::{Good, Sight};
+use crate::check::faults::text;
+use crate::check::tensor::{self, Place};
+use crate::codes::Code;
+use crate::diagnostic::Diagnostic;
+use crate::manifest::syntax::{
+    AxisItem, Bound, Extent, LayoutItem, Name, Number, Shape, Step, StepKind, TensorItem, Text,
+    ViewItem,
+};
+use crate::model::{Seeing, Tensor, View};
+use crate::wording;
+
+/// The view as a tensor with the same texts; the map of a window stands where a layout would.
+pub(super) fn as_tensor(item: &ViewItem, seen: &Tensor) -> TensorItem {
+    let same = Text { value: seen.dtype.to_string(), span: item.of.span.clone(), quoted: false };
+    let map = item.map.as_ref().map(|map| {
+        let (span, name_span) = (map.span.clone(), map.span.clone());
+        let steps = vec![Step { kind: StepKind::Map(map.clone()), span: span.clone(), name_span }];
+        LayoutItem { steps, span }
+    });
+    TensorItem {
+        name: item.name.clone(),
+        dtype: Some(item.dtype.clone().unwrap_or(same)),
+        like: None,
+        shape: item.shape.clone(),
+        record: None,
+        gates: Vec::new(),
+        layout: map.or_else(|| item.layout.clone()),
+        memory: None,
+        targets: None,
+        nibbles: None,
+        span: item.span.clone(),
+    }
+}
+
+/// The same with these axes for a shape.
+pub(super) fn with_axes(told: TensorItem, axes: &[Axis], seen: Sight<'_>) -> TensorItem {
+    let symbols = seen.builder.facts().symbols();
+    let span = told.name.span.clone();
+    let extent = |extent: &Expr| match extent.as_const() {
+        Some(value) => Bound::Integer(Number { value, span: span.clone() }),
+        None => {
+            let value = text(extent, &[], symbols);
+            Bound::Text(Text { value, span: span.clone(), quoted: true })
+        }
+    };
+    let axis = |axis: &Axis| AxisItem {
+        name: Name { value: axis.name.clone(), span: span.clone() },
+        extent: Extent::Bound(extent(&axis.extent)),
+    };
+    let shape = Shape { axes: axes.iter().map(axis).collect(), span: span.clone() };
+    TensorItem { shape: Some(shape), ..told }
+}
+
+/// The view whose texts are those of `told`.
+pub(super) fn view(
+    told: &TensorItem,
+    place: Place<'_>,
+    item: &ViewItem,
+    seen: Sight<'_>,
+) -> Result<(Good, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let tensor::Good { tensor, builder, warnings } = tensor::check(told, place)?;
+    covers(&tensor, seen.tensor)?;
+    let affine = tensor.layout.affine().unwrap_or(None);
+    let mut tensor = Tensor {
+        memory: seen.tensor.memory,
+        targets: seen.tensor.targets.clone(),
+        high_first: seen.tensor.high_first,
+        ..tensor
+    };
+    tensor.layout.alignment_bytes = seen.tensor.layout.alignment_bytes;
+    let view = View {
+        tensor,
+        of: seen.of,
+        of_name: item.of.value.clone(),
+        buffer: seen.buffer,
+        seeing: Seeing::Own,
+        is_shared: false,
+        affine,
+    };
+    Ok((Good { view, builder, depth: seen.depth.saturating_add(1) }, warnings))
+}
+
+/// As many bytes, in as many physical axes, with the same extents but along the last.
+fn covers(view: &Tensor, seen: &Tensor) -> Result<(), Vec<Diagnostic>> {
+    let (own, other) = (&view.layout, &seen.layout);
+    let refused = |message: String, notes: [String; 2]| {
+        let [first, second] = notes;
+        let error = Diagnostic::error(Code::ShapeView, message, view.places.layout.clone(), "");
+        Err(vec![error.note(first).note(second)])
+    };
+    let shape = |tensor: &Tensor| {
+        let layout = &tensor.layout;
+        let extents: Vec<String> =
+            layout.physical_shape.iter().map(|extent| wording::expr(extent, layout)).collect();
+        format!(
+            "`{}` is [{}] elements of {} in memory",
+            tensor.name,
+            extents.join(", "),
+            tensor.dtype
+        )
+    };
+    if own.physical_shape.len() != other.physical_shape.len() {
+        let message = format!(
+            "`{}` has {} and `{}` {}",
+            view.name,
+            axes(own.physical_shape.len()),
+            seen.name,
+            other.physical_shape.len()
+        );
+        return refused(message, [shape(view), shape(seen)]);
+    }
+    let rows = own.physical_shape.len().saturating_sub(1);
+    let equal = own.physical_shape.iter().zip(&other.physical_shape).take(rows);
+    if !equal.into_iter().all(|(a, b)| same((a, own), (b, other))) {
+        let message = format!("`{}` and `{}` have other physical extents", view.name, seen.name);
+        return refused(message, [shape(view), shape(seen)]);
+    }
+    let (own_bytes, other_bytes) = (view.counts().bytes, seen.counts().bytes);
+    if !same((&own_bytes, own), (&other_bytes, other)) {
+        let bytes = |tensor: &Tensor, bytes: &Expr| {
+            format!("`{}` has {} bytes", tensor.name, wording::expr(bytes, &tensor.layout))
+        };
+        let message = format!("`{}` is not all of the memory of `{}`", view.name, seen.name);
+        return refused(message, [bytes(view, &own_bytes), bytes(seen, &other_bytes)]);
+    }
+    Ok(())
+}
+
+fn axes(count: usize) -> String {
+    if count == 1 { "1 physical axis".to_owned() } else { format!("{count} physical axes") }
+}
+
+/// Whether two expressions over symbols of two layouts are equal for all values.
+fn same((a, of_a): (&Expr, &Layout), (b, of_b): (&Expr, &Layout)) -> bool {
+    let mut symbols: Vec<Symbol> = of_a.symbols.clone();
+    for symbol in &of_b.symbols {
+        if symbols.iter().all(|known| known.name != symbol.name) {
+            symbols.push(symbol.clone());
+        }
+    }
+    let renamed = b.substitute(&|var| {
+        let Var::Symbol(k) = var else { return None };
+        let name = &of_b.symbols.get(usize::try_from(k).ok()?)?.name;
+        let own = symbols.iter().position(|symbol| symbol.name == *name)?;
+        Some(Expr::var(Var::Symbol(u32::try_from(own).ok()?)))
+    });
+    renamed.is_ok_and(|b| Facts::new(&symbols).proves_eq(a, &b).unwrap_or(false))
+}

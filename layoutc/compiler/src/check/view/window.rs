@@ -1,0 +1,173 @@
+//! Windows: slices, tiles and broadcasts of what is seen, every index proven inside.
+
+use std::sync::Arc;
+
+use layoutc_algebra::build::{BuildError, Builder};
+use layoutc_algebra::expr::{Expr, Var};
+use layoutc_algebra::layout::{Axis, Symbol};
+use layoutc_algebra::map::IndexMap;
+use layoutc_algebra::parse::{ItemText, MapText};
+use layoutc_algebra::simplify::Facts;
+
+use super::{Made, Sight, symbols};
+use crate::check::expr::place_in;
+use crate::check::faults::{build_fault, index, item_of, size, text};
+use crate::check::recipe::symbol_value;
+use crate::check::steps::{Ground, resolved};
+use crate::check::tensor::{Checker, Declared};
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::manifest::syntax::{Shape, Text, ViewItem};
+use crate::model::Seeing;
+
+/// The window that a shape and a map make.
+pub(super) fn made(
+    checker: &Checker<'_>,
+    item: &ViewItem,
+    (map, shape): (&Text, &Shape),
+    seen: Sight<'_>,
+) -> Result<Made, Vec<Diagnostic>> {
+    let symbols = symbols(seen.builder, checker.symbols(shape));
+    let (axes, labels) = checker.axes(&Declared { dtype: None, shape, record: None }, &symbols)?;
+    let find = |name: &str| symbol_value(name, &symbols);
+    let ground = Ground {
+        file: checker.file,
+        scope: checker.scope,
+        scopes: checker.place.scopes,
+        symbol: &find,
+        parameters: &[],
+    };
+    let facts = Facts::new(&symbols);
+    let (parsed, resolved) = resolved(map, &axes, &facts, ground)?;
+    let window = Window { item, map, file: checker.file, seen, axes: &axes, symbols: &symbols };
+    window.is_indices_alone(&parsed)?;
+    let builder = seen
+        .builder
+        .window(&symbols, &axes, &resolved)
+        .map_err(|error| vec![window.fault(&error, &resolved)])?;
+    let over_axes = |index: &Expr| {
+        index.substitute(&|var| match var {
+            Var::Storage(k) => Some(Expr::var(Var::Axis(k))),
+            _ => None,
+        })
+    };
+    let indices: Result<Vec<Expr>, _> =
+        resolved.items.iter().map(|item| over_axes(&item.index)).collect();
+    let indices = indices.map_err(|error| vec![window.fault(&error.into(), &resolved)])?;
+    let steps = vec![format!("map \"{}\"", map.value)];
+    Ok(Made { builder, seeing: Seeing::Window(indices), labels, steps })
+}
+
+/// The axes themselves, as many as there are.
+pub(super) fn axis_vars(count: usize) -> Vec<Expr> {
+    (0..u32::try_from(count).unwrap_or(u32::MAX)).map(|k| Expr::var(Var::Axis(k))).collect()
+}
+
+struct Window<'a> {
+    item: &'a ViewItem,
+    map: &'a Text,
+    file: &'a Arc<str>,
+    seen: Sight<'a>,
+    axes: &'a [Axis],
+    symbols: &'a [Symbol],
+}
+
+impl Window<'_> {
+    /// Separators and extents are what is seen says, not the window.
+    fn is_indices_alone(&self, parsed: &MapText) -> Result<(), Vec<Diagnostic>> {
+        let stated = parsed.items.iter().find_map(|item| match item {
+            ItemText::Expr { extent, .. } => extent.as_ref().map(|extent| &extent.span),
+            ItemText::Star(..) => None,
+        });
+        let (span, what) = match (parsed.separators.first(), stated) {
+            (Some((_, bar)), _) => (bar, "separators"),
+            (None, Some(extent)) => (extent, "extents"),
+            (None, None) => return Ok(()),
+        };
+        let seen = &self.seen.tensor.name;
+        let message = format!("the map of a window states no {what}");
+        let place = place_in(self.map, span, self.file);
+        let error = Diagnostic::error(Code::StepForm, message, place, "");
+        Err(vec![error.help(format!("leave it out: they are those of `{seen}`"))])
+    }
+
+    fn fault(&self, error: &BuildError, map: &IndexMap) -> Diagnostic {
+        let name = &self.item.name.value;
+        let at = |k: Option<usize>| {
+            let span = k.and_then(|k| map.items.get(k)).map(|item| item.span.clone());
+            place_in(self.map, &span.unwrap_or(0..self.map.value.len()), self.file)
+        };
+        match error {
+            BuildError::Negative { item, witness, value }
+            | BuildError::ExtentTooSmall { item, witness, value, .. } => {
+                self.outside(*item, witness, *value, map)
+            }
+            BuildError::Unbounded { item } => {
+                let seen = &self.seen.tensor.name;
+                let message =
+                    format!("an index of `{name}` could not be proven to stay inside `{seen}`");
+                let place = at(Some(*item));
+                let error = Diagnostic::error(Code::MapUnproven, message, place, "");
+                error.note(self.extent(*item)).help(
+                    "state facts of the symbols (`min`, `max`, `multiple`), or a smaller shape",
+                )
+            }
+            BuildError::WindowRank { given, axes } => {
+                let message = format!(
+                    "the map gives {given} ind{}, and `{}` has {axes} ax{}",
+                    if *given == 1 { "ex" } else { "ices" },
+                    self.seen.tensor.name,
+                    if *axes == 1 { "is" } else { "es" },
+                );
+                let logical = self.seen.builder.logical();
+                let names: Vec<&str> = logical.iter().map(|axis| axis.name.as_str()).collect();
+                Diagnostic::error(Code::MapArity, message, at(None), "")
+                    .help(format!("give one index for each of {}", names.join(", ")))
+            }
+            BuildError::Size => size(name, self.axes, self.symbols, at(None)),
+            other => self.build_fault(other, &at(item_of(error))),
+        }
+    }
+
+    fn build_fault(&self, error: &BuildError, place: &Place) -> Diagnostic {
+        build_fault(error, &self.item.name.value, self.seen.builder, place)
+    }
+
+    /// `axis h of qkv has 12 indices`
+    fn extent(&self, axis: usize) -> String {
+        let seen: &Builder = self.seen.builder;
+        let Some(axis) = seen.logical().get(axis) else { return String::new() };
+        let extent = text(&axis.extent, seen.logical(), self.symbols);
+        let counted =
+            if extent == "1" { "1 index".to_owned() } else { format!("{extent} indices") };
+        format!("axis `{}` of `{}` has {counted}", axis.name, self.seen.tensor.name)
+    }
+
+    fn outside(&self, item: usize, witness: &[i128], value: i128, map: &IndexMap) -> Diagnostic {
+        let (name, seen) = (&self.item.name.value, &self.seen.tensor.name);
+        let span = map.items.get(item).map_or(0..0, |item| item.span.clone());
+        let place = place_in(self.map, &span, self.file);
+        let message = format!("an index of `{name}` leaves `{seen}`");
+        let here = index(witness);
+        let there =
+            map.items.iter().map(|item| item.index.evaluate(&|var| self.value(var, witness)));
+        let lands = match there.collect::<Result<Vec<i128>, _>>() {
+            Ok(there) => format!("{name}{here} would be {seen}{}", index(&there)),
+            Err(_) => format!("{name}{here} would have the index {value}"),
+        };
+        let extent = self.extent(item);
+        Diagnostic::error(Code::MapOutside, message, place, format!("is {value}"))
+            .note(format!("{lands}, and {extent}"))
+            .help("move the window, or give it a smaller shape")
+            .witness(vec![witness.to_vec()])
+    }
+
+    /// The value of an axis of the window at an index; symbols have their least.
+    fn value(&self, var: Var, at: &[i128]) -> Option<i128> {
+        match var {
+            Var::Storage(k) => at.get(usize::try_from(k).ok()?).copied(),
+            Var::Symbol(k) => self.symbols.get(usize::try_from(k).ok()?).map(|s| s.min.max(1)),
+            Var::Axis(_) | Var::Physical(_) | Var::Digit(_) => None,
+        }
+    }
+}

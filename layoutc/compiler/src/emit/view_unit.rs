@@ -1,0 +1,103 @@
+//! The template model of one view, from its plan.
+
+use layoutc_algebra::layout::Axis;
+
+use super::model::{AxisUnit, ViewUnit};
+use super::unit::{constants, counts_guard, index_text, map_text, packed};
+use super::whole::Whole;
+use super::{Settings, element, fits, kernels, plan_fault, test_unit};
+use crate::diagnostic::Diagnostic;
+use crate::dtype::Dtype;
+use crate::model::{Manifest, Memory, Seeing, Tensor, View};
+use crate::plan::lower::{PlanError, lower};
+use crate::plan::view::in_memory;
+use crate::plan::{self, Naming, image};
+
+/// The view, or why it cannot be generated.
+#[expect(clippy::result_large_err, reason = "one diagnostic, on the way out")]
+pub(super) fn build(
+    manifest: &Manifest,
+    view: &View,
+    naming: &Naming<'_>,
+    settings: &Settings,
+) -> Result<ViewUnit, Diagnostic> {
+    let tensor = in_memory(view);
+    if let Some(fault) = fits::index_fault(&tensor, naming, settings) {
+        return Err(fault);
+    }
+    unit(manifest, view, &tensor, naming, settings)
+        .map_err(|error| plan_fault(tensor.places.layout.clone(), &tensor.name, &error))
+}
+
+fn unit(
+    manifest: &Manifest,
+    view: &View,
+    tensor: &Tensor,
+    naming: &Naming<'_>,
+    settings: &Settings,
+) -> Result<ViewUnit, PlanError> {
+    let context = plan::view::context(manifest, view, tensor, naming)?;
+    let plan = plan::view::view(view, &context)?;
+    let ident = naming.tensor(&tensor.name);
+    let upper = ident.to_ascii_uppercase();
+    let (constants, counts) =
+        constants(tensor, &plan.quantities, plan.symbols_ok.as_ref(), &upper, &ident);
+    let layout = &tensor.layout;
+    let symbol = |var| context.symbol(var);
+    let axes = |axes: &[Axis]| {
+        axes.iter()
+            .map(|axis| {
+                let extent = lower(&axis.extent, &symbol)?.into();
+                Ok(AxisUnit { name: axis.name.clone(), extent, labels: Vec::new() })
+            })
+            .collect::<Result<Vec<_>, PlanError>>()
+    };
+    let physical = layout.physical_shape.iter().map(|extent| lower(extent, &symbol));
+    let dtype = tensor.dtype;
+    let buffer = manifest.tensors.get(view.buffer).ok_or(PlanError::Scope)?.dtype;
+    let dialect = settings.dialect;
+    let type_of = |dtype: Dtype, held| element::type_name(dialect, &dtype.to_string(), held);
+    // A kernel reaches images by texels, and buffers of its own kind of memory not at all.
+    let is_buffer = image::rank_of(view.tensor.memory) == Some(1);
+    let reaches = if settings.language.kernels { is_buffer } else { tensor.memory != Memory::None };
+    let reached = |what: &str| reaches.then(|| format!("{ident}_{what}"));
+    let recast = dtype != buffer;
+    let in_texels =
+        settings.language.kernels && recast && !view.is_shared && image::has_format(dtype);
+    Ok(ViewUnit {
+        name: tensor.name.clone(),
+        of: view.of_name.clone(),
+        buffer: view.buffer,
+        window: view.is_window(),
+        writable: !view.is_shared,
+        dtype: dtype.to_string(),
+        element: type_of(dtype, false),
+        lane: type_of(Dtype { lanes: 1, ..dtype }, false),
+        lanes: dtype.lanes,
+        own_type: element::structure(dialect, dtype).is_none(),
+        in_buffer: type_of(buffer, true),
+        recast,
+        element_bytes: dtype.element_bits().checked_div(8).unwrap_or(0),
+        packed: packed(tensor, &ident),
+        axes: axes(&layout.logical)?,
+        physical: physical.map(|extent| extent.map(Whole::from)).collect::<Result<_, _>>()?,
+        map: match &view.seeing {
+            Seeing::Window(map) => index_text(layout, map, &[])?,
+            Seeing::Lanes { .. } | Seeing::Own => map_text(tensor)?,
+        },
+        counts_guard: counts_guard(&upper, tensor),
+        constants: constants.into(),
+        counts,
+        symbols_ok: plan.symbols_ok.map(Whole::from),
+        offset: plan.offset.into(),
+        indices: plan.indices.into_iter().map(Whole::from).collect(),
+        load: reached("load"),
+        store: reached("store").filter(|_| !view.is_shared),
+        image: if in_texels { kernels::image(&view.tensor, &ident)? } else { None },
+        pack: plan.pack.map(Whole::from),
+        unpack: plan.unpack.map(Whole::from),
+        test: test_unit::view(manifest, view, tensor, naming)?.into(),
+        ident,
+        upper,
+    })
+}

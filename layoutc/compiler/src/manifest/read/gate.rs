@@ -1,0 +1,81 @@
+//! `require`: what a tensor's layout must meet.
+
+use super::Reader;
+use super::form::{Block, Form};
+use crate::codes::Code;
+use crate::manifest::syntax::{GateItem, GateKind};
+use crate::manifest::tree::{Entry, Key, Node, Value};
+
+/// The conditions that are words of their own.
+const WORDS: &[&str] = &["bijective", "contiguous", "fits"];
+
+impl Reader<'_, '_> {
+    /// The conditions of a node, in its order: words first, then properties.
+    pub(super) fn gates(&mut self, node: &Node) -> Vec<GateItem> {
+        let form = Form {
+            usage: "require bijective",
+            args: 0..=usize::MAX,
+            props: Some(&["padding-below", "bytes-below", "vector", "same-as"]),
+            block: Block::Never,
+        };
+        if !self.form(node, &form) {
+            return Vec::new();
+        }
+        if node.args.is_empty() && node.props.is_empty() {
+            let message = "`require` needs a condition";
+            let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
+            let help = "it is `bijective`, `contiguous AXIS`, `fits`, `padding-below=0.10`, \
+                        `bytes-below=\"64 MiB\"`, `vector=4` or `same-as=TENSOR`";
+            fault.help = vec![help.to_owned()];
+        }
+        let mut gates = Vec::new();
+        let mut args = node.args.iter();
+        while let Some(arg) = args.next() {
+            gates.extend(self.gate_of_word(arg, &mut args));
+        }
+        for (key, entry) in &node.props {
+            gates.extend(self.gate_of_property(key, entry));
+        }
+        gates
+    }
+
+    fn gate_of_word<'n>(
+        &mut self,
+        word: &Entry,
+        rest: &mut impl Iterator<Item = &'n Entry>,
+    ) -> Option<GateItem> {
+        let span = word.span.clone();
+        match &word.value {
+            Value::String(text) if text == "bijective" => {
+                Some(GateItem { kind: GateKind::Bijective, span })
+            }
+            Value::String(text) if text == "fits" => Some(GateItem { kind: GateKind::Fits, span }),
+            Value::String(text) if text == "contiguous" => {
+                let Some(axis) = rest.next() else {
+                    let message = "`contiguous` needs an axis";
+                    let fault = self.faults.error(Code::KdlMissing, message, span, "");
+                    fault.help = vec!["it is written `require contiguous c`".to_owned()];
+                    return None;
+                };
+                let name = self.name(axis, "an axis")?;
+                let span = span.start..axis.span.end;
+                Some(GateItem { kind: GateKind::Contiguous(name), span })
+            }
+            _ => {
+                self.unknown_word("a condition", word, WORDS);
+                None
+            }
+        }
+    }
+
+    fn gate_of_property(&mut self, key: &Key, entry: &Entry) -> Option<GateItem> {
+        let what = format!("`{}`", key.value);
+        let kind = match key.value.as_str() {
+            "padding-below" => GateKind::PaddingBelow(self.share(entry, &what)?),
+            "bytes-below" => GateKind::BytesBelow(self.size(entry, &what)?),
+            "vector" => GateKind::Vector(self.bound(entry, &what, Code::KdlValue)?),
+            _ => GateKind::SameAs(self.name(entry, "a tensor")?),
+        };
+        Some(GateItem { kind, span: key.span.start..entry.span.end })
+    }
+}

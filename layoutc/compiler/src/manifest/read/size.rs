@@ -1,0 +1,85 @@
+//! Sizes in bytes: `4096`, `"64 MiB"`, or an expression of consts.
+
+use super::Reader;
+use crate::codes::Code;
+use crate::manifest::syntax::{Bound, Number, Share};
+use crate::manifest::tree::{Entry, Value};
+
+/// Units of bytes; case counts for nothing.
+const UNITS: &[(&str, i128)] = &[
+    ("b", 1),
+    ("kb", 1_000),
+    ("mb", 1_000_000),
+    ("gb", 1_000_000_000),
+    ("tb", 1_000_000_000_000),
+    ("kib", 1 << 10),
+    ("mib", 1 << 20),
+    ("gib", 1 << 30),
+    ("tib", 1 << 40),
+];
+
+impl Reader<'_, '_> {
+    /// A number of bytes: an integer, a text with a unit, or an expression of consts.
+    pub(super) fn size(&mut self, entry: &Entry, what: &str) -> Option<Bound> {
+        let Value::String(text) = &entry.value else {
+            return self.bound(entry, what, Code::KdlValue);
+        };
+        let text = text.trim();
+        let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let unit = text.get(number.len()..).unwrap_or_default();
+        if unit.is_empty() || number.is_empty() || !number.starts_with(|c: char| c.is_ascii_digit())
+        {
+            return self.bound(entry, what, Code::KdlValue);
+        }
+        let factor = UNITS.iter().find(|row| row.0.eq_ignore_ascii_case(unit)).map(|row| row.1);
+        let bytes = factor.zip(decimal(number.trim_end())).and_then(|(factor, number)| {
+            let all = number.digits.checked_mul(factor)?;
+            let parts = 10_i128.checked_pow(number.places)?;
+            (all.checked_rem(parts) == Some(0)).then(|| all.checked_div(parts)).flatten()
+        });
+        match bytes.filter(|bytes| i64::try_from(*bytes).is_ok()) {
+            Some(value) => Some(Bound::Integer(Number { value, span: entry.content.clone() })),
+            None => {
+                let message = format!("{what} is not a number of bytes that 64 bits hold");
+                let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
+                let note = "units are B, KB, MB, GB, TB (of 1000) and KiB, MiB, GiB, TiB (of 1024)";
+                fault.notes.push(note.to_owned());
+                None
+            }
+        }
+    }
+
+    /// A share above 0 and up to 1, exact as it is written.
+    pub(super) fn share(&mut self, entry: &Entry, what: &str) -> Option<Share> {
+        let share = match &entry.value {
+            Value::Integer(value) => Some(Share { digits: *value, places: 0 }),
+            // The shortest decimal that means this number is what was written, but for zeros at the end.
+            Value::Float(value) => decimal(&value.to_string()),
+            Value::String(_) | Value::Bool(_) | Value::Null => None,
+        };
+        let one = |share: &Share| 10_i128.checked_pow(share.places);
+        let share = share
+            .filter(|share| share.digits > 0 && one(share).is_some_and(|one| share.digits <= one));
+        if share.is_none() {
+            let message = format!("{what} is a share of the bytes, above 0 and at most 1");
+            let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
+            fault.help = vec![match entry.value {
+                Value::Integer(0) => "for no padding at all, say `require bijective`".to_owned(),
+                _ => "a tenth is `0.10`".to_owned(),
+            }];
+        }
+        share
+    }
+}
+
+/// `1.5` as 15 / 10^1; `None` for anything but digits with at most one point, 18 of them in all.
+fn decimal(text: &str) -> Option<Share> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
+    let part = part.trim_end_matches('0');
+    let is_digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+    if whole.is_empty() || !is_digits(whole) || !is_digits(part) || whole.len() + part.len() > 18 {
+        return None;
+    }
+    let digits = format!("{whole}{part}").parse().ok()?;
+    Some(Share { digits, places: u32::try_from(part.len()).ok()? })
+}

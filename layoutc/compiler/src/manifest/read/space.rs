@@ -1,0 +1,86 @@
+//! Memories: what a tensor says of its own, and the spaces that a project names.
+
+use super::Reader;
+use super::form::{Block, Form, list, show};
+use crate::codes::Code;
+use crate::manifest::syntax::{MemoryItem, MemoryKind, MemorySpaceItem, Number, Text};
+use crate::manifest::tree::{Node, Value};
+
+/// The kinds of memory by their names in manifests.
+pub(crate) const MEMORIES: &[(&str, MemoryKind)] = &[
+    ("global", MemoryKind::Global),
+    ("constant", MemoryKind::Constant),
+    ("image2d", MemoryKind::Image2d),
+    ("texture", MemoryKind::Image2d),
+    ("image2d-array", MemoryKind::Image2dArray),
+    ("shared", MemoryKind::Shared),
+    ("local", MemoryKind::Local),
+    ("none", MemoryKind::None),
+];
+
+impl Reader<'_, '_> {
+    /// `memory-space vmem bytes="16 MiB" align=512 xla=1`
+    pub(super) fn memory_space(&mut self, node: &Node) -> Option<MemorySpaceItem> {
+        let form = Form {
+            usage: "memory-space vmem bytes=\"16 MiB\" align=512",
+            args: 1..=1,
+            props: Some(&["bytes", "align", "xla"]),
+            block: Block::Never,
+        };
+        self.form(node, &form);
+        let bytes = Self::prop(node, "bytes").and_then(|entry| self.size(entry, "`bytes`"));
+        let align = Self::prop(node, "align").and_then(|entry| self.size(entry, "`align`"));
+        let xla = Self::prop(node, "xla").and_then(|entry| match entry.value {
+            Value::Integer(value) if value >= 1 => Some(Number { value, span: entry.span.clone() }),
+            _ => {
+                let message = "`xla` is the n of `S(n)`, a whole number from 1";
+                self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
+                None
+            }
+        });
+        let name = self.name(node.args.first()?, "a memory space's name")?;
+        if MEMORIES.iter().any(|row| row.0 == name.value) {
+            let message = format!("every project has a memory `{}`", name.value);
+            let fault = self.faults.error(Code::NameDuplicate, message, name.span.clone(), "");
+            let words: Vec<&str> = MEMORIES.iter().map(|row| row.0).collect();
+            fault.notes.push(format!("there are {}", list(&words)));
+            return None;
+        }
+        Some(MemorySpaceItem { name, bytes, align, xla, span: node.span.clone() })
+    }
+
+    pub(super) fn memory(&mut self, node: &Node) -> Option<MemoryItem> {
+        let form = Form {
+            usage: "memory texture",
+            args: 1..=1,
+            props: Some(&["format", "access"]),
+            block: Block::Never,
+        };
+        self.form(node, &form);
+        let entry = node.args.first()?;
+        let text = self.text_of(entry, "a memory")?;
+        let kind = match MEMORIES.iter().find(|row| row.0 == text.value) {
+            Some((_, kind)) => kind.clone(),
+            None => MemoryKind::Space(self.as_name(&text)?),
+        };
+        let image = matches!(kind, MemoryKind::Image2d | MemoryKind::Image2dArray);
+        if let Some((key, _)) = node.props.first().filter(|_| !image) {
+            let message = format!("`{}` is a property of images", show(&key.value));
+            self.faults.error(Code::StepForm, message, key.span.clone(), "");
+        }
+        let format = self.choice(node, "format", &["rgba"]);
+        let access = self.choice(node, "access", &["read", "write", "read-write"]);
+        Some(MemoryItem { kind, format, access, span: node.span.clone() })
+    }
+
+    /// A property whose value is one of a few words.
+    fn choice(&mut self, node: &Node, prop: &str, known: &[&str]) -> Option<Text> {
+        let entry = Self::prop(node, prop)?;
+        let text = self.text_of(entry, &format!("`{prop}`"))?;
+        if !known.contains(&text.value.as_str()) {
+            self.unknown_word(&format!("`{prop}`"), entry, known);
+            return None;
+        }
+        Some(text)
+    }
+}

@@ -1,0 +1,78 @@
+//! The step `swizzle 3 4 3 unit=bytes`, or `swizzle mode="128B"`.
+
+use super::Reader;
+use super::words::step_usage;
+use crate::codes::Code;
+use crate::manifest::syntax::{Number, StepKind, SwizzleUnit};
+use crate::manifest::tree::{Entry, Node, Value};
+
+/// The modes of the tensor memory accelerator, with the bits that each folds; their base and shift are 4 and 3.
+const MODES: &[(&str, i128)] = &[("32B", 1), ("64B", 2), ("128B", 3)];
+
+impl Reader<'_, '_> {
+    pub(super) fn swizzle(&mut self, node: &Node) -> Option<StepKind> {
+        let (mode, unit) = (Self::prop(node, "mode"), Self::prop(node, "unit"));
+        if let Some(mode) = mode {
+            if !node.args.is_empty() || unit.is_some() {
+                let message = "`swizzle` takes three numbers and `unit=`, or `mode=`";
+                self.faults.error(Code::StepForm, message, node.head.clone(), "both are here");
+                return None;
+            }
+            return self.mode(mode);
+        }
+        let numbers = node.args.iter().map(|entry| self.bit_count(entry)).collect::<Vec<_>>();
+        let numbers = numbers.into_iter().collect::<Option<Vec<Number>>>()?;
+        let Ok([bits, base, shift]) = <[Number; 3]>::try_from(numbers) else {
+            let message = "`swizzle` needs three numbers, or `mode=`";
+            let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
+            fault.help = vec![format!("it is written `{}`", step_usage("swizzle"))];
+            return None;
+        };
+        let Some(unit) = unit else {
+            let message = "`swizzle` needs `unit=bytes` or `unit=elements`";
+            let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
+            fault.help =
+                vec!["the hardware's swizzles count bytes, CuTe's count elements".to_owned()];
+            return None;
+        };
+        let unit = match &unit.value {
+            Value::String(word) if word == "bytes" => SwizzleUnit::Bytes,
+            Value::String(word) if word == "elements" => SwizzleUnit::Elements,
+            Value::String(_)
+            | Value::Integer(_)
+            | Value::Float(_)
+            | Value::Bool(_)
+            | Value::Null => {
+                self.unknown_word("`unit`", unit, &["bytes", "elements"]);
+                return None;
+            }
+        };
+        Some(StepKind::Swizzle { bits, base, shift, unit })
+    }
+
+    fn mode(&mut self, entry: &Entry) -> Option<StepKind> {
+        let found = match &entry.value {
+            Value::String(word) => MODES.iter().find(|(mode, _)| mode == word),
+            Value::Integer(_) | Value::Float(_) | Value::Bool(_) | Value::Null => None,
+        };
+        let Some((_, bits)) = found else {
+            let modes: Vec<&str> = MODES.iter().map(|(mode, _)| *mode).collect();
+            self.unknown_word("`mode`", entry, &modes);
+            return None;
+        };
+        let number = |value: i128| Number { value, span: entry.span.clone() };
+        let (bits, base, shift) = (number(*bits), number(4), number(3));
+        Some(StepKind::Swizzle { bits, base, shift, unit: SwizzleUnit::Bytes })
+    }
+
+    fn bit_count(&mut self, entry: &Entry) -> Option<Number> {
+        match entry.value {
+            Value::Integer(value) => Some(Number { value, span: entry.span.clone() }),
+            Value::String(_) | Value::Float(_) | Value::Bool(_) | Value::Null => {
+                let message = "a swizzle is three whole numbers: bits, base and shift";
+                self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! `view input_x4 of=input dtype=f32x4`, `view q of=qkv { shape { … }; map "…" }`
+
+use super::Reader;
+use super::form::{Block, Form, Scope};
+use crate::codes::Code;
+use crate::manifest::syntax::{LayoutItem, Shape, Text, ViewItem};
+use crate::manifest::tree::Node;
+
+const USAGE: &str = "view input_x4 of=input dtype=f32x4";
+
+/// The parts of a view found so far.
+#[derive(Default)]
+struct Parts {
+    shape: Option<Shape>,
+    layout: Option<LayoutItem>,
+    map: Option<Text>,
+}
+
+impl Reader<'_, '_> {
+    pub(super) fn view(&mut self, node: &Node) -> Option<ViewItem> {
+        let props = Some(["of", "dtype"].as_slice());
+        self.form(node, &Form { usage: USAGE, args: 1..=1, props, block: Block::Maybe });
+        let dtype = Self::prop(node, "dtype").map(|entry| self.text_of(entry, "an element type"));
+        let of = Self::prop(node, "of").map(|entry| self.name(entry, "a tensor"));
+        if of.is_none() {
+            let message = "`view` needs `of=`";
+            let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
+            fault.help = vec![format!("it is written `{USAGE}`")];
+        }
+        let mut parts = Parts::default();
+        for child in node.children() {
+            self.view_part(child, node, &mut parts);
+        }
+        self.view_goes_together(node);
+        Some(ViewItem {
+            name: self.name(node.args.first()?, "a view's name")?,
+            of: of.flatten()?,
+            dtype: dtype.flatten(),
+            shape: parts.shape,
+            layout: parts.layout,
+            map: parts.map,
+            span: node.span.clone(),
+        })
+    }
+
+    fn view_part(&mut self, node: &Node, view: &Node, parts: &mut Parts) {
+        if !Scope::VIEW.has(&node.name) {
+            self.unknown_node(node, &Scope::VIEW);
+            return;
+        }
+        let first = view.children().iter().find(|other| other.name == node.name);
+        if let Some(first) = first.filter(|first| first.span != node.span) {
+            let place = self.faults.place(first.name_span.clone());
+            let message = format!("a view has one `{}`", node.name);
+            let fault = self.faults.error(Code::KdlTwice, message, node.name_span.clone(), "");
+            *fault = fault.clone().also(place, "the first");
+            return;
+        }
+        match node.name.as_str() {
+            "shape" => parts.shape = self.shape(node),
+            "layout" => parts.layout = self.layout(node),
+            _ => parts.map = self.window(node),
+        }
+    }
+
+    fn window(&mut self, node: &Node) -> Option<Text> {
+        let usage = "map \"(b, s, h, d) -> (b, s, 0, h, d)\"";
+        let form = Form { usage, args: 1..=1, props: Some(&[]), block: Block::Never };
+        if !self.form(node, &form) {
+            return None;
+        }
+        self.map(node.args.first()?)
+    }
+
+    /// A window has axes of its own, and no layout.
+    fn view_goes_together(&mut self, node: &Node) {
+        let child = |name: &str| node.children().iter().find(|child| child.name == name);
+        let (map, layout) = (child("map"), child("layout"));
+        if let (Some(map), Some(layout)) = (map, layout) {
+            let message = "a view has a map or a layout";
+            let place = self.faults.place(map.name_span.clone());
+            let span = layout.name_span.clone();
+            let fault = self.faults.error(Code::StepForm, message, span, "both are here");
+            *fault = fault.clone().also(place, "the map");
+            fault.help = vec![
+                "a map takes elements of what the view sees, where they are; a layout puts elements of its own".to_owned(),
+            ];
+        }
+        let Some(map) = map.filter(|_| child("shape").is_none() && !node.broken) else { return };
+        let message = "a view with a map needs a shape";
+        let fault = self.faults.error(Code::KdlMissing, message, map.name_span.clone(), "");
+        fault.help = vec!["write `shape { n 16; c 4 }` before it".to_owned()];
+    }
+}

@@ -1,0 +1,50 @@
+//! What a notation lacks for a layout, in words.
+
+use layoutc_algebra::layout::Layout;
+use layoutc_algebra::notation::write::Inexpressible;
+use layoutc_algebra::proof::listed;
+
+/// What is lacking, with axes by name.
+pub fn lack(error: &Inexpressible, layout: &Layout) -> String {
+    let name = |axis: &usize| {
+        let axis = layout.logical.get(*axis);
+        axis.map_or(String::new(), |axis| format!("`{}`", axis.name))
+    };
+    match error {
+        Inexpressible::Separators { rank } => {
+            format!("separators: the memory has {rank} physical axes")
+        }
+        Inexpressible::Reversed { axis } => {
+            format!("axis {}, which is stored backwards", name(axis))
+        }
+        Inexpressible::Merged { axes } => {
+            let names: Vec<String> = axes.iter().map(name).collect();
+            format!("blocks of {} taken as one", listed(&names))
+        }
+        Inexpressible::Blocks { axis } => format!("blocks of axis {}", name(axis)),
+        Inexpressible::TwoBlocks { axis } => format!("two blocks of axis {}", name(axis)),
+        Inexpressible::PowerOfTwo { axis } => {
+            format!("axis {}, whose extent is no power of two", name(axis))
+        }
+        Inexpressible::Rank { rank, most } => format!("{rank} axes: it has {most} at most"),
+        Inexpressible::Padding if !layout.symbols.is_empty() => {
+            "extents that its blocks may not divide".to_owned()
+        }
+        other => other.to_string(),
+    }
+}
+
+/// A way out, where there is one.
+pub(super) fn way_out(error: &Inexpressible, layout: &Layout) -> Option<&'static str> {
+    match error {
+        Inexpressible::Symbolic => Some("give the extents: `--shape 2,64,56,56`"),
+        Inexpressible::Padding if !layout.symbols.is_empty() => {
+            Some("give extents that they divide: `--shape 2,64,56,56`")
+        }
+        Inexpressible::Names => Some("give the axes letters: `--axis-names n,c,h,w`"),
+        Inexpressible::Scalar => {
+            Some("with an element type XLA has `f32[]`: `--to xla --dtype f32`")
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,244 @@
+//! Views: their index functions and counts, and for windows the moves between them and a dense array.
+
+use layoutc_algebra::expr::{BinOp, Expr as Algebra, Var};
+use layoutc_algebra::layout::Layout;
+
+use super::index::{self, Signature, buffer_bytes, count};
+use super::lower::{Binding, PlanError, Range, Scope, lower};
+use super::moves;
+use super::names::Namer;
+use super::tree::{Expr, Function, Param, ParamType, Returns, Stmt};
+use super::{Context, Naming, Quantity};
+use crate::model::{Manifest, Memory, Seeing, Seen, Tensor, View};
+
+/// Everything that is generated for one view.
+#[derive(Debug, Clone)]
+pub struct ViewPlan {
+    /// Whether the symbols have values that are promised; `None` without symbols.
+    pub symbols_ok: Option<Function>,
+    /// Counts and extents, in the order they are printed.
+    pub quantities: Vec<Quantity>,
+    /// The offset of an element in the buffer, in elements of the view.
+    pub offset: Function,
+    /// The physical index of an element; empty unless the physical rank is over 1.
+    pub indices: Vec<Function>,
+    /// From a dense array into a window; `None` where it is only read, or no window.
+    pub pack: Option<Function>,
+    /// From a window into a dense array.
+    pub unpack: Option<Function>,
+}
+
+/// The view as a tensor in ordinary memory: an image is the buffer's concern.
+pub(crate) fn in_memory(view: &View) -> Tensor {
+    let memory = match view.tensor.memory {
+        Memory::None => Memory::None,
+        _ => Memory::Global,
+    };
+    Tensor { memory, ..view.tensor.clone() }
+}
+
+/// The names of a view that `tensor` is in ordinary memory.
+pub(crate) fn context<'a>(
+    manifest: &'a Manifest,
+    view: &View,
+    tensor: &'a Tensor,
+    naming: &'a Naming<'a>,
+) -> Result<Context<'a>, PlanError> {
+    let buffer = manifest.tensors.get(view.buffer).ok_or(PlanError::Scope)?;
+    Ok(Context::of_view(tensor, &buffer.name, naming))
+}
+
+/// Plans one view.
+///
+/// # Errors
+/// [`PlanError`] where a number leaves 64 bits or an expression nests too deep.
+pub(crate) fn view(view: &View, context: &Context<'_>) -> Result<ViewPlan, PlanError> {
+    let tensor = context.tensor;
+    let moved = view.is_window() && tensor.memory != Memory::None;
+    let sides = if moved { moves::sides(&tensor.layout)? } else { None };
+    let told = |function: Function, doc: [&str; 2]| {
+        let mut doc: Vec<String> = doc.iter().map(|line| (*line).to_owned()).collect();
+        doc.push("The buffers must not overlap.".to_owned());
+        Function { doc, ..function }
+    };
+    let (mut pack, mut unpack) = (None, None);
+    if moved && !view.is_shared {
+        let into =
+            ["From a dense row-major array into the window.", "What is outside is not written."];
+        pack = Some(told(moves::pack(context, sides.as_ref())?, into));
+    }
+    if moved {
+        let out = ["From the window into a dense row-major array.", "What is outside is not read."];
+        unpack = Some(told(moves::unpack(context, sides.as_ref())?, out));
+    }
+    Ok(ViewPlan {
+        symbols_ok: index::symbols_ok(context),
+        quantities: if view.is_window() {
+            window_quantities(view, context)?
+        } else {
+            index::quantities(context)?
+        },
+        offset: index::offset(context)?,
+        indices: index::indices(context)?,
+        pack,
+        unpack,
+    })
+}
+
+/// Rank, extents, origin and strides along the axes, elements of the window, bytes of the buffer.
+fn window_quantities(view: &View, context: &Context<'_>) -> Result<Vec<Quantity>, PlanError> {
+    let layout = context.layout;
+    let symbol = |var| context.symbol(var);
+    let mut all = Vec::new();
+    let mut push = |name: String, doc: String, value: &Algebra| {
+        let value = lower(value, &symbol)?;
+        all.push(Quantity { name, doc, value });
+        Ok::<(), PlanError>(())
+    };
+    let rank = i128::try_from(layout.logical.len()).map_err(|_| PlanError::Scope)?;
+    push("rank".to_owned(), "Axes of the window.".to_owned(), &Algebra::constant(rank))?;
+    for axis in &layout.logical {
+        push(
+            format!("extent_{}", axis.name),
+            format!("Extent of axis {}.", axis.name),
+            &axis.extent,
+        )?;
+    }
+    if let Some(affine) = &view.affine {
+        let doc = "Elements of the buffer before the first of the window.".to_owned();
+        push("origin".to_owned(), doc, &affine.origin)?;
+        for (axis, stride) in layout.logical.iter().zip(&affine.strides) {
+            let doc = format!("Elements between neighbours along axis {}.", axis.name);
+            push(format!("stride_{}", axis.name), doc, stride)?;
+        }
+    }
+    let elements = "Elements of the window.".to_owned();
+    push("logical_elements".to_owned(), elements, &layout.logical_elements)?;
+    let bytes = buffer_bytes(context, &layout.physical_elements)?;
+    push("bytes".to_owned(), "Bytes of the buffer.".to_owned(), &bytes)?;
+    Ok(all)
+}
+
+/// The offset as the manifest defines it, by the layout of what the view sees, nothing simplified; and for a view that
+/// joins elements that of each element joined, by its number `lane`. The tests hold the view against both.
+pub(crate) fn plain(
+    manifest: &Manifest,
+    view: &View,
+    context: &Context<'_>,
+) -> Result<(Function, Option<Function>), PlanError> {
+    if view.seeing == Seeing::Own {
+        return Ok((index::plain_offset(context)?, None));
+    }
+    let mut namer = Namer::new(context.naming.avoid);
+    let signature = Signature::new(context, &mut namer, &context.layout.logical);
+    let lane = namer.name("lane");
+    let binding = |var: Var| match var {
+        // Without ranges no division is taken for one of non-negative numbers.
+        Var::Digit(0) => Some(Binding { tree: Expr::name(&lane), range: Range::ANY }),
+        other => signature.binding(other).map(|b| Binding { range: Range::ANY, ..b }),
+    };
+    let binding: &Scope<'_> = &binding;
+    let axes: Vec<Algebra> =
+        (0_u32..).zip(&context.layout.logical).map(|(k, _)| Algebra::var(Var::Axis(k))).collect();
+    let function = |what: &str, doc: &str, mut params: Vec<Param>, value: &Algebra| {
+        if value.mentions(&|var| var == Var::Digit(0)) {
+            params.push(Param { name: lane.clone(), ty: ParamType::Index });
+        }
+        let function = Function {
+            name: context.function(what),
+            doc: vec![doc.to_owned()],
+            returns: Returns::Index,
+            params,
+            body: vec![Stmt::Return { value: lower(value, binding)? }],
+        };
+        Ok::<Function, PlanError>(function.with_unused())
+    };
+    let doc = "The offset as the manifest defines it, by the layout of what the view sees.";
+    let whole =
+        function("plain_offset", doc, signature.params.clone(), &there(manifest, view, &axes)?)?;
+    let Seeing::Lanes { axis, joined, .. } = view.seeing else { return Ok((whole, None)) };
+    if joined == 1 {
+        return Ok((whole, None));
+    }
+    let mut at = axes;
+    if let Some(index) = at.get_mut(axis) {
+        let first = Algebra::binary(BinOp::Mul, index, &Algebra::constant(joined))?;
+        *index = Algebra::binary(BinOp::Add, &first, &Algebra::var(Var::Digit(0)))?;
+    }
+    let doc = "The offset of one of the elements that an element of the view joins.";
+    let seen = seen_offset(manifest, view, &at)?;
+    let params = signature.params.clone();
+    Ok((whole, Some(function("plain_lane", doc, params, &seen)?)))
+}
+
+/// The offset of a view's element, by the layout of what it sees.
+fn there(manifest: &Manifest, view: &View, at: &[Algebra]) -> Result<Algebra, PlanError> {
+    let replaced = |axis: usize, with: &dyn Fn(&Algebra) -> Result<Algebra, PlanError>| {
+        let mut at = at.to_vec();
+        if let Some(index) = at.get_mut(axis) {
+            *index = with(index)?;
+        }
+        Ok::<Vec<Algebra>, PlanError>(at)
+    };
+    let by = |op: BinOp, index: &Algebra, k: i128| {
+        Ok::<Algebra, PlanError>(Algebra::binary(op, index, &Algebra::constant(k))?)
+    };
+    match &view.seeing {
+        Seeing::Own => of_layout(&view.tensor.layout, at),
+        Seeing::Window(map) => {
+            let through = map.iter().map(|index| index.substitute(&|var| axis_at(var, at)));
+            seen_offset(manifest, view, &through.collect::<Result<Vec<_>, _>>()?)
+        }
+        Seeing::Lanes { axis, joined, cut: 1 } => {
+            let first = replaced(*axis, &|index| by(BinOp::Mul, index, *joined))?;
+            by(BinOp::FloorDiv, &seen_offset(manifest, view, &first)?, *joined)
+        }
+        Seeing::Lanes { axis, cut, .. } => {
+            let whole = replaced(*axis, &|index| by(BinOp::FloorDiv, index, *cut))?;
+            let own = at.get(*axis).ok_or(PlanError::Scope)?;
+            let first = by(BinOp::Mul, &seen_offset(manifest, view, &whole)?, *cut)?;
+            Ok(Algebra::binary(BinOp::Add, &first, &by(BinOp::Mod, own, *cut)?)?)
+        }
+    }
+}
+
+/// The offset of an element of what a view sees.
+fn seen_offset(manifest: &Manifest, view: &View, at: &[Algebra]) -> Result<Algebra, PlanError> {
+    match view.of {
+        Seen::Tensor(k) => {
+            let tensor = manifest.tensors.get(k).ok_or(PlanError::Scope)?;
+            of_layout(&tensor.layout, at)
+        }
+        Seen::View(k) => there(manifest, manifest.views.get(k).ok_or(PlanError::Scope)?, at),
+    }
+}
+
+/// Storage axis by storage axis; what lies along the last physical axis is swizzled.
+fn of_layout(layout: &Layout, at: &[Algebra]) -> Result<Algebra, PlanError> {
+    let last = layout.separators.last().map_or(0, |last| last + 1);
+    let (mut outer, mut inner) = (Algebra::constant(0), layout.lead.clone());
+    for (k, (index, stride)) in layout.storage_map.iter().zip(&layout.strides).enumerate() {
+        let index = index.substitute(&|var| axis_at(var, at))?;
+        let term = Algebra::binary(BinOp::Mul, &index, stride)?;
+        let side = if k < last { &mut outer } else { &mut inner };
+        *side = Algebra::binary(BinOp::Add, side, &term)?;
+    }
+    if let Some(swizzle) = layout.swizzle {
+        inner = swizzle.apply(&inner)?;
+    }
+    Ok(Algebra::binary(BinOp::Add, &outer, &inner)?)
+}
+
+fn axis_at(var: Var, at: &[Algebra]) -> Option<Algebra> {
+    match var {
+        Var::Axis(k) => at.get(usize::try_from(k).ok()?).cloned(),
+        _ => None,
+    }
+}
+
+/// Elements of a view, and bytes of a dense array of them.
+pub(crate) fn dense_bytes(context: &Context<'_>) -> Result<[Algebra; 2], PlanError> {
+    let elements = count(&context.layout.logical)?;
+    let bytes = buffer_bytes(context, &elements)?;
+    Ok([elements, bytes])
+}

@@ -1,0 +1,105 @@
+//! Whether two tensors lie in memory alike, axes matched by name.
+
+pub use layoutc_algebra::locate::Location;
+use layoutc_algebra::proof::listed;
+use layoutc_algebra::same::{SameError, Sameness, compare};
+
+use crate::check::Threads;
+use crate::codes::Code;
+use crate::diagnostic::Diagnostic;
+use crate::host::Forgetful;
+use crate::model::Tensor;
+use crate::wording;
+
+/// How two tensors compare.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// Every element has one physical index and one offset in both.
+    Same {
+        /// Whether their memories have one size too.
+        equal_sizes: bool,
+    },
+    /// Some element has not.
+    Differs {
+        /// Its logical index: the first in row-major order, where no symbol has a say.
+        logical: Vec<i128>,
+        /// The values of the symbols for which it is, by name.
+        symbols: Vec<(String, i128)>,
+        /// Where the first tensor has it, and the second.
+        places: [Location; 2],
+    },
+    /// The physical ranks, first and second, differ.
+    Ranks([usize; 2]),
+}
+
+/// Whether two tensors have the same map. Indices are in the order of the first tensor's axes.
+///
+/// # Errors
+/// A diagnostic, where their axes or extents differ or nothing could be decided.
+pub fn same(first: &Tensor, second: &Tensor) -> Result<Answer, Box<Diagnostic>> {
+    let names = |tensor: &Tensor| -> Vec<String> {
+        tensor.layout.logical.iter().map(|axis| axis.name.clone()).collect()
+    };
+    let (own, others) = (names(first), names(second));
+    let order: Option<Vec<usize>> =
+        own.iter().map(|name| others.iter().position(|other| other == name)).collect();
+    let Some(order) = order.filter(|order| order.len() == others.len()) else {
+        let list =
+            |names: &[String]| if names.is_empty() { "none".to_owned() } else { listed(names) };
+        let (own, others) = (list(&own), list(&others));
+        let message = format!("the axes of `{}` are not those of `{}`", second.name, first.name);
+        let error = at(second, Code::ShapeSame, message);
+        return Err(Box::new(error.note(format!("they are {own}, and {others}"))));
+    };
+    let moved = second.layout.permuted(&order).map_err(SameError::Expr);
+    let found = moved.and_then(|moved| compare(&first.layout, &moved, &Threads(&Forgetful)));
+    match found {
+        Ok(Sameness::Undecided { points }) => {
+            let (a, b) = (&first.name, &second.name);
+            let message = format!("whether `{a}` and `{b}` are the same map could not be decided");
+            let error = at(second, Code::MapUndecided, message);
+            let why = match points {
+                Some(points) => format!("{points} elements would have to be compared one by one"),
+                None => "an extent is known only at run time, and the sizes that were tried agree"
+                    .to_owned(),
+            };
+            Err(Box::new(error.note(why)))
+        }
+        Ok(Sameness::Same { equal_sizes }) => Ok(Answer::Same { equal_sizes }),
+        Ok(Sameness::Differs { logical, symbols, first, second }) => {
+            Ok(Answer::Differs { logical, symbols, places: [first, second] })
+        }
+        Ok(Sameness::Ranks { first, second }) => Ok(Answer::Ranks([first, second])),
+        Err(error) => Err(Box::new(fault(&error, first, second, &order))),
+    }
+}
+
+fn fault(error: &SameError, first: &Tensor, second: &Tensor, order: &[usize]) -> Diagnostic {
+    let (a, b) = (&first.name, &second.name);
+    match error {
+        SameError::Extent { axis } => {
+            let extent = |tensor: &Tensor, axis: Option<usize>| {
+                let axis = axis.and_then(|axis| tensor.layout.logical.get(axis));
+                axis.map_or(String::new(), |axis| wording::expr(&axis.extent, &tensor.layout))
+            };
+            let name = first.layout.logical.get(*axis).map_or("", |axis| axis.name.as_str());
+            let (own, other) =
+                (extent(first, Some(*axis)), extent(second, order.get(*axis).copied()));
+            let message = format!("the extents of axis `{name}` differ");
+            at(second, Code::ShapeSame, message)
+                .note(format!("it has {own} in `{a}`, and {other} in `{b}`"))
+        }
+        SameError::Rank { .. } | SameError::Symbol { .. } => {
+            at(second, Code::ShapeSame, error.to_string())
+        }
+        SameError::Expr(inner) => {
+            let message = format!("the comparison of `{a}` and `{b}` is too large: {inner}");
+            at(second, Code::MapUndecided, message)
+        }
+    }
+}
+
+/// An error at a tensor's layout.
+fn at(tensor: &Tensor, code: Code, message: String) -> Diagnostic {
+    Diagnostic::error(code, message, tensor.places.layout.clone(), "")
+}

@@ -1,0 +1,145 @@
+//! From the text of a manifest to C that runs and agrees with the plain definition.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod common;
+
+use common::cc::run;
+use layoutc_compiler::config::Config;
+use layoutc_compiler::{LoadError, Sources, check};
+
+struct One(String);
+
+impl Sources for One {
+    fn load(&self, _path: &str) -> Result<String, LoadError> {
+        Ok(self.0.clone())
+    }
+}
+
+fn runs(name: &str, text: &str) {
+    let checked = check(&One(text.to_owned()), &["a.kdl".to_owned()], &Config::default());
+    assert_eq!(checked.diagnostics, [], "{text}");
+    run(name, &checked.manifests[0]);
+}
+
+#[test]
+fn moves_round_trip_with_slots_in_front() {
+    let halo = "pad h before=1 after=1; pad w before=1 after=1";
+    runs(
+        "origin_moves",
+        &format!(
+            "tensor plain dtype=f32 {{ shape {{ h 5; w 7 }} }}\n\
+             tensor haloed like=plain {{ layout {{ {halo}; align 64 at=origin }} }}\n\
+             tensor filled like=plain {{ layout {{ {halo}; align 64 at=origin; fill 3 }} }}\n\
+             tensor rows like=plain {{ layout {{ {halo}; axis-separators h; align 32 at=origin; padding allow }} }}\n\
+             tensor strided like=plain {{ layout {{ {halo}; strides 12 1; align 32 at=origin; padding allow }} }}\n\
+             tensor tiled like=plain {{ layout {{ {halo}; tile 4 4; align 16 at=origin; padding allow }} }}\n\
+             tensor folded dtype=f32 {{ shape {{ h 8; w 8 }}; layout {{ map \"(h, w) -> (h ^ w, w)\"; pad w before=3; align 64 at=origin; padding allow }} }}\n\
+             tensor packed dtype=i4 {{ shape {{ h 5; w 7 }}; layout {{ {halo}; align 8 at=origin }} }}\n\
+             tensor none dtype=f32 {{ shape {{ h 0; w 7 }}; layout {{ {halo}; align 64 at=origin; padding allow }} }}\n\
+             convert plain to=haloed\nconvert haloed to=rows\nconvert rows to=strided\nconvert tiled to=haloed\n"
+        ),
+    );
+}
+
+#[test]
+fn a_row_known_at_run_time_is_moved_behind_its_slots() {
+    runs(
+        "origin_symbols",
+        "symbol cols max=300\n\
+         tensor plain dtype=f32 { shape { h 3; w cols } }\n\
+         tensor haloed like=plain { layout { pad h before=1 after=1; pad w before=1 after=1; align 64 at=origin } }\n\
+         tensor blocks like=plain { layout { pad h before=1; map \"(h, w) -> (w // 4, h, w % 4)\"; align 64 at=origin } }\n\
+         convert plain to=haloed\nconvert haloed to=plain\nconvert blocks to=haloed\n",
+    );
+}
+
+#[test]
+fn a_row_pitch_known_at_run_time_holds_at_every_size() {
+    runs(
+        "pitches",
+        "symbol rows min=1 max=300\nsymbol cols min=1 max=60\nsymbol lda min=60 max=100\n\
+         tensor pitched dtype=f32 { shape { r rows; c cols }; layout { strides lda 1 } }\n\
+         tensor wider like=pitched { layout { strides \"cols + 8\" 1 } }\n\
+         tensor turned like=pitched { layout { strides 1 \"rows + 3\" } }\n\
+         tensor tiled like=pitched { layout xla=\"{1,0:T(8,128)}\" }\n\
+         convert pitched to=wider\nconvert wider to=pitched\nconvert turned to=tiled\nconvert tiled to=pitched\n",
+    );
+}
+
+#[test]
+fn folded_bits_are_moved_and_moved_back() {
+    runs(
+        "folded",
+        "symbol rows min=1 max=40\n\
+         tensor plain dtype=f16 { shape { m 64; k 60 } }\n\
+         tensor banked like=plain { layout { swizzle mode=\"128B\" } }\n\
+         tensor apart like=plain { layout { axis-separators m; swizzle 1 2 1 unit=elements; padding allow } }\n\
+         tensor xored like=plain { layout { map \"(m, k) -> (m, k ^ (m % 8) * 8)\"; padding allow } }\n\
+         tensor skewed like=plain { layout { map \"(m, k) -> (m, (m + k) % 60)\" } }\n\
+         tensor z like=plain { layout { map \"(m, k) -> (morton(m, k))\" } }\n\
+         tensor many dtype=i8 { shape { r rows; c 48 }; layout { tile 4 16; swizzle 1 4 2 unit=bytes } }\n\
+         tensor linear dtype=f32 { shape { row 8; col 8 }\n    layout triton=\"{row: [[9], [18], [36]], col: [[1], [2], [4]]} -> {offset: 64}\" }\n\
+         tensor cute dtype=f32 { shape { i 8; j 64 }; layout cute=\"S<3,2,3> o 0 o (8,64):(64,1)\" }\n\
+         convert plain to=banked\nconvert banked to=apart\nconvert xored to=banked\nconvert skewed to=z\nconvert z to=plain\n",
+    );
+}
+
+#[test]
+fn boxes_along_hilberts_curve_are_moved_and_moved_back() {
+    runs(
+        "curves",
+        "symbol rows min=1 max=16\n\
+         tensor plain dtype=f32 { shape { h 6; w 10 } }\n\
+         tensor wide like=plain { layout { map \"(h, w) -> (hilbert(h, w))\" } }\n\
+         tensor odd dtype=u8 { shape { h 7; w 5 }; layout { map \"(h, w) -> (hilbert(h, w))\" } }\n\
+         tensor square dtype=f16 { shape { n 2; h 16; w 16 }; layout { map \"(n, h, w) -> (n, hilbert(h, w))\" } }\n\
+         tensor tiled dtype=f32 { shape { h 22; w 31 }; layout { map \"(h, w) -> (hilbert(h // 4, w // 4), h % 4, w % 4)\" } }\n\
+         tensor one dtype=i4 { shape { h 4; w 4 }; layout { map \"(h, w) -> (hilbert(h // 4, w // 4), h % 4, w % 4)\" } }\n\
+         tensor line dtype=f32 { shape { h 1; w 9 }; layout { map \"(h, w) -> (hilbert(h, w))\"; pad axis0 after=3 } }\n\
+         tensor beside like=plain { layout { map \"(h, w) -> (hilbert(h, 9 - w) // 4, hilbert(h, 9 - w) % 4)\" } }\n\
+         tensor banked dtype=f32 { shape { h 16; w 16 }; layout { map \"(h, w) -> (hilbert(h, w))\"; swizzle 2 0 2 unit=elements } }\n\
+         tensor below dtype=f32 { shape { h rows; w 5 }; layout { map \"(h, w) -> (hilbert(h, w, 16, 5))\"; padding allow } }\n\
+         view window of=tiled { shape { h 5; w 8 }; map \"(h, w) -> (h * 4 + 1, w * 3 + 2)\" }\n\
+         convert plain to=wide\nconvert wide to=beside\nconvert beside to=plain\n",
+    );
+}
+
+#[test]
+fn views_see_what_is_folded_and_what_stands_behind_slots() {
+    runs(
+        "seen",
+        "tensor folded dtype=f32 { shape { h 8; c 16 }; layout { swizzle 1 2 4 unit=elements } }\n\
+         view column of=folded { shape { p 4 }; map \"(p) -> (p, 3)\" }\n\
+         view wide of=folded dtype=f32x4\n\
+         view rows of=folded { shape { p 4; c 16 }; map \"(p, c) -> (2 * p, c)\" }\n\
+         tensor haloed dtype=f32 { shape { n 8 }; layout { pad n before=1; align 64 at=origin; padding allow } }\n\
+         view half of=haloed { shape { p 4 }; map \"(p) -> (p + 2)\" }\n\
+         tensor plain dtype=f32 { shape { n 8 } }\n\
+         view lanes of=plain dtype=f32x4\n\
+         view last of=lanes { shape { p 1 }; map \"(p) -> (p + 1)\" }\n\
+         tensor fours dtype=f32x4 { shape { n 8 } }\n\
+         view ones of=fours dtype=f32\n\
+         view some of=ones { shape { p 3 }; map \"(p) -> (p + 1)\" }\n",
+    );
+}
+
+#[test]
+fn what_is_searched_is_tested_to_its_end() {
+    runs(
+        "searched",
+        "tensor mixed dtype=u8 { shape { i 4097 }; layout { map \"(i + 2 * (i ^ 21)) % 8192\"; padding allow } }\n",
+    );
+}
+
+#[test]
+fn windows_behind_slots_are_proven_at_any_size() {
+    runs(
+        "behind",
+        "symbol cols min=8 max=300\n\
+         tensor wide dtype=f32 { shape { h 40; w cols }; layout { pad h before=1; pad w before=1 after=1; align 64 at=origin } }\n\
+         view rows of=wide { shape { h 8; w cols }; map \"(h, w) -> (h * 4 + 3, w)\" }\n\
+         view corner of=wide { shape { h 3; w 5 }; map \"(h, w) -> (h + 1, w + 2)\" }\n\
+         tensor large dtype=u8 { shape { h 2000; w 1000 }; layout { pad w before=1 after=1; align 64 at=origin } }\n\
+         view most of=large { shape { h 1900; w 900 }; map \"(h, w) -> (h + 7, w + 3)\" }\n",
+    );
+}
