@@ -42,6 +42,14 @@ pub fn platforms() -> Vec<Platform> {
     found
 }
 
+/// The width, the height and the layers of the largest images of a platform.
+pub fn largest_image(platform: Platform) -> [usize; 3] {
+    let said = run_cl(platform, TMP, &[]).unwrap_or_default();
+    let last = said.lines().last().unwrap_or_default();
+    let mut numbers = last.split(' ').map(|number| number.parse().unwrap());
+    [(); 3].map(|()| numbers.next().unwrap())
+}
+
 /// Runs job files of `tests/gpu/run_cl.c` (its head says what is in them) in a folder, one after another. Gives what
 /// it printed; or what went wrong, which is also what Oclgrind found.
 pub fn run_cl(

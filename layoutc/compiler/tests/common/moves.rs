@@ -177,6 +177,17 @@ impl Memory {
             Self::Image { size, .. } => size.is_empty(),
         }
     }
+
+    /// Whether it is no larger than the largest images.
+    fn fits(&self, [width, height, layers]: [usize; 3]) -> bool {
+        match self {
+            Self::Buffer { .. } => true,
+            Self::Image { size, .. } => {
+                let images = size.images.unwrap_or(0);
+                size.width <= width && size.height <= height && images <= layers
+            }
+        }
+    }
 }
 
 impl Move {
@@ -401,9 +412,17 @@ pub fn run(
     for platform in effort.platforms {
         // An interpreter is slow: what is large is left to the other platform.
         let most = if *platform == Platform::Oclgrind { 100_000 } else { usize::MAX };
-        let moves = moves.iter().filter(|a_move| !a_move.is_empty() && a_move.items() <= most);
+        let largest = gpu::largest_image(*platform);
+        let fits = |a_move: &&Move| a_move.from.0.fits(largest) && a_move.to.0.fits(largest);
+        let (moves, beyond): (Vec<&Move>, Vec<&Move>) = moves
+            .iter()
+            .filter(|a_move| !a_move.is_empty() && a_move.items() <= most)
+            .partition(fits);
+        for Move { name, .. } in beyond {
+            println!("{platform:?}: images of at most {largest:?}, too small for `{name}`");
+        }
         let name = format!("{platform:?}.job");
-        write(&name, &job(moves, effort));
+        write(&name, &job(moves.into_iter(), effort));
         gpu::run_cl(*platform, folder, &[&name])?;
     }
     write(&format!("{}.cuh", effort.stem), cuh);

@@ -1,6 +1,7 @@
 /* Runs OpenCL kernels by a job file.
  *
- *     run_cl PLATFORM          prints the platform's first device: name, version, extensions; one a line
+ *     run_cl PLATFORM          prints the platform's first device: name, version, extensions, and the width, height and
+ *                              layers of its largest images; one a line
  *     run_cl PLATFORM JOB...   runs job files, each with nothing left of the one before
  *
  * PLATFORM is a part of the platform's name ("Portable Computing Language", "Oclgrind"). A job file has one command a
@@ -174,6 +175,12 @@ static void open_platform(const char *part) {
     base_alignment = bits / 8 > 0 ? bits / 8 : 1;
 }
 
+static size_t limit(cl_device_info of) {
+    size_t value = 0;
+    must(clGetDeviceInfo(device, of, sizeof value, &value, NULL), "clGetDeviceInfo");
+    return value;
+}
+
 static void print_device(void) {
     static const cl_device_info rows[3] = {CL_DEVICE_NAME, CL_DEVICE_VERSION, CL_DEVICE_EXTENSIONS};
     int k;
@@ -182,6 +189,8 @@ static void print_device(void) {
         must(clGetDeviceInfo(device, rows[k], sizeof text, text, NULL), "clGetDeviceInfo");
         (void)printf("%s\n", text);
     }
+    (void)printf("%zu %zu %zu\n", limit(CL_DEVICE_IMAGE2D_MAX_WIDTH), limit(CL_DEVICE_IMAGE2D_MAX_HEIGHT),
+                 limit(CL_DEVICE_IMAGE_MAX_ARRAY_SIZE));
 }
 
 static void build(const char *path) {
