@@ -77,6 +77,15 @@ impl Builder {
         self.assemble(place, physical_elements, &proven, machine)
     }
 
+    /// What the provers say of the layout, before its inverse and predicate are written and all is checked again.
+    ///
+    /// # Errors
+    /// [`FinishError`].
+    pub fn proof(&self, machine: &dyn Machine) -> Result<Proof, FinishError> {
+        let claimed = self.claim(&self.placement()?)?;
+        Ok(self.prove(&claimed, Rules::All, machine)?.proof)
+    }
+
     fn prove(
         &self,
         claimed: &Claimed,
