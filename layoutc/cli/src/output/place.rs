@@ -95,8 +95,9 @@ pub(super) fn look(
     if hash.as_ref() == Some(wanted.hash) {
         return Ok(Ok(Standing::Same(Known { stat: stat.settled(now), hash: *wanted.hash })));
     }
+    let is_lost = known.is_some() && found.as_deref().is_some_and(lost);
     let is_ours = hash.is_some_and(|hash| facts.wrote(wanted.path, &hash));
-    if is_ours || strictness == Strictness::Force {
+    if is_ours || is_lost || strictness == Strictness::Force {
         return Ok(Ok(Standing::Other));
     }
     Ok(match found.as_deref().and_then(|found| str::from_utf8(found).ok()).and_then(seal::holds) {
@@ -105,6 +106,13 @@ pub(super) fn look(
         None if known.is_some() && !has_seal(name) => Err(Box::new(edited(file))),
         None => Err(Box::new(foreign(file))),
     })
+}
+
+/// Whether a power failure may have left an output's text so: its end, or all of it, is missing or zeros.
+fn lost(found: &[u8]) -> bool {
+    let kept = found.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    let (kept, zeros) = found.split_at(kept);
+    kept.is_empty() || !zeros.is_empty() && !kept.contains(&0)
 }
 
 /// Whether files with such a name carry a seal.

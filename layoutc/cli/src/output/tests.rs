@@ -223,6 +223,25 @@ fn a_fault_while_writing_leaves_the_old_and_no_temporary_file() {
 }
 
 #[test]
+fn what_came_or_went_since_it_was_looked_at_is_replaced_only_if_it_is_a_file() {
+    let folder = Folder::new();
+    folder.write("c/a.h/mine", "mine");
+    let mut state = StateFolder::find(folder.0.path(), None).expect("a place");
+    let lock = state.lock(|_| panic!("nobody holds it")).expect("a lock");
+    let put = |path| {
+        let hash = Hash::of(b"new");
+        let new = BTreeMap::from([(path, New { text: "new", hash: &hash, is_first: false })]);
+        apply(&Home::new(&folder.root(), ""), &state, &new, &[], &lock).map(|facts| facts.len())
+    };
+    assert!(matches!(put("c/a.h"), Err(Fault::Machine(_))));
+    assert_eq!(folder.read("c/a.h/mine").as_deref(), Some("mine"));
+    assert_eq!(put("c/b.h").ok(), Some(1));
+    assert_eq!(folder.read("c/b.h").as_deref(), Some("new"));
+    assert_eq!(folder.names(), ["c", "c/a.h", "c/a.h/mine", "c/b.h"]);
+    assert!(!folder.root().join("../.layoutc/tmp").exists());
+}
+
+#[test]
 fn temporary_files_of_a_killed_build_are_swept() {
     let folder = Folder::new();
     folder.write("../.layoutc/tmp/17", "half");

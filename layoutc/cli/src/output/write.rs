@@ -10,7 +10,8 @@ use layoutc_compiler::codes::Code;
 use rayon::prelude::*;
 use rustix::fd::OwnedFd;
 use rustix::fs::{
-    AtFlags, Mode, OFlags, RenameFlags, fstat, mkdirat, openat, renameat, renameat_with, unlinkat,
+    AtFlags, FileType, Mode, OFlags, RenameFlags, fstat, mkdirat, openat, renameat, renameat_with,
+    statat, unlinkat,
 };
 use rustix::io::{Errno, retry_on_intr};
 
@@ -203,9 +204,8 @@ fn put(
             let name = beside(0);
             let written = write_new(folder, &name, errand.new.text);
             let renamed = written.and_then(|()| Ok(rename(folder, &name, folder, to, is_first)?));
-            if renamed.is_err() {
-                let _ = unlinkat(folder, &name, AtFlags::empty());
-            }
+            // What is new where that failed, what is old where they exchanged their names.
+            let _ = unlinkat(folder, &name, AtFlags::empty());
             renamed
         }
         renamed => renamed.map_err(io::Error::from),
@@ -221,7 +221,9 @@ fn put(
     }
 }
 
-/// Where nothing stood before, nothing is replaced, as far as the file system can promise that.
+/// Where nothing stood before, nothing is replaced, as far as the file system can promise that. Else the two files
+/// exchange their names where they can, and the old one is left to be swept: to give its blocks back may take
+/// milliseconds.
 fn rename(
     from: &OwnedFd,
     name: &str,
@@ -229,14 +231,25 @@ fn rename(
     to: &str,
     is_first: bool,
 ) -> Result<(), Errno> {
-    if is_first {
-        let flags = RenameFlags::NOREPLACE;
-        match retry_on_intr(|| renameat_with(from, name, folder, to, flags)) {
-            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
-            renamed => return renamed,
+    let flags = if is_first { RenameFlags::NOREPLACE } else { RenameFlags::EXCHANGE };
+    let with_flags = || retry_on_intr(|| renameat_with(from, name, folder, to, flags));
+    match with_flags() {
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
+        // What stood there is gone.
+        Err(Errno::NOENT) if !is_first => {}
+        Ok(()) if !is_first && is_folder(from, name) => {
+            // It came a moment ago, and is not to be replaced.
+            with_flags()?;
+            return Err(Errno::ISDIR);
         }
+        renamed => return renamed,
     }
     retry_on_intr(|| renameat(from, name, folder, to))
+}
+
+fn is_folder(folder: &OwnedFd, name: &str) -> bool {
+    let stat = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
+    stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory)
 }
 
 /// A new file, never an existing one and never through a link.

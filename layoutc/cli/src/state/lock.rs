@@ -75,9 +75,9 @@ pub(crate) fn try_lock(dir: &OwnedFd) -> Option<Lock> {
 fn sign(file: &mut File) {
     let command = std::env::args().nth(1).unwrap_or_default();
     let text = format!("process {} (`layoutc {command}`)\n", std::process::id());
-    let written =
-        file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(text.as_bytes()));
-    drop(written);
+    // Cut to its length afterwards: a file that is emptied first gives its block back, which may take milliseconds.
+    let written = file.rewind().and_then(|()| file.write_all(text.as_bytes()));
+    drop(written.and_then(|()| file.set_len(text.len() as u64)));
 }
 
 /// Who holds the lock, in words.

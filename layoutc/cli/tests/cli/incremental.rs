@@ -248,6 +248,32 @@ fn files_without_comments_are_known_by_the_log() {
 }
 
 #[test]
+fn what_a_power_failure_left_of_outputs_is_replaced() {
+    let world = project();
+    world.run(&["build"]).good();
+    let whole = |path: &str| world.read(path).expect("there");
+    let (header, source) = (whole("generated/c/a.h"), whole("generated/c/a.c"));
+    let half = |text: &str, zeros: usize| format!("{}{}", &text[..100], "\0".repeat(zeros));
+    world.write("generated/c/a.h", "");
+    world.write("generated/c/a.c", &half(&source, source.len() - 100));
+    world.write("generated/c/a_test.c", &"\0".repeat(512));
+    assert_eq!(written(&world), ["generated/c/a.c", "generated/c/a.h", "generated/c/a_test.c"]);
+    assert_eq!((whole("generated/c/a.h"), whole("generated/c/a.c")), (header, source.clone()));
+    // What ends in no zeros, or holds others, was written by somebody.
+    for text in [&half(&source, 0), &format!("\0{}", half(&source, 8))] {
+        world.write("generated/c/a.c", text);
+        let ran = world.run(&["build"]);
+        assert!(ran.err.starts_with("error[output::"), "{}", ran.err);
+        assert_eq!(&whole("generated/c/a.c"), text);
+    }
+    // So was what stands where layoutc knows of no output.
+    world.write("generated/c/a.c", "");
+    fs::remove_dir_all(world.path(".layoutc")).expect("gone");
+    let ran = world.run(&["build"]);
+    assert!(ran.err.starts_with("error[output::foreign]: "), "{}", ran.err);
+}
+
+#[test]
 fn what_holds_the_lock_is_named_and_need_not_be_waited_for() {
     let world = project();
     world.run(&["build"]).good();

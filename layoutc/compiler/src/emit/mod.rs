@@ -28,7 +28,9 @@ pub mod whole;
 
 use std::collections::BTreeSet;
 use std::io::BufRead;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+
+use rayon::prelude::*;
 
 pub use self::render::Templates;
 pub use self::umbrella::umbrella;
@@ -135,29 +137,34 @@ const FUEL_PER_TENSOR: u64 = 50_000;
 /// The same for templates of the user's.
 const USER_FUEL: u64 = 1_000_000;
 
-/// A target whose templates are compiled, for any number of manifests.
+/// A target whose templates are compiled once, for any number of manifests.
 #[derive(Debug)]
 pub struct Target<'a> {
     settings: &'a Settings,
     templates: &'a Templates,
-    frames: Frames<'a>,
+    /// The templates, compiled when the first file is made.
+    frames: OnceLock<Frames<'a>>,
     /// The hash of the templates' texts.
     texts: blake3::Hash,
 }
 
 impl<'a> Target<'a> {
-    /// Compiles the templates.
+    /// The target with these templates.
     pub fn new(settings: &'a Settings, templates: &'a Templates) -> Self {
-        let name = settings.language.name;
-        let dialects = Dialects::of(name, settings.dialect.index);
         let built_in = render::BUILT_IN.iter().filter_map(|(name, _)| templates.get(name));
         let user = templates.user.iter().flat_map(|(name, text)| [name.as_str(), text]);
         let mut texts = blake3::Hasher::new();
         for text in built_in.chain(user) {
             texts.update(text.as_bytes());
         }
-        let texts = texts.finalize();
-        Self { settings, templates, frames: Frames::new(templates, name, dialects), texts }
+        Self { settings, templates, frames: OnceLock::new(), texts: texts.finalize() }
+    }
+
+    fn frames(&self) -> &Frames<'a> {
+        self.frames.get_or_init(|| {
+            let name = self.settings.language.name;
+            Frames::new(self.templates, name, Dialects::of(name, self.settings.dialect.index))
+        })
     }
 
     /// The files of one manifest. `out_stem` is their path without extension, with `/`: `layers/a` gives `layers/a.h`,
@@ -171,24 +178,29 @@ impl<'a> Target<'a> {
         manifest: &Manifest,
         out_stem: &str,
     ) -> Result<Vec<Output>, Vec<Diagnostic>> {
-        let Self { settings, templates, frames, texts } = self;
+        let Self { settings, templates, texts, .. } = self;
         if let Some(fault) = settings.own.as_ref().and_then(|own| missing(own, templates)) {
             return Err(vec![fault]);
         }
-        let mut unit = unit::build(manifest, settings, out_stem)?;
+        let (unit, frames) =
+            rayon::join(|| unit::build(manifest, settings, out_stem), || self.frames());
+        let mut unit = unit?;
         unit.stamp = stamp(&unit, texts).map_err(|error| {
             let place = Place::new(&Arc::from(manifest.path.as_str()), 0..0);
             vec![limit(place, &manifest.path, &error.to_string())]
         })?;
         let model = unit.seen();
-        let mut outputs = Vec::new();
-        let mut faults = Vec::new();
-        for (name, path) in wanted(settings, &unit, out_stem) {
-            match frames.render(&name, model.clone(), fuel(manifest, templates)) {
-                Ok(text) => {
-                    let text = if settings.own.is_some() { ended(text) } else { tidy(&text) };
-                    outputs.push(Output { text: seal::seal(&path, &text), path });
-                }
+        let file = |(name, path): (String, String)| {
+            let text = frames.render(&name, model.clone(), fuel(manifest, templates))?;
+            let text = if settings.own.is_some() { ended(text) } else { tidy(&text) };
+            Ok(Output { text: seal::seal(&path, &text), path })
+        };
+        let files: Vec<Result<Output, Diagnostic>> =
+            wanted(settings, &unit, out_stem).into_par_iter().map(file).collect();
+        let (mut outputs, mut faults) = (Vec::new(), Vec::new());
+        for file in files {
+            match file {
+                Ok(output) => outputs.push(output),
                 Err(fault) => faults.push(fault),
             }
         }

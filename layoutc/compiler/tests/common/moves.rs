@@ -399,6 +399,7 @@ fn ranges_agree(header: &str, moves: &[Move]) {
 
 /// Writes job and driver, runs the job on the platforms and the driver on the CPU with one of the compilers, on a GPU
 /// where there is one.
+#[expect(clippy::print_stdout, reason = "says what a device is too small for")]
 pub fn run(
     folder: &Path,
     outputs: &Outputs<'_>,
