@@ -49,8 +49,12 @@ def stages(layoutc, folder):
 
 
 def clear(folder):
+    """Takes the outputs and the state away. They are removed at the end: ext4 without a journal is slow to make files
+    where others were removed seconds ago."""
+    aside = Path(tempfile.mkdtemp(prefix="old", dir=folder.parent))
     for name in ["generated", ".layoutc"]:
-        shutil.rmtree(folder / name, ignore_errors=True)
+        if (folder / name).exists():
+            (folder / name).rename(aside / name)
 
 
 def ninja_project(folder, targets):
