@@ -208,12 +208,13 @@ def main():
     args = parser.parse_args()
     has_ninja = shutil.which("ninja") is not None
     layoutc = str(Path(args.layoutc).resolve())
+    kind = subprocess.run(["stat", "-f", "-c", "%T", tempfile.gettempdir()], capture_output=True, text=True).stdout.strip()
     with tempfile.TemporaryDirectory() as work:
         results = [measure(layoutc, size, args.runs, has_ninja, Path(work)) for size in args.sizes]
     text = (
         "# Builds of many tensors\n\n"
         f"{os.cpu_count()} cores; medians of {args.runs} runs (cold: {COLD_RUNS}), all kinds in turn in one run; ten tensors a manifest, three\n"
-        "files a manifest, files in the page cache. In a watch the time runs from the edit to the line that tells of its outputs,\n"
+        f"files a manifest, on {kind}, files in the page cache. In a watch the time runs from the edit to the line that tells of its outputs,\n"
         "less the 40 ms for which a watch waits for more. `python3 bench/build/run.py LAYOUTC` writes this.\n\n"
         + table(results)
         + "\nThe stages of a cold build, wall time:\n\n"
