@@ -109,7 +109,7 @@ pub(super) fn look(
 }
 
 /// Whether a power failure may have left an output's text so: its end, or all of it, is missing or zeros.
-fn lost(found: &[u8]) -> bool {
+pub(super) fn lost(found: &[u8]) -> bool {
     let kept = found.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     let (kept, zeros) = found.split_at(kept);
     kept.is_empty() || !zeros.is_empty() && !kept.contains(&0)

@@ -1,6 +1,7 @@
 //! Outputs that nothing asks for any more.
 //!
-//! A file is taken for one only if it is as layoutc wrote it: the log says so, or layoutc's seal in it holds.
+//! A file is taken for one only if it is as layoutc wrote it, or as a power failure left it: the log says so, or layoutc's
+//! seal in it holds.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -14,7 +15,7 @@ use crate::state::fact::{Facts, Hash};
 use crate::state::stat::Stat;
 
 use super::Sweep;
-use super::place::{LARGEST, has_seal};
+use super::place::{LARGEST, has_seal, lost};
 
 /// What became of a file that nothing asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,7 +82,7 @@ fn left(file: &Path, path: &str, facts: &Facts<'_>) -> io::Result<Left> {
         Ok(bytes) => bytes,
         Err(error) => return unseen(error),
     };
-    if facts.wrote(path, &Hash::of(&bytes)) {
+    if facts.wrote(path, &Hash::of(&bytes)) || known.is_some() && lost(&bytes) {
         return Ok(Left::Ours);
     }
     Ok(match str::from_utf8(&bytes).ok().and_then(seal::holds) {
