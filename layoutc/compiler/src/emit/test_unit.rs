@@ -77,13 +77,7 @@ pub(super) fn tensor(tensor: &Tensor, naming: &Naming<'_>) -> Result<TestUnit, P
     let layout = &tensor.layout;
     let symbol = |var| context.symbol(var);
     let mut namer = Namer::new(&avoid);
-    let symbols: Vec<String> =
-        context.symbols.iter().map(|symbol| namer.name(&symbol.facts.name)).collect();
-    let mut axes = Vec::new();
-    for axis in &layout.logical {
-        let extent = lower(&axis.extent, &symbol)?.into();
-        axes.push(AxisUnit { name: namer.name(&axis.name), extent, labels: Vec::new() });
-    }
+    let (symbols, axes) = named(&context, &mut namer)?;
     let mut physical = Vec::new();
     for (k, extent) in layout.physical_shape.iter().enumerate() {
         let extent = lower(extent, &symbol)?.into();
@@ -110,6 +104,20 @@ pub(super) fn tensor(tensor: &Tensor, naming: &Naming<'_>) -> Result<TestUnit, P
     })
 }
 
+/// The symbols and the logical axes of a tensor as the test calls them.
+fn named(
+    context: &Context<'_>,
+    namer: &mut Namer<'_>,
+) -> Result<(Vec<String>, Vec<AxisUnit>), PlanError> {
+    let symbols = context.symbols.iter().map(|symbol| namer.name(&symbol.facts.name)).collect();
+    let mut axes = Vec::new();
+    for axis in &context.layout.logical {
+        let extent = lower(&axis.extent, &|var| context.symbol(var))?.into();
+        axes.push(AxisUnit { name: namer.name(&axis.name), extent, labels: Vec::new() });
+    }
+    Ok((symbols, axes))
+}
+
 /// The test values of one view; `tensor` is the view in ordinary memory.
 pub(super) fn view(
     manifest: &Manifest,
@@ -123,13 +131,7 @@ pub(super) fn view(
     let layout = &tensor.layout;
     let symbol = |var| context.symbol(var);
     let mut namer = Namer::new(&avoid);
-    let symbols: Vec<String> =
-        context.symbols.iter().map(|symbol| namer.name(&symbol.facts.name)).collect();
-    let mut axes = Vec::new();
-    for axis in &layout.logical {
-        let extent = lower(&axis.extent, &symbol)?.into();
-        axes.push(AxisUnit { name: namer.name(&axis.name), extent, labels: Vec::new() });
-    }
+    let (symbols, axes) = named(&context, &mut namer)?;
     let names: Vec<String> = axes.iter().map(|axis| axis.name.clone()).collect();
     let [elements, dense_bytes] = dense_bytes(&context)?;
     let facts: Vec<&Symbol> = context.symbols.iter().map(|symbol| symbol.facts).collect();
