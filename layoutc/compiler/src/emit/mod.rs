@@ -27,7 +27,6 @@ mod view_unit;
 pub mod whole;
 
 use std::collections::BTreeSet;
-use std::io::BufRead;
 use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
@@ -276,33 +275,35 @@ fn ended(text: String) -> String {
     if text.is_empty() || text.ends_with('\n') { text } else { text + "\n" }
 }
 
-/// The lines of a text, each without the blanks at its end.
-fn trimmed_lines(text: &str) -> impl Iterator<Item = &str> {
-    let mut rest = text.as_bytes();
-    let mut at = 0_usize;
-    std::iter::from_fn(move || {
-        // Searches faster than `str::lines`; memory can be read.
-        let length = rest.skip_until(b'\n').unwrap_or(0);
-        let line = text.get(at..at.saturating_add(length)).filter(|line| !line.is_empty())?;
-        at = at.saturating_add(length);
-        let line = line.strip_suffix('\n').unwrap_or(line);
-        Some(match line.as_bytes().last() {
-            Some(b'!'..=b'~') => line,
-            _ => line.trim_end(),
-        })
-    })
-}
-
 /// No blanks at line ends, no two empty lines in a row, one line end at the end.
 fn tidy(text: &str) -> String {
+    let part = |from: usize, to: usize| text.get(from..to).unwrap_or_default();
     let mut tidied = String::with_capacity(text.len().saturating_add(1));
-    let mut empty = true;
-    for line in trimmed_lines(text) {
-        if !(line.is_empty() && empty) {
-            tidied.push_str(line);
-            tidied.push('\n');
+    // What stays as it is goes over many lines at a time: it starts at `kept`.
+    let (mut kept, mut start, mut empty) = (0, 0, true);
+    let unended = (!text.ends_with('\n')).then_some(text.len());
+    for end in memchr::memchr_iter(b'\n', text.as_bytes()).chain(unended) {
+        let line = part(start, end);
+        let trimmed = match line.as_bytes().last() {
+            Some(b'!'..=b'~') => line,
+            _ => line.trim_end(),
+        };
+        let is_dropped = trimmed.is_empty() && empty;
+        empty = trimmed.is_empty();
+        let next = end.saturating_add(1);
+        if is_dropped || trimmed.len() < line.len() {
+            tidied.push_str(part(kept, start));
+            if !is_dropped {
+                tidied.push_str(trimmed);
+                tidied.push('\n');
+            }
+            kept = next;
         }
-        empty = line.is_empty();
+        start = next;
+    }
+    tidied.push_str(text.get(kept..).unwrap_or_default());
+    if !tidied.is_empty() && !tidied.ends_with('\n') {
+        tidied.push('\n');
     }
     while tidied.ends_with("\n\n") {
         tidied.pop();
