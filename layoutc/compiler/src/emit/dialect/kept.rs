@@ -19,13 +19,26 @@ impl Words {
     }
 
     /// Whether `word` is one of them.
-    pub fn contains(&self, word: &str) -> bool {
-        self.marks.may_have(word) && self.list.contains(&word)
+    pub(super) fn contains(&self, word: Marked<'_>) -> bool {
+        self.marks.may_have(word.mark) && self.list.contains(&word.word)
     }
 
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = &'static str> {
         self.list.iter().copied()
+    }
+}
+
+/// A word with its mark, for asking several sets.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Marked<'a> {
+    pub(super) word: &'a str,
+    mark: (usize, usize),
+}
+
+impl<'a> Marked<'a> {
+    pub(super) const fn new(word: &'a str) -> Self {
+        Self { word, mark: mark(word) }
     }
 }
 
@@ -71,7 +84,7 @@ impl Names {
     }
 
     pub(in crate::emit) fn contains(&self, name: &str) -> bool {
-        if !self.marks.may_have(name) {
+        if !self.marks.may_have(mark(name)) {
             return false;
         }
         let sought = (hash(name), name);
@@ -93,8 +106,7 @@ impl Marks {
         self.0[row] |= 1 << bit;
     }
 
-    fn may_have(&self, word: &str) -> bool {
-        let (row, bit) = mark(word);
+    fn may_have(&self, (row, bit): (usize, usize)) -> bool {
         self.0[row] >> bit & 1 == 1
     }
 }
@@ -114,7 +126,8 @@ mod tests {
     #[test]
     fn a_set_has_its_words_and_no_others() {
         const SET: Words = Words::new(&["int", "x", "while"]);
-        assert!(SET.iter().all(|word| SET.contains(word)));
-        assert!(["", "X", "in", "ints", "float"].iter().all(|word| !SET.contains(word)));
+        let has = |word| SET.contains(Marked::new(word));
+        assert!(SET.iter().all(has));
+        assert!(!["", "X", "in", "ints", "float"].into_iter().any(has));
     }
 }

@@ -12,6 +12,7 @@ pub use self::kept::Words;
 pub(in crate::emit) use self::kept::{Name, Names};
 pub use self::opencl::{OPENCL, OPENCL_INT64};
 
+use self::kept::Marked;
 use crate::dtype::{Dtype, Scalar};
 
 /// A language of the C family.
@@ -116,16 +117,21 @@ impl Dialect {
 
     /// The language that keeps `name` for itself.
     pub fn reserved(&self, name: &str) -> Option<&'static str> {
+        self.keeps(Marked::new(name))
+    }
+
+    fn keeps(&self, name: Marked<'_>) -> Option<&'static str> {
         let kept = self.reserved.iter().find(|(_, words)| words.contains(name));
         let kept = kept.map(|(language, _)| *language);
-        let begins = || self.prefixes.iter().find(|(_, start)| name.starts_with(start));
+        let begins = || self.prefixes.iter().find(|(_, start)| name.word.starts_with(start));
         kept.or_else(|| begins().map(|(library, _)| *library))
-            .or_else(|| is_implementation_name(name).then_some("C"))
+            .or_else(|| is_implementation_name(name.word).then_some("C"))
     }
 
     /// The same for the name of a function, which must not be one of the library's either: `exp`, `round`.
     pub fn reserved_function(&self, name: &str) -> Option<String> {
-        let kept = self.reserved(name).map(str::to_owned);
+        let name = Marked::new(name);
+        let kept = self.keeps(name).map(str::to_owned);
         kept.or_else(|| {
             self.functions
                 .iter()
