@@ -13,6 +13,9 @@ const MAX_RELAXATIONS: usize = 4;
 impl Facts {
     /// Bounds of a polynomial over the variables' ranges: polynomials over symbols.
     pub(crate) fn range(&self, p: &Poly) -> Result<Interval, ExprError> {
+        if let Some((low, high)) = self.constant_range(p) {
+            return Ok(Interval { low: Poly::constant(low), high: Poly::constant(high) });
+        }
         let (mut low, mut high) = (Poly::zero(), Poly::zero());
         for (monomial, coefficient) in p.terms() {
             if let [atom] = &**monomial
@@ -42,6 +45,42 @@ impl Facts {
             high = high.and(&interval.high)?;
         }
         Ok(Interval { low, high })
+    }
+
+    /// [`Facts::range`] where no symbol, no product of indices and no operation but `//` and `%` by constants occurs.
+    fn constant_range(&self, p: &Poly) -> Option<(i128, i128)> {
+        let (mut low, mut high) = (p.constant_term(), p.constant_term());
+        for (monomial, coefficient) in p.terms() {
+            let (least, greatest) = match &**monomial {
+                [] => continue,
+                [atom] => self.constant_atom_range(atom)?,
+                _ => return None,
+            };
+            let (least, greatest) =
+                (least.checked_mul(coefficient)?, greatest.checked_mul(coefficient)?);
+            low = low.checked_add(least.min(greatest))?;
+            high = high.checked_add(least.max(greatest))?;
+        }
+        Some((low, high))
+    }
+
+    fn constant_atom_range(&self, atom: &Atom) -> Option<(i128, i128)> {
+        match atom {
+            Atom::Var(var) => {
+                let range = self.ranges.get(var)?;
+                Some((range.low.as_constant()?, range.high.as_constant()?))
+            }
+            Atom::Op(BinOp::FloorDiv, a, b) => {
+                let by = b.as_constant().filter(|by| *by > 0)?;
+                let (low, high) = self.constant_range(a)?;
+                Some((low.div_euclid(by), high.div_euclid(by)))
+            }
+            // What holds symbols alone is its own range.
+            Atom::Op(BinOp::Mod, _, b) if !atom.is_symbolic() => {
+                Some((0, b.as_constant()?.checked_sub(1)?))
+            }
+            Atom::Op(..) => None,
+        }
     }
 
     fn product_range(&self, atoms: &[&Atom], factor: &Poly) -> Result<Interval, ExprError> {

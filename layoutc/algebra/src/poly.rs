@@ -109,8 +109,13 @@ impl Poly {
 
     /// The atom when the polynomial is one atom with coefficient 1.
     pub(crate) fn as_atom(&self) -> Option<&Atom> {
+        self.as_atom_plus_constant().filter(|(_, constant)| *constant == 0).map(|(atom, _)| atom)
+    }
+
+    /// The atom and the constant when the polynomial is their sum.
+    pub(crate) fn as_atom_plus_constant(&self) -> Option<(&Atom, i128)> {
         match self.terms.as_slice() {
-            [(Monomial::Single(atom), 1)] if self.constant == 0 => Some(atom),
+            [(Monomial::Single(atom), 1)] => Some((atom, self.constant)),
             _ => None,
         }
     }

@@ -6,6 +6,7 @@
 //! `x // a % b + x // (a*b) % c * b = x // a % (b*c)`.
 //! Where a result is printed (see [`Facts::simplify`]) sums are written as a person nests them, `(a * 32 + b) * 64 + c`.
 
+use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
@@ -183,8 +184,10 @@ impl Facts {
         if divisor.as_constant().is_some_and(|k| k <= 0) {
             return Err(ExprError::Divisor);
         }
-        if divisor.as_constant() == Some(1) {
-            return Ok(p.clone());
+        match (p.as_constant(), divisor.as_constant()) {
+            (_, Some(1)) => return Ok(p.clone()),
+            (Some(value), Some(k)) => return Ok(Poly::constant(value.div_euclid(k))),
+            _ => {}
         }
         let Some(term) = divisor.as_term() else {
             return Ok(Poly::op(BinOp::FloorDiv, p.clone(), divisor.clone()));
@@ -265,15 +268,17 @@ impl Facts {
         if divisor.as_constant().is_some_and(|k| k <= 0) {
             return Err(ExprError::Divisor);
         }
-        if divisor.as_constant() == Some(1) {
-            return Ok(Poly::zero());
+        match (p.as_constant(), divisor.as_constant()) {
+            (_, Some(1)) => return Ok(Poly::zero()),
+            (Some(value), Some(k)) => return Ok(Poly::constant(value.rem_euclid(k))),
+            _ => {}
         }
         let Some(term) = divisor.as_term() else {
             return Ok(Poly::op(BinOp::Mod, p.clone(), divisor.clone()));
         };
         let p = match divisor.as_constant() {
             Some(k) => drop_inner_mod(p, k)?,
-            None => p.clone(),
+            None => Cow::Borrowed(p),
         };
         let (quotient, rest) = p.split_by(term)?;
         if let Some(whole) = self.whole_multiples(&rest, divisor)? {
@@ -292,9 +297,7 @@ impl Facts {
 
 /// `(x + a*c, a)` when `p` is `x // a + c` with a constant `c`.
 fn lone_division(p: &Poly) -> Result<Option<(Poly, i128)>, ExprError> {
-    let constant = p.constant_term();
-    let bare = p.plus(constant.checked_neg().ok_or(ExprError::Overflow)?)?;
-    if let Some(Atom::Op(BinOp::FloorDiv, x, a)) = bare.as_atom()
+    if let Some((Atom::Op(BinOp::FloorDiv, x, a), constant)) = p.as_atom_plus_constant()
         && let Some(a) = a.as_constant()
     {
         let moved = a.checked_mul(constant).ok_or(ExprError::Overflow)?;
@@ -304,7 +307,11 @@ fn lone_division(p: &Poly) -> Result<Option<(Poly, i128)>, ExprError> {
 }
 
 /// `c * (x % m)` counts as `c * x` modulo `k` when `k` divides `c*m`.
-fn drop_inner_mod(p: &Poly, k: i128) -> Result<Poly, ExprError> {
+fn drop_inner_mod(p: &Poly, k: i128) -> Result<Cow<'_, Poly>, ExprError> {
+    let is_mod = |(monomial, _): (&Monomial, _)| matches!(**monomial, [Atom::Op(BinOp::Mod, ..)]);
+    if !p.terms().any(is_mod) {
+        return Ok(Cow::Borrowed(p));
+    }
     let mut out = Poly::zero();
     for (monomial, coefficient) in p.terms() {
         if let [Atom::Op(BinOp::Mod, x, m)] = &**monomial
@@ -315,7 +322,7 @@ fn drop_inner_mod(p: &Poly, k: i128) -> Result<Poly, ExprError> {
             out.add_term(monomial, coefficient)?;
         }
     }
-    Ok(out)
+    Ok(Cow::Owned(out))
 }
 
 /// A constant that the divisor does not divide stays with the number that is divided: `(x + 5) // 2`, not

@@ -266,7 +266,11 @@ impl Builder {
             physical_map.push(if simplified { facts.simplify(&own)? } else { own });
             composed_physical.push(plus(&weighted(&slice(&self.composed), &strides)?, lead)?);
         }
-        let offset = facts.simplify(&weighted(&physical_map, &placement.pitches)?)?;
+        let offset = match (physical_map.as_slice(), placement.pitches.as_slice()) {
+            // Simplified already.
+            ([index], [pitch]) if simplified && pitch.as_const() == Some(1) => index.clone(),
+            _ => facts.simplify(&weighted(&physical_map, &placement.pitches)?)?,
+        };
         let mut strides = Vec::new();
         for (group, pitch) in groups.iter().zip(&placement.pitches) {
             for local in placement.local_strides.get(group.clone()).unwrap_or_default() {
