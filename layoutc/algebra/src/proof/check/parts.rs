@@ -44,6 +44,9 @@ impl Domain<'_> {
     /// first; what stays together then becomes a quotient of its own.
     pub(super) fn parts(&self, a: &Sum, b: &Sum) -> Result<(Sum, Sum), ExprError> {
         self.step()?;
+        if let (Some(value), Some(k)) = (a.as_constant(), b.as_constant().filter(|k| *k > 0)) {
+            return Ok((Sum::constant(value.div_euclid(k)), Sum::constant(value.rem_euclid(k))));
+        }
         let (by, k) = b.lead().ok_or(ExprError::Divisor)?;
         if k < 1 || b.holds_digits() || !self.at_least_zero(&b.minus(&Sum::constant(1))?)? {
             return Err(ExprError::Divisor);
@@ -52,6 +55,9 @@ impl Domain<'_> {
         loop {
             let a = spelled.as_ref().unwrap_or(a);
             let (quotient, rest) = if b.len() == 1 { a.split(by, k)? } else { divide(a, b)? };
+            if rest.is_zero() {
+                return Ok((quotient, rest));
+            }
             if let Some(parts) = self.within_a_block(&quotient, &rest, b)? {
                 return Ok(parts);
             }
