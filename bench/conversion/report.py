@@ -1,0 +1,122 @@
+"""The table of a measurement, and its numbers as JSON."""
+
+import json
+import statistics
+
+PEERS = ["oneDNN", "NumPy", "PyTorch"]
+# The share of the hand-written speed that is to be reached.
+SHARE_OF_HAND = 0.9
+
+
+class Result:
+    """What a case took: seconds a run, round by round, of each contender in its process beside a memcpy there."""
+
+    def __init__(self, case, seconds):
+        self.case, self.seconds, self.versions = case, {}, {}
+        for process, contenders in seconds.items():
+            self.seconds[process] = {}
+            for name, rounds in contenders.items():
+                name, _, version = name.partition("/")
+                self.seconds[process][name] = rounds
+                if version:
+                    self.versions[name] = version
+
+    def rounds(self, name):
+        """Of a contender and of the memcpy in its process; nothing where it is missing."""
+        for contenders in self.seconds.values():
+            if name in contenders:
+                return contenders[name], contenders["memcpy"]
+        return [], []
+
+    def speeds(self, name):
+        """Round by round, times memcpy's."""
+        return [memcpy / took for took, memcpy in zip(*self.rounds(name))]
+
+    def speed(self, name):
+        speeds = self.speeds(name)
+        return statistics.median(speeds) if speeds else None
+
+    def spread(self, name):
+        """The quartiles of its speed."""
+        lower, _, upper = statistics.quantiles(self.speeds(name), n=4, method="inclusive")
+        return lower, upper
+
+    def gb_per_second(self, name):
+        took, _ = self.rounds(name)
+        return self.case.moved_bytes / statistics.median(took) / 1e9 if took else None
+
+    def verdict(self):
+        """Whether layoutc reaches its share of the hand-written speed, and passes the best peer of this run and of the
+        reference."""
+        reached, case = self.speed("layoutc"), self.case
+        peers = [(self.speed(name), name) for name in PEERS if self.speed(name) is not None]
+        best, name = max([*peers, (case.reference_peer, case.reference_peer_name)])
+        short = []
+        if reached < SHARE_OF_HAND * case.reference_hand:
+            short.append(f"{reached / case.reference_hand:.2f} of hand")
+        if reached <= best:
+            short.append(f"below {name}")
+        return ", ".join(short) or "holds"
+
+
+def number(value):
+    return "-" if value is None else f"{value:.2f}"
+
+
+def table(results, threads):
+    """The reference and the verdict are of one thread."""
+    peers = [name for name in PEERS if any(result.speeds(name) for result in results)]
+    lines = [
+        "| case | what | dims | memcpy, GB/s | layoutc, GB/s | layoutc | quartiles | streaming copy | "
+        + "".join(f"{name} | " for name in peers)
+        + ("*hand* | *best peer* | verdict |" if threads == 1 else ""),
+        "|---|---|---|--:|--:|--:|--:|--:|" + "--:|" * len(peers) + ("--:|--:|---|" if threads == 1 else ""),
+    ]
+    for result in results:
+        case = result.case
+        lower, upper = result.spread("layoutc")
+        measured = "".join(f"{number(result.speed(name))} | " for name in peers)
+        reference = f"{case.reference_hand:.2f} | {case.reference_peer:.2f} {case.reference_peer_name} | {result.verdict()} |"
+        lines.append(
+            f"| {case.name} | {case.element} {case.what} | {case.dims} | {result.gb_per_second('memcpy'):.1f} | {result.gb_per_second('layoutc'):.1f} | {result.speed('layoutc'):.2f} "
+            f"| {lower:.2f}–{upper:.2f} | {number(result.speed('streaming'))} | {measured}"
+            + (reference if threads == 1 else "")
+        )
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def conditions(results, machine, args):
+    versions = {name: version for result in results for name, version in result.versions.items()}
+    missing = [name for name in PEERS if name not in versions]
+    threads = "one thread, CPU time" if args.threads == 1 else f"{args.threads} threads (memcpy, the streaming copy and NumPy: one), wall time"
+    flags = "-O2" if args.threads == 1 else "-O2 -fopenmp"
+    return (
+        f"{args.date}; {machine['processor']}, {machine['cores']} cores, {machine['caches']}; {machine['compiler']}, `{flags}`;\n"
+        + "; ".join([threads, *(f"{name} {version}" for name, version in versions.items())])
+        + f";\nmedians of {args.rounds} rounds in which all take turns. Dims are the source's; columns without a unit are times memcpy."
+        + (f" Not there: {', '.join(missing)}." if missing else "")
+    )
+
+
+def page(results, machine, args):
+    """The anchors name what the book shows."""
+    held = sum(result.verdict() == "holds" for result in results)
+    return (
+        "# Conversion speed\n\n<!-- ANCHOR: table -->\n"
+        + conditions(results, machine, args)
+        + "\n\n"
+        + table(results, args.threads)
+        + (f"\n{held} of {len(results)} hold.\n" if args.threads == 1 else "")
+        + "<!-- ANCHOR_END: table -->\n"
+    )
+
+
+def as_json(results, machine, args):
+    """A line for each case: seconds a run, round by round."""
+    head = {"date": args.date, **machine, "threads": args.threads, "rounds": args.rounds}
+    cases = [
+        {"name": result.case.name, "moved_bytes": result.case.moved_bytes, "versions": result.versions, "seconds": result.seconds}
+        for result in results
+    ]
+    body = ",\n".join(json.dumps(case) for case in cases)
+    return f'{{"measured": {json.dumps(head)},\n"cases": [\n{body}\n]}}\n'
