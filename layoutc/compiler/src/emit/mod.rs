@@ -4,6 +4,7 @@
 //! the target over it. It writes no file.
 
 mod bench_unit;
+mod blocks;
 pub mod comment;
 pub mod dialect;
 mod element;
@@ -45,6 +46,7 @@ use crate::model::Manifest;
 use crate::nearest::nearest;
 use crate::plan::cores::Cores;
 use crate::plan::lower::PlanError;
+use crate::plan::nest::{Moves, Ways};
 use crate::seal;
 
 /// What is written for a target, and how.
@@ -96,6 +98,13 @@ impl Settings {
             image_max: language.image_max,
             own: None,
         }
+    }
+
+    /// How pack, unpack and convert are done: a target of the user's own has no functions that move blocks.
+    fn ways(&self) -> Ways {
+        let blocks = self.own.is_none() && self.language.name == C_FILES.name;
+        let moves = if blocks { Moves::Blocks } else { Moves::Elements };
+        Ways { cores: self.cores, moves }
     }
 
     /// C99 as it is without a configuration.

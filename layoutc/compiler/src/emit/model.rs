@@ -11,7 +11,7 @@ use super::whole::Whole;
 use crate::plan::tree::{Expr, Function, Stmt};
 
 /// The version of the model. It changes when a field's meaning or a tree's form does.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// What one manifest's files are made from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -46,6 +46,8 @@ pub struct Unit {
     pub wide_helpers: Vec<String>,
     /// The helper functions that are used, in order: `floor_div`, `floor_mod`, `hilbert`, `hilbert_cell`, `max`, `min`.
     pub helpers: Vec<String>,
+    /// The functions that pack, unpack and convert move blocks with.
+    pub blocks: Blocks,
     /// The helper functions that the tests' definitions of offsets call.
     pub test_helpers: Vec<String>,
     /// The scalar types that have conversion helpers, in order: `f16`, `bf16`, `f8e4m3fn`, ….
@@ -58,6 +60,17 @@ pub struct Unit {
     pub views: Vec<ViewUnit>,
     /// The relayouts, in the order of the manifest.
     pub converts: Vec<ConvertUnit>,
+}
+
+/// The functions that pack, unpack and convert move blocks with.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Blocks {
+    /// Whether runs are copied.
+    pub runs: bool,
+    /// Bytes of the elements that blocks of are transposed.
+    pub transposes: Vec<u32>,
+    /// Whether destinations may be larger than the caches.
+    pub streaming: bool,
 }
 
 /// The names of a manifest's files.

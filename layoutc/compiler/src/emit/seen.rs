@@ -7,7 +7,7 @@ use minijinja::value::{Enumerator, Object, ObjectRepr, Serde, Value};
 use serde::Serialize;
 
 use super::model::{
-    AxisUnit, BenchUnit, Constant, ConvertUnit, Files, ImageUnit, KernelUnit, KernelsUnit,
+    AxisUnit, BenchUnit, Blocks, Constant, ConvertUnit, Files, ImageUnit, KernelUnit, KernelsUnit,
     Language, MacroUnit, Packed, Parts, RangeUnit, SmallFloat, SpaceUnit, Structure, TensorUnit,
     TestUnit, Unit, ViewTestUnit, ViewUnit,
 };
@@ -59,10 +59,10 @@ macro_rules! show {
 show! {
     Unit {
         version, target, generator, manifest, files, guard, stamp_name, stamp, emit, language,
-        header_includes, source_includes, host_helpers, wide_helpers, helpers, test_helpers,
-        conversions,
-        structures, tensors, views, converts,
+        header_includes, source_includes, host_helpers, wide_helpers, helpers, blocks, test_helpers,
+        conversions, structures, tensors, views, converts,
     }
+    Blocks { runs, transposes, streaming }
     Files { stem, header, source, test, bench }
     Language {
         name, standard, index, index_format, inline, pointer, work_size, helper, wide_index,

@@ -9,6 +9,7 @@ use crate::model::{Manifest, Memory, Tensor};
 use crate::plan::cores::Cores;
 use crate::plan::image::{self, LANES};
 use crate::plan::lower::range;
+use crate::plan::nest::{Moves, Ways};
 use crate::plan::{Context, Naming};
 
 /// What the target of `settings` cannot hold, each at the part that says so.
@@ -56,7 +57,8 @@ fn launch_fault(tensor: &Tensor, settings: &Settings) -> Option<Diagnostic> {
 /// The greatest value of a size, whatever the symbols; `None` where it has no bound.
 fn greatest(tensor: &Tensor, size: &Algebra) -> Option<i128> {
     let avoid = |_: &str| false;
-    let naming = Naming { prefix: "", avoid: &avoid, cores: Cores::One };
+    let ways = Ways { cores: Cores::One, moves: Moves::Elements };
+    let naming = Naming { prefix: "", avoid: &avoid, ways };
     let context = Context::new(tensor, &naming);
     range(size, &|var| context.symbol(var)).high
 }

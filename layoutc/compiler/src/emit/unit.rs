@@ -3,14 +3,14 @@
 use layoutc_algebra::layout::{Axis, Layout, Symbol};
 
 use super::model::{
-    AxisUnit, Constant, ConvertUnit, Language, MacroUnit, Packed, Parts, SpaceUnit, TensorUnit,
-    Unit, VERSION,
+    AxisUnit, Blocks, Constant, ConvertUnit, Language, MacroUnit, Packed, Parts, SpaceUnit,
+    TensorUnit, Unit, VERSION,
 };
 use super::print::{self, Style};
 use super::whole::Whole;
 use super::{
-    Part, Settings, bench_unit, element, fits, globals, kernels, macros, needs, plan_fault, suits,
-    test_unit, types, view_unit,
+    Part, Settings, bench_unit, blocks, element, fits, globals, kernels, macros, needs, plan_fault,
+    suits, test_unit, types, view_unit,
 };
 use crate::diagnostic::Diagnostic;
 use crate::dtype::Scalar;
@@ -38,7 +38,7 @@ pub(super) fn build(
     let avoid = |name: &str| {
         dialect.reserved(name).is_some() || dialect.called.contains(&name) || globals.contains(name)
     };
-    let naming = Naming { prefix: &settings.prefix, avoid: &avoid, cores: settings.cores };
+    let naming = Naming { prefix: &settings.prefix, avoid: &avoid, ways: settings.ways() };
     let mut tensors = Vec::new();
     for tensor in &manifest.tensors {
         if let Some(fault) = fits::index_fault(tensor, &naming, settings) {
@@ -116,6 +116,7 @@ pub(super) fn build(
         host_helpers: Vec::new(),
         wide_helpers: Vec::new(),
         helpers: Vec::new(),
+        blocks: Blocks::default(),
         test_helpers: Vec::new(),
         conversions: types::conversions(dialect, &manifest.tensors),
         structures: types::structures(dialect, all),
@@ -124,6 +125,10 @@ pub(super) fn build(
         converts,
     };
     (unit.helpers, unit.source_includes) = needs::needs(&unit, settings);
+    unit.blocks = blocks::of(&unit);
+    if !unit.blocks.is_empty() {
+        unit.source_includes = blocks::includes(unit.source_includes);
+    }
     unit.test_helpers = needs::test_helpers(&unit);
     unit.host_helpers = needs::host_helpers(&unit);
     if dialect.index != dialect.for_bytes().index {

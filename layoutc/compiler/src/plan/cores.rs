@@ -6,7 +6,8 @@ use layoutc_algebra::layout::Symbol;
 
 use super::arith::typical;
 use super::lower::{Scope, range};
-use super::nest::{BLOCK, Buffer, Level};
+use super::nest::Buffer;
+use super::nest::schedule::{Inner, Level};
 use super::transfer::{Cut, Transfer};
 
 /// How many cores the loops of a move are to use.
@@ -90,28 +91,43 @@ pub fn apart(
 pub(super) fn level(
     transfer: &Transfer,
     levels: &[Level],
+    inner: Inner,
     symbols: &[Symbol],
     scope: &Scope<'_>,
     to: &Buffer,
 ) -> Option<Level> {
-    let blocked = |k: usize| levels.contains(&Level::Blocks(k));
+    let block_of = |k: usize| {
+        levels.iter().find_map(|level| match level {
+            Level::Blocks { digit, size } if *digit == k => Some(i128::from(*size)),
+            _ => None,
+        })
+    };
     let one = |(at, level): (usize, &Level)| {
-        let (Level::Digit(k) | Level::Blocks(k)) = level;
-        let cut = transfer.cuts.get(*k)?;
+        let k = level.of();
+        let cut = transfer.cuts.get(k)?;
         let all = Loop::over(&cut.extent, symbols, scope);
-        let block = i128::from(BLOCK);
-        let blocks = |extent: i128| extent.saturating_add(block - 1).div_euclid(block);
-        let (least, typical) = match level {
-            Level::Digit(k) if blocked(*k) => (block.min(all.least), block.min(all.typical)),
-            Level::Digit(_) => (all.least, all.typical),
-            Level::Blocks(_) => (blocks(all.least), blocks(all.typical)),
+        let (least, typical) = match (level, block_of(k)) {
+            (Level::Digit(_), None) => (all.least, all.typical),
+            (Level::Digit(_), Some(block)) => (block.min(all.least), block.min(all.typical)),
+            (Level::Blocks { .. }, block) => {
+                let block = block.unwrap_or(1);
+                let blocks = |extent: i128| extent.saturating_add(block - 1).div_euclid(block);
+                (blocks(all.least), blocks(all.typical))
+            }
         };
         let around: Vec<usize> = levels.iter().take(at).filter_map(Level::digit).collect();
-        let copied = at + 1 == levels.len() && !blocked(*k) && cut.is_run() && to.through.is_none();
-        let apart = !copied && (to.through.is_none() || is_apart(transfer, *k, &around, to));
+        let innermost = at + 1 == levels.len() && inner == Inner::Element;
+        let copied = innermost && block_of(k).is_none() && cut.is_run() && to.through.is_none();
+        let apart = !copied && (to.through.is_none() || is_apart(transfer, k, &around, to));
         Some(Loop { least, typical, apart })
     };
-    let loops: Option<Vec<Loop>> = levels.iter().enumerate().map(one).collect();
+    // What one call moves: its rounds are no loop's.
+    let moved = inner.digits().map(|k| {
+        let cut = transfer.cuts.get(k)?;
+        let typical = typical(&cut.extent, symbols).min(block_of(k).unwrap_or(i128::MAX));
+        Some(Loop { least: 1, typical, apart: false })
+    });
+    let loops: Option<Vec<Loop>> = levels.iter().enumerate().map(one).chain(moved).collect();
     levels.get(choose(&loops?, to.element_bits)?).copied()
 }
 

@@ -23,9 +23,9 @@ pub mod view;
 use layoutc_algebra::expr::{Expr as Algebra, Var};
 use layoutc_algebra::layout::{Layout, Symbol};
 
-use self::cores::Cores;
 use self::lower::{Binding, PlanError, Range};
 use self::names::Namer;
+use self::nest::Ways;
 use self::tree::{Expr, Function};
 use crate::model::{Fill, Memory, Tensor};
 
@@ -39,14 +39,14 @@ pub struct Naming<'a> {
     pub prefix: &'a str,
     /// Whether an identifier is not free: kept by the target, or given to something else in the file.
     pub avoid: &'a dyn Fn(&str) -> bool,
-    /// How many cores the loops of moves use.
-    pub cores: Cores,
+    /// How moves are done.
+    pub ways: Ways,
 }
 
 impl std::fmt::Debug for Naming<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut naming = f.debug_struct("Naming");
-        naming.field("prefix", &self.prefix).field("cores", &self.cores).finish_non_exhaustive()
+        naming.field("prefix", &self.prefix).field("ways", &self.ways).finish_non_exhaustive()
     }
 }
 

@@ -9,7 +9,7 @@ use super::cores::{self, Cores, Loop};
 use super::index::{count, dense_offset, symbol_params};
 use super::lower::{Binding, PlanError, lower};
 use super::names::Namer;
-use super::nest::{Buffer, nest};
+use super::nest::{Buffer, Ways, nest};
 use super::prepare::Rest;
 use super::side::{Side, dense_strides, logical_side, physical_side};
 use super::transfer::transfer;
@@ -90,7 +90,7 @@ pub(super) struct Parts<'a> {
     pub(super) function: Function,
     buffers: [String; 2],
     fill: Option<String>,
-    pub(super) cores: Cores,
+    pub(super) ways: Ways,
 }
 
 impl<'a> Parts<'a> {
@@ -154,7 +154,7 @@ impl<'a> Parts<'a> {
             }
         }
         let function = Function { name, doc, returns: Returns::Nothing, params, body };
-        Self { namer, function, buffers, fill: None, cores: context.naming.cores }
+        Self { namer, function, buffers, fill: None, ways: context.naming.ways }
     }
 
     /// A name for something inside the function.
@@ -195,7 +195,7 @@ impl<'a> Parts<'a> {
             vec!["Writes the fill value to every slot; runs before the other.".to_owned()];
         function.params.retain(|param| param.name != source);
         let (namer, buffers) = (self.namer.clone(), self.buffers.clone());
-        Self { namer, function, buffers, fill: None, cores: self.cores }
+        Self { namer, function, buffers, fill: None, ways: self.ways }
     }
 
     pub(super) fn buffer(
@@ -221,7 +221,7 @@ impl<'a> Parts<'a> {
         buffers: [&Buffer; 2],
     ) -> Result<Vec<Stmt>, PlanError> {
         let symbol = |var| context.symbol(var).or_else(|| other.symbol(var));
-        nest(transfer, &context.layout.symbols, &symbol, &mut self.namer, buffers, self.cores)
+        nest(transfer, &context.layout.symbols, &symbol, &self.namer, buffers, self.ways)
     }
 
     /// Loops over the logical axes, the layout's place by its index function.
@@ -278,7 +278,7 @@ impl<'a> Parts<'a> {
     /// Lets the right one of nested loops run on all cores.
     fn share(&self, body: &mut [Stmt], loops: &[Loop], to: &Buffer) {
         let chosen = cores::choose(loops, to.element_bits);
-        if let (Some(chosen), Cores::All) = (chosen, self.cores) {
+        if let (Some(chosen), Cores::All) = (chosen, self.ways.cores) {
             set_parallel(body, chosen);
         }
     }

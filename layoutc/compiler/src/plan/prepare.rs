@@ -82,7 +82,7 @@ impl Parts<'_> {
         let bytes = typical(bytes, &context.layout.symbols);
         let rounds = Loop { least: bytes, typical: bytes, apart: true };
         match cores::choose(&[rounds], 8) {
-            Some(_) => self.cores,
+            Some(_) => self.ways.cores,
             None => Cores::One,
         }
     }

@@ -57,6 +57,8 @@ fn write(text: &mut String, body: &[Stmt], depth: usize) {
             | Stmt::Store { .. }
             | Stmt::StoreByte { .. }
             | Stmt::Copy { .. }
+            | Stmt::CopyRuns { .. }
+            | Stmt::Transpose { .. }
             | Stmt::Zero { .. }
             | Stmt::WorkItem { .. }
             | Stmt::DeclareTexel { .. }

@@ -6,7 +6,7 @@ use super::head::dialect_of;
 use super::{Style, expr, python, write};
 use crate::emit::dialect::{Assert, Dialect};
 use crate::emit::{comment, element};
-use crate::plan::tree::{Expr, Function, Operand, Param, ParamType, Stmt, WorkAxis};
+use crate::plan::tree::{Compare, Expr, Function, Operand, Param, ParamType, Stmt, WorkAxis};
 
 /// Statements as text, each line indented by `depth` levels of four blanks.
 pub fn stmts(style: Style, body: &[Stmt], depth: usize) -> String {
@@ -101,8 +101,8 @@ impl Writer<'_> {
                 }
                 self.begin(depth, &["for (", self.dialect.index, " ", name, " = "]);
                 self.put_expr(from);
-                self.put(&["; ", name, " < "]);
-                self.put_expr(to);
+                self.put(&["; "]);
+                self.put_expr(&Expr::compare(Compare::Lt, Expr::name(name), to.clone()));
                 match step {
                     1 => self.put(&["; ++", name]),
                     step => self.put(&["; ", name, " += ", &step.to_string()]),
@@ -159,6 +159,45 @@ impl Writer<'_> {
                 self.put_address(from, from_index);
                 self.put(&[", ", &cast(&self.expr(bytes), "size_t"), ");\n"]);
             }
+            Stmt::CopyRuns {
+                to,
+                to_index,
+                to_stride,
+                from,
+                from_index,
+                from_stride,
+                count,
+                bytes,
+                streaming,
+            } => {
+                self.begin(depth, &["layoutc_copy_runs("]);
+                self.put_place(to, to_index, to_stride);
+                self.put(&[", "]);
+                self.put_place(from, from_index, from_stride);
+                self.put(&[", "]);
+                self.put_args(&[count.clone(), bytes.clone(), streaming.clone()]);
+                self.put(&[");\n"]);
+            }
+            Stmt::Transpose {
+                element_bytes,
+                to,
+                to_index,
+                to_stride,
+                from,
+                from_index,
+                from_stride,
+                rows,
+                columns,
+                streaming,
+            } => {
+                self.begin(depth, &[&format!("layoutc_transpose_{element_bytes}(")]);
+                self.put_place(to, to_index, to_stride);
+                self.put(&[", "]);
+                self.put_place(from, from_index, from_stride);
+                self.put(&[", "]);
+                self.put_args(&[rows.clone(), columns.clone(), streaming.clone()]);
+                self.put(&[");\n"]);
+            }
             Stmt::Zero { buffer, bytes } => {
                 let bytes = cast(&self.expr(bytes), "size_t");
                 self.line(depth, &format!("memset({buffer}, 0, {bytes});"));
@@ -205,6 +244,13 @@ impl Writer<'_> {
             self.put_expr(index);
             self.put(&["]"]);
         }
+    }
+
+    /// Where a block starts, and what lies between its rows.
+    fn put_place(&mut self, buffer: &str, index: &Expr, stride: &Expr) {
+        self.put_address(buffer, index);
+        self.put(&[", "]);
+        self.put_expr(stride);
     }
 
     /// The numbers of this work item, after a guard: launch ranges may be rounded up.

@@ -161,6 +161,51 @@ pub enum Stmt {
         /// How many bytes.
         bytes: Expr,
     },
+    /// A block is transposed: the element of a row and a column, rows being `from_stride` bytes apart in the source and
+    /// columns neighbours, goes to where columns are `to_stride` bytes apart and rows neighbours.
+    Transpose {
+        /// Bytes of an element, a power of two: what stays together, which may be several of the buffers' elements.
+        element_bytes: u32,
+        /// The buffer that is written.
+        to: String,
+        /// The first element there.
+        to_index: Expr,
+        /// Bytes from one column to the next.
+        to_stride: Expr,
+        /// The buffer that is read.
+        from: String,
+        /// The first element there.
+        from_index: Expr,
+        /// Bytes from one row to the next.
+        from_stride: Expr,
+        /// How many rows; none if negative.
+        rows: Expr,
+        /// How many columns; none if negative.
+        columns: Expr,
+        /// Whether the destination is larger than the caches.
+        streaming: Expr,
+    },
+    /// Runs of elements are copied from one buffer into another; the two do not overlap.
+    CopyRuns {
+        /// The buffer that is written.
+        to: String,
+        /// The first element there.
+        to_index: Expr,
+        /// Bytes from one run to the next.
+        to_stride: Expr,
+        /// The buffer that is read.
+        from: String,
+        /// The first element there.
+        from_index: Expr,
+        /// Bytes from one run to the next.
+        from_stride: Expr,
+        /// How many runs; none if negative.
+        count: Expr,
+        /// Bytes of a run; none if negative.
+        bytes: Expr,
+        /// Whether the destination is larger than the caches.
+        streaming: Expr,
+    },
     /// The first `bytes` bytes of a buffer become 0.
     Zero {
         /// The buffer.
@@ -321,6 +366,40 @@ impl Stmt {
                 name(to);
                 name(from);
                 [to_index, from_index, bytes].iter().for_each(|expr| expr.visit(visit));
+            }
+            Self::Transpose {
+                element_bytes: _,
+                to,
+                to_index,
+                to_stride,
+                from,
+                from_index,
+                from_stride,
+                rows,
+                columns,
+                streaming,
+            } => {
+                name(to);
+                name(from);
+                let parts =
+                    [to_index, to_stride, from_index, from_stride, rows, columns, streaming];
+                parts.iter().for_each(|expr| expr.visit(visit));
+            }
+            Self::CopyRuns {
+                to,
+                to_index,
+                to_stride,
+                from,
+                from_index,
+                from_stride,
+                count,
+                bytes,
+                streaming,
+            } => {
+                name(to);
+                name(from);
+                let parts = [to_index, to_stride, from_index, from_stride, count, bytes, streaming];
+                parts.iter().for_each(|expr| expr.visit(visit));
             }
             Self::Zero { buffer, bytes } => {
                 name(buffer);

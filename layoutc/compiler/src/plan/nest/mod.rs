@@ -1,12 +1,13 @@
 //! Loop nests that move every element once: one loop per digit, offsets summed up level by level.
-//!
-//! The loops follow the destination from its major to its minor digit. Where source and destination disagree on the
-//! fastest digit, the two are blocked. A better schedule would replace `schedule` and nothing else.
+
+mod inner;
+pub(super) mod schedule;
+mod split;
 
 use layoutc_algebra::expr::{BinOp, Expr as Algebra, ExprError};
 use layoutc_algebra::layout::Symbol;
 
-use super::arith::{fold, is_multiple, typical};
+use super::arith::{fold, is_multiple};
 use super::cores::{self, Cores};
 use super::lower::{PlanError, Scope, add, literal, lower, multiply, range};
 use super::merge::merge;
@@ -14,8 +15,8 @@ use super::names::Namer;
 use super::transfer::{Cut, Transfer};
 use super::tree::{Compare, Expr, Operand, Stmt};
 
-/// Edge of a block of the two fastest digits, in elements: 32 x 32 elements of 16 bytes fit a first-level cache.
-pub(super) const BLOCK: i64 = 32;
+use self::schedule::{Inner, Level, Schedule, schedule};
+use self::split::split;
 
 /// The shortest run that is copied as one, in bytes: where its length is known, and where it is not.
 const COPY: i128 = 16;
@@ -34,23 +35,22 @@ pub struct Buffer {
     pub element_bits: i128,
 }
 
-/// One level of a nest.
+/// How a move is to be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Level {
-    /// The loop over a digit.
-    Digit(usize),
-    /// The loop over blocks of a digit.
-    Blocks(usize),
+pub struct Ways {
+    /// How many cores its loops use.
+    pub cores: Cores,
+    /// What moves the innermost of them.
+    pub moves: Moves,
 }
 
-impl Level {
-    /// The digit that has one value inside this loop.
-    pub(super) fn digit(&self) -> Option<usize> {
-        match self {
-            Self::Digit(k) => Some(*k),
-            Self::Blocks(_) => None,
-        }
-    }
+/// What the target has for the innermost loops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moves {
+    /// Statements that move an element, or a run.
+    Elements,
+    /// Functions that move a block too.
+    Blocks,
 }
 
 /// The statements that move every element of a transfer.
@@ -61,64 +61,55 @@ pub fn nest(
     transfer: &Transfer,
     symbols: &[Symbol],
     scope: &Scope<'_>,
-    namer: &mut Namer<'_>,
+    namer: &Namer<'_>,
     [from, to]: [&Buffer; 2],
-    cores: Cores,
+    Ways { cores, moves }: Ways,
 ) -> Result<Vec<Stmt>, PlanError> {
     if transfer.cuts.iter().any(|cut| cut.extent.as_const().is_some_and(|extent| extent <= 0)) {
         return Ok(Vec::new());
     }
-    let transfer = &merge(transfer, symbols)?;
-    let levels = schedule(transfer, symbols);
-    let parallel = match cores {
-        Cores::One => None,
-        Cores::All => cores::level(transfer, &levels, symbols, scope, to),
+    let whole = from.through.is_none() && to.through.is_none();
+    let element = to.element_bits.checked_div(8).and_then(|bytes| u32::try_from(bytes).ok());
+    let element = element.filter(|_| whole);
+    let parts = match (moves, element) {
+        (Moves::Blocks, Some(element)) => split(transfer, symbols, element)?,
+        _ => vec![transfer.clone()],
     };
-    let names: Vec<String> = transfer
-        .cuts
-        .iter()
-        .map(|cut| if cut.is_unit() { String::new() } else { namer.name(&cut.name) })
-        .collect();
-    let mut writer = Writer {
-        transfer,
-        symbols,
-        scope,
-        namer,
-        names,
-        blocks: Vec::new(),
-        known: Vec::new(),
-        parallel,
-        from,
-        to,
-    };
-    let from_offset = lower(&transfer.from_constant, scope)?;
-    let to_offset = lower(&transfer.to_constant, scope)?;
-    writer.level(&levels, from_offset, to_offset)
-}
-
-/// The order of the loops, outermost first.
-fn schedule(transfer: &Transfer, symbols: &[Symbol]) -> Vec<Level> {
-    let cuts = &transfer.cuts;
-    let speed = |stride: &Algebra| typical(stride, symbols).saturating_abs();
-    let mut order: Vec<usize> =
-        cuts.iter().enumerate().filter(|(_, cut)| !cut.is_unit()).map(|(k, _)| k).collect();
-    let to_speed = |k: &usize| cuts.get(*k).map_or(0, |cut| speed(&cut.to_stride));
-    order.sort_by_key(|k| std::cmp::Reverse(to_speed(k)));
-    let fastest_to = order.last().copied();
-    let fastest_from =
-        order.iter().copied().min_by_key(|k| cuts.get(*k).map_or(0, |cut| speed(&cut.from_stride)));
-    let large = |k: usize| {
-        let extent = cuts.get(k).and_then(|cut| cut.extent.as_const());
-        extent.is_some_and(|extent| extent > i128::from(BLOCK))
-    };
-    match (fastest_from, fastest_to) {
-        (Some(a), Some(b)) if a != b && large(a) && large(b) => {
-            let rest = order.iter().filter(|k| **k != a && **k != b).map(|k| Level::Digit(*k));
-            let inner = [Level::Blocks(a), Level::Blocks(b), Level::Digit(a), Level::Digit(b)];
-            rest.chain(inner).collect()
-        }
-        _ => order.into_iter().map(Level::Digit).collect(),
+    let streaming = inner::streaming(transfer, to.element_bits, scope)?;
+    let mut body = Vec::new();
+    for part in &parts {
+        let part = &merge(part, symbols)?;
+        let Schedule { levels, inner } = schedule(part, symbols, element, moves);
+        let parallel = match cores {
+            Cores::One => None,
+            Cores::All => cores::level(part, &levels, inner, symbols, scope, to),
+        };
+        // Names are those of loops: each part has its own.
+        let mut namer = namer.clone();
+        let names = part.cuts.iter().enumerate().map(|(k, cut)| {
+            let is_loop = !cut.is_unit() && inner.digits().all(|digit| digit != k);
+            if is_loop { namer.name(&cut.name) } else { String::new() }
+        });
+        let names = names.collect();
+        let mut writer = Writer {
+            transfer: part,
+            symbols,
+            scope,
+            namer: &mut namer,
+            names,
+            blocks: Vec::new(),
+            known: Vec::new(),
+            inner,
+            streaming: streaming.clone(),
+            parallel,
+            from,
+            to,
+        };
+        let from_offset = lower(&part.from_constant, scope)?;
+        let to_offset = lower(&part.to_constant, scope)?;
+        body.extend(writer.level(&levels, from_offset, to_offset)?);
     }
+    Ok(body)
 }
 
 struct Writer<'w, 'n> {
@@ -128,10 +119,14 @@ struct Writer<'w, 'n> {
     namer: &'w mut Namer<'n>,
     /// The loop variable of each cut.
     names: Vec<String>,
-    /// The block variable of each cut that is blocked and open.
-    blocks: Vec<(usize, String)>,
+    /// The block variable of each cut that is blocked and open, and how many values make a block.
+    blocks: Vec<(usize, String, i64)>,
     /// The bounds of cuts that are known before their loop.
     known: Vec<(usize, (Expr, Expr))>,
+    /// What is inside all loops.
+    inner: Inner,
+    /// Whether the destination is larger than the caches.
+    streaming: Expr,
     /// The loop that runs on all cores.
     parallel: Option<Level>,
     from: &'w Buffer,
@@ -141,16 +136,16 @@ struct Writer<'w, 'n> {
 impl Writer<'_, '_> {
     fn level(&mut self, levels: &[Level], from: Expr, to: Expr) -> Result<Vec<Stmt>, PlanError> {
         match levels.split_first() {
-            None => Ok(vec![self.store(from, to)]),
-            Some((Level::Blocks(k), rest)) => {
-                let Some(cut) = self.transfer.cuts.get(*k) else { return Ok(Vec::new()) };
+            None => self.inner(from, to),
+            Some((level @ Level::Blocks { digit, size }, rest)) => {
+                let Some(cut) = self.transfer.cuts.get(*digit) else { return Ok(Vec::new()) };
                 let name = self.namer.name(&format!("{}_block", cut.name));
-                self.blocks.push((*k, name.clone()));
+                self.blocks.push((*digit, name.clone(), *size));
                 let until = lower(&cut.extent, self.scope)?;
                 let body = self.level(rest, from, to)?;
-                let parallel = self.parallel == Some(Level::Blocks(*k));
+                let parallel = self.parallel == Some(*level);
                 let from = Expr::int(0);
-                Ok(vec![Stmt::For { name, from, to: until, step: BLOCK, parallel, body }])
+                Ok(vec![Stmt::For { name, from, to: until, step: *size, parallel, body }])
             }
             Some((Level::Digit(k), rest)) => self.digit(*k, rest, from, to),
         }
@@ -172,9 +167,8 @@ impl Writer<'_, '_> {
             Some((_, bounds)) => (Vec::new(), bounds),
             None => self.loop_bounds(k, cut, rest)?,
         };
-        if rest.is_empty()
-            && let Some(bytes) = self.run_bytes(k, cut, &low, &high)?
-        {
+        let innermost = rest.is_empty() && self.inner == Inner::Element;
+        if innermost && let Some(bytes) = self.run_bytes(k, cut, &low, &high)? {
             let (to_buffer, from_buffer) = (self.to.name.clone(), self.from.name.clone());
             before.push(Stmt::Copy {
                 to: to_buffer,
@@ -187,7 +181,7 @@ impl Writer<'_, '_> {
         }
         let from = self.advance(from, &name, &cut.from_stride)?;
         let to = self.advance(to, &name, &cut.to_stride)?;
-        let body = if rest.is_empty() {
+        let body = if innermost {
             vec![self.store(from, to)]
         } else {
             let (from_let, from) = self.partial(&self.from.partial.clone(), from);
@@ -213,7 +207,7 @@ impl Writer<'_, '_> {
         let steps = [&cut.from_stride, &cut.to_stride];
         let contiguous = steps.iter().all(|stride| stride.as_const() == Some(1))
             && [self.from, self.to].iter().all(|buffer| buffer.through.is_none());
-        let blocked = self.blocks.iter().any(|(blocked, _)| *blocked == k);
+        let blocked = self.blocks.iter().any(|(blocked, ..)| *blocked == k);
         if !contiguous || blocked || *low != Expr::int(0) {
             return Ok(None);
         }
@@ -235,14 +229,16 @@ impl Writer<'_, '_> {
 
     /// The bounds of the last loop of a chain, as soon as all its other loops are open.
     fn early_bounds(&mut self, chain: usize, rest: &[Level]) -> Result<Vec<Stmt>, PlanError> {
-        let of_chain = |level: &Level| {
-            let (Level::Digit(k) | Level::Blocks(k)) = level;
-            self.transfer.cuts.get(*k).filter(|cut| cut.chain == chain).map(|_| *level)
+        let of_chain = |k: usize| self.transfer.cuts.get(k).is_some_and(|cut| cut.chain == chain);
+        if self.inner.digits().any(of_chain) {
+            return Ok(Vec::new());
+        }
+        let mut left = rest.iter().filter(|level| of_chain(level.of()));
+        let (Some(Level::Digit(k)), None) = (left.next(), left.next()) else {
+            return Ok(Vec::new());
         };
-        let left: Vec<Level> = rest.iter().filter_map(of_chain).collect();
-        let [Level::Digit(k)] = left.as_slice() else { return Ok(Vec::new()) };
         let Some(cut) = self.transfer.cuts.get(*k) else { return Ok(Vec::new()) };
-        if self.blocks.iter().any(|(blocked, _)| blocked == k) {
+        if self.blocks.iter().any(|(blocked, ..)| blocked == k) {
             return Ok(Vec::new());
         }
         let (before, bounds) = self.loop_bounds(*k, cut, &[])?;
@@ -292,19 +288,18 @@ impl Writer<'_, '_> {
         let mut before = Vec::new();
         let mut low = Expr::int(0);
         let mut high = lower(&cut.extent, self.scope)?;
-        let block = self.blocks.iter().find(|(blocked, _)| *blocked == k).map(|b| b.1.clone());
-        if let Some(block) = block {
+        let block = self.blocks.iter().find(|(blocked, ..)| *blocked == k).cloned();
+        if let Some((_, block, size)) = block {
             low = Expr::name(&block);
-            let end = add(low.clone(), Expr::int(BLOCK))?;
-            let whole = is_multiple(&cut.extent, i128::from(BLOCK), self.symbols);
+            let end = add(low.clone(), Expr::int(size))?;
+            let whole = is_multiple(&cut.extent, i128::from(size), self.symbols);
             high = if whole { end } else { self.least(&mut before, cut, "end", end, high) };
         }
-        let last = !rest.iter().any(|level| match level {
-            Level::Digit(other) => {
-                self.transfer.cuts.get(*other).is_some_and(|other| other.chain == cut.chain)
-            }
-            Level::Blocks(_) => false,
-        });
+        let of_chain = |other: usize| {
+            self.transfer.cuts.get(other).is_some_and(|other| other.chain == cut.chain)
+        };
+        let last = !rest.iter().filter_map(Level::digit).any(of_chain)
+            && !self.inner.digits().any(|other| other != k && of_chain(other));
         if last && let Some(bounds) = self.transfer.chains.get(cut.chain) {
             if self.transfer.ends_early(cut.chain, bounds, self.symbols) {
                 let top = self.transfer.top_weight(cut.chain);

@@ -1,0 +1,134 @@
+//! The statement inside all loops that moves a block: its bounds, strides and whether it goes past the caches.
+
+use super::super::lower::{PlanError, Scope, add, literal, lower, multiply};
+use super::super::transfer::Transfer;
+use super::super::tree::{Compare, Expr, Stmt};
+use super::schedule::Inner;
+use super::{Algebra, Writer, fold};
+use layoutc_algebra::expr::BinOp;
+
+/// Bytes beyond which a destination is not in the last-level cache when it is read next.
+const CACHED: i64 = 1 << 25;
+
+/// Whether what is written is more than the last-level cache holds, as an expression over the symbols.
+pub(super) fn streaming(
+    transfer: &Transfer,
+    element_bits: i128,
+    scope: &Scope<'_>,
+) -> Result<Expr, PlanError> {
+    let mut bytes = Algebra::constant(element_bits.checked_div(8).unwrap_or(1));
+    for cut in &transfer.cuts {
+        bytes = fold(BinOp::Mul, &bytes, &cut.extent)?;
+    }
+    Ok(match bytes.as_const() {
+        Some(bytes) => Expr::Bool { value: bytes > i128::from(CACHED) },
+        None => Expr::compare(Compare::Lt, Expr::int(CACHED), lower(&bytes, scope)?),
+    })
+}
+
+/// A digit's first value and how many follow, that included.
+type Span = (Expr, Expr);
+
+impl Writer<'_, '_> {
+    /// What is done inside all loops, at these offsets.
+    pub(super) fn inner(&mut self, from: Expr, to: Expr) -> Result<Vec<Stmt>, PlanError> {
+        match self.inner {
+            Inner::Element => Ok(vec![self.store(from, to)]),
+            Inner::Transpose { rows, columns, bytes, .. } => {
+                self.transpose([rows, columns], bytes, from, to)
+            }
+            Inner::Runs { run, count } => self.runs(run, count, from, to),
+        }
+    }
+
+    fn transpose(
+        &mut self,
+        [rows, columns]: [usize; 2],
+        bytes: u32,
+        from: Expr,
+        to: Expr,
+    ) -> Result<Vec<Stmt>, PlanError> {
+        let cuts = [rows, columns].map(|k| self.transfer.cuts.get(k).cloned());
+        let [Some(row), Some(column)] = cuts else { return Ok(Vec::new()) };
+        let mut body = Vec::new();
+        let (row_start, row_count) = self.span(&mut body, rows)?;
+        let (column_start, column_count) = self.span(&mut body, columns)?;
+        let from = self.at(from, &row_start, &row.from_stride)?;
+        let from = self.at(from, &column_start, &column.from_stride)?;
+        let to = self.at(to, &row_start, &row.to_stride)?;
+        let to = self.at(to, &column_start, &column.to_stride)?;
+        body.push(Stmt::Transpose {
+            element_bytes: bytes,
+            to: self.to.name.clone(),
+            to_index: to,
+            to_stride: self.bytes(&column.to_stride)?,
+            from: self.from.name.clone(),
+            from_index: from,
+            from_stride: self.bytes(&row.from_stride)?,
+            rows: row_count,
+            columns: column_count,
+            streaming: self.streaming.clone(),
+        });
+        Ok(body)
+    }
+
+    fn runs(
+        &mut self,
+        run: usize,
+        count: usize,
+        from: Expr,
+        to: Expr,
+    ) -> Result<Vec<Stmt>, PlanError> {
+        let Some(counted) = self.transfer.cuts.get(count).cloned() else { return Ok(Vec::new()) };
+        let mut body = Vec::new();
+        let (start, length) = self.span(&mut body, run)?;
+        let one = Algebra::constant(1);
+        let (from, to) = (self.at(from, &start, &one)?, self.at(to, &start, &one)?);
+        let (first, count) = self.span(&mut body, count)?;
+        let from = self.at(from, &first, &counted.from_stride)?;
+        let to = self.at(to, &first, &counted.to_stride)?;
+        body.push(Stmt::CopyRuns {
+            to: self.to.name.clone(),
+            to_index: to,
+            to_stride: self.bytes(&counted.to_stride)?,
+            from: self.from.name.clone(),
+            from_index: from,
+            from_stride: self.bytes(&counted.from_stride)?,
+            count,
+            bytes: multiply(length, literal(self.element_bytes())?)?,
+            streaming: self.streaming.clone(),
+        });
+        Ok(body)
+    }
+
+    /// Where a digit starts, and how many values it takes; negative counts are none.
+    fn span(&mut self, before: &mut Vec<Stmt>, k: usize) -> Result<Span, PlanError> {
+        let Some(cut) = self.transfer.cuts.get(k) else { return Ok((Expr::int(0), Expr::int(0))) };
+        let block = self.blocks.iter().position(|(blocked, ..)| *blocked == k);
+        let block = block.map(|at| self.blocks.swap_remove(at));
+        let (more, (_, high)) = self.loop_bounds(k, cut, &[])?;
+        before.extend(more);
+        let Some((_, block, size)) = block else { return Ok((Expr::int(0), high)) };
+        let start = Expr::name(&block);
+        let left = add(high, Expr::Neg { a: Box::new(start.clone()) })?;
+        let whole = super::is_multiple(&cut.extent, i128::from(size), self.symbols)
+            && !self.transfer.is_guarded(cut.chain, self.symbols);
+        let count = if whole { Expr::int(size) } else { left.min(Expr::int(size)) };
+        Ok((start, count))
+    }
+
+    /// `offset + start * stride`.
+    fn at(&self, offset: Expr, start: &Expr, stride: &Algebra) -> Result<Expr, PlanError> {
+        add(offset, multiply(start.clone(), lower(stride, self.scope)?)?)
+    }
+
+    /// A stride in bytes.
+    fn bytes(&self, stride: &Algebra) -> Result<Expr, PlanError> {
+        let bytes = Algebra::constant(self.element_bytes());
+        lower(&fold(BinOp::Mul, stride, &bytes)?, self.scope)
+    }
+
+    fn element_bytes(&self) -> i128 {
+        self.to.element_bits.checked_div(8).unwrap_or(1)
+    }
+}
