@@ -248,7 +248,7 @@ fn only_loops_whose_rounds_write_different_bytes_run_on_all_cores() {
     assert_eq!(loops("swizzled_pack"), ["for (int64_t h = 0; h < 400; ++h) {"]);
     assert_eq!(
         loops("turned_pack"),
-        ["for (int64_t h_block = 0; h_block < 400; h_block += 256) {"]
+        ["for (int64_t w_block = 0; w_block < 400; w_block += 128) {"]
     );
     let fill = "for (int64_t slot = 0; slot < batch * 28800; ++slot) {";
     // The whole blocks of channels, and the last.

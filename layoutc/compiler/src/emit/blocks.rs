@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::model::{Blocks, Unit};
+use crate::plan::nest::LAST_LEVEL;
 use crate::plan::tree::{Expr, Stmt};
 
 /// What the source of `unit` has to define.
@@ -15,18 +16,23 @@ pub(super) fn of(unit: &Unit) -> Blocks {
     for function in tensors.chain(views).chain(converts) {
         for stmt in &function.body {
             stmt.walk(&mut |stmt| {
-                let streaming = match stmt {
-                    Stmt::Transpose { element_bytes, streaming, .. } => {
+                let whole_bytes = match stmt {
+                    Stmt::Transpose { element_bytes, whole_bytes, .. } => {
                         transposes.insert(*element_bytes);
-                        streaming
+                        whole_bytes
                     }
-                    Stmt::CopyRuns { streaming, .. } => {
+                    Stmt::CopyRuns { whole_bytes, .. } => {
                         blocks.runs = true;
-                        streaming
+                        whole_bytes
+                    }
+                    Stmt::ZeroRuns { .. } => {
+                        blocks.zeros = true;
+                        return;
                     }
                     _ => return,
                 };
-                blocks.streaming |= *streaming != Expr::Bool { value: false };
+                let cached = matches!(whole_bytes, Expr::Int { value } if *value <= LAST_LEVEL);
+                blocks.streaming |= !cached;
             });
         }
     }
@@ -43,6 +49,6 @@ pub(super) fn includes(headers: Vec<String>) -> Vec<String> {
 impl Blocks {
     /// Whether there is nothing to define.
     pub(super) fn is_empty(&self) -> bool {
-        !self.runs && self.transposes.is_empty()
+        !self.runs && !self.zeros && self.transposes.is_empty()
     }
 }

@@ -69,7 +69,9 @@ pub struct Blocks {
     pub runs: bool,
     /// Bytes of the elements that blocks of are transposed.
     pub transposes: Vec<u32>,
-    /// Whether destinations may be larger than the caches.
+    /// Whether runs become 0.
+    pub zeros: bool,
+    /// Whether what is moved may be larger than the last-level cache.
     pub streaming: bool,
 }
 

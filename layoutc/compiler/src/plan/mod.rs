@@ -3,6 +3,7 @@
 //! Reads the checked model, knows no C. [`tensor`] plans one tensor, [`convert`] one relayout; both are pure.
 
 mod arith;
+mod border;
 pub mod cores;
 pub mod image;
 pub mod index;

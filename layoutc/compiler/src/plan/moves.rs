@@ -18,9 +18,6 @@ use super::tree::{Expr, Function, Operand, Param, ParamType, Returns, Stmt};
 /// `pack(symbols, logical, physical)`: from the dense row-major buffer into the layout; padding gets the fill.
 pub(super) fn pack(context: &Context<'_>, sides: Option<&Sides>) -> Result<Function, PlanError> {
     let mut parts = Parts::pack(context);
-    parts.prepare_destination(context, &context.layout.physical_elements, Rest::of(context))?;
-    let from = parts.buffer(context, 0, "l", "load");
-    let to = parts.buffer(context, 1, "p", "store");
     let layout = context.layout;
     let linear = match sides {
         Some(Sides { logical, physical }) => {
@@ -28,6 +25,10 @@ pub(super) fn pack(context: &Context<'_>, sides: Option<&Sides>) -> Result<Funct
         }
         None => None,
     };
+    let rest = Rest::of(context);
+    parts.prepare_destination(context, &layout.physical_elements, rest, linear.as_ref())?;
+    let from = parts.buffer(context, 0, "l", "load");
+    let to = parts.buffer(context, 1, "p", "store");
     let body = match linear {
         Some(transfer) => parts.nest(context, context, &transfer, [&from, &to])?,
         None => parts.by_index(context, &from, &to, Direction::Pack)?,
@@ -38,7 +39,7 @@ pub(super) fn pack(context: &Context<'_>, sides: Option<&Sides>) -> Result<Funct
 /// `unpack(symbols, physical, logical)`: back; padding is not read.
 pub(super) fn unpack(context: &Context<'_>, sides: Option<&Sides>) -> Result<Function, PlanError> {
     let mut parts = Parts::unpack(context);
-    parts.prepare_destination(context, &count(&context.layout.logical)?, Rest::Zero)?;
+    parts.prepare_destination(context, &count(&context.layout.logical)?, Rest::Zero, None)?;
     let from = parts.buffer(context, 0, "p", "load");
     let to = parts.buffer(context, 1, "l", "store");
     let layout = context.layout;

@@ -6,10 +6,13 @@ use layoutc_algebra::layout::Verdict;
 
 use super::Context;
 use super::arith::{is_multiple, typical};
+use super::border::{Border, borders};
 use super::cores::{self, Cores, Loop};
 use super::index::whole_bytes;
-use super::lower::{PlanError, lower};
+use super::lower::{PlanError, add, literal, lower, multiply};
 use super::moves::{Parts, repeat_in_byte};
+use super::nest::Moves;
+use super::transfer::Transfer;
 use super::tree::{Expr, Operand, Stmt};
 
 /// What becomes of a destination where no element goes.
@@ -41,6 +44,7 @@ impl Parts<'_> {
         context: &Context<'_>,
         elements: &Algebra,
         rest: Rest,
+        transfer: Option<&Transfer>,
     ) -> Result<(), PlanError> {
         let symbol = |var| context.symbol(var);
         let buffer = self.buffer_name(1);
@@ -48,12 +52,20 @@ impl Parts<'_> {
             return Ok(());
         }
         if rest == Rest::Fill {
+            if let (Some(transfer), Some(slots), Moves::Blocks) =
+                (transfer, elements.as_const(), self.ways.moves)
+                && !context.is_packed()
+                && let Some(borders) = borders(transfer, slots, context.bits() / 8)
+            {
+                return self.fill_borders(context, &buffer, &borders);
+            }
             let bits = fill_bits(context)?;
             let bytes = super::index::buffer_bytes(context, elements)?;
             let cores = self.cores_for(context, &bytes);
             if bits == 0 && cores == Cores::One {
                 let bytes = lower(&bytes, &symbol)?;
-                self.function.body.push(Stmt::Zero { buffer, bytes });
+                let index = Expr::int(0);
+                self.function.body.push(Stmt::Zero { buffer, index, bytes });
             } else if context.is_packed() {
                 let value = repeat_in_byte(bits, context.tensor.dtype.element_bits());
                 let to = lower(&bytes, &symbol)?;
@@ -73,6 +85,51 @@ impl Parts<'_> {
                     self.byte_loop(buffer, [from, to], 0, Cores::One);
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Writes the fill value to padding alone.
+    fn fill_borders(
+        &mut self,
+        context: &Context<'_>,
+        buffer: &str,
+        borders: &[Border],
+    ) -> Result<(), PlanError> {
+        let fill = match fill_bits(context)? {
+            0 => None,
+            _ => Some(self.namer.name("fill")),
+        };
+        if let (Some(fill), false) = (&fill, borders.is_empty()) {
+            self.function.body.push(fill_constant(context, fill)?);
+        }
+        for border in borders {
+            let mut namer = self.namer.clone();
+            // Runs of zeros are written by one call for the innermost loop.
+            let called = usize::from(fill.is_none());
+            let loops = border.loops.len().saturating_sub(called);
+            let loops = border.loops.get(..loops).unwrap_or_default();
+            let names: Vec<String> = loops.iter().map(|rounds| namer.name(&rounds.name)).collect();
+            let mut slot = Expr::int(0);
+            for (rounds, name) in loops.iter().zip(&names) {
+                slot = add(slot, multiply(Expr::name(name), literal(rounds.stride)?)?)?;
+            }
+            slot = add(slot, literal(border.start)?)?;
+            let mut body = match &fill {
+                None => vec![zero_runs(buffer, slot, border, context.bits() / 8)?],
+                Some(fill) => {
+                    let name = namer.name("slot");
+                    let index = add(slot, Expr::name(&name))?;
+                    let value = Operand::Element { name: fill.clone() };
+                    let buffer = buffer.to_owned();
+                    let body = vec![Stmt::Store { buffer, index, value, through: None }];
+                    vec![rounds(name, literal(border.run)?, body)]
+                }
+            };
+            for (round, name) in loops.iter().zip(names).rev() {
+                body = vec![rounds(name, literal(round.count)?, body)];
+            }
+            self.function.body.extend(body);
         }
         Ok(())
     }
@@ -122,6 +179,32 @@ impl Parts<'_> {
         });
         Ok(())
     }
+}
+
+/// The runs of a border's innermost loop.
+fn zero_runs(
+    buffer: &str,
+    slot: Expr,
+    border: &Border,
+    element_bytes: i128,
+) -> Result<Stmt, PlanError> {
+    let bytes = border.run.saturating_mul(element_bytes);
+    let (to, bytes) = (buffer.to_owned(), literal(bytes)?);
+    let Some(rounds) = border.loops.last() else {
+        return Ok(Stmt::Zero { buffer: to, index: slot, bytes });
+    };
+    Ok(Stmt::ZeroRuns {
+        to,
+        to_index: slot,
+        to_stride: literal(rounds.stride.saturating_mul(element_bytes))?,
+        count: literal(rounds.count)?,
+        bytes,
+    })
+}
+
+/// A loop over so many values.
+fn rounds(name: String, to: Expr, body: Vec<Stmt>) -> Stmt {
+    Stmt::For { name, from: Expr::int(0), to, step: 1, parallel: false, body }
 }
 
 /// The bits of the fill value.

@@ -27,7 +27,6 @@ pub fn convert(
     let destination = Context::new(&target, naming);
     let mut parts = Parts::convert(&source, &destination);
     let elements = &destination.layout.physical_elements;
-    parts.prepare_destination(&destination, elements, Rest::of(&destination))?;
     let source_buffer = parts.buffer(&source, 0, "s", "load");
     let target_buffer = parts.buffer(&destination, 1, "d", "store");
     let linear = both_sides(&from.layout, &target.layout, &convert.axes)?;
@@ -38,6 +37,8 @@ pub fn convert(
         }
         None => None,
     };
+    let rest = Rest::of(&destination);
+    parts.prepare_destination(&destination, elements, rest, linear.as_ref())?;
     let buffers = [&source_buffer, &target_buffer];
     let body = if let Some(transfer) = linear {
         parts.nest(&destination, &source, &transfer, buffers)?

@@ -38,8 +38,12 @@ pub fn compilers() -> Vec<Compiler> {
         ("clang++", [&["-std=c++17", "-O1", "-x", "c++"], STRICT].concat(), true),
     ];
     let all = if full() { long.to_vec() } else { ordinary.to_vec() };
-    let there = |name: &str| Command::new(name).arg("-v").output().is_ok();
     all.into_iter().filter(|(name, ..)| there(name)).collect()
+}
+
+/// Whether there is such a compiler.
+pub fn there(name: &str) -> bool {
+    Command::new(name).arg("-v").output().is_ok()
 }
 
 pub fn folder(name: &str) -> PathBuf {

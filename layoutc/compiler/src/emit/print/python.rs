@@ -59,6 +59,7 @@ fn write(text: &mut String, body: &[Stmt], depth: usize) {
             | Stmt::Copy { .. }
             | Stmt::CopyRuns { .. }
             | Stmt::Transpose { .. }
+            | Stmt::ZeroRuns { .. }
             | Stmt::Zero { .. }
             | Stmt::WorkItem { .. }
             | Stmt::DeclareTexel { .. }

@@ -168,14 +168,14 @@ impl Writer<'_> {
                 from_stride,
                 count,
                 bytes,
-                streaming,
+                whole_bytes,
             } => {
                 self.begin(depth, &["layoutc_copy_runs("]);
                 self.put_place(to, to_index, to_stride);
                 self.put(&[", "]);
                 self.put_place(from, from_index, from_stride);
                 self.put(&[", "]);
-                self.put_args(&[count.clone(), bytes.clone(), streaming.clone()]);
+                self.put_args(&[count.clone(), bytes.clone(), whole_bytes.clone()]);
                 self.put(&[");\n"]);
             }
             Stmt::Transpose {
@@ -188,19 +188,27 @@ impl Writer<'_> {
                 from_stride,
                 rows,
                 columns,
-                streaming,
+                whole_bytes,
             } => {
                 self.begin(depth, &[&format!("layoutc_transpose_{element_bytes}(")]);
                 self.put_place(to, to_index, to_stride);
                 self.put(&[", "]);
                 self.put_place(from, from_index, from_stride);
                 self.put(&[", "]);
-                self.put_args(&[rows.clone(), columns.clone(), streaming.clone()]);
+                self.put_args(&[rows.clone(), columns.clone(), whole_bytes.clone()]);
                 self.put(&[");\n"]);
             }
-            Stmt::Zero { buffer, bytes } => {
-                let bytes = cast(&self.expr(bytes), "size_t");
-                self.line(depth, &format!("memset({buffer}, 0, {bytes});"));
+            Stmt::ZeroRuns { to, to_index, to_stride, count, bytes } => {
+                self.begin(depth, &["layoutc_zero_runs("]);
+                self.put_place(to, to_index, to_stride);
+                self.put(&[", "]);
+                self.put_args(&[count.clone(), bytes.clone()]);
+                self.put(&[");\n"]);
+            }
+            Stmt::Zero { buffer, index, bytes } => {
+                self.begin(depth, &["memset("]);
+                self.put_address(buffer, index);
+                self.put(&[", 0, ", &cast(&self.expr(bytes), "size_t"), ");\n"]);
             }
             Stmt::Set { name, value } => {
                 self.begin(depth, &["*", name, " = "]);

@@ -1,17 +1,14 @@
-//! The statement inside all loops that moves a block: its bounds, strides and whether it goes past the caches.
+//! The statement inside all loops that moves a block: its bounds and strides.
 
 use super::super::lower::{PlanError, Scope, add, literal, lower, multiply};
 use super::super::transfer::Transfer;
-use super::super::tree::{Compare, Expr, Stmt};
+use super::super::tree::{Expr, Stmt};
 use super::schedule::Inner;
-use super::{Algebra, Writer, fold};
+use super::{Algebra, LAST_LEVEL, Moves, Writer, fold};
 use layoutc_algebra::expr::BinOp;
 
-/// Bytes beyond which a destination is not in the last-level cache when it is read next.
-const CACHED: i64 = 1 << 25;
-
-/// Whether what is written is more than the last-level cache holds, as an expression over the symbols.
-pub(super) fn streaming(
+/// How many bytes the whole transfer writes, over the symbols.
+pub(super) fn whole_bytes(
     transfer: &Transfer,
     element_bits: i128,
     scope: &Scope<'_>,
@@ -20,13 +17,10 @@ pub(super) fn streaming(
     for cut in &transfer.cuts {
         bytes = fold(BinOp::Mul, &bytes, &cut.extent)?;
     }
-    Ok(match bytes.as_const() {
-        Some(bytes) => Expr::Bool { value: bytes > i128::from(CACHED) },
-        None => Expr::compare(Compare::Lt, Expr::int(CACHED), lower(&bytes, scope)?),
-    })
+    lower(&bytes, scope)
 }
 
-/// A digit's first value and how many follow, that included.
+/// A digit's first value, and how many of its values are meant.
 type Span = (Expr, Expr);
 
 impl Writer<'_, '_> {
@@ -38,6 +32,33 @@ impl Writer<'_, '_> {
                 self.transpose([rows, columns], bytes, from, to)
             }
             Inner::Runs { run, count } => self.runs(run, count, from, to),
+        }
+    }
+
+    /// One run; one that is all there is may be larger than the caches.
+    pub(super) fn copy(&self, from: Expr, to: Expr, bytes: Expr) -> Stmt {
+        let alone = self.transfer.cuts.iter().filter(|cut| !cut.is_unit()).count() == 1;
+        let cached = matches!(self.whole_bytes, Expr::Int { value } if value <= LAST_LEVEL);
+        let (to_buffer, from_buffer) = (self.to.name.clone(), self.from.name.clone());
+        if self.moves == Moves::Elements || !alone || cached {
+            return Stmt::Copy {
+                to: to_buffer,
+                to_index: to,
+                from: from_buffer,
+                from_index: from,
+                bytes,
+            };
+        }
+        Stmt::CopyRuns {
+            to: to_buffer,
+            to_index: to,
+            to_stride: Expr::int(0),
+            from: from_buffer,
+            from_index: from,
+            from_stride: Expr::int(0),
+            count: Expr::int(1),
+            bytes,
+            whole_bytes: self.whole_bytes.clone(),
         }
     }
 
@@ -67,7 +88,7 @@ impl Writer<'_, '_> {
             from_stride: self.bytes(&row.from_stride)?,
             rows: row_count,
             columns: column_count,
-            streaming: self.streaming.clone(),
+            whole_bytes: self.whole_bytes.clone(),
         });
         Ok(body)
     }
@@ -96,7 +117,7 @@ impl Writer<'_, '_> {
             from_stride: self.bytes(&counted.from_stride)?,
             count,
             bytes: multiply(length, literal(self.element_bytes())?)?,
-            streaming: self.streaming.clone(),
+            whole_bytes: self.whole_bytes.clone(),
         });
         Ok(body)
     }

@@ -18,6 +18,9 @@ use super::tree::{Compare, Expr, Operand, Stmt};
 use self::schedule::{Inner, Level, Schedule, schedule};
 use self::split::split;
 
+/// What the last-level cache holds at most, in bytes: a destination beyond it is written another way.
+pub const LAST_LEVEL: i64 = 1 << 25;
+
 /// The shortest run that is copied as one, in bytes: where its length is known, and where it is not.
 const COPY: i128 = 16;
 const COPY_UNKNOWN: i128 = 64;
@@ -75,7 +78,7 @@ pub fn nest(
         (Moves::Blocks, Some(element)) => split(transfer, symbols, element)?,
         _ => vec![transfer.clone()],
     };
-    let streaming = inner::streaming(transfer, to.element_bits, scope)?;
+    let whole_bytes = inner::whole_bytes(transfer, to.element_bits, scope)?;
     let mut body = Vec::new();
     for part in &parts {
         let part = &merge(part, symbols)?;
@@ -100,7 +103,8 @@ pub fn nest(
             blocks: Vec::new(),
             known: Vec::new(),
             inner,
-            streaming: streaming.clone(),
+            moves,
+            whole_bytes: whole_bytes.clone(),
             parallel,
             from,
             to,
@@ -125,8 +129,10 @@ struct Writer<'w, 'n> {
     known: Vec<(usize, (Expr, Expr))>,
     /// What is inside all loops.
     inner: Inner,
-    /// Whether the destination is larger than the caches.
-    streaming: Expr,
+    /// What moves the innermost loops.
+    moves: Moves,
+    /// How many bytes all parts write.
+    whole_bytes: Expr,
     /// The loop that runs on all cores.
     parallel: Option<Level>,
     from: &'w Buffer,
@@ -169,14 +175,7 @@ impl Writer<'_, '_> {
         };
         let innermost = rest.is_empty() && self.inner == Inner::Element;
         if innermost && let Some(bytes) = self.run_bytes(k, cut, &low, &high)? {
-            let (to_buffer, from_buffer) = (self.to.name.clone(), self.from.name.clone());
-            before.push(Stmt::Copy {
-                to: to_buffer,
-                to_index: to,
-                from: from_buffer,
-                from_index: from,
-                bytes,
-            });
+            before.push(self.copy(from, to, bytes));
             return Ok(before);
         }
         let from = self.advance(from, &name, &cut.from_stride)?;

@@ -219,16 +219,17 @@ fn apart(transfer: &Transfer, symbols: &[Symbol], [a, b]: [&Cut; 2]) -> bool {
     (a.chain != b.chain || !transfer.is_guarded(a.chain, symbols)) && !late(a) && !late(b)
 }
 
-/// Rows and columns of a block: about as many of each, unless one of the two has less.
+/// Rows and columns of a block: about four times as many rows, so that the destination is written in longer runs, unless
+/// one of the two has less.
 fn block_sizes(cuts: &[Cut], symbols: &[Symbol], digits: [usize; 2], bytes: u32) -> [i64; 2] {
     let elements = BLOCK.checked_div(i128::from(bytes)).unwrap_or(1).max(1);
-    let edge = 1_i128 << (elements.ilog2() / 2);
+    let half = elements.ilog2() / 2;
     let [rows, columns] = digits.map(|k| cuts.get(k).map_or(1, |cut| extent(cut, symbols)));
-    let most = |other: i128| {
+    let most = |other: i128, edge: i128| {
         let left = elements.checked_div(other.clamp(1, edge)).unwrap_or(1).max(1);
         1_i64 << left.ilog2().min(32)
     };
-    [most(columns), most(rows)]
+    [most(columns, 1 << half.saturating_sub(1)), most(rows, 1 << half.saturating_add(1))]
 }
 
 fn extent(cut: &Cut, symbols: &[Symbol]) -> i128 {

@@ -182,8 +182,8 @@ pub enum Stmt {
         rows: Expr,
         /// How many columns; none if negative.
         columns: Expr,
-        /// Whether the destination is larger than the caches.
-        streaming: Expr,
+        /// Bytes of the whole move, which may be larger than the caches.
+        whole_bytes: Expr,
     },
     /// Runs of elements are copied from one buffer into another; the two do not overlap.
     CopyRuns {
@@ -203,13 +203,28 @@ pub enum Stmt {
         count: Expr,
         /// Bytes of a run; none if negative.
         bytes: Expr,
-        /// Whether the destination is larger than the caches.
-        streaming: Expr,
+        /// Bytes of the whole move, which may be larger than the caches.
+        whole_bytes: Expr,
     },
-    /// The first `bytes` bytes of a buffer become 0.
+    /// Runs of bytes become 0.
+    ZeroRuns {
+        /// The buffer.
+        to: String,
+        /// The first element.
+        to_index: Expr,
+        /// Bytes from one run to the next.
+        to_stride: Expr,
+        /// How many runs; none if negative.
+        count: Expr,
+        /// Bytes of a run.
+        bytes: Expr,
+    },
+    /// Bytes of a buffer become 0.
     Zero {
         /// The buffer.
         buffer: String,
+        /// The first element.
+        index: Expr,
         /// How many.
         bytes: Expr,
     },
@@ -377,12 +392,12 @@ impl Stmt {
                 from_stride,
                 rows,
                 columns,
-                streaming,
+                whole_bytes,
             } => {
                 name(to);
                 name(from);
                 let parts =
-                    [to_index, to_stride, from_index, from_stride, rows, columns, streaming];
+                    [to_index, to_stride, from_index, from_stride, rows, columns, whole_bytes];
                 parts.iter().for_each(|expr| expr.visit(visit));
             }
             Self::CopyRuns {
@@ -394,15 +409,21 @@ impl Stmt {
                 from_stride,
                 count,
                 bytes,
-                streaming,
+                whole_bytes,
             } => {
                 name(to);
                 name(from);
-                let parts = [to_index, to_stride, from_index, from_stride, count, bytes, streaming];
+                let parts =
+                    [to_index, to_stride, from_index, from_stride, count, bytes, whole_bytes];
                 parts.iter().for_each(|expr| expr.visit(visit));
             }
-            Self::Zero { buffer, bytes } => {
+            Self::ZeroRuns { to, to_index, to_stride, count, bytes } => {
+                name(to);
+                [to_index, to_stride, count, bytes].iter().for_each(|expr| expr.visit(visit));
+            }
+            Self::Zero { buffer, index, bytes } => {
                 name(buffer);
+                index.visit(visit);
                 bytes.visit(visit);
             }
             Self::Set { name: target, value } => {

@@ -1,0 +1,136 @@
+//! Where a destination has padding: the slots whose digits make an index beyond the axis.
+
+use super::transfer::{Cut, Transfer};
+
+/// Slots of padding: loops around runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Border {
+    /// The first slot.
+    pub(super) start: i128,
+    /// Around the run, outermost first.
+    pub(super) loops: Vec<Rounds>,
+    /// Slots of a run.
+    pub(super) run: i128,
+}
+
+/// Equally many slots apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Rounds {
+    pub(super) name: String,
+    pub(super) count: i128,
+    pub(super) stride: i128,
+}
+
+/// Slots that the processor fetches at once, in bytes.
+const LINE: i128 = 64;
+
+/// A digit as the destination has it, and which of its values are meant.
+#[derive(Debug, Clone)]
+struct Span<'a> {
+    cut: &'a Cut,
+    stride: i128,
+    extent: i128,
+    first: i128,
+    count: i128,
+}
+
+/// All padding of a destination of so many slots, some of it perhaps twice. `None` where it is not what digits run past
+/// an extent, where sizes are not known, or where going there takes longer than writing every slot.
+pub(super) fn borders(
+    transfer: &Transfer,
+    slots: i128,
+    element_bytes: i128,
+) -> Option<Vec<Border>> {
+    let digits = dense(transfer, slots)?;
+    let mut borders = Vec::new();
+    for (chain, bounds) in transfer.chains.iter().enumerate() {
+        if bounds.low.as_const() != Some(0) {
+            return None;
+        }
+        let high = bounds.high.as_const()?;
+        borders.extend(beyond(&digits, chain, high));
+    }
+    let touched = borders.iter().map(|border| {
+        let runs = border.loops.iter().map(|l| l.count).product::<i128>();
+        runs.saturating_mul(border.run.saturating_mul(element_bytes).max(LINE))
+    });
+    let all = slots.saturating_mul(element_bytes);
+    (touched.sum::<i128>() < all / 2).then_some(borders)
+}
+
+/// The digits of the destination, the fastest first, if they count every slot once.
+fn dense(transfer: &Transfer, slots: i128) -> Option<Vec<Span<'_>>> {
+    let span = |cut| -> Option<Span<'_>> {
+        let cut: &Cut = cut;
+        let (stride, extent) = (cut.to_stride.as_const()?, cut.extent.as_const()?);
+        Some(Span { cut, stride, extent, first: 0, count: extent })
+    };
+    let cuts = transfer.cuts.iter().filter(|cut| !cut.is_unit());
+    let mut digits: Vec<Span<'_>> = cuts.map(span).collect::<Option<_>>()?;
+    digits.sort_by_key(|digit| digit.stride);
+    let mut next = 1_i128;
+    for digit in &digits {
+        if digit.stride != next || digit.extent < 1 {
+            return None;
+        }
+        next = next.checked_mul(digit.extent)?;
+    }
+    (next == slots && transfer.to_constant.as_const() == Some(0)).then_some(digits)
+}
+
+/// The slots where a chain counts `high` or more: the digits from the most significant on are those of `high`, until
+/// one is greater.
+fn beyond(digits: &[Span<'_>], chain: usize, high: i128) -> Vec<Border> {
+    let mut of_chain: Vec<usize> = (0..digits.len())
+        .filter(|k| digits.get(*k).is_some_and(|digit| digit.cut.chain == chain))
+        .collect();
+    of_chain.sort_by_key(|k| std::cmp::Reverse(digits.get(*k).map_or(0, |d| d.cut.weight)));
+    let mut left = high;
+    let mut equal = digits.to_vec();
+    let mut borders = Vec::new();
+    for (place, k) in of_chain.iter().enumerate() {
+        let Some(digit) = equal.get_mut(*k) else { continue };
+        let value = left.div_euclid(digit.cut.weight.max(1));
+        left -= value.saturating_mul(digit.cut.weight);
+        // The last is greater or equal: `high` itself is beyond.
+        let first = if place + 1 == of_chain.len() { value } else { value + 1 };
+        let greater = Span { first, count: digit.extent - first, ..digit.clone() };
+        *digit = Span { first: value, count: 1, ..digit.clone() };
+        let (there, inside) = (greater.count > 0, value < digit.extent);
+        let mut region = equal.clone();
+        if let (true, Some(digit)) = (there, region.get_mut(*k)) {
+            *digit = greater;
+            borders.push(border(&region));
+        }
+        if !inside {
+            break;
+        }
+    }
+    borders
+}
+
+/// Loops around runs, in the order of the slots.
+fn border(digits: &[Span<'_>]) -> Border {
+    let mut border = Border { start: 0, loops: Vec::new(), run: 1 };
+    let mut whole = true;
+    for digit in digits {
+        border.start += digit.first * digit.stride;
+        if whole {
+            border.run = digit.stride * digit.count;
+            whole = digit.count == digit.extent;
+            continue;
+        }
+        // Rounds that go on where others end are more of them.
+        match border.loops.last_mut() {
+            Some(last) if last.stride * last.count == digit.stride => last.count *= digit.count,
+            _ if digit.count > 1 => border.loops.push(Rounds {
+                name: digit.cut.name.clone(),
+                count: digit.count,
+                stride: digit.stride,
+            }),
+            _ => {}
+        }
+    }
+    border.loops.reverse();
+    border
+}

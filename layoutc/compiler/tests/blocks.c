@@ -1,0 +1,118 @@
+// The functions that move blocks against plain loops: sizes around every vector, strides and pointers of any alignment,
+// and nothing written beside the block.
+#include "blocks.c"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { room = 1 << 17, edge = 64 };
+
+static uint32_t state = 7;
+
+// A number below `bound`.
+static int64_t below(int64_t bound) {
+    state = state * 1664525u + 1013904223u;
+    return (int64_t)(state >> 8) % bound;
+}
+
+static unsigned char source[room];
+static unsigned char found[room];
+static unsigned char wanted[room];
+
+static void scatter(void) {
+    for (int k = 0; k < room; ++k) {
+        source[k] = (unsigned char)below(256);
+    }
+}
+
+// As much of the source as may be read, and not a byte more.
+static unsigned char *exactly(int64_t bytes) {
+    unsigned char *const copy = malloc(bytes > 0 ? (size_t)bytes : 1);
+    if (copy == NULL) {
+        exit(2);
+    }
+    memcpy(copy, source, (size_t)bytes);
+    return copy;
+}
+
+static void clear(void) {
+    memset(found, 0x5A, room);
+    memset(wanted, 0x5A, room);
+}
+
+static int failed(const char *what, int64_t bytes, int64_t rows, int64_t columns, int64_t to_stride, int64_t from_stride) {
+    if (memcmp(found, wanted, room) == 0) {
+        return 0;
+    }
+    printf("%s: %d bytes, %d x %d, strides %d and %d\n", what, (int)bytes, (int)rows, (int)columns, (int)to_stride, (int)from_stride);
+    return 1;
+}
+
+typedef void (*transpose)(void *, int64_t, const void *, int64_t, int64_t, int64_t, int64_t);
+
+static int transposes(transpose run, int64_t bytes) {
+    // Small, around vectors, and as long as vectors are beside what is small.
+    static const int64_t few[] = { 0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 48 };
+    static const int64_t many[] = { 1, 2, 3, 4, 8, 12, 16, 19, 63, 64, 65, 70, 100, 128, 131 };
+    const int64_t rows = below(2) ? few[below(16)] : many[below(15)];
+    const int64_t columns = below(2) ? few[below(16)] : many[below(15)];
+    int64_t from_stride = (columns + (below(2) ? 0 : below(9))) * bytes;
+    int64_t to_stride = (rows + (below(2) ? 0 : below(9))) * bytes;
+    int64_t from_at = below(edge);
+    int64_t to_at = below(edge);
+    const int64_t whole_bytes = below(2) ? rows * columns * bytes : INT32_MAX;
+    if (rows * from_stride + edge > room || columns * to_stride + edge > room) {
+        return 0;
+    }
+    // Rows in the other order.
+    if (below(8) == 0 && rows > 0) {
+        from_at += (rows - 1) * from_stride;
+        from_stride = -from_stride;
+    }
+    clear();
+    for (int64_t row = 0; row < rows; ++row) {
+        for (int64_t column = 0; column < columns; ++column) {
+            memcpy(wanted + to_at + column * to_stride + row * bytes, source + from_at + row * from_stride + column * bytes, (size_t)bytes);
+        }
+    }
+    int64_t end = from_at + columns * bytes;
+    if (from_stride > 0 && rows > 0) {
+        end += (rows - 1) * from_stride;
+    }
+    unsigned char *const from = exactly(end);
+    run(found + to_at, to_stride, from + from_at, from_stride, rows, columns, whole_bytes);
+    free(from);
+    return failed("transpose", bytes, rows, columns, to_stride, from_stride);
+}
+
+static int runs(void) {
+    const int64_t count = below(9);
+    const int64_t bytes = below(4) == 0 ? below(5000) : below(300);
+    const int64_t from_stride = bytes + below(70);
+    const int64_t to_stride = bytes + below(70);
+    const int64_t from_at = below(edge);
+    const int64_t to_at = below(edge);
+    const int64_t whole_bytes = below(2) ? count * bytes : INT32_MAX;
+    clear();
+    for (int64_t k = 0; k < count; ++k) {
+        memcpy(wanted + to_at + k * to_stride, source + from_at + k * from_stride, (size_t)bytes);
+    }
+    unsigned char *const from = exactly(count > 0 ? from_at + (count - 1) * from_stride + bytes : 0);
+    layoutc_copy_runs(found + to_at, to_stride, from + (count > 0 ? from_at : 0), from_stride, count, bytes, whole_bytes);
+    free(from);
+    return failed("runs", bytes, count, 0, to_stride, from_stride);
+}
+
+int main(void) {
+    static const transpose all[] = { layoutc_transpose_1, layoutc_transpose_2, layoutc_transpose_4, layoutc_transpose_8, layoutc_transpose_16 };
+    int faults = 0;
+    scatter();
+    for (int round = 0; round < ROUNDS && faults < 5; ++round) {
+        for (int k = 0; k < 5; ++k) {
+            faults += transposes(all[k], 1 << k);
+        }
+        faults += runs();
+    }
+    printf("%d faults\n", faults);
+    return faults > 0;
+}

@@ -1,0 +1,71 @@
+//! The functions that move blocks, for every size of an element and every vector.
+#![allow(clippy::unwrap_used, reason = "a test")]
+#![allow(clippy::disallowed_methods, reason = "runs compilers")]
+
+mod common;
+
+use common::cc::{compile_and_run, folder, full, there};
+use layoutc_compiler::config::Config;
+use layoutc_compiler::emit::{Settings, Templates, emit};
+use layoutc_compiler::{LoadError, Sources, check};
+
+/// Every size of an element, and runs; of sizes that are known when the program runs, so that they may be larger than
+/// any cache.
+const MANIFEST: &str = "symbol rows max=3000000\nsymbol columns max=3000000\n\
+    tensor one dtype=u8 { shape { r rows; c columns }; layout { order c r } }\n\
+    tensor two dtype=f16 { shape { r rows; c columns }; layout { order c r } }\n\
+    tensor four dtype=f32 { shape { r rows; c columns }; layout { order c r } }\n\
+    tensor eight dtype=f64 { shape { r rows; c columns }; layout { order c r } }\n\
+    tensor sixteen dtype=c128 { shape { r rows; c columns }; layout { order c r } }\n\
+    tensor runs dtype=f32 { shape { r rows; a 40; b 50 }; layout { order a r b } }\n";
+
+struct One;
+
+impl Sources for One {
+    fn load(&self, _path: &str) -> Result<String, LoadError> {
+        Ok(MANIFEST.to_owned())
+    }
+}
+
+fn vector(bytes: &str) -> &'static str {
+    match bytes {
+        "64" => "-DLAYOUTC_VECTOR=64",
+        "32" => "-DLAYOUTC_VECTOR=32",
+        "16" => "-DLAYOUTC_VECTOR=16",
+        _ => "-DLAYOUTC_VECTOR=0",
+    }
+}
+
+#[test]
+fn blocks_of_every_size_and_alignment_agree_with_plain_loops() {
+    let checked = check(&One, &["blocks.kdl".to_owned()], &Config::default());
+    assert_eq!(checked.diagnostics, []);
+    let outputs = emit(&checked.manifests[0], &Settings::c(), "blocks", &Templates::default());
+    let root = folder("blocks");
+    for output in outputs.unwrap() {
+        std::fs::write(root.join(&output.path), &output.text).unwrap();
+    }
+    std::fs::write(root.join("harness.c"), include_str!("blocks.c")).unwrap();
+    let rounds = if full() { "-DROUNDS=20000" } else { "-DROUNDS=400" };
+    let address = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+    let modes: [(&str, &[&str]); 4] =
+        [("gcc", &["-O2"]), ("gcc", &address), ("clang", &["-O2"]), ("tcc", &[])];
+    // What is larger than nothing is large, so that every way is gone with blocks that are small.
+    let past = ["-DLAYOUTC_SECOND_LEVEL=1000", "-DLAYOUTC_LAST_LEVEL=2000"];
+    std::thread::scope(|scope| {
+        for (compiler, flags) in modes.into_iter().filter(|mode| there(mode.0)) {
+            let root = &root;
+            scope.spawn(move || {
+                for bytes in ["64", "32", "16", "0"] {
+                    for stream in ["-DLAYOUTC_STREAM=1", "-DLAYOUTC_STREAM=0"] {
+                        let own = ["-Wall", "-Werror", rounds, vector(bytes), stream];
+                        let all = [flags, &past, &own].concat();
+                        let kind = flags.concat().len();
+                        let name = format!("{compiler}{kind}_{bytes}{stream}");
+                        compile_and_run(root, &name, &["harness.c"], (compiler, all, true));
+                    }
+                }
+            });
+        }
+    });
+}
