@@ -16,6 +16,7 @@ pub mod language;
 mod macros;
 pub mod model;
 mod needs;
+mod once;
 pub mod print;
 pub mod render;
 mod seen;

@@ -13,6 +13,7 @@ use minijinja::value::Value;
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
 
 use super::filters::{self, Dialects, text_of, too_long};
+use super::once;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
 
@@ -117,6 +118,7 @@ impl<'t> Frames<'t> {
         let owned = templates.clone();
         environment.set_loader(move |name| Ok(owned.get(name).map(str::to_owned)));
         filters::add(&mut environment, dialects);
+        once::add(&mut environment);
         environment.remove_global("debug");
         let built_in = BUILT_IN.iter().map(|(name, _)| *name).filter(|name| {
             name.split_once('/').is_some_and(|(folder, _)| [language, "common"].contains(&folder))
