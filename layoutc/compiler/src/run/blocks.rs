@@ -1,0 +1,202 @@
+//! What moves many elements at once: runs, strided elements, blocks that are transposed.
+//!
+//! Offsets and strides are in bytes where nothing else is said. Everything gives `None` when it would leave a buffer;
+//! what was written before that stays.
+
+/// Runs that are copied from one buffer into another.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Runs {
+    pub(super) from: i64,
+    pub(super) from_stride: i64,
+    pub(super) to: i64,
+    pub(super) to_stride: i64,
+    pub(super) count: i64,
+    pub(super) bytes: i64,
+}
+
+/// A block that is transposed: elements of a row are neighbours in the source, those of a column in the destination.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Block {
+    pub(super) from: i64,
+    /// From one row to the next.
+    pub(super) from_stride: i64,
+    pub(super) to: i64,
+    /// From one column to the next.
+    pub(super) to_stride: i64,
+    pub(super) rows: i64,
+    pub(super) columns: i64,
+}
+
+/// `count` elements, `from_stride` and `to_stride` elements apart.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Strided {
+    pub(super) from: i64,
+    pub(super) from_stride: i64,
+    pub(super) to: i64,
+    pub(super) to_stride: i64,
+    pub(super) count: i64,
+}
+
+fn window(start: i64, bytes: usize) -> Option<std::ops::Range<usize>> {
+    let start = usize::try_from(start).ok()?;
+    Some(start..start.checked_add(bytes)?)
+}
+
+/// Copies `bytes` bytes; none if negative.
+pub(super) fn copy(source: &[u8], target: &mut [u8], from: i64, to: i64, bytes: i64) -> Option<()> {
+    let Ok(bytes @ 1..) = usize::try_from(bytes) else { return Some(()) };
+    let source = source.get(window(from, bytes)?)?;
+    target.get_mut(window(to, bytes)?)?.copy_from_slice(source);
+    Some(())
+}
+
+/// Copies runs; none if their number or length is negative.
+pub(super) fn runs(source: &[u8], target: &mut [u8], runs: &Runs) -> Option<()> {
+    match runs.bytes {
+        4 => runs_of::<4>(source, target, runs),
+        8 => runs_of::<8>(source, target, runs),
+        16 => runs_of::<16>(source, target, runs),
+        32 => runs_of::<32>(source, target, runs),
+        64 => runs_of::<64>(source, target, runs),
+        128 => runs_of::<128>(source, target, runs),
+        bytes => each(runs, |from, to| copy(source, target, from, to, bytes)),
+    }
+}
+
+/// Copies of a length that is known take no call.
+fn runs_of<const N: usize>(source: &[u8], target: &mut [u8], runs: &Runs) -> Option<()> {
+    each(runs, |from, to| {
+        let run = source.get(usize::try_from(from).ok()?..)?.first_chunk::<N>()?;
+        *target.get_mut(usize::try_from(to).ok()?..)?.first_chunk_mut::<N>()? = *run;
+        Some(())
+    })
+}
+
+fn each(runs: &Runs, mut one: impl FnMut(i64, i64) -> Option<()>) -> Option<()> {
+    let (mut from, mut to) = (runs.from, runs.to);
+    for _ in 0..runs.count {
+        one(from, to)?;
+        from = from.wrapping_add(runs.from_stride);
+        to = to.wrapping_add(runs.to_stride);
+    }
+    Some(())
+}
+
+/// Writes `element` `count` times, `stride` elements apart.
+pub(super) fn fill(
+    target: &mut [u8],
+    element: &[u8],
+    to: i64,
+    stride: i64,
+    count: i64,
+) -> Option<()> {
+    let width = i64::try_from(element.len()).ok()?;
+    if count <= 0 {
+        return Some(());
+    }
+    if stride == 1 {
+        let bytes = usize::try_from(count.max(0)).ok()?.checked_mul(element.len())?;
+        let target = target.get_mut(window(to.checked_mul(width)?, bytes)?)?;
+        match element {
+            [byte] => target.fill(*byte),
+            _ => target.chunks_exact_mut(element.len()).for_each(|e| e.copy_from_slice(element)),
+        }
+        return Some(());
+    }
+    let mut at = to;
+    for _ in 0..count {
+        let place = window(at.checked_mul(width)?, element.len())?;
+        target.get_mut(place)?.copy_from_slice(element);
+        at = at.wrapping_add(stride);
+    }
+    Some(())
+}
+
+/// Moves runs that are one element each.
+pub(super) fn elements(source: &[u8], target: &mut [u8], moves: &Runs) -> Option<()> {
+    let whole = |bytes: i64| match bytes.checked_rem(moves.bytes) {
+        Some(0) => bytes.checked_div(moves.bytes),
+        _ => None,
+    };
+    let parts = [moves.from, moves.from_stride, moves.to, moves.to_stride].map(whole);
+    // What is moved together may begin in the middle of an element of the same size.
+    let [Some(from), Some(from_stride), Some(to), Some(to_stride)] = parts else {
+        return runs(source, target, moves);
+    };
+    let bytes = usize::try_from(moves.bytes).ok()?;
+    let count = moves.count;
+    strided(source, target, bytes, &Strided { from, from_stride, to, to_stride, count })
+}
+
+/// Moves elements of `bytes` bytes each.
+pub(super) fn strided(
+    source: &[u8],
+    target: &mut [u8],
+    bytes: usize,
+    moves: &Strided,
+) -> Option<()> {
+    match bytes {
+        1 => strided_of::<1>(source, target, moves),
+        2 => strided_of::<2>(source, target, moves),
+        4 => strided_of::<4>(source, target, moves),
+        8 => strided_of::<8>(source, target, moves),
+        16 => strided_of::<16>(source, target, moves),
+        _ => {
+            let width = i64::try_from(bytes).ok()?;
+            let all = Runs {
+                from: moves.from.checked_mul(width)?,
+                from_stride: moves.from_stride.wrapping_mul(width),
+                to: moves.to.checked_mul(width)?,
+                to_stride: moves.to_stride.wrapping_mul(width),
+                count: moves.count,
+                bytes: width,
+            };
+            runs(source, target, &all)
+        }
+    }
+}
+
+fn strided_of<const N: usize>(source: &[u8], target: &mut [u8], moves: &Strided) -> Option<()> {
+    let Ok(count) = usize::try_from(moves.count) else { return Some(()) };
+    if count == 0 {
+        return Some(());
+    }
+    let (source, target) = (source.as_chunks::<N>().0, target.as_chunks_mut::<N>().0);
+    let (from, to) = (usize::try_from(moves.from).ok()?, usize::try_from(moves.to).ok()?);
+    let (Ok(from_stride @ 1..), Ok(to_stride @ 1..)) =
+        (usize::try_from(moves.from_stride), usize::try_from(moves.to_stride))
+    else {
+        return one_by_one(source, target, moves);
+    };
+    let reach = |stride: usize| stride.checked_mul(count - 1)?.checked_add(1);
+    let source = source.get(from..from.checked_add(reach(from_stride)?)?)?;
+    let target = target.get_mut(to..to.checked_add(reach(to_stride)?)?)?;
+    match (from_stride, to_stride) {
+        (1, 1) => target.copy_from_slice(source),
+        (_, 1) => {
+            let elements = source.iter().step_by(from_stride);
+            target.iter_mut().zip(elements).for_each(|(to, from)| *to = *from);
+        }
+        _ => {
+            let elements = source.iter().step_by(from_stride);
+            target.iter_mut().step_by(to_stride).zip(elements).for_each(|(to, from)| *to = *from);
+        }
+    }
+    Some(())
+}
+
+/// Along an axis that is reversed, or that one side does not have.
+fn one_by_one<const N: usize>(
+    source: &[[u8; N]],
+    target: &mut [[u8; N]],
+    moves: &Strided,
+) -> Option<()> {
+    let (mut from, mut to) = (moves.from, moves.to);
+    for _ in 0..moves.count {
+        let element = source.get(usize::try_from(from).ok()?)?;
+        *target.get_mut(usize::try_from(to).ok()?)? = *element;
+        from = from.wrapping_add(moves.from_stride);
+        to = to.wrapping_add(moves.to_stride);
+    }
+    Some(())
+}

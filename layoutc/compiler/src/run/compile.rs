@@ -1,0 +1,344 @@
+//! A planned function as steps: names become slots, symbols numbers, calls of index functions what they compute.
+
+use std::collections::BTreeMap;
+
+use layoutc_algebra::curve::Grid;
+
+use crate::dtype::{Dtype, Scalar};
+use crate::plan::tree::{Compare, Expr, Function, Operand as Loaded, ParamType, Stmt};
+
+use super::RunError;
+use super::step::{Each, Loop, Operand, Step, Width};
+use super::value::{Binary, Program, Value};
+
+/// The deepest call of one function in another.
+const CALLS: u32 = 4;
+
+/// What a plan is made into steps with.
+pub(super) struct Compiler<'a> {
+    functions: BTreeMap<&'a str, &'a Function>,
+    width: Width,
+    /// The names that can be seen, the latest last.
+    names: Vec<(String, Value)>,
+    /// Elements with a name, as bytes.
+    elements: Vec<(String, Vec<u8>)>,
+    source: String,
+    target: String,
+    /// How many slots there are.
+    pub(super) slots: usize,
+    calls: u32,
+}
+
+impl<'a> Compiler<'a> {
+    /// `functions` are those that may be called.
+    pub(super) fn new(functions: &[&'a Function], width: Width) -> Self {
+        Self {
+            functions: functions.iter().map(|f| (f.name.as_str(), *f)).collect(),
+            width,
+            names: Vec::new(),
+            elements: Vec::new(),
+            source: String::new(),
+            target: String::new(),
+            slots: 0,
+            calls: 0,
+        }
+    }
+
+    /// The steps of a function that moves elements; `symbols` are its first parameters' values.
+    pub(super) fn function(
+        &mut self,
+        function: &Function,
+        symbols: &[i64],
+    ) -> Result<Vec<Step>, RunError> {
+        let mut symbols = symbols.iter();
+        for param in &function.params {
+            match &param.ty {
+                ParamType::Index => {
+                    let value = symbols.next().ok_or(RunError::Unsupported)?;
+                    self.names.push((param.name.clone(), Value::int(*value)));
+                }
+                ParamType::Input { .. } => self.source.clone_from(&param.name),
+                ParamType::Output { .. } => self.target.clone_from(&param.name),
+                ParamType::OutIndex
+                | ParamType::InputImage { .. }
+                | ParamType::OutputImage { .. } => return Err(RunError::Unsupported),
+            }
+        }
+        self.body(&function.body)
+    }
+
+    fn body(&mut self, body: &[Stmt]) -> Result<Vec<Step>, RunError> {
+        let seen = self.names.len();
+        let mut steps = Vec::new();
+        for stmt in body {
+            steps.extend(self.stmt(stmt)?);
+        }
+        self.names.truncate(seen);
+        Ok(steps)
+    }
+
+    fn new_slot(&mut self, name: &str) -> usize {
+        let slot = self.slots;
+        self.slots += 1;
+        self.names.push((name.to_owned(), Value::slot(slot)));
+        slot
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) -> Result<Option<Step>, RunError> {
+        Ok(Some(match stmt {
+            Stmt::Let { name, value } => {
+                let value = self.value(value)?;
+                if value.as_const().is_some() {
+                    self.names.push((name.clone(), value));
+                    return Ok(None);
+                }
+                let value = Program::of(&value);
+                Step::Let { slot: self.new_slot(name), value }
+            }
+            Stmt::LetElement { name, element, bits } => {
+                let bytes = element_bytes(element, bits).ok_or(RunError::Unsupported)?;
+                self.elements.push((name.clone(), bytes));
+                return Ok(None);
+            }
+            Stmt::For { name, from, to, step, parallel: _, body } => {
+                return self.counted(name, [from, to], *step, body).map(Some);
+            }
+            Stmt::If { condition, body, otherwise } => Step::If {
+                condition: self.program(condition)?,
+                body: self.body(body)?,
+                otherwise: self.body(otherwise)?,
+            },
+            Stmt::Store { .. } | Stmt::StoreByte { .. } => {
+                let slot = self.slots;
+                self.slots += 1;
+                let [from, to] = [0, 1].map(|k| Program::of(&Value::int(k)));
+                return self.each(stmt, (slot, from, to, 1));
+            }
+            Stmt::Copy { to, to_index, from, from_index, bytes } => {
+                self.check([from, to])?;
+                Step::Copy {
+                    from: self.offset(from_index)?,
+                    to: self.offset(to_index)?,
+                    bytes: self.program(bytes)?,
+                }
+            }
+            Stmt::CopyRuns {
+                to,
+                to_index,
+                to_stride,
+                from,
+                from_index,
+                from_stride,
+                count,
+                bytes,
+                streaming: _,
+            } => {
+                self.check([from, to])?;
+                Step::Runs(Box::new([
+                    self.offset(from_index)?,
+                    self.program(from_stride)?,
+                    self.offset(to_index)?,
+                    self.program(to_stride)?,
+                    self.program(count)?,
+                    self.program(bytes)?,
+                ]))
+            }
+            Stmt::Transpose {
+                element_bytes,
+                to,
+                to_index,
+                to_stride,
+                from,
+                from_index,
+                from_stride,
+                rows,
+                columns,
+                streaming: _,
+            } => {
+                self.check([from, to])?;
+                let block = Box::new([
+                    self.offset(from_index)?,
+                    self.program(from_stride)?,
+                    self.offset(to_index)?,
+                    self.program(to_stride)?,
+                    self.program(rows)?,
+                    self.program(columns)?,
+                ]);
+                Step::Transpose { element_bytes: *element_bytes, block }
+            }
+            Stmt::Zero { buffer, bytes } if *buffer == self.target => {
+                Step::Zero { bytes: self.program(bytes)? }
+            }
+            Stmt::Assert { condition } => {
+                let condition = self.value(condition)?;
+                if condition.as_const() == Some(1) {
+                    return Ok(None);
+                }
+                Step::Assert { condition: Program::of(&condition) }
+            }
+            Stmt::Unused { .. } | Stmt::Comment { .. } => return Ok(None),
+            Stmt::Zero { .. }
+            | Stmt::WorkItem { .. }
+            | Stmt::Declare { .. }
+            | Stmt::DeclareTexel { .. }
+            | Stmt::Invoke { .. }
+            | Stmt::Put { .. }
+            | Stmt::Set { .. }
+            | Stmt::Return { .. } => return Err(RunError::Unsupported),
+        }))
+    }
+
+    fn counted(
+        &mut self,
+        name: &str,
+        [from, to]: [&Expr; 2],
+        step: i64,
+        body: &[Stmt],
+    ) -> Result<Step, RunError> {
+        let (from, to) = (self.program(from)?, self.program(to)?);
+        let seen = self.names.len();
+        let slot = self.new_slot(name);
+        if let [one @ (Stmt::Store { .. } | Stmt::StoreByte { .. })] = body {
+            let each = self.each(one, (slot, from, to, step))?;
+            self.names.truncate(seen);
+            return each.ok_or(RunError::Unsupported);
+        }
+        let body = self.body(body)?;
+        self.names.truncate(seen);
+        Ok(Step::Loop(Loop { slot, from, to, step, body, share: None }))
+    }
+
+    /// A loop over one store.
+    fn each(
+        &self,
+        stmt: &Stmt,
+        (slot, from, to, step): (usize, Program, Program, i64),
+    ) -> Result<Option<Step>, RunError> {
+        let (width, index, operand) = match stmt {
+            Stmt::Store {
+                buffer,
+                index,
+                value: Loaded::Load { buffer: source, index: at, .. },
+                ..
+            } => {
+                self.check([source, buffer])?;
+                (self.width, self.program(index)?, Operand::Load(self.program(at)?))
+            }
+            Stmt::Store { buffer, index, value: Loaded::Element { name }, .. }
+                if *buffer == self.target =>
+            {
+                let element = self.elements.iter().find(|element| element.0 == *name);
+                let (_, bytes) = element.ok_or(RunError::Unsupported)?;
+                (self.width, self.program(index)?, Operand::Constant(bytes.clone()))
+            }
+            Stmt::StoreByte { buffer, index, value } if *buffer == self.target => {
+                (Width::Bytes(1), self.program(index)?, Operand::Constant(vec![*value]))
+            }
+            _ => return Err(RunError::Unsupported),
+        };
+        Ok(Some(Step::Each(Each { slot, from, to, step, width, index, operand })))
+    }
+
+    fn check(&self, [from, to]: [&String; 2]) -> Result<(), RunError> {
+        let are_ours = *from == self.source && *to == self.target;
+        if are_ours { Ok(()) } else { Err(RunError::Unsupported) }
+    }
+
+    fn program(&self, expr: &Expr) -> Result<Program, RunError> {
+        Ok(Program::of(&self.value(expr)?))
+    }
+
+    /// The bytes before an element of a buffer.
+    fn offset(&self, index: &Expr) -> Result<Program, RunError> {
+        let Width::Bytes(bytes) = self.width else { return Err(RunError::Unsupported) };
+        let bytes = Value::int(i64::try_from(bytes).map_err(|_| RunError::Unsupported)?);
+        Ok(Program::of(&self.value(index)?.binary(Binary::Mul, bytes)))
+    }
+
+    fn value(&self, expr: &Expr) -> Result<Value, RunError> {
+        let two = |op: Binary, a: &Expr, b: &Expr| Ok(self.value(a)?.binary(op, self.value(b)?));
+        match expr {
+            Expr::Int { value } => Ok(Value::int(*value)),
+            Expr::Bool { value } => Ok(Value::int(i64::from(*value))),
+            Expr::Name { name } => {
+                let known = self.names.iter().rev().find(|known| known.0 == *name);
+                known.map(|known| known.1.clone()).ok_or(RunError::Unsupported)
+            }
+            Expr::Output { .. } | Expr::Address { .. } => Err(RunError::Unsupported),
+            Expr::Neg { a } => Ok(self.value(a)?.binary(Binary::Mul, Value::int(-1))),
+            Expr::Not { a } => Ok(self.value(a)?.binary(Binary::Xor, Value::int(1))),
+            Expr::Add { args } => self.all(Binary::Add, 0, args),
+            Expr::Mul { args } => self.all(Binary::Mul, 1, args),
+            Expr::BitAnd { args } => self.all(Binary::And, -1, args),
+            Expr::BitXor { args } => self.all(Binary::Xor, 0, args),
+            Expr::All { args } => self.all(Binary::And, 1, args),
+            // Of what is not negative both are the same.
+            Expr::Div { a, b } | Expr::FloorDiv { a, b } => two(Binary::FloorDiv, a, b),
+            Expr::Mod { a, b } | Expr::FloorMod { a, b } => two(Binary::FloorMod, a, b),
+            Expr::Min { a, b } => two(Binary::Min, a, b),
+            Expr::Max { a, b } => two(Binary::Max, a, b),
+            Expr::Hilbert { a, b, rows, columns } => {
+                two(Binary::Distance(grid(*rows, *columns)?), a, b)
+            }
+            Expr::HilbertCell { a, rows, columns } => {
+                Ok(Value::cell(grid(*rows, *columns)?, self.value(a)?))
+            }
+            Expr::Compare { op: Compare::Eq, a, b } => two(Binary::Equal, a, b),
+            Expr::Compare { op: Compare::Lt, a, b } => two(Binary::Less, a, b),
+            Expr::Compare { op: Compare::Le, a, b } => two(Binary::LessEqual, a, b),
+            Expr::Compare { op: Compare::Ge, a, b } => two(Binary::LessEqual, b, a),
+            Expr::Select { condition, then, otherwise } => {
+                Ok(Value::select(self.value(condition)?, self.value(then)?, self.value(otherwise)?))
+            }
+            Expr::Call { name, args } => self.call(name, args),
+        }
+    }
+
+    fn all(&self, op: Binary, none: i64, args: &[Expr]) -> Result<Value, RunError> {
+        let mut values = args.iter().map(|arg| self.value(arg));
+        let first = values.next().unwrap_or_else(|| Ok(Value::int(none)))?;
+        values.try_fold(first, |all, value| Ok(all.binary(op, value?)))
+    }
+
+    /// The value of an index function, with its arguments in place of its parameters.
+    fn call(&self, name: &str, args: &[Expr]) -> Result<Value, RunError> {
+        let function = self.functions.get(name).ok_or(RunError::Unsupported)?;
+        if self.calls >= CALLS || function.params.len() != args.len() {
+            return Err(RunError::Unsupported);
+        }
+        let values: Vec<Value> =
+            args.iter().map(|arg| self.value(arg)).collect::<Result<_, _>>()?;
+        let names = function.params.iter().map(|param| param.name.clone()).zip(values);
+        let inside = Compiler {
+            functions: self.functions.clone(),
+            width: self.width,
+            names: names.collect(),
+            elements: Vec::new(),
+            source: String::new(),
+            target: String::new(),
+            slots: self.slots,
+            calls: self.calls + 1,
+        };
+        let value = function.body.iter().find_map(|stmt| match stmt {
+            Stmt::Return { value } => Some(value),
+            _ => None,
+        });
+        inside.value(value.ok_or(RunError::Unsupported)?)
+    }
+}
+
+fn grid(rows: i64, columns: i64) -> Result<Grid, RunError> {
+    let side = |side: i64| u32::try_from(side).map_err(|_| RunError::Unsupported);
+    Grid::new(side(rows)?, side(columns)?).ok_or(RunError::Unsupported)
+}
+
+/// The bytes of an element whose every lane has these bits; of a complex number the real part.
+fn element_bytes(element: &str, bits: &str) -> Option<Vec<u8>> {
+    let dtype = Dtype::parse(element)?;
+    let bits = u64::from_str_radix(bits, 16).ok()?;
+    let scalar = usize::try_from(dtype.scalar_bits() / 8).ok()?;
+    let real = if matches!(dtype.scalar, Scalar::C64 | Scalar::C128) { scalar / 2 } else { scalar };
+    let mut lane: Vec<u8> = bits.to_le_bytes().into_iter().take(real).collect();
+    lane.resize(scalar, 0);
+    Some(lane.repeat(usize::try_from(dtype.lanes).ok()?))
+}

@@ -1,0 +1,175 @@
+//! Carries out the plan of pack or unpack on buffers in memory: what the generated code does, without a compiler.
+//!
+//! [`pack`] and [`unpack`] plan a tensor as it is planned for C, put numbers in place of its symbols, and make the tree
+//! of the plan into steps that are quick to carry out; [`Move::run`] does so on two buffers. Elements lie in them as in
+//! those of the generated code: little-endian hosts are meant, those that share bytes are packed. It reads no file.
+
+mod blocks;
+mod compile;
+mod exec;
+mod packed;
+mod share;
+mod step;
+mod transpose;
+mod value;
+
+use std::collections::BTreeMap;
+
+use layoutc_algebra::expr::{Expr as Algebra, Var};
+use thiserror::Error;
+
+use crate::model::{Memory, Tensor, bytes_of};
+use crate::plan::cores::Cores;
+use crate::plan::lower::PlanError;
+use crate::plan::nest::{Moves, Ways};
+use crate::plan::tree::Function;
+use crate::plan::{self, Naming};
+
+use self::compile::Compiler;
+use self::step::{Step, Width};
+
+pub use self::packed::Packing;
+
+/// Why a tensor could not be moved.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum RunError {
+    /// There is no plan.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// A symbol has no value, or one that the layout is not proven for.
+    #[error("the symbols have no values that the layout is proven for")]
+    Symbols,
+    /// A buffer has another size.
+    #[error("a buffer of {given} bytes, and {needed} are needed")]
+    Size {
+        /// How many bytes it has.
+        given: usize,
+        /// How many it must have.
+        needed: usize,
+    },
+    /// A buffer would have more bytes than memory has addresses.
+    #[error("a buffer is larger than memory")]
+    TooLarge,
+    /// An index of the plan left its buffer.
+    #[error("the plan leaves a buffer")]
+    Outside,
+    /// The plan has a part that only other targets have.
+    #[error("the plan cannot be carried out here")]
+    Unsupported,
+}
+
+/// A move of one tensor, ready to be carried out.
+#[derive(Debug, Clone)]
+pub struct Move {
+    steps: Vec<Step>,
+    slots: usize,
+    /// Bytes of the source.
+    pub from_bytes: usize,
+    /// Bytes of the destination.
+    pub to_bytes: usize,
+}
+
+/// From the dense row-major buffer into the layout; padding gets the fill value, or keeps what it holds.
+///
+/// # Errors
+/// [`RunError::Plan`], [`RunError::Symbols`], [`RunError::TooLarge`].
+pub fn pack(tensor: &Tensor, symbols: &BTreeMap<String, i128>) -> Result<Move, RunError> {
+    let (dense, laid_out) = sizes(tensor, symbols)?;
+    prepared(tensor, symbols, |plan| plan.pack.as_ref(), [dense, laid_out])
+}
+
+/// From the layout back into the dense row-major buffer; padding is not read.
+///
+/// # Errors
+/// As [`pack`].
+pub fn unpack(tensor: &Tensor, symbols: &BTreeMap<String, i128>) -> Result<Move, RunError> {
+    let (dense, laid_out) = sizes(tensor, symbols)?;
+    prepared(tensor, symbols, |plan| plan.unpack.as_ref(), [laid_out, dense])
+}
+
+fn prepared(
+    tensor: &Tensor,
+    symbols: &BTreeMap<String, i128>,
+    which: fn(&plan::TensorPlan) -> Option<&Function>,
+    [from_bytes, to_bytes]: [usize; 2],
+) -> Result<Move, RunError> {
+    // In files a tensor has memory, whatever it has on a device.
+    let tensor = &Tensor { memory: Memory::Global, ..tensor.clone() };
+    let avoid = |_: &str| false;
+    let ways = Ways { cores: Cores::One, moves: Moves::Blocks };
+    let plan = plan::tensor(tensor, &Naming { prefix: "", avoid: &avoid, ways })?;
+    let function = which(&plan).ok_or(RunError::Unsupported)?;
+    let value = |name: &str| symbols.get(name).and_then(|value| i64::try_from(*value).ok());
+    let values: Option<Vec<i64>> = plan.symbols.iter().map(|symbol| value(&symbol.name)).collect();
+    let bits = tensor.dtype.element_bits();
+    let width = match Packing::new(bits, tensor.high_first) {
+        Some(packing) => Width::Packed(packing),
+        None => Width::Bytes(usize::try_from(bits / 8).map_err(|_| RunError::TooLarge)?),
+    };
+    let mut called = vec![&plan.offset];
+    called.extend(&plan.symbols_ok);
+    let mut compiler = Compiler::new(&called, width);
+    let mut steps = compiler.function(function, &values.ok_or(RunError::Symbols)?)?;
+    let slots = compiler.slots;
+    let threads = rayon::current_num_threads();
+    for step in &mut steps {
+        if let (Step::Loop(nest), 2..) = (step, threads) {
+            nest.share = share::share(nest, slots, threads);
+        }
+    }
+    Ok(Move { steps, slots, from_bytes, to_bytes })
+}
+
+impl Move {
+    /// Moves every element of `source` to its place in `target`. The buffers are those of the generated code, without
+    /// any alignment; on all cores where threads can have windows of the destination of their own.
+    ///
+    /// # Errors
+    /// [`RunError::Size`] where a buffer has another size than [`Move::from_bytes`] or [`Move::to_bytes`];
+    /// [`RunError::Outside`] never, or the plan is wrong.
+    pub fn run(&self, source: &[u8], target: &mut [u8]) -> Result<(), RunError> {
+        for (given, needed) in [(source.len(), self.from_bytes), (target.len(), self.to_bytes)] {
+            if given != needed {
+                return Err(RunError::Size { given, needed });
+            }
+        }
+        exec::execute(&self.steps, self.slots, source, target)
+    }
+}
+
+/// Bytes of the dense row-major buffer and of the laid out one: 3 elements of 4 bits are 2 bytes.
+///
+/// # Errors
+/// [`RunError::Symbols`], [`RunError::TooLarge`].
+pub fn sizes(
+    tensor: &Tensor,
+    symbols: &BTreeMap<String, i128>,
+) -> Result<(usize, usize), RunError> {
+    let layout = &tensor.layout;
+    let bits = i128::from(tensor.dtype.element_bits());
+    let bytes = |count: i128| {
+        let bytes =
+            count.checked_mul(bits).map(|bits| bits.div_euclid(8) + i128::from(bits % 8 > 0));
+        bytes.and_then(|bytes| usize::try_from(bytes).ok()).ok_or(RunError::TooLarge)
+    };
+    let dense = bytes(number(tensor, &layout.logical_elements, symbols)?)?;
+    let laid_out = number(tensor, &bytes_of(layout, tensor.dtype.element_bits()), symbols)?;
+    Ok((dense, usize::try_from(laid_out).map_err(|_| RunError::TooLarge)?))
+}
+
+/// What a count or an extent of a tensor is.
+///
+/// # Errors
+/// [`RunError::Symbols`].
+pub fn number(
+    tensor: &Tensor,
+    expr: &Algebra,
+    symbols: &BTreeMap<String, i128>,
+) -> Result<i128, RunError> {
+    let value = |var: Var| {
+        let Var::Symbol(symbol) = var else { return None };
+        let symbol = tensor.layout.symbols.get(usize::try_from(symbol).ok()?)?;
+        symbols.get(&symbol.name).copied()
+    };
+    expr.evaluate(&value).map_err(|_| RunError::Symbols)
+}

@@ -1,0 +1,270 @@
+//! Which loop of a nest can be shared out between threads: one whose rounds write to windows of the destination that
+//! follow one another without overlap, whatever the loops around and inside do.
+
+use std::cmp::Ordering;
+
+use super::step::{Each, Loop, Operand, Step, Width};
+use super::value::{Binary, Op, Program};
+
+/// A loop whose round at `value` writes to bytes `window * (value - from) / step + first` up to those of the next round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Share {
+    pub(super) slot: usize,
+    pub(super) from: i64,
+    pub(super) to: i64,
+    pub(super) step: i64,
+    /// The first byte of the first window.
+    pub(super) first: usize,
+    /// Bytes of a window.
+    pub(super) window: usize,
+}
+
+/// What a number is at least or at most: so many times the loop's value, and a constant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Line {
+    times: i64,
+    constant: i64,
+}
+
+/// The least and the greatest that a number may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Span {
+    low: Line,
+    high: Line,
+}
+
+impl Line {
+    fn constant(constant: i64) -> Self {
+        Self { times: 0, constant }
+    }
+
+    /// With another constant.
+    fn constant_of(self, constant: i64) -> Self {
+        Self { constant, ..self }
+    }
+
+    fn plus(self, other: Self) -> Option<Self> {
+        let times = self.times.checked_add(other.times)?;
+        Some(Self { times, constant: self.constant.saturating_add(other.constant) })
+    }
+
+    fn scaled(self, factor: i64) -> Option<Self> {
+        let times = self.times.checked_mul(factor)?;
+        Some(Self { times, constant: self.constant.saturating_mul(factor) })
+    }
+}
+
+impl Span {
+    fn constant(value: i64) -> Self {
+        Self { low: Line::constant(value), high: Line::constant(value) }
+    }
+
+    /// Whether it is one number.
+    fn is_constant(self) -> bool {
+        self.is_still() && self.low == self.high
+    }
+
+    /// Whether it is the same in every round.
+    fn is_still(self) -> bool {
+        self.low.times == 0 && self.high.times == 0
+    }
+
+    fn plus(self, other: Self) -> Option<Self> {
+        Some(Self { low: self.low.plus(other.low)?, high: self.high.plus(other.high)? })
+    }
+
+    fn scaled(self, factor: i64) -> Option<Self> {
+        let (low, high) = (self.low.scaled(factor)?, self.high.scaled(factor)?);
+        Some(if factor < 0 { Self { low: high, high: low } } else { Self { low, high } })
+    }
+}
+
+/// The outermost loop of a nest that can be shared out between so many threads.
+pub(super) fn share(nest: &Loop, slots: usize, threads: usize) -> Option<Share> {
+    let wanted = i64::try_from(threads).ok()?.checked_mul(2)?;
+    let mut open = nest;
+    let mut all = vec![nest];
+    while let Some((Step::Loop(next), before)) = open.body.split_last()
+        && before.iter().all(|step| matches!(step, Step::Let { .. }))
+    {
+        all.push(next);
+        open = next;
+    }
+    all.into_iter().find_map(|candidate| {
+        let share = of(nest, candidate, slots)?;
+        let rounds = share.to.checked_sub(share.from)?.checked_div(share.step)?;
+        (rounds >= wanted).then_some(share)
+    })
+}
+
+fn of(nest: &Loop, candidate: &Loop, slots: usize) -> Option<Share> {
+    let [from, to] = [&candidate.from, &candidate.to]
+        .map(|bound| bound.as_affine().filter(|sum| sum.terms.is_empty()).map(|sum| sum.constant));
+    let (from, to) = (from?, to?);
+    let mut spans = Spans { of: vec![None; slots], candidate: candidate.slot, written: None };
+    spans.counted(nest)?;
+    let Span { low, high } = spans.written?;
+    let window = low.times.checked_mul(candidate.step)?;
+    let fits = low.times == high.times
+        && candidate.step > 0
+        && high.constant.checked_sub(low.constant)? <= window;
+    let first = low.constant.checked_add(low.times.checked_mul(from)?)?;
+    let window = usize::try_from(window).ok().filter(|window| fits && *window > 0)?;
+    let first = usize::try_from(first).ok()?;
+    Some(Share { slot: candidate.slot, from, to, step: candidate.step, first, window })
+}
+
+struct Spans {
+    of: Vec<Option<Span>>,
+    candidate: usize,
+    /// All bytes written: from the first to one past the last.
+    written: Option<Span>,
+}
+
+impl Spans {
+    fn counted(&mut self, nest: &Loop) -> Option<()> {
+        self.variable(nest.slot, &nest.from, &nest.to)?;
+        self.body(&nest.body)
+    }
+
+    fn variable(&mut self, slot: usize, from: &Program, to: &Program) -> Option<()> {
+        let span = if slot == self.candidate {
+            let line = Line { times: 1, constant: 0 };
+            Span { low: line, high: line }
+        } else {
+            let last = self.span(to)?.high.plus(Line::constant(-1))?;
+            Span { low: self.span(from)?.low, high: last }
+        };
+        *self.of.get_mut(slot)? = Some(span);
+        Some(())
+    }
+
+    fn body(&mut self, body: &[Step]) -> Option<()> {
+        body.iter().try_for_each(|step| self.step(step))
+    }
+
+    fn step(&mut self, step: &Step) -> Option<()> {
+        match step {
+            Step::Let { slot, value } => {
+                let span = self.span(value);
+                *self.of.get_mut(*slot)? = span;
+                Some(())
+            }
+            Step::Loop(inner) => self.counted(inner),
+            Step::If { body, otherwise, .. } => {
+                self.body(body)?;
+                self.body(otherwise)
+            }
+            Step::Each(Each {
+                slot, from, to, width: Width::Bytes(bytes), index, operand, ..
+            }) => {
+                let Operand::Load(_) = operand else { return None };
+                self.variable(*slot, from, to)?;
+                let bytes = i64::try_from(*bytes).ok()?;
+                let start = self.span(index)?.scaled(bytes)?;
+                self.writes(start, Span::constant(bytes))
+            }
+            Step::Copy { to, bytes, .. } => {
+                let (start, length) = (self.span(to)?, self.span(bytes)?);
+                self.writes(start, length)
+            }
+            Step::Runs(runs) => {
+                let [_, _, to, stride, count, bytes] = &**runs;
+                let length = self.reach(stride, count, self.span(bytes)?)?;
+                self.writes(self.span(to)?, length)
+            }
+            Step::Transpose { element_bytes, block } => {
+                let [_, _, to, stride, rows, columns] = &**block;
+                let run = self.span(rows)?.scaled(i64::from(*element_bytes))?;
+                let length = self.reach(stride, columns, run)?;
+                self.writes(self.span(to)?, length)
+            }
+            Step::Each(_) | Step::Zero { .. } | Step::Assert { .. } => None,
+        }
+    }
+
+    /// The bytes from the start of the first of some runs to the end of the last.
+    fn reach(&self, stride: &Program, count: &Program, run: Span) -> Option<Span> {
+        let stride = stride.as_affine().filter(|sum| sum.terms.is_empty() && sum.constant >= 0)?;
+        let before = self.span(count)?.plus(Span::constant(-1))?.scaled(stride.constant)?;
+        before.plus(run)
+    }
+
+    fn writes(&mut self, start: Span, length: Span) -> Option<()> {
+        let end = start.high.plus(length.high)?;
+        let span = match self.written {
+            None => Span { low: start.low, high: end },
+            Some(so_far)
+                if so_far.low.times == start.low.times && so_far.high.times == end.times =>
+            {
+                let low = so_far.low.constant.min(start.low.constant);
+                let high = so_far.high.constant.max(end.constant);
+                Span {
+                    low: Line { constant: low, ..so_far.low },
+                    high: Line { constant: high, ..so_far.high },
+                }
+            }
+            Some(_) => return None,
+        };
+        self.written = Some(span);
+        Some(())
+    }
+
+    fn span(&self, program: &Program) -> Option<Span> {
+        let mut known: Vec<Option<Span>> = Vec::with_capacity(program.ops().len());
+        for op in program.ops() {
+            let of = |k: &usize| known.get(*k).copied().flatten();
+            let span = match op {
+                Op::Affine(sum) => sum.terms.iter().try_fold(
+                    Span::constant(sum.constant),
+                    |span, (slot, times)| {
+                        span.plus(self.of.get(*slot).copied().flatten()?.scaled(*times)?)
+                    },
+                ),
+                Op::Binary(op, a, b) => of(a).zip(of(b)).and_then(|(a, b)| binary(*op, a, b)),
+                Op::Select(_, then, otherwise) => {
+                    of(then).zip(of(otherwise)).and_then(|(a, b)| either(a, b))
+                }
+                Op::Cell(..) => None,
+            };
+            known.push(span);
+        }
+        known.last().copied().flatten()
+    }
+}
+
+fn binary(op: Binary, a: Span, b: Span) -> Option<Span> {
+    match op {
+        Binary::Add => a.plus(b),
+        // One upper bound of the two is enough: the one that moves with the loop, as what starts there does.
+        Binary::Min => Some(Span {
+            low: either(a, b).map_or(Line::constant(i64::MIN), |both| both.low),
+            high: match a.high.times.cmp(&b.high.times) {
+                Ordering::Less => b.high,
+                Ordering::Greater => a.high,
+                Ordering::Equal => Line::constant_of(a.high, a.high.constant.min(b.high.constant)),
+            },
+        }),
+        Binary::Max => Some(Span { high: either(a, b)?.high, ..a }),
+        Binary::And if b.is_constant() && b.low.constant >= 0 => {
+            Some(Span { low: Line::constant(0), high: b.high })
+        }
+        Binary::ShiftRight | Binary::FloorDiv if b.is_constant() && a.is_still() => {
+            let apply = |line: Line| Line::constant(op.apply(line.constant, b.low.constant));
+            Some(Span { low: apply(a.low), high: apply(a.high) })
+        }
+        Binary::Equal | Binary::Less | Binary::LessEqual => {
+            Some(Span { low: Line::constant(0), high: Line::constant(1) })
+        }
+        _ => None,
+    }
+}
+
+/// What holds of both; `None` where they move with the loop in different ways.
+fn either(a: Span, b: Span) -> Option<Span> {
+    let alike = a.low.times == b.low.times && a.high.times == b.high.times;
+    alike.then(|| Span {
+        low: Line::constant_of(a.low, a.low.constant.min(b.low.constant)),
+        high: Line::constant_of(a.high, a.high.constant.max(b.high.constant)),
+    })
+}

@@ -1,0 +1,217 @@
+//! Blocks that are transposed: in tiles of whole lines of the cache, each line read once and written once, the tile
+//! turned in words of eight bytes; what is left over at the edges in strided rows.
+
+use super::blocks::{Block, Runs, elements};
+
+/// Bytes of a line of the cache.
+const LINE: usize = 64;
+/// Bytes of a word.
+const WORD: usize = 8;
+
+/// Transposes a block of elements of 1, 2, 4, 8 or 16 bytes; `None` for others, and when it would leave a buffer. No
+/// rows or columns if negative.
+pub(super) fn transpose(source: &[u8], target: &mut [u8], bytes: u32, block: &Block) -> Option<()> {
+    match bytes {
+        1 => in_tiles(source, target, block, tile::<1, 64, 64, 64>, tile::<1, 8, 64, 8>, [64, 8]),
+        2 => in_tiles(source, target, block, tile::<2, 32, 32, 64>, tile::<2, 4, 32, 8>, [32, 4]),
+        4 => in_tiles(source, target, block, tile::<4, 16, 16, 64>, tile::<4, 4, 16, 16>, [16, 4]),
+        8 => in_tiles(source, target, block, tile::<8, 8, 8, 64>, tile::<8, 2, 8, 16>, [8, 2]),
+        16 => in_tiles(source, target, block, tile::<16, 4, 4, 64>, tile::<16, 2, 4, 32>, [4, 2]),
+        _ => None,
+    }
+}
+
+/// Where a tile is: its first bytes, and the bytes from line to line.
+#[derive(Clone, Copy)]
+struct At {
+    from: usize,
+    from_stride: usize,
+    to: usize,
+    to_stride: usize,
+}
+
+/// Transposes all tiles of `heights` rows, the higher first, then what is left.
+fn in_tiles<A, B>(
+    source: &[u8],
+    target: &mut [u8],
+    block: &Block,
+    high: A,
+    low: B,
+    heights: [usize; 2],
+) -> Option<()>
+where
+    A: Fn(&[u8], &mut [u8], At) -> Option<()>,
+    B: Fn(&[u8], &mut [u8], At) -> Option<()>,
+{
+    let (Ok(rows @ 1..), Ok(columns @ 1..)) =
+        (usize::try_from(block.rows), usize::try_from(block.columns))
+    else {
+        return Some(());
+    };
+    let element = LINE.checked_div(heights[0])?;
+    let (Ok(from_stride), Ok(to_stride)) =
+        (usize::try_from(block.from_stride), usize::try_from(block.to_stride))
+    else {
+        return rest(source, target, element, block, [0..rows, 0..columns]);
+    };
+    let (from, to) = (usize::try_from(block.from).ok()?, usize::try_from(block.to).ok()?);
+    let width = heights[0];
+    let whole = columns - columns.checked_rem(width)?;
+    let at = |row: usize, column: usize| {
+        let from = from.checked_add(row.checked_mul(from_stride)?)?;
+        let to = to.checked_add(column.checked_mul(to_stride)?)?;
+        Some(At {
+            from: from.checked_add(column.checked_mul(element)?)?,
+            from_stride,
+            to: to.checked_add(row.checked_mul(element)?)?,
+            to_stride,
+        })
+    };
+    let highest = rows - rows.checked_rem(heights[0])?;
+    let lowest = rows - rows.checked_rem(heights[1])?;
+    for column in (0..whole).step_by(width) {
+        for row in (0..highest).step_by(heights[0]) {
+            high(source, target, at(row, column)?)?;
+        }
+        for row in (highest..lowest).step_by(heights[1]) {
+            low(source, target, at(row, column)?)?;
+        }
+    }
+    rest(source, target, element, block, [lowest..rows, 0..whole])?;
+    rest(source, target, element, block, [0..rows, whole..columns])
+}
+
+/// The elements of some rows and columns, along the longer of the two.
+fn rest(
+    source: &[u8],
+    target: &mut [u8],
+    element: usize,
+    block: &Block,
+    [rows, columns]: [std::ops::Range<usize>; 2],
+) -> Option<()> {
+    let bytes = i64::try_from(element).ok()?;
+    let int = |value: usize| i64::try_from(value).ok();
+    let (row_count, column_count) = (int(rows.len())?, int(columns.len())?);
+    let (row, column) = (int(rows.start)?, int(columns.start)?);
+    let (from_stride, to_stride) = (block.from_stride, block.to_stride);
+    let at = |row: i64, column: i64| {
+        let from = block.from + row * from_stride + column * bytes;
+        (from, block.to + column * to_stride + row * bytes)
+    };
+    if column_count > row_count {
+        for k in 0..row_count {
+            let (from, to) = at(row + k, column);
+            let count = column_count;
+            let line = Runs { from, from_stride: bytes, to, to_stride, count, bytes };
+            elements(source, target, &line)?;
+        }
+    } else {
+        for k in 0..column_count {
+            let (from, to) = at(row, column + k);
+            let count = row_count;
+            let line = Runs { from, from_stride, to, to_stride: bytes, count, bytes };
+            elements(source, target, &line)?;
+        }
+    }
+    Some(())
+}
+
+/// One tile of `ROWS` lines of the source, which become `COLUMNS` runs of `RUN` bytes. `COLUMNS` elements are a line, `ROWS`
+/// elements are a run.
+fn tile<const ELEMENT: usize, const ROWS: usize, const COLUMNS: usize, const RUN: usize>(
+    source: &[u8],
+    target: &mut [u8],
+    at: At,
+) -> Option<()> {
+    let mut read = [[0; LINE]; ROWS];
+    let mut from = at.from;
+    for line in &mut read {
+        *line = *source.get(from..)?.first_chunk::<LINE>()?;
+        from = from.checked_add(at.from_stride)?;
+    }
+    let mut written = [[0; RUN]; COLUMNS];
+    turn::<ELEMENT, ROWS, COLUMNS, RUN>(&read, &mut written);
+    let mut to = at.to;
+    for run in &written {
+        *target.get_mut(to..)?.first_chunk_mut::<RUN>()? = *run;
+        to = to.checked_add(at.to_stride)?;
+    }
+    Some(())
+}
+
+/// Turns a tile: squares of as many elements a side as a word holds.
+fn turn<const ELEMENT: usize, const ROWS: usize, const COLUMNS: usize, const RUN: usize>(
+    read: &[[u8; LINE]; ROWS],
+    written: &mut [[u8; RUN]; COLUMNS],
+) {
+    if ELEMENT > WORD {
+        return wide::<16, RUN>(read, written);
+    }
+    let side = WORD / ELEMENT;
+    for (down, rows) in read.chunks_exact(side).enumerate() {
+        for (across, columns) in written.chunks_exact_mut(side).enumerate() {
+            let mut words = [0_u64; WORD];
+            for (word, line) in words.iter_mut().zip(rows) {
+                *word = u64::from_le_bytes(
+                    line.as_chunks().0.get(across).copied().unwrap_or([0; WORD]),
+                );
+            }
+            square::<ELEMENT>(&mut words);
+            for (word, run) in words.iter().zip(columns) {
+                if let Some(place) = run.as_chunks_mut().0.get_mut(down) {
+                    *place = word.to_le_bytes();
+                }
+            }
+        }
+    }
+}
+
+/// Elements that are longer than a word.
+fn wide<const ELEMENT: usize, const RUN: usize>(read: &[[u8; LINE]], written: &mut [[u8; RUN]]) {
+    for (column, run) in written.iter_mut().enumerate() {
+        for (place, line) in run.as_chunks_mut::<ELEMENT>().0.iter_mut().zip(read) {
+            if let Some(element) = line.as_chunks::<ELEMENT>().0.get(column) {
+                *place = *element;
+            }
+        }
+    }
+}
+
+/// Transposes a square whose rows are words.
+fn square<const ELEMENT: usize>(words: &mut [u64; WORD]) {
+    let [a, b, c, d, e, f, g, h] = words;
+    match ELEMENT {
+        1 => {
+            for (a, b) in
+                [(&mut *a, &mut *b), (&mut *c, &mut *d), (&mut *e, &mut *f), (&mut *g, &mut *h)]
+            {
+                exchange(a, b, 8, 0x00FF_00FF_00FF_00FF);
+            }
+            for (a, b) in
+                [(&mut *a, &mut *c), (&mut *b, &mut *d), (&mut *e, &mut *g), (&mut *f, &mut *h)]
+            {
+                exchange(a, b, 16, 0x0000_FFFF_0000_FFFF);
+            }
+            for (a, b) in [(a, e), (b, f), (c, g), (d, h)] {
+                exchange(a, b, 32, 0x0000_0000_FFFF_FFFF);
+            }
+        }
+        2 => {
+            for (a, b) in [(&mut *a, &mut *b), (&mut *c, &mut *d)] {
+                exchange(a, b, 16, 0x0000_FFFF_0000_FFFF);
+            }
+            for (a, b) in [(a, c), (b, d)] {
+                exchange(a, b, 32, 0x0000_0000_FFFF_FFFF);
+            }
+        }
+        4 => exchange(a, b, 32, 0x0000_0000_FFFF_FFFF),
+        _ => {}
+    }
+}
+
+/// Exchanges the high part of each pair of elements in `a` with the low one in `b`.
+fn exchange(a: &mut u64, b: &mut u64, shift: u32, low: u64) {
+    let both = (*a >> shift ^ *b) & low;
+    *b ^= both;
+    *a ^= both << shift;
+}

@@ -1,0 +1,196 @@
+//! Plans carried out in process: random tensors against the oracle, large ones against the rule of their layout.
+//! `LAYOUTC_FULL=1` runs ten times as many.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+
+mod random_manifest;
+
+use std::collections::BTreeMap;
+
+use layoutc_compiler::check;
+use layoutc_compiler::config::Config;
+use layoutc_compiler::model::Tensor;
+use layoutc_compiler::run::{Packing, RunError, pack, unpack};
+use random_manifest::random::{Random, Truth, truth};
+use random_manifest::{Fill, Memory, bits, dtypes, full, manifest};
+
+type Symbols = BTreeMap<String, i128>;
+
+fn tensors(text: &str) -> Vec<Tensor> {
+    let checked = check(&Memory(text.to_owned()), &["m.kdl".to_owned()], &Config::default());
+    let faults = &checked.diagnostics;
+    assert_eq!(checked.manifests.len(), 1, "{faults:#?}\n{text}");
+    checked.manifests.into_iter().next().unwrap().tensors
+}
+
+fn size(value: i64) -> usize {
+    usize::try_from(value).unwrap()
+}
+
+/// One element as bytes: its own, or its bits.
+fn element(buffer: &[u8], at: usize, width: usize, packing: Option<Packing>) -> Vec<u8> {
+    match packing {
+        Some(packing) => vec![packing.load(buffer, at).unwrap()],
+        None => buffer[at * width / 8..(at + 1) * width / 8].to_vec(),
+    }
+}
+
+fn pattern(random: &mut Random, bytes: usize) -> Vec<u8> {
+    (0..bytes).map(|_| u8::try_from(random.below(256)).unwrap()).collect()
+}
+
+/// Packs and unpacks one tensor and compares every slot with where the oracle says that the elements live.
+fn agrees(
+    (tensor, text): (&Tensor, &str),
+    truth: &Truth,
+    fill: Fill,
+    symbols: &Symbols,
+    random: &mut Random,
+) {
+    let width = size(bits(&tensor.dtype.to_string()));
+    let packing = Packing::new(u32::try_from(width).unwrap(), tensor.high_first);
+    let packs = pack(tensor, symbols).unwrap();
+    let bytes = |elements: i64| (size(elements) * width).div_ceil(8);
+    assert_eq!(packs.from_bytes, bytes(truth.logical_elements), "{}", tensor.name);
+    assert_eq!(packs.to_bytes, bytes(truth.physical_elements), "{}", tensor.name);
+    let logical = pattern(random, packs.from_bytes);
+    let mut physical = vec![0xAA; packs.to_bytes];
+    let moved = packs.run(&logical, &mut physical);
+    assert_eq!(moved, Ok(()), "{} with {symbols:?} in\n{text}", tensor.name);
+    let mut owners = vec![None; size(truth.physical_elements)];
+    for (k, element) in truth.elements.iter().enumerate() {
+        owners[size(element.offset)] = Some(k);
+    }
+    let read = |buffer: &[u8], at: usize| element(buffer, at, width, packing);
+    let untouched = vec![0xAA; packs.to_bytes];
+    for (slot, owner) in owners.iter().enumerate() {
+        let mut one = vec![0; width.div_ceil(8)];
+        one[0] = 1;
+        let wanted = match (owner, fill) {
+            (Some(k), _) => read(&logical, *k),
+            (None, Fill::Zero) => vec![0; width.div_ceil(8)],
+            (None, Fill::One) => one,
+            (None, Fill::Nothing) => read(&untouched, slot),
+        };
+        assert_eq!(read(&physical, slot), wanted, "{} at {slot}", tensor.name);
+    }
+    let mut back = vec![0x55; packs.from_bytes];
+    unpack(tensor, symbols).unwrap().run(&physical, &mut back).unwrap();
+    for k in 0..truth.elements.len() {
+        assert_eq!(read(&back, k), read(&logical, k), "{} back at {k}", tensor.name);
+    }
+}
+
+fn campaign(first: u64, manifests: u64, dtypes: &[&'static str]) {
+    for seed in first..first + manifests {
+        let mut random = Random::new(seed);
+        let manifest = manifest(&mut random, 4, &Config::default(), dtypes, |_, tensor| tensor);
+        let text = manifest.text();
+        for (tensor, given) in tensors(&text).iter().zip(&manifest.tensors) {
+            for batch in &manifest.sizes {
+                let symbols = BTreeMap::from([("batch".to_owned(), i128::from(*batch))]);
+                let case = given.case.symbol.map_or(given.case.clone(), |_| given.case.at(*batch));
+                // One and the same value may stand for 1 in some types only.
+                if given.fill == Fill::One && given.dtype.contains('x') {
+                    continue;
+                }
+                agrees((tensor, &text), &truth(&case).unwrap(), given.fill, &symbols, &mut random);
+            }
+        }
+    }
+}
+
+#[test]
+fn random_tensors_are_moved_as_the_oracle_says() {
+    campaign(0x9ACC, if full() { 400 } else { 40 }, &dtypes());
+}
+
+#[test]
+fn elements_that_share_bytes_are_moved_as_the_oracle_says() {
+    campaign(0x4B17, if full() { 200 } else { 20 }, &["i4", "u4", "i2", "u2", "u1", "f4e2m1fn"]);
+}
+
+/// Elements of a large tensor, each its own number in `bytes` bytes.
+fn counted(elements: usize, bytes: usize) -> Vec<u8> {
+    (0..elements).flat_map(|k| k.to_le_bytes().into_iter().cycle().take(bytes)).collect()
+}
+
+/// Packs a large tensor, compares each element with `offset` of its coordinates, and unpacks it.
+fn large(text: &str, shape: &[usize], offset: impl Fn(&[usize]) -> usize) {
+    let tensor = &tensors(text)[0];
+    let bytes = size(i64::from(tensor.dtype.element_bits() / 8));
+    let logical = counted(shape.iter().product(), bytes);
+    let packs = pack(tensor, &Symbols::new()).unwrap();
+    let mut physical = vec![0; packs.to_bytes];
+    packs.run(&logical, &mut physical).unwrap();
+    let mut at = vec![0; shape.len()];
+    for source in logical.chunks_exact(bytes) {
+        let place = offset(&at) * bytes;
+        assert_eq!(&physical[place..place + bytes], source, "{at:?} in\n{text}");
+        for (index, extent) in at.iter_mut().zip(shape).rev() {
+            *index += 1;
+            if *index < *extent {
+                break;
+            }
+            *index = 0;
+        }
+    }
+    let mut back = vec![0; logical.len()];
+    unpack(tensor, &Symbols::new()).unwrap().run(&physical, &mut back).unwrap();
+    assert!(back == logical, "unpacked differs in\n{text}");
+}
+
+fn text(dtype: &str, axes: &str, layout: &str) -> String {
+    format!("tensor t dtype={dtype} {{\n    shape {{ {axes} }}\n    layout {{ {layout} }}\n}}\n")
+}
+
+#[test]
+fn large_tensors_are_moved_on_all_cores_as_their_layouts_say() {
+    for dtype in ["i8", "f16", "f32", "f64", "c128", "i8x3"] {
+        let axes = "n 3; c 37; h 70; w 131";
+        large(&text(dtype, axes, "order n h w c"), &[3, 37, 70, 131], |at| {
+            ((at[0] * 70 + at[2]) * 131 + at[3]) * 37 + at[1]
+        });
+        let blocked = "map \"(n, c, h, w) -> (n, c // 8, h, w, c % 8)\"";
+        large(&text(dtype, axes, blocked), &[3, 37, 70, 131], |at| {
+            (((at[0] * 5 + at[1] / 8) * 70 + at[2]) * 131 + at[3]) * 8 + at[1] % 8
+        });
+        large(&text(dtype, "h 1031; w 517", "order w h"), &[1031, 517], |at| at[1] * 1031 + at[0]);
+        let tiled = "tile 8 128; fill 0";
+        large(&text(dtype, "h 1031; w 517", tiled), &[1031, 517], |at| {
+            ((at[0] / 8 * 5 + at[1] / 128) * 8 + at[0] % 8) * 128 + at[1] % 128
+        });
+        let reversed = "map \"(h, w) -> (516 - w, h)\"";
+        large(&text(dtype, "h 1031; w 517", reversed), &[1031, 517], |at| {
+            (516 - at[1]) * 1031 + at[0]
+        });
+    }
+    let swizzled = "map \"(h, w) -> (h, w ^ (h % 8))\"";
+    large(&text("f32", "h 1024; w 512", swizzled), &[1024, 512], |at| {
+        at[0] * 512 + (at[1] ^ (at[0] % 8))
+    });
+}
+
+#[test]
+fn a_tensor_without_memory_or_in_an_image_is_moved_too() {
+    let shape = "shape { h 5; w 8 }\n    layout { map \"(h, w) -> (w // 4 | h, w % 4)\" }";
+    for memory in ["none", "texture", "shared"] {
+        let tensor = format!("tensor t dtype=f32 {{\n    {shape}\n    memory {memory}\n}}\n");
+        if memory == "texture" {
+            large(&tensor, &[5, 8], |at| (at[1] / 4 * 5 + at[0]) * 4 + at[1] % 4);
+        }
+        assert!(pack(&tensors(&tensor)[0], &Symbols::new()).is_ok(), "{memory}");
+    }
+}
+
+#[test]
+fn what_cannot_be_moved_is_told() {
+    let tensor = &tensors("symbol n min=2 max=8\ntensor t dtype=f32 { shape { a n; b 3 } }\n")[0];
+    let with = |n: i128| BTreeMap::from([("n".to_owned(), n)]);
+    assert_eq!(pack(tensor, &Symbols::new()).unwrap_err(), RunError::Symbols);
+    let ready = pack(tensor, &with(4)).unwrap();
+    let mut target = [0; 48];
+    assert_eq!(ready.run(&[0; 47], &mut target), Err(RunError::Size { given: 47, needed: 48 }));
+    assert_eq!(ready.run(&[0; 48], &mut target), Ok(()));
+    let beyond = pack(tensor, &with(9)).and_then(|ready| ready.run(&[0; 108], &mut [0; 108]));
+    assert_eq!(beyond, Err(RunError::Symbols));
+}
