@@ -63,8 +63,13 @@ impl Console {
 
     /// Prints to standard output. After a failure nothing more is printed there.
     pub(crate) fn result(&mut self, text: &str) {
+        self.bytes(text.as_bytes());
+    }
+
+    /// The same with bytes that may be no text.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
         if self.failure.is_none()
-            && let Err(error) = self.out.write_all(text.as_bytes())
+            && let Err(error) = self.out.write_all(bytes)
         {
             self.failure = Some(error);
         }

@@ -4,6 +4,7 @@
 //! arguments, files, the terminal. What a layout means is the compiler's.
 
 mod args;
+mod array;
 mod build;
 mod build_script;
 mod command;

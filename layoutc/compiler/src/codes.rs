@@ -125,6 +125,8 @@ codes! {
     ConfigGlob "config::glob" "a pattern of `sources` cannot be used"
     ConfigNoSources "config::no_sources" "no manifest matches the project's sources"
     ShapeCoordinate "shape::coordinate" "a coordinate is not an index of the tensor"
+    DtypeData "dtype::data" "the elements of a file are not of the tensor's type"
+    ShapeData "shape::data" "a file does not hold the elements of the tensor"
     OutputForeign "output::foreign" "something that layoutc did not write stands where an output goes"
     OutputEdited "output::edited" "a generated file was edited"
     OutputLink "output::link" "an output would be written through a link"

@@ -1,7 +1,8 @@
 //! The compiler: layout manifests in, generated source out. It reads no file, no clock and no environment.
 //!
 //! text → syntax ([`manifest`]) → model ([`check()`]) → plan ([`plan`]) → source ([`emit()`]). Each stage takes its input by
-//! reference, returns a new value and collects all diagnostics; only this file sees all of them. [`run`] carries out the plan of a tensor on buffers in memory.
+//! reference, returns a new value and collects all diagnostics; only this file sees all of them. [`run`] carries out the
+//! plan of a tensor on buffers in memory.
 
 pub mod abi;
 pub mod algebra;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Subcommand;
 
 use super::algebra::Algebra;
+use super::pack::{PACKING, Pack, UNPACKING, Unpack};
 
 /// The commands.
 #[derive(Debug, Subcommand)]
@@ -45,6 +46,12 @@ An empty line (or an empty argument) is the coordinate of a tensor of rank 0.")]
 Example: layoutc trace layouts/a.kdl texture 11,37,23,101
 An empty argument is the coordinate of a tensor of rank 0.")]
     Trace(Trace),
+    /// Lay out a dense tensor that a file holds, without a compiler
+    #[command(after_help = PACKING)]
+    Pack(Pack),
+    /// A laid out tensor that a file holds, dense again
+    #[command(after_help = UNPACKING)]
+    Unpack(Unpack),
     /// A layout from one notation to another, proven the same map or refused
     #[command(after_help = "\
 Notations: tvm, xla, glow, onednn, cute, mlir, einops, numpy, mdspan, triton; `--to all`
@@ -103,6 +110,8 @@ impl Command {
             Command::Inspect { .. } => "inspect",
             Command::Index(_) => "index",
             Command::Trace(_) => "trace",
+            Command::Pack(_) => "pack",
+            Command::Unpack(_) => "unpack",
             Command::Translate(_) => "translate",
             Command::Same(_) => "same",
             Command::Outputs(_) => "outputs",

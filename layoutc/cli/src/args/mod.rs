@@ -2,6 +2,7 @@
 
 mod algebra;
 mod command;
+mod pack;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -15,6 +16,7 @@ pub(crate) use algebra::{Algebra, Side};
 pub(crate) use command::{
     Build, Clean, Command, Deps, Index, Outputs, Same, Select, Templates, Trace, Translate, Watch,
 };
+pub(crate) use pack::{Moved, Pack, Unpack};
 
 /// Proven tensor layouts: manifests in; C, OpenCL and CUDA out.
 #[derive(Debug, Parser)]
@@ -76,8 +78,7 @@ pub(crate) enum Color {
 }
 
 /// Commands of later releases.
-const LATER: &[&str] =
-    &["show", "pack", "unpack", "solve", "import", "bench", "fmt", "completions", "man", "lsp"];
+const LATER: &[&str] = &["show", "solve", "import", "bench", "fmt", "completions", "man", "lsp"];
 
 /// The commands of this release.
 const COMMANDS: &[&str] = &[
@@ -90,6 +91,8 @@ const COMMANDS: &[&str] = &[
     "inspect",
     "index",
     "trace",
+    "pack",
+    "unpack",
     "translate",
     "same",
     "outputs",
@@ -153,6 +156,8 @@ pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Args, Refusa
         | Command::Inspect { .. }
         | Command::Index(_)
         | Command::Trace(_)
+        | Command::Pack(_)
+        | Command::Unpack(_)
         | Command::Translate(_)
         | Command::Same(_)
         | Command::Outputs(_)

@@ -12,6 +12,7 @@ mod init;
 mod inspect;
 mod lock;
 mod outputs;
+mod pack;
 mod same;
 mod templates;
 mod trace;
@@ -61,6 +62,8 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         Command::Inspect { paths, tensor } => inspect::run(paths, tensor, &mut console),
         Command::Index(index) => index::run(index, &mut console),
         Command::Trace(trace) => trace::run(trace, &mut console),
+        Command::Pack(pack) => pack::pack(pack, &mut console),
+        Command::Unpack(unpack) => pack::unpack(unpack, &mut console),
         Command::Algebra { what } => Ok(algebra::run(what, &mut console)),
         Command::Translate(translate) => translate::run(translate, &mut console),
         Command::Same(same) => same::run(same, &mut console),

@@ -20,6 +20,7 @@ mod index;
 mod inspect;
 mod integrations;
 mod marks;
+mod pack;
 mod project;
 mod tools;
 mod trace;

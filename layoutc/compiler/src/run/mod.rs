@@ -8,6 +8,7 @@ mod blocks;
 mod compile;
 mod exec;
 mod packed;
+mod shape;
 mod share;
 mod step;
 mod transpose;
@@ -15,10 +16,9 @@ mod value;
 
 use std::collections::BTreeMap;
 
-use layoutc_algebra::expr::{Expr as Algebra, Var};
 use thiserror::Error;
 
-use crate::model::{Memory, Tensor, bytes_of};
+use crate::model::{Memory, Tensor};
 use crate::plan::cores::Cores;
 use crate::plan::lower::PlanError;
 use crate::plan::nest::{Moves, Ways};
@@ -29,6 +29,7 @@ use self::compile::Compiler;
 use self::step::{Step, Width};
 
 pub use self::packed::Packing;
+pub use self::shape::{axis_of_symbol, logical_shape, physical_shape, sizes};
 
 /// Why a tensor could not be moved.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -135,41 +136,4 @@ impl Move {
         }
         exec::execute(&self.steps, self.slots, source, target)
     }
-}
-
-/// Bytes of the dense row-major buffer and of the laid out one: 3 elements of 4 bits are 2 bytes.
-///
-/// # Errors
-/// [`RunError::Symbols`], [`RunError::TooLarge`].
-pub fn sizes(
-    tensor: &Tensor,
-    symbols: &BTreeMap<String, i128>,
-) -> Result<(usize, usize), RunError> {
-    let layout = &tensor.layout;
-    let bits = i128::from(tensor.dtype.element_bits());
-    let bytes = |count: i128| {
-        let bytes =
-            count.checked_mul(bits).map(|bits| bits.div_euclid(8) + i128::from(bits % 8 > 0));
-        bytes.and_then(|bytes| usize::try_from(bytes).ok()).ok_or(RunError::TooLarge)
-    };
-    let dense = bytes(number(tensor, &layout.logical_elements, symbols)?)?;
-    let laid_out = number(tensor, &bytes_of(layout, tensor.dtype.element_bits()), symbols)?;
-    Ok((dense, usize::try_from(laid_out).map_err(|_| RunError::TooLarge)?))
-}
-
-/// What a count or an extent of a tensor is.
-///
-/// # Errors
-/// [`RunError::Symbols`].
-pub fn number(
-    tensor: &Tensor,
-    expr: &Algebra,
-    symbols: &BTreeMap<String, i128>,
-) -> Result<i128, RunError> {
-    let value = |var: Var| {
-        let Var::Symbol(symbol) = var else { return None };
-        let symbol = tensor.layout.symbols.get(usize::try_from(symbol).ok()?)?;
-        symbols.get(&symbol.name).copied()
-    };
-    expr.evaluate(&value).map_err(|_| RunError::Symbols)
 }

@@ -1,0 +1,149 @@
+//! Tensors in files: what `NumPy` calls their element types, and their elements as the compiler's buffers hold them.
+
+pub(crate) mod file;
+pub(crate) mod npy;
+
+use std::borrow::Cow;
+
+use layoutc_compiler::dtype::{Dtype, Scalar};
+use layoutc_compiler::run::Packing;
+
+use npy::{Descr, Npy};
+
+/// How `NumPy` writes the elements of a type that it has, or the bits of one that it does not have.
+pub(crate) fn descr(dtype: Dtype) -> &'static str {
+    match dtype.scalar {
+        Scalar::F64 => "<f8",
+        Scalar::F32 => "<f4",
+        Scalar::F16 => "<f2",
+        Scalar::Bf16 | Scalar::U16 => "<u2",
+        Scalar::I64 => "<i8",
+        Scalar::I32 => "<i4",
+        Scalar::I16 => "<i2",
+        Scalar::I8 | Scalar::I4 | Scalar::I2 => "|i1",
+        Scalar::U64 => "<u8",
+        Scalar::U32 => "<u4",
+        Scalar::F8e4m3fn
+        | Scalar::F8e5m2
+        | Scalar::F8e8m0fnu
+        | Scalar::F4e2m1fn
+        | Scalar::U8
+        | Scalar::U4
+        | Scalar::U2
+        | Scalar::U1 => "|u1",
+        Scalar::Bool => "|b1",
+        Scalar::C64 => "<c8",
+        Scalar::C128 => "<c16",
+    }
+}
+
+/// Whether elements that `NumPy` writes so are taken for those of a type.
+pub(crate) fn is_taken(descr: &Descr, dtype: Dtype) -> bool {
+    let own = self::descr(dtype);
+    let is_own = own.get(1..) == Some(format!("{}{}", descr.kind, descr.bytes).as_str());
+    let bits = match dtype.scalar {
+        Scalar::Bf16 => descr.kind == 'V' && descr.bytes == 2,
+        Scalar::F8e4m3fn
+        | Scalar::F8e5m2
+        | Scalar::F8e8m0fnu
+        | Scalar::F4e2m1fn
+        | Scalar::I4
+        | Scalar::I2
+        | Scalar::U4
+        | Scalar::U2
+        | Scalar::U1 => matches!(descr.kind, 'u' | 'V') && descr.bytes == 1,
+        _ => false,
+    };
+    is_own || bits
+}
+
+/// The elements of an array in C order and little-endian, as they lie in memory.
+pub(crate) fn in_order<'a>(npy: &Npy<'a>) -> Cow<'a, [u8]> {
+    let width = npy.descr.bytes.max(1);
+    let mut data = Cow::Borrowed(npy.data);
+    if npy.is_fortran && npy.shape.iter().filter(|extent| **extent > 1).count() > 1 {
+        data = Cow::Owned(from_fortran(npy.data, &npy.shape, width));
+    }
+    // The two parts of a complex number are swapped each for itself.
+    let part = if npy.descr.kind == 'c' { width / 2 } else { width };
+    if npy.descr.is_big && npy.descr.kind != 'V' && part > 1 {
+        data.to_mut().chunks_exact_mut(part).for_each(<[u8]>::reverse);
+    }
+    data
+}
+
+/// The first axis comes to be the slowest.
+fn from_fortran(data: &[u8], shape: &[u64], width: usize) -> Vec<u8> {
+    let mut strides = Vec::with_capacity(shape.len());
+    let mut stride = width;
+    for extent in shape {
+        strides.push(stride);
+        stride = stride.saturating_mul(usize::try_from(*extent).unwrap_or(usize::MAX));
+    }
+    let mut ordered = Vec::with_capacity(data.len());
+    let mut index = vec![0_u64; shape.len()];
+    let mut at = 0;
+    while let Some(element) = data.get(at..at + width) {
+        ordered.extend_from_slice(element);
+        let axes = index.iter_mut().zip(shape).zip(&strides).rev();
+        let mut is_over = true;
+        for ((index, extent), stride) in axes {
+            *index += 1;
+            at += stride;
+            if *index < *extent {
+                is_over = false;
+                break;
+            }
+            at -= stride * usize::try_from(*extent).unwrap_or(0);
+            *index = 0;
+        }
+        if is_over {
+            break;
+        }
+    }
+    ordered
+}
+
+/// Elements that have a byte each, packed; else the number of the first that does not fit, and its byte. `kind` is
+/// `NumPy`'s: bytes with a sign hold values, those without hold bits, and bits that nobody names may hold either.
+pub(crate) fn packed(
+    bytes: &[u8],
+    kind: char,
+    dtype: Dtype,
+    packing: Packing,
+) -> Result<Vec<u8>, (usize, u8)> {
+    let bits = dtype.element_bits().clamp(1, 8);
+    let count = bytes.len().saturating_mul(usize::try_from(bits).unwrap_or(1)).div_ceil(8);
+    let mut all = vec![0; count];
+    for (k, byte) in bytes.iter().enumerate() {
+        let above = byte.cast_signed() >> (bits - 1);
+        let is_value = is_signed(dtype) && matches!(above, 0 | -1);
+        let is_pattern = u32::from(*byte) >> bits == 0;
+        let fits = match kind {
+            'i' => is_value,
+            'u' => is_pattern,
+            _ => is_value || is_pattern,
+        };
+        if !fits {
+            return Err((k, *byte));
+        }
+        packing.store(&mut all, k, *byte).ok_or((k, *byte))?;
+    }
+    Ok(all)
+}
+
+/// The first `count` elements of packed bytes, a byte each, with their signs.
+pub(crate) fn unpacked(packed: &[u8], dtype: Dtype, packing: Packing, count: usize) -> Vec<u8> {
+    let above = 8 - dtype.element_bits().min(8);
+    let element = |k: usize| {
+        let byte = packing.load(packed, k)?;
+        let signed = (byte << above).cast_signed() >> above;
+        Some(if is_signed(dtype) { signed.cast_unsigned() } else { byte })
+    };
+    (0..count).map_while(element).collect()
+}
+
+/// Whether elements that share bytes have a sign.
+pub(crate) fn is_signed(dtype: Dtype) -> bool {
+    matches!(dtype.scalar, Scalar::I4 | Scalar::I2)
+}

@@ -1,0 +1,318 @@
+use std::fs;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use crate::world::{Ran, World};
+
+const TENSORS: &str = "\
+symbol batch min=2 max=8 multiple=2
+tensor t dtype=f32 {
+    shape { h 3; w 5 }
+    layout { map \"(h, w) -> (w // 4, h, w % 4)\"; fill 9 }
+}
+tensor half dtype=f16 { shape { h 2; w 3 }; layout { order w h } }
+tensor brain dtype=bf16 { shape { h 2; w 3 }; layout { order w h } }
+tensor small dtype=i4 { shape { h 3; w 3 }; layout { order w h } }
+tensor pair dtype=f32x2 { shape { h 3; w 2 }; layout { order w h } }
+tensor wave dtype=c64 { shape { h 3; w 2 }; layout { order w h } }
+tensor run dtype=i16 { shape { n batch; c 3 }; layout { order c n } }
+tensor wide dtype=f64 { shape { h 2; w 3 }; layout { order w h } }
+tensor whole dtype=i64 { shape { h 2; w 3 }; layout { order w h } }
+";
+
+/// A .npy of version 1.0.
+fn npy(descr: &str, shape: &str, fortran: &str, data: &[u8]) -> Vec<u8> {
+    let header =
+        format!("{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {shape}, }}\n");
+    let length = u16::try_from(header.len()).expect("short").to_le_bytes();
+    [b"\x93NUMPY\x01\x00", &length[..], header.as_bytes(), data].concat()
+}
+
+fn floats(values: impl IntoIterator<Item = u8>) -> Vec<u8> {
+    values.into_iter().flat_map(|value| f32::from(value).to_le_bytes()).collect()
+}
+
+struct Packing(World);
+
+impl Packing {
+    fn new() -> Self {
+        Self(World::new(&[("a.kdl", TENSORS)]))
+    }
+
+    fn put(&self, path: &str, bytes: &[u8]) {
+        fs::write(self.0.path(path), bytes).expect("a file");
+    }
+
+    fn get(&self, path: &str) -> Vec<u8> {
+        fs::read(self.0.path(path)).expect("a file")
+    }
+
+    fn run(&self, command: &str, tensor: &str, more: &[&str]) -> Ran {
+        self.0.run(&[&[command, "a.kdl", tensor], more].concat())
+    }
+
+    /// Standard error of a run that is refused as the input's fault.
+    fn fault(&self, command: &str, tensor: &str, more: &[&str]) -> String {
+        let ran = self.run(command, tensor, more);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""), "{}", ran.err);
+        assert!(!self.0.path("out").exists() && !self.0.path("out.npy").exists());
+        ran.err
+    }
+}
+
+/// `[h, w]` of 3 x 5 in blocks of four along w, padding 9.
+fn laid_out() -> Vec<u8> {
+    let first = [0, 1, 2, 3, 5, 6, 7, 8, 10, 11, 12, 13];
+    let second = [4, 9, 9, 9, 9, 9, 9, 9, 14, 9, 9, 9];
+    floats(first.into_iter().chain(second))
+}
+
+#[test]
+fn a_raw_tensor_is_laid_out_and_back() {
+    let world = Packing::new();
+    world.put("in", &floats(0..15));
+    assert_eq!(
+        world.run("pack", "t", &["in", "-o", "out.bin"]).good(),
+        "written    out.bin: 96 bytes\n"
+    );
+    assert_eq!(world.get("out.bin"), laid_out());
+    world.run("unpack", "t", &["out.bin", "-o", "back"]).good();
+    assert_eq!(world.get("back"), floats(0..15));
+}
+
+#[test]
+fn a_npy_is_laid_out_and_back_whatever_its_order_and_its_bytes() {
+    let world = Packing::new();
+    let dense = floats(0..15);
+    let big: Vec<u8> = dense.chunks(4).flat_map(|f| f.iter().rev().copied()).collect();
+    let columns = floats((0..5).flat_map(|w| (0..3).map(move |h| h * 5 + w)));
+    let files = [
+        npy("<f4", "(3, 5)", "False", &dense),
+        npy(">f4", "(3, 5)", "False", &big),
+        npy("<f4", "(3, 5)", "True", &columns),
+    ];
+    for file in files {
+        world.put("in.npy", &file);
+        world.run("pack", "t", &["in.npy", "-o", "out.bin"]).good();
+        assert_eq!(world.get("out.bin"), laid_out());
+    }
+    world.run("pack", "t", &["in.npy", "-o", "out.npy"]).good();
+    let packed = world.get("out.npy");
+    assert!(packed.ends_with(&laid_out()) && packed.len() == 128 + 96);
+    assert!(String::from_utf8_lossy(&packed).contains("'shape': (24,), }"));
+    world.run("unpack", "t", &["out.npy", "-o", "back.npy"]).good();
+    let back = world.get("back.npy");
+    assert!(String::from_utf8_lossy(&back).contains("'descr': '<f4'"));
+    assert!(String::from_utf8_lossy(&back).contains("'shape': (3, 5), }"));
+    assert!(back.ends_with(&dense) && back.len() == 128 + 60);
+}
+
+#[test]
+fn types_that_numpy_does_not_have_are_their_bits() {
+    let world = Packing::new();
+    let numbers: Vec<u8> = (0..6_u16).flat_map(u16::to_le_bytes).collect();
+    let turned: Vec<u8> = [0, 3, 1, 4, 2, 5_u16].into_iter().flat_map(u16::to_le_bytes).collect();
+    for (tensor, descr) in [("half", "<f2"), ("brain", "<u2"), ("brain", "|V2")] {
+        world.put("in.npy", &npy(descr, "(2, 3)", "False", &numbers));
+        world.run("pack", tensor, &["in.npy", "-o", "out.bin"]).good();
+        assert_eq!(world.get("out.bin"), turned);
+    }
+    let parts = floats(0..12);
+    let order = [0, 1, 4, 5, 8, 9, 2, 3, 6, 7, 10, 11];
+    world.put("pair.npy", &npy("<f4", "(3, 2, 2)", "False", &parts));
+    world.put("wave.npy", &npy("<c8", "(3, 2)", "False", &parts));
+    for tensor in ["pair", "wave"] {
+        let file = format!("{tensor}.npy");
+        world.run("pack", tensor, &[&file, "-o", "out.bin"]).good();
+        assert_eq!(world.get("out.bin"), floats(order));
+    }
+}
+
+#[test]
+fn elements_that_share_bytes_have_one_each_in_a_npy() {
+    let world = Packing::new();
+    let signed = [0_i8, 1, 2, -8, -7, 7, -1, 3, 4];
+    let dense: Vec<u8> = signed.iter().map(|value| value.cast_unsigned()).collect();
+    world.put("in.npy", &npy("|i1", "(3, 3)", "False", &dense));
+    world.run("pack", "small", &["in.npy", "-o", "out.bin"]).good();
+    assert_eq!(world.get("out.bin"), [0x80, 0x1F, 0x39, 0x72, 0x04]);
+    world.run("unpack", "small", &["out.bin", "-o", "back.npy"]).good();
+    assert!(world.get("back.npy").ends_with(&dense));
+    world.run("unpack", "small", &["out.bin", "-o", "back"]).good();
+    assert_eq!(world.get("back"), [0x10, 0x82, 0x79, 0x3F, 0x04]);
+    let bits: Vec<u8> = dense.iter().map(|byte| byte & 15).collect();
+    world.put("bits.npy", &npy("|u1", "(3, 3)", "False", &bits));
+    world.run("pack", "small", &["bits.npy", "-o", "bits.bin"]).good();
+    assert_eq!(world.get("bits.bin"), world.get("out.bin"));
+    world.put("in.npy", &npy("|i1", "(3, 3)", "False", &[0, 0, 0, 0, 8, 0, 0, 0, 0]));
+    world.put("low.npy", &npy("|i1", "(3, 3)", "False", &[0, 0, 0, 0, 0xF7, 0, 0, 0, 0]));
+    let ran = world.fault("pack", "small", &["low.npy", "-o", "out"]);
+    let line = "error[dtype::data]: element 4 of `low.npy` is -9, which no `i4` is\n";
+    assert!(ran.starts_with(line), "{ran}");
+    let ran = world.fault("pack", "small", &["in.npy", "-o", "out"]);
+    assert!(ran.contains("element 4 of `in.npy` is 8, which no `i4` is"), "{ran}");
+}
+
+#[test]
+fn the_shape_of_a_npy_gives_symbols_their_values() {
+    let world = Packing::new();
+    let numbers: Vec<u8> = (0..12_u16).flat_map(u16::to_le_bytes).collect();
+    world.put("in.npy", &npy("<i2", "(4, 3)", "False", &numbers));
+    world.run("pack", "run", &["in.npy", "-o", "out.bin"]).good();
+    world.run("unpack", "run", &["out.bin", "-o", "back", "--set", "batch=4"]).good();
+    assert_eq!(world.get("back"), numbers);
+    world.run("pack", "run", &["back", "--set", "batch=4", "-o", "again.bin"]).good();
+    assert_eq!(world.get("again.bin"), world.get("out.bin"));
+    let ran = world.run("pack", "run", &["back", "-o", "out"]);
+    let line = "error: `run` depends on symbols: add --set batch=VALUE\n";
+    assert_eq!(ran.refused(), (Some(2), line));
+    world.put("odd.npy", &npy("<i2", "(3, 3)", "False", &numbers[..18]));
+    let ran = world.fault("pack", "run", &["odd.npy", "-o", "out"]);
+    assert!(ran.contains("`odd.npy` has (3, 3), where `batch` is 3"), "{ran}");
+    let ran = world.fault("pack", "run", &["in.npy", "-o", "out", "--set", "batch=2"]);
+    assert!(ran.contains("`in.npy` has shape (4, 3), and `run` has (2, 3)"), "{ran}");
+}
+
+#[test]
+fn a_file_that_holds_something_else_is_refused() {
+    let world = Packing::new();
+    world.put("short", &floats(0..14));
+    let ran = world.fault("pack", "t", &["short", "-o", "out"]);
+    let line = "error[shape::data]: `short` holds 56 bytes, and dense `t` has 60\n";
+    assert!(ran.starts_with(line), "{ran}");
+    let ran = world.fault("unpack", "t", &["short", "-o", "out"]);
+    assert!(ran.contains("`short` holds 56 bytes, and laid out `t` has 96"), "{ran}");
+    world.put("in.npy", &npy("<f8", "(3, 5)", "False", &[0; 120]));
+    let ran = world.fault("pack", "t", &["in.npy", "-o", "out"]);
+    let line =
+        "error[dtype::data]: `in.npy` holds `<f8`, and `t` is of `f32`\n  = help: save it as `<f4`";
+    assert!(ran.starts_with(line), "{ran}");
+    world.put("in.npy", &npy("<f4", "(5, 3)", "False", &[0; 60]));
+    let ran = world.fault("pack", "t", &["in.npy", "-o", "out"]);
+    assert!(ran.contains("`in.npy` has shape (5, 3), and `t` has (3, 5)"), "{ran}");
+    let ran = world.run("pack", "t", &["gone.npy", "-o", "out"]);
+    assert_eq!(ran.refused(), (Some(2), "error: there is no `gone.npy`\n"));
+    world.put("good", &[0; 60]);
+    let ran = world.run("pack", "t", &["good", "-o", "no/out"]);
+    assert_eq!(ran.refused(), (Some(2), "error: the folder of `no/out` is not there\n"));
+    let ran = world.run("pack", "t", &["in.npy"]);
+    assert_eq!(ran.code, Some(2));
+}
+
+#[test]
+fn every_beginning_of_a_npy_is_refused_and_none_is_a_panic() {
+    let world = Packing::new();
+    let file = npy("<f4", "(3, 5)", "False", &floats(0..15));
+    for end in 0..file.len() {
+        world.put("in.npy", &file[..end]);
+        let ran = world.fault("pack", "t", &["in.npy", "-o", "out"]);
+        assert!(ran.starts_with("error[shape::data]: `in.npy` "), "{end}: {ran}");
+    }
+    world.put("in.npy", &[file.as_slice(), &[0]].concat());
+    let ran = world.fault("pack", "t", &["in.npy", "-o", "out"]);
+    assert!(ran.contains("has 61 bytes of elements, and its header promises 60"), "{ran}");
+}
+
+#[test]
+fn what_is_read_is_not_overwritten() {
+    let world = Packing::new();
+    world.put("in", &floats(0..15));
+    let ran = world.run("pack", "t", &["in", "-o", "./in"]);
+    let line = "error: `-o ./in` would overwrite `in`, which is read\n";
+    assert_eq!(ran.refused(), (Some(2), line));
+    let ran = world.run("pack", "t", &["in", "-o", "a.kdl"]);
+    assert_eq!(ran.code, Some(2));
+    assert_eq!(world.get("in"), floats(0..15));
+    assert_eq!(world.0.files("."), ["a.kdl", "in"]);
+}
+
+#[test]
+fn standard_input_and_output_are_files_too() {
+    let world = Packing::new();
+    let through = |args: &[&str], input: &[u8]| {
+        let mut child = world
+            .0
+            .command(".", args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        child.stdin.take().expect("a pipe").write_all(input).expect("it reads");
+        let output = child.wait_with_output().expect("it ends");
+        assert_eq!(output.status.code(), Some(0));
+        output.stdout
+    };
+    let file = npy("<f4", "(3, 5)", "False", &floats(0..15));
+    let packed = through(&["pack", "a.kdl", "t", "-", "-o", "-"], &file);
+    assert_eq!(packed, laid_out());
+    let raw = through(&["pack", "a.kdl", "t", "-", "-o", "-", "--raw"], &floats(0..15));
+    assert_eq!(raw, packed);
+    let dense = through(&["unpack", "a.kdl", "t", "-", "-o", "-", "--raw"], &packed);
+    assert_eq!(dense, floats(0..15));
+    let dense = through(&["unpack", "a.kdl", "t", "-", "-o", "-"], &packed);
+    assert!(dense.starts_with(b"\x93NUMPY") && dense.ends_with(&floats(0..15)));
+}
+
+#[test]
+fn programs_get_one_object() {
+    let world = Packing::new();
+    world.put("in", &floats(0..15));
+    let object = concat!(
+        r#"{"version":1,"kind":"pack","tensor":"t","input":"in","output":"out","bytes":96}"#,
+        "\n"
+    );
+    assert_eq!(world.run("pack", "t", &["in", "-o", "out", "--format", "json"]).good(), object);
+    assert_eq!(world.run("pack", "t", &["in", "-o", "out", "-q"]).good(), "");
+    world.put("in", &[0]);
+    let ran = world.run("pack", "t", &["in", "-o", "other", "--format", "json"]);
+    assert!(ran.out.contains(r#""code":"shape::data""#), "{}", ran.out);
+}
+
+#[test]
+fn a_c_array_holds_every_bit() {
+    let world = Packing::new();
+    let odd = [f32::MIN_POSITIVE / 2.0, f32::INFINITY, -0.0, 0.1, f32::MAX, f32::EPSILON];
+    let values: Vec<f32> =
+        (0_u8..15).map(|k| odd.get(usize::from(k)).copied().unwrap_or(f32::from(k))).collect();
+    let t: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    let doubles = [1e-310, f64::MAX, -1.0 / 3.0, f64::NEG_INFINITY, 5.0, -0.0];
+    let wide: Vec<u8> = doubles.iter().flat_map(|value| value.to_le_bytes()).collect();
+    let integers = [i64::MIN, i64::MAX, -1, 0, 1, 1 << 40];
+    let whole: Vec<u8> = integers.iter().flat_map(|value: &i64| value.to_le_bytes()).collect();
+    let dense: [(&str, Vec<u8>); 8] = [
+        ("t", t),
+        ("wide", wide),
+        ("whole", whole),
+        ("half", (0..12).collect()),
+        ("brain", (0..12).collect()),
+        ("small", vec![0x10, 0x82, 0x79, 0x3F, 0x04]),
+        ("pair", floats(0..12)),
+        ("wave", floats(0..12)),
+    ];
+    let mut source = String::from("#include <stdio.h>\n");
+    let mut wanted = Vec::new();
+    let mut main = String::new();
+    for (name, bytes) in &dense {
+        world.put("in", bytes);
+        world.run("pack", name, &["in", "-o", "out.bin"]).good();
+        wanted.extend(world.get("out.bin"));
+        let ran = world.run("pack", name, &["in", "--c-array"]);
+        source.push_str(ran.good());
+        main.push_str(&format!("    fwrite({name}_data, 1, sizeof {name}_data, stdout);\n"));
+        world.run("pack", name, &["in", "--c-array", "-o", "array.h"]).good();
+        assert_eq!(world.get("array.h"), ran.out.as_bytes());
+    }
+    source.push_str(&format!("int main(void) {{\n{main}    return 0;\n}}\n"));
+    world.put("a.c", source.as_bytes());
+    let flags = ["-std=c99", "-pedantic-errors", "-Wall", "-Wextra", "-Wconversion", "-Werror"];
+    let compiled = Command::new("cc")
+        .args(flags)
+        .args(["a.c", "-o", "a.out"])
+        .current_dir(world.0.path("."))
+        .output()
+        .expect("a compiler");
+    let said = String::from_utf8_lossy(&compiled.stderr);
+    assert!(compiled.status.success(), "{said}\n{source}");
+    let ran = Command::new(world.0.path("a.out")).output().expect("it runs");
+    assert_eq!(ran.stdout, wanted, "{source}");
+}

@@ -1,0 +1,87 @@
+//! Sizes and shapes of a tensor whose symbols have values.
+
+use std::collections::BTreeMap;
+
+use layoutc_algebra::expr::{Expr as Algebra, Var};
+
+use crate::model::{Tensor, bytes_of};
+
+use super::RunError;
+
+/// The extents of the logical axes, outermost first, in elements.
+///
+/// # Errors
+/// [`RunError::Symbols`], [`RunError::TooLarge`].
+pub fn logical_shape(
+    tensor: &Tensor,
+    symbols: &BTreeMap<String, i128>,
+) -> Result<Vec<u64>, RunError> {
+    extents(tensor, symbols, tensor.layout.logical.iter().map(|axis| &axis.extent))
+}
+
+/// The extents of the physical axes, outermost first, in elements; all slots as one axis where rows have more of them
+/// than they show.
+///
+/// # Errors
+/// As [`logical_shape`].
+pub fn physical_shape(
+    tensor: &Tensor,
+    symbols: &BTreeMap<String, i128>,
+) -> Result<Vec<u64>, RunError> {
+    let shape = extents(tensor, symbols, tensor.layout.physical_shape.iter())?;
+    let slots = extents(tensor, symbols, std::iter::once(&tensor.layout.physical_elements))?;
+    let all = shape.iter().try_fold(1_u64, |all, extent| all.checked_mul(*extent));
+    Ok(if all.as_ref() == slots.first() { shape } else { slots })
+}
+
+/// The first logical axis whose extent is the symbol of this number and nothing else.
+pub fn axis_of_symbol(tensor: &Tensor, symbol: u32) -> Option<usize> {
+    let is_it = |extent: &Algebra| extent.as_var() == Some(Var::Symbol(symbol));
+    tensor.layout.logical.iter().position(|axis| is_it(&axis.extent))
+}
+
+fn extents<'e>(
+    tensor: &Tensor,
+    symbols: &BTreeMap<String, i128>,
+    shape: impl Iterator<Item = &'e Algebra>,
+) -> Result<Vec<u64>, RunError> {
+    let extent = |expr| {
+        let extent = number(tensor, expr, symbols)?;
+        u64::try_from(extent).map_err(|_| RunError::TooLarge)
+    };
+    shape.map(extent).collect()
+}
+
+/// Bytes of the dense row-major buffer and of the laid out one: 3 elements of 4 bits are 2 bytes.
+///
+/// # Errors
+/// [`RunError::Symbols`], [`RunError::TooLarge`].
+pub fn sizes(
+    tensor: &Tensor,
+    symbols: &BTreeMap<String, i128>,
+) -> Result<(usize, usize), RunError> {
+    let layout = &tensor.layout;
+    let bits = i128::from(tensor.dtype.element_bits());
+    let bytes = |count: i128| {
+        let bytes =
+            count.checked_mul(bits).map(|bits| bits.div_euclid(8) + i128::from(bits % 8 > 0));
+        bytes.and_then(|bytes| usize::try_from(bytes).ok()).ok_or(RunError::TooLarge)
+    };
+    let dense = bytes(number(tensor, &layout.logical_elements, symbols)?)?;
+    let laid_out = number(tensor, &bytes_of(layout, tensor.dtype.element_bits()), symbols)?;
+    Ok((dense, usize::try_from(laid_out).map_err(|_| RunError::TooLarge)?))
+}
+
+/// What a count or an extent of a tensor is.
+fn number(
+    tensor: &Tensor,
+    expr: &Algebra,
+    symbols: &BTreeMap<String, i128>,
+) -> Result<i128, RunError> {
+    let value = |var: Var| {
+        let Var::Symbol(symbol) = var else { return None };
+        let symbol = tensor.layout.symbols.get(usize::try_from(symbol).ok()?)?;
+        symbols.get(&symbol.name).copied()
+    };
+    expr.evaluate(&value).map_err(|_| RunError::Symbols)
+}
