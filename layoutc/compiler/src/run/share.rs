@@ -6,6 +6,9 @@ use std::cmp::Ordering;
 use super::step::{Each, Loop, Operand, Step, Width};
 use super::value::{Binary, Op, Program};
 
+/// The most blocks that are looked at one by one.
+const BLOCKS: u32 = 4096;
+
 /// A loop whose round at `value` writes to bytes `window * (value - from) / step + first` up to those of the next round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Share {
@@ -101,7 +104,8 @@ fn of(nest: &Loop, candidate: &Loop, slots: usize) -> Option<Share> {
     let [from, to] = [&candidate.from, &candidate.to]
         .map(|bound| bound.as_affine().filter(|sum| sum.terms.is_empty()).map(|sum| sum.constant));
     let (from, to) = (from?, to?);
-    let mut spans = Spans { of: vec![None; slots], candidate: candidate.slot, written: None };
+    let (slot, of) = (candidate.slot, vec![None; slots]);
+    let mut spans = Spans { of, candidate: slot, blocks: BLOCKS, written: None };
     spans.counted(nest)?;
     let Span { low, high } = spans.written?;
     let window = low.times.checked_mul(candidate.step)?;
@@ -117,14 +121,32 @@ fn of(nest: &Loop, candidate: &Loop, slots: usize) -> Option<Share> {
 struct Spans {
     of: Vec<Option<Span>>,
     candidate: usize,
+    /// How many blocks may still be looked at.
+    blocks: u32,
     /// All bytes written: from the first to one past the last.
     written: Option<Span>,
 }
 
 impl Spans {
     fn counted(&mut self, nest: &Loop) -> Option<()> {
-        self.variable(nest.slot, &nest.from, &nest.to)?;
-        self.body(&nest.body)
+        if nest.step <= 1 || nest.slot == self.candidate {
+            self.variable(nest.slot, &nest.from, &nest.to)?;
+            return self.body(&nest.body);
+        }
+        // A block at the end of an axis is smaller than the others: each is looked at for itself.
+        let [from, to] = [&nest.from, &nest.to].map(|bound| self.span(bound));
+        let (from, to) = (from?, to?);
+        if !from.is_constant() || !to.is_constant() {
+            return None;
+        }
+        let mut value = from.low.constant;
+        while value < to.low.constant {
+            self.blocks = self.blocks.checked_sub(1)?;
+            *self.of.get_mut(nest.slot)? = Some(Span::constant(value));
+            self.body(&nest.body)?;
+            value = value.checked_add(nest.step)?;
+        }
+        Some(())
     }
 
     fn variable(&mut self, slot: usize, from: &Program, to: &Program) -> Option<()> {
@@ -267,4 +289,60 @@ fn either(a: Span, b: Span) -> Option<Span> {
         low: Line::constant_of(a.low, a.low.constant.min(b.low.constant)),
         high: Line::constant_of(a.high, a.high.constant.max(b.high.constant)),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::value::Value;
+    use super::*;
+
+    fn number(value: i64) -> Program {
+        Program::of(&Value::int(value))
+    }
+
+    fn sum(terms: &[(usize, i64)]) -> Value {
+        terms.iter().fold(Value::int(0), |sum, (slot, times)| {
+            sum.binary(Binary::Add, Value::slot(*slot).binary(Binary::Mul, Value::int(*times)))
+        })
+    }
+
+    fn counted(slot: usize, to: i64, step: i64, body: Vec<Step>) -> Loop {
+        Loop { slot, from: number(0), to: number(to), step, body, share: None }
+    }
+
+    /// Blocks of four columns of ten, each of them six elements of a byte, in rounds that are `apart` bytes apart.
+    fn nest(apart: i64) -> Loop {
+        let left = Value::int(10).binary(Binary::Add, sum(&[(1, -1)]));
+        let block = [
+            number(0),
+            number(1),
+            Program::of(&sum(&[(0, apart), (1, 6)])),
+            number(6),
+            number(6),
+            Program::of(&left.binary(Binary::Min, Value::int(4))),
+        ];
+        let transpose = Step::Transpose { element_bytes: 1, block: Box::new(block) };
+        counted(0, 8, 1, vec![Step::Loop(counted(1, 10, 4, vec![transpose]))])
+    }
+
+    #[test]
+    fn rounds_that_write_to_windows_of_their_own_are_shared_out() {
+        let shared = Share { slot: 0, from: 0, to: 8, step: 1, first: 0, window: 60 };
+        assert_eq!(share(&nest(60), 2, 2), Some(shared));
+        assert_eq!(share(&nest(60), 2, 4), Some(shared));
+        assert_eq!(share(&nest(60), 2, 5), None, "too few rounds");
+        assert_eq!(share(&nest(59), 2, 2), None, "the windows overlap");
+    }
+
+    #[test]
+    fn an_inner_loop_is_shared_out_where_the_outer_one_cannot_be() {
+        let shared = Share { slot: 1, from: 0, to: 16, step: 1, first: 0, window: 8 };
+        let copy = Step::Copy {
+            from: number(0),
+            to: Program::of(&sum(&[(0, 1), (1, 8)])),
+            bytes: number(1),
+        };
+        let nest = counted(0, 8, 1, vec![Step::Loop(counted(1, 16, 1, vec![copy]))]);
+        assert_eq!(share(&nest, 2, 2), Some(shared));
+    }
 }
