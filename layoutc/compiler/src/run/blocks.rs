@@ -50,6 +50,16 @@ pub(super) fn copy(source: &[u8], target: &mut [u8], from: i64, to: i64, bytes: 
     Some(())
 }
 
+/// Runs of bytes become 0: the first, the stride, how many, and the bytes of each; none if negative.
+pub(super) fn zeros(target: &mut [u8], [mut to, stride, count, bytes]: [i64; 4]) -> Option<()> {
+    let Ok(bytes @ 1..) = usize::try_from(bytes) else { return Some(()) };
+    for _ in 0..count {
+        target.get_mut(window(to, bytes)?)?.fill(0);
+        to = to.checked_add(stride)?;
+    }
+    Some(())
+}
+
 /// Copies runs; none if their number or length is negative.
 pub(super) fn runs(source: &[u8], target: &mut [u8], runs: &Runs) -> Option<()> {
     match runs.bytes {

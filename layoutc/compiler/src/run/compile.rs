@@ -131,7 +131,7 @@ impl<'a> Compiler<'a> {
                 from_stride,
                 count,
                 bytes,
-                streaming: _,
+                whole_bytes: _,
             } => {
                 self.check([from, to])?;
                 Step::Runs(Box::new([
@@ -153,7 +153,7 @@ impl<'a> Compiler<'a> {
                 from_stride,
                 rows,
                 columns,
-                streaming: _,
+                whole_bytes: _,
             } => {
                 self.check([from, to])?;
                 let block = Box::new([
@@ -166,8 +166,17 @@ impl<'a> Compiler<'a> {
                 ]);
                 Step::Transpose { element_bytes: *element_bytes, block }
             }
-            Stmt::Zero { buffer, bytes } if *buffer == self.target => {
-                Step::Zero { bytes: self.program(bytes)? }
+            Stmt::Zero { buffer, index, bytes } if *buffer == self.target => {
+                let [none, one] = [0, 1].map(|k| Program::of(&Value::int(k)));
+                Step::Zeros(Box::new([self.offset(index)?, none, one, self.program(bytes)?]))
+            }
+            Stmt::ZeroRuns { to, to_index, to_stride, count, bytes } if *to == self.target => {
+                Step::Zeros(Box::new([
+                    self.offset(to_index)?,
+                    self.program(to_stride)?,
+                    self.program(count)?,
+                    self.program(bytes)?,
+                ]))
             }
             Stmt::Assert { condition } => {
                 let condition = self.value(condition)?;
@@ -178,6 +187,7 @@ impl<'a> Compiler<'a> {
             }
             Stmt::Unused { .. } | Stmt::Comment { .. } => return Ok(None),
             Stmt::Zero { .. }
+            | Stmt::ZeroRuns { .. }
             | Stmt::WorkItem { .. }
             | Stmt::Declare { .. }
             | Stmt::DeclareTexel { .. }

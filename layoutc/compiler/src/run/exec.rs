@@ -90,9 +90,9 @@ impl Machine<'_> {
                 let block = Block { from, from_stride, to, to_stride, rows, columns };
                 transpose(self.source, self.target, *element_bytes, &block)
             }
-            Step::Zero { bytes } => {
-                let bytes = usize::try_from(self.at(bytes)).ok();
-                bytes.and_then(|bytes| self.target.get_mut(..bytes)).map(|target| target.fill(0))
+            Step::Zeros(parts) => {
+                let [to, stride, count, bytes] = parts.each_ref().map(|part| self.at(part));
+                blocks::zeros(self.target, [to - self.before, stride, count, bytes])
             }
             Step::Assert { condition } => {
                 return if self.at(condition) == 0 { Err(RunError::Symbols) } else { Ok(()) };

@@ -201,7 +201,7 @@ impl Spans {
                 let length = self.reach(stride, columns, run)?;
                 self.writes(self.span(to)?, length)
             }
-            Step::Each(_) | Step::Zero { .. } | Step::Assert { .. } => None,
+            Step::Each(_) | Step::Zeros(_) | Step::Assert { .. } => None,
         }
     }
 

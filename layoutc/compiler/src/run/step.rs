@@ -72,9 +72,8 @@ pub(super) enum Step {
         element_bytes: u32,
         block: Box<[Program; 6]>,
     },
-    Zero {
-        bytes: Program,
-    },
+    /// `to`, `to_stride`, `count`, `bytes`.
+    Zeros(Box<[Program; 4]>),
     /// What the plan rests on.
     Assert {
         condition: Program,
