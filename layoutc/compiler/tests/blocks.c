@@ -52,12 +52,12 @@ typedef void (*transpose)(void *, int64_t, const void *, int64_t, int64_t, int64
 
 static int transposes(transpose run, int64_t bytes) {
     // Small, around vectors, and as long as vectors are beside what is small.
-    static const int64_t few[] = { 0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 48 };
+    static const int64_t few[] = { -3, 0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 48 };
     static const int64_t many[] = { 1, 2, 3, 4, 8, 12, 16, 19, 63, 64, 65, 70, 100, 128, 131 };
-    const int64_t rows = below(2) ? few[below(16)] : many[below(15)];
-    const int64_t columns = below(2) ? few[below(16)] : many[below(15)];
-    int64_t from_stride = (columns + (below(2) ? 0 : below(9))) * bytes;
-    int64_t to_stride = (rows + (below(2) ? 0 : below(9))) * bytes;
+    const int64_t rows = below(2) ? few[below(17)] : many[below(15)];
+    const int64_t columns = below(2) ? few[below(17)] : many[below(15)];
+    int64_t from_stride = ((columns > 0 ? columns : 0) + (below(2) ? 0 : below(9))) * bytes;
+    int64_t to_stride = ((rows > 0 ? rows : 0) + (below(2) ? 0 : below(9))) * bytes;
     int64_t from_at = below(edge);
     int64_t to_at = below(edge);
     const int64_t whole_bytes = below(2) ? rows * columns * bytes : INT32_MAX;
@@ -75,9 +75,9 @@ static int transposes(transpose run, int64_t bytes) {
             memcpy(wanted + to_at + column * to_stride + row * bytes, source + from_at + row * from_stride + column * bytes, (size_t)bytes);
         }
     }
-    int64_t end = from_at + columns * bytes;
-    if (from_stride > 0 && rows > 0) {
-        end += (rows - 1) * from_stride;
+    int64_t end = from_at;
+    if (rows > 0 && columns > 0) {
+        end += columns * bytes + (from_stride > 0 ? (rows - 1) * from_stride : 0);
     }
     unsigned char *const from = exactly(end);
     run(found + to_at, to_stride, from + from_at, from_stride, rows, columns, whole_bytes);
@@ -86,19 +86,20 @@ static int transposes(transpose run, int64_t bytes) {
 }
 
 static int runs(void) {
-    const int64_t count = below(9);
-    const int64_t bytes = below(4) == 0 ? below(5000) : below(300);
-    const int64_t from_stride = bytes + below(70);
-    const int64_t to_stride = bytes + below(70);
+    const int64_t count = below(10) - 1;
+    const int64_t bytes = below(4) == 0 ? below(5000) : below(300) - 5;
+    const int64_t from_stride = (bytes > 0 ? bytes : 0) + below(70);
+    const int64_t to_stride = (bytes > 0 ? bytes : 0) + below(70);
+    const bool none = count <= 0 || bytes <= 0;
     const int64_t from_at = below(edge);
     const int64_t to_at = below(edge);
     const int64_t whole_bytes = below(2) ? count * bytes : INT32_MAX;
     clear();
-    for (int64_t k = 0; k < count; ++k) {
+    for (int64_t k = 0; k < count && !none; ++k) {
         memcpy(wanted + to_at + k * to_stride, source + from_at + k * from_stride, (size_t)bytes);
     }
-    unsigned char *const from = exactly(count > 0 ? from_at + (count - 1) * from_stride + bytes : 0);
-    layoutc_copy_runs(found + to_at, to_stride, from + (count > 0 ? from_at : 0), from_stride, count, bytes, whole_bytes);
+    unsigned char *const from = exactly(none ? from_at : from_at + (count - 1) * from_stride + bytes);
+    layoutc_copy_runs(found + to_at, to_stride, from + from_at, from_stride, count, bytes, whole_bytes);
     free(from);
     return failed("runs", bytes, count, 0, to_stride, from_stride);
 }

@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::model::{Blocks, Unit};
-use crate::plan::nest::LAST_LEVEL;
-use crate::plan::tree::{Expr, Stmt};
+use crate::plan::tree::Stmt;
 
 /// What the source of `unit` has to define.
 pub(super) fn of(unit: &Unit) -> Blocks {
@@ -15,24 +14,13 @@ pub(super) fn of(unit: &Unit) -> Blocks {
     let converts = unit.converts.iter().map(|convert| &convert.function);
     for function in tensors.chain(views).chain(converts) {
         for stmt in &function.body {
-            stmt.walk(&mut |stmt| {
-                let whole_bytes = match stmt {
-                    Stmt::Transpose { element_bytes, whole_bytes, .. } => {
-                        transposes.insert(*element_bytes);
-                        whole_bytes
-                    }
-                    Stmt::CopyRuns { whole_bytes, .. } => {
-                        blocks.runs = true;
-                        whole_bytes
-                    }
-                    Stmt::ZeroRuns { .. } => {
-                        blocks.zeros = true;
-                        return;
-                    }
-                    _ => return,
-                };
-                let cached = matches!(whole_bytes, Expr::Int { value } if *value <= LAST_LEVEL);
-                blocks.streaming |= !cached;
+            stmt.walk(&mut |stmt| match stmt {
+                Stmt::Transpose { element_bytes, .. } => {
+                    transposes.insert(*element_bytes);
+                }
+                Stmt::CopyRuns { .. } => blocks.runs = true,
+                Stmt::ZeroRuns { .. } => blocks.zeros = true,
+                _ => {}
             });
         }
     }

@@ -71,8 +71,6 @@ pub struct Blocks {
     pub transposes: Vec<u32>,
     /// Whether runs become 0.
     pub zeros: bool,
-    /// Whether what is moved may be larger than the last-level cache.
-    pub streaming: bool,
 }
 
 /// The names of a manifest's files.

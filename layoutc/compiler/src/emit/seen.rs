@@ -62,7 +62,7 @@ show! {
         header_includes, source_includes, host_helpers, wide_helpers, helpers, blocks, test_helpers,
         conversions, structures, tensors, views, converts,
     }
-    Blocks { runs, transposes, zeros, streaming }
+    Blocks { runs, transposes, zeros }
     Files { stem, header, source, test, bench }
     Language {
         name, standard, index, index_format, inline, pointer, work_size, helper, wide_index,

@@ -13,7 +13,7 @@ use super::lower::{PlanError, add, literal, lower, multiply};
 use super::moves::{Parts, repeat_in_byte};
 use super::nest::Moves;
 use super::transfer::Transfer;
-use super::tree::{Expr, Operand, Stmt};
+use super::tree::{Expr, Operand, Stmt, Strided};
 
 /// What becomes of a destination where no element goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -194,9 +194,11 @@ fn zero_runs(
         return Ok(Stmt::Zero { buffer: to, index: slot, bytes });
     };
     Ok(Stmt::ZeroRuns {
-        to,
-        to_index: slot,
-        to_stride: literal(rounds.stride.saturating_mul(element_bytes))?,
+        to: Strided {
+            buffer: to,
+            index: slot,
+            stride: literal(rounds.stride.saturating_mul(element_bytes))?,
+        },
         count: literal(rounds.count)?,
         bytes,
     })

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use layoutc_algebra::curve::Grid;
 
 use crate::dtype::{Dtype, Scalar};
-use crate::plan::tree::{Compare, Expr, Function, Operand as Loaded, ParamType, Stmt};
+use crate::plan::tree::{Compare, Expr, Function, Operand as Loaded, ParamType, Stmt, Strided};
 
 use super::RunError;
 use super::step::{Each, Loop, Operand, Step, Width};
@@ -122,58 +122,21 @@ impl<'a> Compiler<'a> {
                     bytes: self.program(bytes)?,
                 }
             }
-            Stmt::CopyRuns {
-                to,
-                to_index,
-                to_stride,
-                from,
-                from_index,
-                from_stride,
-                count,
-                bytes,
-                whole_bytes: _,
-            } => {
-                self.check([from, to])?;
-                Step::Runs(Box::new([
-                    self.offset(from_index)?,
-                    self.program(from_stride)?,
-                    self.offset(to_index)?,
-                    self.program(to_stride)?,
-                    self.program(count)?,
-                    self.program(bytes)?,
-                ]))
+            Stmt::CopyRuns { to, from, count, bytes, whole_bytes: _ } => {
+                Step::Runs(self.six([from, to], [count, bytes])?)
             }
-            Stmt::Transpose {
-                element_bytes,
-                to,
-                to_index,
-                to_stride,
-                from,
-                from_index,
-                from_stride,
-                rows,
-                columns,
-                whole_bytes: _,
-            } => {
-                self.check([from, to])?;
-                let block = Box::new([
-                    self.offset(from_index)?,
-                    self.program(from_stride)?,
-                    self.offset(to_index)?,
-                    self.program(to_stride)?,
-                    self.program(rows)?,
-                    self.program(columns)?,
-                ]);
+            Stmt::Transpose { element_bytes, to, from, rows, columns, whole_bytes: _ } => {
+                let block = self.six([from, to], [rows, columns])?;
                 Step::Transpose { element_bytes: *element_bytes, block }
             }
             Stmt::Zero { buffer, index, bytes } if *buffer == self.target => {
                 let [none, one] = [0, 1].map(|k| Program::of(&Value::int(k)));
                 Step::Zeros(Box::new([self.offset(index)?, none, one, self.program(bytes)?]))
             }
-            Stmt::ZeroRuns { to, to_index, to_stride, count, bytes } if *to == self.target => {
+            Stmt::ZeroRuns { to, count, bytes } if to.buffer == self.target => {
                 Step::Zeros(Box::new([
-                    self.offset(to_index)?,
-                    self.program(to_stride)?,
+                    self.offset(&to.index)?,
+                    self.program(&to.stride)?,
                     self.program(count)?,
                     self.program(bytes)?,
                 ]))
@@ -196,6 +159,23 @@ impl<'a> Compiler<'a> {
             | Stmt::Set { .. }
             | Stmt::Return { .. } => return Err(RunError::Unsupported),
         }))
+    }
+
+    /// What a move of blocks rests on: both places, and two counts.
+    fn six(
+        &self,
+        [from, to]: [&Strided; 2],
+        [a, b]: [&Expr; 2],
+    ) -> Result<Box<[Program; 6]>, RunError> {
+        self.check([&from.buffer, &to.buffer])?;
+        Ok(Box::new([
+            self.offset(&from.index)?,
+            self.program(&from.stride)?,
+            self.offset(&to.index)?,
+            self.program(&to.stride)?,
+            self.program(a)?,
+            self.program(b)?,
+        ]))
     }
 
     fn counted(
@@ -260,7 +240,12 @@ impl<'a> Compiler<'a> {
 
     /// The bytes before an element of a buffer.
     fn offset(&self, index: &Expr) -> Result<Program, RunError> {
-        let Width::Bytes(bytes) = self.width else { return Err(RunError::Unsupported) };
+        let bytes = match self.width {
+            Width::Bytes(bytes) => bytes,
+            // The first byte is known where elements share it.
+            Width::Packed(_) if *index == Expr::int(0) => return Ok(Program::of(&Value::int(0))),
+            Width::Packed(_) => return Err(RunError::Unsupported),
+        };
         let bytes = Value::int(i64::try_from(bytes).map_err(|_| RunError::Unsupported)?);
         Ok(Program::of(&self.value(index)?.binary(Binary::Mul, bytes)))
     }

@@ -6,7 +6,9 @@ use super::head::dialect_of;
 use super::{Style, expr, python, write};
 use crate::emit::dialect::{Assert, Dialect};
 use crate::emit::{comment, element};
-use crate::plan::tree::{Compare, Expr, Function, Operand, Param, ParamType, Stmt, WorkAxis};
+use crate::plan::tree::{
+    Compare, Expr, Function, Operand, Param, ParamType, Stmt, Strided, WorkAxis,
+};
 
 /// Statements as text, each line indented by `depth` levels of four blanks.
 pub fn stmts(style: Style, body: &[Stmt], depth: usize) -> String {
@@ -159,51 +161,17 @@ impl Writer<'_> {
                 self.put_address(from, from_index);
                 self.put(&[", ", &cast(&self.expr(bytes), "size_t"), ");\n"]);
             }
-            Stmt::CopyRuns {
-                to,
-                to_index,
-                to_stride,
-                from,
-                from_index,
-                from_stride,
-                count,
-                bytes,
-                whole_bytes,
-            } => {
-                self.begin(depth, &["layoutc_copy_runs("]);
-                self.put_place(to, to_index, to_stride);
-                self.put(&[", "]);
-                self.put_place(from, from_index, from_stride);
-                self.put(&[", "]);
-                self.put_args(&[count.clone(), bytes.clone(), whole_bytes.clone()]);
-                self.put(&[");\n"]);
+            Stmt::CopyRuns { to, from, count, bytes, whole_bytes } => {
+                let args = [count, bytes, whole_bytes];
+                self.call_on_blocks("copy_runs", &[to, from], &args, depth);
             }
-            Stmt::Transpose {
-                element_bytes,
-                to,
-                to_index,
-                to_stride,
-                from,
-                from_index,
-                from_stride,
-                rows,
-                columns,
-                whole_bytes,
-            } => {
-                self.begin(depth, &[&format!("layoutc_transpose_{element_bytes}(")]);
-                self.put_place(to, to_index, to_stride);
-                self.put(&[", "]);
-                self.put_place(from, from_index, from_stride);
-                self.put(&[", "]);
-                self.put_args(&[rows.clone(), columns.clone(), whole_bytes.clone()]);
-                self.put(&[");\n"]);
+            Stmt::Transpose { element_bytes, to, from, rows, columns, whole_bytes } => {
+                let function = format!("transpose_{element_bytes}");
+                let args = [rows, columns, whole_bytes];
+                self.call_on_blocks(&function, &[to, from], &args, depth);
             }
-            Stmt::ZeroRuns { to, to_index, to_stride, count, bytes } => {
-                self.begin(depth, &["layoutc_zero_runs("]);
-                self.put_place(to, to_index, to_stride);
-                self.put(&[", "]);
-                self.put_args(&[count.clone(), bytes.clone()]);
-                self.put(&[");\n"]);
+            Stmt::ZeroRuns { to, count, bytes } => {
+                self.call_on_blocks("zero_runs", &[to], &[count, bytes], depth);
             }
             Stmt::Zero { buffer, index, bytes } => {
                 self.begin(depth, &["memset("]);
@@ -254,11 +222,26 @@ impl Writer<'_> {
         }
     }
 
-    /// Where a block starts, and what lies between its rows.
-    fn put_place(&mut self, buffer: &str, index: &Expr, stride: &Expr) {
-        self.put_address(buffer, index);
-        self.put(&[", "]);
-        self.put_expr(stride);
+    /// Calls a function that moves blocks.
+    fn call_on_blocks(
+        &mut self,
+        function: &str,
+        places: &[&Strided],
+        args: &[&Expr],
+        depth: usize,
+    ) {
+        self.begin(depth, &["layoutc_", function, "("]);
+        for place in places {
+            self.put_address(&place.buffer, &place.index);
+            self.put(&[", "]);
+            self.put_expr(&place.stride);
+            self.put(&[", "]);
+        }
+        for (k, arg) in args.iter().enumerate() {
+            self.put(if k == 0 { &[] } else { &[", "] });
+            self.put_expr(arg);
+        }
+        self.put(&[");\n"]);
     }
 
     /// The numbers of this work item, after a guard: launch ranges may be rounded up.

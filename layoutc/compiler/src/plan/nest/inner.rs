@@ -2,20 +2,21 @@
 
 use super::super::lower::{PlanError, Scope, add, literal, lower, multiply};
 use super::super::transfer::Transfer;
-use super::super::tree::{Expr, Stmt};
+use super::super::tree::{Expr, Stmt, Strided};
 use super::schedule::Inner;
-use super::{Algebra, LAST_LEVEL, Moves, Writer, fold};
+use super::{Algebra, Buffer, LAST_LEVEL, Moves, Writer, fold};
 use layoutc_algebra::expr::BinOp;
 
-/// How many bytes the whole transfer writes, over the symbols.
+/// Bytes of all elements that a transfer moves, over the symbols.
 pub(super) fn whole_bytes(
     transfer: &Transfer,
     element_bits: i128,
     scope: &Scope<'_>,
 ) -> Result<Expr, PlanError> {
     let mut bytes = Algebra::constant(element_bits.checked_div(8).unwrap_or(1));
-    for cut in &transfer.cuts {
-        bytes = fold(BinOp::Mul, &bytes, &cut.extent)?;
+    for bounds in &transfer.chains {
+        let count = fold(BinOp::Sub, &bounds.high, &bounds.low)?;
+        bytes = fold(BinOp::Mul, &bytes, &count)?;
     }
     lower(&bytes, scope)
 }
@@ -39,8 +40,8 @@ impl Writer<'_, '_> {
     pub(super) fn copy(&self, from: Expr, to: Expr, bytes: Expr) -> Stmt {
         let alone = self.transfer.cuts.iter().filter(|cut| !cut.is_unit()).count() == 1;
         let cached = matches!(self.whole_bytes, Expr::Int { value } if value <= LAST_LEVEL);
-        let (to_buffer, from_buffer) = (self.to.name.clone(), self.from.name.clone());
         if self.moves == Moves::Elements || !alone || cached {
+            let (to_buffer, from_buffer) = (self.to.name.clone(), self.from.name.clone());
             return Stmt::Copy {
                 to: to_buffer,
                 to_index: to,
@@ -49,17 +50,11 @@ impl Writer<'_, '_> {
                 bytes,
             };
         }
-        Stmt::CopyRuns {
-            to: to_buffer,
-            to_index: to,
-            to_stride: Expr::int(0),
-            from: from_buffer,
-            from_index: from,
-            from_stride: Expr::int(0),
-            count: Expr::int(1),
-            bytes,
-            whole_bytes: self.whole_bytes.clone(),
-        }
+        let (buffer, stride) = (self.from.name.clone(), Expr::int(0));
+        let from = Strided { buffer, index: from, stride: stride.clone() };
+        let to = Strided { buffer: self.to.name.clone(), index: to, stride };
+        let (count, whole_bytes) = (Expr::int(1), self.whole_bytes.clone());
+        Stmt::CopyRuns { to, from, count, bytes, whole_bytes }
     }
 
     fn transpose(
@@ -80,12 +75,8 @@ impl Writer<'_, '_> {
         let to = self.at(to, &column_start, &column.to_stride)?;
         body.push(Stmt::Transpose {
             element_bytes: bytes,
-            to: self.to.name.clone(),
-            to_index: to,
-            to_stride: self.bytes(&column.to_stride)?,
-            from: self.from.name.clone(),
-            from_index: from,
-            from_stride: self.bytes(&row.from_stride)?,
+            to: self.strided(self.to, to, &column.to_stride)?,
+            from: self.strided(self.from, from, &row.from_stride)?,
             rows: row_count,
             columns: column_count,
             whole_bytes: self.whole_bytes.clone(),
@@ -109,12 +100,8 @@ impl Writer<'_, '_> {
         let from = self.at(from, &first, &counted.from_stride)?;
         let to = self.at(to, &first, &counted.to_stride)?;
         body.push(Stmt::CopyRuns {
-            to: self.to.name.clone(),
-            to_index: to,
-            to_stride: self.bytes(&counted.to_stride)?,
-            from: self.from.name.clone(),
-            from_index: from,
-            from_stride: self.bytes(&counted.from_stride)?,
+            to: self.strided(self.to, to, &counted.to_stride)?,
+            from: self.strided(self.from, from, &counted.from_stride)?,
             count,
             bytes: multiply(length, literal(self.element_bytes())?)?,
             whole_bytes: self.whole_bytes.clone(),
@@ -143,10 +130,15 @@ impl Writer<'_, '_> {
         add(offset, multiply(start.clone(), lower(stride, self.scope)?)?)
     }
 
-    /// A stride in bytes.
-    fn bytes(&self, stride: &Algebra) -> Result<Expr, PlanError> {
+    fn strided(
+        &self,
+        buffer: &Buffer,
+        index: Expr,
+        stride: &Algebra,
+    ) -> Result<Strided, PlanError> {
         let bytes = Algebra::constant(self.element_bytes());
-        lower(&fold(BinOp::Mul, stride, &bytes)?, self.scope)
+        let stride = lower(&fold(BinOp::Mul, stride, &bytes)?, self.scope)?;
+        Ok(Strided { buffer: buffer.name.clone(), index, stride })
     }
 
     fn element_bytes(&self) -> i128 {

@@ -100,7 +100,7 @@ pub(in crate::plan) struct Schedule {
     pub(in crate::plan) inner: Inner,
 }
 
-/// The schedule of a transfer of elements of so many bytes; `None` where elements share bytes.
+/// The schedule of a transfer. `element` is the bytes of an element, `None` where elements share bytes.
 pub(super) fn schedule(
     transfer: &Transfer,
     symbols: &[Symbol],

@@ -39,6 +39,17 @@ pub enum Operand {
     },
 }
 
+/// Places of a buffer that lie equally far apart.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Strided {
+    /// The buffer.
+    pub buffer: String,
+    /// The first element.
+    pub index: Expr,
+    /// Bytes from one place to the next.
+    pub stride: Expr,
+}
+
 /// An axis of a launch range.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkAxis {
@@ -161,23 +172,15 @@ pub enum Stmt {
         /// How many bytes.
         bytes: Expr,
     },
-    /// A block is transposed: the element of a row and a column, rows being `from_stride` bytes apart in the source and
-    /// columns neighbours, goes to where columns are `to_stride` bytes apart and rows neighbours.
+    /// A block is transposed: the element of a row and a column, columns being neighbours in the source, goes to where
+    /// rows are neighbours.
     Transpose {
         /// Bytes of an element, a power of two: what stays together, which may be several of the buffers' elements.
         element_bytes: u32,
-        /// The buffer that is written.
-        to: String,
-        /// The first element there.
-        to_index: Expr,
-        /// Bytes from one column to the next.
-        to_stride: Expr,
-        /// The buffer that is read.
-        from: String,
-        /// The first element there.
-        from_index: Expr,
-        /// Bytes from one row to the next.
-        from_stride: Expr,
+        /// Where it is written, and what lies between columns.
+        to: Strided,
+        /// Where it is read, and what lies between rows.
+        from: Strided,
         /// How many rows; none if negative.
         rows: Expr,
         /// How many columns; none if negative.
@@ -187,18 +190,10 @@ pub enum Stmt {
     },
     /// Runs of elements are copied from one buffer into another; the two do not overlap.
     CopyRuns {
-        /// The buffer that is written.
-        to: String,
-        /// The first element there.
-        to_index: Expr,
-        /// Bytes from one run to the next.
-        to_stride: Expr,
-        /// The buffer that is read.
-        from: String,
-        /// The first element there.
-        from_index: Expr,
-        /// Bytes from one run to the next.
-        from_stride: Expr,
+        /// Where they are written.
+        to: Strided,
+        /// Where they are read.
+        from: Strided,
         /// How many runs; none if negative.
         count: Expr,
         /// Bytes of a run; none if negative.
@@ -208,12 +203,8 @@ pub enum Stmt {
     },
     /// Runs of bytes become 0.
     ZeroRuns {
-        /// The buffer.
-        to: String,
-        /// The first element.
-        to_index: Expr,
-        /// Bytes from one run to the next.
-        to_stride: Expr,
+        /// Where they are.
+        to: Strided,
         /// How many runs; none if negative.
         count: Expr,
         /// Bytes of a run.
@@ -382,44 +373,19 @@ impl Stmt {
                 name(from);
                 [to_index, from_index, bytes].iter().for_each(|expr| expr.visit(visit));
             }
-            Self::Transpose {
-                element_bytes: _,
-                to,
-                to_index,
-                to_stride,
-                from,
-                from_index,
-                from_stride,
-                rows,
-                columns,
-                whole_bytes,
-            } => {
-                name(to);
-                name(from);
-                let parts =
-                    [to_index, to_stride, from_index, from_stride, rows, columns, whole_bytes];
-                parts.iter().for_each(|expr| expr.visit(visit));
+            Self::Transpose { element_bytes: _, to, from, rows, columns, whole_bytes } => {
+                to.visit(visit, name);
+                from.visit(visit, name);
+                [rows, columns, whole_bytes].iter().for_each(|expr| expr.visit(visit));
             }
-            Self::CopyRuns {
-                to,
-                to_index,
-                to_stride,
-                from,
-                from_index,
-                from_stride,
-                count,
-                bytes,
-                whole_bytes,
-            } => {
-                name(to);
-                name(from);
-                let parts =
-                    [to_index, to_stride, from_index, from_stride, count, bytes, whole_bytes];
-                parts.iter().for_each(|expr| expr.visit(visit));
+            Self::CopyRuns { to, from, count, bytes, whole_bytes } => {
+                to.visit(visit, name);
+                from.visit(visit, name);
+                [count, bytes, whole_bytes].iter().for_each(|expr| expr.visit(visit));
             }
-            Self::ZeroRuns { to, to_index, to_stride, count, bytes } => {
-                name(to);
-                [to_index, to_stride, count, bytes].iter().for_each(|expr| expr.visit(visit));
+            Self::ZeroRuns { to, count, bytes } => {
+                to.visit(visit, name);
+                [count, bytes].iter().for_each(|expr| expr.visit(visit));
             }
             Self::Zero { buffer, index, bytes } => {
                 name(buffer);
@@ -436,6 +402,14 @@ impl Stmt {
             | Self::Unused { .. }
             | Self::Comment { .. } => {}
         }
+    }
+}
+
+impl Strided {
+    fn visit(&self, visit: &mut dyn FnMut(&Expr), name: &mut dyn FnMut(&str)) {
+        name(&self.buffer);
+        self.index.visit(visit);
+        self.stride.visit(visit);
     }
 }
 
