@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::cc::{compile_and_run, folder, full, there};
+use common::cc::{compile_and_run, compilers, folder, full, there};
 use layoutc_compiler::config::Config;
 use layoutc_compiler::emit::{Settings, Templates, emit};
 use layoutc_compiler::{LoadError, Sources, check};
@@ -27,6 +27,30 @@ impl Sources for One {
     }
 }
 
+/// Writes the files of the manifest into a folder.
+fn written(name: &str, stem: &str, prefix: &str) -> std::path::PathBuf {
+    let checked = check(&One, &["blocks.kdl".to_owned()], &Config::default());
+    assert_eq!(checked.diagnostics, []);
+    let settings = Settings { prefix: prefix.to_owned(), ..Settings::c() };
+    let outputs = emit(&checked.manifests[0], &settings, stem, &Templates::default());
+    let root = folder(name);
+    for output in outputs.unwrap() {
+        std::fs::write(root.join(&output.path), &output.text).unwrap();
+    }
+    root
+}
+
+#[test]
+fn sources_can_be_compiled_as_one() {
+    let root = written("as_one", "first", "first_");
+    written("as_one", "second", "second_");
+    std::fs::write(root.join("all.c"), "#include \"first.c\"\n#include \"second.c\"\n").unwrap();
+    for (k, (compiler, flags, _)) in (0..).zip(compilers()) {
+        let flags = [flags, vec!["-c"]].concat();
+        compile_and_run(&root, &format!("all_{k}"), &["all.c"], (compiler, flags, false));
+    }
+}
+
 fn vector(bytes: &str) -> &'static str {
     match bytes {
         "64" => "-DLAYOUTC_VECTOR=64",
@@ -38,13 +62,7 @@ fn vector(bytes: &str) -> &'static str {
 
 #[test]
 fn blocks_of_every_size_and_alignment_agree_with_plain_loops() {
-    let checked = check(&One, &["blocks.kdl".to_owned()], &Config::default());
-    assert_eq!(checked.diagnostics, []);
-    let outputs = emit(&checked.manifests[0], &Settings::c(), "blocks", &Templates::default());
-    let root = folder("blocks");
-    for output in outputs.unwrap() {
-        std::fs::write(root.join(&output.path), &output.text).unwrap();
-    }
+    let root = written("blocks", "blocks", "");
     std::fs::write(root.join("harness.c"), include_str!("blocks.c")).unwrap();
     let rounds = if full() { "-DROUNDS=20000" } else { "-DROUNDS=400" };
     let address = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
