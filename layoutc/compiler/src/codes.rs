@@ -75,6 +75,7 @@ codes! {
     ExprProduct "expr::product" "a product of two indices"
     ExprExtent "expr::extent" "a stated extent holds an axis"
     ExprFunction "expr::function" "a function is given what it does not take"
+    PlanChoice "plan::choice" "a conversion cannot be done as the manifest chooses"
     MapArity "map::arity" "the parameters of a map do not match the axes"
     MapNegative "map::negative" "an index goes below 0"
     MapOutside "map::outside" "an index of a window leaves what it looks at"

@@ -127,8 +127,69 @@ pub struct Convert {
     pub to: usize,
     /// For each axis of `from`, its position in `to`.
     pub axes: Vec<usize>,
+    /// What the manifest chooses in the planner's place.
+    pub choices: Choices,
     /// Where it stands in the manifest.
     pub place: Place,
+}
+
+/// How a move is to be done, where the manifest says so; what it leaves out the planner chooses.
+#[derive(Debug, Clone, Default)]
+pub struct Choices {
+    /// Loops by their names, outermost first; those that are not named follow inside.
+    pub order: Vec<Chosen<String>>,
+    /// How many values of the destination's fastest digit, and of the source's, make a block.
+    pub block: Option<Chosen<[i64; 2]>>,
+    /// What is inside all loops.
+    pub inside: Option<Chosen<Inside>>,
+    /// Whether the destination is written past the caches.
+    pub stores: Option<Stores>,
+    /// When padding is written.
+    pub fill: Option<Chosen<FillTime>>,
+}
+
+impl Choices {
+    /// None: the planner chooses.
+    pub const NONE: &Self =
+        &Self { order: Vec::new(), block: None, inside: None, stores: None, fill: None };
+}
+
+/// A choice, and where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chosen<T> {
+    /// What is chosen.
+    pub value: T,
+    /// Where.
+    pub place: Place,
+}
+
+/// What is inside all loops of a move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Inside {
+    /// A block that is transposed.
+    Blocks,
+    /// Runs that are copied.
+    Runs,
+    /// One element, or one run.
+    Elements,
+}
+
+/// How a destination is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stores {
+    /// Past the caches, whatever its size.
+    Streaming,
+    /// Through the caches, whatever its size.
+    Cached,
+}
+
+/// When padding is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FillTime {
+    /// The whole destination first.
+    First,
+    /// Padding alone.
+    Borders,
 }
 
 /// What a view is a view of.

@@ -35,6 +35,9 @@ Ctrl-C ends it, with exit code 130. The command of --exec is stopped before it i
         /// Only this tensor; may be given again
         #[arg(long, value_name = "NAME")]
         tensor: Vec<String>,
+        /// How pack, unpack and conversions go about it, as C does them: digits, loops, blocks
+        #[arg(long)]
+        plan: bool,
     },
     /// Where an element lives; with --inverse, who lives at a physical index
     #[command(after_help = "\

@@ -2,61 +2,92 @@
 
 use std::path::PathBuf;
 
-use layoutc_compiler::inspect::{tensor_json, tensor_text, view_json, view_text};
+use layoutc_compiler::inspect::{Plan, plans, tensor_json, tensor_text, view_json, view_text};
 use layoutc_compiler::model::{Tensor, View};
 use layoutc_compiler::nearest::nearest;
+use layoutc_compiler::plan::cores::Cores;
 use serde_json::{Value, json};
 
 use crate::args::Format;
 use crate::console::Console;
 use crate::fault::Fault;
-use crate::session::Session;
+use crate::session::{Session, localized};
 
 use super::Ending;
 
-/// A tensor, or a view.
+/// A tensor with its plans, if they are asked for, or a view.
 enum Item<'a> {
-    Tensor(&'a Tensor),
+    Tensor(&'a Tensor, Option<Vec<Plan<'a>>>),
     View(&'a View),
 }
 
 impl Item<'_> {
     fn name(&self) -> &str {
         match self {
-            Item::Tensor(tensor) => &tensor.name,
+            Item::Tensor(tensor, _) => &tensor.name,
             Item::View(view) => &view.tensor.name,
         }
     }
 
     fn json(&self, file: &str) -> Value {
         match self {
-            Item::Tensor(tensor) => tensor_json(tensor, file),
+            Item::Tensor(tensor, plans) => {
+                let mut object = tensor_json(tensor, file);
+                if let Some(plans) = plans {
+                    object["plans"] = plans.iter().map(Plan::json).collect();
+                }
+                object
+            }
             Item::View(view) => view_json(view, file),
         }
     }
 
     fn text(&self, file: &str) -> String {
         match self {
-            Item::Tensor(tensor) => tensor_text(tensor, file),
+            Item::Tensor(tensor, plans) => {
+                let mut text = tensor_text(tensor, file);
+                for plan in plans.iter().flatten() {
+                    text.push('\n');
+                    text.push_str(&plan.text());
+                }
+                text
+            }
             Item::View(view) => view_text(view, file),
         }
     }
 }
 
-/// Prints the tensors and views that PATHS hold; of those, only `names` if there are any.
+/// Prints the tensors and views that PATHS hold; of those, only `names` if there are any. With `plan` how they are moved.
 pub(crate) fn run(
     paths: &[PathBuf],
     names: &[String],
+    plan: bool,
     console: &mut Console,
 ) -> Result<Ending, Fault> {
-    let session = Session::open(paths, console)?;
-    let ending = Ending::of(&session.report);
+    let mut session = Session::open(paths, console)?;
     let mut all: Vec<(String, Item<'_>)> = Vec::new();
-    for (file, manifest) in session.asked() {
-        let views = manifest.views.iter().map(Item::View);
-        let items = manifest.tensors.iter().map(Item::Tensor).chain(views);
-        all.extend(items.map(|item| (file.clone(), item)));
+    let mut faults = Vec::new();
+    for (project, checked) in &session.projects {
+        let openmp = project.config.target.c.as_ref().is_some_and(|c| c.openmp);
+        let cores = if openmp { Cores::All } else { Cores::One };
+        for manifest in checked.manifests.iter().filter(|m| project.manifests.contains_key(&m.path))
+        {
+            let tensor = |tensor| {
+                let plans = plan.then(|| plans(manifest, tensor, cores)).transpose();
+                let plans = plans.unwrap_or_else(|fault| {
+                    faults.push(localized(&fault, project));
+                    None
+                });
+                Item::Tensor(tensor, plans)
+            };
+            let views = manifest.views.iter().map(Item::View);
+            let items = manifest.tensors.iter().map(tensor).chain(views);
+            let file = project.shown(&manifest.path);
+            all.extend(items.map(|item| (file.clone(), item)));
+        }
     }
+    session.report.add(faults);
+    let ending = Ending::of(&session.report);
     // A name may be that of a tensor which was refused: then the diagnostics say so.
     if ending == Ending::Good {
         names.iter().try_for_each(|name| known(name, &all))?;

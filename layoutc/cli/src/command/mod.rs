@@ -59,7 +59,9 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         Command::Lock { paths } => lock::run(paths, &mut console),
         Command::Deps(deps) => deps::run(deps, args.common.format, &mut console),
         Command::Templates { what } => templates::run(what, &mut console),
-        Command::Inspect { paths, tensor } => inspect::run(paths, tensor, &mut console),
+        Command::Inspect { paths, tensor, plan } => {
+            inspect::run(paths, tensor, *plan, &mut console)
+        }
         Command::Index(index) => index::run(index, &mut console),
         Command::Trace(trace) => trace::run(trace, &mut console),
         Command::Pack(pack) => pack::pack(pack, &mut console),

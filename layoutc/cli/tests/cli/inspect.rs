@@ -40,3 +40,30 @@ fn a_tensor_names_its_file_as_it_was_given() {
         assert_eq!(ran.good().lines().next(), Some(first.as_str()));
     }
 }
+
+#[test]
+fn inspect_with_plan_says_how_a_tensor_is_moved() {
+    let text = "tensor a dtype=f32 { shape { n 8; c 32; w 64 } }\n\
+                tensor b like=a { layout { order n w c } }\nconvert a to=b { block 16 32 }\n";
+    let world = World::new(&[("a.kdl", text), ("layoutc.toml", "[target.c]\nopenmp = true\n")]);
+    let ran = world.run(&["inspect", "a.kdl", "--tensor", "a", "--plan", "--format", "json"]);
+    let object: Value = serde_json::from_str(ran.good()).expect("JSON");
+    let plans = object["tensors"][0]["plans"].as_array().expect("a list");
+    let names: Vec<&Value> = plans.iter().map(|plan| &plan["name"]).collect();
+    assert_eq!(names, ["a_pack", "a_unpack", "a_to_b"]);
+    let part = &plans[2]["parts"][0];
+    let loops = part["loops"].as_array().expect("a list");
+    let loops: Vec<_> = loops.iter().map(|l| (l["digit"].as_str(), l["block"].as_i64())).collect();
+    assert_eq!(loops, [(Some("n"), None), (Some("c"), Some(16)), (Some("w"), Some(32))]);
+    assert_eq!(part["inside"]["rows"], "c");
+    assert_eq!(part["digits"][0]["from_stride"], 2048);
+
+    // Without the flag there are none, and a choice that cannot be followed is told.
+    let ran = world.run(&["inspect", "a.kdl", "--tensor", "a", "--format", "json"]);
+    let object: Value = serde_json::from_str(ran.good()).expect("JSON");
+    assert_eq!(object["tensors"][0]["plans"], Value::Null);
+    world.write("a.kdl", &text.replace("block 16 32", "inside runs"));
+    let ran = world.run(&["inspect", "a.kdl", "--plan"]);
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.err.contains("error[plan::choice]: there are no runs"), "{}", ran.err);
+}

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::scope::nearest_or_all;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
-use crate::manifest::syntax::{ConvertItem, Kind, Manifest, Name};
-use crate::model::{Convert, Tensor};
+use crate::manifest::syntax::{ChoiceItem, ChoiceKind, ConvertItem, Kind, Manifest, Name};
+use crate::model::{Choices, Chosen, Convert, FillTime, Inside, Stores, Tensor};
 use crate::wording;
 
 /// The conversions whose two tensors are good and fit together.
@@ -80,7 +80,35 @@ fn one(
         return Err(error.help("a conversion moves elements; give both the same element type"));
     }
     let axes = matching(source, destination, file, item)?;
-    Ok(Some(Convert { from, to, axes, place }))
+    Ok(Some(Convert { from, to, axes, choices: choices(&item.choices, file), place }))
+}
+
+/// How the conversion is to be done; whether it can be, its plan says.
+fn choices(items: &[ChoiceItem], file: &Arc<str>) -> Choices {
+    let mut choices = Choices::default();
+    for ChoiceItem { kind, span } in items {
+        let place = Place::new(file, span.clone());
+        let inside = |value| Some(Chosen { value, place: place.clone() });
+        let fill = |value| Some(Chosen { value, place: place.clone() });
+        match kind {
+            ChoiceKind::Order(names) => {
+                let chosen = |name: &Name| Chosen {
+                    value: name.value.clone(),
+                    place: Place::new(file, name.span.clone()),
+                };
+                choices.order = names.iter().map(chosen).collect();
+            }
+            ChoiceKind::Block(value) => choices.block = Some(Chosen { value: *value, place }),
+            ChoiceKind::InsideBlocks => choices.inside = inside(Inside::Blocks),
+            ChoiceKind::InsideRuns => choices.inside = inside(Inside::Runs),
+            ChoiceKind::InsideElements => choices.inside = inside(Inside::Elements),
+            ChoiceKind::StoresStreaming => choices.stores = Some(Stores::Streaming),
+            ChoiceKind::StoresCached => choices.stores = Some(Stores::Cached),
+            ChoiceKind::FillFirst => choices.fill = fill(FillTime::First),
+            ChoiceKind::FillBorders => choices.fill = fill(FillTime::Borders),
+        }
+    }
+    choices
 }
 
 /// For each axis of the source, the axis of the destination with its name and extent.

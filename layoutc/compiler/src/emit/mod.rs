@@ -327,6 +327,10 @@ fn limit(at: Place, name: &str, what: &str) -> Diagnostic {
     Diagnostic::error(Code::LimitGenerated, message, at, "")
 }
 
-fn plan_fault(at: Place, name: &str, error: &PlanError) -> Diagnostic {
+/// What is said of a plan that cannot be made.
+pub(crate) fn plan_fault(at: Place, name: &str, error: &PlanError) -> Diagnostic {
+    if let PlanError::Choice { message, help, place } = error {
+        return Diagnostic::error(Code::PlanChoice, message, place.clone(), "").help(help);
+    }
     limit(at, name, &error.to_string())
 }

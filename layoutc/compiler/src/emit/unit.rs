@@ -334,7 +334,7 @@ fn convert_unit(
     if [from, to].iter().any(|tensor| tensor.memory == Memory::None) {
         return Ok(None);
     }
-    let Some(function) = plan::convert(manifest, convert, naming)? else { return Ok(None) };
+    let Some(moved) = plan::convert(manifest, convert, naming)? else { return Ok(None) };
     let contexts = [from, to].map(|tensor| plan::Context::new(tensor, naming));
     let mut facts: Vec<&Symbol> = Vec::new();
     for symbol in contexts.iter().flat_map(|context| &context.symbols) {
@@ -370,6 +370,6 @@ fn convert_unit(
         symbols,
         cases: test_unit::cases(&facts, &contexts.each_ref()),
         bench: bench_unit::convert(&facts, &contexts)?.into(),
-        function: function.into(),
+        function: moved.function.into(),
     }))
 }

@@ -447,6 +447,40 @@ pub struct ConvertItem {
     pub from: Name,
     /// The tensor that is written.
     pub to: Name,
+    /// How it is to be done: each kind at most once.
+    pub choices: Vec<ChoiceItem>,
     /// The node.
     pub span: Range<usize>,
+}
+
+/// What a conversion's block says of how it is done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChoiceItem {
+    /// What is chosen.
+    pub kind: ChoiceKind,
+    /// The node.
+    pub span: Range<usize>,
+}
+
+/// What is chosen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ChoiceKind {
+    /// `order h n`: loops, outermost first.
+    Order(Vec<Name>),
+    /// `block 32 64`: values of the destination's fastest digit, and of the source's.
+    Block([i64; 2]),
+    /// `inside blocks`
+    InsideBlocks,
+    /// `inside runs`
+    InsideRuns,
+    /// `inside elements`
+    InsideElements,
+    /// `stores streaming`
+    StoresStreaming,
+    /// `stores cached`
+    StoresCached,
+    /// `fill first`
+    FillFirst,
+    /// `fill borders`
+    FillBorders,
 }

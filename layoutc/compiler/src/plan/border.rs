@@ -35,12 +35,8 @@ struct Span<'a> {
 }
 
 /// All padding of a destination of so many slots, some of it perhaps twice. `None` where it is not what digits run past
-/// an extent, where sizes are not known, or where going there takes longer than writing every slot.
-pub(super) fn borders(
-    transfer: &Transfer,
-    slots: i128,
-    element_bytes: i128,
-) -> Option<Vec<Border>> {
+/// an extent, or where sizes are not known.
+pub(super) fn borders(transfer: &Transfer, slots: i128) -> Option<Vec<Border>> {
     let digits = dense(transfer, slots)?;
     let mut borders = Vec::new();
     for (chain, bounds) in transfer.chains.iter().enumerate() {
@@ -50,12 +46,16 @@ pub(super) fn borders(
         let high = bounds.high.as_const()?;
         borders.extend(beyond(&digits, chain, high));
     }
+    Some(borders)
+}
+
+/// Whether going there takes less than writing every slot.
+pub(super) fn are_worth(borders: &[Border], slots: i128, element_bytes: i128) -> bool {
     let touched = borders.iter().map(|border| {
         let runs = border.loops.iter().map(|l| l.count).product::<i128>();
         runs.saturating_mul(border.run.saturating_mul(element_bytes).max(LINE))
     });
-    let all = slots.saturating_mul(element_bytes);
-    (touched.sum::<i128>() < all / 2).then_some(borders)
+    touched.sum::<i128>() < slots.saturating_mul(element_bytes) / 2
 }
 
 /// The digits of the destination, the fastest first, if they count every slot once.

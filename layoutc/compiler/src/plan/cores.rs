@@ -7,7 +7,7 @@ use layoutc_algebra::layout::Symbol;
 use super::arith::typical;
 use super::lower::{Scope, range};
 use super::nest::Buffer;
-use super::nest::schedule::{Inner, Level};
+use super::nest::schedule::{Inner, Level, Schedule};
 use super::transfer::{Cut, Transfer};
 
 /// How many cores the loops of a move are to use.
@@ -90,8 +90,7 @@ pub fn apart(
 /// The level of a nest that runs on all cores.
 pub(super) fn level(
     transfer: &Transfer,
-    levels: &[Level],
-    inner: Inner,
+    Schedule { levels, inner }: &Schedule,
     symbols: &[Symbol],
     scope: &Scope<'_>,
     to: &Buffer,
@@ -116,7 +115,7 @@ pub(super) fn level(
             }
         };
         let around: Vec<usize> = levels.iter().take(at).filter_map(Level::digit).collect();
-        let innermost = at + 1 == levels.len() && inner == Inner::Element;
+        let innermost = at + 1 == levels.len() && *inner == Inner::Element;
         let copied = innermost && block_of(k).is_none() && cut.is_run() && to.through.is_none();
         let apart = !copied && (to.through.is_none() || is_apart(transfer, k, &around, to));
         Some(Loop { least, typical, apart })

@@ -6,6 +6,7 @@ use layoutc_algebra::expr::{BinOp, Cmp, Comparison, Expr as Algebra, Node, Predi
 use thiserror::Error;
 
 use super::tree::{Compare, Expr};
+use crate::diagnostic::Place;
 
 /// The deepest tree that is given: JSON readers commonly stop at 128 levels.
 pub const MAX_DEPTH: u32 = 96;
@@ -34,6 +35,16 @@ pub enum PlanError {
         nodes: u64,
         /// How many it may have.
         most: u64,
+    },
+    /// The manifest chooses what this move cannot do.
+    #[error("{message}")]
+    Choice {
+        /// What it chooses, and what the move has.
+        message: String,
+        /// A way out.
+        help: String,
+        /// The choice.
+        place: Place,
     },
     /// An expression could not be built.
     #[error(transparent)]

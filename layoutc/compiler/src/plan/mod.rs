@@ -31,6 +31,7 @@ use self::tree::{Expr, Function};
 use crate::model::{Fill, Memory, Tensor};
 
 pub use self::kernel::Kernel;
+pub use self::moves::{Move, Padding};
 pub use self::relayout::convert;
 
 /// What a plan has to know of its target.
@@ -131,9 +132,27 @@ pub fn tensor(tensor: &Tensor, naming: &Naming<'_>) -> Result<TensorPlan, PlanEr
         offset: index::offset(&context)?,
         indices: index::indices(&context)?,
         logical: inverse::logical(&context)?,
-        pack: moves.then(|| moves::pack(&context, sides.as_ref())).transpose()?,
-        unpack: moves.then(|| moves::unpack(&context, sides.as_ref())).transpose()?,
+        pack: moves.then(|| moves::pack(&context, sides.as_ref())).transpose()?.map(function),
+        unpack: moves.then(|| moves::unpack(&context, sides.as_ref())).transpose()?.map(function),
     })
+}
+
+/// pack and unpack of one tensor, with how they go about it; `None` where the tensor has no memory.
+///
+/// # Errors
+/// As [`tensor`].
+pub fn moves(tensor: &Tensor, naming: &Naming<'_>) -> Result<Option<[Move; 2]>, PlanError> {
+    if tensor.memory == Memory::None {
+        return Ok(None);
+    }
+    let context = Context::new(tensor, naming);
+    let sides = moves::sides(&tensor.layout)?;
+    let pack = moves::pack(&context, sides.as_ref())?;
+    Ok(Some([pack, moves::unpack(&context, sides.as_ref())?]))
+}
+
+fn function(moved: Move) -> Function {
+    moved.function
 }
 
 /// A symbol under the name that it has in the generated code.

@@ -9,14 +9,15 @@ use super::cores::{self, Cores, Loop};
 use super::index::{count, dense_offset, symbol_params};
 use super::lower::{Binding, PlanError, lower};
 use super::names::Namer;
-use super::nest::{Buffer, Ways, nest};
+use super::nest::{self, Buffer, Nest, Ways};
 use super::prepare::Rest;
 use super::side::{Side, dense_strides, logical_side, physical_side};
 use super::transfer::transfer;
 use super::tree::{Expr, Function, Operand, Param, ParamType, Returns, Stmt};
+use crate::model::Choices;
 
 /// `pack(symbols, logical, physical)`: from the dense row-major buffer into the layout; padding gets the fill.
-pub(super) fn pack(context: &Context<'_>, sides: Option<&Sides>) -> Result<Function, PlanError> {
+pub(super) fn pack(context: &Context<'_>, sides: Option<&Sides>) -> Result<Move, PlanError> {
     let mut parts = Parts::pack(context);
     let layout = context.layout;
     let linear = match sides {
@@ -26,20 +27,20 @@ pub(super) fn pack(context: &Context<'_>, sides: Option<&Sides>) -> Result<Funct
         None => None,
     };
     let rest = Rest::of(context);
-    parts.prepare_destination(context, &layout.physical_elements, rest, linear.as_ref())?;
+    parts.prepare_destination(context, &layout.physical_elements, rest, linear.as_ref(), None)?;
     let from = parts.buffer(context, 0, "l", "load");
     let to = parts.buffer(context, 1, "p", "store");
     let body = match linear {
-        Some(transfer) => parts.nest(context, context, &transfer, [&from, &to])?,
+        Some(transfer) => parts.nest(context, context, &transfer, [&from, &to], Choices::NONE)?,
         None => parts.by_index(context, &from, &to, Direction::Pack)?,
     };
     Ok(parts.finish(body))
 }
 
 /// `unpack(symbols, physical, logical)`: back; padding is not read.
-pub(super) fn unpack(context: &Context<'_>, sides: Option<&Sides>) -> Result<Function, PlanError> {
+pub(super) fn unpack(context: &Context<'_>, sides: Option<&Sides>) -> Result<Move, PlanError> {
     let mut parts = Parts::unpack(context);
-    parts.prepare_destination(context, &count(&context.layout.logical)?, Rest::Zero, None)?;
+    parts.prepare_destination(context, &count(&context.layout.logical)?, Rest::Zero, None, None)?;
     let from = parts.buffer(context, 0, "p", "load");
     let to = parts.buffer(context, 1, "l", "store");
     let layout = context.layout;
@@ -50,7 +51,7 @@ pub(super) fn unpack(context: &Context<'_>, sides: Option<&Sides>) -> Result<Fun
         None => None,
     };
     let body = match linear {
-        Some(transfer) => parts.nest(context, context, &transfer, [&from, &to])?,
+        Some(transfer) => parts.nest(context, context, &transfer, [&from, &to], Choices::NONE)?,
         None => parts.by_index(context, &from, &to, Direction::Unpack)?,
     };
     Ok(parts.finish(body))
@@ -85,12 +86,38 @@ enum Direction {
     Unpack,
 }
 
+/// A function that moves a whole tensor.
+#[derive(Debug, Clone)]
+pub struct Move {
+    /// The function.
+    pub function: Function,
+    /// How its loops follow digits; `None` where they follow the logical axes, and index functions say the place.
+    pub nest: Option<Nest>,
+    /// What it does about padding.
+    pub padding: Padding,
+}
+
+/// What a move does about the padding of its destination.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Padding {
+    /// There is none.
+    None,
+    /// It keeps what it held.
+    Kept,
+    /// The whole destination is filled before elements are written.
+    First,
+    /// It is filled alone.
+    Alone,
+}
+
 /// A function in the making.
 pub(super) struct Parts<'a> {
     pub(super) namer: Namer<'a>,
     pub(super) function: Function,
     buffers: [String; 2],
     fill: Option<String>,
+    nest: Option<Nest>,
+    pub(super) padding: Padding,
     pub(super) ways: Ways,
 }
 
@@ -155,7 +182,15 @@ impl<'a> Parts<'a> {
             }
         }
         let function = Function { name, doc, returns: Returns::Nothing, params, body };
-        Self { namer, function, buffers, fill: None, ways: context.naming.ways }
+        Self {
+            namer,
+            function,
+            buffers,
+            fill: None,
+            nest: None,
+            padding: Padding::None,
+            ways: context.naming.ways,
+        }
     }
 
     /// A name for something inside the function.
@@ -196,7 +231,15 @@ impl<'a> Parts<'a> {
             vec!["Writes the fill value to every slot; runs before the other.".to_owned()];
         function.params.retain(|param| param.name != source);
         let (namer, buffers) = (self.namer.clone(), self.buffers.clone());
-        Self { namer, function, buffers, fill: None, ways: self.ways }
+        Self {
+            namer,
+            function,
+            buffers,
+            fill: None,
+            nest: None,
+            padding: Padding::None,
+            ways: self.ways,
+        }
     }
 
     pub(super) fn buffer(
@@ -220,9 +263,14 @@ impl<'a> Parts<'a> {
         other: &Context<'_>,
         transfer: &super::transfer::Transfer,
         buffers: [&Buffer; 2],
+        choices: &Choices,
     ) -> Result<Vec<Stmt>, PlanError> {
         let symbol = |var| context.symbol(var).or_else(|| other.symbol(var));
-        nest(transfer, &context.layout.symbols, &symbol, &self.namer, buffers, self.ways)
+        let symbols = &context.layout.symbols;
+        let nest = nest::plan(transfer, symbols, &symbol, buffers, self.ways, choices)?;
+        let body = nest::write(&nest, symbols, &symbol, &self.namer, buffers, self.ways.moves);
+        self.nest = Some(nest);
+        body
     }
 
     /// Loops over the logical axes, the layout's place by its index function.
@@ -290,9 +338,10 @@ impl<'a> Parts<'a> {
         self.function.with_unused()
     }
 
-    pub(super) fn finish(mut self, body: Vec<Stmt>) -> Function {
+    pub(super) fn finish(mut self, body: Vec<Stmt>) -> Move {
         self.function.body.extend(body);
-        self.function.with_unused()
+        let Self { nest, padding, .. } = self;
+        Move { function: self.function.with_unused(), nest, padding }
     }
 }
 

@@ -6,14 +6,15 @@ use layoutc_algebra::layout::Verdict;
 
 use super::Context;
 use super::arith::{is_multiple, typical};
-use super::border::{Border, borders};
+use super::border::{Border, are_worth, borders};
 use super::cores::{self, Cores, Loop};
 use super::index::whole_bytes;
 use super::lower::{PlanError, add, literal, lower, multiply};
-use super::moves::{Parts, repeat_in_byte};
+use super::moves::{Padding, Parts, repeat_in_byte};
 use super::nest::Moves;
 use super::transfer::Transfer;
 use super::tree::{Expr, Operand, Stmt, Strided};
+use crate::model::{Chosen, FillTime};
 
 /// What becomes of a destination where no element goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,18 +46,21 @@ impl Parts<'_> {
         elements: &Algebra,
         rest: Rest,
         transfer: Option<&Transfer>,
+        chosen: Option<&Chosen<FillTime>>,
     ) -> Result<(), PlanError> {
         let symbol = |var| context.symbol(var);
         let buffer = self.buffer_name(1);
         if elements.as_const() == Some(0) {
             return Ok(());
         }
+        self.padding = match rest {
+            Rest::Fill => Padding::First,
+            Rest::Kept => Padding::Kept,
+            Rest::Zero => Padding::None,
+        };
         if rest == Rest::Fill {
-            if let (Some(transfer), Some(slots), Moves::Blocks) =
-                (transfer, elements.as_const(), self.ways.moves)
-                && !context.is_packed()
-                && let Some(borders) = borders(transfer, slots, context.bits() / 8)
-            {
+            if let Some(borders) = self.borders(context, elements, transfer, chosen)? {
+                self.padding = Padding::Alone;
                 return self.fill_borders(context, &buffer, &borders);
             }
             let bits = fill_bits(context)?;
@@ -87,6 +91,37 @@ impl Parts<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The padding, where it is to be written alone.
+    fn borders(
+        &self,
+        context: &Context<'_>,
+        elements: &Algebra,
+        transfer: Option<&Transfer>,
+        chosen: Option<&Chosen<FillTime>>,
+    ) -> Result<Option<Vec<Border>>, PlanError> {
+        let time = chosen.map(|chosen| chosen.value);
+        if self.ways.moves != Moves::Blocks || time == Some(FillTime::First) {
+            return Ok(None);
+        }
+        let found = match (transfer, elements.as_const()) {
+            (Some(transfer), Some(slots)) if !context.is_packed() => borders(transfer, slots),
+            _ => None,
+        };
+        match (found, chosen) {
+            (Some(found), None) => {
+                let bytes = context.bits() / 8;
+                let slots = elements.as_const().unwrap_or(0);
+                Ok(are_worth(&found, slots, bytes).then_some(found))
+            }
+            (None, Some(chosen)) => Err(PlanError::Choice {
+                message: "padding cannot be written alone: it is not where a digit runs past an extent known now".into(),
+                help: "write `fill first`, or leave it out".into(),
+                place: chosen.place.clone(),
+            }),
+            (found, _) => Ok(found),
+        }
     }
 
     /// Writes the fill value to padding alone.

@@ -4,13 +4,13 @@ use layoutc_algebra::expr::{Expr as Algebra, Var};
 use layoutc_algebra::layout::{Layout, Symbol};
 
 use super::lower::PlanError;
-use super::moves::Parts;
+use super::moves::{Move, Parts};
+use super::nest::Moves;
 use super::prepare::Rest;
 use super::side::{Side, physical_side, renumber};
 use super::transfer::transfer;
-use super::tree::Function;
 use super::{Context, Naming};
-use crate::model::{Convert, Manifest, Tensor};
+use crate::model::{Choices, Convert, Inside, Manifest, Tensor};
 
 /// Plans one relayout: `<from>_to_<to>(symbols, from, to)`; padding of the destination gets its fill. `None` where
 /// one of the two has no memory, or is not there.
@@ -21,7 +21,7 @@ pub fn convert(
     manifest: &Manifest,
     convert: &Convert,
     naming: &Naming<'_>,
-) -> Result<Option<Function>, PlanError> {
+) -> Result<Option<Move>, PlanError> {
     let Some((from, target)) = ends(manifest, convert)? else { return Ok(None) };
     let source = Context::new(from, naming);
     let destination = Context::new(&target, naming);
@@ -38,14 +38,39 @@ pub fn convert(
         None => None,
     };
     let rest = Rest::of(&destination);
-    parts.prepare_destination(&destination, elements, rest, linear.as_ref())?;
+    let choices = match naming.ways.moves {
+        Moves::Blocks => &convert.choices,
+        Moves::Elements => Choices::NONE,
+    };
+    if linear.is_none() {
+        refuse(choices)?;
+    }
+    let fill = choices.fill.as_ref();
+    parts.prepare_destination(&destination, elements, rest, linear.as_ref(), fill)?;
     let buffers = [&source_buffer, &target_buffer];
     let body = if let Some(transfer) = linear {
-        parts.nest(&destination, &source, &transfer, buffers)?
+        parts.nest(&destination, &source, &transfer, buffers, choices)?
     } else {
         parts.by_indices([&source, &destination], &convert.axes, buffers)?
     };
     Ok(Some(parts.finish(body)))
+}
+
+/// Loops over logical axes that ask index functions for both places have no digits to choose from.
+fn refuse(choices: &Choices) -> Result<(), PlanError> {
+    let order = choices.order.first().map(|name| &name.place);
+    let block = choices.block.as_ref().map(|block| &block.place);
+    let inside = choices.inside.as_ref().filter(|inside| inside.value != Inside::Elements);
+    let inside = inside.map(|inside| &inside.place);
+    match order.or(block).or(inside) {
+        None => Ok(()),
+        Some(place) => Err(PlanError::Choice {
+            message: "this conversion goes by index functions: its maps have no common digits"
+                .into(),
+            help: "leave the choice out".into(),
+            place: place.clone(),
+        }),
+    }
 }
 
 /// Source and destination, with one numbering of symbols for both: the destination's are matched by name. `None` where

@@ -65,11 +65,11 @@ pub(crate) fn view(view: &View, context: &Context<'_>) -> Result<ViewPlan, PlanE
     if moved && !view.is_shared {
         let into =
             ["From a dense row-major array into the window.", "What is outside is not written."];
-        pack = Some(told(moves::pack(context, sides.as_ref())?, into));
+        pack = Some(told(moves::pack(context, sides.as_ref())?.function, into));
     }
     if moved {
         let out = ["From the window into a dense row-major array.", "What is outside is not read."];
-        unpack = Some(told(moves::unpack(context, sides.as_ref())?, out));
+        unpack = Some(told(moves::unpack(context, sides.as_ref())?.function, out));
     }
     Ok(ViewPlan {
         symbols_ok: index::symbols_ok(context),

@@ -18,7 +18,9 @@ use layoutc_algebra::expr::{BinOp, Cmp, Comparison, Expr, Predicate, Var};
 use layoutc_algebra::layout::{Axis, DigitTargets, Layout, Proof, Symbol, Verdict};
 use layoutc_compiler::diagnostic::Place;
 use layoutc_compiler::dtype::Dtype;
-use layoutc_compiler::model::{Convert, Fill, FillValue, Manifest, Memory, Places, Tensor};
+use layoutc_compiler::model::{
+    Choices, Convert, Fill, FillValue, Manifest, Memory, Places, Tensor,
+};
 
 /// A layout in the making: texts of expressions in the manifest's syntax.
 #[derive(Clone, Default)]
@@ -205,7 +207,7 @@ pub const ZERO: Fill = Fill::Value(FillValue::Integer(0));
 /// A conversion between the tensors at two positions; `axes[k]` is where axis `k` of the source is.
 pub fn convert(from: usize, to: usize, axes: &[usize]) -> Convert {
     let place = Place::new(&Arc::from("layers/a.kdl"), 9..11);
-    Convert { from, to, axes: axes.to_vec(), place }
+    Convert { from, to, axes: axes.to_vec(), choices: Choices::default(), place }
 }
 
 pub fn manifest(tensors: Vec<Tensor>, converts: Vec<Convert>) -> Manifest {

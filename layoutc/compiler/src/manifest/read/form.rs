@@ -64,6 +64,11 @@ impl Scope {
     };
     pub(super) const VIEW: Self =
         Self { place: "a view", nodes: &["shape", "layout", "map"], props: &["of", "dtype"] };
+    pub(super) const CONVERT: Self = Self {
+        place: "a conversion",
+        nodes: &["order", "block", "inside", "stores", "fill"],
+        props: &["to"],
+    };
     pub(super) const STEPS: Self = Self {
         place: "a layout",
         nodes: &[

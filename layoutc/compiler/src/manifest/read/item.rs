@@ -88,7 +88,7 @@ impl Reader<'_, '_> {
             usage: "convert input to=texture",
             args: 1..=1,
             props: Some(&["to"]),
-            block: Block::Never,
+            block: Block::Maybe,
         };
         if !self.form(node, &form) {
             return None;
@@ -101,7 +101,8 @@ impl Reader<'_, '_> {
             return None;
         };
         let to = self.name(to, "a tensor");
-        Some(ConvertItem { from: from?, to: to?, span: node.span.clone() })
+        let choices = self.choices(node);
+        Some(ConvertItem { from: from?, to: to?, choices, span: node.head.clone() })
     }
 
     pub(super) fn tensor(&mut self, node: &Node) -> Option<TensorItem> {

@@ -1,7 +1,9 @@
 //! Loop nests that move every element once: one loop per digit, offsets summed up level by level.
 
+mod chosen;
 mod inner;
-pub(super) mod schedule;
+mod inside;
+pub mod schedule;
 mod split;
 
 use layoutc_algebra::expr::{BinOp, Expr as Algebra, ExprError};
@@ -15,8 +17,9 @@ use super::names::Namer;
 use super::transfer::{Cut, Transfer};
 use super::tree::{Compare, Expr, Operand, Stmt};
 
-use self::schedule::{Inner, Level, Schedule, schedule};
+use self::schedule::{Inner, Level, Schedule};
 use self::split::split;
+use crate::model::{Choices, Stores};
 
 /// What the last-level cache holds at most, in bytes: a destination beyond it is written another way.
 pub const LAST_LEVEL: i64 = 1 << 25;
@@ -56,46 +59,91 @@ pub enum Moves {
     Blocks,
 }
 
-/// The statements that move every element of a transfer.
+/// A move of which it is decided what its loops are.
+#[derive(Debug, Clone)]
+pub struct Nest {
+    /// One after another; empty where there is nothing to move.
+    pub parts: Vec<Part>,
+    /// Bytes of all elements; -1 where they are written past the caches whatever they are.
+    pub whole_bytes: Expr,
+}
+
+/// A part of a move: what its digits are, which of them are loops, and what is inside all of them.
+#[derive(Debug, Clone)]
+pub struct Part {
+    /// The digits, those merged that make up one loop.
+    pub transfer: Transfer,
+    /// The loops, and what is inside.
+    pub schedule: Schedule,
+    /// The loop that runs on all cores.
+    pub parallel: Option<Level>,
+}
+
+/// Decides how every element of a transfer is moved.
+///
+/// # Errors
+/// [`PlanError`] where a bound or stride leaves 64 bits, or a choice cannot be followed.
+pub fn plan(
+    transfer: &Transfer,
+    symbols: &[Symbol],
+    scope: &Scope<'_>,
+    [from, to]: [&Buffer; 2],
+    Ways { cores, moves }: Ways,
+    choices: &Choices,
+) -> Result<Nest, PlanError> {
+    let whole_bytes = inner::whole_bytes(transfer, to.element_bits, scope)?;
+    let whole_bytes = match choices.stores {
+        None => whole_bytes,
+        Some(Stores::Streaming) => Expr::int(-1),
+        Some(Stores::Cached) => whole_bytes.min(Expr::int(LAST_LEVEL)),
+    };
+    if transfer.cuts.iter().any(|cut| cut.extent.as_const().is_some_and(|extent| extent <= 0)) {
+        return Ok(Nest { parts: Vec::new(), whole_bytes });
+    }
+    let whole = from.through.is_none() && to.through.is_none();
+    let element = to.element_bits.checked_div(8).and_then(|bytes| u32::try_from(bytes).ok());
+    let element = element.filter(|_| whole && moves == Moves::Blocks);
+    let transfers = match element {
+        Some(element) => split(transfer, symbols, element)?,
+        None => vec![transfer.clone()],
+    };
+    let merged = transfers.iter().map(|part| merge(part, symbols));
+    let merged = merged.collect::<Result<Vec<_>, _>>()?;
+    let schedules = chosen::schedules(&merged, symbols, element, choices)?;
+    let one = |(transfer, schedule): (Transfer, Schedule)| {
+        let parallel = match cores {
+            Cores::One => None,
+            Cores::All => cores::level(&transfer, &schedule, symbols, scope, to),
+        };
+        Part { transfer, schedule, parallel }
+    };
+    Ok(Nest { parts: merged.into_iter().zip(schedules).map(one).collect(), whole_bytes })
+}
+
+/// The statements of a move.
 ///
 /// # Errors
 /// [`PlanError`] where a bound or stride leaves 64 bits.
-pub fn nest(
-    transfer: &Transfer,
+pub fn write(
+    nest: &Nest,
     symbols: &[Symbol],
     scope: &Scope<'_>,
     namer: &Namer<'_>,
     [from, to]: [&Buffer; 2],
-    Ways { cores, moves }: Ways,
+    moves: Moves,
 ) -> Result<Vec<Stmt>, PlanError> {
-    if transfer.cuts.iter().any(|cut| cut.extent.as_const().is_some_and(|extent| extent <= 0)) {
-        return Ok(Vec::new());
-    }
-    let whole = from.through.is_none() && to.through.is_none();
-    let element = to.element_bits.checked_div(8).and_then(|bytes| u32::try_from(bytes).ok());
-    let element = element.filter(|_| whole);
-    let parts = match (moves, element) {
-        (Moves::Blocks, Some(element)) => split(transfer, symbols, element)?,
-        _ => vec![transfer.clone()],
-    };
-    let whole_bytes = inner::whole_bytes(transfer, to.element_bits, scope)?;
     let mut body = Vec::new();
-    for part in &parts {
-        let part = &merge(part, symbols)?;
-        let Schedule { levels, inner } = schedule(part, symbols, element, moves);
-        let parallel = match cores {
-            Cores::One => None,
-            Cores::All => cores::level(part, &levels, inner, symbols, scope, to),
-        };
+    for Part { transfer, schedule, parallel } in &nest.parts {
         // Names are those of loops: each part has its own.
         let mut namer = namer.clone();
-        let names = part.cuts.iter().enumerate().map(|(k, cut)| {
+        let inner = schedule.inner;
+        let names = transfer.cuts.iter().enumerate().map(|(k, cut)| {
             let is_loop = !cut.is_unit() && inner.digits().all(|digit| digit != k);
             if is_loop { namer.name(&cut.name) } else { String::new() }
         });
         let names = names.collect();
         let mut writer = Writer {
-            transfer: part,
+            transfer,
             symbols,
             scope,
             namer: &mut namer,
@@ -104,14 +152,14 @@ pub fn nest(
             known: Vec::new(),
             inner,
             moves,
-            whole_bytes: whole_bytes.clone(),
-            parallel,
+            whole_bytes: nest.whole_bytes.clone(),
+            parallel: *parallel,
             from,
             to,
         };
-        let from_offset = lower(&part.from_constant, scope)?;
-        let to_offset = lower(&part.to_constant, scope)?;
-        body.extend(writer.level(&levels, from_offset, to_offset)?);
+        let from_offset = lower(&transfer.from_constant, scope)?;
+        let to_offset = lower(&transfer.to_constant, scope)?;
+        body.extend(writer.level(&schedule.levels, from_offset, to_offset)?);
     }
     Ok(body)
 }

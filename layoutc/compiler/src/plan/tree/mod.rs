@@ -185,7 +185,7 @@ pub enum Stmt {
         rows: Expr,
         /// How many columns; none if negative.
         columns: Expr,
-        /// Bytes of the whole move, which may be larger than the caches.
+        /// Bytes of the whole move, which may be larger than the caches; -1 where they are written past them anyway.
         whole_bytes: Expr,
     },
     /// Runs of elements are copied from one buffer into another; the two do not overlap.
@@ -198,7 +198,7 @@ pub enum Stmt {
         count: Expr,
         /// Bytes of a run; none if negative.
         bytes: Expr,
-        /// Bytes of the whole move, which may be larger than the caches.
+        /// Bytes of the whole move, which may be larger than the caches; -1 where they are written past them anyway.
         whole_bytes: Expr,
     },
     /// Runs of bytes become 0.

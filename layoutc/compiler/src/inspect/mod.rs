@@ -1,9 +1,14 @@
 //! What is known of a tensor, as JSON for tools and as text for people.
 
+mod code;
+mod plan;
+
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::{Axis, Proof, Verdict};
 use layoutc_algebra::print;
 use serde_json::{Value, json};
+
+pub use self::plan::{Plan, plans};
 
 use crate::model::{Tensor, View};
 use crate::notations;

@@ -1,0 +1,102 @@
+//! The statements of a move as pseudo-code: what the generated code does, without a language's ceremony.
+
+use crate::emit::print::{Style, expr};
+use crate::plan::tree::{Expr, Operand, Stmt, Strided};
+
+/// One line each, indented by two blanks a level.
+pub(super) fn lines(body: &[Stmt]) -> Vec<String> {
+    let mut lines = Vec::new();
+    write(&mut lines, body, 0);
+    lines
+}
+
+fn write(lines: &mut Vec<String>, body: &[Stmt], depth: usize) {
+    for stmt in body {
+        let mut line = |text: String| lines.push([&"  ".repeat(depth), text.as_str()].concat());
+        match stmt {
+            Stmt::For { name, from, to, step, parallel, body } => {
+                let by = if *step == 1 { String::new() } else { format!(" by {step}") };
+                let cores = if *parallel { ", on all cores" } else { "" };
+                line(format!("for {name} in {}..{}{by}{cores}:", text(from), text(to)));
+                write(lines, body, depth.saturating_add(1));
+            }
+            Stmt::If { condition, body, otherwise } => {
+                line(format!("if {}:", text(condition)));
+                write(lines, body, depth.saturating_add(1));
+                if !otherwise.is_empty() {
+                    lines.push(["  ".repeat(depth).as_str(), "else:"].concat());
+                    write(lines, otherwise, depth.saturating_add(1));
+                }
+            }
+            _ => {
+                if let Some(said) = simple(stmt) {
+                    line(said);
+                }
+            }
+        }
+    }
+}
+
+/// A statement without others inside; `None` for what moves nothing.
+#[expect(clippy::wildcard_enum_match_arm, reason = "a function that moves a tensor has no others")]
+fn simple(stmt: &Stmt) -> Option<String> {
+    Some(match stmt {
+        Stmt::Let { name, value } | Stmt::Set { name, value } => {
+            format!("{name} = {}", text(value))
+        }
+        Stmt::LetElement { name, bits, element } => format!("{name} = {element} of bits 0x{bits}"),
+        Stmt::Store { buffer, index, value, .. } => {
+            format!("{buffer}[{}] = {}", text(index), operand(value))
+        }
+        Stmt::StoreByte { buffer, index, value } => {
+            format!("byte {} of {buffer} = {value}", text(index))
+        }
+        Stmt::Copy { to, to_index, from, from_index, bytes } => {
+            let (there, here) = (text(to_index), text(from_index));
+            format!("copy {} bytes to {to}[{there}] from {from}[{here}]", text(bytes))
+        }
+        Stmt::Transpose { element_bytes, to, from, rows, columns, .. } => {
+            let (rows, columns) = (text(rows), text(columns));
+            let (to, from) = (strided(to, "columns"), strided(from, "rows"));
+            let unit = if *element_bytes == 1 { "byte" } else { "bytes" };
+            format!(
+                "transpose {rows} rows of {columns} columns, {element_bytes} {unit} each, to {to}, from {from}"
+            )
+        }
+        Stmt::CopyRuns { to, from, count, bytes, .. } => {
+            let (to, from) = (strided(to, "runs"), strided(from, "runs"));
+            format!("copy {} runs of {} bytes to {to}, from {from}", text(count), text(bytes))
+        }
+        Stmt::ZeroRuns { to, count, bytes } => {
+            let to = strided(to, "runs");
+            format!("zero {} runs of {} bytes at {to}", text(count), text(bytes))
+        }
+        Stmt::Zero { buffer, index, bytes } => {
+            format!("zero {} bytes at {buffer}[{}]", text(bytes), text(index))
+        }
+        Stmt::Assert { condition } => format!("given {}", text(condition)),
+        Stmt::Comment { text } => format!("# {text}"),
+        Stmt::Return { value } => format!("return {}", text(value)),
+        _ => return None,
+    })
+}
+
+fn operand(value: &Operand) -> String {
+    match value {
+        Operand::Load { buffer, index, .. } => format!("{buffer}[{}]", text(index)),
+        Operand::Element { name } => name.clone(),
+        Operand::Call { name, args } => {
+            format!("{name}({})", args.iter().map(text).collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+/// `logical[p0] (columns 256 bytes apart)`
+fn strided(places: &Strided, of: &str) -> String {
+    let Strided { buffer, index, stride } = places;
+    format!("{buffer}[{}] ({of} {} bytes apart)", text(index), text(stride))
+}
+
+fn text(tree: &Expr) -> String {
+    expr(Style::Python, tree)
+}

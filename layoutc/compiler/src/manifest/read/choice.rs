@@ -1,0 +1,109 @@
+//! The block of `convert`: how the conversion is done, where the planner is not to choose.
+
+use super::Reader;
+use super::form::{Block, Form, Scope};
+use crate::codes::Code;
+use crate::manifest::syntax::{ChoiceItem, ChoiceKind};
+use crate::manifest::tree::{Node, Value};
+
+/// The choices that are one word of a few.
+const WORDS: &[(&str, &str, ChoiceKind)] = &[
+    ("inside", "blocks", ChoiceKind::InsideBlocks),
+    ("inside", "runs", ChoiceKind::InsideRuns),
+    ("inside", "elements", ChoiceKind::InsideElements),
+    ("stores", "streaming", ChoiceKind::StoresStreaming),
+    ("stores", "cached", ChoiceKind::StoresCached),
+    ("fill", "first", ChoiceKind::FillFirst),
+    ("fill", "borders", ChoiceKind::FillBorders),
+];
+
+/// The longest edge of a block.
+const EDGE: i64 = 1 << 30;
+
+impl Reader<'_, '_> {
+    /// The choices of a conversion, in its order.
+    pub(super) fn choices(&mut self, node: &Node) -> Vec<ChoiceItem> {
+        let mut seen: Vec<&Node> = Vec::new();
+        let mut choices = Vec::new();
+        for child in node.children() {
+            if !Scope::CONVERT.has(&child.name) {
+                self.unknown_node(child, &Scope::CONVERT);
+                continue;
+            }
+            if let Some(first) = seen.iter().find(|first| first.name == child.name) {
+                let place = self.faults.place(first.name_span.clone());
+                let message = format!("`{}` is given twice", child.name);
+                let span = child.name_span.clone();
+                let fault = self.faults.error(Code::KdlTwice, message, span, "");
+                *fault = fault.clone().also(place, "first here");
+                continue;
+            }
+            seen.push(child);
+            let kind = match child.name.as_str() {
+                "order" => self.order_choice(child),
+                "block" => self.block_choice(child),
+                name => self.word_choice(child, name),
+            };
+            choices.extend(kind.map(|kind| ChoiceItem { kind, span: child.span.clone() }));
+        }
+        choices
+    }
+
+    fn order_choice(&mut self, node: &Node) -> Option<ChoiceKind> {
+        let (args, block) = (1..=usize::MAX, Block::Never);
+        if !self.form(node, &Form { usage: "order n h", args, props: Some(&[]), block }) {
+            return None;
+        }
+        let names: Vec<_> = node.args.iter().map(|arg| self.name(arg, "a loop")).collect();
+        let names = names.into_iter().collect::<Option<Vec<_>>>()?;
+        for (k, name) in names.iter().enumerate() {
+            if names.iter().take(k).any(|other| other.value == name.value) {
+                let message = format!("`{}` stands twice", name.value);
+                self.faults.error(Code::KdlTwice, message, name.span.clone(), "");
+                return None;
+            }
+        }
+        Some(ChoiceKind::Order(names))
+    }
+
+    fn block_choice(&mut self, node: &Node) -> Option<ChoiceKind> {
+        let (args, block) = (2..=2, Block::Never);
+        if !self.form(node, &Form { usage: "block 32 64", args, props: Some(&[]), block }) {
+            return None;
+        }
+        let mut edges = Vec::new();
+        for arg in &node.args {
+            match &arg.value {
+                Value::Integer(value) if (1..=i128::from(EDGE)).contains(value) => {
+                    edges.push(i64::try_from(*value).ok()?);
+                }
+                _ => {
+                    let message = format!("the edge of a block is a whole number from 1 to {EDGE}");
+                    self.faults.error(Code::KdlValue, message, arg.span.clone(), "");
+                }
+            }
+        }
+        Some(ChoiceKind::Block(edges.try_into().ok()?))
+    }
+
+    fn word_choice(&mut self, node: &Node, name: &str) -> Option<ChoiceKind> {
+        let words = || WORDS.iter().filter(|row| row.0 == name);
+        let usage = match name {
+            "inside" => "inside blocks",
+            "stores" => "stores streaming",
+            _ => "fill borders",
+        };
+        let form = Form { usage, args: 1..=1, props: Some(&[]), block: Block::Never };
+        if !self.form(node, &form) {
+            return None;
+        }
+        let entry = node.args.first()?;
+        let text = self.text_of(entry, &format!("`{name}`"))?;
+        let found = words().find(|row| row.1 == text.value);
+        if found.is_none() {
+            let known: Vec<&str> = words().map(|row| row.1).collect();
+            self.unknown_word(&format!("`{name}`"), entry, &known);
+        }
+        found.map(|row| row.2.clone())
+    }
+}

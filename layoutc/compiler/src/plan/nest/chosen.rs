@@ -1,0 +1,124 @@
+//! The loops of a move, where the manifest chooses some of them: each choice is followed by the parts that can, and
+//! refused where none can.
+
+use layoutc_algebra::layout::Symbol;
+
+use super::super::lower::PlanError;
+use super::super::transfer::Transfer;
+use super::inside;
+use super::schedule::{Inner, Schedule, block, levels, loops};
+use crate::model::{Choices, Chosen, Inside};
+
+/// The loops of each part. `element` is the bytes of an element, `None` where only elements can be moved.
+///
+/// # Errors
+/// [`PlanError::Choice`] for a choice that no part can follow.
+pub(super) fn schedules(
+    parts: &[Transfer],
+    symbols: &[Symbol],
+    element: Option<u32>,
+    choices: &Choices,
+) -> Result<Vec<Schedule>, PlanError> {
+    let inners = inners(parts, symbols, element, choices.inside.as_ref())?;
+    let parts: Vec<(&Transfer, Inner)> = parts.iter().zip(inners).collect();
+    let edges = choices.block.as_ref();
+    if let Some(edges) = edges
+        && parts.iter().all(|(part, inner)| block(part, symbols, *inner).is_none())
+    {
+        return Err(no_block(edges));
+    }
+    let orders = orders(&parts, symbols, &choices.order)?;
+    let edges = edges.map(|edges| edges.value);
+    let one = |((part, inner), first): (&(&Transfer, Inner), Vec<usize>)| Schedule {
+        levels: levels(part, symbols, *inner, &first, edges),
+        inner: *inner,
+    };
+    Ok(parts.iter().zip(orders).map(one).collect())
+}
+
+/// What is inside the loops of each part.
+fn inners(
+    parts: &[Transfer],
+    symbols: &[Symbol],
+    element: Option<u32>,
+    wanted: Option<&Chosen<Inside>>,
+) -> Result<Vec<Inner>, PlanError> {
+    let best = |part| inside::best(part, symbols, element);
+    let Some(wanted) = wanted else { return Ok(parts.iter().map(best).collect()) };
+    let found: Vec<Option<Inner>> =
+        parts.iter().map(|part| inside::of(part, symbols, element, wanted.value)).collect();
+    if found.iter().all(Option::is_none) && !parts.is_empty() {
+        return Err(no_such_inside(wanted));
+    }
+    Ok(parts.iter().zip(found).map(|(part, found)| found.unwrap_or_else(|| best(part))).collect())
+}
+
+/// The digits that each part's loops start with.
+fn orders(
+    parts: &[(&Transfer, Inner)],
+    symbols: &[Symbol],
+    names: &[Chosen<String>],
+) -> Result<Vec<Vec<usize>>, PlanError> {
+    let named = |(part, inner): &(&Transfer, Inner)| -> Vec<(usize, String)> {
+        let cut = |k: usize| Some((k, part.cuts.get(k)?.name.clone()));
+        loops(part, symbols, *inner).into_iter().filter_map(cut).collect()
+    };
+    let loops: Vec<Vec<(usize, String)>> = parts.iter().map(named).collect();
+    let known = |name: &str| loops.iter().flatten().any(|(_, known)| known == name);
+    if let Some(unknown) = names.iter().find(|name| !known(&name.value)) {
+        return Err(no_loop(unknown, parts, &loops));
+    }
+    let of_part = |loops: &Vec<(usize, String)>| {
+        let found = |name: &Chosen<String>| loops.iter().find(|(_, known)| *known == name.value);
+        names.iter().filter_map(found).map(|(k, _)| *k).collect()
+    };
+    Ok(loops.iter().map(of_part).collect())
+}
+
+fn no_loop(
+    name: &Chosen<String>,
+    parts: &[(&Transfer, Inner)],
+    loops: &[Vec<(usize, String)>],
+) -> PlanError {
+    let is_inside = |(part, inner): &(&Transfer, Inner)| {
+        inner.digits().any(|k| part.cuts.get(k).is_some_and(|cut| cut.name == name.value))
+    };
+    let mut names: Vec<&str> = Vec::new();
+    for (_, known) in loops.iter().flatten() {
+        if !names.contains(&known.as_str()) {
+            names.push(known);
+        }
+    }
+    let (message, help) = if parts.iter().any(is_inside) {
+        let message = format!("`{}` has no loop: it is moved inside all of them", name.value);
+        (message, "`inside elements` makes a loop of every digit".to_owned())
+    } else if names.is_empty() {
+        (format!("there is no loop `{}`: this conversion has none", name.value), String::new())
+    } else {
+        let message = format!("there is no loop `{}`", name.value);
+        (message, format!("the loops are `{}`, outermost first", names.join("`, `")))
+    };
+    PlanError::Choice { message, help, place: name.place.clone() }
+}
+
+fn no_block(edges: &Chosen<[i64; 2]>) -> PlanError {
+    PlanError::Choice {
+        message: "there is no block: source and destination agree on their fastest digit".into(),
+        help: "leave it out; `layoutc inspect --plan` prints what is inside the loops".into(),
+        place: edges.place.clone(),
+    }
+}
+
+fn no_such_inside(wanted: &Chosen<Inside>) -> PlanError {
+    let (message, help) = match wanted.value {
+        Inside::Runs => (
+            "there are no runs: no digit is contiguous in both tensors, or nothing counts runs",
+            "write `inside blocks` or `inside elements`, or leave it to the planner",
+        ),
+        Inside::Blocks | Inside::Elements => (
+            "no block can be transposed: the fastest digits agree, or hold other than 1, 2, 4, 8 or 16 bytes together",
+            "write `inside runs` or `inside elements`, or leave it to the planner",
+        ),
+    };
+    PlanError::Choice { message: message.into(), help: help.into(), place: wanted.place.clone() }
+}

@@ -1,0 +1,101 @@
+//! What is inside all loops of a move: a block that is transposed, runs that are copied, or an element.
+
+use layoutc_algebra::expr::Expr as Algebra;
+use layoutc_algebra::layout::Symbol;
+
+use super::super::transfer::{Bounds, Cut, Transfer};
+use super::schedule::{Inner, extent, speed};
+use crate::model::Inside;
+
+/// What is moved by one call at least, in bytes: below, calling takes longer than the loops.
+const LEAST: i128 = 256;
+
+/// The shortest run that is copied by a call of its own, in bytes.
+const RUN: i128 = 64;
+
+/// What the planner takes. `element` is the bytes of an element, `None` where only elements can be moved.
+pub(super) fn best(transfer: &Transfer, symbols: &[Symbol], element: Option<u32>) -> Inner {
+    let ways = [(Inside::Blocks, LEAST), (Inside::Runs, RUN)];
+    let mut worth = ways.into_iter().filter_map(|(way, least)| {
+        let inner = of(transfer, symbols, element, way)?;
+        (moved(transfer, symbols, inner, element?) >= least).then_some(inner)
+    });
+    worth.next().unwrap_or(Inner::Element)
+}
+
+/// What is moved in one way; `None` where it cannot be.
+pub(super) fn of(
+    transfer: &Transfer,
+    symbols: &[Symbol],
+    element: Option<u32>,
+    way: Inside,
+) -> Option<Inner> {
+    let shared = transfer.cuts.iter().position(|cut| !cut.is_unit() && cut.is_run());
+    match (way, shared) {
+        (Inside::Elements, _) => Some(Inner::Element),
+        (Inside::Blocks, Some(run)) => together(transfer, symbols, run, element?),
+        (Inside::Blocks, None) => transpose(transfer, symbols, None, element?),
+        (Inside::Runs, run) => element.and_then(|_| runs(transfer, symbols, run?)),
+    }
+}
+
+/// Bytes of a block, or of a run.
+fn moved(transfer: &Transfer, symbols: &[Symbol], inner: Inner, element: u32) -> i128 {
+    let extent = |k: usize| transfer.cuts.get(k).map_or(1, |cut| extent(cut, symbols));
+    match inner {
+        Inner::Element => i128::from(element),
+        Inner::Transpose { rows, columns, bytes, .. } => {
+            extent(rows).saturating_mul(extent(columns)).saturating_mul(i128::from(bytes))
+        }
+        Inner::Runs { run, .. } => extent(run).saturating_mul(i128::from(element)),
+    }
+}
+
+/// A transposition of runs that are short enough to be moved as one element.
+fn together(transfer: &Transfer, symbols: &[Symbol], run: usize, element: u32) -> Option<Inner> {
+    let cut = transfer.cuts.get(run)?;
+    if transfer.is_guarded(cut.chain, symbols) {
+        return None;
+    }
+    let extent = u32::try_from(cut.extent.as_const()?).ok()?;
+    transpose(transfer, symbols, Some((run, extent)), element.checked_mul(extent)?)
+}
+
+fn transpose(
+    transfer: &Transfer,
+    symbols: &[Symbol],
+    together: Option<(usize, u32)>,
+    bytes: u32,
+) -> Option<Inner> {
+    if !bytes.is_power_of_two() || bytes > 16 {
+        return None;
+    }
+    let step = together.map_or(1, |(_, extent)| i128::from(extent));
+    let along = |stride: fn(&Cut) -> &Algebra| {
+        let is_next = |cut: &Cut| !cut.is_unit() && stride(cut).as_const() == Some(step);
+        transfer.cuts.iter().position(is_next)
+    };
+    let (rows, columns) = (along(|cut| &cut.to_stride)?, along(|cut| &cut.from_stride)?);
+    let (a, b) = (transfer.cuts.get(rows)?, transfer.cuts.get(columns)?);
+    if rows == columns || !apart(transfer, symbols, [a, b]) {
+        return None;
+    }
+    let together = together.map(|(run, _)| run);
+    Some(Inner::Transpose { rows, columns, together, bytes })
+}
+
+/// Runs that are copied each for itself.
+fn runs(transfer: &Transfer, symbols: &[Symbol], run: usize) -> Option<Inner> {
+    let cut = transfer.cuts.get(run)?;
+    let others = transfer.cuts.iter().enumerate().filter(|(k, other)| {
+        *k != run && !other.is_unit() && apart(transfer, symbols, [cut, other])
+    });
+    let count = others.min_by_key(|(_, other)| speed(&other.to_stride, symbols))?.0;
+    Some(Inner::Runs { run, count })
+}
+
+/// Whether the bounds of two digits depend neither on each other, nor does one of them start late.
+fn apart(transfer: &Transfer, symbols: &[Symbol], [a, b]: [&Cut; 2]) -> bool {
+    let late = |cut: &Cut| transfer.chains.get(cut.chain).is_some_and(Bounds::starts_late);
+    (a.chain != b.chain || !transfer.is_guarded(a.chain, symbols)) && !late(a) && !late(b)
+}

@@ -1,0 +1,208 @@
+//! What the block of a conversion chooses: every choice gives code that moves the same elements, does what it says, or
+//! is refused with a reason.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod common;
+
+use common::cc::run;
+use layoutc_compiler::config::Config;
+use layoutc_compiler::diagnostic::Diagnostic;
+use layoutc_compiler::emit::{Settings, Templates, emit};
+use layoutc_compiler::inspect::plans;
+use layoutc_compiler::model::Manifest;
+use layoutc_compiler::plan::cores::Cores;
+use layoutc_compiler::{LoadError, Sources, check};
+
+struct One(String);
+
+impl Sources for One {
+    fn load(&self, _path: &str) -> Result<String, LoadError> {
+        Ok(self.0.clone())
+    }
+}
+
+const TENSORS: &str = "\
+    tensor plain dtype=f32 { shape { n 3; c 37; h 9; w 20 } }\n\
+    tensor last like=plain { layout { order n h w c } }\n\
+    tensor blocked like=plain { layout { split c by=16; order n c_outer h w c_inner; fill 7 } }\n\
+    tensor zeroed like=plain { layout { split c by=8; order n c_outer h w c_inner } }\n\
+    tensor tiled like=plain { layout { tile 4 8; padding allow; fill 1 } }\n\
+    tensor rows like=plain { layout { order h n c w } }\n\
+    tensor small like=plain { layout { split c by=4; order n c_outer h w c_inner } }\n";
+
+fn checked(convert: &str) -> Manifest {
+    let text = format!("{TENSORS}{convert}\n");
+    let checked = check(&One(text), &["a.kdl".to_owned()], &Config::default());
+    assert_eq!(checked.diagnostics, [], "{convert}");
+    checked.manifests.into_iter().next().unwrap()
+}
+
+fn source(convert: &str) -> Result<String, Vec<Diagnostic>> {
+    let files = emit(&checked(convert), &Settings::c(), "a", &Templates::default())?;
+    Ok(files.into_iter().find(|file| file.path == "a.c").unwrap().text)
+}
+
+/// The conversion alone.
+fn body(convert: &str) -> String {
+    let text = source(convert).unwrap();
+    let (from, to) = convert.split_once(" to=").unwrap();
+    let from = from.strip_prefix("convert ").unwrap();
+    let to = to.split(' ').next().unwrap();
+    let start = text.find(&format!("void {from}_to_{to}(")).unwrap();
+    text[start..].split("\n}").next().unwrap().to_owned()
+}
+
+const PAIRS: &[&str] = &[
+    "plain to=last",
+    "last to=plain",
+    "plain to=blocked",
+    "blocked to=zeroed",
+    "zeroed to=blocked",
+    "plain to=tiled",
+    "tiled to=last",
+    "plain to=rows",
+    "small to=last",
+    "small to=blocked",
+];
+
+#[test]
+fn every_choice_moves_the_same_elements_or_is_refused() {
+    let mut followed = 0;
+    let mut refused = 0;
+    let mut converts: Vec<Vec<String>> = Vec::new();
+    for pair in PAIRS {
+        let mut of_pair = Vec::new();
+        for inside in ["", "inside elements", "inside runs", "inside blocks"] {
+            for block in ["", "block 1 1", "block 7 5", "block 64 3"] {
+                for rest in ["", "stores streaming; fill first", "stores cached; fill borders"] {
+                    let choices =
+                        [inside, block, rest].map(|choice| format!("{choice}; ")).concat();
+                    let choices = choices.replace("; ; ", "; ");
+                    let convert =
+                        format!("convert {pair} {{ {} }}", choices.trim_start_matches("; "));
+                    match source(&convert) {
+                        Ok(_) => of_pair.push(convert),
+                        Err(faults) => {
+                            assert!(
+                                faults.iter().all(|f| f.code.id() == "plan::choice"),
+                                "{convert}: {faults:#?}"
+                            );
+                            refused += 1;
+                        }
+                    }
+                }
+            }
+        }
+        followed += of_pair.len();
+        converts.push(of_pair);
+    }
+    assert!(followed > 200 && refused > 50, "{followed} followed, {refused} refused");
+    // One program holds one choice for each pair.
+    let most = converts.iter().map(Vec::len).max().unwrap();
+    for k in 0..most {
+        let chosen: Vec<&str> = converts
+            .iter()
+            .zip(0..)
+            .filter_map(|(of_pair, pair)| {
+                of_pair.get((k + 5 * pair) % of_pair.len()).map(String::as_str)
+            })
+            .collect();
+        run(&format!("choices_{k}"), &checked(&chosen.join("\n")));
+    }
+}
+
+#[test]
+fn a_choice_is_seen_in_the_code() {
+    let free = body("convert plain to=last");
+    assert!(free.contains("layoutc_transpose_4"), "{free}");
+    let elements = body("convert plain to=last { inside elements }");
+    assert!(!elements.contains("layoutc_transpose"), "{elements}");
+    let sized = body("convert plain to=last { block 8 16 }");
+    assert!(sized.contains("c_block += 8") && sized.contains("h_w_block += 16"), "{sized}");
+    let cached = body("convert plain to=last { stores cached }");
+    let streamed = body("convert plain to=last { stores streaming }");
+    assert!(streamed.contains(", -1)") && !cached.contains(", -1)"), "{streamed}");
+    let runs = body("convert plain to=rows { inside runs }");
+    assert!(runs.contains("layoutc_copy_runs"), "{runs}");
+    let first = body("convert plain to=blocked { fill first }");
+    let alone = body("convert plain to=blocked { fill borders }");
+    assert!(first.contains("slot < 25920") && !alone.contains("slot < 25920"), "{first}{alone}");
+}
+
+#[test]
+fn loops_follow_the_order_that_is_asked_for() {
+    let loops = |convert: &str| {
+        let manifest = checked(convert);
+        let tensor = manifest.tensors.iter().find(|tensor| tensor.name == "plain").unwrap();
+        let plans = plans(&manifest, tensor, Cores::One).unwrap();
+        let json = plans.last().unwrap().json();
+        let levels = json["parts"][0]["loops"].as_array().unwrap().clone();
+        levels.iter().map(|level| level["digit"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(loops("convert plain to=blocked"), ["n", "c_outer"]);
+    assert_eq!(loops("convert plain to=blocked { order c_outer }"), ["c_outer", "n"]);
+    let elements = "convert plain to=blocked { inside elements; order h_w c_inner }";
+    assert_eq!(loops(elements), ["h_w", "c_inner", "n", "c_outer"]);
+    let elements = "convert plain to=last { inside elements; order h_w c }";
+    assert_eq!(loops(elements), ["h_w", "c", "n"]);
+    let elements = "convert plain to=last { inside elements; block 4 8 }";
+    assert_eq!(loops(elements), ["n", "h_w", "c", "h_w", "c"]);
+}
+
+#[test]
+fn what_cannot_be_followed_is_told_with_a_way_out() {
+    for (convert, message, help) in [
+        (
+            "convert plain to=last { inside runs }",
+            "there are no runs: no digit is contiguous in both tensors, or nothing counts runs",
+            "write `inside blocks` or `inside elements`, or leave it to the planner",
+        ),
+        (
+            "convert plain to=rows { inside blocks }",
+            "no block can be transposed: the fastest digits agree, or hold other than 1, 2, 4, 8 or 16 bytes together",
+            "write `inside runs` or `inside elements`, or leave it to the planner",
+        ),
+        (
+            "convert plain to=rows { block 4 4 }",
+            "there is no block: source and destination agree on their fastest digit",
+            "leave it out; `layoutc inspect --plan` prints what is inside the loops",
+        ),
+        (
+            "convert plain to=last { order c }",
+            "`c` has no loop: it is moved inside all of them",
+            "`inside elements` makes a loop of every digit",
+        ),
+        (
+            "convert plain to=blocked { order n x }",
+            "there is no loop `x`",
+            "the loops are `n`, `c_outer`, outermost first",
+        ),
+    ] {
+        let faults = source(convert).unwrap_err();
+        assert_eq!(faults.len(), 1, "{convert}");
+        assert_eq!(
+            (faults[0].message.as_str(), &faults[0].help[..]),
+            (message, &[help.to_owned()][..])
+        );
+    }
+}
+
+#[test]
+fn a_block_that_is_written_wrong_is_refused() {
+    for (convert, code) in [
+        ("convert plain to=last { block 0 4 }", "kdl::value"),
+        ("convert plain to=last { block 4 }", "kdl::missing"),
+        ("convert plain to=last { block 4 4 4 }", "kdl::surplus"),
+        ("convert plain to=last { stores later }", "name::unknown"),
+        ("convert plain to=last { stores cached; stores cached }", "kdl::twice"),
+        ("convert plain to=last { order n n }", "kdl::twice"),
+        ("convert plain to=last { order }", "kdl::missing"),
+        ("convert plain to=last { blocks 4 4 }", "name::unknown"),
+        ("convert plain to=last { fill }", "kdl::missing"),
+    ] {
+        let text = format!("{TENSORS}{convert}\n");
+        let checked = check(&One(text), &["a.kdl".to_owned()], &Config::default());
+        let codes: Vec<&str> = checked.diagnostics.iter().map(|d| d.code.id()).collect();
+        assert_eq!(codes, [code], "{convert}");
+    }
+}
