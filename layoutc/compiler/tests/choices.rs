@@ -84,7 +84,7 @@ fn every_choice_moves_the_same_elements_or_is_refused() {
                         Ok(_) => of_pair.push(convert),
                         Err(faults) => {
                             assert!(
-                                faults.iter().all(|f| f.code.id() == "plan::choice"),
+                                faults.iter().all(|f| f.code.id() == "limit::choice"),
                                 "{convert}: {faults:#?}"
                             );
                             refused += 1;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Subcommand;
 
 use super::algebra::Algebra;
+use super::bench::{BENCHING, Bench};
 use super::pack::{PACKING, Pack, UNPACKING, Unpack};
 
 /// The commands.
@@ -55,6 +56,9 @@ An empty argument is the coordinate of a tensor of rank 0.")]
     /// A laid out tensor that a file holds, dense again
     #[command(after_help = UNPACKING)]
     Unpack(Unpack),
+    /// Compile and time pack, unpack and conversions
+    #[command(after_help = BENCHING)]
+    Bench(Bench),
     /// A layout from one notation to another, proven the same map or refused
     #[command(after_help = "\
 Notations: tvm, xla, glow, onednn, cute, mlir, einops, numpy, mdspan, triton; `--to all`
@@ -115,6 +119,7 @@ impl Command {
             Command::Trace(_) => "trace",
             Command::Pack(_) => "pack",
             Command::Unpack(_) => "unpack",
+            Command::Bench(_) => "bench",
             Command::Translate(_) => "translate",
             Command::Same(_) => "same",
             Command::Outputs(_) => "outputs",

@@ -1,6 +1,7 @@
 //! The command line: what may be typed, and what is said about what may not.
 
 mod algebra;
+mod bench;
 mod command;
 mod pack;
 
@@ -13,6 +14,7 @@ use layoutc_compiler::nearest::nearest;
 use crate::console::write_plainly;
 
 pub(crate) use algebra::{Algebra, Side};
+pub(crate) use bench::Bench;
 pub(crate) use command::{
     Build, Clean, Command, Deps, Index, Outputs, Same, Select, Templates, Trace, Translate, Watch,
 };
@@ -78,7 +80,7 @@ pub(crate) enum Color {
 }
 
 /// Commands of later releases.
-const LATER: &[&str] = &["show", "solve", "import", "bench", "fmt", "completions", "man", "lsp"];
+const LATER: &[&str] = &["show", "solve", "import", "fmt", "completions", "man", "lsp"];
 
 /// The commands of this release.
 const COMMANDS: &[&str] = &[
@@ -93,6 +95,7 @@ const COMMANDS: &[&str] = &[
     "trace",
     "pack",
     "unpack",
+    "bench",
     "translate",
     "same",
     "outputs",
@@ -158,6 +161,7 @@ pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Args, Refusa
         | Command::Trace(_)
         | Command::Pack(_)
         | Command::Unpack(_)
+        | Command::Bench(_)
         | Command::Translate(_)
         | Command::Same(_)
         | Command::Outputs(_)

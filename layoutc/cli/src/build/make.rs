@@ -1,6 +1,7 @@
 //! What is to be done is done: manifests are checked, files are made. Nothing is written.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::Arc;
 
 use layoutc_compiler::check::{Unit, sort};
@@ -16,7 +17,7 @@ use crate::confine;
 use crate::fault::{Fault, placeless};
 use crate::project::files::{self, Unread};
 use crate::project::reads::Reads;
-use crate::project::seen;
+use crate::project::{Project, seen};
 use crate::report::Report;
 use crate::session::localized;
 use crate::state::fact::{Checked, Emitted, Fact, Hash, Known};
@@ -234,7 +235,7 @@ pub(super) fn emit(
     let emitted = match emit_each(&units, &job.project.config, &templates, *meter) {
         Ok(emitted) => emitted,
         Err(faults) => {
-            tell(&faults, job, &templates, report);
+            tell(&faults, job.project, &templates, report);
             return Ok(());
         }
     };
@@ -248,7 +249,7 @@ pub(super) fn emit(
     if has_umbrella(job)
         && let Err(fault) = emit_umbrella(job, scan, made, &templates)
     {
-        tell(&[fault], job, &templates, report);
+        tell(&[fault], job.project, &templates, report);
     }
     Ok(())
 }
@@ -280,42 +281,63 @@ fn emit_umbrella(
 }
 
 /// Reports what is wrong with planning or with templates.
-fn tell(faults: &[Diagnostic], job: &Job<'_>, templates: &Templates, report: &mut Report) {
+pub(crate) fn tell(
+    faults: &[Diagnostic],
+    project: &Project,
+    templates: &Templates,
+    report: &mut Report,
+) {
     for label in faults.iter().flat_map(|d| &d.labels) {
         if let Some(text) = templates.text_at(&label.place.file) {
-            report.text(job.project.shown(&label.place.file), Arc::from(text));
+            report.text(project.shown(&label.place.file), Arc::from(text));
         }
     }
-    report.add(faults.iter().map(|d| localized(d, job.project)));
+    report.add(faults.iter().map(|d| localized(d, project)));
 }
 
-/// The user's own templates: by name below the templates folder. What is not UTF-8 is none (a picture, an editor's
-/// backup), and links are followed inside the project alone.
+/// The user's own templates: by name below the templates folder, and what is known of their files.
 fn templates(job: &Job<'_>, made: &mut Made, reads: &mut Reads) -> Result<Templates, Fault> {
     let mut templates = BTreeMap::new();
     let mut hashes = BTreeMap::new();
     for (name, path) in template_files(job.project)? {
-        match files::read(&path) {
-            Ok(text) => {
-                reads.files.insert(path, Ok(text.known));
-                hashes.insert(name.clone(), text.known.hash);
-                let text = text.text.strip_prefix('\u{feff}').unwrap_or(&text.text);
-                templates.insert(name, text.replace("\r\n", "\n"));
-            }
-            Err(Unread::Refused(_)) => {
-                if let Ok(known) = files::glance(&path, None) {
-                    hashes.insert(name, known.hash);
-                }
-            }
-            Err(error) => {
-                let (shown, reason) = (seen(&path), error.reason());
-                let message = format!("cannot read the template `{shown}`: {reason}");
-                return Err(Fault::Machine(Box::new(placeless(Code::OutputIo, message))));
-            }
+        if let Some(text) = template(&path)? {
+            hashes.insert(name.clone(), text.known.hash);
+            templates.insert(name, unix(&text.text));
+            reads.files.insert(path, Ok(text.known));
+        } else if let Ok(known) = files::glance(&path, None) {
+            hashes.insert(name.clone(), known.hash);
         }
     }
     made.templates = key::templates(hashes.iter().map(|(name, hash)| (name.as_str(), hash)));
     Ok(own_templates(&job.project.config, templates))
+}
+
+/// The texts of a project's own templates, by name below the templates folder.
+pub(crate) fn template_texts(project: &Project) -> Result<BTreeMap<String, String>, Fault> {
+    let mut texts = BTreeMap::new();
+    for (name, path) in template_files(project)? {
+        texts.extend(template(&path)?.map(|text| (name, unix(&text.text))));
+    }
+    Ok(texts)
+}
+
+/// A template. What is not UTF-8 is none (a picture, an editor's backup), and links are followed inside the project
+/// alone.
+fn template(path: &Path) -> Result<Option<files::Text>, Fault> {
+    match files::read(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(Unread::Refused(_)) => Ok(None),
+        Err(error) => {
+            let (shown, reason) = (seen(path), error.reason());
+            let message = format!("cannot read the template `{shown}`: {reason}");
+            Err(Fault::Machine(Box::new(placeless(Code::OutputIo, message))))
+        }
+    }
+}
+
+/// The text without a mark in front, its lines ended as on Unix.
+fn unix(text: &str) -> String {
+    text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n")
 }
 
 /// Everything that was found of a job's manifests and files, but for the outputs themselves.

@@ -38,6 +38,7 @@ pub(crate) use graph::{Graph, Kind};
 pub(crate) use job::guess;
 pub(crate) use job::places;
 pub(crate) use locked::{Locking, lock_files};
+pub(crate) use make::{tell, template_texts};
 pub(crate) use meter::Span;
 pub(crate) use part::Ahead;
 

@@ -1,6 +1,7 @@
 //! The commands: one file each.
 
 mod algebra;
+mod bench;
 mod build;
 mod check;
 mod clean;
@@ -67,6 +68,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         Command::Pack(pack) => pack::pack(pack, &mut console),
         Command::Unpack(unpack) => pack::unpack(unpack, &mut console),
         Command::Algebra { what } => Ok(algebra::run(what, &mut console)),
+        Command::Bench(bench) => bench::run(bench, &mut console),
         Command::Translate(translate) => translate::run(translate, &mut console),
         Command::Same(same) => same::run(same, &mut console),
         Command::Explain { code } => explain::run(code.as_deref(), &mut console),

@@ -4,6 +4,7 @@
 
 mod algebra;
 mod arguments;
+mod bench;
 mod book;
 mod build;
 mod ci;

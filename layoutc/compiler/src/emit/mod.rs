@@ -330,7 +330,7 @@ fn limit(at: Place, name: &str, what: &str) -> Diagnostic {
 /// What is said of a plan that cannot be made.
 pub(crate) fn plan_fault(at: Place, name: &str, error: &PlanError) -> Diagnostic {
     if let PlanError::Choice { message, help, place } = error {
-        return Diagnostic::error(Code::PlanChoice, message, place.clone(), "").help(help);
+        return Diagnostic::error(Code::LimitChoice, message, place.clone(), "").help(help);
     }
     limit(at, name, &error.to_string())
 }

@@ -1,0 +1,86 @@
+use serde_json::Value;
+
+use crate::world::{BROKEN, World};
+
+const TWO: &str = "tensor a dtype=f32 { shape { n 8; c 32; w 64 } }\n\
+                   tensor b like=a { layout { order n w c } }\nconvert a to=b\n";
+
+/// A world whose temporary files lie in its own folder `tmp`.
+fn bench(world: &World, args: &[&str]) -> (Option<i32>, String, String) {
+    world.write("tmp/keep", "");
+    let mut command = world.command(".", &[&["bench"], args].concat());
+    let ran = command.env("TMPDIR", world.path("tmp")).output().expect("it runs");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert_eq!(world.files("tmp"), ["tmp/keep"], "what was made is removed");
+    (ran.status.code(), text(&ran.stdout), text(&ran.stderr))
+}
+
+#[test]
+fn every_routine_is_timed_beside_memcpy() {
+    let world = World::new(&[("a.kdl", TWO)]);
+    let (code, out, err) = bench(&world, &["a.kdl", "--seconds", "0.002"]);
+    assert_eq!((code, err.as_str()), (Some(0), ""));
+    let first: Vec<&str> = out.lines().map(|l| l.split_whitespace().next().unwrap_or("")).collect();
+    assert_eq!(first, ["routine", "a_pack", "a_unpack", "b_pack", "b_unpack", "a_to_b"]);
+    assert!(!world.path("generated").exists());
+}
+
+#[test]
+fn a_part_of_the_name_picks_routines_and_json_has_their_figures() {
+    let world = World::new(&[("a.kdl", TWO), ("b.kdl", TWO)]);
+    let args = ["a.kdl", "b.kdl", "--only", "to_b", "--seconds", "0.002", "--format", "json"];
+    let (code, out, _) = bench(&world, &args);
+    assert_eq!(code, Some(0));
+    let objects: Vec<Value> =
+        out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let files: Vec<&Value> = objects.iter().map(|object| &object["file"]).collect();
+    assert_eq!(files, ["a.kdl", "b.kdl"]);
+    for object in &objects {
+        assert_eq!((&object["kind"], &object["routine"]), (&"bench".into(), &"a_to_b".into()));
+        assert_eq!(object["bytes"], 65536);
+        for figure in ["seconds", "gb_per_second", "of_memcpy"] {
+            assert!(object[figure].as_f64() > Some(0.0), "{figure}: {object}");
+        }
+    }
+    let (code, _, err) = bench(&world, &["a.kdl", "--only", "nothing"]);
+    assert_eq!((code, err.as_str()), (Some(0), "note: no such routine in `a.kdl`\n"));
+}
+
+#[test]
+fn the_configuration_and_the_projects_templates_hold() {
+    let config = "[project]\nsources = [\"*.kdl\"]\nprefix = \"net_\"\n[target.c]\nopenmp = true\n";
+    let world = World::new(&[("a.kdl", TWO), ("layoutc.toml", config)]);
+    let (code, out, err) = bench(&world, &["--seconds", "0.002", "--only", "to"]);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains("net_a_to_b "), "{out}");
+    world.write("templates/c/source.c.j2", "{{ nothing.there }}\n");
+    let (code, _, err) = bench(&world, &["--seconds", "0.002"]);
+    assert_eq!(code, Some(1));
+    assert!(err.contains("templates/c/source.c.j2:1:"), "{err}");
+    world.write("templates/c/source.c.j2", "#error mine\n");
+    let (code, _, err) = bench(&world, &["--seconds", "0.002"]);
+    assert_eq!(code, Some(3));
+    assert!(
+        err.contains("does not compile c/a.c and c/a_bench.c") && err.contains("mine"),
+        "{err}"
+    );
+}
+
+#[test]
+fn what_cannot_be_timed_is_told() {
+    let world = World::new(&[("a.kdl", TWO), ("b.kdl", BROKEN)]);
+    let (code, _, err) = bench(&world, &["a.kdl", "--cc", "no_such_compiler"]);
+    assert_eq!(code, Some(3));
+    assert!(
+        err.starts_with("error[output::io]: cannot run the C compiler `no_such_compiler`"),
+        "{err}"
+    );
+    let (code, _, err) = bench(&world, &["a.kdl", "--cflags", "-fno-such-flag"]);
+    assert_eq!(code, Some(3));
+    assert!(err.contains("no-such-flag"), "{err}");
+    let (code, out, err) = bench(&world, &["b.kdl"]);
+    assert_eq!((code, out.as_str()), (Some(1), ""));
+    assert!(err.contains("map::not_injective"), "{err}");
+    let (code, ..) = bench(&world, &["a.kdl", "--seconds", "0"]);
+    assert_eq!(code, Some(2));
+}
