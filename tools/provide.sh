@@ -17,11 +17,12 @@ provide_tools() {
         if command -v "$cc" >/dev/null; then compilers+=("$cc"); fi
     done
     echo "build tools: $(build_tools)"
+    echo "processors besides this one: $(processor_names)"
     echo "back-ends: C ($(list ${compilers[@]+"${compilers[@]}"})), OpenCL ($(opencl_names)), CUDA ($(cuda_names))"
 }
 
-# The C compilers with clang's sanitizers, the OpenCL platforms, strace, pip, the build tools that layoutc fits into: as
-# Debian and Ubuntu package them.
+# The C compilers with clang's sanitizers, those for other processors with QEMU, the OpenCL platforms, strace, pip, the
+# build tools that layoutc fits into: as Debian and Ubuntu package them.
 provide_packages() {
     local packages=()
     command -v gcc >/dev/null || packages+=(gcc libc6-dev)
@@ -34,6 +35,10 @@ provide_packages() {
         packages+=("libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev")
     fi
     command -v oclgrind >/dev/null || packages+=(oclgrind)
+    command -v qemu-aarch64 >/dev/null || packages+=(qemu-user)
+    command -v s390x-linux-gnu-gcc >/dev/null || packages+=(gcc-s390x-linux-gnu libc6-dev-s390x-cross)
+    command -v arm-linux-gnueabihf-gcc >/dev/null || packages+=(gcc-arm-linux-gnueabihf libc6-dev-armhf-cross)
+    command -v aarch64-linux-gnu-gcc >/dev/null || packages+=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross)
     command -v strace >/dev/null || packages+=(strace)
     opencl_runs "$POCL" || packages+=(pocl-opencl-icd ocl-icd-opencl-dev opencl-headers)
     python3 -m pip --version >/dev/null 2>&1 || packages+=(python3-pip)
@@ -51,7 +56,8 @@ provide_packages() {
     fi
 
     local missing=()
-    for tool in gcc g++ clang tcc oclgrind strace make cmake meson ninja git; do
+    for tool in gcc g++ clang tcc oclgrind qemu-aarch64 s390x-linux-gnu-gcc arm-linux-gnueabihf-gcc \
+        aarch64-linux-gnu-gcc strace make cmake meson ninja git; do
         command -v "$tool" >/dev/null || missing+=("$tool")
     done
     ! command -v clang >/dev/null || sanitizes clang || missing+=("clang's sanitizers")
@@ -178,6 +184,17 @@ build_tools() {
     for tool in make cmake meson ninja git; do
         if command -v "$tool" >/dev/null; then
             names+=("$tool $("$tool" --version | grep -o -m 1 '[0-9][0-9.]*' | head -n 1)")
+        fi
+    done
+    list ${names[@]+"${names[@]}"}
+}
+
+# The processors that the tests run C on under QEMU.
+processor_names() {
+    local name names=()
+    for name in s390x-linux-gnu arm-linux-gnueabihf aarch64-linux-gnu; do
+        if command -v "$name-gcc" >/dev/null && command -v "qemu-${name%%-*}" >/dev/null; then
+            names+=("${name%%-*}")
         fi
     done
     list ${names[@]+"${names[@]}"}

@@ -3,6 +3,8 @@
 #![allow(clippy::disallowed_methods, reason = "runs compilers")]
 
 mod common;
+#[path = "common/processors.rs"]
+mod processors;
 
 use common::cc::{compile_and_run, compilers, folder, full, there};
 use layoutc_compiler::config::Config;
@@ -84,6 +86,20 @@ fn blocks_of_every_size_and_alignment_agree_with_plain_loops() {
                     }
                 }
             });
+        }
+    });
+}
+
+#[test]
+fn other_processors_move_blocks_as_plain_loops_do() {
+    let root = written("blocks_processors", "blocks", "");
+    std::fs::write(root.join("harness.c"), include_str!("blocks.c")).unwrap();
+    let rounds = if full() { "-DROUNDS=2000" } else { "-DROUNDS=100" };
+    processors::on_each(|processor| {
+        for vector in ["-DLAYOUTC_VECTOR=16", "-DLAYOUTC_VECTOR=0"] {
+            let past = ["-DLAYOUTC_SECOND_LEVEL=1000", "-DLAYOUTC_LAST_LEVEL=2000"];
+            let flags = [&["-O2", "-w", rounds, vector][..], &past].concat();
+            processors::run(processor, &root, &["harness.c"], &flags);
         }
     });
 }
