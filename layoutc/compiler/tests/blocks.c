@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { room = 1 << 17, edge = 64 };
+enum { room = 1 << 18, edge = 64 };
 
 static uint32_t state = 7;
 
@@ -54,13 +54,26 @@ static int transposes(transpose run, int64_t bytes) {
     // Small, around vectors, and as long as vectors are beside what is small.
     static const int64_t few[] = { -3, 0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 48 };
     static const int64_t many[] = { 1, 2, 3, 4, 8, 12, 16, 19, 63, 64, 65, 70, 100, 128, 131 };
-    const int64_t rows = below(2) ? few[below(17)] : many[below(15)];
-    const int64_t columns = below(2) ? few[below(17)] : many[below(15)];
+    int64_t rows = below(2) ? few[below(17)] : many[below(15)];
+    int64_t columns = below(2) ? few[below(17)] : many[below(15)];
     int64_t from_stride = ((columns > 0 ? columns : 0) + (below(2) ? 0 : below(9))) * bytes;
     int64_t to_stride = ((rows > 0 ? rows : 0) + (below(2) ? 0 : below(9))) * bytes;
     int64_t from_at = below(edge);
     int64_t to_at = below(edge);
     const int64_t whole_bytes = below(2) ? rows * columns * bytes : INT32_MAX;
+    // Columns whole lines apart, of which there may be many; rows that share few sets of a cache.
+    if (below(3) == 0) {
+        if (below(4) == 0) {
+            rows = 64 / bytes + below(20);
+            columns = (1000 + below(1500)) / bytes;
+            from_stride = columns * bytes + below(9);
+        }
+        to_stride = ((rows > 0 ? rows : 0) * bytes + 63) / 64 * 64 + 64 * below(2);
+        to_at = below(edge) / bytes * bytes;
+        if (below(2)) {
+            from_stride = (from_stride + 512 * bytes) / (512 * bytes) * 512 * bytes;
+        }
+    }
     if (rows * from_stride + edge > room || columns * to_stride + edge > room) {
         return 0;
     }
@@ -86,8 +99,9 @@ static int transposes(transpose run, int64_t bytes) {
 }
 
 static int runs(void) {
-    const int64_t count = below(10) - 1;
-    const int64_t bytes = below(4) == 0 ? below(5000) : below(300) - 5;
+    const bool one = below(8) == 0;
+    const int64_t count = one ? 1 : below(10) - 1;
+    const int64_t bytes = one ? below(100000) : below(4) == 0 ? below(5000) : below(300) - 5;
     const int64_t from_stride = (bytes > 0 ? bytes : 0) + below(70);
     const int64_t to_stride = (bytes > 0 ? bytes : 0) + below(70);
     const bool none = count <= 0 || bytes <= 0;

@@ -71,7 +71,8 @@ fn blocks_of_every_size_and_alignment_agree_with_plain_loops() {
     let modes: [(&str, &[&str]); 4] =
         [("gcc", &["-O2"]), ("gcc", &address), ("clang", &["-O2"]), ("tcc", &[])];
     // What is larger than nothing is large, so that every way is gone with blocks that are small.
-    let past = ["-DLAYOUTC_SECOND_LEVEL=1000", "-DLAYOUTC_LAST_LEVEL=2000"];
+    let past =
+        ["-DLAYOUTC_SECOND_LEVEL=1000", "-DLAYOUTC_LAST_LEVEL=2000", "-DLAYOUTC_LEAST_STREAM=500"];
     std::thread::scope(|scope| {
         for (compiler, flags) in modes.into_iter().filter(|mode| there(mode.0)) {
             let root = &root;

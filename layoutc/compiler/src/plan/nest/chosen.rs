@@ -9,7 +9,8 @@ use super::inside;
 use super::schedule::{Inner, Schedule, block, levels, loops};
 use crate::model::{Choices, Chosen, Inside};
 
-/// The loops of each part. `element` is the bytes of an element, `None` where only elements can be moved.
+/// The loops of each part. `element` is the bytes of an element, `None` where only elements can be moved;
+/// `large` says that the whole move is larger than the caches.
 ///
 /// # Errors
 /// [`PlanError::Choice`] for a choice that no part can follow.
@@ -17,6 +18,7 @@ pub(super) fn schedules(
     parts: &[Transfer],
     symbols: &[Symbol],
     element: Option<u32>,
+    large: bool,
     choices: &Choices,
 ) -> Result<Vec<Schedule>, PlanError> {
     let inners = inners(parts, symbols, element, choices.inside.as_ref())?;
@@ -30,7 +32,7 @@ pub(super) fn schedules(
     let orders = orders(&parts, symbols, &choices.order)?;
     let edges = edges.map(|edges| edges.value);
     let one = |((part, inner), first): (&(&Transfer, Inner), Vec<usize>)| Schedule {
-        levels: levels(part, symbols, *inner, &first, edges),
+        levels: levels(part, symbols, *inner, &first, edges, large),
         inner: *inner,
     };
     Ok(parts.iter().zip(orders).map(one).collect())

@@ -1,6 +1,6 @@
 //! The statement inside all loops that moves a block: its bounds and strides.
 
-use super::super::lower::{PlanError, Scope, add, literal, lower, multiply};
+use super::super::lower::{PlanError, add, literal, lower, multiply};
 use super::super::transfer::Transfer;
 use super::super::tree::{Expr, Stmt, Strided};
 use super::schedule::Inner;
@@ -8,17 +8,13 @@ use super::{Algebra, Buffer, LAST_LEVEL, Moves, Writer, fold};
 use layoutc_algebra::expr::BinOp;
 
 /// Bytes of all elements that a transfer moves, over the symbols.
-pub(super) fn whole_bytes(
-    transfer: &Transfer,
-    element_bits: i128,
-    scope: &Scope<'_>,
-) -> Result<Expr, PlanError> {
+pub(super) fn whole_bytes(transfer: &Transfer, element_bits: i128) -> Result<Algebra, PlanError> {
     let mut bytes = Algebra::constant(element_bits.checked_div(8).unwrap_or(1));
     for bounds in &transfer.chains {
         let count = fold(BinOp::Sub, &bounds.high, &bounds.low)?;
         bytes = fold(BinOp::Mul, &bytes, &count)?;
     }
-    lower(&bytes, scope)
+    Ok(bytes)
 }
 
 /// A digit's first value, and how many of its values are meant.

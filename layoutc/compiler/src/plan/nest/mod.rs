@@ -9,7 +9,7 @@ mod split;
 use layoutc_algebra::expr::{BinOp, Expr as Algebra, ExprError};
 use layoutc_algebra::layout::Symbol;
 
-use super::arith::{fold, is_multiple};
+use super::arith::{fold, is_multiple, typical};
 use super::cores::{self, Cores};
 use super::lower::{PlanError, Scope, add, literal, lower, multiply, range};
 use super::merge::merge;
@@ -91,7 +91,9 @@ pub fn plan(
     Ways { cores, moves }: Ways,
     choices: &Choices,
 ) -> Result<Nest, PlanError> {
-    let whole_bytes = inner::whole_bytes(transfer, to.element_bits, scope)?;
+    let bytes = inner::whole_bytes(transfer, to.element_bits)?;
+    let large = typical(&bytes, symbols) > i128::from(LAST_LEVEL);
+    let whole_bytes = lower(&bytes, scope)?;
     let whole_bytes = match choices.stores {
         None => whole_bytes,
         Some(Stores::Streaming) => Expr::int(-1),
@@ -109,7 +111,7 @@ pub fn plan(
     };
     let merged = transfers.iter().map(|part| merge(part, symbols));
     let merged = merged.collect::<Result<Vec<_>, _>>()?;
-    let schedules = chosen::schedules(&merged, symbols, element, choices)?;
+    let schedules = chosen::schedules(&merged, symbols, element, large, choices)?;
     let one = |(transfer, schedule): (Transfer, Schedule)| {
         let parallel = match cores {
             Cores::One => None,

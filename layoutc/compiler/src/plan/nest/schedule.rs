@@ -14,8 +14,9 @@ use super::super::transfer::{Cut, Transfer};
 const EDGE: i64 = 32;
 
 /// Bytes of a block that is transposed by one call: a block of the source and one of the destination fit a
-/// second-level cache together.
+/// second-level cache together. Past the caches the larger one has longer runs on both sides.
 const BLOCK: i128 = 1 << 16;
+const LARGE_BLOCK: i128 = 1 << 18;
 
 /// One level of a nest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,13 +97,15 @@ pub struct Schedule {
 }
 
 /// The loops of a transfer around `inner`: those of `first` outermost, the others from the destination's major to its
-/// minor digit. `edges` are the rows and columns of a block, where they are not to be found here.
+/// minor digit. `edges` are the rows and columns of a block, where they are not to be found here; `large` says that the
+/// whole move is larger than the caches.
 pub(super) fn levels(
     transfer: &Transfer,
     symbols: &[Symbol],
     inner: Inner,
     first: &[usize],
     edges: Option<[i64; 2]>,
+    large: bool,
 ) -> Vec<Level> {
     let cuts = &transfer.cuts;
     let mut order = loops(transfer, symbols, inner);
@@ -121,7 +124,7 @@ pub(super) fn levels(
     };
     match (inner, edges) {
         (Inner::Transpose { bytes, .. }, _) => {
-            let sizes = edges.unwrap_or_else(|| block_sizes(cuts, symbols, block, bytes));
+            let sizes = edges.unwrap_or_else(|| block_sizes(cuts, symbols, block, bytes, large));
             order.into_iter().map(Level::Digit).chain(block_levels(sizes)).collect()
         }
         // Both digits have loops of their own inside those over blocks.
@@ -176,16 +179,24 @@ fn is_known(cuts: &[Cut], digits: [usize; 2]) -> bool {
 }
 
 /// Rows and columns of a block: about four times as many rows, so that the destination is written in longer runs, unless
-/// one of the two has less.
-fn block_sizes(cuts: &[Cut], symbols: &[Symbol], digits: [usize; 2], bytes: u32) -> [i64; 2] {
-    let elements = BLOCK.checked_div(i128::from(bytes)).unwrap_or(1).max(1);
+/// one of the two has less; about as many of both in a move that is `large`r than the caches.
+fn block_sizes(
+    cuts: &[Cut],
+    symbols: &[Symbol],
+    digits: [usize; 2],
+    bytes: u32,
+    large: bool,
+) -> [i64; 2] {
+    let block = if large { LARGE_BLOCK } else { BLOCK };
+    let elements = block.checked_div(i128::from(bytes)).unwrap_or(1).max(1);
     let half = elements.ilog2() / 2;
+    let more = u32::from(!large);
     let [rows, columns] = digits.map(|k| cuts.get(k).map_or(1, |cut| extent(cut, symbols)));
     let most = |other: i128, edge: i128| {
         let left = elements.checked_div(other.clamp(1, edge)).unwrap_or(1).max(1);
         1_i64 << left.ilog2().min(32)
     };
-    [most(columns, 1 << half.saturating_sub(1)), most(rows, 1 << half.saturating_add(1))]
+    [most(columns, 1 << half.saturating_sub(more)), most(rows, 1 << half.saturating_add(more))]
 }
 
 pub(super) fn extent(cut: &Cut, symbols: &[Symbol]) -> i128 {
