@@ -68,8 +68,8 @@ fn padding_doc(context: &Context<'_>) -> &'static str {
 
 /// Both sides of pack and unpack.
 pub(super) struct Sides {
-    logical: Side,
-    physical: Side,
+    pub(super) logical: Side,
+    pub(super) physical: Side,
 }
 
 /// `None` without a normal form.
@@ -86,6 +86,7 @@ enum Direction {
 }
 
 /// A function in the making.
+#[derive(Clone)]
 pub(super) struct Parts<'a> {
     pub(super) namer: Namer<'a>,
     pub(super) function: Function,
