@@ -191,8 +191,7 @@ pub(super) fn globals(manifest: &Manifest, settings: &Settings) -> Result<Names,
 }
 
 /// What a target with kernels has besides.
-const KERNEL_NAMES: &[&str] =
-    &[
+const KERNEL_NAMES: &[&str] = &[
     "fill",
     "fetch",
     "put",

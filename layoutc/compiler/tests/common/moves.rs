@@ -359,9 +359,8 @@ fn job<'a>(
         for (kernel, range, source) in fill.chain([(kernel, range.clone(), "mem from ")]) {
             let seed = effort.compiler + kernel.len() + range.iter().sum::<usize>();
             let (global, local) = launch(outputs.header, kernel, &range, seed);
-            let [global, local] = [global, local].map(|sizes| {
-                sizes.iter().map(usize::to_string).collect::<Vec<_>>().join(" ")
-            });
+            let [global, local] = [global, local]
+                .map(|sizes| sizes.iter().map(usize::to_string).collect::<Vec<_>>().join(" "));
             let symbols = joined(a_move.symbols.iter().map(|size| format!("{index} {size} ")));
             writeln!(text, "run {kernel} {global} local {local} args {symbols}{source}mem to")
                 .unwrap();

@@ -4,7 +4,7 @@ use layoutc_algebra::expr::{BinOp, Expr as Algebra};
 use layoutc_algebra::layout::Symbol;
 use layoutc_algebra::simplify::Facts;
 
-use crate::plan::arith::{divisor, fold, is_multiple, product, sum, typical};
+use crate::plan::arith::{ceil_div, divisor, fold, is_multiple, product, scale, sum, typical};
 use crate::plan::lower::{PlanError, Scope, range};
 use crate::plan::transfer::{Bounds, Transfer};
 
@@ -20,6 +20,8 @@ pub(super) struct Digit {
     pub(super) extent: Algebra,
     /// How many values the kernel goes through: the same, or as many as the destination has slots for.
     pub(super) room: Algebra,
+    /// The first value that elements have.
+    pub(super) lead: i128,
     /// Elements between steps in the source.
     pub(super) from: Algebra,
     /// Elements between steps in the destination.
@@ -35,6 +37,8 @@ pub(super) struct Digits {
     pub(super) from: Algebra,
     /// The destination's.
     pub(super) to: Algebra,
+    /// How many slots there are, where digits have room for more.
+    pub(super) end: Option<Algebra>,
 }
 
 /// The elements are where `low <= m < high`, `m` being the sum of the chain's digits times their weights.
@@ -55,6 +59,7 @@ impl Digits {
             weight: cut.weight,
             extent: cut.extent.clone(),
             room: cut.extent.clone(),
+            lead: 0,
             from: cut.from_stride.clone(),
             to: cut.to_stride.clone(),
         });
@@ -67,11 +72,12 @@ impl Digits {
             chains: transfer.chains.iter().enumerate().map(chain).collect(),
             from: transfer.from_constant.clone(),
             to: transfer.to_constant.clone(),
+            end: None,
         }
     }
 
     /// The same digits with room for every slot of the destination, each slot once: `c` of 10 that are padded to 12 has
-    /// room for 12. `None` where the digits do not count the slots.
+    /// room for 12; behind a halo of 1 elements have the values from 1. `None` where the digits do not count the slots.
     pub(super) fn over_slots(
         &self,
         slots: &Algebra,
@@ -79,21 +85,24 @@ impl Digits {
         scope: &Scope<'_>,
     ) -> Result<Option<Self>, PlanError> {
         let facts = Facts::new(symbols);
+        let mut all = self.clone();
+        // An axis of one element has no step.
+        let steps = self.digits.iter().filter(|digit| digit.to.as_const() != Some(0));
+        if steps.map(|digit| typical(&digit.to, symbols)).min().is_some_and(|least| least > 1) {
+            all.push_gap();
+        }
         let size = |k: &usize| {
-            self.digits.get(*k).map(|d| (typical(&d.to, symbols), typical(&d.extent, symbols)))
+            all.digits.get(*k).map(|d| (typical(&d.to, symbols), typical(&d.extent, symbols)))
         };
-        let mut order: Vec<usize> = (0..self.digits.len()).collect();
+        let mut order: Vec<usize> = (0..all.digits.len()).collect();
         order.sort_by_key(size);
-        // An axis of one element that no digit stands for.
-        order.retain(|k| self.digits.get(*k).is_some_and(|d| d.to.as_const() != Some(0)));
-        let steps: Vec<&Algebra> =
-            order.iter().filter_map(|k| self.digits.get(*k)).map(|d| &d.to).collect();
-        let starts = steps.first().is_none_or(|step| step.as_const() == Some(1));
-        if !starts || self.to.as_const() != Some(0) || order.is_empty() {
+        order.retain(|k| all.digits.get(*k).is_some_and(|d| d.to.as_const() != Some(0)));
+        let steps: Vec<Algebra> =
+            order.iter().filter_map(|k| all.digits.get(*k)).map(|d| d.to.clone()).collect();
+        if steps.first().is_none_or(|step| step.as_const() != Some(1)) {
             return Ok(None);
         }
-        let mut all = self.clone();
-        let next = steps.iter().copied().skip(1).chain([slots]);
+        let next = steps.iter().skip(1).chain([slots]);
         for (k, next) in order.iter().zip(next) {
             let Some(digit) = all.digits.get_mut(*k) else { return Ok(None) };
             let run = product(&digit.to, &digit.extent)?;
@@ -102,22 +111,86 @@ impl Digits {
             {
                 continue;
             }
+            // Every offset of an element is below the number of slots.
+            let last = std::ptr::eq(next, slots);
             let Some(step) = digit.to.as_const() else { return Ok(None) };
-            if !is_multiple(next, step, symbols) {
+            let whole = is_multiple(next, step, symbols);
+            if !whole && !(last && steps.iter().all(|step| step.as_const().is_some())) {
                 return Ok(None);
             }
-            let room = quotient(next, step, symbols)?;
+            let room = if whole {
+                quotient(next, step, symbols)?
+            } else {
+                all.end = Some(slots.clone());
+                ceil_div(slots, step)?
+            };
             let least = range(&room, scope).low;
             let most = range(&digit.extent, scope).high;
             let within = most.zip(least).is_some_and(|(most, least)| most <= least);
-            // Every offset of an element is below the number of slots.
-            let last = std::ptr::eq(next, slots);
             if !within && !last && !facts.proves_ge(&room, &digit.extent)? {
                 return Ok(None);
             }
             digit.room = room;
         }
-        Ok(Some(all))
+        Ok(if all.lead(&order, scope)? { Some(all) } else { None })
+    }
+
+    /// A digit of one value that elements have, for the slots between neighbours that lie apart.
+    fn push_gap(&mut self) {
+        self.digits.push(Digit {
+            name: "gap".to_owned(),
+            chain: self.chains.len(),
+            weight: 1,
+            extent: Algebra::constant(1),
+            room: Algebra::constant(1),
+            lead: 0,
+            from: Algebra::constant(0),
+            to: Algebra::constant(1),
+        });
+        self.chains.push(Chain { low: None, high: None });
+    }
+
+    /// Takes the destination's constant as first values of the digits, the fastest of which are first in the order, and
+    /// says whether they have room for it.
+    fn lead(&mut self, order: &[usize], scope: &Scope<'_>) -> Result<bool, PlanError> {
+        let Some(mut left) = self.to.as_const().filter(|left| *left >= 0) else {
+            return Ok(false);
+        };
+        let last = order.last().copied();
+        for k in order.iter().rev() {
+            if left == 0 {
+                break;
+            }
+            let Some(digit) = self.digits.get_mut(*k) else { return Ok(false) };
+            let Some(step) = digit.to.as_const().filter(|step| *step > 0) else {
+                if range(&digit.to, scope).low.is_none_or(|least| least <= left) {
+                    return Ok(false);
+                }
+                continue;
+            };
+            let lead = left.div_euclid(step);
+            left = left.rem_euclid(step);
+            if lead == 0 {
+                continue;
+            }
+            let sizes = digit.extent.as_const().zip(digit.room.as_const());
+            // Every offset of an element is below the number of slots.
+            let fits = sizes.map_or(last == Some(*k), |(extent, room)| lead + extent <= room);
+            if !fits {
+                return Ok(false);
+            }
+            digit.lead = lead;
+            let before = scale(&digit.from, lead)?;
+            self.from = fold(BinOp::Sub, &self.from, &before)?;
+            if let Some(chain) = self.chains.get_mut(digit.chain) {
+                let more = Algebra::constant(lead.saturating_mul(digit.weight));
+                for bound in chain.low.iter_mut().chain(&mut chain.high) {
+                    *bound = sum(bound, &more)?;
+                }
+            }
+        }
+        self.to = Algebra::constant(0);
+        Ok(left == 0)
     }
 
     /// The digits that have more than one value.
@@ -126,8 +199,12 @@ impl Digits {
         self
     }
 
-    /// Whether offsets stay within 32 bits if counts of elements do, also where a tile starts in padding.
-    pub(super) fn stay_near(&self, scope: &Scope<'_>) -> Result<bool, PlanError> {
+    /// Whether offsets stay within 32 bits if counts of elements and slots do, also where a tile starts in padding.
+    pub(super) fn stay_near(
+        &self,
+        slots: [&Algebra; 2],
+        scope: &Scope<'_>,
+    ) -> Result<bool, PlanError> {
         let most = i128::from(i32::MAX);
         let mut reached = [Algebra::constant(0), Algebra::constant(0)];
         let mut elements = Algebra::constant(1);
@@ -137,24 +214,24 @@ impl Digits {
             for (sum_so_far, stride) in reached.iter_mut().zip([&digit.from, &digit.to]) {
                 let magnitude = range(stride, scope);
                 let backwards = magnitude.high.is_some_and(|high| high < 0);
-                let stride =
-                    if backwards { product(stride, &Algebra::constant(-1))? } else { stride.clone() };
+                let stride = if backwards {
+                    product(stride, &Algebra::constant(-1))?
+                } else {
+                    stride.clone()
+                };
                 *sum_so_far = sum(sum_so_far, &product(&last, &stride)?)?;
             }
         }
         let high = |expr| range(expr, scope).high;
-        let narrow = high(&elements).is_some_and(|count| count <= most);
+        let mut counts = slots.into_iter().chain([&elements]);
+        let narrow = counts.all(|count| high(count).is_some_and(|count| count <= most));
         let far = reached.iter().any(|offset| high(offset).is_some_and(|offset| offset > most));
         Ok(!(narrow && far))
     }
 }
 
 /// `expr / by`, where `by` divides every value of it.
-pub(super) fn quotient(
-    expr: &Algebra,
-    by: i128,
-    symbols: &[Symbol],
-) -> Result<Algebra, PlanError> {
+pub(super) fn quotient(expr: &Algebra, by: i128, symbols: &[Symbol]) -> Result<Algebra, PlanError> {
     use layoutc_algebra::expr::Node;
     if by == 1 || expr.as_const() == Some(0) {
         return Ok(expr.clone());

@@ -41,17 +41,16 @@ impl Tile {
         let in_order = |stride: fn(&Digit) -> (bool, &Algebra)| {
             let mut order: Vec<usize> = (0..all.len()).collect();
             order.sort_by_key(|k| {
-                all.get(*k).map(stride).map(|(last, stride)| {
-                    (last, typical(stride, symbols).saturating_abs())
-                })
+                all.get(*k)
+                    .map(stride)
+                    .map(|(last, stride)| (last, typical(stride, symbols).saturating_abs()))
             });
             order
         };
         // What has no second element is not read along.
         let by_from = in_order(|digit| (digit.extent.as_const() == Some(1), &digit.from));
         let by_to = in_order(|digit| (false, &digit.to));
-        let staged =
-            element_bytes <= LARGE && !agree([&by_from, &by_to], &sizes, element_bytes);
+        let staged = element_bytes <= LARGE && !agree([&by_from, &by_to], &sizes, element_bytes);
         let bytes = element_bytes.max(1);
         let least = LEAST.max(LEAST_BYTES / bytes);
         let mut growth = Growth { blocks: vec![1; sizes.len()], sizes, most: i64::MAX };

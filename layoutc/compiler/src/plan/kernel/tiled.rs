@@ -11,12 +11,12 @@ use super::{Home, Items, Kernel, Move, Unaligned};
 use crate::plan::arith::{ceil_div, fold, is_multiple, product, sum};
 use crate::plan::kernel::item::kernel;
 use crate::plan::lower::{PlanError, Scope, add, literal, lower, multiply, range};
+use crate::plan::merge::merge;
 use crate::plan::moves::{self, Parts};
 use crate::plan::prepare::{fill_bits, fill_constant};
 use crate::plan::relayout::both_sides;
 use crate::plan::transfer::{Transfer, transfer};
 use crate::plan::tree::{Among, Compare, Expr, GROUP, Operand, Stmt};
-use crate::plan::merge::merge;
 
 /// Work groups at most: each moves one tile after another.
 const GROUPS: i64 = 4096;
@@ -29,7 +29,9 @@ impl Move<'_, '_> {
         if images || to.is_packed() || from.tensor.dtype != to.tensor.dtype {
             return Ok(None);
         }
-        let Some(transfer) = self.transfer()? else { return Ok(None) };
+        let Some(transfer) = self.transfer()? else {
+            return Ok(None);
+        };
         let symbols = &to.layout.symbols;
         let scope = |var| to.symbol(var).or_else(|| from.symbol(var));
         let digits = Digits::new(&merge(&transfer, symbols)?, symbols);
@@ -41,7 +43,8 @@ impl Move<'_, '_> {
         let separately = fills && over_slots.is_none();
         let filled = over_slots.is_some();
         let digits = over_slots.unwrap_or(digits);
-        if !digits.stay_near(&scope)? {
+        let counts = [&from.layout.physical_elements, &to.layout.physical_elements];
+        if !digits.stay_near(counts, &scope)? {
             return Ok(None);
         }
         let mut kernels = Vec::new();
@@ -70,8 +73,12 @@ impl Move<'_, '_> {
             (Home::Layout(from), Home::Layout(to)) => {
                 both_sides(from.layout, to.layout, self.axes)?
             }
-            (Home::Dense(_), _) => moves::sides(layout)?.map(|sides| (sides.logical, sides.physical)),
-            (_, Home::Dense(_)) => moves::sides(layout)?.map(|sides| (sides.physical, sides.logical)),
+            (Home::Dense(_), _) => {
+                moves::sides(layout)?.map(|sides| (sides.logical, sides.physical))
+            }
+            (_, Home::Dense(_)) => {
+                moves::sides(layout)?.map(|sides| (sides.physical, sides.logical))
+            }
         };
         let Some((from, to)) = sides else { return Ok(None) };
         Ok(transfer(&from, &to, &layout.logical, &layout.symbols)?)
@@ -90,9 +97,10 @@ impl Move<'_, '_> {
         let scope = |var| to.symbol(var).or_else(|| from.symbol(var));
         let digits = digits.clone().without_units();
         let tile = Tile::new(&digits, bytes * together, symbols);
-        let tiles = digits.digits.iter().enumerate().try_fold(Algebra::constant(1), |all, (k, d)| {
-            Ok::<Algebra, PlanError>(product(&all, &blocks(&d.room, tile.block(k), &scope)?)?)
-        })?;
+        let tiles =
+            digits.digits.iter().enumerate().try_fold(Algebra::constant(1), |all, (k, d)| {
+                Ok::<Algebra, PlanError>(product(&all, &blocks(&d.room, tile.block(k), &scope)?)?)
+            })?;
         let may_be_none = range(&tiles, &scope).low.is_none_or(|low| low <= 0);
         let tiles = lower(&tiles, &scope)?;
         let groups = tiles.clone().min(Expr::int(GROUPS));
@@ -119,7 +127,11 @@ impl Move<'_, '_> {
         let starts = buffers.map(|buffer| parts.local(&format!("{buffer}_start")));
         let [tile_name, item] = ["tile", "item"].map(|name| parts.local(name));
         let staged = staging.map(|staging| (parts.local("staged"), staging));
-        let fill = if filled { Some(self.fill_in(&mut parts, &element, together, &mut body)?) } else { None };
+        let fill = if filled {
+            Some(self.fill_in(&mut parts, &element, together, &mut body)?)
+        } else {
+            None
+        };
         let names = digits.digits.iter().map(|digit| parts.local(&digit.name)).collect();
         let mut writer = Writer {
             digits: &digits,
@@ -214,7 +226,8 @@ impl Writer<'_, '_> {
         let (starts, digit_starts) = self.starts(tile)?;
         let mut inside = starts;
         let elements = self.bounds(&digit_starts, &mut inside)?;
-        let slots = if self.fill.is_some() { self.slots(&digit_starts, &mut inside)? } else { Vec::new() };
+        let slots =
+            if self.fill.is_some() { self.slots(&digit_starts, &mut inside)? } else { Vec::new() };
         let by_to = self.tile.inside(&self.tile.by_to);
         if self.staged.is_some() {
             let by_from = self.tile.inside(&self.tile.by_from);
@@ -310,22 +323,29 @@ impl Writer<'_, '_> {
     fn bounds(&mut self, starts: &[Expr], body: &mut Vec<Stmt>) -> Result<Vec<Bound>, PlanError> {
         let mut bounds = Vec::new();
         for (k, digit) in self.digits.digits.iter().enumerate() {
-            let ends = self.digits.chains.get(digit.chain).is_some_and(|chain| chain.high.is_some());
+            let ends =
+                self.digits.chains.get(digit.chain).is_some_and(|chain| chain.high.is_some());
             let heavier = |other: &Digit| other.chain == digit.chain && other.weight > digit.weight;
             let top = !self.digits.digits.iter().any(heavier);
             let reaches = digit.room != digit.extent || self.breaks_off(k, digit);
             // The end of a chain bounds its most significant digit.
+            if digit.lead > 0 {
+                let lead = literal(digit.lead)?;
+                bounds.push((vec![(k, 1)], Compare::Ge, lead, format!("{}_lead", digit.name)));
+            }
             if reaches && !(ends && top) {
-                let terms = vec![(k, 1)];
-                let bound = lower(&digit.extent, self.scope)?;
-                bounds.push((terms, Compare::Lt, bound, format!("{}_end", digit.name)));
+                let end = sum(&digit.extent, &Algebra::constant(digit.lead))?;
+                let end = lower(&end, self.scope)?;
+                bounds.push((vec![(k, 1)], Compare::Lt, end, format!("{}_end", digit.name)));
             }
         }
         for (c, chain) in self.digits.chains.iter().enumerate() {
             let of_chain = self.digits.digits.iter().enumerate().filter(|(_, d)| d.chain == c);
             let terms: Vec<(usize, i128)> = of_chain.map(|(k, d)| (k, d.weight)).collect();
             let heaviest = terms.iter().max_by_key(|(_, weight)| *weight);
-            let Some(top) = heaviest.and_then(|(k, _)| self.digits.digits.get(*k)) else { continue };
+            let Some(top) = heaviest.and_then(|(k, _)| self.digits.digits.get(*k)) else {
+                continue;
+            };
             let sides = [(&chain.high, Compare::Lt, "limit"), (&chain.low, Compare::Ge, "begin")];
             for (edge, op, what) in sides {
                 if let Some(edge) = edge {
@@ -345,6 +365,11 @@ impl Writer<'_, '_> {
                 let room = lower(&digit.room, self.scope)?;
                 bounds.push((vec![(k, 1)], Compare::Lt, room, format!("{}_room", digit.name)));
             }
+        }
+        if let Some(end) = &self.digits.end {
+            let step = |(k, digit): (usize, &Digit)| Some((k, digit.to.as_const()?));
+            let terms = self.digits.digits.iter().enumerate().filter_map(step).collect();
+            bounds.push((terms, Compare::Lt, lower(end, self.scope)?, "slots_end".to_owned()));
         }
         bounds.into_iter().map(|bound| self.bound(bound, starts, body)).collect()
     }
@@ -392,9 +417,10 @@ impl Writer<'_, '_> {
         };
         let index = self.place(1, |digit| &digit.to)?;
         let store = self.store(to, index.clone(), value);
-        let otherwise = self.fill.iter().map(|fill| {
-            self.store(to, index.clone(), Operand::Element { name: fill.clone() })
-        });
+        let otherwise = self
+            .fill
+            .iter()
+            .map(|fill| self.store(to, index.clone(), Operand::Element { name: fill.clone() }));
         let mut body = self.when(elements, vec![store], otherwise.collect())?;
         body = self.when(&slots, body, Vec::new())?;
         self.share(order, body)

@@ -1,7 +1,7 @@
 //! Runs of 2 to 16 bytes as one element, where both sides hold them at multiples of their size.
 
-use layoutc_algebra::layout::Symbol;
 use layoutc_algebra::expr::Expr as Algebra;
+use layoutc_algebra::layout::Symbol;
 
 use super::digits::{Digit, Digits, quotient};
 use crate::dtype::{Dtype, Scalar};
@@ -51,6 +51,8 @@ fn holds(digits: &Digits, run: usize, together: i128, symbols: &[Symbol]) -> boo
             && of_chain.all(|(_, other)| other.weight.checked_rem(weight) == Some(0));
     apart
         && whole
+        && own.lead.checked_rem(together) == Some(0)
+        && digits.end.iter().all(multiple)
         && [&own.extent, &own.room, &digits.from, &digits.to].into_iter().all(multiple)
 }
 
@@ -69,12 +71,14 @@ fn taken(
         if k == run {
             by(&mut digit.extent)?;
             by(&mut digit.room)?;
+            digit.lead = digit.lead.checked_div(together).unwrap_or(0);
             digit.weight = digit.weight.saturating_mul(together);
         } else {
             by(&mut digit.from)?;
             by(&mut digit.to)?;
         }
     }
+    wide.end.iter_mut().try_for_each(by)?;
     by(&mut wide.from)?;
     by(&mut wide.to)?;
     Ok(wide)
@@ -109,6 +113,8 @@ pub(super) fn fill_constant(dtype: Dtype, name: &str, element: &str, fill: u64) 
 fn pattern(dtype: Dtype, fill: u64) -> u64 {
     match dtype.scalar_bits() {
         64.. => fill,
-        bits => (0..64).step_by(usize::try_from(bits.max(8)).unwrap_or(64)).fold(0, |all, at| all | fill << at),
+        bits => (0..64)
+            .step_by(usize::try_from(bits.max(8)).unwrap_or(64))
+            .fold(0, |all, at| all | fill << at),
     }
 }
