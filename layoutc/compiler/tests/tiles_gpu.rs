@@ -322,7 +322,7 @@ convert nhwc to=blocked
         let body = kernel(cl, name);
         match wide {
             Some(wide) => {
-                assert!(body.contains(&format!("__global const {wide} *const ")), "{body}")
+                assert!(body.contains(&format!("__global const {wide} *const ")), "{body}");
             }
             None => assert!(!body.contains("moved as one"), "{body}"),
         }

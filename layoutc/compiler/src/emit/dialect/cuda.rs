@@ -39,7 +39,7 @@ pub const CUDA: Dialect = Dialect {
     groups: Groups {
         local: "__shared__ ",
         group: "blockIdx.x",
-        groups: "gridDim.x",
+        count: "gridDim.x",
         item: "threadIdx.x",
         barrier: "__syncthreads();",
     },

@@ -108,7 +108,7 @@ pub struct Groups {
     /// The number of the group.
     pub group: &'static str,
     /// How many groups there are.
-    pub groups: &'static str,
+    pub count: &'static str,
     /// The number of the item in its group.
     pub item: &'static str,
     /// The statement at which they wait for each other.
@@ -116,7 +116,7 @@ pub struct Groups {
 }
 
 impl Groups {
-    const NONE: Self = Self { local: "", group: "", groups: "", item: "", barrier: "" };
+    const NONE: Self = Self { local: "", group: "", count: "", item: "", barrier: "" };
 }
 
 /// What a broken promise does.

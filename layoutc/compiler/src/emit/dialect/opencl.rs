@@ -37,7 +37,7 @@ pub const OPENCL: Dialect = Dialect {
     groups: Groups {
         local: "__local ",
         group: "get_group_id(0)",
-        groups: "get_num_groups(0)",
+        count: "get_num_groups(0)",
         item: "get_local_id(0)",
         barrier: "barrier(CLK_LOCAL_MEM_FENCE);",
     },

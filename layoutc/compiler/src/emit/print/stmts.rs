@@ -259,10 +259,10 @@ impl Writer<'_> {
 
     /// A loop whose rounds the groups of a launch, or the items of a group, take turns in.
     fn share(&mut self, name: &str, to: &Expr, among: Among, body: &[Stmt], depth: usize) {
-        let Groups { group, groups, item, .. } = self.dialect.groups;
+        let Groups { group, count, item, .. } = self.dialect.groups;
         let index = self.dialect.index;
         let (first, step) = match among {
-            Among::Groups => (group, format!("({index}){groups}")),
+            Among::Groups => (group, format!("({index}){count}")),
             Among::Items => (item, GROUP.to_string()),
         };
         self.begin(depth, &["for (", index, " ", name, " = (", index, ")", first, "; "]);

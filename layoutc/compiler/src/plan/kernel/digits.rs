@@ -31,7 +31,7 @@ pub(super) struct Digit {
 /// The digits of a move, and where elements are among their values.
 #[derive(Debug, Clone)]
 pub(super) struct Digits {
-    pub(super) digits: Vec<Digit>,
+    pub(super) list: Vec<Digit>,
     pub(super) chains: Vec<Chain>,
     /// The source's offset where every digit is 0.
     pub(super) from: Algebra,
@@ -68,7 +68,7 @@ impl Digits {
             high: transfer.ends_early(k, bounds, symbols).then(|| bounds.high.clone()),
         };
         Self {
-            digits: digits.collect(),
+            list: digits.collect(),
             chains: transfer.chains.iter().enumerate().map(chain).collect(),
             from: transfer.from_constant.clone(),
             to: transfer.to_constant.clone(),
@@ -87,24 +87,24 @@ impl Digits {
         let facts = Facts::new(symbols);
         let mut all = self.clone();
         // An axis of one element has no step.
-        let steps = self.digits.iter().filter(|digit| digit.to.as_const() != Some(0));
+        let steps = self.list.iter().filter(|digit| digit.to.as_const() != Some(0));
         if steps.map(|digit| typical(&digit.to, symbols)).min().is_some_and(|least| least > 1) {
             all.push_gap();
         }
         let size = |k: &usize| {
-            all.digits.get(*k).map(|d| (typical(&d.to, symbols), typical(&d.extent, symbols)))
+            all.list.get(*k).map(|d| (typical(&d.to, symbols), typical(&d.extent, symbols)))
         };
-        let mut order: Vec<usize> = (0..all.digits.len()).collect();
+        let mut order: Vec<usize> = (0..all.list.len()).collect();
         order.sort_by_key(size);
-        order.retain(|k| all.digits.get(*k).is_some_and(|d| d.to.as_const() != Some(0)));
+        order.retain(|k| all.list.get(*k).is_some_and(|d| d.to.as_const() != Some(0)));
         let steps: Vec<Algebra> =
-            order.iter().filter_map(|k| all.digits.get(*k)).map(|d| d.to.clone()).collect();
+            order.iter().filter_map(|k| all.list.get(*k)).map(|d| d.to.clone()).collect();
         if steps.first().is_none_or(|step| step.as_const() != Some(1)) {
             return Ok(None);
         }
         let next = steps.iter().skip(1).chain([slots]);
         for (k, next) in order.iter().zip(next) {
-            let Some(digit) = all.digits.get_mut(*k) else { return Ok(None) };
+            let Some(digit) = all.list.get_mut(*k) else { return Ok(None) };
             let run = product(&digit.to, &digit.extent)?;
             if run.as_const() == next.as_const() && run.as_const().is_some()
                 || facts.proves_eq(&run, next)?
@@ -115,7 +115,8 @@ impl Digits {
             let last = std::ptr::eq(next, slots);
             let Some(step) = digit.to.as_const() else { return Ok(None) };
             let whole = is_multiple(next, step, symbols);
-            if !whole && !(last && steps.iter().all(|step| step.as_const().is_some())) {
+            let ends = last && steps.iter().all(|step| step.as_const().is_some());
+            if !(whole || ends) {
                 return Ok(None);
             }
             let room = if whole {
@@ -137,7 +138,7 @@ impl Digits {
 
     /// A digit of one value that elements have, for the slots between neighbours that lie apart.
     fn push_gap(&mut self) {
-        self.digits.push(Digit {
+        self.list.push(Digit {
             name: "gap".to_owned(),
             chain: self.chains.len(),
             weight: 1,
@@ -161,7 +162,7 @@ impl Digits {
             if left == 0 {
                 break;
             }
-            let Some(digit) = self.digits.get_mut(*k) else { return Ok(false) };
+            let Some(digit) = self.list.get_mut(*k) else { return Ok(false) };
             let Some(step) = digit.to.as_const().filter(|step| *step > 0) else {
                 if range(&digit.to, scope).low.is_none_or(|least| least <= left) {
                     return Ok(false);
@@ -195,7 +196,7 @@ impl Digits {
 
     /// The digits that have more than one value.
     pub(super) fn without_units(mut self) -> Self {
-        self.digits.retain(|digit| digit.room.as_const() != Some(1));
+        self.list.retain(|digit| digit.room.as_const() != Some(1));
         self
     }
 
@@ -208,7 +209,7 @@ impl Digits {
         let most = i128::from(i32::MAX);
         let mut reached = [Algebra::constant(0), Algebra::constant(0)];
         let mut elements = Algebra::constant(1);
-        for digit in &self.digits {
+        for digit in &self.list {
             elements = product(&elements, &digit.extent)?;
             let last = fold(BinOp::Sub, &digit.room, &Algebra::constant(1))?;
             for (sum_so_far, stride) in reached.iter_mut().zip([&digit.from, &digit.to]) {

@@ -7,6 +7,8 @@
 //! twice. A layout without an inverse in closed form is the exception: an item reads one element and writes it where it
 //! belongs, and padding is filled by a kernel that runs first.
 
+mod body;
+mod bounds;
 mod digits;
 mod find;
 mod item;

@@ -35,7 +35,7 @@ pub(super) struct Tile {
 impl Tile {
     /// The tile of a move of elements of so many bytes.
     pub(super) fn new(digits: &Digits, element_bytes: i64, symbols: &[Symbol]) -> Self {
-        let all = &digits.digits;
+        let all = &digits.list;
         let size = |of: &Algebra| i64::try_from(typical(of, symbols)).unwrap_or(i64::MAX);
         let sizes: Vec<i64> = all.iter().map(|digit| size(&digit.room).max(1)).collect();
         let in_order = |stride: fn(&Digit) -> (bool, &Algebra)| {

@@ -19,7 +19,7 @@ pub(super) fn widen(
     symbols: &[Symbol],
 ) -> Result<Option<(Digits, i64)>, PlanError> {
     let is_run = |digit: &Digit| [&digit.from, &digit.to].iter().all(|s| s.as_const() == Some(1));
-    let run = digits.digits.iter().position(|d| is_run(d) && d.room.as_const() != Some(1));
+    let run = digits.list.iter().position(|d| is_run(d) && d.room.as_const() != Some(1));
     let Some(run) = run else { return Ok(None) };
     let mut together = WIDEST.checked_div(element_bytes).unwrap_or(1);
     if element_bytes.count_ones() != 1 {
@@ -37,9 +37,9 @@ pub(super) fn widen(
 /// Whether so many elements along digit `run` are all there or all padding, and begin at multiples of themselves.
 fn holds(digits: &Digits, run: usize, together: i128, symbols: &[Symbol]) -> bool {
     let multiple = |expr: &Algebra| is_multiple(expr, together, symbols);
-    let Some(own) = digits.digits.get(run) else { return false };
+    let Some(own) = digits.list.get(run) else { return false };
     let weight = own.weight.saturating_mul(together);
-    let others = digits.digits.iter().enumerate().filter(|(k, _)| *k != run);
+    let others = digits.list.iter().enumerate().filter(|(k, _)| *k != run);
     let apart = others.clone().all(|(_, other)| multiple(&other.from) && multiple(&other.to));
     let chain = digits.chains.get(own.chain);
     let bounds = chain.into_iter().flat_map(|chain| chain.low.iter().chain(&chain.high));
@@ -67,7 +67,7 @@ fn taken(
         *expr = quotient(expr, together, symbols)?;
         Ok::<(), PlanError>(())
     };
-    for (k, digit) in wide.digits.iter_mut().enumerate() {
+    for (k, digit) in wide.list.iter_mut().enumerate() {
         if k == run {
             by(&mut digit.extent)?;
             by(&mut digit.room)?;
