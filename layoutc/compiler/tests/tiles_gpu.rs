@@ -223,6 +223,14 @@ tensor sparse dtype=u16 {
         fill 1
     }
 }
+tensor framed dtype=f32 {
+    shape { h 10; w 24 }
+    layout {
+        pad h before=1 after=1
+        pad w before=4 after=8
+        fill 1
+    }
+}
 tensor one dtype=f32 {
     shape { h 40; c 1 }
     layout {
@@ -250,10 +258,14 @@ convert nhwc to=blocked
 convert blocked to=nhwc
 ";
     let outputs = run("padded", manifest, &[&[]]);
-    for name in ["blocked", "columns", "rows", "halo", "behind", "sparse", "one", "pairs", "kept"] {
+    for name in
+        ["blocked", "columns", "rows", "halo", "behind", "sparse", "framed", "one", "pairs", "kept"]
+    {
         let fill = format!("{name}_fill(");
         assert!(!outputs["opencl/m.cl"].contains(&fill), "{name} is filled by a kernel of its own");
-        let filled = kernel(&outputs["opencl/m.cl"], &format!("{name}_pack")).contains("= fill;");
+        let body = kernel(&outputs["opencl/m.cl"], &format!("{name}_pack"));
+        let filled = body.contains("= fill;");
+        assert_eq!(body.contains("4 elements are moved as one"), name == "framed", "{body}");
         assert_eq!(filled, name != "kept", "{name}");
     }
 }
