@@ -95,7 +95,7 @@ tensor flat dtype=c64 like=skewed {
 }
 
 tensor turned dtype=f32 {
-    shape { n batch; c 40 }
+    shape { n 1000; c 40 }
     layout {
         order c n
         pad c multiple=32

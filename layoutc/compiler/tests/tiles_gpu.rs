@@ -341,7 +341,7 @@ convert nhwc to=blocked
         let launched = outputs["cuda/m.cu"].contains(&format!("{name}_wide_kernel<<<"));
         assert_eq!(launched, wide.is_some(), "{name}");
     }
-    assert!(outputs["opencl/m.h"].contains("begin at a multiple of 16 bytes"));
+    assert!(outputs["opencl/m.h"].contains("begin at a multiple of 16 bytes: "));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Kernels: what the work items of a launch do.
 //!
-//! Between buffers whose layouts are sums of digits, groups of items move tiles ([`tiled`]): they read in the order of
+//! Between buffers whose layouts are sums of digits, groups of items move tiles: they read in the order of
 //! the source and write in that of the destination, through local memory where the two disagree. Elsewhere an item
 //! writes one piece of the destination and reads what belongs there: an element, a byte of packed elements, or a texel
 //! of an image. So no two items write the same memory, padding gets its fill on the way, and nothing has to be written
