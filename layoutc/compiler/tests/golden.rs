@@ -94,6 +94,15 @@ tensor skewed dtype=c64 {
 tensor flat dtype=c64 like=skewed {
 }
 
+tensor turned dtype=f32 {
+    shape { n 1000; c 40 }
+    layout {
+        order c n
+        pad c multiple=32
+        fill 1
+    }
+}
+
 convert skewed to=flat
 
 tensor mixed dtype=u8 {

@@ -157,6 +157,7 @@ impl<'a> Claims<'a> {
         claim(name.clone());
         if settings.language.kernels {
             claim(joined(&name, "kernel"));
+            claim(joined(&name, "wide_kernel"));
             claim(joined(&name, "fill"));
             range_names(&name).into_iter().for_each(claim);
         }
@@ -190,8 +191,16 @@ pub(super) fn globals(manifest: &Manifest, settings: &Settings) -> Result<Names,
 }
 
 /// What a target with kernels has besides.
-const KERNEL_NAMES: &[&str] =
-    &["fill", "fetch", "put", "fill_kernel", "pack_kernel", "unpack_kernel"];
+const KERNEL_NAMES: &[&str] = &[
+    "fill",
+    "fetch",
+    "put",
+    "fill_kernel",
+    "pack_kernel",
+    "unpack_kernel",
+    "pack_wide_kernel",
+    "unpack_wide_kernel",
+];
 
 /// The constants and the functions of a kernel's launch range.
 fn range_names(kernel: &str) -> Vec<String> {
@@ -199,7 +208,7 @@ fn range_names(kernel: &str) -> Vec<String> {
     let sizes = (0..3).flat_map(|axis| {
         [format!("{upper}_GLOBAL_SIZE_{axis}"), format!("{kernel}_global_size_{axis}")]
     });
-    sizes.chain([format!("{upper}_WORK_DIM")]).collect()
+    sizes.chain(["WORK_DIM", "LOCAL_SIZE_0"].map(|what| joined(&upper, what))).collect()
 }
 
 fn quantity_names(tensor: &Tensor) -> Vec<String> {

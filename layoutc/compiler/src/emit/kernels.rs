@@ -1,12 +1,12 @@
 //! What templates see of kernels: their functions, their launch ranges, and the images that they read and write.
 
-use super::model::{Constant, ImageUnit, KernelUnit, KernelsUnit, RangeUnit};
+use super::model::{Constant, ImageUnit, KernelUnit, KernelsUnit, RangeUnit, UnalignedUnit};
 use super::whole::Whole;
 use crate::dtype::Scalar;
 use crate::model::{Convert, Manifest, Tensor};
-use crate::plan::kernel::Items;
+use crate::plan::kernel::{Items, Unaligned};
 use crate::plan::lower::PlanError;
-use crate::plan::tree::{Expr, Function, Param, ParamType, Returns, Stmt};
+use crate::plan::tree::{Expr, Function, GROUP, Param, ParamType, Returns, Stmt};
 use crate::plan::{self, Kernel, Naming};
 
 /// The image that a tensor lives in.
@@ -87,6 +87,10 @@ fn kernel_unit(kernel: Kernel, symbols: &[Param], before: &str) -> KernelUnit {
         name: format!("{}_WORK_DIM", name.to_ascii_uppercase()),
         value: Expr::int(i64::try_from(kernel.range.len()).unwrap_or(1)),
     }];
+    if let Some(group) = kernel.group {
+        let name = format!("{}_LOCAL_SIZE_0", name.to_ascii_uppercase());
+        constants.push(Constant { name, value: Expr::int(group) });
+    }
     let mut counts = Vec::new();
     for (axis, Items { count: items, .. }) in kernel.range.iter().enumerate() {
         if let Expr::Int { .. } = items {
@@ -103,26 +107,43 @@ fn kernel_unit(kernel: Kernel, symbols: &[Param], before: &str) -> KernelUnit {
         };
         counts.push(function.with_unused().into());
     }
-    let names: &[&str] =
-        if kernel.range.len() == 1 { &["items"] } else { &["columns", "rows", "layers"] };
-    let params = &kernel.function.params;
-    let threads = threads(kernel.range.len());
-    let axes =
-        kernel.range.iter().zip(names).zip(threads).map(|((items, name), threads)| RangeUnit {
-            name: free(&format!("{before}{name}"), params),
-            blocks: blocks(&items.count, *threads),
-            items: items.count.clone().into(),
-            may_be_none: items.may_be_none,
-            threads: *threads,
-            last_thread: threads.saturating_sub(1),
-        });
+    let range = axes(&kernel, before);
+    let unaligned = kernel.unaligned.map(|unaligned| {
+        let Unaligned { alignment_bytes, plain } = unaligned;
+        UnalignedUnit {
+            alignment_bytes,
+            last_byte: alignment_bytes.saturating_sub(1),
+            axes: axes(&plain, &format!("{before}plain_")),
+            function: plain.function.into(),
+        }
+    });
     KernelUnit {
-        axes: axes.collect(),
+        axes: range,
         empty: kernel.range.iter().any(|items| items.count == Expr::int(0)),
+        group: kernel.group,
+        unaligned,
         function: kernel.function.into(),
         constants: constants.into(),
         counts,
     }
+}
+
+/// The axes of a launch range, with names that begin so.
+fn axes(kernel: &Kernel, before: &str) -> Vec<RangeUnit> {
+    let names: &[&str] =
+        if kernel.range.len() == 1 { &["items"] } else { &["columns", "rows", "layers"] };
+    let params = &kernel.function.params;
+    let threads = threads(kernel.range.len());
+    let axes = kernel.range.iter().zip(names).zip(threads);
+    let axes = axes.map(|((items, name), threads)| RangeUnit {
+        name: free(&format!("{before}{name}"), params),
+        blocks: blocks(&items.count, *threads),
+        items: items.count.clone().into(),
+        may_be_none: items.may_be_none,
+        threads: *threads,
+        last_thread: threads.saturating_sub(1),
+    });
+    axes.collect()
 }
 
 /// A name that no parameter has.
@@ -138,7 +159,7 @@ fn free(wanted: &str, params: &[Param]) -> String {
 /// Threads of a block: neighbours along the fastest axis first, as memory is coalesced.
 fn threads(axes: usize) -> &'static [i64] {
     match axes {
-        1 => &[256],
+        1 => &[GROUP],
         2 => &[32, 8],
         _ => &[32, 8, 1],
     }

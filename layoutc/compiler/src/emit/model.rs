@@ -11,7 +11,7 @@ use super::whole::Whole;
 use crate::plan::tree::{Expr, Function, Stmt};
 
 /// The version of the model. It changes when a field's meaning or a tree's form does.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// What one manifest's files are made from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -287,6 +287,19 @@ pub struct RangeUnit {
     pub blocks: Option<i64>,
 }
 
+/// The kernel for buffers that begin anywhere, beside one that moves several elements at once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct UnalignedUnit {
+    /// Bytes that both buffers begin at a multiple of, for the other kernel.
+    pub alignment_bytes: i64,
+    /// The same less one: the bits of an address that are 0 then.
+    pub last_byte: i64,
+    /// What one work item does.
+    pub function: Whole<Function>,
+    /// The axes of the launch range, the fastest first.
+    pub axes: Vec<RangeUnit>,
+}
+
 /// A kernel with its launch range.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KernelUnit {
@@ -296,6 +309,11 @@ pub struct KernelUnit {
     pub axes: Vec<RangeUnit>,
     /// Whether there is no item, whatever the symbols.
     pub empty: bool,
+    /// The items of a work group, where they work together: then any number of groups gives the same.
+    pub group: Option<i64>,
+    /// What runs in its place where a buffer does not begin at a multiple of what is moved at once; `null` where
+    /// buffers begin anywhere.
+    pub unaligned: Option<UnalignedUnit>,
     /// The range as constants: `TEXTURE_PACK_GLOBAL_SIZE_0`.
     pub constants: Whole<Vec<Constant>>,
     /// Functions in place of constants that depend on symbols.

@@ -68,6 +68,8 @@ pub(super) fn needs(unit: &Unit, settings: &Settings) -> (Vec<String>, Vec<Strin
     }
     if settings.language.kernels {
         functions.extend(kernels(unit).map(|kernel| &kernel.function));
+        let unaligned = kernels(unit).filter_map(|kernel| kernel.unaligned.as_ref());
+        functions.extend(unaligned.map(|kernel| &kernel.function));
     } else {
         functions.extend(unit.tensors.iter().flat_map(|t| t.pack.iter().chain(&t.unpack)));
         functions.extend(unit.views.iter().flat_map(|v| v.pack.iter().chain(&v.unpack)));
@@ -81,7 +83,13 @@ pub(super) fn needs(unit: &Unit, settings: &Settings) -> (Vec<String>, Vec<Strin
             stmt.walk(&mut |stmt| includes.extend(include(stmt, dialect)));
         }
     }
-    let mut bounds = Vec::new();
+    let mut bounds: Vec<&Whole<Expr>> = Vec::new();
+    if settings.language.kernels {
+        for kernel in kernels(unit) {
+            let plain = kernel.unaligned.iter().flat_map(|plain| &plain.axes);
+            bounds.extend(kernel.axes.iter().chain(plain).map(|axis| &axis.items));
+        }
+    }
     for test in unit.tensors.iter().map(|tensor| &tensor.test) {
         bounds.extend([&test.elements, &test.slots, &test.logical_bytes, &test.physical_bytes]);
         bounds.extend([&test.dense, &test.slot]);

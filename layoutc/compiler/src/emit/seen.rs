@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::model::{
     AxisUnit, BenchUnit, Blocks, Constant, ConvertUnit, Files, ImageUnit, KernelUnit, KernelsUnit,
     Language, MacroUnit, Packed, Parts, RangeUnit, SmallFloat, SpaceUnit, Structure, TensorUnit,
-    TestUnit, Unit, ViewTestUnit, ViewUnit,
+    TestUnit, UnalignedUnit, Unit, ViewTestUnit, ViewUnit,
 };
 use super::umbrella::Umbrella;
 use crate::plan::tree::{Expr, Function, Stmt};
@@ -82,7 +82,8 @@ show! {
     ImageUnit { rank, per_texel, lane, scalar, formats, fetch, put }
     KernelsUnit { function, stream, symbols_ok, kernels }
     RangeUnit { name, items, may_be_none, threads, last_thread, blocks }
-    KernelUnit { function, axes, empty, constants, counts }
+    KernelUnit { function, axes, empty, group, unaligned, constants, counts }
+    UnalignedUnit { alignment_bytes, last_byte, function, axes }
     TensorUnit {
         name, ident, upper, dtype, element, in_buffer, packed, axes, storage_axes, physical, map,
         memory_space, steps, constants, counts, counts_guard, symbols_ok, offset, indices, macros, logical, pack,

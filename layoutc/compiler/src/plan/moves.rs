@@ -69,8 +69,8 @@ fn padding_doc(context: &Context<'_>) -> &'static str {
 
 /// Both sides of pack and unpack.
 pub(super) struct Sides {
-    logical: Side,
-    physical: Side,
+    pub(super) logical: Side,
+    pub(super) physical: Side,
 }
 
 /// `None` without a normal form.
@@ -111,6 +111,7 @@ pub enum Padding {
 }
 
 /// A function in the making.
+#[derive(Clone)]
 pub(super) struct Parts<'a> {
     pub(super) namer: Namer<'a>,
     pub(super) function: Function,

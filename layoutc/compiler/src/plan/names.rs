@@ -1,5 +1,8 @@
 //! Identifiers inside one function: as the manifest says, unless taken.
 
+/// A name for which no suffix up to here is free has a beginning that is not.
+const MOST_SUFFIX: u64 = 999;
+
 /// Hands out identifiers that differ from each other and from what a target keeps for itself.
 #[derive(Clone)]
 pub struct Namer<'a> {
@@ -27,7 +30,8 @@ impl<'a> Namer<'a> {
         let mut name = wanted.to_owned();
         let mut suffix = 2_u64;
         while (self.avoid)(&name) || self.taken.contains(&name) {
-            name = format!("{wanted}_{suffix}");
+            let begin = if suffix > MOST_SUFFIX { "its_" } else { "" };
+            name = format!("{begin}{wanted}_{suffix}");
             suffix = suffix.saturating_add(1);
         }
         self.taken.push(name.clone());

@@ -123,7 +123,7 @@ fn adopt_symbols(from: &Tensor, to: &Tensor) -> Result<Option<Tensor>, PlanError
 }
 
 /// Both sides of a relayout, over the axes of the destination; `None` where one of them has no normal form.
-fn both_sides(
+pub(super) fn both_sides(
     from: &Layout,
     to: &Layout,
     axes: &[usize],

@@ -152,6 +152,10 @@ impl<'a> Compiler<'a> {
             Stmt::Zero { .. }
             | Stmt::ZeroRuns { .. }
             | Stmt::WorkItem { .. }
+            | Stmt::Share { .. }
+            | Stmt::DeclareLocal { .. }
+            | Stmt::Alias { .. }
+            | Stmt::Barrier
             | Stmt::Declare { .. }
             | Stmt::DeclareTexel { .. }
             | Stmt::Invoke { .. }

@@ -163,8 +163,12 @@ pub enum Memory {
 /// One move: its kernels with their ranges, what is read, and what has to come out.
 pub struct Move {
     pub name: String,
-    /// Kernels that run one after another: name, work items along each axis, and whether they take the source too.
-    kernels: Vec<(String, Vec<usize>, bool)>,
+    /// The kernel, with the work items along each axis where each works for itself.
+    kernel: (String, Vec<usize>),
+    /// The kernel that fills padding before where there is one, and the slots.
+    fill: Option<(String, usize)>,
+    /// Bytes of an element.
+    element_bytes: usize,
     symbols: Vec<i64>,
     from: (Memory, String),
     to: (Memory, String),
@@ -198,8 +202,8 @@ impl Move {
 
     /// The work items of its largest kernel.
     fn items(&self) -> usize {
-        let items = self.kernels.iter().map(|(_, range, _)| range.iter().product());
-        items.max().unwrap_or(0)
+        let items: usize = self.kernel.1.iter().product();
+        items.max(self.fill.as_ref().map_or(0, |(_, slots)| *slots))
     }
 }
 
@@ -227,7 +231,9 @@ pub fn moves(
         let dense_memory = Memory::Buffer { bytes: dense.len() };
         all.push(Move {
             name: format!("{name}_pack"),
-            kernels: into_layout(tensor, &format!("{name}_fill"), &format!("{name}_pack")),
+            kernel: (format!("{name}_pack"), into_layout(tensor)),
+            fill: Some((format!("{name}_fill"), tensor.slots)),
+            element_bytes: tensor.elements.bits.div_ceil(8),
             symbols: tensor.symbols.clone(),
             from: (dense_memory.clone(), logical.clone()),
             to: (tensor.home(), physical.clone()),
@@ -235,7 +241,9 @@ pub fn moves(
         let items = if tensor.elements.bits < 8 { dense.len() } else { tensor.slot_of.len() };
         all.push(Move {
             name: format!("{name}_unpack"),
-            kernels: vec![(format!("{name}_unpack"), vec![items], true)],
+            kernel: (format!("{name}_unpack"), vec![items]),
+            fill: None,
+            element_bytes: tensor.elements.bits.div_ceil(8),
             symbols: tensor.symbols.clone(),
             from: (tensor.home(), physical.clone()),
             to: (dense_memory, logical),
@@ -251,7 +259,9 @@ pub fn moves(
         }
         let expected = file(format!("{name}.{number}"), &to.packed(&ordered, from.elements));
         all.push(Move {
-            kernels: into_layout(to, &format!("{name}_fill"), name),
+            kernel: (name.clone(), into_layout(to)),
+            fill: Some((format!("{name}_fill"), to.slots)),
+            element_bytes: to.elements.bits.div_ceil(8),
             name: name.clone(),
             symbols: if from.symbols.is_empty() {
                 to.symbols.clone()
@@ -274,28 +284,54 @@ pub struct Convert<'a> {
     pub element: &'a dyn Fn(usize) -> usize,
 }
 
-/// The kernels that write a layout, with the work items that each needs.
-fn into_layout(to: &Subject, fill: &str, name: &str) -> Vec<(String, Vec<usize>, bool)> {
+/// The work items of the kernel that writes a layout, along each axis.
+fn into_layout(to: &Subject) -> Vec<usize> {
     let slots = to.slots;
-    let one = |items: usize| vec![(name.to_owned(), vec![items], true)];
     if let Some(Extents { width, height, images }) = to.image {
-        let range = [Some(width), Some(height), images].into_iter().flatten().collect();
-        return vec![(name.to_owned(), range, true)];
+        return [Some(width), Some(height), images].into_iter().flatten().collect();
     }
     match (to.searched, to.elements.bits < 8) {
-        (true, true) => one(1),
-        (true, false) => {
-            let fills = to.padded && to.fill.is_some();
-            let before = fills.then(|| (fill.to_owned(), vec![slots], false));
-            before.into_iter().chain(one(to.slot_of.len())).collect()
-        }
-        (false, true) => one(to.elements.bytes(slots)),
-        (false, false) => one(slots),
+        (true, true) => vec![1],
+        (true, false) => vec![to.slot_of.len()],
+        (false, true) => vec![to.elements.bytes(slots)],
+        (false, false) => vec![slots],
     }
 }
 
+/// The value of a constant of the host's header.
+fn constant(header: &str, name: &str) -> Option<usize> {
+    let line = header.lines().find(|line| {
+        let mut words = line.split_whitespace();
+        words.next() == Some("#define") && words.next() == Some(name)
+    })?;
+    line.rsplit(' ').next().unwrap().parse().ok()
+}
+
+/// One launch: its range, its groups. Where items work together the groups are as the header states them, and how many
+/// there are is for us to choose: `seed` does.
+fn launch(header: &str, kernel: &str, range: &[usize], seed: usize) -> (Vec<usize>, Vec<usize>) {
+    let upper = kernel.to_uppercase();
+    if let Some(group) = constant(header, &format!("{upper}_LOCAL_SIZE_0")) {
+        let stated = constant(header, &format!("{upper}_GLOBAL_SIZE_0"));
+        let groups = [1, 2, 3, 0][seed % 4] * group;
+        let groups = if groups == 0 { stated.unwrap_or(5 * group) } else { groups };
+        return (vec![groups], vec![group]);
+    }
+    let group: &[usize] = match range.len() {
+        1 => &[16],
+        2 => &[4, 4],
+        _ => &[4, 4, 1],
+    };
+    let global = range.iter().zip(group).map(|(n, g)| n.div_ceil(*g) * g);
+    (global.collect(), group.to_vec())
+}
+
 /// The job that runs the moves on OpenCL. Ranges are rounded up to whole groups.
-fn job<'a>(moves: impl Iterator<Item = &'a Move>, effort: &Effort<'_>) -> String {
+fn job<'a>(
+    moves: impl Iterator<Item = &'a Move>,
+    outputs: &Outputs<'_>,
+    effort: &Effort<'_>,
+) -> String {
     let index = if effort.wide { "i64" } else { "i32" };
     let mut text = String::new();
     if !effort.optimized {
@@ -317,17 +353,15 @@ fn job<'a>(moves: impl Iterator<Item = &'a Move>, effort: &Effort<'_>) -> String
         let (from, to) = (&a_move.from, &a_move.to);
         writeln!(text, "{}", memory("from", &from.0, format!("file {}", from.1))).unwrap();
         writeln!(text, "{}", memory("to", &to.0, "fill 170".to_owned())).unwrap();
-        for (kernel, range, takes_source) in &a_move.kernels {
-            let group: &[usize] = match range.len() {
-                1 => &[16],
-                2 => &[4, 4],
-                _ => &[4, 4, 1],
-            };
-            let global = range.iter().zip(group).map(|(n, g)| (n.div_ceil(*g) * g).to_string());
-            let global = global.collect::<Vec<_>>().join(" ");
-            let local = group.iter().map(usize::to_string).collect::<Vec<_>>().join(" ");
+        let fill = a_move.fill.iter().filter(|(fill, _)| outputs.has_kernel(fill));
+        let fill = fill.map(|(fill, slots)| (fill, vec![*slots], ""));
+        let (kernel, range) = &a_move.kernel;
+        for (kernel, range, source) in fill.chain([(kernel, range.clone(), "mem from ")]) {
+            let seed = effort.compiler + kernel.len() + range.iter().sum::<usize>();
+            let (global, local) = launch(outputs.header, kernel, &range, seed);
+            let [global, local] = [global, local]
+                .map(|sizes| sizes.iter().map(usize::to_string).collect::<Vec<_>>().join(" "));
             let symbols = joined(a_move.symbols.iter().map(|size| format!("{index} {size} ")));
-            let source = if *takes_source { "mem from " } else { "" };
             writeln!(text, "run {kernel} {global} local {local} args {symbols}{source}mem to")
                 .unwrap();
         }
@@ -341,7 +375,7 @@ fn joined(parts: impl Iterator<Item = String>) -> String {
 }
 
 /// The driver that runs the moves with CUDA.
-fn driver(moves: &[Move], stem: &str) -> String {
+fn driver(moves: &[Move], cu: &str, stem: &str) -> String {
     let mut text = format!("#include \"{stem}.cuh\"\n#include \"driver.h\"\n\nint main(void) {{\n");
     for a_move in moves {
         // CUDA has no array without texels.
@@ -350,8 +384,10 @@ fn driver(moves: &[Move], stem: &str) -> String {
         if no_array(&a_move.from.0) || no_array(&a_move.to.0) {
             continue;
         }
-        let memory = |name: &str, memory: &Memory, content: &str| match memory {
-            Memory::Buffer { bytes } => format!("const Buffer {name}(\"{content}\", {bytes});"),
+        let memory = |name: &str, memory: &Memory, content: &str, off: usize| match memory {
+            Memory::Buffer { bytes } => {
+                format!("const Buffer {name}(\"{content}\", {bytes}, {off});")
+            }
             Memory::Image { dtype, size: Extents { width, height, images } } => {
                 let channels = channels(dtype).unwrap().1;
                 let images = images.unwrap_or(0);
@@ -368,14 +404,18 @@ fn driver(moves: &[Move], stem: &str) -> String {
         let symbols = joined(symbols.iter().map(|size| format!("{size}, ")));
         let (source, target) =
             (argument("from", &from.0, "texture"), argument("to", &to.0, "surface"));
-        writeln!(
-            text,
-            "    {{\n        {}\n        {}\n        done({name}({symbols}{source}, {target}, nullptr), \"{name}\");\n        to.expect(\"{name}\", \"{}\");\n    }}",
-            memory("from", &from.0, &from.1),
-            memory("to", &to.0, ""),
-            to.1
-        )
-        .unwrap();
+        // Buffers that begin where they may, and buffers off by an element: kernels of their own where runs are moved.
+        let wide = cu.contains(&format!(" {name}_wide_kernel("));
+        for off in [0, a_move.element_bytes].into_iter().take(1 + usize::from(wide)) {
+            let (from, target_memory) =
+                (memory("from", &from.0, &from.1, off), memory("to", &to.0, "", 0));
+            let expected = &to.1;
+            writeln!(
+                text,
+                "    {{\n        {from}\n        {target_memory}\n        done({name}({symbols}{source}, {target}, nullptr), \"{name}\");\n        to.expect(\"{name}\", \"{expected}\");\n    }}",
+            )
+            .unwrap();
+        }
     }
     text.push_str("    return 0;\n}\n");
     text
@@ -383,15 +423,21 @@ fn driver(moves: &[Move], stem: &str) -> String {
 
 /// The launch ranges that the host's header states, where they are known.
 fn ranges_agree(header: &str, moves: &[Move]) {
-    for (kernel, range, _) in moves.iter().flat_map(|a_move| &a_move.kernels) {
+    for (kernel, range) in moves.iter().map(|a_move| &a_move.kernel) {
+        let upper = kernel.to_uppercase();
+        let group = constant(header, &format!("{upper}_LOCAL_SIZE_0"));
         for (axis, items) in range.iter().enumerate() {
-            let name = format!("{}_GLOBAL_SIZE_{axis}", kernel.to_uppercase());
-            let line = header.lines().find(|line| line.split(' ').nth(1) == Some(&name));
-            let stated = line.map(|line| line.rsplit(' ').next().unwrap().to_owned());
+            let name = format!("{upper}_GLOBAL_SIZE_{axis}");
             let function = format!("{kernel}_global_size_{axis}(");
-            match stated {
-                Some(stated) => assert_eq!(stated, items.to_string(), "{name}"),
-                None => assert!(header.contains(&function), "neither {name} nor {function}"),
+            match (constant(header, &name), group) {
+                (Some(0), Some(_)) => assert_eq!(*items, 0, "{name}"),
+                (Some(stated), Some(group)) => {
+                    assert!(stated % group == 0 && stated <= 4096 * group, "{name} is {stated}");
+                }
+                (Some(stated), None) => assert_eq!(stated, *items, "{name}"),
+                (None, _) => {
+                    assert!(header.contains(&function), "neither {name} nor {function}");
+                }
             }
         }
     }
@@ -423,13 +469,13 @@ pub fn run(
             println!("{platform:?}: images of at most {largest:?}, too small for `{name}`");
         }
         let name = format!("{platform:?}.job");
-        write(&name, &job(moves.into_iter(), effort));
+        write(&name, &job(moves.into_iter(), outputs, effort));
         gpu::run_cl(*platform, folder, &[&name])?;
     }
     write(&format!("{}.cuh", effort.stem), cuh);
     write("m.cu", cu);
     write("driver.h", include_str!("../gpu/driver.h"));
-    write("main.cpp", &driver(moves, effort.stem));
+    write("main.cpp", &driver(moves, cu, effort.stem));
     let compilers = gpu::cuda_compilers();
     if let Some(compiler) = compilers.get(effort.compiler % compilers.len().max(1)) {
         let program = gpu::compile_for_cpu(compiler, folder, &["m.cu", "main.cpp"], "cpu")?;
@@ -452,6 +498,12 @@ pub struct Outputs<'a> {
     pub header: &'a str,
     pub cuh: &'a str,
     pub cu: &'a str,
+}
+
+impl Outputs<'_> {
+    fn has_kernel(&self, name: &str) -> bool {
+        self.cl.contains(&format!("void {name}("))
+    }
 }
 
 /// Where the moves of a manifest run.

@@ -48,9 +48,11 @@ struct Buffer {
     void *at = nullptr;
     size_t size;
 
-    Buffer(const char *name, size_t size_) : size(size_) {
+    /* `off`: bytes between where memory begins and the buffer does. */
+    Buffer(const char *name, size_t size_, size_t off) : size(size_) {
         const Bytes bytes = content(name, size);
-        must(cudaMalloc(&at, size), "cudaMalloc");
+        must(cudaMalloc(&at, size + off), "cudaMalloc");
+        at = static_cast<char *>(at) + off;
         must(cudaMemcpy(at, bytes.data(), size, cudaMemcpyHostToDevice), "cudaMemcpy");
     }
 

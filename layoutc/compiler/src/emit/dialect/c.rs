@@ -1,7 +1,7 @@
 //! C.
 
 use super::words::{C_FUNCTIONS, C_KEYWORDS, C_MACROS, CPP_KEYWORDS};
-use super::{Assert, Dialect};
+use super::{Assert, Dialect, Groups};
 use crate::dtype::Scalar;
 
 /// C99 to C23, and C++ where a header is included from it.
@@ -27,6 +27,7 @@ pub const C: Dialect = Dialect {
     half_literals: [("", ""), ("", "")],
     work_item: [""; 3],
     work_size: "",
+    groups: Groups::NONE,
     assert: Assert::Abort,
     parallel: &["#ifdef _OPENMP", "#pragma omp parallel for", "#endif"],
     shifts: true,

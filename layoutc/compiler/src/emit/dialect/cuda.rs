@@ -3,7 +3,7 @@
 use super::words::{
     C_FUNCTIONS, C_KEYWORDS, C_MACROS, CPP_KEYWORDS, CUDA_FUNCTIONS, CUDA_KEYWORDS,
 };
-use super::{Assert, Dialect, ImageType};
+use super::{Assert, Dialect, Groups, ImageType};
 use crate::dtype::{Dtype, Scalar};
 
 /// CUDA C++, for the host and the device.
@@ -36,6 +36,13 @@ pub const CUDA: Dialect = Dialect {
         "blockIdx.z * blockDim.z + threadIdx.z",
     ],
     work_size: "unsigned",
+    groups: Groups {
+        local: "__shared__ ",
+        group: "blockIdx.x",
+        count: "gridDim.x",
+        item: "threadIdx.x",
+        barrier: "__syncthreads();",
+    },
     // The launchers ask.
     assert: Assert::Asked,
     parallel: &[],

@@ -60,6 +60,8 @@ pub struct Dialect {
     pub work_item: [&'static str; 3],
     /// The unsigned type that those numbers are compared in.
     pub work_size: &'static str,
+    /// How the items of a work group work together.
+    pub groups: Groups,
     /// What a broken promise of the caller's does.
     pub assert: Assert,
     /// The lines before a loop whose rounds may run at once.
@@ -96,6 +98,25 @@ pub struct Half {
     pub memory: &'static str,
     /// The integer that holds its bits.
     pub bits: &'static str,
+}
+
+/// How the items of a work group work together; empty without kernels.
+#[derive(Debug)]
+pub struct Groups {
+    /// Put before an array that they share.
+    pub local: &'static str,
+    /// The number of the group.
+    pub group: &'static str,
+    /// How many groups there are.
+    pub count: &'static str,
+    /// The number of the item in its group.
+    pub item: &'static str,
+    /// The statement at which they wait for each other.
+    pub barrier: &'static str,
+}
+
+impl Groups {
+    const NONE: Self = Self { local: "", group: "", count: "", item: "", barrier: "" };
 }
 
 /// What a broken promise does.

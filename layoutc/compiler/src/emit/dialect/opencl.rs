@@ -1,7 +1,7 @@
 //! OpenCL C 1.2.
 
 use super::words::{C_KEYWORDS, CPP_KEYWORDS, OPENCL_FUNCTIONS, OPENCL_KEYWORDS, OPENCL_MACROS};
-use super::{Assert, Dialect, Half, ImageType};
+use super::{Assert, Dialect, Groups, Half, ImageType};
 use crate::dtype::{Dtype, Scalar};
 
 /// OpenCL C 1.2. The host's header is C, and includes the same names: so words of C++ are kept too.
@@ -34,6 +34,13 @@ pub const OPENCL: Dialect = Dialect {
     half_literals: [("", ""), ("", "")],
     work_item: ["get_global_id(0)", "get_global_id(1)", "get_global_id(2)"],
     work_size: "size_t",
+    groups: Groups {
+        local: "__local ",
+        group: "get_group_id(0)",
+        count: "get_num_groups(0)",
+        item: "get_local_id(0)",
+        barrier: "barrier(CLK_LOCAL_MEM_FENCE);",
+    },
     assert: Assert::Leave,
     parallel: &[],
     shifts: true,
@@ -51,7 +58,11 @@ pub const OPENCL: Dialect = Dialect {
         ("OpenCL", "cl_"),
     ],
     called: &[
+        "barrier",
         "get_global_id",
+        "get_group_id",
+        "get_local_id",
+        "get_num_groups",
         "read_imagef",
         "read_imagei",
         "read_imageui",

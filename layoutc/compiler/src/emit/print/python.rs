@@ -62,6 +62,10 @@ fn write(text: &mut String, body: &[Stmt], depth: usize) {
             | Stmt::ZeroRuns { .. }
             | Stmt::Zero { .. }
             | Stmt::WorkItem { .. }
+            | Stmt::Share { .. }
+            | Stmt::DeclareLocal { .. }
+            | Stmt::Alias { .. }
+            | Stmt::Barrier
             | Stmt::DeclareTexel { .. }
             | Stmt::Invoke { .. }
             | Stmt::Put { .. } => line(text, depth, "# a statement on memory"),

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use super::head::dialect_of;
 use super::{Style, expr, python, write};
-use crate::emit::dialect::{Assert, Dialect};
+use crate::emit::dialect::{Assert, Dialect, Groups};
 use crate::emit::{comment, element};
 use crate::plan::tree::{
-    Compare, Expr, Function, Operand, Param, ParamType, Stmt, Strided, WorkAxis,
+    Among, Compare, Expr, Function, GROUP, Operand, Param, ParamType, Stmt, Strided, WorkAxis,
 };
 
 /// Statements as text, each line indented by `depth` levels of four blanks.
@@ -125,6 +125,19 @@ impl Writer<'_> {
                 self.line(depth, "}");
             }
             Stmt::WorkItem { axes } => self.work_item(axes, depth),
+            Stmt::Share { name, to, among, body } => self.share(name, to, *among, body, depth),
+            Stmt::DeclareLocal { name, element, elements } => {
+                let ty = element::type_name(self.dialect, element, false);
+                let local = self.dialect.groups.local;
+                self.line(depth, &format!("{local}{ty} {name}[{elements}];"));
+            }
+            Stmt::Alias { name, buffer, element, written } => {
+                let ty = element::type_name(self.dialect, element, false);
+                let access = if *written { "" } else { "const " };
+                let seen = format!("{}{access}{ty} *", self.dialect.pointer);
+                self.line(depth, &format!("{seen}const {name} = ({seen}){buffer};"));
+            }
+            Stmt::Barrier => self.line(depth, self.dialect.groups.barrier),
             Stmt::Declare { names } => {
                 let line = format!("{} {};", self.dialect.index, names.join(", "));
                 self.line(depth, &line);
@@ -242,6 +255,21 @@ impl Writer<'_> {
             self.put_expr(arg);
         }
         self.put(&[");\n"]);
+    }
+
+    /// A loop whose rounds the groups of a launch, or the items of a group, take turns in.
+    fn share(&mut self, name: &str, to: &Expr, among: Among, body: &[Stmt], depth: usize) {
+        let Groups { group, count, item, .. } = self.dialect.groups;
+        let index = self.dialect.index;
+        let (first, step) = match among {
+            Among::Groups => (group, format!("({index}){count}")),
+            Among::Items => (item, GROUP.to_string()),
+        };
+        self.begin(depth, &["for (", index, " ", name, " = (", index, ")", first, "; "]);
+        self.put_expr(&Expr::compare(Compare::Lt, Expr::name(name), to.clone()));
+        self.put(&["; ", name, " += ", &step, ") {\n"]);
+        self.stmts(body, depth.saturating_add(1));
+        self.line(depth, "}");
     }
 
     /// The numbers of this work item, after a guard: launch ranges may be rounded up.

@@ -209,10 +209,10 @@ impl Move<'_, '_> {
 }
 
 /// The kernel with its body; without one where there is never an item.
-fn kernel(parts: Parts<'_>, body: Vec<Stmt>, range: Vec<Items>) -> Kernel {
+pub(super) fn kernel(parts: Parts<'_>, body: Vec<Stmt>, range: Vec<Items>) -> Kernel {
     let never = range.iter().any(|items| items.count == Expr::int(0));
     let function = if never { parts.nothing() } else { parts.finish(body).function };
-    Kernel { function, range }
+    Kernel { function, range, group: None, unaligned: None }
 }
 
 /// The number of the item in a range of one axis.

@@ -1,12 +1,21 @@
-//! Kernels: what one work item of a launch does.
+//! Kernels: what the work items of a launch do.
 //!
-//! An item writes one piece of the destination and reads what belongs there: an element, a byte of packed elements, or
-//! a texel of an image. So no two items write the same memory, padding gets its fill on the way, and nothing has to be
-//! written twice. A layout without an inverse in closed form is the exception: an item reads one element and writes it
-//! where it belongs, and padding is filled by a kernel that runs first. Coalescing and blocking are not its business.
+//! Between buffers whose layouts are sums of digits, groups of items move tiles: they read in the order of
+//! the source and write in that of the destination, through local memory where the two disagree. Elsewhere an item
+//! writes one piece of the destination and reads what belongs there: an element, a byte of packed elements, or a texel
+//! of an image. So no two items write the same memory, padding gets its fill on the way, and nothing has to be written
+//! twice. A layout without an inverse in closed form is the exception: an item reads one element and writes it where it
+//! belongs, and padding is filled by a kernel that runs first.
 
+mod body;
+mod bounds;
+mod digits;
 mod find;
 mod item;
+mod staging;
+mod tile;
+mod tiled;
+mod wide;
 
 use layoutc_algebra::expr::Expr as Algebra;
 use layoutc_algebra::layout::Verdict;
@@ -27,6 +36,19 @@ pub struct Kernel {
     pub function: Function,
     /// The items along each axis, the fastest first.
     pub range: Vec<Items>,
+    /// The items of a work group, where they work together; any number of groups does then.
+    pub group: Option<i64>,
+    /// What runs in its place where buffers begin anywhere.
+    pub unaligned: Option<Unaligned>,
+}
+
+/// The kernel for buffers that do not begin at a multiple of what is moved at once.
+#[derive(Debug, Clone)]
+pub struct Unaligned {
+    /// Bytes that a buffer has to begin at a multiple of otherwise.
+    pub alignment_bytes: i64,
+    /// The kernel that moves single elements.
+    pub plain: Box<Kernel>,
 }
 
 /// How many work items there are along an axis.
@@ -129,6 +151,9 @@ impl Move<'_, '_> {
                 self.parts.remark("Texels are written whole: padding in an image becomes 0.");
             }
             return Ok(vec![self.texels(&image)?]);
+        }
+        if let Some(kernels) = self.tiles(fill)? {
+            return Ok(kernels);
         }
         let searched = matches!(self.to, Home::Layout(context) if context.layout.inverse.is_none());
         match (searched, to.is_packed()) {

@@ -59,6 +59,19 @@ pub struct WorkAxis {
     pub extent: Expr,
 }
 
+/// Who shares the rounds of a loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Among {
+    /// All work groups of a launch, however many they are.
+    Groups,
+    /// The items of a work group, of which there are [`GROUP`].
+    Items,
+}
+
+/// The work items of a group, where a kernel is made for groups.
+pub const GROUP: i64 = 256;
+
 /// A statement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -109,6 +122,40 @@ pub enum Stmt {
         /// Up to three axes.
         axes: Vec<WorkAxis>,
     },
+    /// Work groups, or the items of a group, share the rounds of a counting loop from 0: each takes every so manyth.
+    Share {
+        /// The loop variable.
+        name: String,
+        /// How many rounds there are.
+        to: Expr,
+        /// Who shares them.
+        among: Among,
+        /// What is done in a round.
+        body: Vec<Stmt>,
+    },
+    /// An array in the memory that the items of a work group share.
+    DeclareLocal {
+        /// Its name.
+        name: String,
+        /// The type of its elements, as manifests call it.
+        element: String,
+        /// How many elements it has.
+        elements: i64,
+    },
+    /// A buffer under another name, seen as elements of another type; the function reads and writes it under that name
+    /// alone.
+    Alias {
+        /// The name.
+        name: String,
+        /// The buffer.
+        buffer: String,
+        /// The type that it is seen as, as manifests call it.
+        element: String,
+        /// Whether it is written.
+        written: bool,
+    },
+    /// The items of a work group wait for each other; what each of them wrote to the memory that they share is there.
+    Barrier,
     /// Names of indices that a call is about to set.
     Declare {
         /// The names.
@@ -326,7 +373,9 @@ impl Stmt {
     pub fn walk(&self, visit: &mut dyn FnMut(&Stmt)) {
         visit(self);
         match self {
-            Self::For { body, .. } => body.iter().for_each(|stmt| stmt.walk(visit)),
+            Self::For { body, .. } | Self::Share { body, .. } => {
+                body.iter().for_each(|stmt| stmt.walk(visit));
+            }
             Self::If { body, otherwise, .. } => {
                 body.iter().chain(otherwise).for_each(|stmt| stmt.walk(visit));
             }
@@ -347,6 +396,13 @@ impl Stmt {
                     stmt.visit(visit, name);
                 }
             }
+            Self::Share { to, body, .. } => {
+                to.visit(visit);
+                for stmt in body {
+                    stmt.visit(visit, name);
+                }
+            }
+            Self::Alias { buffer, .. } => name(buffer),
             Self::If { condition, body, otherwise } => {
                 condition.visit(visit);
                 for stmt in body.iter().chain(otherwise) {
@@ -397,6 +453,8 @@ impl Stmt {
                 value.visit(visit);
             }
             Self::LetElement { .. }
+            | Self::DeclareLocal { .. }
+            | Self::Barrier
             | Self::Declare { .. }
             | Self::DeclareTexel { .. }
             | Self::Unused { .. }

@@ -1,0 +1,254 @@
+//! The digits of a move as its kernel counts them, and the slots that a destination has along each.
+
+use layoutc_algebra::expr::{BinOp, Expr as Algebra};
+use layoutc_algebra::layout::Symbol;
+use layoutc_algebra::simplify::Facts;
+
+use crate::plan::arith::{ceil_div, divisor, fold, is_multiple, product, scale, sum, typical};
+use crate::plan::lower::{PlanError, Scope, range};
+use crate::plan::transfer::{Bounds, Transfer};
+
+/// A digit that source and destination are both linear in.
+#[derive(Debug, Clone)]
+pub(super) struct Digit {
+    pub(super) name: String,
+    /// Position in [`Digits::chains`].
+    pub(super) chain: usize,
+    /// What one step adds to the chain's `m`.
+    pub(super) weight: i128,
+    /// How many values elements have.
+    pub(super) extent: Algebra,
+    /// How many values the kernel goes through: the same, or as many as the destination has slots for.
+    pub(super) room: Algebra,
+    /// The first value that elements have.
+    pub(super) lead: i128,
+    /// Elements between steps in the source.
+    pub(super) from: Algebra,
+    /// Elements between steps in the destination.
+    pub(super) to: Algebra,
+}
+
+/// The digits of a move, and where elements are among their values.
+#[derive(Debug, Clone)]
+pub(super) struct Digits {
+    pub(super) list: Vec<Digit>,
+    pub(super) chains: Vec<Chain>,
+    /// The source's offset where every digit is 0.
+    pub(super) from: Algebra,
+    /// The destination's.
+    pub(super) to: Algebra,
+    /// How many slots there are, where digits have room for more.
+    pub(super) end: Option<Algebra>,
+}
+
+/// The elements are where `low <= m < high`, `m` being the sum of the chain's digits times their weights.
+#[derive(Debug, Clone)]
+pub(super) struct Chain {
+    /// `None` where no digits come before the elements.
+    pub(super) low: Option<Algebra>,
+    /// `None` where the digits end with the elements.
+    pub(super) high: Option<Algebra>,
+}
+
+impl Digits {
+    /// Those of a transfer, which go through its elements.
+    pub(super) fn new(transfer: &Transfer, symbols: &[Symbol]) -> Self {
+        let digits = transfer.cuts.iter().map(|cut| Digit {
+            name: cut.name.clone(),
+            chain: cut.chain,
+            weight: cut.weight,
+            extent: cut.extent.clone(),
+            room: cut.extent.clone(),
+            lead: 0,
+            from: cut.from_stride.clone(),
+            to: cut.to_stride.clone(),
+        });
+        let chain = |(k, bounds): (usize, &Bounds)| Chain {
+            low: bounds.starts_late().then(|| bounds.low.clone()),
+            high: transfer.ends_early(k, bounds, symbols).then(|| bounds.high.clone()),
+        };
+        Self {
+            list: digits.collect(),
+            chains: transfer.chains.iter().enumerate().map(chain).collect(),
+            from: transfer.from_constant.clone(),
+            to: transfer.to_constant.clone(),
+            end: None,
+        }
+    }
+
+    /// The same digits with room for every slot of the destination, each slot once: `c` of 10 that are padded to 12 has
+    /// room for 12; behind a halo of 1 elements have the values from 1. `None` where the digits do not count the slots.
+    pub(super) fn over_slots(
+        &self,
+        slots: &Algebra,
+        symbols: &[Symbol],
+        scope: &Scope<'_>,
+    ) -> Result<Option<Self>, PlanError> {
+        let facts = Facts::new(symbols);
+        let mut all = self.clone();
+        // An axis of one element has no step.
+        let steps = self.list.iter().filter(|digit| digit.to.as_const() != Some(0));
+        if steps.map(|digit| typical(&digit.to, symbols)).min().is_some_and(|least| least > 1) {
+            all.push_gap();
+        }
+        let size = |k: &usize| {
+            all.list.get(*k).map(|d| (typical(&d.to, symbols), typical(&d.extent, symbols)))
+        };
+        let mut order: Vec<usize> = (0..all.list.len()).collect();
+        order.sort_by_key(size);
+        order.retain(|k| all.list.get(*k).is_some_and(|d| d.to.as_const() != Some(0)));
+        let steps: Vec<Algebra> =
+            order.iter().filter_map(|k| all.list.get(*k)).map(|d| d.to.clone()).collect();
+        if steps.first().is_none_or(|step| step.as_const() != Some(1)) {
+            return Ok(None);
+        }
+        let next = steps.iter().skip(1).chain([slots]);
+        for (k, next) in order.iter().zip(next) {
+            let Some(digit) = all.list.get_mut(*k) else { return Ok(None) };
+            let run = product(&digit.to, &digit.extent)?;
+            if run.as_const() == next.as_const() && run.as_const().is_some()
+                || facts.proves_eq(&run, next)?
+            {
+                continue;
+            }
+            // Every offset of an element is below the number of slots.
+            let last = std::ptr::eq(next, slots);
+            let Some(step) = digit.to.as_const() else { return Ok(None) };
+            let whole = is_multiple(next, step, symbols);
+            let ends = last && steps.iter().all(|step| step.as_const().is_some());
+            if !(whole || ends) {
+                return Ok(None);
+            }
+            let room = if whole {
+                quotient(next, step, symbols)?
+            } else {
+                all.end = Some(slots.clone());
+                ceil_div(slots, step)?
+            };
+            let least = range(&room, scope).low;
+            let most = range(&digit.extent, scope).high;
+            let within = most.zip(least).is_some_and(|(most, least)| most <= least);
+            if !within && !last && !facts.proves_ge(&room, &digit.extent)? {
+                return Ok(None);
+            }
+            digit.room = room;
+        }
+        Ok(if all.lead(&order, scope)? { Some(all) } else { None })
+    }
+
+    /// A digit of one value that elements have, for the slots between neighbours that lie apart.
+    fn push_gap(&mut self) {
+        self.list.push(Digit {
+            name: "gap".to_owned(),
+            chain: self.chains.len(),
+            weight: 1,
+            extent: Algebra::constant(1),
+            room: Algebra::constant(1),
+            lead: 0,
+            from: Algebra::constant(0),
+            to: Algebra::constant(1),
+        });
+        self.chains.push(Chain { low: None, high: None });
+    }
+
+    /// Takes the destination's constant as first values of the digits, the fastest of which are first in the order, and
+    /// says whether they have room for it.
+    fn lead(&mut self, order: &[usize], scope: &Scope<'_>) -> Result<bool, PlanError> {
+        let Some(mut left) = self.to.as_const().filter(|left| *left >= 0) else {
+            return Ok(false);
+        };
+        let last = order.last().copied();
+        for k in order.iter().rev() {
+            if left == 0 {
+                break;
+            }
+            let Some(digit) = self.list.get_mut(*k) else { return Ok(false) };
+            let Some(step) = digit.to.as_const().filter(|step| *step > 0) else {
+                if range(&digit.to, scope).low.is_none_or(|least| least <= left) {
+                    return Ok(false);
+                }
+                continue;
+            };
+            let lead = left.div_euclid(step);
+            left = left.rem_euclid(step);
+            if lead == 0 {
+                continue;
+            }
+            let sizes = digit.extent.as_const().zip(digit.room.as_const());
+            // Every offset of an element is below the number of slots.
+            let fits = sizes.map_or(last == Some(*k), |(extent, room)| lead + extent <= room);
+            if !fits {
+                return Ok(false);
+            }
+            digit.lead = lead;
+            let before = scale(&digit.from, lead)?;
+            self.from = fold(BinOp::Sub, &self.from, &before)?;
+            if let Some(chain) = self.chains.get_mut(digit.chain) {
+                let more = Algebra::constant(lead.saturating_mul(digit.weight));
+                for bound in chain.low.iter_mut().chain(&mut chain.high) {
+                    *bound = sum(bound, &more)?;
+                }
+            }
+        }
+        self.to = Algebra::constant(0);
+        Ok(left == 0)
+    }
+
+    /// The digits that have more than one value.
+    pub(super) fn without_units(mut self) -> Self {
+        self.list.retain(|digit| digit.room.as_const() != Some(1));
+        self
+    }
+
+    /// Whether offsets stay within 32 bits if counts of elements and slots do, also where a tile starts in padding.
+    pub(super) fn stay_near(
+        &self,
+        slots: [&Algebra; 2],
+        scope: &Scope<'_>,
+    ) -> Result<bool, PlanError> {
+        let most = i128::from(i32::MAX);
+        let mut reached = [Algebra::constant(0), Algebra::constant(0)];
+        let mut elements = Algebra::constant(1);
+        for digit in &self.list {
+            elements = product(&elements, &digit.extent)?;
+            let last = fold(BinOp::Sub, &digit.room, &Algebra::constant(1))?;
+            for (sum_so_far, stride) in reached.iter_mut().zip([&digit.from, &digit.to]) {
+                let magnitude = range(stride, scope);
+                let backwards = magnitude.high.is_some_and(|high| high < 0);
+                let stride = if backwards {
+                    product(stride, &Algebra::constant(-1))?
+                } else {
+                    stride.clone()
+                };
+                *sum_so_far = sum(sum_so_far, &product(&last, &stride)?)?;
+            }
+        }
+        let high = |expr| range(expr, scope).high;
+        let mut counts = slots.into_iter().chain([&elements]);
+        let narrow = counts.all(|count| high(count).is_some_and(|count| count <= most));
+        let far = reached.iter().any(|offset| high(offset).is_some_and(|offset| offset > most));
+        Ok(!(narrow && far))
+    }
+}
+
+/// `expr / by`, where `by` divides every value of it.
+pub(super) fn quotient(expr: &Algebra, by: i128, symbols: &[Symbol]) -> Result<Algebra, PlanError> {
+    use layoutc_algebra::expr::Node;
+    if by == 1 || expr.as_const() == Some(0) {
+        return Ok(expr.clone());
+    }
+    Ok(match expr.node() {
+        Node::Bin(BinOp::Mul, a, b) if is_multiple(a, by, symbols) => {
+            product(&quotient(a, by, symbols)?, b)?
+        }
+        Node::Bin(BinOp::Mul, a, b) if is_multiple(b, by, symbols) => {
+            product(a, &quotient(b, by, symbols)?)?
+        }
+        Node::Bin(op @ (BinOp::Add | BinOp::Sub), a, b)
+            if divisor(a, symbols).checked_rem(by) == Some(0) =>
+        {
+            fold(*op, &quotient(a, by, symbols)?, &quotient(b, by, symbols)?)?
+        }
+        _ => fold(BinOp::FloorDiv, expr, &Algebra::constant(by))?,
+    })
+}

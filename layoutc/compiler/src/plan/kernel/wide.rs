@@ -1,0 +1,120 @@
+//! Runs of 2 to 16 bytes as one element, where both sides hold them at multiples of their size.
+
+use layoutc_algebra::expr::Expr as Algebra;
+use layoutc_algebra::layout::Symbol;
+
+use super::digits::{Digit, Digits, quotient};
+use crate::dtype::{Dtype, Scalar};
+use crate::plan::arith::is_multiple;
+use crate::plan::lower::PlanError;
+use crate::plan::tree::Stmt;
+
+/// The widest access, in bytes.
+const WIDEST: i64 = 16;
+
+/// The digits with as many elements as possible taken as one, and how many those are. `None` where there is no run.
+pub(super) fn widen(
+    digits: &Digits,
+    element_bytes: i64,
+    symbols: &[Symbol],
+) -> Result<Option<(Digits, i64)>, PlanError> {
+    let is_run = |digit: &Digit| [&digit.from, &digit.to].iter().all(|s| s.as_const() == Some(1));
+    let run = digits.list.iter().position(|d| is_run(d) && d.room.as_const() != Some(1));
+    let Some(run) = run else { return Ok(None) };
+    let mut together = WIDEST.checked_div(element_bytes).unwrap_or(1);
+    if element_bytes.count_ones() != 1 {
+        return Ok(None);
+    }
+    while together > 1 {
+        if holds(digits, run, i128::from(together), symbols) {
+            return Ok(Some((taken(digits, run, i128::from(together), symbols)?, together)));
+        }
+        together /= 2;
+    }
+    Ok(None)
+}
+
+/// Whether so many elements along digit `run` are all there or all padding, and begin at multiples of themselves.
+fn holds(digits: &Digits, run: usize, together: i128, symbols: &[Symbol]) -> bool {
+    let multiple = |expr: &Algebra| is_multiple(expr, together, symbols);
+    let Some(own) = digits.list.get(run) else { return false };
+    let weight = own.weight.saturating_mul(together);
+    let others = digits.list.iter().enumerate().filter(|(k, _)| *k != run);
+    let apart = others.clone().all(|(_, other)| multiple(&other.from) && multiple(&other.to));
+    let chain = digits.chains.get(own.chain);
+    let bounds = chain.into_iter().flat_map(|chain| chain.low.iter().chain(&chain.high));
+    let mut bounds = bounds.peekable();
+    let guarded = bounds.peek().is_some();
+    let mut of_chain = others.filter(|(_, other)| other.chain == own.chain);
+    let whole = !guarded
+        || bounds.all(|bound| is_multiple(bound, weight, symbols))
+            && of_chain.all(|(_, other)| other.weight.checked_rem(weight) == Some(0));
+    apart
+        && whole
+        && own.lead.checked_rem(together) == Some(0)
+        && digits.end.iter().all(multiple)
+        && [&own.extent, &own.room, &digits.from, &digits.to].into_iter().all(multiple)
+}
+
+fn taken(
+    digits: &Digits,
+    run: usize,
+    together: i128,
+    symbols: &[Symbol],
+) -> Result<Digits, PlanError> {
+    let mut wide = digits.clone();
+    let by = |expr: &mut Algebra| {
+        *expr = quotient(expr, together, symbols)?;
+        Ok::<(), PlanError>(())
+    };
+    for (k, digit) in wide.list.iter_mut().enumerate() {
+        if k == run {
+            by(&mut digit.extent)?;
+            by(&mut digit.room)?;
+            digit.lead = digit.lead.checked_div(together).unwrap_or(0);
+            digit.weight = digit.weight.saturating_mul(together);
+        } else {
+            by(&mut digit.from)?;
+            by(&mut digit.to)?;
+        }
+    }
+    wide.end.iter_mut().try_for_each(by)?;
+    by(&mut wide.from)?;
+    by(&mut wide.to)?;
+    Ok(wide)
+}
+
+/// The type of so many elements taken as one, as manifests call it: unsigned integers of 32 bits, of 64 where the fill
+/// value needs them.
+pub(super) fn element(dtype: Dtype, together: i64, fill: u64) -> String {
+    let bytes = i64::from(dtype.element_bits() / 8) * together;
+    let pattern = pattern(dtype, fill);
+    let (scalar, lanes) = match bytes {
+        1 => (Scalar::U8, 1),
+        2 => (Scalar::U16, 1),
+        4 => (Scalar::U32, 1),
+        _ if pattern >> 32 == pattern & 0xFFFF_FFFF => (Scalar::U32, bytes / 4),
+        _ => (Scalar::U64, bytes / 8),
+    };
+    Dtype { scalar, lanes: u32::try_from(lanes).unwrap_or(1) }.to_string()
+}
+
+/// The fill value in every element of one such type.
+pub(super) fn fill_constant(dtype: Dtype, name: &str, element: &str, fill: u64) -> Stmt {
+    let bits = Dtype::parse(element).map_or(64, Dtype::scalar_bits);
+    let value = pattern(dtype, fill) & (u64::MAX >> 64_u32.saturating_sub(bits).min(63));
+    let digits = usize::try_from(bits.div_ceil(4)).unwrap_or(16);
+    let (name, element) = (name.to_owned(), element.to_owned());
+    Stmt::LetElement { name, element, bits: format!("{value:0digits$x}") }
+}
+
+/// Eight bytes of elements whose scalars have these bits; the first in the low bits. Complex numbers have no imaginary
+/// part.
+fn pattern(dtype: Dtype, fill: u64) -> u64 {
+    match dtype.scalar_bits() {
+        64.. => fill,
+        bits => (0..64)
+            .step_by(usize::try_from(bits.max(8)).unwrap_or(64))
+            .fold(0, |all, at| all | fill << at),
+    }
+}

@@ -1,0 +1,104 @@
+//! Where elements live, read off the map of a checked layout: what kernels of moves are held against.
+#![allow(
+    dead_code,
+    unreachable_pub,
+    missing_docs,
+    clippy::unwrap_used,
+    reason = "shared by several tests"
+)]
+
+use layoutc_algebra::expr::{Expr, Var};
+use layoutc_algebra::layout::Verdict;
+use layoutc_compiler::fill;
+use layoutc_compiler::model::{Convert, Fill, Memory, Tensor};
+
+use super::moves::{Elements, Extents, Subject};
+
+/// The value of a size where the symbols have these values, in the order of the tensor's.
+pub fn value(expr: &Expr, symbols: &[i64]) -> usize {
+    at(expr, &[], symbols)
+}
+
+/// The value at an index.
+pub fn at(expr: &Expr, index: &[usize], symbols: &[i64]) -> usize {
+    let found = expr.evaluate(&|var| match var {
+        Var::Axis(k) => i128::try_from(index[usize::try_from(k).unwrap()]).ok(),
+        Var::Symbol(k) => symbols.get(usize::try_from(k).unwrap()).copied().map(i128::from),
+        Var::Storage(_) | Var::Physical(_) | Var::Digit(_) => None,
+    });
+    usize::try_from(found.unwrap()).unwrap()
+}
+
+/// Every index of a shape, the last axis fastest.
+pub fn indices(shape: &[usize]) -> impl Iterator<Item = Vec<usize>> {
+    let count = shape.iter().product();
+    (0..count).map(move |mut k: usize| {
+        let mut index = vec![0; shape.len()];
+        for (place, extent) in index.iter_mut().zip(shape).rev() {
+            (*place, k) = (k % extent, k / extent);
+        }
+        index
+    })
+}
+
+pub fn shape(tensor: &Tensor, symbols: &[i64]) -> Vec<usize> {
+    tensor.layout.logical.iter().map(|axis| value(&axis.extent, symbols)).collect()
+}
+
+/// A tensor at these values of its symbols; `None` where no kernel reaches it, or no device has its image.
+pub fn subject(tensor: &Tensor, prefix: &str, symbols: &[i64]) -> Option<Subject> {
+    let layout = &tensor.layout;
+    let size = |expr: &Expr| value(expr, symbols);
+    let physical: Vec<usize> = layout.physical_shape.iter().map(size).collect();
+    let per_texel = if tensor.dtype.lanes == 4 { 1 } else { 4 };
+    let image = match (tensor.memory, physical.as_slice()) {
+        (Memory::None, _) => return None,
+        (Memory::Image2d, [height, _]) if *height > 16384 => return None,
+        (Memory::Image2d, [height, along]) => {
+            Some(Extents { width: along / per_texel, height: *height, images: None })
+        }
+        (Memory::Image2dArray, [images, height, along]) => {
+            Some(Extents { width: along / per_texel, height: *height, images: Some(*images) })
+        }
+        _ => None,
+    };
+    // In an image rows have no pitch of their own.
+    let slot = |index: &[usize]| match image {
+        Some(_) => {
+            let places = layout.physical_map.iter().map(|expr| at(expr, index, symbols));
+            places.zip(&physical).fold(0, |sum, (place, extent)| sum * extent + place)
+        }
+        None => at(&layout.offset, index, symbols),
+    };
+    let bits = usize::try_from(tensor.dtype.element_bits()).unwrap();
+    let lanes = usize::try_from(tensor.dtype.lanes).unwrap();
+    let lane = fill::bits(tensor.dtype, tensor.fill).unwrap().to_le_bytes();
+    let mut lane = lane[..(bits / lanes).div_ceil(8).min(8)].to_vec();
+    lane.resize((bits / lanes).div_ceil(8), 0);
+    let slots = match image {
+        Some(_) => physical.iter().product(),
+        None => size(&layout.physical_elements),
+    };
+    Some(Subject {
+        name: format!("{prefix}{}", tensor.name),
+        dtype: tensor.dtype.to_string(),
+        elements: Elements { bits, high_first: tensor.high_first },
+        fill: (tensor.fill != Fill::Nothing).then_some(lane.repeat(lanes)),
+        image,
+        slot_of: indices(&shape(tensor, symbols)).map(|index| slot(&index)).collect(),
+        slots,
+        padded: layout.verdict == Verdict::Padded,
+        searched: layout.inverse.is_none(),
+        symbols: symbols.get(..layout.symbols.len()).unwrap_or_default().to_vec(),
+    })
+}
+
+/// The source's number of each element of a conversion's destination.
+pub fn picks(convert: &Convert, from: &Tensor, to: &Tensor, symbols: &[i64]) -> Vec<usize> {
+    let source = shape(from, symbols);
+    let pick = |target: Vec<usize>| {
+        let axes = convert.axes.iter().zip(&source);
+        axes.fold(0, |sum, (axis, extent)| sum * extent + target[*axis])
+    };
+    indices(&shape(to, symbols)).map(pick).collect()
+}

@@ -1,0 +1,456 @@
+//! Kernels that move tiles: edges, padding, halos, symbols, elements of every size, few work groups, buffers that begin
+//! anywhere. OpenCL runs on Oclgrind, which looks for races, and on `PoCL`; CUDA on the CPU stand-in and through nvcc.
+#![allow(clippy::disallowed_methods, reason = "writes sources and runs compilers")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+
+#[path = "common/gpu.rs"]
+mod gpu;
+#[path = "common/moves.rs"]
+mod moves;
+#[path = "common/placed.rs"]
+mod placed;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::Command;
+
+use gpu::Platform;
+use layoutc_compiler::config::{Config, CudaIndex, OpenClIndex, TargetCuda, TargetOpenCl, Targets};
+use layoutc_compiler::{Checked, LoadError, Sources, check, emit};
+use moves::{Convert, Effort, Outputs, Subject};
+
+struct Only<'a>(&'a str);
+
+impl Sources for Only<'_> {
+    fn load(&self, _path: &str) -> Result<String, LoadError> {
+        Ok(self.0.to_owned())
+    }
+}
+
+fn full() -> bool {
+    std::env::var("LAYOUTC_FULL").is_ok_and(|v| v == "1")
+}
+
+/// What was checked, and the outputs of both targets by path.
+fn built(manifest: &str, wide_index: bool) -> (Checked, BTreeMap<String, String>) {
+    let (mut opencl, mut cuda) = (TargetOpenCl::default(), TargetCuda::default());
+    if wide_index {
+        opencl.index_type = OpenClIndex::Long;
+        cuda.index_type = CudaIndex::Int64;
+    }
+    let (opencl, cuda) = (Some(opencl), Some(cuda));
+    let target = Targets { c: None, opencl, cuda, own: BTreeMap::new() };
+    let config = Config { target, ..Config::default() };
+    let checked = check(&Only(manifest), &["m.kdl".to_owned()], &config);
+    assert!(checked.is_good(), "{:#?}\n{manifest}", checked.diagnostics);
+    let outputs = emit(&checked, &config, &BTreeMap::new());
+    let outputs = outputs.unwrap_or_else(|faults| panic!("{faults:#?}\n{manifest}"));
+    (checked, outputs.into_iter().map(|output| (output.path, output.text)).collect())
+}
+
+/// Runs every move of a manifest where the symbols have each of these values, and gives the outputs.
+fn run(name: &str, manifest: &str, sizes: &[&[i64]]) -> BTreeMap<String, String> {
+    run_with(name, manifest, sizes, name.len() % 2 == 1, &gpu::platforms())
+}
+
+fn run_with(
+    name: &str,
+    manifest: &str,
+    sizes: &[&[i64]],
+    wide_index: bool,
+    platforms: &[Platform],
+) -> BTreeMap<String, String> {
+    let (checked, outputs) = built(manifest, wide_index);
+    let checked = &checked.manifests[0];
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("tiles_{name}"));
+    std::fs::create_dir_all(&folder).unwrap();
+    let mut all = Vec::new();
+    for (number, symbols) in sizes.iter().enumerate() {
+        let subject = |tensor| placed::subject(tensor, "", symbols).unwrap();
+        let subjects: Vec<Subject> = checked.tensors.iter().map(subject).collect();
+        let picks: Vec<(usize, usize, String, Vec<usize>)> = checked
+            .converts
+            .iter()
+            .map(|convert| {
+                let (from, to) = (&checked.tensors[convert.from], &checked.tensors[convert.to]);
+                let name = format!("{}_to_{}", from.name, to.name);
+                (convert.from, convert.to, name, placed::picks(convert, from, to, symbols))
+            })
+            .collect();
+        let elements: Vec<_> = picks.iter().map(|(.., picks)| |k: usize| picks[k]).collect();
+        let converts = picks.iter().zip(&elements).map(|((from, to, name, _), element)| Convert {
+            from: *from,
+            to: *to,
+            name: name.clone(),
+            element,
+        });
+        let converts: Vec<Convert<'_>> = converts.collect();
+        all.extend(moves::moves(&folder, &subjects, &converts, number));
+    }
+    let text = Outputs {
+        cl: &outputs["opencl/m.cl"],
+        header: &outputs["opencl/m.h"],
+        cuh: &outputs["cuda/m.cuh"],
+        cu: &outputs["cuda/m.cu"],
+    };
+    // Both compilers of C++ where there is time, and as many groups as 0, 1, 2, 3 say.
+    for round in 0..if full() { 4 } else { 1 } {
+        let effort = Effort {
+            platforms,
+            optimized: round % 2 == 1,
+            compiler: round + name.len(),
+            nvcc: round == 0,
+            stem: "m",
+            wide: wide_index,
+        };
+        let ran = moves::run(&folder, &text, &all, &effort);
+        ran.unwrap_or_else(|said| panic!("{name} in {}:\n{said}\n{manifest}", folder.display()));
+    }
+    outputs
+}
+
+/// The body of a kernel.
+fn kernel<'t>(text: &'t str, name: &str) -> &'t str {
+    let start = text.find(&format!("void {name}(")).unwrap_or_else(|| panic!("no {name}:\n{text}"));
+    let rest = &text[start..];
+    &rest[..rest.find("\n}\n").unwrap()]
+}
+
+/// The elements of the local array that a kernel declares.
+fn local_elements(body: &str) -> usize {
+    let line = body.lines().find(|line| line.trim().starts_with("__local ")).unwrap();
+    line.split(['[', ']']).nth(1).unwrap().parse().unwrap()
+}
+
+#[test]
+fn elements_of_every_size_are_transposed_by_tiles() {
+    let types = [
+        ("u8", 1),
+        ("f16", 2),
+        ("i8x3", 3),
+        ("f32", 4),
+        ("c64", 8),
+        ("f32x3", 12),
+        ("f32x4", 16),
+        ("c128", 16),
+        ("f64x8", 64),
+    ];
+    let mut manifest = String::new();
+    for (dtype, _) in types {
+        manifest += &format!(
+            "tensor a_{dtype} dtype={dtype} {{ shape {{ a 70; b 150 }}; layout {{ order b a }} }}\n"
+        );
+    }
+    let outputs = run("transposed", &manifest, &[&[]]);
+    let cl = &outputs["opencl/m.cl"];
+    for (dtype, bytes) in types {
+        for name in ["pack", "unpack"] {
+            let body = kernel(cl, &format!("a_{dtype}_{name}"));
+            let barriers = body.matches("barrier(CLK_LOCAL_MEM_FENCE);").count();
+            if bytes > 16 {
+                assert_eq!(barriers, 0, "{body}");
+                continue;
+            }
+            assert_eq!(barriers, 2, "{body}");
+            let elements = local_elements(body);
+            assert!(elements * bytes <= 16 * 1024, "{dtype}: {elements} elements");
+            let least = if bytes > 8 { 480 } else { 1024 };
+            assert!(elements >= least, "{dtype}: {elements} elements\n{body}");
+        }
+    }
+}
+
+#[test]
+fn rows_of_a_tile_are_apart_so_that_banks_do_not_collide() {
+    let manifest = "tensor a dtype=f32 { shape { a 64; b 64 }; layout { order b a } }
+tensor b dtype=u8 { shape { a 128; b 128 }; layout { order b a } }
+";
+    let (_, outputs) = built(manifest, false);
+    let cl = &outputs["opencl/m.cl"];
+    // 32 rows of 32 elements of 4 bytes, each but the last with one behind it; 64 rows of 64 bytes with 4.
+    assert_eq!(local_elements(kernel(cl, "a_pack")), 31 * 33 + 32);
+    assert_eq!(local_elements(kernel(cl, "b_pack")), 63 * 68 + 64);
+}
+
+#[test]
+fn padding_is_filled_on_the_way() {
+    let manifest = "tensor nhwc dtype=f32 { shape { n 2; h 9; w 11; c 10 } }
+tensor blocked dtype=f32 like=nhwc {
+    layout {
+        map \"(n, h, w, c) -> (n, c // 4, h, w, c % 4)\"
+        fill 1
+    }
+}
+tensor columns dtype=f16 {
+    shape { h 37; w 45 }
+    layout {
+        order w h
+        pad h multiple=16
+        fill 1
+    }
+}
+tensor rows dtype=u8 {
+    shape { h 21; w 50 }
+    layout {
+        pad w multiple=64
+        fill 7
+    }
+}
+tensor halo dtype=f32 {
+    shape { c 12; h 17; w 19 }
+    layout {
+        order h w c
+        pad h before=1 after=2
+        pad w before=3 after=1
+        fill 1
+    }
+}
+tensor behind dtype=f32 {
+    shape { h 13; w 9 }
+    layout {
+        order w h
+        pad h before=1 after=1
+        pad w before=1 after=1
+        align 64 at=origin
+        fill 1
+    }
+}
+tensor sparse dtype=u16 {
+    shape { h 14; w 40 }
+    layout {
+        order w h
+        strides 45 3
+        fill 1
+    }
+}
+tensor framed dtype=f32 {
+    shape { h 10; w 24 }
+    layout {
+        pad h before=1 after=1
+        pad w before=4 after=8
+        fill 1
+    }
+}
+tensor one dtype=f32 {
+    shape { h 40; c 1 }
+    layout {
+        pad c multiple=4
+        fill 1
+    }
+}
+tensor pairs dtype=c64 {
+    shape { h 33; c 6 }
+    layout {
+        order c h
+        pad h multiple=2
+        fill 1
+    }
+}
+tensor kept dtype=f32 {
+    shape { h 33; c 40 }
+    layout {
+        order c h
+        pad h multiple=8
+        fill none
+    }
+}
+convert nhwc to=blocked
+convert blocked to=nhwc
+";
+    let outputs = run("padded", manifest, &[&[]]);
+    for name in
+        ["blocked", "columns", "rows", "halo", "behind", "sparse", "framed", "one", "pairs", "kept"]
+    {
+        let fill = format!("{name}_fill(");
+        assert!(!outputs["opencl/m.cl"].contains(&fill), "{name} is filled by a kernel of its own");
+        let body = kernel(&outputs["opencl/m.cl"], &format!("{name}_pack"));
+        let filled = body.contains("= fill;");
+        assert_eq!(body.contains("4 elements are moved as one"), name == "framed", "{body}");
+        assert_eq!(filled, name != "kept", "{name}");
+    }
+}
+
+#[test]
+fn padding_that_no_digit_counts_is_filled_before() {
+    let manifest = "tensor pitched dtype=u16 {
+    shape { h 14; w 40 }
+    layout {
+        order w h
+        strides 47 3
+        fill 1
+    }
+}
+";
+    let outputs = run("before", manifest, &[&[]]);
+    assert!(outputs["opencl/m.cl"].contains("void pitched_fill("));
+    assert!(outputs["cuda/m.cu"].contains("pitched_fill_kernel<<<"));
+}
+
+#[test]
+fn runs_move_as_wide_elements_wherever_buffers_begin() {
+    let manifest = "tensor nhwc dtype=f32 { shape { n 3; h 7; w 9; c 24 } }
+tensor blocked dtype=f32 like=nhwc { layout { map \"(n, h, w, c) -> (n, c // 4, h, w, c % 4)\" } }
+tensor halves dtype=f16 { shape { n 50; c 12 }; layout { map \"(n, c) -> (c // 4, n, c % 4)\" } }
+tensor bytes dtype=u8 { shape { n 50; c 64 }; layout { map \"(n, c) -> (c // 16, n, c % 16)\" } }
+tensor odd dtype=u8 { shape { n 50; c 6 }; layout { map \"(n, c) -> (c // 3, n, c % 3)\" } }
+tensor two dtype=u8 {
+    shape { n 40; c 10 }
+    layout {
+        map \"(n, c) -> (c // 4, n, c % 4)\"
+        fill 9
+    }
+}
+tensor whole dtype=f32 { shape { n 1001; c 4 } }
+tensor doubles dtype=f64 {
+    shape { n 31; c 5 }
+    layout {
+        map \"(n, c) -> (c // 2, n, c % 2)\"
+        fill 1
+    }
+}
+tensor phases dtype=c64 {
+    shape { n 31; c 6 }
+    layout {
+        map \"(n, c) -> (c // 4, n, c % 4)\"
+        fill 1
+    }
+}
+convert nhwc to=blocked
+";
+    let outputs = run("wide", manifest, &[&[]]);
+    let cl = &outputs["opencl/m.cl"];
+    for (name, wide) in [
+        ("nhwc_to_blocked", Some("uint4")),
+        ("halves_pack", Some("uint2")),
+        ("bytes_unpack", Some("uint4")),
+        ("odd_pack", None),
+        // Of 10 elements in runs of 4, two at a time are there or are not.
+        ("two_pack", Some("ushort")),
+        ("whole_pack", Some("uint4")),
+        // Of 5 in runs of 2 the last stands alone.
+        ("doubles_pack", None),
+        ("phases_pack", Some("ulong2")),
+    ] {
+        let body = kernel(cl, name);
+        match wide {
+            Some(wide) => {
+                assert!(body.contains(&format!("__global const {wide} *const ")), "{body}");
+            }
+            None => assert!(!body.contains("moved as one"), "{body}"),
+        }
+        let launched = outputs["cuda/m.cu"].contains(&format!("{name}_wide_kernel<<<"));
+        assert_eq!(launched, wide.is_some(), "{name}");
+    }
+    assert!(outputs["opencl/m.h"].contains("begin at a multiple of 16 bytes: "));
+}
+
+#[test]
+fn run_time_extents_move_at_every_size() {
+    let manifest = "symbol batch min=0 max=300
+symbol count min=0 max=300
+tensor dense dtype=f32 { shape { n batch; c 10 } }
+tensor turned dtype=f32 like=dense { layout { order c n } }
+tensor padded dtype=f32 like=dense {
+    layout {
+        map \"(n, c) -> (c // 4, n, c % 4)\"
+        fill 1
+    }
+}
+tensor rounded dtype=f16 {
+    shape { n batch; c 7 }
+    layout {
+        order c n
+        pad n multiple=8
+        fill 1
+    }
+}
+tensor both dtype=u8 { shape { n batch; m count }; layout { order m n } }
+convert dense to=padded
+convert padded to=turned
+";
+    let sizes: &[&[i64]] = if full() {
+        &[&[0, 0], &[0, 5], &[1, 1], &[31, 33], &[32, 32], &[65, 130], &[300, 3]]
+    } else {
+        &[&[0, 5], &[1, 1], &[33, 65], &[70, 0]]
+    };
+    // A tensor takes the symbols that it has; `count` comes second.
+    let outputs = run("symbols", manifest, sizes);
+    assert!(kernel(&outputs["opencl/m.cl"], "both_pack").contains("barrier"));
+    assert!(!outputs["opencl/m.cl"].contains("void padded_fill("));
+}
+
+#[test]
+fn indices_run_backwards_and_digits_lie_in_gaps() {
+    let manifest = "tensor turned dtype=f32 {
+    shape { a 40; b 50 }
+    layout {
+        map \"(a, b) -> (49 - b, a)\"
+    }
+}
+tensor skipped dtype=u16 {
+    shape { a 40; b 50 }
+    layout {
+        order b a
+        strides 96 2
+        fill none
+    }
+}
+tensor deep dtype=f32 {
+    shape { a 6; b 10; c 12; d 9 }
+    layout {
+        map \"(a, b, c, d) -> (c // 3, b, d, a, c % 3)\"
+    }
+}
+";
+    run("backwards", manifest, &[&[]]);
+}
+
+#[test]
+fn a_launch_of_fewer_groups_than_tiles_moves_everything() {
+    // 4200 tiles, more than there are groups at most; the direct kernel, for the CPU's sake.
+    let manifest = "tensor ribbon dtype=i8x3 { shape { n 4300000 } }\n";
+    let pocl: Vec<Platform> =
+        gpu::platforms().into_iter().filter(|found| *found == Platform::Pocl).collect();
+    let outputs = run_with("ribbon", manifest, &[&[]], false, &pocl);
+    assert!(outputs["opencl/m.h"].contains("RIBBON_PACK_GLOBAL_SIZE_0 1048576\n"));
+    assert!(outputs["cuda/m.cu"].contains("ribbon_pack_kernel<<<4096, 256, 0, stream>>>"));
+}
+
+#[test]
+fn the_host_is_told_the_launch_range_of_every_size() {
+    let manifest = "symbol batch min=0
+tensor a dtype=u8 { shape { n batch; c 48 }; layout { order c n } }
+tensor b dtype=u8 {
+    shape { n batch }
+    layout {
+        pad n multiple=100
+    }
+}
+";
+    let (_, outputs) = built(manifest, true);
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("tiles_ranges");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("m.h"), &outputs["opencl/m.h"]).unwrap();
+    let program = "#include \"m.h\"
+#include <stdio.h>
+int main(void) {
+    const int64_t sizes[] = {0, 1, 64, 65, 1000, 1000000, 1000000000};
+    for (int k = 0; k < 7; ++k) {
+        printf(\"%lld %lld\\n\", (long long)a_pack_global_size_0(sizes[k]), (long long)b_pack_global_size_0(sizes[k]));
+    }
+    return 0;
+}
+";
+    std::fs::write(folder.join("main.c"), program).unwrap();
+    let strict =
+        ["-std=c99", "-Wall", "-Wextra", "-Wconversion", "-Werror", "main.c", "-o", "ranges"];
+    let made = Command::new("cc").args(strict).current_dir(&folder).output().unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let ran = Command::new(folder.join("ranges")).output().unwrap();
+    let said = String::from_utf8(ran.stdout).unwrap();
+    let all = 4096 * 256;
+    let wanted =
+        [(0, 0), (256, 256), (256, 256), (256, 256), (8 * 256, 256), (all, 245 * 256), (all, all)];
+    let wanted = wanted.map(|(a, b)| format!("{a} {b}\n")).concat();
+    assert_eq!(said, wanted);
+}
