@@ -61,6 +61,7 @@ codes! {
     DtypeUnknown "dtype::unknown" "there is no such element type"
     DtypeView "dtype::view" "a view with an element type that its buffer's does not become"
     DtypeConvert "dtype::convert" "a conversion between different element types"
+    DtypeCast "dtype::cast" "elements of a type that is not converted into others"
     DtypeRecord "dtype::record" "the fields of a record do not make one axis of one element type"
     ShapeSymbol "shape::symbol" "the facts of a symbol leave it no value"
     ShapeLanes "shape::lanes" "the elements of a buffer do not join to whole vectors"

@@ -6,6 +6,7 @@
 pub mod array;
 mod bench_unit;
 mod blocks;
+mod casts;
 pub mod comment;
 pub mod dialect;
 mod element;

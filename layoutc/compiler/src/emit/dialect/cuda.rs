@@ -30,6 +30,7 @@ pub const CUDA: Dialect = Dialect {
     structure: "layoutc_cuda_",
     splat: false,
     half_literals: [("__ushort_as_half(", ")"), ("__ushort_as_bfloat16(", ")")],
+    reinterpreted: &[],
     work_item: [
         "blockIdx.x * blockDim.x + threadIdx.x",
         "blockIdx.y * blockDim.y + threadIdx.y",

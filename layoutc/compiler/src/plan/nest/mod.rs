@@ -14,6 +14,7 @@ use super::merge::merge;
 use super::names::Namer;
 use super::transfer::{Cut, Transfer};
 use super::tree::{Compare, Expr, Operand, Stmt};
+use crate::cast::Cast;
 
 use self::schedule::{Inner, Level, Schedule, schedule};
 use self::split::split;
@@ -56,7 +57,7 @@ pub enum Moves {
     Blocks,
 }
 
-/// The statements that move every element of a transfer.
+/// The statements that move every element of a transfer, and convert it on the way where there is a conversion.
 ///
 /// # Errors
 /// [`PlanError`] where a bound or stride leaves 64 bits.
@@ -66,13 +67,16 @@ pub fn nest(
     scope: &Scope<'_>,
     namer: &Namer<'_>,
     [from, to]: [&Buffer; 2],
+    cast: Option<Cast>,
     Ways { cores, moves }: Ways,
 ) -> Result<Vec<Stmt>, PlanError> {
     if transfer.cuts.iter().any(|cut| cut.extent.as_const().is_some_and(|extent| extent <= 0)) {
         return Ok(Vec::new());
     }
     let whole = from.through.is_none() && to.through.is_none();
-    let element = to.element_bits.checked_div(8).and_then(|bytes| u32::try_from(bytes).ok());
+    // What is transposed are elements of the narrower type.
+    let bits = from.element_bits.min(to.element_bits);
+    let element = bits.checked_div(8).and_then(|bytes| u32::try_from(bytes).ok());
     let element = element.filter(|_| whole);
     let parts = match (moves, element) {
         (Moves::Blocks, Some(element)) => split(transfer, symbols, element)?,
@@ -105,6 +109,7 @@ pub fn nest(
             inner,
             moves,
             whole_bytes: whole_bytes.clone(),
+            cast,
             parallel,
             from,
             to,
@@ -133,6 +138,8 @@ struct Writer<'w, 'n> {
     moves: Moves,
     /// How many bytes all parts write.
     whole_bytes: Expr,
+    /// How elements change on the way.
+    cast: Option<Cast>,
     /// The loop that runs on all cores.
     parallel: Option<Level>,
     from: &'w Buffer,
@@ -174,8 +181,8 @@ impl Writer<'_, '_> {
             None => self.loop_bounds(k, cut, rest)?,
         };
         let innermost = rest.is_empty() && self.inner == Inner::Element;
-        if innermost && let Some(bytes) = self.run_bytes(k, cut, &low, &high)? {
-            before.push(self.copy(from, to, bytes));
+        if innermost && let Some(elements) = self.run_elements(k, cut, &low, &high)? {
+            before.push(self.copy(from, to, elements)?);
             return Ok(before);
         }
         let from = self.advance(from, &name, &cut.from_stride)?;
@@ -195,8 +202,8 @@ impl Writer<'_, '_> {
         Ok(before)
     }
 
-    /// The bytes of the innermost loop, where that is a run worth copying as one.
-    fn run_bytes(
+    /// The elements of the innermost loop, where that is a run worth copying as one.
+    fn run_elements(
         &self,
         k: usize,
         cut: &Cut,
@@ -215,7 +222,12 @@ impl Writer<'_, '_> {
         if chain.count() > 2 && !matches!(high, Expr::Int { .. }) {
             return Ok(None);
         }
-        let element = self.to.element_bits.checked_div(8).unwrap_or(1);
+        // Only targets with functions that move blocks have those that convert runs.
+        if self.cast.is_some() && self.moves == Moves::Elements {
+            return Ok(None);
+        }
+        let bits = self.from.element_bits.min(self.to.element_bits);
+        let element = bits.checked_div(8).unwrap_or(1);
         let (longest, worth) = match high {
             Expr::Int { value } => (Some(i128::from(*value)), COPY),
             _ => (range(&cut.extent, self.scope).high, COPY_UNKNOWN),
@@ -223,7 +235,7 @@ impl Writer<'_, '_> {
         if longest.is_some_and(|longest| longest.saturating_mul(element) < worth) {
             return Ok(None);
         }
-        Ok(Some(multiply(high.clone(), literal(element)?)?))
+        Ok(Some(high.clone()))
     }
 
     /// The bounds of the last loop of a chain, as soon as all its other loops are open.
@@ -272,7 +284,8 @@ impl Writer<'_, '_> {
                 buffer: self.from.name.clone(),
                 index: from,
                 through: self.from.through.clone(),
-            },
+            }
+            .cast(self.cast),
             through: self.to.through.clone(),
         }
     }
