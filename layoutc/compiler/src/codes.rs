@@ -60,7 +60,7 @@ codes! {
     NameCase "name::case" "two names differ in case only"
     DtypeUnknown "dtype::unknown" "there is no such element type"
     DtypeView "dtype::view" "a view with an element type that its buffer's does not become"
-    DtypeConvert "dtype::convert" "a conversion between different element types"
+    DtypeConvert "dtype::convert" "a conversion between different element types that does not say how"
     DtypeCast "dtype::cast" "elements of a type that is not converted into others"
     DtypeRecord "dtype::record" "the fields of a record do not make one axis of one element type"
     ShapeSymbol "shape::symbol" "the facts of a symbol leave it no value"
