@@ -101,10 +101,7 @@ pub(crate) fn format(scalar: Scalar) -> Option<Format> {
 
 /// Whether the integers of a type have a sign.
 pub(crate) fn is_signed(scalar: Scalar) -> bool {
-    matches!(
-        scalar,
-        Scalar::I64 | Scalar::I32 | Scalar::I16 | Scalar::I8 | Scalar::I4 | Scalar::I2
-    )
+    matches!(scalar, Scalar::I64 | Scalar::I32 | Scalar::I16 | Scalar::I8 | Scalar::I4 | Scalar::I2)
 }
 
 fn integer_bits(dtype: Dtype, value: FillValue) -> Result<u64, FillError> {

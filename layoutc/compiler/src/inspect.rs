@@ -227,7 +227,8 @@ fn memory_of(tensor: &Tensor) -> Vec<(&'static str, String)> {
     }
     lines.push(("memory", tensor.memory_word().to_string()));
     if let Some(logical) = tensor.pack_from {
-        lines.push(("packed from", format!("{}, by {}", logical.dtype, logical.pack.mode().word())));
+        lines
+            .push(("packed from", format!("{}, by {}", logical.dtype, logical.pack.mode().word())));
     }
     lines
 }

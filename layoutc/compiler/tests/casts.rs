@@ -49,7 +49,10 @@ fn every_conversion_gives_what_its_definition_says() {
                 let wanted = converted(from, to, mode == Mode::Saturate, *bits);
                 let found = converter.convert(*bits);
                 let (from, to) = (from.name, to.name);
-                assert_eq!(found, wanted, "{from} 0x{bits:X} to {to}, {word}: 0x{found:X}, 0x{wanted:X}");
+                assert_eq!(
+                    found, wanted,
+                    "{from} 0x{bits:X} to {to}, {word}: 0x{found:X}, 0x{wanted:X}"
+                );
             }
         }
     }
@@ -70,7 +73,11 @@ fn a_conversion_that_is_whole_comes_back() {
             let twice = back.convert(there.convert(once));
             assert_eq!(once, twice, "{} 0x{bits:X} through {}", from.name, to.name);
             let quiet = once ^ bits;
-            assert!(quiet == 0 || from.is_float() && quiet.is_power_of_two(), "{} 0x{bits:X}", from.name);
+            assert!(
+                quiet == 0 || from.is_float() && quiet.is_power_of_two(),
+                "{} 0x{bits:X}",
+                from.name
+            );
         }
     }
 }
@@ -344,7 +351,7 @@ fn layouts() -> String {
         // Pairs without vectors differ in nothing but the element.
         let layouts = if k < 8 { &LAYOUTS[..] } else { &LAYOUTS[1..3] };
         for (name, layout) in layouts {
-        writeln!(
+            writeln!(
             text,
             "tensor {name}_{from}_{to} dtype={to} pack-from={from} cast={mode} {{ shape {{ n 2; c 70; h 20; w 21 }}; {layout} }}"
         )
@@ -367,8 +374,10 @@ fn in_process(root: &Path, tensors: &[Tensor]) -> Vec<Case> {
         let (mut physical, mut back) = (vec![0xAA; packs.to_bytes], vec![0xAA; packs.from_bytes]);
         packs.run(&logical, &mut physical).unwrap();
         unpacks.run(&physical, &mut back).unwrap();
-        let elements = back.len() * 8 / usize::try_from(tensor.logical_dtype().element_bits()).unwrap();
-        let slots = physical.len() * 8 / usize::try_from(tensor.dtype.element_bits().max(8)).unwrap();
+        let elements =
+            back.len() * 8 / usize::try_from(tensor.logical_dtype().element_bits()).unwrap();
+        let slots =
+            physical.len() * 8 / usize::try_from(tensor.dtype.element_bits().max(8)).unwrap();
         let files = [("logical", &logical), ("physical", &physical), ("back", &back)];
         for (what, bytes) in files {
             std::fs::write(root.join(format!("{name}.{what}")), bytes).unwrap();
@@ -415,8 +424,11 @@ fn opencl_and_cuda_give_for_every_layout_what_is_given_in_process() {
 fn conversions_between_layouts_pass_their_own_test() {
     let mut text = "symbol batch max=40\n".to_owned();
     let shape = "shape { n batch; c 70; h 12; w 9 }";
-    let layouts = ["", "layout { order n h w c }", "layout tvm=\"NCHW16c\"", "layout { order w c h n }"];
-    for (k, (dtype, layout)) in ["f32", "f16", "i8", "bf16", "i4", "f64"].iter().zip(layouts.iter().cycle()).enumerate() {
+    let layouts =
+        ["", "layout { order n h w c }", "layout tvm=\"NCHW16c\"", "layout { order w c h n }"];
+    for (k, (dtype, layout)) in
+        ["f32", "f16", "i8", "bf16", "i4", "f64"].iter().zip(layouts.iter().cycle()).enumerate()
+    {
         writeln!(text, "tensor t{k} dtype={dtype} {{ {shape}; {layout} }}").unwrap();
     }
     for (from, to) in (0..6).flat_map(|from| (0..6).map(move |to| (from, to))) {
@@ -427,6 +439,20 @@ fn conversions_between_layouts_pass_their_own_test() {
     }
     let printed = run("casts_converts", &checked(&text));
     assert!(printed.contains("t4_to_t3: ok"), "{printed}");
+}
+
+#[test]
+fn sources_that_convert_in_one_way_alone_have_nothing_unused() {
+    for (name, layout) in
+        [("same", ""), ("turned", "layout { order b a }"), ("runs", "layout { pad b multiple=32 }")]
+    {
+        for dtype in ["f16", "i8", "u16"] {
+            let text = format!(
+                "tensor t dtype={dtype} pack-from=f32 {{ shape {{ a 40; b 50 }}; {layout} }}"
+            );
+            run(&format!("casts_{name}_{dtype}"), &checked(&text));
+        }
+    }
 }
 
 #[test]
@@ -453,4 +479,95 @@ fn random_layouts_with_other_element_types_pass_their_own_test() {
         text.push_str("convert t4 to=t0 cast=round\nconvert t0 to=t5 cast=saturate\nconvert t5 to=t4 cast=round\n");
         run(&format!("casts_random_{seed}"), &checked(&text));
     }
+}
+
+/// Asserts the only diagnostic of a manifest: code, marked text and message, then the help.
+#[track_caller]
+fn told(text: &str, expected: (&str, &str, &str), help: &str) {
+    let checked = check(&Memory(text.to_owned()), &["m.kdl".to_owned()], &Config::default());
+    let rows: Vec<_> = checked
+        .diagnostics
+        .iter()
+        .map(|fault| {
+            let place = &fault.labels[0].place;
+            (fault.code.id(), &text[place.start..place.end], fault.message.as_str())
+        })
+        .collect();
+    assert_eq!(rows, [expected], "{text}");
+    assert_eq!(checked.diagnostics[0].help, [help], "{text}");
+}
+
+#[test]
+fn elements_that_are_not_converted_are_told_with_a_way_out() {
+    let pair = |from: &str, to: &str, cast: &str| {
+        format!(
+            "tensor a dtype={from} {{ shape {{ n 4 }} }}\ntensor b dtype={to} {{ shape {{ n 4 }} }}\nconvert a to=b{cast}"
+        )
+    };
+    let packed = |own: &str, rest: &str| format!("tensor a dtype={own} {rest}");
+    told(
+        &pair("f32", "f16", ""),
+        ("dtype::convert", "convert a to=b", "`a` holds f32 and `b` holds f16"),
+        "say what becomes of what f16 cannot hold: `cast=round` or `cast=saturate`",
+    );
+    told(
+        &pair("f32", "bool", ""),
+        ("dtype::convert", "convert a to=b", "`a` holds f32 and `b` holds bool"),
+        "a conversion moves elements; give both the same element type",
+    );
+    for (dtype, way) in [
+        ("bool", "hold the truth values as u8"),
+        ("f8e8m0fnu", "hold the scales as f32, or as bf16"),
+        ("c64", "hold both parts as f32, along an axis of 2"),
+        ("c128", "hold both parts as f64, along an axis of 2"),
+        ("i8x3", "hold the lanes as i8, along an axis of 3"),
+    ] {
+        let message = format!("`a` holds f32 and `b` holds {dtype}, which are not converted");
+        told(
+            &pair("f32", dtype, " cast=round"),
+            ("dtype::cast", "convert a to=b cast=round", &message),
+            way,
+        );
+    }
+    told(
+        &packed("f16", "pack-from=bool { shape { n 4 } }"),
+        ("dtype::cast", "bool", "`a` of f16 cannot be packed from bool"),
+        "hold the truth values as u8",
+    );
+    told(
+        &packed("f16", "pack-from=i4 { shape { n 4 } }"),
+        ("dtype::cast", "i4", "pack of `a` cannot take i4: its elements share bytes"),
+        "give it elements of whole bytes: `pack-from=i8`",
+    );
+    told(
+        &packed("f16", "pack-from=f32 { shape { n 4 }; memory none }"),
+        ("dtype::cast", "f32", "`a` has no memory, so nothing is packed"),
+        "drop `pack-from=`, or `memory none`",
+    );
+    told(
+        &packed("f16", "pack-from=float { shape { n 4 } }"),
+        ("dtype::unknown", "float", "`float` is no element type"),
+        "did you mean `f32`?",
+    );
+}
+
+#[test]
+fn equal_types_need_no_cast_and_take_one() {
+    let text = "tensor a dtype=f16 pack-from=f16 cast=saturate { shape { n 4 } }\n\
+                tensor b like=a { layout { pad n multiple=8; padding allow } }\nconvert a to=b cast=round";
+    let manifest = checked(text);
+    assert_eq!(manifest.tensors[0].pack_from, None);
+    assert_eq!(manifest.tensors[1].pack_from, None);
+    assert_eq!(manifest.converts[0].cast, None);
+}
+
+#[test]
+fn a_record_is_packed_from_another_type_as_a_whole() {
+    let text = "tensor a pack-from=f32 { dtype { x f16; y f16 }; shape { n 4 } }";
+    assert_eq!(checked(text).tensors[0].logical_dtype(), dtype("f32"));
+    told(
+        "tensor a { dtype { x f16 pack-from=f32; y f16 }; shape { n 4 } }",
+        ("dtype::record", "x f16 pack-from=f32", "a field is a name with its element type"),
+        "`pack-from=` stands at the tensor, and holds for all fields",
+    );
 }

@@ -261,13 +261,7 @@ impl Held<'_> {
     }
 
     /// Refuses elements of another type.
-    fn dtype(
-        &self,
-        npy: &Npy<'_>,
-        dtype: Dtype,
-        fits: bool,
-        wanted: &str,
-    ) -> Result<(), Fault> {
+    fn dtype(&self, npy: &Npy<'_>, dtype: Dtype, fits: bool, wanted: &str) -> Result<(), Fault> {
         if fits {
             return Ok(());
         }

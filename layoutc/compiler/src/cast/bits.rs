@@ -30,10 +30,19 @@ enum Kind {
 /// What the bits of an element stand for.
 enum Number {
     /// With its sign and its payload, whose leading bit is the one that quiets.
-    Nan { negative: bool, payload: u64 },
-    Infinite { negative: bool },
+    Nan {
+        negative: bool,
+        payload: u64,
+    },
+    Infinite {
+        negative: bool,
+    },
     /// `mantissa * 2^exponent`.
-    Finite { negative: bool, mantissa: u64, exponent: i32 },
+    Finite {
+        negative: bool,
+        mantissa: u64,
+        exponent: i32,
+    },
 }
 
 /// The leading bit of a payload.
@@ -145,7 +154,13 @@ fn units(mantissa: u64, shift: u32) -> u64 {
 fn to_integer([low, high]: [i128; 2], number: Number) -> u64 {
     let value = match number {
         Number::Nan { .. } => 0,
-        Number::Infinite { negative } => if negative { low } else { high },
+        Number::Infinite { negative } => {
+            if negative {
+                low
+            } else {
+                high
+            }
+        }
         Number::Finite { negative, mantissa, exponent } => {
             let magnitude = match u32::try_from(exponent) {
                 // 64 bits further up is beyond every integer; of at most 64 bits nothing leaves 128.

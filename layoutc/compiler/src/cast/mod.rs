@@ -67,8 +67,7 @@ impl Cast {
             return Err(NoCast { dtype });
         }
         let (from, to) = (from.scalar, to.scalar);
-        let all_finite =
-            fill::format(to).is_some_and(|f| f.infinity.is_none() && f.nan.is_none());
+        let all_finite = fill::format(to).is_some_and(|f| f.infinity.is_none() && f.nan.is_none());
         let same = Self { from, to, mode }.is_whole()
             || is_float(from) && !is_float(to)
             || Self { from, to, mode }.never_overflows()
@@ -103,7 +102,9 @@ impl Cast {
                     && (from.infinity.is_none() || to.infinity.is_some())
                     && (from.nan.is_none() || to.nan.is_some())
             }
-            (None, Some(to)) => value_bits(self.from) <= to.mantissa_bits + 1 && self.never_overflows(),
+            (None, Some(to)) => {
+                value_bits(self.from) <= to.mantissa_bits + 1 && self.never_overflows()
+            }
             (Some(_), None) => false,
             (None, None) => {
                 let ((low, high), (least, most)) = (range(self.from), range(self.to));
@@ -116,7 +117,9 @@ impl Cast {
     pub(crate) fn never_overflows(self) -> bool {
         match (fill::format(self.from), fill::format(self.to)) {
             // 2^(bias + 1) is the first power of two that is not finite; f8e4m3fn and f4e2m1fn have one more.
-            (None, Some(to)) => i32::try_from(value_bits(self.from)).is_ok_and(|bits| bits <= to.bias),
+            (None, Some(to)) => {
+                i32::try_from(value_bits(self.from)).is_ok_and(|bits| bits <= to.bias)
+            }
             _ => false,
         }
     }

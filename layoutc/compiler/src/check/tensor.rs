@@ -25,8 +25,8 @@ use crate::diagnostic::{self, Diagnostic};
 use crate::dtype::{Dtype, LANES, SCALARS};
 use crate::host::Memo;
 use crate::manifest::syntax::{
-    Bound, Extent, FIELD, FillWord, Kind, Manifest, Name, Nibbles, PackFromItem, Record, Shape, Step, StepKind,
-    TensorItem, Text, TileEntry,
+    Bound, Extent, FIELD, FillWord, Kind, Manifest, Name, Nibbles, PackFromItem, Record, Shape,
+    Step, StepKind, TensorItem, Text, TileEntry,
 };
 use crate::model::{Fill, FillValue, Memory, PackFrom, Places, Space, Tensor};
 
@@ -429,11 +429,7 @@ impl Checker<'_> {
     }
 
     /// The element type on the logical side of pack and unpack, where it is another.
-    fn pack_from(
-        &self,
-        dtype: Dtype,
-        memory: Memory,
-    ) -> Result<Option<PackFrom>, Vec<Diagnostic>> {
+    fn pack_from(&self, dtype: Dtype, memory: Memory) -> Result<Option<PackFrom>, Vec<Diagnostic>> {
         let Some(PackFromItem { dtype: text, cast: mode }) = &self.item.pack_from else {
             return Ok(None);
         };

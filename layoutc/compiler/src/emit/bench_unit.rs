@@ -31,9 +31,8 @@ pub(super) fn convert(
 ) -> Result<BenchUnit, PlanError> {
     let [from, to] = contexts;
     let sizes = Sizes::new(symbols, &[from, to]);
-    let bytes = |side: &Context<'_>, elements: &Algebra| {
-        sizes.value(side, &buffer_bytes(side, elements)?)
-    };
+    let bytes =
+        |side: &Context<'_>, elements: &Algebra| sizes.value(side, &buffer_bytes(side, elements)?);
     let read = bytes(from, &from.layout.logical_elements)?;
     let written = bytes(to, &to.layout.logical_elements)?;
     let source = bytes(from, &from.layout.physical_elements)?;

@@ -53,10 +53,9 @@ fn add_run(all: &mut Vec<RunCast>, stmt: &Stmt) {
     match stmt {
         Stmt::CastTranspose { together, .. } => {
             let bytes = known.from_bytes.min(known.to_bytes);
-            known.transposes.push(RunTranspose {
-                together: *together,
-                bytes: bytes.saturating_mul(*together),
-            });
+            known
+                .transposes
+                .push(RunTranspose { together: *together, bytes: bytes.saturating_mul(*together) });
             known.transposes.sort_by_key(|row| row.together);
             known.transposes.dedup();
         }
@@ -181,12 +180,7 @@ fn cast_unit(cast: Cast, dialect: &Dialect) -> CastUnit {
         name,
         doc: cast.doc(),
         form: form.to_owned(),
-        parts: cast
-            .parts()
-            .into_iter()
-            .flatten()
-            .map(|part| function(dialect, part))
-            .collect(),
+        parts: cast.parts().into_iter().flatten().map(|part| function(dialect, part)).collect(),
         from: side(from, dialect),
         to: side(to, dialect),
         word: (dialect.scalars)(word).to_owned(),

@@ -9,8 +9,8 @@ use serde::Serialize;
 use super::model::{
     AxisUnit, BenchUnit, Blocks, CastFloat, CastSide, CastUnit, Constant, ConvertUnit, Files,
     FloatBits, ImageUnit, KernelUnit, KernelsUnit, Language, MacroUnit, PackFromUnit, Packed,
-    Parts, RangeUnit, RunCast, RunTranspose, SmallFloat, SpaceUnit, Structure, TensorUnit, TestUnit,
-    Unit, ViewTestUnit, ViewUnit,
+    Parts, RangeUnit, RunCast, RunTranspose, SmallFloat, SpaceUnit, Structure, TensorUnit,
+    TestUnit, Unit, ViewTestUnit, ViewUnit,
 };
 use super::umbrella::Umbrella;
 use crate::plan::tree::{Expr, Function, Stmt};

@@ -60,6 +60,7 @@ const TAKEN: &[&str] = &[
     "bytes",
     "dense_bytes",
     "is_inverse",
+    "wanted",
 ];
 
 /// Whether the template uses a name inside a function, or it looks like one that is generated for tests.

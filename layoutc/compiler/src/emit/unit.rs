@@ -9,8 +9,8 @@ use super::model::{
 use super::print::{self, Style};
 use super::whole::Whole;
 use super::{
-    Part, Settings, bench_unit, blocks, casts, element, fits, globals, kernels, macros, needs, plan_fault,
-    suits, test_unit, types, view_unit,
+    Part, Settings, bench_unit, blocks, casts, element, fits, globals, kernels, macros, needs,
+    plan_fault, suits, test_unit, types, view_unit,
 };
 use crate::diagnostic::Diagnostic;
 use crate::dtype::Scalar;
@@ -141,7 +141,9 @@ pub(super) fn build(
     let language = settings.language;
     let holds = |scalar| {
         let mut tensors = manifest.tensors.iter();
-        tensors.any(|tensor| [tensor.dtype, tensor.logical_dtype()].map(|d| d.scalar).contains(&scalar))
+        tensors.any(|tensor| {
+            [tensor.dtype, tensor.logical_dtype()].map(|d| d.scalar).contains(&scalar)
+        })
     };
     let scalars = language.scalar_includes.iter().filter(|row| holds(row.0)).map(|row| row.1);
     let includes = language.includes.iter().copied().chain(scalars);

@@ -161,7 +161,9 @@ impl<'a> Parts<'a> {
         Ends { buffers, dtypes, cast }: Ends<'_>,
         mut doc: Vec<String>,
     ) -> Self {
-        doc.extend(cast.map(|cast| format!("{} becomes {}. {}", cast.from(), cast.to(), cast.doc())));
+        doc.extend(
+            cast.map(|cast| format!("{} becomes {}. {}", cast.from(), cast.to(), cast.doc())),
+        );
         doc.push("The buffers must not overlap.".to_owned());
         let mut namer = Namer::new(context.naming.avoid);
         let mut params = symbol_params(context, &mut namer);

@@ -172,9 +172,15 @@ impl Type {
             "f64" => (value as f64).to_bits(),
             "f32" => u64::from((value as f32).to_bits()),
             // What is compared with is a multiple of a half, or far below; doubled it is whole, or below 1.
-            _ => self.search(|x| ((2.0 * x).ceil() as i128).cmp(&(2 * value)).then({
-                if (2.0 * x).fract() > 0.0 { std::cmp::Ordering::Less } else { std::cmp::Ordering::Equal }
-            })),
+            _ => self.search(|x| {
+                ((2.0 * x).ceil() as i128).cmp(&(2 * value)).then({
+                    if (2.0 * x).fract() > 0.0 {
+                        std::cmp::Ordering::Less
+                    } else {
+                        std::cmp::Ordering::Equal
+                    }
+                })
+            }),
         }
     }
 

@@ -188,7 +188,11 @@ impl Reader<'_, '_> {
         };
         let found = Mode::ALL.iter().find(|row| row.0 == written).map(|row| row.1);
         if found.is_none() {
-            self.unknown_word("`cast`", entry, &Mode::ALL.iter().map(|row| row.0).collect::<Vec<_>>());
+            self.unknown_word(
+                "`cast`",
+                entry,
+                &Mode::ALL.iter().map(|row| row.0).collect::<Vec<_>>(),
+            );
         }
         found
     }

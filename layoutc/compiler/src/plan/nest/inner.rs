@@ -39,8 +39,10 @@ impl Writer<'_, '_> {
     /// One run; one that is all there is may be larger than the caches.
     pub(super) fn copy(&self, from: Expr, to: Expr, elements: Expr) -> Result<Stmt, PlanError> {
         if let Some(cast) = self.cast {
-            let place = |buffer: &Buffer, index| {
-                Strided { buffer: buffer.name.clone(), index, stride: Expr::int(0) }
+            let place = |buffer: &Buffer, index| Strided {
+                buffer: buffer.name.clone(),
+                index,
+                stride: Expr::int(0),
             };
             return Ok(Stmt::CastRuns {
                 cast: cast.name(),
@@ -127,9 +129,7 @@ impl Writer<'_, '_> {
                 bytes: multiply(length, literal(element_bytes(self.to))?)?,
                 whole_bytes: self.whole_bytes.clone(),
             },
-            Some(cast) => {
-                Stmt::CastRuns { cast: cast.name(), to, from, count, elements: length }
-            }
+            Some(cast) => Stmt::CastRuns { cast: cast.name(), to, from, count, elements: length },
         });
         Ok(body)
     }
