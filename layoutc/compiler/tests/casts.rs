@@ -415,7 +415,7 @@ fn opencl_and_cuda_give_for_every_layout_what_is_given_in_process() {
     let layouts = layouts();
     let lines = layouts.lines().enumerate();
     let few = lines.filter(|(k, line)| *k < LAYOUTS.len() || line.starts_with("tensor blocked"));
-    let text: String = few.map(|(_, line)| format!("{line}\n")).collect();
+    let text = few.map(|(_, line)| line).collect::<Vec<_>>().join("\n");
     let cases = in_process(&root, &checked(&text).tensors);
     run_gpu(&root, &text, &cases);
 }

@@ -28,6 +28,7 @@ enum Kind {
 }
 
 /// What the bits of an element stand for.
+#[derive(Debug, Clone, Copy)]
 enum Number {
     /// With its sign and its payload, whose leading bit is the one that quiets.
     Nan {

@@ -154,26 +154,12 @@ fn cast_unit(cast: Cast, dialect: &Dialect) -> CastUnit {
     let (word, signed_word) =
         if wide { (Scalar::U64, Scalar::I64) } else { (Scalar::U32, Scalar::I32) };
     let word_bits: u32 = if wide { 64 } else { 32 };
-    let name = function(dialect, cast);
-    let form = form(cast);
+    let (name, form) = (function(dialect, cast), form(cast));
     let [source, target] = [from, to].map(|dtype| fill::format(dtype.scalar));
     let (source_bits, source_bias) = source.map_or((0, 0), |f| (f.mantissa_bits, f.bias));
     let (target_bits, target_bias) = target.map_or((0, 0), |f| (f.mantissa_bits, f.bias));
-    let dropped = match form {
-        "from_integer" => word_bits.saturating_sub(1).saturating_sub(target_bits),
-        _ => source_bits.saturating_sub(target_bits),
-    };
-    let beyond = target.map_or(0, |f| match cast.mode() {
-        Mode::Round => f.infinity.or(f.nan).unwrap_or(f.greatest),
-        Mode::Saturate => f.greatest,
-    });
-    let ((low, high), (least, most)) = (range(from.scalar), range(to.scalar));
-    let limit = |value: i128, dtype: Dtype| {
-        let bits = u64::try_from(value & i128::from(u64::MAX)).unwrap_or(0);
-        let bits = bits & mask(dtype);
-        element::literal(dialect, &dtype.to_string(), &format!("{bits:x}"))
-    };
-    let clamps = form == "clamp";
+    let from_bits = if form == "from_integer" { word_bits.saturating_sub(1) } else { source_bits };
+    let limits = if form == "clamp" { limits(cast, dialect) } else { Limits::default() };
     CastUnit {
         cast: cast.name(),
         guard: name.to_ascii_uppercase(),
@@ -187,14 +173,47 @@ fn cast_unit(cast: Cast, dialect: &Dialect) -> CastUnit {
         signed_word: (dialect.scalars)(signed_word).to_owned(),
         word_bits,
         top_field: i64::from(word_bits) - 2 + i64::from(target_bias),
-        dropped,
+        dropped: from_bits.saturating_sub(target_bits),
         shift: target_bits.saturating_sub(source_bits),
         shift_only: form == "widen" && source_bias == target_bias,
         least: i64::from(source_bias) - i64::from(target_bias) + 1,
-        beyond: format!("0x{beyond:X}"),
+        beyond: format!("0x{:X}", target.map_or(0, |format| beyond(&format, cast.mode()))),
         may_overflow: !cast.never_overflows(),
-        low: (clamps && low < least).then(|| limit(least, from)),
-        high: (clamps && high > most).then(|| limit(most, from)),
+        low: limits.low,
+        high: limits.high,
+        low_result: limits.low_result,
+        high_result: limits.high_result,
+    }
+}
+
+/// What is taken for what lies beyond the finite floats of a type.
+fn beyond(format: &fill::Format, mode: Mode) -> u64 {
+    match mode {
+        Mode::Round => format.infinity.or(format.nan).unwrap_or(format.greatest),
+        Mode::Saturate => format.greatest,
+    }
+}
+
+/// Which integers are clamped, and to what, as literals.
+#[derive(Default)]
+struct Limits {
+    low: Option<String>,
+    high: Option<String>,
+    low_result: String,
+    high_result: String,
+}
+
+fn limits(cast: Cast, dialect: &Dialect) -> Limits {
+    let (from, to) = (cast.from(), cast.to());
+    let ((low, high), (least, most)) = (range(from.scalar), range(to.scalar));
+    let limit = |value: i128, dtype: Dtype| {
+        let bits = u64::try_from(value & i128::from(u64::MAX)).unwrap_or(0);
+        let bits = bits & mask(dtype);
+        element::literal(dialect, &dtype.to_string(), &format!("{bits:x}"))
+    };
+    Limits {
+        low: (low < least).then(|| limit(least, from)),
+        high: (high > most).then(|| limit(most, from)),
         low_result: limit(least, to),
         high_result: limit(most, to),
     }

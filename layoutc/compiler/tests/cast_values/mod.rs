@@ -110,7 +110,7 @@ impl Type {
         let field = (pattern >> self.mantissa) as i32;
         let fraction = pattern & ((1 << self.mantissa) - 1);
         let units = if field == 0 { fraction } else { fraction | 1 << self.mantissa };
-        let exponent = field.max(1) - bias - self.mantissa as i32;
+        let exponent = field.max(1) - bias - self.mantissa.cast_signed();
         // By halves: the least is no normal double's reciprocal.
         units as f64 * 2_f64.powi(exponent / 2) * 2_f64.powi(exponent - exponent / 2)
     }

@@ -181,7 +181,7 @@ impl Writer<'_, '_> {
             None => self.loop_bounds(k, cut, rest)?,
         };
         let innermost = rest.is_empty() && self.inner == Inner::Element;
-        if innermost && let Some(elements) = self.run_elements(k, cut, &low, &high)? {
+        if innermost && let Some(elements) = self.run_elements(k, cut, &low, &high) {
             before.push(self.copy(from, to, elements)?);
             return Ok(before);
         }
@@ -203,28 +203,22 @@ impl Writer<'_, '_> {
     }
 
     /// The elements of the innermost loop, where that is a run worth copying as one.
-    fn run_elements(
-        &self,
-        k: usize,
-        cut: &Cut,
-        low: &Expr,
-        high: &Expr,
-    ) -> Result<Option<Expr>, PlanError> {
+    fn run_elements(&self, k: usize, cut: &Cut, low: &Expr, high: &Expr) -> Option<Expr> {
         let steps = [&cut.from_stride, &cut.to_stride];
         let contiguous = steps.iter().all(|stride| stride.as_const() == Some(1))
             && [self.from, self.to].iter().all(|buffer| buffer.through.is_none());
         let blocked = self.blocks.iter().any(|(blocked, ..)| *blocked == k);
         if !contiguous || blocked || *low != Expr::int(0) {
-            return Ok(None);
+            return None;
         }
         // Between the digits of a chain that ends early a digit's end may lie before its start.
         let chain = self.transfer.cuts.iter().filter(|other| other.chain == cut.chain);
         if chain.count() > 2 && !matches!(high, Expr::Int { .. }) {
-            return Ok(None);
+            return None;
         }
         // Only targets with functions that move blocks have those that convert runs.
         if self.cast.is_some() && self.moves == Moves::Elements {
-            return Ok(None);
+            return None;
         }
         let bits = self.from.element_bits.min(self.to.element_bits);
         let element = bits.checked_div(8).unwrap_or(1);
@@ -233,9 +227,9 @@ impl Writer<'_, '_> {
             _ => (range(&cut.extent, self.scope).high, COPY_UNKNOWN),
         };
         if longest.is_some_and(|longest| longest.saturating_mul(element) < worth) {
-            return Ok(None);
+            return None;
         }
-        Ok(Some(high.clone()))
+        Some(high.clone())
     }
 
     /// The bounds of the last loop of a chain, as soon as all its other loops are open.
