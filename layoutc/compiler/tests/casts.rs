@@ -442,6 +442,26 @@ fn conversions_between_layouts_pass_their_own_test() {
 }
 
 #[test]
+fn views_and_names_of_the_test_itself_stand_beside_other_element_types() {
+    let text = r#"symbol batch max=9
+tensor act dtype=f16 pack-from=f32 cast=saturate {
+    shape { n batch; h 12; w 12; c 32 }
+    layout { map "(n, h, w, c) -> (n, c // 8, h, w, c % 8)" }
+}
+tensor wanted dtype=i4 pack-from=f32 {
+    shape { wanted batch; read 9; value 7; outside 5 }
+    layout { order wanted outside read value }
+}
+view vec of=act dtype=f16x8
+view win of=act { shape { h 4; w 4; c 32 }; map "(h, w, c) -> (0, h + 1, w + 2, c)" }
+"#;
+    let manifest = checked(text);
+    // A window takes the elements as they are.
+    assert_eq!(manifest.views[1].tensor.logical_dtype(), dtype("f16"));
+    run("casts_views", &manifest);
+}
+
+#[test]
 fn sources_that_convert_in_one_way_alone_have_nothing_unused() {
     for (name, layout) in
         [("same", ""), ("turned", "layout { order b a }"), ("runs", "layout { pad b multiple=32 }")]
