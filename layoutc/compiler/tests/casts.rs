@@ -442,6 +442,16 @@ fn conversions_between_layouts_pass_their_own_test() {
 }
 
 #[test]
+fn the_example_passes_its_own_test() {
+    let text = include_str!("../../../examples/mixed-precision/layouts/network.kdl");
+    let printed = run("casts_example", &checked(text));
+    assert!(
+        printed.contains("weights: ok") && printed.contains("quantized_to_activations: ok"),
+        "{printed}"
+    );
+}
+
+#[test]
 fn views_and_names_of_the_test_itself_stand_beside_other_element_types() {
     let text = r#"symbol batch max=9
 tensor act dtype=f16 pack-from=f32 cast=saturate {
