@@ -23,15 +23,16 @@ pub enum FillError {
 }
 
 /// What a float type looks like; the leading bit of a normal number is not stored.
-struct Format {
-    exponent_bits: u32,
-    mantissa_bits: u32,
-    bias: i32,
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Format {
+    pub(crate) exponent_bits: u32,
+    pub(crate) mantissa_bits: u32,
+    pub(crate) bias: i32,
     /// The greatest finite pattern, without sign.
-    greatest: u64,
-    infinity: Option<u64>,
-    nan: Option<u64>,
-    signed: bool,
+    pub(crate) greatest: u64,
+    pub(crate) infinity: Option<u64>,
+    pub(crate) nan: Option<u64>,
+    pub(crate) signed: bool,
 }
 
 /// The bit pattern of one scalar of `dtype`: the real part of a complex number, any lane of a vector.
@@ -48,7 +49,8 @@ pub fn bits(dtype: Dtype, fill: Fill) -> Result<u64, FillError> {
     }
 }
 
-fn format(scalar: Scalar) -> Option<Format> {
+/// What the floats of a type look like; `None` for an integer.
+pub(crate) fn format(scalar: Scalar) -> Option<Format> {
     let ieee = |exponent_bits: u32, mantissa_bits: u32| {
         let infinity = ((1_u64 << exponent_bits) - 1) << mantissa_bits;
         Format {
@@ -97,16 +99,18 @@ fn format(scalar: Scalar) -> Option<Format> {
     })
 }
 
+/// Whether the integers of a type have a sign.
+pub(crate) fn is_signed(scalar: Scalar) -> bool {
+    matches!(scalar, Scalar::I64 | Scalar::I32 | Scalar::I16 | Scalar::I8 | Scalar::I4 | Scalar::I2)
+}
+
 fn integer_bits(dtype: Dtype, value: FillValue) -> Result<u64, FillError> {
     let value = match value {
         FillValue::Integer(value) => value,
         FillValue::Float(value) => whole(value)?,
     };
     let width = dtype.scalar_bits();
-    let signed = matches!(
-        dtype.scalar,
-        Scalar::I64 | Scalar::I32 | Scalar::I16 | Scalar::I8 | Scalar::I4 | Scalar::I2
-    );
+    let signed = is_signed(dtype.scalar);
     let (low, high) = if signed {
         (-(1_i128 << (width - 1)), (1_i128 << (width - 1)) - 1)
     } else if dtype.scalar == Scalar::Bool {

@@ -6,6 +6,7 @@
 
 pub mod abi;
 pub mod algebra;
+pub mod cast;
 pub mod check;
 pub mod codes;
 pub mod config;

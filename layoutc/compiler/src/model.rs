@@ -7,6 +7,7 @@ use layoutc_algebra::expr::{BinOp, Expr, ExprError};
 use layoutc_algebra::layout::Layout;
 use layoutc_algebra::simplify::Facts;
 
+use crate::cast::Cast;
 use crate::diagnostic::Place;
 use crate::dtype::Dtype;
 
@@ -69,6 +70,8 @@ pub struct Tensor {
     pub name: String,
     /// The element type.
     pub dtype: Dtype,
+    /// What pack takes and unpack gives, where that is another element type.
+    pub pack_from: Option<PackFrom>,
     /// Where the elements live, proven.
     pub layout: Layout,
     /// What pack writes to padding.
@@ -87,6 +90,17 @@ pub struct Tensor {
     pub steps: Vec<String>,
     /// Where its parts stand in the manifest.
     pub places: Places,
+}
+
+/// Another element type on the logical side of pack and unpack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PackFrom {
+    /// The element type there.
+    pub dtype: Dtype,
+    /// From it into the tensor's.
+    pub pack: Cast,
+    /// Back.
+    pub unpack: Cast,
 }
 
 /// Where the parts of a tensor stand in the manifest.
@@ -127,6 +141,8 @@ pub struct Convert {
     pub to: usize,
     /// For each axis of `from`, its position in `to`.
     pub axes: Vec<usize>,
+    /// How elements change on the way, where they do.
+    pub cast: Option<Cast>,
     /// What the manifest chooses in the planner's place.
     pub choices: Choices,
     /// Where it stands in the manifest.
@@ -269,6 +285,11 @@ pub struct Counts {
 }
 
 impl Tensor {
+    /// The element type on the logical side of pack and unpack.
+    pub fn logical_dtype(&self) -> Dtype {
+        self.pack_from.map_or(self.dtype, |logical| logical.dtype)
+    }
+
     /// The word for its memory in manifests.
     pub fn memory_word(&self) -> &str {
         match (&self.space, self.memory) {

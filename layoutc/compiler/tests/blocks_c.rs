@@ -19,6 +19,7 @@ const MANIFEST: &str = "symbol rows max=3000000\nsymbol columns max=3000000\n\
     tensor four dtype=f32 { shape { r rows; c columns }; layout { order c r } }\n\
     tensor eight dtype=f64 { shape { r rows; c columns }; layout { order c r } }\n\
     tensor sixteen dtype=c128 { shape { r rows; c columns }; layout { order c r } }\n\
+    tensor cast dtype=f16 pack-from=f32 { shape { r rows; c columns }; layout { order c r } }\n\
     tensor runs dtype=f32 { shape { r rows; a 40; b 50 }; layout { order a r b } }\n";
 
 struct One;

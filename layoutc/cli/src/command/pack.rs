@@ -6,6 +6,7 @@ use std::path::Path;
 
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::diagnostic::Diagnostic;
+use layoutc_compiler::dtype::Dtype;
 use layoutc_compiler::emit::array::c_array;
 use layoutc_compiler::fill;
 use layoutc_compiler::model::Tensor;
@@ -87,11 +88,11 @@ pub(crate) fn unpack(args: &Unpack, console: &mut Console) -> Result<Ending, Fau
     let bytes = dense.len();
     if is_npy_output(&args.output, &args.moved, true) {
         let shape = run::logical_shape(&tensor, &values).map_err(|error| held.unmoved(&error))?;
-        if let Some(packing) = packing(&tensor) {
+        if let Some(packing) = dense_packing(&tensor) {
             let count = usize::try_from(shape.iter().product::<u64>()).unwrap_or(0);
             dense = unpacked(&dense, tensor.dtype, packing, count);
         }
-        let header = npy::header(descr(tensor.dtype), &with_lanes(shape, &tensor));
+        let header = npy::header(descr(tensor.logical_dtype()), &with_lanes(shape, &tensor));
         write(&args.output, &[&header, &dense], console)?;
     } else {
         write(&args.output, &[&dense], console)?;
@@ -123,6 +124,11 @@ fn is_npy_output(path: &Path, args: &Moved, standard: bool) -> bool {
 
 fn packing(tensor: &Tensor) -> Option<Packing> {
     Packing::new(tensor.dtype.element_bits(), tensor.high_first)
+}
+
+/// How the elements of the dense side share bytes, where they do.
+fn dense_packing(tensor: &Tensor) -> Option<Packing> {
+    Packing::new(tensor.logical_dtype().element_bits(), tensor.high_first)
 }
 
 fn told(args: &Moved, output: &Path, bytes: usize, console: &mut Console) {
@@ -228,11 +234,11 @@ impl Held<'_> {
 
     /// The elements of a dense array, as the compiler's buffers hold them.
     fn elements<'f>(&self, npy: &Npy<'f>) -> Result<Cow<'f, [u8]>, Fault> {
-        let dtype = self.tensor.dtype;
-        self.dtype(npy, is_taken(&npy.descr, dtype), descr(dtype))?;
+        let dtype = self.tensor.logical_dtype();
+        self.dtype(npy, dtype, is_taken(&npy.descr, dtype), descr(dtype))?;
         self.whole(npy)?;
         let bytes = in_order(npy);
-        let Some(packing) = packing(self.tensor) else { return Ok(bytes) };
+        let Some(packing) = dense_packing(self.tensor) else { return Ok(bytes) };
         packed(&bytes, npy.descr.kind, dtype, packing).map(Cow::Owned).map_err(|(at, byte)| {
             let signed = npy.descr.kind == 'i';
             let value = if signed { i32::from(byte.cast_signed()) } else { i32::from(byte) };
@@ -249,18 +255,20 @@ impl Held<'_> {
             Some(_) => is_bytes,
             None => is_taken(&npy.descr, self.tensor.dtype),
         };
-        self.dtype(npy, fits, descr_of_buffer(self.tensor))?;
+        self.dtype(npy, self.tensor.dtype, fits, descr_of_buffer(self.tensor))?;
         self.whole(npy)?;
         Ok(in_order(npy))
     }
 
-    fn dtype(&self, npy: &Npy<'_>, fits: bool, wanted: &str) -> Result<(), Fault> {
+    /// Refuses elements of another type.
+    fn dtype(&self, npy: &Npy<'_>, dtype: Dtype, fits: bool, wanted: &str) -> Result<(), Fault> {
         if fits {
             return Ok(());
         }
-        let (tensor, dtype) = (&self.tensor.name, self.tensor.dtype);
+        let tensor = &self.tensor.name;
+        let of = if dtype == self.tensor.dtype { "is of" } else { "is packed from" };
         let message =
-            format!("`{}` holds `{}`, and `{tensor}` is of `{dtype}`", self.name, npy.descr);
+            format!("`{}` holds `{}`, and `{tensor}` {of} `{dtype}`", self.name, npy.descr);
         let help = format!("save it as `{wanted}`");
         Err(Self::fault(Code::DtypeData, message, Some(help)))
     }

@@ -17,6 +17,8 @@ tensor pair dtype=f32x2 { shape { h 3; w 2 }; layout { order w h } }
 tensor wave dtype=c64 { shape { h 3; w 2 }; layout { order w h } }
 tensor run dtype=i16 { shape { n batch; c 3 }; layout { order c n } }
 tensor wide dtype=f64 { shape { h 2; w 3 }; layout { order w h } }
+tensor kept dtype=f16 pack-from=f32 cast=saturate { shape { h 2; w 2 }; layout { order w h } }
+tensor nibbles dtype=i4 pack-from=f32 { shape { h 2; w 2 }; layout { order w h } }
 tensor whole dtype=i64 { shape { h 2; w 3 }; layout { order w h } }
 ";
 
@@ -315,4 +317,31 @@ fn a_c_array_holds_every_bit() {
     assert!(compiled.status.success(), "{said}\n{source}");
     let ran = Command::new(world.0.path("a.out")).output().expect("it runs");
     assert_eq!(ran.stdout, wanted, "{source}");
+}
+
+#[test]
+fn the_dense_side_is_of_the_type_that_the_tensor_is_packed_from() {
+    let world = Packing::new();
+    let singles = |values: [f32; 4]| values.map(f32::to_le_bytes).concat();
+    let dense = singles([1.5, 1e9, f32::NEG_INFINITY, 2.0]);
+    world.put("in.npy", &npy("<f4", "(2, 2)", "False", &dense));
+    world.run("pack", "kept", &["in.npy", "-o", "out.npy"]).good();
+    let packed = world.get("out.npy");
+    let halves = [0x3E00_u16, 0xFBFF, 0x7BFF, 0x4000].map(u16::to_le_bytes).concat();
+    assert!(String::from_utf8_lossy(&packed).contains("'descr': '<f2'"));
+    assert!(packed.ends_with(&halves) && packed.len() == 128 + 8);
+    world.run("unpack", "kept", &["out.npy", "-o", "back.npy"]).good();
+    let back = world.get("back.npy");
+    assert!(String::from_utf8_lossy(&back).contains("'descr': '<f4'"));
+    assert!(back.ends_with(&singles([1.5, 65504.0, -65504.0, 2.0])) && back.len() == 128 + 16);
+    world.put("in", &singles([1.5, -9.0, 2.5, 7.2]));
+    world.run("pack", "nibbles", &["in", "-o", "out.bin"]).good();
+    assert_eq!(world.get("out.bin"), [0x22, 0x78]);
+    world.run("unpack", "nibbles", &["out.bin", "-o", "back"]).good();
+    assert_eq!(world.get("back"), singles([2.0, -8.0, 2.0, 7.0]));
+    fs::remove_file(world.0.path("out.npy")).expect("it goes");
+    world.put("in.npy", &npy("<f2", "(2, 2)", "False", &halves));
+    let said = world.fault("pack", "kept", &["in.npy", "-o", "out"]);
+    let wanted = "error[dtype::data]: `in.npy` holds `<f2`, and `kept` is packed from `f32`";
+    assert!(said.contains(wanted) && said.contains("save it as `<f4`"), "{said}");
 }

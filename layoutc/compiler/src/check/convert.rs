@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::cast;
 use super::scope::nearest_or_all;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
@@ -71,16 +72,9 @@ fn one(
         let message = format!("`{}` is converted to itself", source.name);
         return Err(Diagnostic::error(Code::ShapeConvert, message, place, ""));
     }
-    if source.dtype != destination.dtype {
-        let message = format!(
-            "`{}` holds {} and `{}` holds {}",
-            source.name, source.dtype, destination.name, destination.dtype
-        );
-        let error = Diagnostic::error(Code::DtypeConvert, message, place, "");
-        return Err(error.help("a conversion moves elements; give both the same element type"));
-    }
+    let cast = cast::between(item, [source, destination], &place)?;
     let axes = matching(source, destination, file, item)?;
-    Ok(Some(Convert { from, to, axes, choices: choices(&item.choices, file), place }))
+    Ok(Some(Convert { from, to, axes, cast, choices: choices(&item.choices, file), place }))
 }
 
 /// How the conversion is to be done; whether it can be, its plan says.

@@ -4,6 +4,7 @@
 //! is checked on its own: one that is refused does not silence the others.
 
 mod advice;
+mod cast;
 mod convert;
 mod expr;
 mod faults;

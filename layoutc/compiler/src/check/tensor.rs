@@ -17,17 +17,18 @@ use super::recorder::Recorder;
 use super::refusal::{self, Told};
 use super::scope::{Scope, Scopes, nearest_or_all, suggestion};
 use super::steps::{Applier, Said};
-use super::{advice, padding, record, space, strengthen};
+use super::{advice, cast, padding, record, space, strengthen};
+use crate::cast::Mode;
 use crate::codes::Code;
 use crate::config::{Config, DefaultFill};
 use crate::diagnostic::{self, Diagnostic};
 use crate::dtype::{Dtype, LANES, SCALARS};
 use crate::host::Memo;
 use crate::manifest::syntax::{
-    Bound, Extent, FIELD, FillWord, Kind, Manifest, Name, Nibbles, Record, Shape, Step, StepKind,
-    TensorItem, Text, TileEntry,
+    Bound, Extent, FIELD, FillWord, Kind, Manifest, Name, Nibbles, PackFromItem, Record, Shape,
+    Step, StepKind, TensorItem, Text, TileEntry,
 };
-use crate::model::{Fill, FillValue, Memory, Places, Space, Tensor};
+use crate::model::{Fill, FillValue, Memory, PackFrom, Places, Space, Tensor};
 
 /// Where a tensor stands.
 #[derive(Clone, Copy)]
@@ -410,6 +411,7 @@ impl Checker<'_> {
             file: self.file.to_string(),
             name: self.item.name.value.clone(),
             dtype,
+            pack_from: self.pack_from(dtype, memory)?,
             layout,
             fill: self.fill(said),
             memory,
@@ -424,6 +426,22 @@ impl Checker<'_> {
             Some(error) => Err(vec![error]),
             None => Ok(tensor),
         }
+    }
+
+    /// The element type on the logical side of pack and unpack, where it is another.
+    fn pack_from(&self, dtype: Dtype, memory: Memory) -> Result<Option<PackFrom>, Vec<Diagnostic>> {
+        let Some(PackFromItem { dtype: text, cast: mode }) = &self.item.pack_from else {
+            return Ok(None);
+        };
+        let logical = self.dtype(text).map_err(|error| vec![error])?;
+        let (name, place) = (&self.item.name.value, self.at(&text.span));
+        if memory == Memory::None {
+            let message = format!("`{name}` has no memory, so nothing is packed");
+            let error = Diagnostic::error(Code::DtypeCast, message, place, "");
+            return Err(vec![error.help("drop `pack-from=`, or `memory none`")]);
+        }
+        cast::pack_from((name, dtype), logical, mode.unwrap_or(Mode::Round), &place)
+            .map_err(|error| vec![error])
     }
 
     fn fill(&self, said: &Said) -> Fill {

@@ -6,7 +6,7 @@ use layoutc_algebra::layout::Symbol;
 use super::model::BenchUnit;
 use super::test_unit::{fits, least};
 use crate::plan::Context;
-use crate::plan::index::buffer_bytes;
+use crate::plan::index::{buffer_bytes, logical_bytes};
 use crate::plan::lower::PlanError;
 use crate::plan::tree::Expr;
 
@@ -17,9 +17,11 @@ const STEPS: i128 = 1 << 26;
 pub(super) fn tensor(context: &Context<'_>) -> Result<BenchUnit, PlanError> {
     let facts: Vec<&Symbol> = context.symbols.iter().map(|symbol| symbol.facts).collect();
     let sizes = Sizes::new(&facts, &[context]);
-    let elements = sizes.bytes(context, &context.layout.logical_elements)?;
-    let slots = sizes.bytes(context, &context.layout.physical_elements)?;
-    Ok(sizes.unit([elements, elements, slots]))
+    let layout = &context.layout;
+    let moved = sizes.value(context, &buffer_bytes(context, &layout.logical_elements)?)?;
+    let dense = sizes.value(context, &logical_bytes(context, &layout.logical_elements)?)?;
+    let slots = sizes.value(context, &buffer_bytes(context, &layout.physical_elements)?)?;
+    Ok(sizes.unit([moved.min(dense), dense, slots]))
 }
 
 /// A relayout; `symbols` are those of both tensors, in the order of its parameters.
@@ -29,10 +31,13 @@ pub(super) fn convert(
 ) -> Result<BenchUnit, PlanError> {
     let [from, to] = contexts;
     let sizes = Sizes::new(symbols, &[from, to]);
-    let elements = sizes.bytes(from, &from.layout.logical_elements)?;
-    let source = sizes.bytes(from, &from.layout.physical_elements)?;
-    let destination = sizes.bytes(to, &to.layout.physical_elements)?;
-    Ok(sizes.unit([elements, source, destination]))
+    let bytes =
+        |side: &Context<'_>, elements: &Algebra| sizes.value(side, &buffer_bytes(side, elements)?);
+    let read = bytes(from, &from.layout.logical_elements)?;
+    let written = bytes(to, &to.layout.logical_elements)?;
+    let source = bytes(from, &from.layout.physical_elements)?;
+    let destination = bytes(to, &to.layout.physical_elements)?;
+    Ok(sizes.unit([read.min(written), source, destination]))
 }
 
 /// Values of symbols: the greatest promised ones with which all buffers can be filled; of too great ones the greatest
@@ -61,14 +66,14 @@ impl<'a> Sizes<'a> {
         }
     }
 
-    /// The bytes of so many elements; the greatest number where they are more.
-    fn bytes(&self, context: &Context<'_>, elements: &Algebra) -> Result<i64, PlanError> {
+    /// A number of bytes at these sizes; the greatest number where there are more.
+    fn value(&self, context: &Context<'_>, bytes: &Algebra) -> Result<i64, PlanError> {
         let value = |var: Var| {
             let known = context.symbols.iter().find(|known| var == Var::Symbol(known.number))?;
             let at = self.symbols.iter().position(|symbol| symbol.name == known.facts.name)?;
             self.values.get(at).copied()
         };
-        let bytes = buffer_bytes(context, elements)?.evaluate(&value)?;
+        let bytes = bytes.evaluate(&value)?;
         Ok(i64::try_from(bytes).unwrap_or(i64::MAX))
     }
 

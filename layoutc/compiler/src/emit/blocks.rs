@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::casts;
 use super::model::{Blocks, Unit};
 use crate::plan::tree::Stmt;
 
@@ -24,6 +25,9 @@ pub(super) fn of(unit: &Unit) -> Blocks {
             });
         }
     }
+    blocks.casts = casts::runs(unit);
+    let turned = blocks.casts.iter().flat_map(|cast| &cast.transposes);
+    transposes.extend(turned.map(|row| row.bytes));
     blocks.transposes = transposes.into_iter().collect();
     blocks
 }
@@ -37,6 +41,6 @@ pub(super) fn includes(headers: Vec<String>) -> Vec<String> {
 impl Blocks {
     /// Whether there is nothing to define.
     pub(super) fn is_empty(&self) -> bool {
-        !self.runs && !self.zeros && self.transposes.is_empty()
+        !self.runs && !self.zeros && self.transposes.is_empty() && self.casts.is_empty()
     }
 }

@@ -6,7 +6,7 @@ use super::Settings;
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::model::Tensor;
-use crate::plan::index::buffer_bytes;
+use crate::plan::index::{buffer_bytes, logical_bytes};
 use crate::plan::lower::{Binding, Range, Scope, range};
 use crate::plan::{Context, Naming};
 
@@ -58,8 +58,11 @@ fn excess(context: &Context<'_>, max: i128, counts_bytes: bool) -> Option<String
         other => context.symbol(other),
     };
     let counts = [&layout.physical_elements, &layout.logical_elements];
-    for elements in counts.iter().filter(|_| counts_bytes) {
-        let bytes = buffer_bytes(context, elements).ok()?;
+    let all_bytes = [
+        buffer_bytes(context, &layout.physical_elements).ok()?,
+        logical_bytes(context, &layout.logical_elements).ok()?,
+    ];
+    for bytes in all_bytes.into_iter().filter(|_| counts_bytes) {
         if let Some(what) = over(&bytes, &symbol, max, "bytes") {
             return Some(what);
         }

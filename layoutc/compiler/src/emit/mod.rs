@@ -6,6 +6,8 @@
 pub mod array;
 mod bench_unit;
 mod blocks;
+mod cast_model;
+mod casts;
 pub mod comment;
 pub mod dialect;
 mod element;

@@ -7,6 +7,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use super::cast_model::{
+    CastFloat, CastSide, CastUnit, FloatBits, PackFromUnit, RunCast, RunTranspose,
+};
 use super::whole::Whole;
 use crate::plan::tree::{Expr, Function, Stmt};
 
@@ -52,6 +55,10 @@ pub struct Unit {
     pub test_helpers: Vec<String>,
     /// The scalar types that have conversion helpers, in order: `f16`, `bf16`, `f8e4m3fn`, ….
     pub conversions: Vec<SmallFloat>,
+    /// How the bits of floats are reached, where conversions need it and the language has nothing.
+    pub float_bits: Vec<FloatBits>,
+    /// The conversions of elements that moves name, each after those that it is made of.
+    pub casts: Vec<CastUnit>,
     /// The structures behind vector and complex elements, each after those it is made of.
     pub structures: Vec<Structure>,
     /// The tensors, in the order of the manifest.
@@ -71,6 +78,8 @@ pub struct Blocks {
     pub transposes: Vec<u32>,
     /// Whether runs become 0.
     pub zeros: bool,
+    /// The conversions of runs and blocks, in order.
+    pub casts: Vec<RunCast>,
 }
 
 /// The names of a manifest's files.
@@ -344,6 +353,8 @@ pub struct TensorUnit {
     pub element: String,
     /// The type of what a buffer holds; differs for packed elements, which are bytes there.
     pub in_buffer: String,
+    /// What pack takes and unpack gives; `null` where that is the tensor's own element type.
+    pub pack_from: Option<PackFromUnit>,
     /// How elements that share bytes are reached.
     pub packed: Option<Packed>,
     /// The logical axes, outermost first.
@@ -528,6 +539,8 @@ pub struct ConvertUnit {
     pub to: usize,
     /// For each axis of the source, the position in the destination.
     pub axes: Vec<usize>,
+    /// The function that an element goes through; `null` where it is moved as it is.
+    pub cast: Option<String>,
     /// The source's test values, its axes named as the destination's.
     pub from_test: Whole<TestUnit>,
     /// The destination's test values.

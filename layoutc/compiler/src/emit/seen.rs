@@ -7,8 +7,9 @@ use minijinja::value::{Enumerator, Object, ObjectRepr, Serde, Value};
 use serde::Serialize;
 
 use super::model::{
-    AxisUnit, BenchUnit, Blocks, Constant, ConvertUnit, Files, ImageUnit, KernelUnit, KernelsUnit,
-    Language, MacroUnit, Packed, Parts, RangeUnit, SmallFloat, SpaceUnit, Structure, TensorUnit,
+    AxisUnit, BenchUnit, Blocks, CastFloat, CastSide, CastUnit, Constant, ConvertUnit, Files,
+    FloatBits, ImageUnit, KernelUnit, KernelsUnit, Language, MacroUnit, PackFromUnit, Packed,
+    Parts, RangeUnit, RunCast, RunTranspose, SmallFloat, SpaceUnit, Structure, TensorUnit,
     TestUnit, UnalignedUnit, Unit, ViewTestUnit, ViewUnit,
 };
 use super::umbrella::Umbrella;
@@ -60,9 +61,21 @@ show! {
     Unit {
         version, target, generator, manifest, files, guard, stamp_name, stamp, emit, language,
         header_includes, source_includes, host_helpers, wide_helpers, helpers, blocks, test_helpers,
-        conversions, structures, tensors, views, converts,
+        conversions, float_bits, casts, structures, tensors, views, converts,
     }
-    Blocks { runs, transposes, zeros }
+    Blocks { runs, transposes, zeros, casts }
+    RunCast {
+        cast, from, to, from_type, to_type, from_bytes, to_bytes, saturates, runs, transposes,
+    }
+    RunTranspose { together, bytes }
+    FloatBits { guard, element, bits_type, to_bits, of_bits }
+    CastUnit {
+        cast, name, guard, doc, form, parts, from, to, word, signed_word, word_bits, top_field,
+        dropped, shift, shift_only, least, beyond, may_overflow, low, high, low_result, high_result,
+    }
+    CastSide { dtype, element, bits_type, to_bits, of_bits, mask, most, signed, float }
+    CastFloat { mantissa_bits, bias, sign_shift, greatest, last, nan, ieee, has_nan }
+    PackFromUnit { dtype, in_buffer, pack, unpack }
     Files { stem, header, source, test, bench }
     Language {
         name, standard, index, index_format, inline, pointer, work_size, helper, wide_index,
@@ -85,8 +98,8 @@ show! {
     KernelUnit { function, axes, empty, group, unaligned, constants, counts }
     UnalignedUnit { alignment_bytes, last_byte, function, axes }
     TensorUnit {
-        name, ident, upper, dtype, element, in_buffer, packed, axes, storage_axes, physical, map,
-        memory_space, steps, constants, counts, counts_guard, symbols_ok, offset, indices, macros, logical, pack,
+        name, ident, upper, dtype, element, in_buffer, pack_from, packed, axes, storage_axes,
+        physical, map, memory_space, steps, constants, counts, counts_guard, symbols_ok, offset, indices, macros, logical, pack,
         unpack, image, moves, test, bench,
     }
     SpaceUnit { name, bytes }
@@ -103,7 +116,7 @@ show! {
         plain, plain_lane, joined, symbols, cases, axes, dense, elements, slots, dense_bytes, bytes,
     }
     ConvertUnit {
-        function, moves, from, to, axes, from_test, to_test, symbols, cases, bench,
+        function, moves, from, to, axes, cast, from_test, to_test, symbols, cases, bench,
     }
     Umbrella { generator, guard, includes }
 }
@@ -207,6 +220,15 @@ tensor skewed dtype=c64 {
 tensor flat dtype=c64 like=skewed {
 }
 
+tensor halves dtype=f16 pack-from=f32 cast=saturate {
+    shape { n 40; c 80 }
+    layout { order c n }
+}
+
+tensor bytes dtype=i8 {
+    shape { n 40; c 80 }
+}
+
 view texels of=texture dtype=f16x4
 
 view row of=nibbles {
@@ -215,6 +237,7 @@ view row of=nibbles {
 }
 
 convert skewed to=flat
+convert halves to=bytes cast=round
 "#;
 
     #[test]

@@ -7,7 +7,9 @@ use super::model::{AxisUnit, TestUnit, ViewTestUnit};
 use super::whole::Whole;
 use crate::fill;
 use crate::model::{Manifest, Seeing, Tensor, View};
-use crate::plan::index::{buffer_bytes, count, dense_offset, physical_offset, plain_offset};
+use crate::plan::index::{
+    buffer_bytes, count, dense_offset, logical_bytes, physical_offset, plain_offset,
+};
 use crate::plan::lower::{PlanError, lower};
 use crate::plan::names::Namer;
 use crate::plan::tree::Stmt;
@@ -58,6 +60,7 @@ const TAKEN: &[&str] = &[
     "bytes",
     "dense_bytes",
     "is_inverse",
+    "wanted",
 ];
 
 /// Whether the template uses a name inside a function, or it looks like one that is generated for tests.
@@ -94,7 +97,7 @@ pub(super) fn tensor(tensor: &Tensor, naming: &Naming<'_>) -> Result<TestUnit, P
         slot: physical_offset(&context, &names(&physical))?.into(),
         elements: lower(&elements, &symbol)?.into(),
         slots: lower(&layout.physical_elements, &symbol)?.into(),
-        logical_bytes: lower(&buffer_bytes(&context, &elements)?, &symbol)?.into(),
+        logical_bytes: lower(&logical_bytes(&context, &elements)?, &symbol)?.into(),
         physical_bytes: lower(&buffer_bytes(&context, &layout.physical_elements)?, &symbol)?.into(),
         fill: context.fills().then(|| fill_stmt(tensor).into()),
         search: layout.inverse.is_none(),
@@ -218,8 +221,8 @@ pub(super) fn fits(symbols: &[&Symbol], values: &[i128], contexts: &[&Context<'_
         };
         let slots = &context.layout.physical_elements;
         let small = |size: &Algebra| size.evaluate(&value).is_ok_and(|size| size < LIMIT_BYTES);
-        let bytes = |elements: &Algebra| buffer_bytes(context, elements);
-        let sizes = [bytes(slots), bytes(&context.layout.logical_elements)];
+        let logical = &context.layout.logical_elements;
+        let sizes = [buffer_bytes(context, slots), logical_bytes(context, logical)];
         small(slots) && sizes.iter().all(|size| size.as_ref().is_ok_and(small))
     })
 }

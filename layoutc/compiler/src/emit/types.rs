@@ -61,7 +61,8 @@ pub(super) fn conversions(dialect: &Dialect, tensors: &[Tensor]) -> Vec<SmallFlo
         })
     };
     let mut all: Vec<SmallFloat> = Vec::new();
-    for float in tensors.iter().filter_map(|tensor| small(tensor.dtype.scalar)) {
+    let dtypes = tensors.iter().flat_map(|tensor| [tensor.dtype, tensor.logical_dtype()]);
+    for float in dtypes.filter_map(|dtype| small(dtype.scalar)) {
         if all.iter().all(|known| known.name != float.name) {
             all.push(float);
         }

@@ -3,19 +3,19 @@
 use layoutc_algebra::layout::{Axis, Layout, Symbol};
 
 use super::model::{
-    AxisUnit, Blocks, Constant, ConvertUnit, Language, MacroUnit, Packed, Parts, SpaceUnit,
-    TensorUnit, Unit, VERSION,
+    AxisUnit, Blocks, Constant, ConvertUnit, Language, MacroUnit, PackFromUnit, Packed, Parts,
+    SpaceUnit, TensorUnit, Unit, VERSION,
 };
 use super::print::{self, Style};
 use super::whole::Whole;
 use super::{
-    Part, Settings, bench_unit, blocks, element, fits, globals, kernels, macros, needs, plan_fault,
-    suits, test_unit, types, view_unit,
+    Part, Settings, bench_unit, blocks, casts, element, fits, globals, kernels, macros, needs,
+    plan_fault, suits, test_unit, types, view_unit,
 };
 use crate::diagnostic::Diagnostic;
 use crate::dtype::Scalar;
 use crate::fill;
-use crate::model::{Manifest, Memory, Tensor};
+use crate::model::{Manifest, Memory, PackFrom, Tensor};
 use crate::plan::cores::Cores;
 use crate::plan::lower::{Binding, PlanError, Range, lower};
 use crate::plan::tree::{Expr, Function, Returns, Stmt};
@@ -119,12 +119,16 @@ pub(super) fn build(
         blocks: Blocks::default(),
         test_helpers: Vec::new(),
         conversions: types::conversions(dialect, &manifest.tensors),
+        float_bits: Vec::new(),
+        casts: Vec::new(),
         structures: types::structures(dialect, all),
         tensors,
         views,
         converts,
     };
     (unit.helpers, unit.source_includes) = needs::needs(&unit, settings);
+    unit.casts = casts::of(&unit, dialect, settings.language.kernels);
+    unit.float_bits = casts::float_bits(&unit, dialect, settings.language.kernels);
     unit.blocks = blocks::of(&unit);
     if !unit.blocks.is_empty() {
         unit.source_includes = blocks::includes(unit.source_includes);
@@ -135,11 +139,16 @@ pub(super) fn build(
         unit.wide_helpers = needs::wide_helpers(&unit);
     }
     let language = settings.language;
-    let holds = |scalar| manifest.tensors.iter().any(|tensor| tensor.dtype.scalar == scalar);
+    let holds = |scalar| {
+        let mut tensors = manifest.tensors.iter();
+        tensors.any(|tensor| {
+            [tensor.dtype, tensor.logical_dtype()].map(|d| d.scalar).contains(&scalar)
+        })
+    };
     let scalars = language.scalar_includes.iter().filter(|row| holds(row.0)).map(|row| row.1);
     let includes = language.includes.iter().copied().chain(scalars);
     unit.header_includes = includes.map(str::to_owned).collect();
-    let conversions = unit.emit.pack && !unit.conversions.is_empty();
+    let conversions = unit.emit.pack && !unit.float_bits.is_empty();
     let recasts = unit.emit.index && unit.views.iter().any(|view| view.recast);
     if (conversions || recasts) && !language.kernels {
         unit.header_includes.push("string.h".to_owned());
@@ -178,6 +187,7 @@ fn tensor_unit(
         name: tensor.name.clone(),
         element: element::type_name(settings.dialect, &dtype, false),
         in_buffer: element::type_name(settings.dialect, &dtype, true),
+        pack_from: tensor.pack_from.map(|logical| pack_from(logical, settings)),
         packed: packed(tensor, &ident),
         axes: logical,
         storage_axes: axes(&layout.storage)?.into(),
@@ -206,6 +216,16 @@ fn tensor_unit(
         ident,
         upper,
     })
+}
+
+fn pack_from(logical: PackFrom, settings: &Settings) -> PackFromUnit {
+    let dtype = logical.dtype.to_string();
+    PackFromUnit {
+        in_buffer: element::type_name(settings.dialect, &dtype, true),
+        pack: casts::function(settings.dialect, logical.pack),
+        unpack: casts::function(settings.dialect, logical.unpack),
+        dtype,
+    }
 }
 
 /// The offset and the physical indices.
@@ -365,6 +385,7 @@ fn convert_unit(
         from: convert.from,
         to: convert.to,
         axes: convert.axes.clone(),
+        cast: convert.cast.map(|cast| casts::function(settings.dialect, cast)),
         from_test: from_test.into(),
         to_test: to_test.into(),
         symbols,

@@ -67,6 +67,20 @@ fn simple(stmt: &Stmt) -> Option<String> {
             let (to, from) = (strided(to, "runs"), strided(from, "runs"));
             format!("copy {} runs of {} bytes to {to}, from {from}", text(count), text(bytes))
         }
+        Stmt::CastRuns { cast, to, from, count, elements } => {
+            let (to, from) = (strided(to, "runs"), strided(from, "runs"));
+            let (count, elements) = (text(count), text(elements));
+            format!("{cast}: {count} runs of {elements} elements to {to}, from {from}")
+        }
+        Stmt::CastTranspose { cast, together, to, from, rows, columns, .. } => {
+            let (rows, columns) = (text(rows), text(columns));
+            let (to, from) = (strided(to, "columns"), strided(from, "rows"));
+            let each =
+                if *together == 1 { String::new() } else { format!(", {together} elements each") };
+            format!(
+                "{cast}: transpose {rows} rows of {columns} columns{each}, to {to}, from {from}"
+            )
+        }
         Stmt::ZeroRuns { to, count, bytes } => {
             let to = strided(to, "runs");
             format!("zero {} runs of {} bytes at {to}", text(count), text(bytes))
@@ -85,6 +99,7 @@ fn operand(value: &Operand) -> String {
     match value {
         Operand::Load { buffer, index, .. } => format!("{buffer}[{}]", text(index)),
         Operand::Element { name } => name.clone(),
+        Operand::Cast { cast, value } => format!("{cast}({})", operand(value)),
         Operand::Call { name, args } => {
             format!("{name}({})", args.iter().map(text).collect::<Vec<_>>().join(", "))
         }

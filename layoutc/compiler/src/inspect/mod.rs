@@ -14,7 +14,7 @@ use crate::model::{Tensor, View};
 use crate::notations;
 use crate::wording::{self, variable};
 
-/// The object of `inspect --format json`, of a tensor in `file`. Extents and counts that depend on symbols are strings.
+/// The object of `inspect --format json`, of a tensor in `file`; `pack_from` where pack takes another element type. Extents and counts that depend on symbols are strings.
 pub fn tensor_json(tensor: &Tensor, file: &str) -> Value {
     let layout = &tensor.layout;
     let text = |expr: &Expr| wording::expr(expr, layout);
@@ -26,7 +26,7 @@ pub fn tensor_json(tensor: &Tensor, file: &str) -> Value {
     let texts = |exprs: &[Expr]| exprs.iter().map(text).collect::<Vec<_>>();
     let names = |var| variable(var, &layout.logical, &layout.storage, &layout.symbols);
     let counts = tensor.counts();
-    json!({
+    let mut object = json!({
         "kind": "tensor",
         "name": tensor.name,
         "file": file,
@@ -55,7 +55,12 @@ pub fn tensor_json(tensor: &Tensor, file: &str) -> Value {
         "alignment": layout.alignment_bytes,
         "memory": tensor.memory_word(),
         "notations": notations_json(tensor),
-    })
+    });
+    if let Some(logical) = tensor.pack_from {
+        let cast = logical.pack.mode().word();
+        object["pack_from"] = json!({"dtype": logical.dtype.to_string(), "cast": cast});
+    }
+    object
 }
 
 /// The layout as other tools write it; `null` where they cannot.
@@ -226,6 +231,10 @@ fn memory_of(tensor: &Tensor) -> Vec<(&'static str, String)> {
         lines.push(("first element", at));
     }
     lines.push(("memory", tensor.memory_word().to_string()));
+    if let Some(logical) = tensor.pack_from {
+        lines
+            .push(("packed from", format!("{}, by {}", logical.dtype, logical.pack.mode().word())));
+    }
     lines
 }
 

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::cast::Mode;
+
 /// A text of the user's, mostly an expression. Byte `k` of `value` is byte `span.start + k` of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Text {
@@ -193,8 +195,19 @@ pub struct TensorItem {
     pub targets: Option<Vec<Text>>,
     /// The order of packed elements.
     pub nibbles: Option<Nibbles>,
+    /// The element type on the logical side of pack and unpack, where it is another.
+    pub pack_from: Option<PackFromItem>,
     /// The node.
     pub span: Range<usize>,
+}
+
+/// `pack-from=f32 cast=saturate`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PackFromItem {
+    /// The element type as written.
+    pub dtype: Text,
+    /// What becomes of values that the tensor's element type does not hold.
+    pub cast: Option<Mode>,
 }
 
 /// The axis that the fields of a record are the labels of.
@@ -447,6 +460,8 @@ pub struct ConvertItem {
     pub from: Name,
     /// The tensor that is written.
     pub to: Name,
+    /// How the element type changes.
+    pub cast: Option<Mode>,
     /// How it is to be done: each kind at most once.
     pub choices: Vec<ChoiceItem>,
     /// The node.

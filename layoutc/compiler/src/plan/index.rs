@@ -8,6 +8,7 @@ use super::lower::{Binding, PlanError, Range, Scope, literal, lower, range};
 use super::names::Namer;
 use super::tree::{Compare, Expr, Function, Param, ParamType, Returns, Stmt};
 use super::{Context, NamedSymbol, Quantity};
+use crate::dtype::Dtype;
 
 /// The parameters of a function over symbols and axes, and what each variable is called in it.
 pub(super) struct Signature<'a> {
@@ -145,7 +146,19 @@ pub(crate) fn buffer_bytes(
     context: &Context<'_>,
     elements: &Algebra,
 ) -> Result<Algebra, PlanError> {
-    let bits = context.bits();
+    bytes_of(context.tensor.dtype, elements)
+}
+
+/// The same in the element type of the logical side of pack and unpack.
+pub(crate) fn logical_bytes(
+    context: &Context<'_>,
+    elements: &Algebra,
+) -> Result<Algebra, PlanError> {
+    bytes_of(context.tensor.logical_dtype(), elements)
+}
+
+fn bytes_of(dtype: Dtype, elements: &Algebra) -> Result<Algebra, PlanError> {
+    let bits = i128::from(dtype.element_bits());
     Ok(match bits.checked_rem(8) {
         Some(0) => scale(elements, bits.checked_div(8).unwrap_or(1))?,
         // 8 elements of 1 bit, 4 of 2, 2 of 4 share a byte.

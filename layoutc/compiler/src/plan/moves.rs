@@ -14,6 +14,8 @@ use super::prepare::Rest;
 use super::side::{Side, dense_strides, logical_side, physical_side};
 use super::transfer::transfer;
 use super::tree::{Expr, Function, Operand, Param, ParamType, Returns, Stmt};
+use crate::cast::Cast;
+use crate::dtype::Dtype;
 use crate::model::Choices;
 
 /// `pack(symbols, logical, physical)`: from the dense row-major buffer into the layout; padding gets the fill.
@@ -40,7 +42,16 @@ pub(super) fn pack(context: &Context<'_>, sides: Option<&Sides>) -> Result<Move,
 /// `unpack(symbols, physical, logical)`: back; padding is not read.
 pub(super) fn unpack(context: &Context<'_>, sides: Option<&Sides>) -> Result<Move, PlanError> {
     let mut parts = Parts::unpack(context);
-    parts.prepare_destination(context, &count(&context.layout.logical)?, Rest::Zero, None, None)?;
+    // Elements of another type on the logical side are whole bytes.
+    if context.tensor.pack_from.is_none() {
+        parts.prepare_destination(
+            context,
+            &count(&context.layout.logical)?,
+            Rest::Zero,
+            None,
+            None,
+        )?;
+    }
     let from = parts.buffer(context, 0, "p", "load");
     let to = parts.buffer(context, 1, "l", "store");
     let layout = context.layout;
@@ -110,12 +121,25 @@ pub enum Padding {
     Alone,
 }
 
+/// What a function reads and what it writes.
+struct Ends<'e> {
+    /// Their names.
+    buffers: [&'e str; 2],
+    dtypes: [Dtype; 2],
+    /// How elements change on the way.
+    cast: Option<Cast>,
+}
+
 /// A function in the making.
 #[derive(Clone)]
 pub(super) struct Parts<'a> {
     pub(super) namer: Namer<'a>,
     pub(super) function: Function,
     buffers: [String; 2],
+    /// The element type of each.
+    dtypes: [Dtype; 2],
+    /// How elements change on the way.
+    pub(super) cast: Option<Cast>,
     fill: Option<String>,
     nest: Option<Nest>,
     pub(super) padding: Padding,
@@ -129,24 +153,34 @@ impl<'a> Parts<'a> {
             "From the dense row-major tensor into its layout.".to_owned(),
             padding_doc(context).to_owned(),
         ];
-        Self::named(context, None, context.function("pack"), ["logical", "physical"], doc)
+        let tensor = context.tensor;
+        let dtypes = [tensor.logical_dtype(), tensor.dtype];
+        let cast = tensor.pack_from.map(|logical| logical.pack);
+        let ends = Ends { buffers: ["logical", "physical"], dtypes, cast };
+        Self::named(context, None, context.function("pack"), ends, doc)
     }
 
     /// `<tensor>_unpack(symbols, physical, logical)`.
     pub(super) fn unpack(context: &Context<'a>) -> Self {
         let doc = vec!["From the layout back into the dense row-major tensor.".to_owned()];
-        Self::named(context, None, context.function("unpack"), ["physical", "logical"], doc)
+        let tensor = context.tensor;
+        let dtypes = [tensor.dtype, tensor.logical_dtype()];
+        let cast = tensor.pack_from.map(|logical| logical.unpack);
+        let ends = Ends { buffers: ["physical", "logical"], dtypes, cast };
+        Self::named(context, None, context.function("unpack"), ends, doc)
     }
 
     /// `<from>_to_<to>(symbols, from, to)`.
-    pub(super) fn convert(from: &Context<'a>, to: &Context<'a>) -> Self {
+    pub(super) fn convert(from: &Context<'a>, to: &Context<'a>, cast: Option<Cast>) -> Self {
         let names = [&from.tensor.name, &to.tensor.name];
         let name = from.naming.tensor(&format!("{}_to_{}", names[0], names[1]));
         let doc = vec![
             format!("From the layout of {} into that of {}.", names[0], names[1]),
             padding_doc(to).to_owned(),
         ];
-        Self::named(from, Some(to), name, names.map(String::as_str), doc)
+        let dtypes = [from, to].map(|side| side.tensor.dtype);
+        let ends = Ends { buffers: names.map(String::as_str), dtypes, cast };
+        Self::named(from, Some(to), name, ends, doc)
     }
 
     /// The function's name.
@@ -158,9 +192,12 @@ impl<'a> Parts<'a> {
         context: &Context<'a>,
         other: Option<&Context<'a>>,
         name: String,
-        buffers: [&str; 2],
+        Ends { buffers, dtypes, cast }: Ends<'_>,
         mut doc: Vec<String>,
     ) -> Self {
+        doc.extend(
+            cast.map(|cast| format!("{} becomes {}. {}", cast.from(), cast.to(), cast.doc())),
+        );
         doc.push("The buffers must not overlap.".to_owned());
         let mut namer = Namer::new(context.naming.avoid);
         let mut params = symbol_params(context, &mut namer);
@@ -170,11 +207,10 @@ impl<'a> Parts<'a> {
             }
         }
         let buffers = buffers.map(|buffer| namer.name(buffer));
-        let element = context.tensor.dtype.to_string();
+        let [read, written] = dtypes.map(|dtype| dtype.to_string());
         let [from, to] = &buffers;
-        params
-            .push(Param { name: from.clone(), ty: ParamType::Input { element: element.clone() } });
-        params.push(Param { name: to.clone(), ty: ParamType::Output { element } });
+        params.push(Param { name: from.clone(), ty: ParamType::Input { element: read } });
+        params.push(Param { name: to.clone(), ty: ParamType::Output { element: written } });
         let mut body = Vec::new();
         for context in [Some(context), other].into_iter().flatten() {
             if !context.symbols.is_empty() {
@@ -187,6 +223,8 @@ impl<'a> Parts<'a> {
             namer,
             function,
             buffers,
+            dtypes,
+            cast,
             fill: None,
             nest: None,
             padding: Padding::None,
@@ -236,6 +274,8 @@ impl<'a> Parts<'a> {
             namer,
             function,
             buffers,
+            dtypes: self.dtypes,
+            cast: None,
             fill: None,
             nest: None,
             padding: Padding::None,
@@ -250,11 +290,12 @@ impl<'a> Parts<'a> {
         partial: &str,
         access: &str,
     ) -> Buffer {
+        let dtype = self.dtypes.get(which).copied().unwrap_or(context.tensor.dtype);
         Buffer {
             name: self.buffers.get(which).cloned().unwrap_or_default(),
             partial: partial.to_owned(),
-            through: context.is_packed().then(|| context.access(access)),
-            element_bits: context.bits(),
+            through: (dtype.element_bits() < 8).then(|| context.access(access)),
+            element_bits: i128::from(dtype.element_bits()),
         }
     }
 
@@ -269,7 +310,8 @@ impl<'a> Parts<'a> {
         let symbol = |var| context.symbol(var).or_else(|| other.symbol(var));
         let symbols = &context.layout.symbols;
         let nest = nest::plan(transfer, symbols, &symbol, buffers, self.ways, choices)?;
-        let body = nest::write(&nest, symbols, &symbol, &self.namer, buffers, self.ways.moves);
+        let body =
+            nest::write(&nest, symbols, &symbol, &self.namer, buffers, self.cast, self.ways.moves);
         self.nest = Some(nest);
         body
     }
@@ -291,7 +333,7 @@ impl<'a> Parts<'a> {
             Direction::Pack => (dense, there),
             Direction::Unpack => (there, dense),
         };
-        let mut body = over(axes, names, store(from, to, source, target), &symbol)?;
+        let mut body = over(axes, names, self.store(from, to, source, target), &symbol)?;
         let symbols = &context.layout.symbols;
         let in_byte = i128::from(8_u8).checked_div(to.element_bits).unwrap_or(1).max(1);
         let loops = axes.iter().zip(dense_strides(axes)?).map(|(axis, stride)| Loop {
@@ -315,7 +357,7 @@ impl<'a> Parts<'a> {
         let logical = &target.layout.logical;
         let names: Vec<String> = logical.iter().map(|axis| self.namer.name(&axis.name)).collect();
         let matched: Vec<String> = axes.iter().filter_map(|k| names.get(*k).cloned()).collect();
-        let stmt = store(from, to, place(source, &matched), place(target, &names));
+        let stmt = self.store(from, to, place(source, &matched), place(target, &names));
         let mut body = over(logical, names, stmt, &symbol)?;
         if to.through.is_none() {
             let symbols = &target.layout.symbols;
@@ -323,6 +365,16 @@ impl<'a> Parts<'a> {
             self.share(&mut body, &loops.collect::<Vec<_>>(), to);
         }
         Ok(body)
+    }
+
+    fn store(&self, from: &Buffer, to: &Buffer, source: Expr, target: Expr) -> Stmt {
+        let (buffer, through) = (from.name.clone(), from.through.clone());
+        Stmt::Store {
+            buffer: to.name.clone(),
+            index: target,
+            value: Operand::Load { buffer, index: source, through }.cast(self.cast),
+            through: to.through.clone(),
+        }
     }
 
     /// Lets the right one of nested loops run on all cores.
@@ -361,19 +413,6 @@ fn set_parallel(body: &mut [Stmt], depth: usize) {
                 Some(above) => set_parallel(body, above),
             }
         }
-    }
-}
-
-fn store(from: &Buffer, to: &Buffer, source: Expr, target: Expr) -> Stmt {
-    Stmt::Store {
-        buffer: to.name.clone(),
-        index: target,
-        value: Operand::Load {
-            buffer: from.name.clone(),
-            index: source,
-            through: from.through.clone(),
-        },
-        through: to.through.clone(),
     }
 }
 

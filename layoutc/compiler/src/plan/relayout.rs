@@ -25,7 +25,7 @@ pub fn convert(
     let Some((from, target)) = ends(manifest, convert)? else { return Ok(None) };
     let source = Context::new(from, naming);
     let destination = Context::new(&target, naming);
-    let mut parts = Parts::convert(&source, &destination);
+    let mut parts = Parts::convert(&source, &destination, convert.cast);
     let elements = &destination.layout.physical_elements;
     let source_buffer = parts.buffer(&source, 0, "s", "load");
     let target_buffer = parts.buffer(&destination, 1, "d", "store");

@@ -149,7 +149,9 @@ impl<'a> Compiler<'a> {
                 Step::Assert { condition: Program::of(&condition) }
             }
             Stmt::Unused { .. } | Stmt::Comment { .. } => return Ok(None),
-            Stmt::Zero { .. }
+            Stmt::CastRuns { .. }
+            | Stmt::CastTranspose { .. }
+            | Stmt::Zero { .. }
             | Stmt::ZeroRuns { .. }
             | Stmt::WorkItem { .. }
             | Stmt::Share { .. }

@@ -5,6 +5,7 @@
 //! those of the generated code: little-endian hosts are meant, those that share bytes are packed. It reads no file.
 
 mod blocks;
+mod cast;
 mod compile;
 mod exec;
 mod packed;
@@ -18,6 +19,7 @@ use std::collections::BTreeMap;
 
 use thiserror::Error;
 
+use crate::dtype::Dtype;
 use crate::model::{Memory, Tensor};
 use crate::plan::cores::Cores;
 use crate::plan::lower::PlanError;
@@ -25,6 +27,7 @@ use crate::plan::nest::{Moves, Ways};
 use crate::plan::tree::Function;
 use crate::plan::{self, Naming};
 
+use self::cast::Pass;
 use self::compile::Compiler;
 use self::step::{Step, Width};
 
@@ -64,10 +67,27 @@ pub enum RunError {
 pub struct Move {
     steps: Vec<Step>,
     slots: usize,
+    /// What is done on the dense side, where that is of another element type.
+    pass: Option<Dense>,
     /// Bytes of the source.
     pub from_bytes: usize,
     /// Bytes of the destination.
     pub to_bytes: usize,
+}
+
+/// The dense buffer in the tensor's own element type.
+#[derive(Debug, Clone, Copy)]
+struct Dense {
+    pass: Pass,
+    bytes: usize,
+    side: Side,
+}
+
+/// Which side of a move is the dense one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Source,
+    Destination,
 }
 
 /// From the dense row-major buffer into the layout; padding gets the fill value, or keeps what it holds.
@@ -76,7 +96,9 @@ pub struct Move {
 /// [`RunError::Plan`], [`RunError::Symbols`], [`RunError::TooLarge`].
 pub fn pack(tensor: &Tensor, symbols: &BTreeMap<String, i128>) -> Result<Move, RunError> {
     let (dense, laid_out) = sizes(tensor, symbols)?;
-    prepared(tensor, symbols, |plan| plan.pack.as_ref(), [dense, laid_out])
+    let pass = dense_pass(tensor, symbols, Side::Source)?;
+    let ready = prepared(tensor, symbols, |plan| plan.pack.as_ref(), [dense, laid_out])?;
+    Ok(Move { pass, ..ready })
 }
 
 /// From the layout back into the dense row-major buffer; padding is not read.
@@ -85,7 +107,36 @@ pub fn pack(tensor: &Tensor, symbols: &BTreeMap<String, i128>) -> Result<Move, R
 /// As [`pack`].
 pub fn unpack(tensor: &Tensor, symbols: &BTreeMap<String, i128>) -> Result<Move, RunError> {
     let (dense, laid_out) = sizes(tensor, symbols)?;
-    prepared(tensor, symbols, |plan| plan.unpack.as_ref(), [laid_out, dense])
+    let pass = dense_pass(tensor, symbols, Side::Destination)?;
+    let ready = prepared(tensor, symbols, |plan| plan.unpack.as_ref(), [laid_out, dense])?;
+    Ok(Move { pass, ..ready })
+}
+
+/// What is done to the dense side of a tensor, where that is of another element type.
+fn dense_pass(
+    tensor: &Tensor,
+    symbols: &BTreeMap<String, i128>,
+    side: Side,
+) -> Result<Option<Dense>, RunError> {
+    let Some(logical) = tensor.pack_from else { return Ok(None) };
+    let own = Tensor { pack_from: None, ..tensor.clone() };
+    let (bytes, _) = sizes(&own, symbols)?;
+    let [inside, outside] = [tensor.dtype, logical.dtype].map(|d| width(d, tensor.high_first));
+    let (inside, outside) = (inside?, outside?);
+    let pass = match side {
+        Side::Source => Pass { cast: logical.pack, from: outside, to: inside },
+        Side::Destination => Pass { cast: logical.unpack, from: inside, to: outside },
+    };
+    Ok(Some(Dense { pass, bytes, side }))
+}
+
+/// How elements of a type lie in a buffer.
+fn width(dtype: Dtype, high_first: bool) -> Result<Width, RunError> {
+    let bits = dtype.element_bits();
+    Ok(match Packing::new(bits, high_first) {
+        Some(packing) => Width::Packed(packing),
+        None => Width::Bytes(usize::try_from(bits / 8).map_err(|_| RunError::TooLarge)?),
+    })
 }
 
 fn prepared(
@@ -95,18 +146,14 @@ fn prepared(
     [from_bytes, to_bytes]: [usize; 2],
 ) -> Result<Move, RunError> {
     // In files a tensor has memory, whatever it has on a device.
-    let tensor = &Tensor { memory: Memory::Global, ..tensor.clone() };
+    let tensor = &Tensor { memory: Memory::Global, pack_from: None, ..tensor.clone() };
     let avoid = |_: &str| false;
     let ways = Ways { cores: Cores::One, moves: Moves::Blocks };
     let plan = plan::tensor(tensor, &Naming { prefix: "", avoid: &avoid, ways })?;
     let function = which(&plan).ok_or(RunError::Unsupported)?;
     let value = |name: &str| symbols.get(name).and_then(|value| i64::try_from(*value).ok());
     let values: Option<Vec<i64>> = plan.symbols.iter().map(|symbol| value(&symbol.name)).collect();
-    let bits = tensor.dtype.element_bits();
-    let width = match Packing::new(bits, tensor.high_first) {
-        Some(packing) => Width::Packed(packing),
-        None => Width::Bytes(usize::try_from(bits / 8).map_err(|_| RunError::TooLarge)?),
-    };
+    let width = width(tensor.dtype, tensor.high_first)?;
     let mut called = vec![&plan.offset];
     called.extend(&plan.symbols_ok);
     let mut compiler = Compiler::new(&called, width);
@@ -118,7 +165,7 @@ fn prepared(
             nest.share = share::share(nest, slots, threads);
         }
     }
-    Ok(Move { steps, slots, from_bytes, to_bytes })
+    Ok(Move { steps, slots, pass: None, from_bytes, to_bytes })
 }
 
 impl Move {
@@ -134,6 +181,26 @@ impl Move {
                 return Err(RunError::Size { given, needed });
             }
         }
+        let Some(Dense { pass, bytes, side }) = self.pass else {
+            return self.moved(source, target);
+        };
+        let mut own = Vec::new();
+        own.try_reserve_exact(bytes).map_err(|_| RunError::TooLarge)?;
+        own.resize(bytes, 0);
+        match side {
+            Side::Source => {
+                pass.run(source, &mut own).ok_or(RunError::Outside)?;
+                self.moved(&own, target)
+            }
+            Side::Destination => {
+                self.moved(source, &mut own)?;
+                pass.run(&own, target).ok_or(RunError::Outside)
+            }
+        }
+    }
+
+    /// The elements as they are.
+    fn moved(&self, source: &[u8], target: &mut [u8]) -> Result<(), RunError> {
         exec::execute(&self.steps, self.slots, source, target)
     }
 }

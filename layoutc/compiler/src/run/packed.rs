@@ -15,6 +15,16 @@ impl Packing {
         matches!(bits, 1 | 2 | 4).then_some(Self { bits, high_first })
     }
 
+    /// Bytes of so many elements, rounded up.
+    pub(super) fn bytes(self, elements: usize) -> usize {
+        let in_byte = match self.bits {
+            1 => 8,
+            2 => 4,
+            _ => 2,
+        };
+        elements.div_ceil(in_byte)
+    }
+
     fn mask(self) -> u8 {
         match self.bits {
             1 => 0x1,

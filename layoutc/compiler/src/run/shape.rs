@@ -52,7 +52,8 @@ fn extents<'e>(
     shape.map(extent).collect()
 }
 
-/// Bytes of the dense row-major buffer and of the laid out one: 3 elements of 4 bits are 2 bytes.
+/// Bytes of the dense row-major buffer, which may be of another element type, and of the laid out one: 3 elements of 4
+/// bits are 2 bytes.
 ///
 /// # Errors
 /// [`RunError::Symbols`], [`RunError::TooLarge`].
@@ -61,7 +62,7 @@ pub fn sizes(
     symbols: &BTreeMap<String, i128>,
 ) -> Result<(usize, usize), RunError> {
     let layout = &tensor.layout;
-    let bits = i128::from(tensor.dtype.element_bits());
+    let bits = i128::from(tensor.logical_dtype().element_bits());
     let bytes = |count: i128| {
         let bytes =
             count.checked_mul(bits).map(|bits| bits.div_euclid(8) + i128::from(bits % 8 > 0));

@@ -190,6 +190,7 @@ pub fn tensor(name: &str, dtype: &str, layout: Layout, fill: Fill) -> Tensor {
         file: "layers/a.kdl".to_owned(),
         name: name.to_owned(),
         dtype: Dtype::parse(dtype).unwrap(),
+        pack_from: None,
         layout,
         fill,
         memory: Memory::Global,
@@ -207,7 +208,7 @@ pub const ZERO: Fill = Fill::Value(FillValue::Integer(0));
 /// A conversion between the tensors at two positions; `axes[k]` is where axis `k` of the source is.
 pub fn convert(from: usize, to: usize, axes: &[usize]) -> Convert {
     let place = Place::new(&Arc::from("layers/a.kdl"), 9..11);
-    Convert { from, to, axes: axes.to_vec(), choices: Choices::default(), place }
+    Convert { from, to, axes: axes.to_vec(), cast: None, choices: Choices::default(), place }
 }
 
 pub fn manifest(tensors: Vec<Tensor>, converts: Vec<Convert>) -> Manifest {

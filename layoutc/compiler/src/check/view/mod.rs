@@ -224,6 +224,7 @@ impl<'a> Views<'a> {
             file: self.syntax.file.to_string(),
             name: item.name.value.clone(),
             dtype,
+            pack_from: None,
             layout,
             fill: Fill::Nothing,
             memory: seen.tensor.memory,

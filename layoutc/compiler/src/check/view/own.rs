@@ -35,6 +35,7 @@ pub(super) fn as_tensor(item: &ViewItem, seen: &Tensor) -> TensorItem {
         memory: None,
         targets: None,
         nibbles: None,
+        pack_from: None,
         span: item.span.clone(),
     }
 }

@@ -25,6 +25,7 @@ pub const C: Dialect = Dialect {
     structure: "layoutc_",
     splat: false,
     half_literals: [("", ""), ("", "")],
+    reinterpreted: &[],
     work_item: [""; 3],
     work_size: "",
     groups: Groups::NONE,

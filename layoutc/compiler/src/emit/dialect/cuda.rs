@@ -30,6 +30,10 @@ pub const CUDA: Dialect = Dialect {
     structure: "layoutc_cuda_",
     splat: false,
     half_literals: [("__ushort_as_half(", ")"), ("__ushort_as_bfloat16(", ")")],
+    reinterpreted: &[
+        (Scalar::F16, "__half_as_ushort", "__ushort_as_half"),
+        (Scalar::Bf16, "__bfloat16_as_ushort", "__ushort_as_bfloat16"),
+    ],
     work_item: [
         "blockIdx.x * blockDim.x + threadIdx.x",
         "blockIdx.y * blockDim.y + threadIdx.y",

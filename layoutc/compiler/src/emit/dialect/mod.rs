@@ -56,6 +56,8 @@ pub struct Dialect {
     pub splat: bool,
     /// The literals of the bits of a 16-bit float, before and after: of halves, of bfloats.
     pub half_literals: [(&'static str, &'static str); 2],
+    /// The functions that reach the bits of a float and make a float of bits, where the language has some.
+    pub reinterpreted: &'static [(Scalar, &'static str, &'static str)],
     /// The number of a work item along each axis of a launch.
     pub work_item: [&'static str; 3],
     /// The unsigned type that those numbers are compared in.

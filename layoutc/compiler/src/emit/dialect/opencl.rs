@@ -32,6 +32,7 @@ pub const OPENCL: Dialect = Dialect {
     structure: "layoutc_",
     splat: true,
     half_literals: [("", ""), ("", "")],
+    reinterpreted: &[(Scalar::F32, "as_uint", "as_float"), (Scalar::F64, "as_ulong", "as_double")],
     work_item: ["get_global_id(0)", "get_global_id(1)", "get_global_id(2)"],
     work_size: "size_t",
     groups: Groups {

@@ -59,6 +59,8 @@ fn write(text: &mut String, body: &[Stmt], depth: usize) {
             | Stmt::Copy { .. }
             | Stmt::CopyRuns { .. }
             | Stmt::Transpose { .. }
+            | Stmt::CastRuns { .. }
+            | Stmt::CastTranspose { .. }
             | Stmt::ZeroRuns { .. }
             | Stmt::Zero { .. }
             | Stmt::WorkItem { .. }

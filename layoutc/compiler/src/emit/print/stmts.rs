@@ -183,6 +183,15 @@ impl Writer<'_> {
                 let args = [rows, columns, whole_bytes];
                 self.call_on_blocks(&function, &[to, from], &args, depth);
             }
+            Stmt::CastRuns { cast, to, from, count, elements } => {
+                let function = format!("cast_runs_{cast}");
+                self.call_on_blocks(&function, &[to, from], &[count, elements], depth);
+            }
+            Stmt::CastTranspose { cast, together, to, from, rows, columns, whole_bytes } => {
+                let function = format!("cast_transpose_{cast}_{together}");
+                let args = [rows, columns, whole_bytes];
+                self.call_on_blocks(&function, &[to, from], &args, depth);
+            }
             Stmt::ZeroRuns { to, count, bytes } => {
                 self.call_on_blocks("zero_runs", &[to], &[count, bytes], depth);
             }
@@ -317,6 +326,11 @@ impl Writer<'_> {
     fn put_operand(&mut self, value: &Operand) {
         match value {
             Operand::Element { name } => self.put(&[name]),
+            Operand::Cast { cast, value } => {
+                self.put(&[self.dialect.structure, "cast_", cast, "("]);
+                self.put_operand(value);
+                self.put(&[")"]);
+            }
             Operand::Call { name, args } => {
                 self.put(&[name, "("]);
                 self.put_args(args);

@@ -60,7 +60,7 @@ impl Scope {
     pub(super) const TENSOR: Self = Self {
         place: "a tensor",
         nodes: &["shape", "layout", "memory", "nibbles", "require"],
-        props: &["dtype", "like", "nibbles", "targets"],
+        props: &["cast", "dtype", "like", "nibbles", "pack-from", "targets"],
     };
     pub(super) const VIEW: Self =
         Self { place: "a view", nodes: &["shape", "layout", "map"], props: &["of", "dtype"] };

@@ -4,10 +4,11 @@ use super::Reader;
 use super::foreign::Whole;
 use super::form::{Block, Form, Scope, show};
 use super::words::later;
+use crate::cast::Mode;
 use crate::codes::Code;
 use crate::manifest::syntax::{
-    Const, ConvertItem, GateItem, LayoutItem, MemoryItem, Name, Nibbles, Number, Record, Shape,
-    SymbolItem, TensorItem, Transform, Use,
+    Const, ConvertItem, GateItem, LayoutItem, MemoryItem, Name, Nibbles, Number, PackFromItem,
+    Record, Shape, SymbolItem, TensorItem, Transform, Use,
 };
 use crate::manifest::tree::{Entry, Node, Value};
 
@@ -87,7 +88,7 @@ impl Reader<'_, '_> {
         let form = Form {
             usage: "convert input to=texture",
             args: 1..=1,
-            props: Some(&["to"]),
+            props: Some(&["cast", "to"]),
             block: Block::Maybe,
         };
         if !self.form(node, &form) {
@@ -101,15 +102,16 @@ impl Reader<'_, '_> {
             return None;
         };
         let to = self.name(to, "a tensor");
+        let cast = self.cast(node);
         let choices = self.choices(node);
-        Some(ConvertItem { from: from?, to: to?, choices, span: node.head.clone() })
+        Some(ConvertItem { from: from?, to: to?, cast, choices, span: node.head.clone() })
     }
 
     pub(super) fn tensor(&mut self, node: &Node) -> Option<TensorItem> {
         let form = Form {
             usage: "tensor input dtype=f32 { shape { n 16 } }",
             args: 1..=1,
-            props: Some(&["dtype", "like", "nibbles", "targets", "xla"]),
+            props: Some(&["cast", "dtype", "like", "nibbles", "pack-from", "targets", "xla"]),
             block: Block::Maybe,
         };
         self.form(node, &form);
@@ -117,6 +119,7 @@ impl Reader<'_, '_> {
         let like = Self::prop(node, "like").map(|entry| self.name(entry, "a tensor"));
         let targets = Self::prop(node, "targets").map(|entry| self.words(entry, "`targets`"));
         let nibbles = Self::prop(node, "nibbles").and_then(|entry| self.nibbles(entry));
+        let pack_from = self.pack_from(node);
         let mut parts = Parts { nibbles, ..Parts::default() };
         for child in node.children() {
             self.part(child, node, &mut parts);
@@ -154,8 +157,45 @@ impl Reader<'_, '_> {
             gates: parts.gates,
             targets: targets.flatten(),
             nibbles: parts.nibbles,
+            pack_from,
             span: node.span.clone(),
         })
+    }
+
+    /// The element type that pack takes, where it is another than the tensor's.
+    fn pack_from(&mut self, node: &Node) -> Option<PackFromItem> {
+        let dtype = Self::prop(node, "pack-from");
+        let dtype = dtype.and_then(|entry| self.text_of(entry, "an element type"));
+        if dtype.is_none()
+            && let Some(entry) = Self::prop(node, "cast")
+            && Self::prop(node, "pack-from").is_none()
+        {
+            let message = "`cast` in a tensor needs `pack-from=`";
+            let fault = self.faults.error(Code::KdlMissing, message, entry.span.clone(), "");
+            let help = "it says how pack changes the element type: `pack-from=f32 cast=saturate`";
+            fault.help = vec![help.to_owned()];
+            return None;
+        }
+        let cast = self.cast(node);
+        Some(PackFromItem { dtype: dtype?, cast })
+    }
+
+    /// What becomes of values that the other element type does not hold.
+    fn cast(&mut self, node: &Node) -> Option<Mode> {
+        let entry = Self::prop(node, "cast")?;
+        let written = match &entry.value {
+            Value::String(word) => word.as_str(),
+            Value::Integer(_) | Value::Float(_) | Value::Bool(_) | Value::Null => "",
+        };
+        let found = Mode::ALL.iter().find(|row| row.0 == written).map(|row| row.1);
+        if found.is_none() {
+            self.unknown_word(
+                "`cast`",
+                entry,
+                &Mode::ALL.iter().map(|row| row.0).collect::<Vec<_>>(),
+            );
+        }
+        found
     }
 
     fn part(&mut self, node: &Node, tensor: &Node, parts: &mut Parts) {

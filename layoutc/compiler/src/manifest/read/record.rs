@@ -48,7 +48,11 @@ impl Reader<'_, '_> {
 
     fn no_field<T>(&mut self, node: &Node) -> Option<T> {
         let message = "a field is a name with its element type";
+        let for_all = |key: &str| node.props.iter().any(|(k, _)| k.value == key);
         let help = match node.children {
+            _ if for_all("pack-from") || for_all("cast") => {
+                "`pack-from=` stands at the tensor, and holds for all fields".into()
+            }
             Some(_) => "records hold no records: write the inner fields beside the others".into(),
             None => format!("write `{} f32`, each field on a node of its own", show(&node.name)),
         };

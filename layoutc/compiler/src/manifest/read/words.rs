@@ -12,8 +12,6 @@ const LATER: &[(&str, &str)] = &[
     ("graph", "operators whose tensors get the cheapest layouts"),
     ("mesh", "the devices that tensors are sharded over"),
     ("shard", "the part of a tensor that each device of a mesh holds"),
-    ("pack-from", "another element type on the logical side of pack and unpack"),
-    ("cast", "how a conversion changes the element type"),
 ];
 
 /// What a word of a later release will be; `None` for any other.

@@ -91,14 +91,21 @@ fn nodes_of_later_releases_are_told_once_each() {
 }
 
 #[test]
-fn properties_of_later_releases_are_told() {
+fn a_cast_is_one_of_two_words_and_needs_another_type() {
     check(
-        "tensor b dtype=f32 pack-from=f16 { shape {}; }\nconvert a to=b cast=round",
+        "tensor b dtype=f32 pack-from=f16 cast=nearest { shape {} }\nconvert a to=b cast=rond\n\
+         tensor c dtype=f32 cast=round { shape {}; pack-from f16 }",
         &[
-            ("name::not_yet", "pack-from", "`pack-from=` is not built yet"),
-            ("name::not_yet", "cast", "`cast=` is not built yet"),
+            ("name::unknown", "nearest", "`cast` is not `nearest`"),
+            ("name::unknown", "rond", "`cast` is not `rond`"),
+            ("kdl::missing", "round", "`cast` in a tensor needs `pack-from=`"),
+            ("name::unknown", "pack-from", "`pack-from` is nothing that stands in a tensor"),
         ],
-        &[],
+        &[
+            "did you mean `round`?",
+            "it says how pack changes the element type: `pack-from=f32 cast=saturate`",
+            "it is a property of a tensor: `pack-from=…`",
+        ],
     );
 }
 

@@ -99,11 +99,15 @@ impl Move<'_, '_> {
 
     /// What the source holds for the element with the destination's axes named so.
     pub(super) fn source(&self, names: &[String]) -> Result<Operand, PlanError> {
+        Ok(self.read(names)?.cast(self.parts.cast))
+    }
+
+    fn read(&self, names: &[String]) -> Result<Operand, PlanError> {
         let context = self.from.context();
         let matched: Vec<String> =
             self.axes.iter().filter_map(|k| names.get(*k).cloned()).collect();
         let buffer = self.parts.buffer_name(0);
-        let through = context.is_packed().then(|| context.function("load"));
+        let through = self.from.is_packed().then(|| context.function("load"));
         let symbol = |var| context.symbol(var);
         match self.from {
             Home::Dense(_) => {

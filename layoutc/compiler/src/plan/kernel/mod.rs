@@ -104,7 +104,7 @@ pub fn convert(
     let Some((from, target)) = ends(manifest, convert)? else { return Ok(Vec::new()) };
     let source = Context::new(from, naming);
     let destination = Context::new(&target, naming);
-    let parts = Parts::convert(&source, &destination);
+    let parts = Parts::convert(&source, &destination, convert.cast);
     let fill = format!("{}_fill", parts.name());
     let (from, to) = (Home::Layout(&source), Home::Layout(&destination));
     Move { parts, from, to, axes: &convert.axes }.kernels(&fill)
@@ -133,6 +133,14 @@ impl<'a> Home<'a> {
         }
     }
 
+    /// Whether elements share bytes.
+    fn is_packed(self) -> bool {
+        match self {
+            Self::Dense(context) => context.tensor.logical_dtype().element_bits() < 8,
+            Self::Layout(context) => context.is_packed(),
+        }
+    }
+
     /// How many elements its memory holds, padding included.
     fn slots(self) -> Result<Algebra, PlanError> {
         match self {
@@ -156,7 +164,7 @@ impl Move<'_, '_> {
             return Ok(kernels);
         }
         let searched = matches!(self.to, Home::Layout(context) if context.layout.inverse.is_none());
-        match (searched, to.is_packed()) {
+        match (searched, self.to.is_packed()) {
             (true, true) => Ok(vec![self.one_item()?]),
             (true, false) => {
                 let first = if to.fills() { Some(self.fill(fill)?) } else { None };

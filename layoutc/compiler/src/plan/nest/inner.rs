@@ -33,24 +33,39 @@ impl Writer<'_, '_> {
     }
 
     /// One run; one that is all there is may be larger than the caches.
-    pub(super) fn copy(&self, from: Expr, to: Expr, bytes: Expr) -> Stmt {
+    pub(super) fn copy(&self, from: Expr, to: Expr, elements: Expr) -> Result<Stmt, PlanError> {
+        if let Some(cast) = self.cast {
+            let place = |buffer: &Buffer, index| Strided {
+                buffer: buffer.name.clone(),
+                index,
+                stride: Expr::int(0),
+            };
+            return Ok(Stmt::CastRuns {
+                cast: cast.name(),
+                to: place(self.to, to),
+                from: place(self.from, from),
+                count: Expr::int(1),
+                elements,
+            });
+        }
+        let bytes = multiply(elements, literal(element_bytes(self.to))?)?;
         let alone = self.transfer.cuts.iter().filter(|cut| !cut.is_unit()).count() == 1;
         let cached = matches!(self.whole_bytes, Expr::Int { value } if value <= LAST_LEVEL);
         if self.moves == Moves::Elements || !alone || cached {
             let (to_buffer, from_buffer) = (self.to.name.clone(), self.from.name.clone());
-            return Stmt::Copy {
+            return Ok(Stmt::Copy {
                 to: to_buffer,
                 to_index: to,
                 from: from_buffer,
                 from_index: from,
                 bytes,
-            };
+            });
         }
         let (buffer, stride) = (self.from.name.clone(), Expr::int(0));
         let from = Strided { buffer, index: from, stride: stride.clone() };
         let to = Strided { buffer: self.to.name.clone(), index: to, stride };
         let (count, whole_bytes) = (Expr::int(1), self.whole_bytes.clone());
-        Stmt::CopyRuns { to, from, count, bytes, whole_bytes }
+        Ok(Stmt::CopyRuns { to, from, count, bytes, whole_bytes })
     }
 
     fn transpose(
@@ -69,13 +84,18 @@ impl Writer<'_, '_> {
         let from = self.at(from, &column_start, &column.from_stride)?;
         let to = self.at(to, &row_start, &row.to_stride)?;
         let to = self.at(to, &column_start, &column.to_stride)?;
-        body.push(Stmt::Transpose {
-            element_bytes: bytes,
-            to: self.strided(self.to, to, &column.to_stride)?,
-            from: self.strided(self.from, from, &row.from_stride)?,
-            rows: row_count,
-            columns: column_count,
-            whole_bytes: self.whole_bytes.clone(),
+        let to = self.strided(self.to, to, &column.to_stride)?;
+        let from = self.strided(self.from, from, &row.from_stride)?;
+        let (rows, columns, whole_bytes) = (row_count, column_count, self.whole_bytes.clone());
+        body.push(match self.cast {
+            None => Stmt::Transpose { element_bytes: bytes, to, from, rows, columns, whole_bytes },
+            Some(cast) => {
+                let element = element_bytes(self.from).min(element_bytes(self.to));
+                let together = i128::from(bytes).checked_div(element);
+                let together = together.and_then(|n| u32::try_from(n).ok()).unwrap_or(1);
+                let cast = cast.name();
+                Stmt::CastTranspose { cast, together, to, from, rows, columns, whole_bytes }
+            }
         });
         Ok(body)
     }
@@ -95,12 +115,17 @@ impl Writer<'_, '_> {
         let (first, count) = self.span(&mut body, count)?;
         let from = self.at(from, &first, &counted.from_stride)?;
         let to = self.at(to, &first, &counted.to_stride)?;
-        body.push(Stmt::CopyRuns {
-            to: self.strided(self.to, to, &counted.to_stride)?,
-            from: self.strided(self.from, from, &counted.from_stride)?,
-            count,
-            bytes: multiply(length, literal(self.element_bytes())?)?,
-            whole_bytes: self.whole_bytes.clone(),
+        let to = self.strided(self.to, to, &counted.to_stride)?;
+        let from = self.strided(self.from, from, &counted.from_stride)?;
+        body.push(match self.cast {
+            None => Stmt::CopyRuns {
+                to,
+                from,
+                count,
+                bytes: multiply(length, literal(element_bytes(self.to))?)?,
+                whole_bytes: self.whole_bytes.clone(),
+            },
+            Some(cast) => Stmt::CastRuns { cast: cast.name(), to, from, count, elements: length },
         });
         Ok(body)
     }
@@ -132,12 +157,12 @@ impl Writer<'_, '_> {
         index: Expr,
         stride: &Algebra,
     ) -> Result<Strided, PlanError> {
-        let bytes = Algebra::constant(self.element_bytes());
+        let bytes = Algebra::constant(element_bytes(buffer));
         let stride = lower(&fold(BinOp::Mul, stride, &bytes)?, self.scope)?;
         Ok(Strided { buffer: buffer.name.clone(), index, stride })
     }
+}
 
-    fn element_bytes(&self) -> i128 {
-        self.to.element_bits.checked_div(8).unwrap_or(1)
-    }
+fn element_bytes(buffer: &Buffer) -> i128 {
+    buffer.element_bits.checked_div(8).unwrap_or(1)
 }

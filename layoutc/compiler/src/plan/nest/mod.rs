@@ -16,6 +16,7 @@ use super::merge::merge;
 use super::names::Namer;
 use super::transfer::{Cut, Transfer};
 use super::tree::{Compare, Expr, Operand, Stmt};
+use crate::cast::Cast;
 
 use self::schedule::{Inner, Level, Schedule};
 use self::split::split;
@@ -103,7 +104,9 @@ pub fn plan(
         return Ok(Nest { parts: Vec::new(), whole_bytes });
     }
     let whole = from.through.is_none() && to.through.is_none();
-    let element = to.element_bits.checked_div(8).and_then(|bytes| u32::try_from(bytes).ok());
+    // What is transposed are elements of the narrower type.
+    let bits = from.element_bits.min(to.element_bits);
+    let element = bits.checked_div(8).and_then(|bytes| u32::try_from(bytes).ok());
     let element = element.filter(|_| whole && moves == Moves::Blocks);
     let transfers = match element {
         Some(element) => split(transfer, symbols, element)?,
@@ -122,7 +125,7 @@ pub fn plan(
     Ok(Nest { parts: merged.into_iter().zip(schedules).map(one).collect(), whole_bytes })
 }
 
-/// The statements of a move.
+/// The statements of a move, which convert every element on the way where there is a conversion.
 ///
 /// # Errors
 /// [`PlanError`] where a bound or stride leaves 64 bits.
@@ -132,6 +135,7 @@ pub fn write(
     scope: &Scope<'_>,
     namer: &Namer<'_>,
     [from, to]: [&Buffer; 2],
+    cast: Option<Cast>,
     moves: Moves,
 ) -> Result<Vec<Stmt>, PlanError> {
     let mut body = Vec::new();
@@ -155,6 +159,7 @@ pub fn write(
             inner,
             moves,
             whole_bytes: nest.whole_bytes.clone(),
+            cast,
             parallel: *parallel,
             from,
             to,
@@ -183,6 +188,8 @@ struct Writer<'w, 'n> {
     moves: Moves,
     /// How many bytes all parts write.
     whole_bytes: Expr,
+    /// How elements change on the way.
+    cast: Option<Cast>,
     /// The loop that runs on all cores.
     parallel: Option<Level>,
     from: &'w Buffer,
@@ -224,8 +231,8 @@ impl Writer<'_, '_> {
             None => self.loop_bounds(k, cut, rest)?,
         };
         let innermost = rest.is_empty() && self.inner == Inner::Element;
-        if innermost && let Some(bytes) = self.run_bytes(k, cut, &low, &high)? {
-            before.push(self.copy(from, to, bytes));
+        if innermost && let Some(elements) = self.run_elements(k, cut, &low, &high) {
+            before.push(self.copy(from, to, elements)?);
             return Ok(before);
         }
         let from = self.advance(from, &name, &cut.from_stride)?;
@@ -245,35 +252,34 @@ impl Writer<'_, '_> {
         Ok(before)
     }
 
-    /// The bytes of the innermost loop, where that is a run worth copying as one.
-    fn run_bytes(
-        &self,
-        k: usize,
-        cut: &Cut,
-        low: &Expr,
-        high: &Expr,
-    ) -> Result<Option<Expr>, PlanError> {
+    /// The elements of the innermost loop, where that is a run worth copying as one.
+    fn run_elements(&self, k: usize, cut: &Cut, low: &Expr, high: &Expr) -> Option<Expr> {
         let steps = [&cut.from_stride, &cut.to_stride];
         let contiguous = steps.iter().all(|stride| stride.as_const() == Some(1))
             && [self.from, self.to].iter().all(|buffer| buffer.through.is_none());
         let blocked = self.blocks.iter().any(|(blocked, ..)| *blocked == k);
         if !contiguous || blocked || *low != Expr::int(0) {
-            return Ok(None);
+            return None;
         }
         // Between the digits of a chain that ends early a digit's end may lie before its start.
         let chain = self.transfer.cuts.iter().filter(|other| other.chain == cut.chain);
         if chain.count() > 2 && !matches!(high, Expr::Int { .. }) {
-            return Ok(None);
+            return None;
         }
-        let element = self.to.element_bits.checked_div(8).unwrap_or(1);
+        // Only targets with functions that move blocks have those that convert runs.
+        if self.cast.is_some() && self.moves == Moves::Elements {
+            return None;
+        }
+        let bits = self.from.element_bits.min(self.to.element_bits);
+        let element = bits.checked_div(8).unwrap_or(1);
         let (longest, worth) = match high {
             Expr::Int { value } => (Some(i128::from(*value)), COPY),
             _ => (range(&cut.extent, self.scope).high, COPY_UNKNOWN),
         };
         if longest.is_some_and(|longest| longest.saturating_mul(element) < worth) {
-            return Ok(None);
+            return None;
         }
-        Ok(Some(multiply(high.clone(), literal(element)?)?))
+        Some(high.clone())
     }
 
     /// The bounds of the last loop of a chain, as soon as all its other loops are open.
@@ -322,7 +328,8 @@ impl Writer<'_, '_> {
                 buffer: self.from.name.clone(),
                 index: from,
                 through: self.from.through.clone(),
-            },
+            }
+            .cast(self.cast),
             through: self.to.through.clone(),
         }
     }

@@ -10,6 +10,8 @@ use std::cell::RefCell;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::cast::Cast;
+
 pub use self::expr::{Compare, Expr};
 
 /// What a store writes.
@@ -29,6 +31,13 @@ pub enum Operand {
     Element {
         /// Its name.
         name: String,
+    },
+    /// An element in another type.
+    Cast {
+        /// The conversion: `f32_to_f16`, `f32_to_f16_saturate`.
+        cast: String,
+        /// What is converted.
+        value: Box<Operand>,
     },
     /// What a generated function gives: an element of an image.
     Call {
@@ -248,6 +257,36 @@ pub enum Stmt {
         /// Bytes of the whole move, which may be larger than the caches; -1 where they are written past them anyway.
         whole_bytes: Expr,
     },
+    /// Runs of elements go from one buffer into another, which holds them in another type; the two do not overlap.
+    CastRuns {
+        /// The conversion, as in an operand.
+        cast: String,
+        /// Where they are written.
+        to: Strided,
+        /// Where they are read.
+        from: Strided,
+        /// How many runs; none if negative.
+        count: Expr,
+        /// Elements of a run; none if negative.
+        elements: Expr,
+    },
+    /// A block is transposed into another element type.
+    CastTranspose {
+        /// The conversion, as in an operand.
+        cast: String,
+        /// How many elements stay together.
+        together: u32,
+        /// Where it is written, and what lies between columns.
+        to: Strided,
+        /// Where it is read, and what lies between rows.
+        from: Strided,
+        /// How many rows; none if negative.
+        rows: Expr,
+        /// How many columns, each of so many elements; none if negative.
+        columns: Expr,
+        /// Bytes of the whole move, which may be larger than the caches.
+        whole_bytes: Expr,
+    },
     /// Runs of bytes become 0.
     ZeroRuns {
         /// Where they are.
@@ -439,6 +478,16 @@ impl Stmt {
                 from.visit(visit, name);
                 [count, bytes, whole_bytes].iter().for_each(|expr| expr.visit(visit));
             }
+            Self::CastRuns { cast: _, to, from, count, elements } => {
+                to.visit(visit, name);
+                from.visit(visit, name);
+                [count, elements].iter().for_each(|expr| expr.visit(visit));
+            }
+            Self::CastTranspose { cast: _, together: _, to, from, rows, columns, whole_bytes } => {
+                to.visit(visit, name);
+                from.visit(visit, name);
+                [rows, columns, whole_bytes].iter().for_each(|expr| expr.visit(visit));
+            }
             Self::ZeroRuns { to, count, bytes } => {
                 to.visit(visit, name);
                 [count, bytes].iter().for_each(|expr| expr.visit(visit));
@@ -472,12 +521,22 @@ impl Strided {
 }
 
 impl Operand {
+    /// The same in another element type, where there is a conversion.
+    #[must_use]
+    pub fn cast(self, cast: Option<Cast>) -> Self {
+        match cast {
+            Some(cast) => Self::Cast { cast: cast.name(), value: Box::new(self) },
+            None => self,
+        }
+    }
+
     fn visit(&self, visit: &mut dyn FnMut(&Expr), name: &mut dyn FnMut(&str)) {
         match self {
             Self::Load { buffer, index, .. } => {
                 name(buffer);
                 index.visit(visit);
             }
+            Self::Cast { cast: _, value } => value.visit(visit, name),
             Self::Call { args, .. } => args.iter().for_each(|arg| arg.visit(visit)),
             Self::Element { .. } => {}
         }

@@ -1,0 +1,175 @@
+//! One element, by its bits. Exact: the arithmetic is that of integers.
+
+use super::{Cast, Mode, range};
+use crate::dtype::{Dtype, Scalar};
+use crate::fill::{self, Format};
+
+/// A conversion, ready to be done.
+#[derive(Debug, Clone, Copy)]
+pub struct Converter {
+    from: Side,
+    to: Side,
+    mode: Mode,
+}
+
+/// The type of one side.
+#[derive(Debug, Clone, Copy)]
+struct Side {
+    /// All bits of an element.
+    mask: u64,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Float(Format),
+    /// The least and the greatest.
+    Integer(i128, i128),
+}
+
+/// What the bits of an element stand for.
+#[derive(Debug, Clone, Copy)]
+enum Number {
+    /// With its sign and its payload, whose leading bit is the one that quiets.
+    Nan {
+        negative: bool,
+        payload: u64,
+    },
+    Infinite {
+        negative: bool,
+    },
+    /// `mantissa * 2^exponent`.
+    Finite {
+        negative: bool,
+        mantissa: u64,
+        exponent: i32,
+    },
+}
+
+/// The leading bit of a payload.
+const QUIET: u64 = 1 << 63;
+
+impl Side {
+    fn new(scalar: Scalar) -> Self {
+        let bits = Dtype { scalar, lanes: 1 }.element_bits();
+        let (low, high) = range(scalar);
+        let kind = fill::format(scalar).map_or(Kind::Integer(low, high), Kind::Float);
+        Self { mask: u64::MAX >> 64_u32.saturating_sub(bits).min(63), kind }
+    }
+}
+
+impl Converter {
+    /// The conversion `cast`.
+    pub fn new(cast: Cast) -> Self {
+        Self { from: Side::new(cast.from), to: Side::new(cast.to), mode: cast.mode }
+    }
+
+    /// The bits of `value` in the type that the conversion leads to. Bits above those of an element are ignored, and 0 in
+    /// what comes out: `f32_to_i8` of -1.5, which is 0xBFC00000, is 0xFE.
+    pub fn convert(&self, value: u64) -> u64 {
+        let value = value & self.from.mask;
+        let number = match self.from.kind {
+            Kind::Float(format) => of_float(&format, value),
+            Kind::Integer(low, high) => {
+                // Of a number below 0 the bits above are those of its sign.
+                let is_negative = i128::from(value) > high && low < 0;
+                let value = if is_negative { value | !self.from.mask } else { value };
+                if let (Kind::Integer(..), Mode::Round) = (self.to.kind, self.mode) {
+                    return value & self.to.mask;
+                }
+                let mantissa = if is_negative { value.wrapping_neg() } else { value };
+                Number::Finite { negative: is_negative, mantissa, exponent: 0 }
+            }
+        };
+        match self.to.kind {
+            Kind::Float(format) => to_float(&format, self.mode, number),
+            Kind::Integer(low, high) => to_integer([low, high], number) & self.to.mask,
+        }
+    }
+}
+
+fn of_float(format: &Format, bits: u64) -> Number {
+    let magnitude = bits & ((1 << (format.exponent_bits + format.mantissa_bits)) - 1);
+    let negative = bits != magnitude;
+    let fraction = magnitude & ((1 << format.mantissa_bits) - 1);
+    if format.infinity == Some(magnitude) {
+        return Number::Infinite { negative };
+    }
+    if magnitude > format.greatest {
+        // Without infinities there is one NaN, and nothing in it.
+        let own = if format.infinity.is_some() { fraction } else { 0 };
+        return Number::Nan { negative, payload: own << (64 - format.mantissa_bits) | QUIET };
+    }
+    let field = magnitude >> format.mantissa_bits;
+    let mantissa = if field == 0 { fraction } else { fraction | 1 << format.mantissa_bits };
+    let field = i32::try_from(field.max(1)).unwrap_or(i32::MAX);
+    let point = i32::try_from(format.mantissa_bits).unwrap_or(0);
+    Number::Finite { negative, mantissa, exponent: field - format.bias - point }
+}
+
+fn to_float(format: &Format, mode: Mode, number: Number) -> u64 {
+    let beyond = match mode {
+        Mode::Round => format.infinity.or(format.nan).unwrap_or(format.greatest),
+        Mode::Saturate => format.greatest,
+    };
+    let (negative, magnitude) = match number {
+        Number::Nan { negative, payload } => {
+            let nan = match format.infinity {
+                Some(infinity) => infinity | payload >> (64 - format.mantissa_bits),
+                None => format.nan.unwrap_or(format.greatest),
+            };
+            (negative, nan)
+        }
+        Number::Infinite { negative } => (negative, beyond),
+        Number::Finite { negative, mantissa, exponent } => {
+            let magnitude = rounded(format, mantissa, exponent);
+            (negative, if magnitude > format.greatest { beyond } else { magnitude })
+        }
+    };
+    magnitude | u64::from(negative) << (format.exponent_bits + format.mantissa_bits)
+}
+
+/// The pattern nearest to `mantissa * 2^exponent`, ties to even; more than the greatest finite one where that is beyond.
+fn rounded(format: &Format, mantissa: u64, exponent: i32) -> u64 {
+    if mantissa == 0 {
+        return 0;
+    }
+    let zeros = mantissa.leading_zeros();
+    let leading = exponent + 63 - i32::try_from(zeros).unwrap_or(0);
+    let field = (leading + format.bias).max(1);
+    // Below the least normal number units stay what they are.
+    let below = u32::try_from(field - leading - format.bias).unwrap_or(0);
+    let units = units(mantissa << zeros, 63 - format.mantissa_bits + below);
+    let above = u64::try_from(field - 1).unwrap_or(0);
+    above.saturating_mul(1 << format.mantissa_bits).saturating_add(units)
+}
+
+/// `mantissa / 2^shift`, to nearest, ties to even. The shift is at least 1.
+fn units(mantissa: u64, shift: u32) -> u64 {
+    let kept = mantissa.checked_shr(shift).unwrap_or(0);
+    let Some(half) = 1_u64.checked_shl(shift - 1) else { return 0 };
+    let rest = mantissa & (half | (half - 1));
+    kept + u64::from(rest > half || rest == half && kept & 1 == 1)
+}
+
+fn to_integer([low, high]: [i128; 2], number: Number) -> u64 {
+    let value = match number {
+        Number::Nan { .. } => 0,
+        Number::Infinite { negative } => {
+            if negative {
+                low
+            } else {
+                high
+            }
+        }
+        Number::Finite { negative, mantissa, exponent } => {
+            let magnitude = match u32::try_from(exponent) {
+                // 64 bits further up is beyond every integer; of at most 64 bits nothing leaves 128.
+                Ok(up) => i128::from(mantissa).checked_shl(up.min(63)).unwrap_or(i128::MAX),
+                Err(_) => i128::from(units(mantissa, exponent.unsigned_abs())),
+            };
+            (if negative { -magnitude } else { magnitude }).clamp(low, high)
+        }
+    };
+    u64::try_from(value & i128::from(u64::MAX)).unwrap_or(0)
+}

@@ -1,0 +1,286 @@
+//! What a unit has to define so that elements get into other types: the conversions that its moves name, and those that
+//! these are made of.
+
+use std::collections::BTreeSet;
+
+use super::dialect::Dialect;
+use super::element;
+use super::model::{CastFloat, CastSide, CastUnit, FloatBits, RunCast, RunTranspose, Unit};
+use crate::cast::{Cast, Mode, range};
+use crate::dtype::{Dtype, Scalar};
+use crate::fill;
+use crate::plan::tree::{Function, Operand, Stmt};
+
+/// The conversions, each after those that it is made of.
+pub(super) fn of(unit: &Unit, dialect: &Dialect, kernels: bool) -> Vec<CastUnit> {
+    let mut named = BTreeSet::new();
+    for function in functions(unit, kernels) {
+        for stmt in &function.body {
+            stmt.walk(&mut |stmt| named.extend(cast_of(stmt).and_then(Cast::parse)));
+        }
+    }
+    let mut all: Vec<Cast> = Vec::new();
+    for cast in named {
+        for part in cast.parts().into_iter().flatten().chain([cast]) {
+            if !all.contains(&part) {
+                all.push(part);
+            }
+        }
+    }
+    all.into_iter().map(|cast| cast_unit(cast, dialect)).collect()
+}
+
+/// The conversions of runs and blocks.
+pub(super) fn runs(unit: &Unit) -> Vec<RunCast> {
+    let mut all: Vec<RunCast> = Vec::new();
+    for function in functions(unit, false) {
+        for stmt in &function.body {
+            stmt.walk(&mut |stmt| add_run(&mut all, stmt));
+        }
+    }
+    all.sort_by(|a, b| a.cast.cmp(&b.cast));
+    all
+}
+
+fn add_run(all: &mut Vec<RunCast>, stmt: &Stmt) {
+    let (Stmt::CastRuns { cast, .. } | Stmt::CastTranspose { cast, .. }) = stmt else { return };
+    let Some(parsed) = Cast::parse(cast) else { return };
+    let at = all.iter().position(|known| known.cast == *cast).unwrap_or_else(|| {
+        all.push(run_cast(parsed));
+        all.len().saturating_sub(1)
+    });
+    let Some(known) = all.get_mut(at) else { return };
+    match stmt {
+        Stmt::CastTranspose { together, .. } => {
+            let bytes = known.from_bytes.min(known.to_bytes);
+            known
+                .transposes
+                .push(RunTranspose { together: *together, bytes: bytes.saturating_mul(*together) });
+            known.transposes.sort_by_key(|row| row.together);
+            known.transposes.dedup();
+        }
+        _ => known.runs = true,
+    }
+}
+
+fn run_cast(cast: Cast) -> RunCast {
+    let side = |dtype: Dtype| {
+        let ty = element::type_name(&super::dialect::C, &dtype.to_string(), true);
+        (dtype.to_string(), ty, dtype.element_bits() / 8)
+    };
+    let ((from, from_type, from_bytes), (to, to_type, to_bytes)) =
+        (side(cast.from()), side(cast.to()));
+    RunCast {
+        cast: cast.name(),
+        from,
+        to,
+        from_type,
+        to_type,
+        from_bytes,
+        to_bytes,
+        saturates: cast.mode() == Mode::Saturate,
+        runs: false,
+        transposes: Vec::new(),
+    }
+}
+
+/// All moves of a unit.
+fn functions(unit: &Unit, kernels: bool) -> Vec<&Function> {
+    let mut all: Vec<&Function> = Vec::new();
+    if kernels {
+        let tensors = unit.tensors.iter().flat_map(|tensor| &tensor.moves);
+        let moves = tensors.chain(unit.converts.iter().filter_map(|c| c.moves.as_ref()));
+        all.extend(moves.flat_map(|moves| &moves.kernels).map(|kernel| &*kernel.function));
+    } else {
+        let tensors = unit.tensors.iter().flat_map(|t| t.pack.iter().chain(&t.unpack));
+        all.extend(tensors.map(|function| &**function));
+        all.extend(unit.converts.iter().map(|convert| &*convert.function));
+    }
+    all
+}
+
+/// The conversion that a statement names.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the other statements hold no operand")]
+fn cast_of(stmt: &Stmt) -> Option<&str> {
+    match stmt {
+        Stmt::CastRuns { cast, .. } | Stmt::CastTranspose { cast, .. } => Some(cast),
+        Stmt::Store { value: Operand::Cast { cast, .. }, .. }
+        | Stmt::Put { value: Operand::Cast { cast, .. }, .. } => Some(cast),
+        _ => None,
+    }
+}
+
+/// How the bits of floats are reached where the language has no functions for that: those that conversions need.
+pub(super) fn float_bits(unit: &Unit, dialect: &Dialect, kernels: bool) -> Vec<FloatBits> {
+    let sides = unit.casts.iter().filter(|cast| !["parts", "exact"].contains(&cast.form.as_str()));
+    let sides = sides.flat_map(|cast| [cast.from.dtype.as_str(), cast.to.dtype.as_str()]);
+    // The helpers of small floats make f32 of them.
+    let small = (!unit.conversions.is_empty() && !kernels).then_some("f32");
+    let dtypes: BTreeSet<Dtype> = sides.chain(small).filter_map(Dtype::parse).collect();
+    let own = |dtype: &Dtype| dialect.reinterpreted.iter().any(|row| row.0 == dtype.scalar);
+    let helpers = dtypes.into_iter().filter(|dtype| !own(dtype));
+    helpers.filter_map(|dtype| bits_of(dtype, dialect)).collect()
+}
+
+/// The function of a conversion.
+pub(super) fn function(dialect: &Dialect, cast: Cast) -> String {
+    format!("{}cast_{}", dialect.structure, cast.name())
+}
+
+/// How a conversion is computed.
+fn form(cast: Cast) -> &'static str {
+    let [from, to] = [cast.from(), cast.to()].map(|dtype| fill::format(dtype.scalar));
+    match (from, to) {
+        _ if cast.parts().is_some() => "parts",
+        (None, Some(_)) if cast.is_whole() && is_plain(cast.to()) => "exact",
+        (None, Some(_)) => "from_integer",
+        (Some(_), None) => "to_integer",
+        (Some(_), Some(_)) if cast.is_whole() => "widen",
+        (Some(_), Some(_)) => "narrow",
+        (None, None) if cast.is_whole() => "exact",
+        (None, None) if cast.mode() == Mode::Saturate => "clamp",
+        (None, None) => "wrap",
+    }
+}
+
+/// Whether the languages convert integers into this float themselves.
+fn is_plain(dtype: Dtype) -> bool {
+    matches!(dtype.scalar, Scalar::F32 | Scalar::F64)
+}
+
+fn cast_unit(cast: Cast, dialect: &Dialect) -> CastUnit {
+    let (from, to) = (cast.from(), cast.to());
+    let wide = from.element_bits().max(to.element_bits()) > 32;
+    let (word, signed_word) =
+        if wide { (Scalar::U64, Scalar::I64) } else { (Scalar::U32, Scalar::I32) };
+    let word_bits: u32 = if wide { 64 } else { 32 };
+    let (name, form) = (function(dialect, cast), form(cast));
+    let [source, target] = [from, to].map(|dtype| fill::format(dtype.scalar));
+    let (source_bits, source_bias) = source.map_or((0, 0), |f| (f.mantissa_bits, f.bias));
+    let (target_bits, target_bias) = target.map_or((0, 0), |f| (f.mantissa_bits, f.bias));
+    let from_bits = if form == "from_integer" { word_bits.saturating_sub(1) } else { source_bits };
+    let limits = if form == "clamp" { limits(cast, dialect) } else { Limits::default() };
+    CastUnit {
+        cast: cast.name(),
+        guard: name.to_ascii_uppercase(),
+        name,
+        doc: cast.doc(),
+        form: form.to_owned(),
+        parts: cast.parts().into_iter().flatten().map(|part| function(dialect, part)).collect(),
+        from: side(from, dialect),
+        to: side(to, dialect),
+        word: (dialect.scalars)(word).to_owned(),
+        signed_word: (dialect.scalars)(signed_word).to_owned(),
+        word_bits,
+        top_field: i64::from(word_bits) - 2 + i64::from(target_bias),
+        dropped: from_bits.saturating_sub(target_bits),
+        shift: target_bits.saturating_sub(source_bits),
+        shift_only: form == "widen" && source_bias == target_bias,
+        least: i64::from(source_bias) - i64::from(target_bias) + 1,
+        beyond: format!("0x{:X}", target.map_or(0, |format| beyond(&format, cast.mode()))),
+        may_overflow: !cast.never_overflows(),
+        low: limits.low,
+        high: limits.high,
+        low_result: limits.low_result,
+        high_result: limits.high_result,
+    }
+}
+
+/// What is taken for what lies beyond the finite floats of a type.
+fn beyond(format: &fill::Format, mode: Mode) -> u64 {
+    match mode {
+        Mode::Round => format.infinity.or(format.nan).unwrap_or(format.greatest),
+        Mode::Saturate => format.greatest,
+    }
+}
+
+/// Which integers are clamped, and to what, as literals.
+#[derive(Default)]
+struct Limits {
+    low: Option<String>,
+    high: Option<String>,
+    low_result: String,
+    high_result: String,
+}
+
+fn limits(cast: Cast, dialect: &Dialect) -> Limits {
+    let (from, to) = (cast.from(), cast.to());
+    let ((low, high), (least, most)) = (range(from.scalar), range(to.scalar));
+    let limit = |value: i128, dtype: Dtype| {
+        let bits = u64::try_from(value & i128::from(u64::MAX)).unwrap_or(0);
+        let bits = bits & mask(dtype);
+        element::literal(dialect, &dtype.to_string(), &format!("{bits:x}"))
+    };
+    Limits {
+        low: (low < least).then(|| limit(least, from)),
+        high: (high > most).then(|| limit(most, from)),
+        low_result: limit(least, to),
+        high_result: limit(most, to),
+    }
+}
+
+/// All bits of an element.
+fn mask(dtype: Dtype) -> u64 {
+    u64::MAX >> 64_u32.saturating_sub(dtype.element_bits()).min(63)
+}
+
+fn side(dtype: Dtype, dialect: &Dialect) -> CastSide {
+    let bits = bits_of(dtype, dialect);
+    let (to_bits, of_bits) = bits.map_or_else(Default::default, |b| (b.to_bits, b.of_bits));
+    let float = fill::format(dtype.scalar).map(|format| {
+        let ieee = format.infinity.is_some();
+        let last = format.infinity.unwrap_or(format.greatest);
+        CastFloat {
+            mantissa_bits: format.mantissa_bits,
+            bias: i64::from(format.bias),
+            sign_shift: format.exponent_bits.saturating_add(format.mantissa_bits),
+            greatest: format!("0x{:X}", format.greatest),
+            last: format!("0x{last:X}"),
+            nan: format!("0x{:X}", format.nan.unwrap_or(format.greatest)),
+            ieee,
+            has_nan: format.nan.is_some(),
+        }
+    });
+    CastSide {
+        dtype: dtype.to_string(),
+        element: element::type_name(dialect, &dtype.to_string(), false),
+        bits_type: (dialect.scalars)(holder(dtype)).to_owned(),
+        to_bits,
+        of_bits,
+        mask: format!("0x{:X}", mask(dtype)),
+        most: format!("0x{:X}", range(dtype.scalar).1),
+        signed: fill::is_signed(dtype.scalar),
+        float,
+    }
+}
+
+/// The unsigned type that holds the bits of an element.
+fn holder(dtype: Dtype) -> Scalar {
+    match dtype.element_bits() {
+        64 => Scalar::U64,
+        32 => Scalar::U32,
+        16 => Scalar::U16,
+        _ => Scalar::U8,
+    }
+}
+
+/// How the bits of an element are reached, where that is not plain.
+fn bits_of(dtype: Dtype, dialect: &Dialect) -> Option<FloatBits> {
+    let element = element::type_name(dialect, &dtype.to_string(), false);
+    let bits_type = (dialect.scalars)(holder(dtype)).to_owned();
+    fill::format(dtype.scalar)?;
+    if element == bits_type {
+        return None;
+    }
+    let name = format!("{}{dtype}", dialect.structure);
+    let guard = match dtype.scalar {
+        Scalar::F32 => format!("{}FLOAT_BITS", dialect.structure.to_ascii_uppercase()),
+        _ => format!("{}_BITS", name.to_ascii_uppercase()),
+    };
+    let own = dialect.reinterpreted.iter().find(|row| row.0 == dtype.scalar);
+    let (to_bits, of_bits) = match own {
+        Some((_, to_bits, of_bits)) => ((*to_bits).to_owned(), (*of_bits).to_owned()),
+        None => (format!("{name}_bits"), format!("{name}_from_bits")),
+    };
+    Some(FloatBits { guard, element, bits_type, to_bits, of_bits })
+}

@@ -1,0 +1,603 @@
+//! Elements that change their type on the way: every pair of types over every value that is worth a try, against the
+//! definition; several kinds of layouts; in process, in C, on OpenCL and CUDA.
+#![allow(clippy::disallowed_methods, reason = "writes files, runs compilers")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+
+mod cast_values;
+mod common;
+#[path = "common/gpu.rs"]
+mod gpu;
+mod random_manifest;
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+
+use cast_values::{Type, converted, types, worth_trying};
+use common::cc::{compile_and_run, folder, full, run, there};
+use gpu::Platform;
+use layoutc_compiler::cast::{Cast, Converter, Mode};
+use layoutc_compiler::config::{Config, TargetCuda, TargetOpenCl, Targets};
+use layoutc_compiler::diagnostic::Severity;
+use layoutc_compiler::dtype::Dtype;
+use layoutc_compiler::emit::{Settings, Templates, emit};
+use layoutc_compiler::model::{Manifest, Tensor};
+use layoutc_compiler::run::{pack, unpack};
+use layoutc_compiler::{check, emit as emit_all};
+use random_manifest::random::Random;
+use random_manifest::{Memory, dtypes, manifest as random};
+
+const MODES: [(&str, Mode); 2] = [("round", Mode::Round), ("saturate", Mode::Saturate)];
+
+fn dtype(name: &str) -> Dtype {
+    Dtype::parse(name).unwrap()
+}
+
+fn cast(from: &Type, to: &Type, mode: Mode) -> Option<Cast> {
+    Cast::new(dtype(from.name), dtype(to.name), mode).unwrap()
+}
+
+#[test]
+fn every_conversion_gives_what_its_definition_says() {
+    let types = types();
+    for from in &types {
+        let values = worth_trying(from, &types);
+        for (to, (word, mode)) in types.iter().flat_map(|to| MODES.map(|mode| (to, mode))) {
+            let Some(cast) = cast(from, to, mode) else { continue };
+            let converter = Converter::new(cast);
+            for bits in &values {
+                let wanted = converted(from, to, mode == Mode::Saturate, *bits);
+                let found = converter.convert(*bits);
+                let (from, to) = (from.name, to.name);
+                assert_eq!(
+                    found, wanted,
+                    "{from} 0x{bits:X} to {to}, {word}: 0x{found:X}, 0x{wanted:X}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_conversion_that_is_whole_comes_back() {
+    let types = types();
+    for (from, to) in types.iter().flat_map(|from| types.iter().map(move |to| (from, to))) {
+        let Some(there) = cast(from, to, Mode::Round).filter(|cast| cast.is_whole()) else {
+            continue;
+        };
+        let back = Converter::new(cast(to, from, Mode::Round).unwrap());
+        let there = Converter::new(there);
+        for bits in worth_trying(from, &types) {
+            // A NaN comes back quiet, and of f4e2m1fn nothing is one.
+            let once = back.convert(there.convert(bits));
+            let twice = back.convert(there.convert(once));
+            assert_eq!(once, twice, "{} 0x{bits:X} through {}", from.name, to.name);
+            let quiet = once ^ bits;
+            assert!(
+                quiet == 0 || from.is_float() && quiet.is_power_of_two(),
+                "{} 0x{bits:X}",
+                from.name
+            );
+        }
+    }
+}
+
+/// A move of a tensor, and what it has to give.
+struct Case {
+    /// The function.
+    name: String,
+    read: String,
+    read_bytes: usize,
+    written: String,
+    written_bytes: usize,
+    /// Elements of what is written, for the kernels.
+    items: usize,
+}
+
+fn checked(text: &str) -> Manifest {
+    let checked = check(&Memory(text.to_owned()), &["m.kdl".to_owned()], &Config::default());
+    let found = checked.diagnostics.iter();
+    let errors: Vec<_> = found.filter(|found| found.severity == Severity::Error).collect();
+    assert!(errors.is_empty(), "{errors:#?}\n{text}");
+    checked.manifests.into_iter().next().unwrap()
+}
+
+/// Elements as bytes, little-endian; those that share bytes low bits first.
+fn buffer(bits: u32, values: impl Iterator<Item = u64>) -> Vec<u8> {
+    if bits >= 8 {
+        let bytes = usize::try_from(bits / 8).unwrap();
+        return values.flat_map(|value| value.to_le_bytes()[..bytes].to_vec()).collect();
+    }
+    let values: Vec<u64> = values.collect();
+    let in_byte = usize::try_from(8 / bits).unwrap();
+    let byte = |chunk: &[u64]| {
+        let parts = (0..).zip(chunk).map(|(k, value)| value << (k * bits));
+        u8::try_from(parts.fold(0, |all, part| all | part)).unwrap()
+    };
+    values.chunks(in_byte).map(byte).collect()
+}
+
+/// A tensor for each pair of types, in a line, with what pack gives by definition: or unpack, where only that side may
+/// share bytes. Elements are those worth a try.
+fn pairs(root: &Path, of: impl Fn(&Type, &Type) -> bool) -> (String, Vec<Case>) {
+    let types = types();
+    let (mut text, mut cases) = (String::new(), Vec::new());
+    for from in &types {
+        let values = worth_trying(from, &types);
+        let read = format!("{}.in", from.name);
+        let source = buffer(from.bits, values.iter().copied());
+        std::fs::write(root.join(&read), &source).unwrap();
+        for (to, (word, mode)) in types.iter().flat_map(|to| MODES.map(|mode| (to, mode))) {
+            let shared = [from, to].map(|ty| ty.bits < 8);
+            let wanted = cast(from, to, mode).is_some_and(|cast| cast.mode() == mode);
+            if !wanted || shared == [true, true] || !of(from, to) {
+                continue;
+            }
+            let name = format!("{}_{}_{word}", from.name, to.name);
+            let (own, logical, function) =
+                if shared[0] { (from, to, "unpack") } else { (to, from, "pack") };
+            writeln!(
+                text,
+                "tensor {name} dtype={} pack-from={} cast={word} {{ shape {{ i {} }} }}",
+                own.name,
+                logical.name,
+                values.len()
+            )
+            .unwrap();
+            let saturates = mode == Mode::Saturate;
+            let out = values.iter().map(|bits| converted(from, to, saturates, *bits));
+            let out = buffer(to.bits, out);
+            let written = format!("{name}.out");
+            std::fs::write(root.join(&written), &out).unwrap();
+            cases.push(Case {
+                name: format!("{name}_{function}"),
+                read: read.clone(),
+                read_bytes: source.len(),
+                written,
+                written_bytes: out.len(),
+                items: if to.bits < 8 { out.len() } else { values.len() },
+            });
+        }
+    }
+    (text, cases)
+}
+
+const HARNESS: &str = r#"#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "m.h"
+
+static unsigned char *load(const char *name, size_t bytes) {
+    unsigned char *const all = malloc(bytes + 1);
+    char path[4096];
+    FILE *file;
+    snprintf(path, sizeof path, "%s/%s", ROOT, name);
+    file = fopen(path, "rb");
+    if (!all || !file || fread(all, 1, bytes, file) != bytes) {
+        printf("%s is not there\n", name);
+        exit(2);
+    }
+    fclose(file);
+    return all;
+}
+
+static int differ(const char *what, const unsigned char *found, const char *name, size_t bytes) {
+    unsigned char *const wanted = load(name, bytes);
+    for (size_t k = 0; k < bytes; ++k) {
+        if (found[k] != wanted[k]) {
+            printf("%s: byte %zu is 0x%02X, and should be 0x%02X\n", what, k, found[k], wanted[k]);
+            return 1;
+        }
+    }
+    free(wanted);
+    return 0;
+}
+
+"#;
+
+fn harness(root: &Path, cases: &[Case]) -> String {
+    let head = format!("#define ROOT \"{}\"\n{HARNESS}", root.display());
+    let mut text = format!("{head}int main(void) {{\n    int failed = 0;\n");
+    for Case { name, read, read_bytes, written, written_bytes, .. } in cases {
+        writeln!(
+            text,
+            "    {{\n        unsigned char *const from = load(\"{read}\", {read_bytes});\n        \
+             unsigned char *const to = malloc({written_bytes} + 1);\n        memset(to, 0xAA, {written_bytes});\n        \
+             {name}((const void *)from, (void *)to);\n        failed |= differ(\"{name}\", to, \"{written}\", {written_bytes});\n        \
+             free(from);\n        free(to);\n    }}"
+        )
+        .unwrap();
+    }
+    text.push_str("    return failed;\n}\n");
+    text
+}
+
+/// Writes what is emitted for a manifest, and the harness.
+fn written(root: &Path, text: &str, cases: &[Case]) {
+    let outputs = emit(&checked(text), &Settings::c(), "m", &Templates::default()).unwrap();
+    for output in outputs {
+        std::fs::write(root.join(&output.path), &output.text).unwrap();
+    }
+    std::fs::write(root.join("harness.c"), harness(root, cases)).unwrap();
+}
+
+/// Runs the harness with every compiler and every vector, each compiler in more modes under `LAYOUTC_FULL=1`.
+fn run_c(root: &Path) {
+    let address = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+    let flags = |flags: &[&'static str]| flags.to_vec();
+    let mut modes: Vec<(&str, Vec<&str>)> = vec![
+        ("gcc", [flags(&["-O1"]), address.to_vec()].concat()),
+        ("gcc", flags(&["-O2", "-DLAYOUTC_VECTOR=32"])),
+        ("clang", flags(&["-O1", "-DLAYOUTC_VECTOR=0"])),
+        ("tcc", Vec::new()),
+    ];
+    if full() {
+        modes.extend([
+            ("gcc", flags(&["-O3", "-DLAYOUTC_VECTOR=0"])),
+            ("clang", flags(&["-O2"])),
+            ("clang", [flags(&["-O0", "-DLAYOUTC_VECTOR=32"]), address.to_vec()].concat()),
+        ]);
+    }
+    std::thread::scope(|scope| {
+        for (k, (compiler, flags)) in (0..).zip(modes).filter(|(_, mode)| there(mode.0)) {
+            scope.spawn(move || {
+                let mode = (compiler, [flags, vec!["-Wall", "-Werror"]].concat(), true);
+                compile_and_run(root, &format!("harness_{k}"), &["harness.c", "m.c"], mode);
+            });
+        }
+    });
+}
+
+#[test]
+fn c_gives_what_the_definition_says() {
+    let root = folder("casts_c");
+    let (text, cases) = pairs(&root, |_, _| true);
+    written(&root, &text, &cases);
+    run_c(&root);
+}
+
+#[test]
+fn opencl_and_cuda_give_what_the_definition_says() {
+    let root = folder("casts_gpu");
+    // PoCL takes a while for each kernel: all pairs of a type with f32, and one of each other kind.
+    let others = [("f64", "f16"), ("f16", "bf16"), ("u64", "f64"), ("i32", "u8"), ("f64", "u64")];
+    let chosen = |from: &Type, to: &Type| {
+        full() || [from.name, to.name].contains(&"f32") || others.contains(&(from.name, to.name))
+    };
+    let (text, cases) = pairs(&root, chosen);
+    run_gpu(&root, &text, &cases);
+}
+
+fn run_gpu(root: &Path, text: &str, cases: &[Case]) {
+    let (opencl, cuda) = (Some(TargetOpenCl::default()), Some(TargetCuda::default()));
+    let target = Targets { c: None, opencl, cuda, own: BTreeMap::new() };
+    let config = Config { target, ..Config::default() };
+    let checked = check(&Memory(text.to_owned()), &["m.kdl".to_owned()], &config);
+    for output in emit_all(&checked, &config, &BTreeMap::new()).unwrap() {
+        let name = output.path.rsplit('/').next().unwrap().to_owned();
+        std::fs::write(root.join(name), &output.text).unwrap();
+    }
+    let mut job = "options -cl-opt-disable\nprogram m.cl\nguard 64\n".to_owned();
+    let mut driver = "#include \"m.cuh\"\n#include \"driver.h\"\n\nint main(void) {\n".to_owned();
+    for Case { name, read, read_bytes, written, written_bytes, items } in cases {
+        let items = items.div_ceil(16) * 16;
+        writeln!(
+            job,
+            "buffer from {read_bytes} file {read}\nbuffer to {written_bytes} fill 170\n\
+             run {name} {items} local 16 args mem from mem to\ncompare to {written}\nfree from\nfree to"
+        )
+        .unwrap();
+        writeln!(
+            driver,
+            "    {{\n        const Buffer from(\"{read}\", {read_bytes});\n        const Buffer to(\"\", {written_bytes});\n        \
+             done({name}(from, to, nullptr), \"{name}\");\n        to.expect(\"{name}\", \"{written}\");\n    }}"
+        )
+        .unwrap();
+    }
+    driver.push_str("    return 0;\n}\n");
+    std::fs::write(root.join("casts.job"), job).unwrap();
+    std::fs::write(root.join("driver.h"), include_str!("gpu/driver.h")).unwrap();
+    std::fs::write(root.join("main.cpp"), driver).unwrap();
+    for platform in gpu::platforms().into_iter().filter(|one| *one == Platform::Pocl) {
+        gpu::run_cl(platform, root, &["casts.job"]).unwrap_or_else(|said| panic!("{said}"));
+    }
+    for compiler in gpu::cuda_compilers() {
+        let program = gpu::compile_for_cpu(&compiler, root, &["m.cu", "main.cpp"], "cpu");
+        let ran = program.and_then(|program| gpu::run_program(&program, &[]));
+        ran.unwrap_or_else(|said| panic!("{said}"));
+    }
+    let Some(nvcc) = gpu::nvcc() else { return };
+    gpu::compile_with_nvcc(&nvcc, root, "m.cu", gpu::ARCHS).unwrap_or_else(|said| panic!("{said}"));
+    if gpu::gpu() {
+        let program = gpu::compile_for_gpu(&nvcc, root, &["m.cu", "main.cpp"], "gpu").unwrap();
+        gpu::run_program(&program, &[]).unwrap_or_else(|said| panic!("{said}"));
+    }
+}
+
+/// Layouts of `n 2; c 70; h 20; w 21`: the same, transposed, blocked, padded, with runs that stay together, with a halo,
+/// and one that is no sum of digits.
+const LAYOUTS: [(&str, &str); 8] = [
+    ("same", ""),
+    ("nhwc", "layout { order n h w c }"),
+    ("blocked", "layout tvm=\"NCHW16c\""),
+    ("filled", "layout { split c by=8; order n c_outer h w c_inner; fill 1 }"),
+    ("pitch", "layout { pad w multiple=32; fill 0 }"),
+    ("tiled", "layout { tile 8 16 }"),
+    ("together", "layout { split w by=4; order n w_outer h c w_inner }"),
+    ("swizzled", "layout { map \"(n, c, h, w) -> (n, c, w ^ h % 4, h)\"; fill 0; padding allow }"),
+];
+
+/// Pairs of element types, those of vectors first.
+const PAIRS: [(&str, &str, &str); 14] = [
+    ("f32", "f16", "round"),
+    ("f16", "f32", "round"),
+    ("f32", "bf16", "saturate"),
+    ("bf16", "f32", "round"),
+    ("f32", "i8", "round"),
+    ("i8", "f32", "round"),
+    ("f32", "u8", "round"),
+    ("u8", "f32", "round"),
+    ("f64", "f32", "saturate"),
+    ("f32", "f64", "round"),
+    ("f16", "bf16", "round"),
+    ("i32", "f32", "round"),
+    ("f32", "i4", "round"),
+    ("f32", "f8e4m3fn", "saturate"),
+];
+
+fn layouts() -> String {
+    let mut text = String::new();
+    for (k, (from, to, mode)) in PAIRS.into_iter().enumerate() {
+        // Pairs without vectors differ in nothing but the element.
+        let layouts = if k < 8 { &LAYOUTS[..] } else { &LAYOUTS[1..3] };
+        for (name, layout) in layouts {
+            writeln!(
+            text,
+            "tensor {name}_{from}_{to} dtype={to} pack-from={from} cast={mode} {{ shape {{ n 2; c 70; h 20; w 21 }}; {layout} }}"
+        )
+        .unwrap();
+        }
+    }
+    text
+}
+
+/// Pack and unpack of every tensor as they are carried out in process.
+fn in_process(root: &Path, tensors: &[Tensor]) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (seed, tensor) in (1..).zip(tensors) {
+        let name = &tensor.name;
+        let symbols = BTreeMap::new();
+        let (packs, unpacks) = (pack(tensor, &symbols).unwrap(), unpack(tensor, &symbols).unwrap());
+        let mut random = Random::new(seed);
+        let logical: Vec<u8> =
+            (0..packs.from_bytes).map(|_| u8::try_from(random.below(256)).unwrap()).collect();
+        let (mut physical, mut back) = (vec![0xAA; packs.to_bytes], vec![0xAA; packs.from_bytes]);
+        packs.run(&logical, &mut physical).unwrap();
+        unpacks.run(&physical, &mut back).unwrap();
+        let elements =
+            back.len() * 8 / usize::try_from(tensor.logical_dtype().element_bits()).unwrap();
+        let slots =
+            physical.len() * 8 / usize::try_from(tensor.dtype.element_bits().max(8)).unwrap();
+        let files = [("logical", &logical), ("physical", &physical), ("back", &back)];
+        for (what, bytes) in files {
+            std::fs::write(root.join(format!("{name}.{what}")), bytes).unwrap();
+        }
+        for (function, from, to, sizes, items) in [
+            ("pack", "logical", "physical", [logical.len(), physical.len()], slots),
+            ("unpack", "physical", "back", [physical.len(), back.len()], elements),
+        ] {
+            cases.push(Case {
+                name: format!("{name}_{function}"),
+                read: format!("{name}.{from}"),
+                read_bytes: sizes[0],
+                written: format!("{name}.{to}"),
+                written_bytes: sizes[1],
+                items,
+            });
+        }
+    }
+    cases
+}
+
+#[test]
+fn c_gives_for_every_layout_what_is_given_in_process() {
+    let root = folder("casts_layouts");
+    let text = layouts();
+    let cases = in_process(&root, &checked(&text).tensors);
+    written(&root, &text, &cases);
+    run_c(&root);
+}
+
+#[test]
+fn opencl_and_cuda_give_for_every_layout_what_is_given_in_process() {
+    let root = folder("casts_layouts_gpu");
+    // The first pair with every layout, and every pair with the blocked one.
+    let layouts = layouts();
+    let lines = layouts.lines().enumerate();
+    let few = lines.filter(|(k, line)| *k < LAYOUTS.len() || line.starts_with("tensor blocked"));
+    let text = few.map(|(_, line)| line).collect::<Vec<_>>().join("\n");
+    let cases = in_process(&root, &checked(&text).tensors);
+    run_gpu(&root, &text, &cases);
+}
+
+#[test]
+fn conversions_between_layouts_pass_their_own_test() {
+    let mut text = "symbol batch max=40\n".to_owned();
+    let shape = "shape { n batch; c 70; h 12; w 9 }";
+    let layouts =
+        ["", "layout { order n h w c }", "layout tvm=\"NCHW16c\"", "layout { order w c h n }"];
+    for (k, (dtype, layout)) in
+        ["f32", "f16", "i8", "bf16", "i4", "f64"].iter().zip(layouts.iter().cycle()).enumerate()
+    {
+        writeln!(text, "tensor t{k} dtype={dtype} {{ {shape}; {layout} }}").unwrap();
+    }
+    for (from, to) in (0..6).flat_map(|from| (0..6).map(move |to| (from, to))) {
+        let mode = if (from + to) % 2 == 0 { "round" } else { "saturate" };
+        if from != to {
+            writeln!(text, "convert t{from} to=t{to} cast={mode}").unwrap();
+        }
+    }
+    let printed = run("casts_converts", &checked(&text));
+    assert!(printed.contains("t4_to_t3: ok"), "{printed}");
+}
+
+#[test]
+fn the_example_passes_its_own_test() {
+    let text = include_str!("../../../examples/mixed-precision/layouts/network.kdl");
+    let printed = run("casts_example", &checked(text));
+    assert!(
+        printed.contains("weights: ok") && printed.contains("quantized_to_activations: ok"),
+        "{printed}"
+    );
+}
+
+#[test]
+fn views_and_names_of_the_test_itself_stand_beside_other_element_types() {
+    let text = r#"symbol batch max=9
+tensor act dtype=f16 pack-from=f32 cast=saturate {
+    shape { n batch; h 12; w 12; c 32 }
+    layout { map "(n, h, w, c) -> (n, c // 8, h, w, c % 8)" }
+}
+tensor wanted dtype=i4 pack-from=f32 {
+    shape { wanted batch; read 9; value 7; outside 5 }
+    layout { order wanted outside read value }
+}
+view vec of=act dtype=f16x8
+view win of=act { shape { h 4; w 4; c 32 }; map "(h, w, c) -> (0, h + 1, w + 2, c)" }
+"#;
+    let manifest = checked(text);
+    // A window takes the elements as they are.
+    assert_eq!(manifest.views[1].tensor.logical_dtype(), dtype("f16"));
+    run("casts_views", &manifest);
+}
+
+#[test]
+fn sources_that_convert_in_one_way_alone_have_nothing_unused() {
+    for (name, layout) in
+        [("same", ""), ("turned", "layout { order b a }"), ("runs", "layout { pad b multiple=32 }")]
+    {
+        for dtype in ["f16", "i8", "u16"] {
+            let text = format!(
+                "tensor t dtype={dtype} pack-from=f32 {{ shape {{ a 40; b 50 }}; {layout} }}"
+            );
+            run(&format!("casts_{name}_{dtype}"), &checked(&text));
+        }
+    }
+}
+
+#[test]
+fn random_layouts_with_other_element_types_pass_their_own_test() {
+    for seed in 0..if full() { 30 } else { 4 } {
+        let mut source = Random::new(9_000_000 + seed);
+        let castable: Vec<&str> = dtypes()
+            .into_iter()
+            .filter(|name| layoutc_compiler::cast::is_cast(dtype(name)))
+            .collect();
+        let manifest = random(&mut source, 6, &Config::default(), &castable, |_, tensor| tensor);
+        let logical = ["f32", "f16", "f64", "bf16", "i8", "u16", "i32"];
+        let mut text = String::new();
+        for line in manifest.text().lines() {
+            let line = match line.strip_suffix(" {").filter(|line| line.starts_with("tensor ")) {
+                Some(head) => {
+                    let (mode, from) = (source.pick(&["round", "saturate"]), source.pick(&logical));
+                    format!("{head} pack-from={from} cast={mode} {{")
+                }
+                None => line.to_owned(),
+            };
+            writeln!(text, "{line}").unwrap();
+        }
+        text.push_str("convert t4 to=t0 cast=round\nconvert t0 to=t5 cast=saturate\nconvert t5 to=t4 cast=round\n");
+        run(&format!("casts_random_{seed}"), &checked(&text));
+    }
+}
+
+/// Asserts the only diagnostic of a manifest: code, marked text and message, then the help.
+#[track_caller]
+fn told(text: &str, expected: (&str, &str, &str), help: &str) {
+    let checked = check(&Memory(text.to_owned()), &["m.kdl".to_owned()], &Config::default());
+    let rows: Vec<_> = checked
+        .diagnostics
+        .iter()
+        .map(|fault| {
+            let place = &fault.labels[0].place;
+            (fault.code.id(), &text[place.start..place.end], fault.message.as_str())
+        })
+        .collect();
+    assert_eq!(rows, [expected], "{text}");
+    assert_eq!(checked.diagnostics[0].help, [help], "{text}");
+}
+
+#[test]
+fn elements_that_are_not_converted_are_told_with_a_way_out() {
+    let pair = |from: &str, to: &str, cast: &str| {
+        format!(
+            "tensor a dtype={from} {{ shape {{ n 4 }} }}\ntensor b dtype={to} {{ shape {{ n 4 }} }}\nconvert a to=b{cast}"
+        )
+    };
+    let packed = |own: &str, rest: &str| format!("tensor a dtype={own} {rest}");
+    told(
+        &pair("f32", "f16", ""),
+        ("dtype::convert", "convert a to=b", "`a` holds f32 and `b` holds f16"),
+        "say what becomes of what f16 cannot hold: `cast=round` or `cast=saturate`",
+    );
+    told(
+        &pair("f32", "bool", ""),
+        ("dtype::convert", "convert a to=b", "`a` holds f32 and `b` holds bool"),
+        "a conversion moves elements; give both the same element type",
+    );
+    for (dtype, way) in [
+        ("bool", "hold the truth values as u8"),
+        ("f8e8m0fnu", "hold the scales as f32, or as bf16"),
+        ("c64", "hold both parts as f32, along an axis of 2"),
+        ("c128", "hold both parts as f64, along an axis of 2"),
+        ("i8x3", "hold the lanes as i8, along an axis of 3"),
+    ] {
+        let message = format!("`a` holds f32 and `b` holds {dtype}, which are not converted");
+        told(
+            &pair("f32", dtype, " cast=round"),
+            ("dtype::cast", "convert a to=b cast=round", &message),
+            way,
+        );
+    }
+    told(
+        &packed("f16", "pack-from=bool { shape { n 4 } }"),
+        ("dtype::cast", "bool", "`a` of f16 cannot be packed from bool"),
+        "hold the truth values as u8",
+    );
+    told(
+        &packed("f16", "pack-from=i4 { shape { n 4 } }"),
+        ("dtype::cast", "i4", "pack of `a` cannot take i4: its elements share bytes"),
+        "give it elements of whole bytes: `pack-from=i8`",
+    );
+    told(
+        &packed("f16", "pack-from=f32 { shape { n 4 }; memory none }"),
+        ("dtype::cast", "f32", "`a` has no memory, so nothing is packed"),
+        "drop `pack-from=`, or `memory none`",
+    );
+    told(
+        &packed("f16", "pack-from=float { shape { n 4 } }"),
+        ("dtype::unknown", "float", "`float` is no element type"),
+        "did you mean `f32`?",
+    );
+}
+
+#[test]
+fn equal_types_need_no_cast_and_take_one() {
+    let text = "tensor a dtype=f16 pack-from=f16 cast=saturate { shape { n 4 } }\n\
+                tensor b like=a { layout { pad n multiple=8; padding allow } }\nconvert a to=b cast=round";
+    let manifest = checked(text);
+    assert_eq!(manifest.tensors[0].pack_from, None);
+    assert_eq!(manifest.tensors[1].pack_from, None);
+    assert_eq!(manifest.converts[0].cast, None);
+}
+
+#[test]
+fn a_record_is_packed_from_another_type_as_a_whole() {
+    let text = "tensor a pack-from=f32 { dtype { x f16; y f16 }; shape { n 4 } }";
+    assert_eq!(checked(text).tensors[0].logical_dtype(), dtype("f32"));
+    told(
+        "tensor a { dtype { x f16 pack-from=f32; y f16 }; shape { n 4 } }",
+        ("dtype::record", "x f16 pack-from=f32", "a field is a name with its element type"),
+        "`pack-from=` stands at the tensor, and holds for all fields",
+    );
+}
