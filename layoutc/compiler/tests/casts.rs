@@ -486,6 +486,13 @@ fn sources_that_convert_in_one_way_alone_have_nothing_unused() {
 }
 
 #[test]
+fn a_tensor_without_elements_has_its_conversions() {
+    let text = "tensor none dtype=i16 pack-from=f64 { shape { a 0; b 5 } }\n\
+                tensor other dtype=u8 { shape { a 0; b 5 } }\nconvert none to=other cast=saturate";
+    run("casts_none", &checked(text));
+}
+
+#[test]
 fn random_layouts_with_other_element_types_pass_their_own_test() {
     for seed in 0..if full() { 30 } else { 4 } {
         let mut source = Random::new(9_000_000 + seed);

@@ -11,13 +11,21 @@ use crate::dtype::{Dtype, Scalar};
 use crate::fill;
 use crate::plan::tree::{Function, Operand, Stmt};
 
-/// The conversions, each after those that it is made of.
+/// The conversions, each after those that it is made of; where there is a test program, those that it calls too.
 pub(super) fn of(unit: &Unit, dialect: &Dialect, kernels: bool) -> Vec<CastUnit> {
     let mut named = BTreeSet::new();
     for function in functions(unit, kernels) {
         for stmt in &function.body {
             stmt.walk(&mut |stmt| named.extend(cast_of(stmt).and_then(Cast::parse)));
         }
+    }
+    if !kernels {
+        // The test program names those of tensors without elements too.
+        let tensors = unit.tensors.iter().filter_map(|tensor| tensor.pack_from.as_ref());
+        let called = tensors.flat_map(|logical| [&logical.pack, &logical.unpack]);
+        let called = called.chain(unit.converts.iter().filter_map(|c| c.cast.as_ref()));
+        let prefix = format!("{}cast_", dialect.structure);
+        named.extend(called.filter_map(|name| Cast::parse(name.strip_prefix(&prefix)?)));
     }
     let mut all: Vec<Cast> = Vec::new();
     for cast in named {
