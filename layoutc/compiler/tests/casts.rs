@@ -280,11 +280,11 @@ fn run_gpu(root: &Path, text: &str, cases: &[Case]) {
     let mut job = "options -cl-opt-disable\nprogram m.cl\nguard 64\n".to_owned();
     let mut driver = "#include \"m.cuh\"\n#include \"driver.h\"\n\nint main(void) {\n".to_owned();
     for Case { name, read, read_bytes, written, written_bytes, items } in cases {
-        let items = items.div_ceil(16) * 16;
+        let items = items.div_ceil(256) * 256;
         writeln!(
             job,
             "buffer from {read_bytes} file {read}\nbuffer to {written_bytes} fill 170\n\
-             run {name} {items} local 16 args mem from mem to\ncompare to {written}\nfree from\nfree to"
+             run {name} {items} local 256 args mem from mem to\ncompare to {written}\nfree from\nfree to"
         )
         .unwrap();
         writeln!(

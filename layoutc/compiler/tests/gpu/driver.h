@@ -49,7 +49,7 @@ struct Buffer {
     size_t size;
 
     /* `off`: bytes between where memory begins and the buffer does. */
-    Buffer(const char *name, size_t size_, size_t off) : size(size_) {
+    Buffer(const char *name, size_t size_, size_t off = 0) : size(size_) {
         const Bytes bytes = content(name, size);
         must(cudaMalloc(&at, size + off), "cudaMalloc");
         at = static_cast<char *>(at) + off;

@@ -97,12 +97,17 @@ impl Writer<'_, '_> {
         }
     }
 
+    /// An element of the source, as the destination has it.
+    fn source(&self) -> Result<Operand, PlanError> {
+        let [from, _] = &self.buffers;
+        let value = load(from, self.place(0, |digit| &digit.from)?);
+        Ok(value.cast(self.parts.cast))
+    }
+
     /// From the source into local memory.
     fn read(&self, order: &[usize], elements: &[Bound]) -> Result<Stmt, PlanError> {
         let Some((staged, staging)) = &self.staged else { return Err(PlanError::Scope) };
-        let [from, _] = &self.buffers;
-        let value = load(from, self.place(0, |digit| &digit.from)?);
-        let there = store(staged, self.local(staging)?, value);
+        let there = store(staged, self.local(staging)?, self.source()?);
         let body = self.when(elements, vec![there], Vec::new())?;
         Ok(self.share(order, body))
     }
@@ -114,10 +119,10 @@ impl Writer<'_, '_> {
         mut elements: Vec<Bound>,
         slots: &[Bound],
     ) -> Result<Stmt, PlanError> {
-        let [from, to] = &self.buffers;
+        let [_, to] = &self.buffers;
         let value = match &self.staged {
             Some((staged, staging)) => load(staged, self.local(staging)?),
-            None => load(from, self.place(0, |digit| &digit.from)?),
+            None => self.source()?,
         };
         let index = self.place(1, |digit| &digit.to)?;
         let there = store(to, index.clone(), value);

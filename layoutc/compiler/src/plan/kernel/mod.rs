@@ -20,6 +20,7 @@ mod wide;
 use layoutc_algebra::expr::Expr as Algebra;
 use layoutc_algebra::layout::Verdict;
 
+use crate::dtype::Dtype;
 use crate::model::{Convert, Manifest};
 use crate::plan::image::{self, Image};
 use crate::plan::index::{buffer_bytes, count};
@@ -133,12 +134,17 @@ impl<'a> Home<'a> {
         }
     }
 
+    /// The type of its elements.
+    fn dtype(self) -> Dtype {
+        match self {
+            Self::Dense(context) => context.tensor.logical_dtype(),
+            Self::Layout(context) => context.tensor.dtype,
+        }
+    }
+
     /// Whether elements share bytes.
     fn is_packed(self) -> bool {
-        match self {
-            Self::Dense(context) => context.tensor.logical_dtype().element_bits() < 8,
-            Self::Layout(context) => context.is_packed(),
-        }
+        self.dtype().element_bits() < 8
     }
 
     /// How many elements its memory holds, padding included.

@@ -26,7 +26,7 @@ impl Move<'_, '_> {
     pub(super) fn tiles(&self, fill_name: &str) -> Result<Option<Vec<Kernel>>, PlanError> {
         let (from, to) = (self.from.context(), self.to.context());
         let images = self.from.image()?.is_some() || self.to.image()?.is_some();
-        if images || to.is_packed() || from.tensor.dtype != to.tensor.dtype {
+        if images || self.from.is_packed() || self.to.is_packed() {
             return Ok(None);
         }
         let Some(transfer) = self.transfer()? else {
@@ -45,9 +45,14 @@ impl Move<'_, '_> {
         if !digits.stay_near(counts, &scope)? {
             return Ok(None);
         }
-        let bytes = i64::from(to.tensor.dtype.element_bits() / 8);
+        let bytes = i64::from(self.to.dtype().element_bits() / 8);
         let plain = self.tile_kernel(&digits, (bytes, 1), fill)?;
-        let kernel = match wide::widen(&digits, bytes, symbols)? {
+        // Elements that change their type change it one by one.
+        let wide = match self.parts.cast {
+            None => wide::widen(&digits, bytes, symbols)?,
+            Some(_) => None,
+        };
+        let kernel = match wide {
             None => plain,
             Some((wide, together)) => {
                 let kernel = self.tile_kernel(&wide, (bytes, together), fill)?;
@@ -132,7 +137,7 @@ impl Move<'_, '_> {
 
     /// The type of what is moved as one.
     fn element(&self, together: i64, fill: u64) -> String {
-        let dtype = self.to.context().tensor.dtype;
+        let dtype = self.to.dtype();
         if together == 1 { dtype.to_string() } else { wide::element(dtype, together, fill) }
     }
 
