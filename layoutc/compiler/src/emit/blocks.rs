@@ -1,23 +1,30 @@
 //! Which functions that move blocks the moves of a unit call.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::casts;
-use super::model::{Blocks, Unit};
-use crate::plan::tree::Stmt;
+use super::model::{Blocks, TransposeUnit, Unit};
+use crate::plan::tree::{Expr, Function, Stmt};
+
+/// Numbers of rows or columns for which there are functions of their own.
+const FEW: [u32; 4] = [2, 3, 4, 8];
+
+/// Bytes of the smallest vector.
+const VECTOR: u32 = 16;
 
 /// What the source of `unit` has to define.
 pub(super) fn of(unit: &Unit) -> Blocks {
     let mut blocks = Blocks::default();
-    let mut transposes = BTreeSet::new();
+    let mut transposes = Transposes::default();
     let tensors = unit.tensors.iter().flat_map(|tensor| tensor.pack.iter().chain(&tensor.unpack));
     let views = unit.views.iter().flat_map(|view| view.pack.iter().chain(&view.unpack));
     let converts = unit.converts.iter().map(|convert| &convert.function);
     for function in tensors.chain(views).chain(converts) {
+        let names = names(function);
         for stmt in &function.body {
             stmt.walk(&mut |stmt| match stmt {
-                Stmt::Transpose { element_bytes, .. } => {
-                    transposes.insert(*element_bytes);
+                Stmt::Transpose { element_bytes, rows, columns, .. } => {
+                    transposes.add(*element_bytes, [rows, columns].map(|e| extent(e, &names)));
                 }
                 Stmt::CopyRuns { .. } => blocks.runs = true,
                 Stmt::ZeroRuns { .. } => blocks.zeros = true,
@@ -26,10 +33,71 @@ pub(super) fn of(unit: &Unit) -> Blocks {
         }
     }
     blocks.casts = casts::runs(unit);
-    let turned = blocks.casts.iter().flat_map(|cast| &cast.transposes);
-    transposes.extend(turned.map(|row| row.bytes));
-    blocks.transposes = transposes.into_iter().collect();
+    // Their blocks are cut out of a buffer: any size.
+    for cast in blocks.casts.iter().flat_map(|cast| &cast.transposes) {
+        transposes.add(cast.bytes, [None; 2]);
+    }
+    blocks.transposes = transposes.units();
     blocks
+}
+
+/// The values that a function names before its moves.
+fn names(function: &Function) -> BTreeMap<&str, &Expr> {
+    let mut names = BTreeMap::new();
+    collect(&function.body, &mut names);
+    names
+}
+
+fn collect<'a>(body: &'a [Stmt], names: &mut BTreeMap<&'a str, &'a Expr>) {
+    for stmt in body {
+        match stmt {
+            Stmt::Let { name, value } => {
+                names.insert(name.as_str(), value);
+            }
+            Stmt::For { body, .. } => collect(body, names),
+            _ => {}
+        }
+    }
+}
+
+/// How many rows or columns most blocks have, where that is known: all but the last of `min(left, 1024)` have 1024.
+fn extent(count: &Expr, names: &BTreeMap<&str, &Expr>) -> Option<u32> {
+    match count {
+        Expr::Int { value } => u32::try_from(*value).ok(),
+        Expr::Min { a, b } => extent(b, &BTreeMap::new()).or_else(|| extent(a, &BTreeMap::new())),
+        Expr::Name { name } => match names.get(name.as_str())? {
+            Expr::Name { .. } => None,
+            value => extent(value, names),
+        },
+        _ => None,
+    }
+}
+
+/// The transpositions that are called, by the bytes of an element.
+#[derive(Default)]
+struct Transposes(BTreeMap<u32, (BTreeSet<u32>, bool)>);
+
+impl Transposes {
+    /// One of blocks of so many rows and columns, where that is known.
+    fn add(&mut self, bytes: u32, extents: [Option<u32>; 2]) {
+        let (few, few_rows) = self.0.entry(bytes).or_default();
+        let elements = VECTOR.checked_div(bytes).unwrap_or(1);
+        for extent in extents {
+            let may_be = |few: &u32| *few < elements && extent.is_none_or(|extent| extent == *few);
+            few.extend(FEW.into_iter().filter(may_be));
+        }
+        let [rows, _] = extents;
+        *few_rows |= elements > 2 && rows.is_none_or(|rows| (2..elements).contains(&rows));
+    }
+
+    fn units(self) -> Vec<TransposeUnit> {
+        let unit = |(bytes, (few, few_rows)): (u32, (BTreeSet<u32>, bool))| TransposeUnit {
+            bytes,
+            few: few.into_iter().collect(),
+            few_rows,
+        };
+        self.0.into_iter().map(unit).collect()
+    }
 }
 
 /// The headers of the standard library with those that the functions need.

@@ -74,12 +74,23 @@ pub struct Unit {
 pub struct Blocks {
     /// Whether runs are copied.
     pub runs: bool,
-    /// Bytes of the elements that blocks of are transposed.
-    pub transposes: Vec<u32>,
+    /// The transpositions of blocks, by the bytes of their elements.
+    pub transposes: Vec<TransposeUnit>,
     /// Whether runs become 0.
     pub zeros: bool,
     /// The conversions of runs and blocks, in order.
     pub casts: Vec<RunCast>,
+}
+
+/// A transposition of blocks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TransposeUnit {
+    /// Bytes of an element.
+    pub bytes: u32,
+    /// The small numbers of rows or columns that blocks may have: of 2, 3, 4 and 8.
+    pub few: Vec<u32>,
+    /// Whether blocks may have fewer rows than a vector of 16 bytes has elements.
+    pub few_rows: bool,
 }
 
 /// The names of a manifest's files.

@@ -10,7 +10,7 @@ use super::model::{
     AxisUnit, BenchUnit, Blocks, CastFloat, CastSide, CastUnit, Constant, ConvertUnit, Files,
     FloatBits, ImageUnit, KernelUnit, KernelsUnit, Language, MacroUnit, PackFromUnit, Packed,
     Parts, RangeUnit, RunCast, RunTranspose, SmallFloat, SpaceUnit, Structure, TensorUnit,
-    TestUnit, UnalignedUnit, Unit, ViewTestUnit, ViewUnit,
+    TestUnit, TransposeUnit, UnalignedUnit, Unit, ViewTestUnit, ViewUnit,
 };
 use super::umbrella::Umbrella;
 use crate::plan::tree::{Expr, Function, Stmt};
@@ -64,6 +64,7 @@ show! {
         conversions, float_bits, casts, structures, tensors, views, converts,
     }
     Blocks { runs, transposes, zeros, casts }
+    TransposeUnit { bytes, few, few_rows }
     RunCast {
         cast, from, to, from_type, to_type, from_bytes, to_bytes, saturates, runs, transposes,
     }
