@@ -122,6 +122,9 @@ fn a_choice_is_seen_in_the_code() {
     let cached = body("convert plain to=last { stores cached }");
     let streamed = body("convert plain to=last { stores streaming }");
     assert!(streamed.contains(", -1)") && !cached.contains(", -1)"), "{streamed}");
+    let tensors = "tensor same like=plain {}\n";
+    let whole = source(&format!("{tensors}convert plain to=same {{ stores streaming }}")).unwrap();
+    assert!(whole.contains("79920, -1)"), "one run is past the caches too: {whole}");
     let runs = body("convert plain to=rows { inside runs }");
     assert!(runs.contains("layoutc_copy_runs"), "{runs}");
     let first = body("convert plain to=blocked { fill first }");

@@ -107,11 +107,16 @@ fn of_float(format: &Format, bits: u64) -> Number {
     Number::Finite { negative, mantissa, exponent: field - format.bias - point }
 }
 
-fn to_float(format: &Format, mode: Mode, number: Number) -> u64 {
-    let beyond = match mode {
+/// What is taken for what lies beyond the finite floats of a type.
+pub(crate) fn beyond(format: &Format, mode: Mode) -> u64 {
+    match mode {
         Mode::Round => format.infinity.or(format.nan).unwrap_or(format.greatest),
         Mode::Saturate => format.greatest,
-    };
+    }
+}
+
+fn to_float(format: &Format, mode: Mode, number: Number) -> u64 {
+    let beyond = beyond(format, mode);
     let (negative, magnitude) = match number {
         Number::Nan { negative, payload } => {
             let nan = match format.infinity {

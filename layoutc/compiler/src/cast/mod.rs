@@ -15,6 +15,7 @@ use crate::dtype::{Dtype, Scalar};
 use crate::fill;
 
 pub use self::bits::Converter;
+pub(crate) use self::bits::beyond;
 
 /// What becomes of a value that the destination does not hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -82,27 +82,29 @@ fn choices(items: &[ChoiceItem], file: &Arc<str>) -> Choices {
     let mut choices = Choices::default();
     for ChoiceItem { kind, span } in items {
         let place = Place::new(file, span.clone());
-        let inside = |value| Some(Chosen { value, place: place.clone() });
-        let fill = |value| Some(Chosen { value, place: place.clone() });
         match kind {
             ChoiceKind::Order(names) => {
-                let chosen = |name: &Name| Chosen {
+                let named = |name: &Name| Chosen {
                     value: name.value.clone(),
                     place: Place::new(file, name.span.clone()),
                 };
-                choices.order = names.iter().map(chosen).collect();
+                choices.order = names.iter().map(named).collect();
             }
-            ChoiceKind::Block(value) => choices.block = Some(Chosen { value: *value, place }),
-            ChoiceKind::InsideBlocks => choices.inside = inside(Inside::Blocks),
-            ChoiceKind::InsideRuns => choices.inside = inside(Inside::Runs),
-            ChoiceKind::InsideElements => choices.inside = inside(Inside::Elements),
+            ChoiceKind::Block(value) => choices.block = Some(chosen(*value, place)),
+            ChoiceKind::InsideBlocks => choices.inside = Some(chosen(Inside::Blocks, place)),
+            ChoiceKind::InsideRuns => choices.inside = Some(chosen(Inside::Runs, place)),
+            ChoiceKind::InsideElements => choices.inside = Some(chosen(Inside::Elements, place)),
             ChoiceKind::StoresStreaming => choices.stores = Some(Stores::Streaming),
             ChoiceKind::StoresCached => choices.stores = Some(Stores::Cached),
-            ChoiceKind::FillFirst => choices.fill = fill(FillTime::First),
-            ChoiceKind::FillBorders => choices.fill = fill(FillTime::Borders),
+            ChoiceKind::FillFirst => choices.fill = Some(chosen(FillTime::First, place)),
+            ChoiceKind::FillBorders => choices.fill = Some(chosen(FillTime::Borders, place)),
         }
     }
     choices
+}
+
+fn chosen<T>(value: T, place: Place) -> Chosen<T> {
+    Chosen { value, place }
 }
 
 /// For each axis of the source, the axis of the destination with its name and extent.

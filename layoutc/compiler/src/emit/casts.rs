@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::dialect::Dialect;
 use super::element;
 use super::model::{CastFloat, CastSide, CastUnit, FloatBits, RunCast, RunTranspose, Unit};
-use crate::cast::{Cast, Mode, range};
+use crate::cast::{Cast, Mode, beyond, range};
 use crate::dtype::{Dtype, Scalar};
 use crate::fill;
 use crate::plan::tree::{Function, Operand, Stmt};
@@ -191,14 +191,6 @@ fn cast_unit(cast: Cast, dialect: &Dialect) -> CastUnit {
         high: limits.high,
         low_result: limits.low_result,
         high_result: limits.high_result,
-    }
-}
-
-/// What is taken for what lies beyond the finite floats of a type.
-fn beyond(format: &fill::Format, mode: Mode) -> u64 {
-    match mode {
-        Mode::Round => format.infinity.or(format.nan).unwrap_or(format.greatest),
-        Mode::Saturate => format.greatest,
     }
 }
 

@@ -50,7 +50,7 @@ impl Writer<'_, '_> {
         }
         let bytes = multiply(elements, literal(element_bytes(self.to))?)?;
         let alone = self.transfer.cuts.iter().filter(|cut| !cut.is_unit()).count() == 1;
-        let cached = matches!(self.whole_bytes, Expr::Int { value } if value <= LAST_LEVEL);
+        let cached = matches!(self.whole_bytes, Expr::Int { value: 0..=LAST_LEVEL });
         if self.moves == Moves::Elements || !alone || cached {
             let (to_buffer, from_buffer) = (self.to.name.clone(), self.from.name.clone());
             return Ok(Stmt::Copy {
