@@ -126,6 +126,7 @@ def measure(layoutc, tensors, runs, has_ninja, work):
         edit(manifest, round_)
         time.sleep(0.05)
         result["edit"].append(timed(build, folder))
+        time.sleep(0.05)  # so are folders that were written to
         timed(build, folder)
     result["watch"] = watch(layoutc, folder, manifest, runs)
     shutil.rmtree(folder)

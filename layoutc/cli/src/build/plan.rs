@@ -6,9 +6,7 @@ use layoutc_compiler::Output;
 use layoutc_compiler::diagnostic::Diagnostic;
 
 use crate::fault::Fault;
-use crate::output::{
-    self, New, Standing, Status, Strictness, Wanted, collisions, left_over, survey,
-};
+use crate::output::{self, New, Standing, Status, Strictness, Wanted, collisions, survey};
 use crate::state::fact::{Fact, Hash, Known, Paths};
 use crate::state::lock::Lock;
 
@@ -83,7 +81,7 @@ pub(super) fn plan(
     }
     let left_over = if is_new {
         let is_asked = |path: &str| kept.contains(path) || plan.files.contains_key(path);
-        left_over(&job.home, &scan.listed, &is_asked, known)?
+        scan.found.left_over(job, &is_asked)?
     } else {
         scan.left_over.clone()
     };

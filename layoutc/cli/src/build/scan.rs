@@ -9,12 +9,16 @@ use rayon::prelude::*;
 use rustc_hash::FxBuildHasher;
 
 use crate::fault::Fault;
-use crate::output::{Standing, Strictness, Survey, Wanted, left_over, listing, survey};
+use crate::output::{
+    Listing, Standing, Strictness, Survey, Wanted, is_tidy, known_outputs, left_over, listing,
+    survey,
+};
 use crate::project::files::{glance, glance_up_to};
 use crate::project::paths::{normal, slashed};
 use crate::project::reads::{Looks, Reads, Seen};
 use crate::project::{CONFIG, Project, walk};
 use crate::state::fact::{Emitted, Facts, Hash, Known, Paths};
+use crate::state::stat::Stat;
 
 use super::job::{Job, below};
 use super::key::{self, Base};
@@ -50,10 +54,54 @@ pub(crate) struct Scan<'a> {
     /// What is new of the inputs.
     pub(super) hints: Vec<(String, Known)>,
     /// The files in the output folder that may be left over.
-    pub(super) listed: Vec<String>,
+    pub(super) found: Outputs,
     /// Outputs that nothing asks for any more; only known if nothing is to be made.
     pub(super) left_over: Vec<String>,
+    /// The folders in which there is no file but what was asked for, where that is new.
+    pub(super) swept: Vec<(String, Stat)>,
     is_littered: bool,
+}
+
+/// The files in the output folder that may be left over.
+#[derive(Debug)]
+pub(super) enum Outputs {
+    /// None but those that are known: a former build found no other, and no folder changed since.
+    Known,
+    /// Those that were found.
+    Listed(Listing),
+}
+
+impl Outputs {
+    fn find(job: &Job<'_>) -> Result<Self, Fault> {
+        let (home, sweep) = (&job.home, &job.sweep);
+        if is_tidy(home, sweep, &job.log.facts) {
+            return Ok(Self::Known);
+        }
+        listing(home, sweep).map(Self::Listed)
+    }
+
+    /// Those that nothing asks for any more.
+    pub(super) fn left_over(
+        &self,
+        job: &Job<'_>,
+        is_asked: &dyn Fn(&str) -> bool,
+    ) -> Result<Vec<String>, Fault> {
+        let facts = &job.log.facts;
+        match self {
+            Self::Known => {
+                let known = known_outputs(&job.sweep, facts);
+                left_over(&job.home, known.iter(), is_asked, facts)
+            }
+            Self::Listed(listing) => left_over(&job.home, listing.files.iter(), is_asked, facts),
+        }
+    }
+
+    /// The folders in which there is no file but what was asked for, where a change of them would show.
+    fn swept(&self, is_asked: &dyn Fn(&str) -> bool) -> Option<Vec<(String, Stat)>> {
+        let Self::Listed(listing) = self else { return None };
+        let folders = listing.folders.iter().map(|(path, stat)| Some((path.clone(), (*stat)?)));
+        listing.files.iter().all(|path| is_asked(path)).then(|| folders.collect()).flatten()
+    }
 }
 
 /// A check that still holds.
@@ -88,8 +136,9 @@ impl<'a> Scan<'a> {
             kept: Vec::new(),
             standing: Survey::new(),
             hints: Vec::new(),
-            listed: Vec::new(),
+            found: Outputs::Known,
             left_over: Vec::new(),
+            swept: Vec::new(),
             is_littered: job.state.is_littered(),
         };
         scan.outputs(job, &held, strictness)?;
@@ -148,9 +197,9 @@ impl<'a> Scan<'a> {
                 units.push((*target, manifest));
             }
         }
-        let (standing, listed) =
-            rayon::join(|| stand(job, &self.kept, strictness), || listing(&job.home, &job.sweep));
-        (self.standing, self.listed) = (standing?, listed?);
+        let (standing, found) =
+            rayon::join(|| stand(job, &self.kept, strictness), || Outputs::find(job));
+        (self.standing, self.found) = (standing?, found?);
         if self.standing.is_empty() {
             return Ok(());
         }
@@ -179,9 +228,13 @@ impl<'a> Scan<'a> {
             self.umbrella(job, strictness)?;
         }
         if self.work.is_empty() {
+            if matches!(self.found, Outputs::Known) && job.log.facts.are_all(self.kept.len()) {
+                return Ok(());
+            }
             let asked: Paths<'_> = self.kept(job).collect();
             let is_asked = |path: &str| asked.contains(path);
-            self.left_over = left_over(&job.home, &self.listed, &is_asked, &job.log.facts)?;
+            self.left_over = self.found.left_over(job, &is_asked)?;
+            self.swept = self.found.swept(&is_asked).unwrap_or_default();
         }
         Ok(())
     }

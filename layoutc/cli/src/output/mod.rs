@@ -33,6 +33,7 @@ use stale::Left;
 
 pub(crate) use folder::Home;
 pub(crate) use place::{Standing, Wanted, has_seal, link};
+pub(crate) use stale::Listing;
 pub(crate) use state::StateFolder;
 pub(crate) use write::replace;
 
@@ -135,19 +136,30 @@ fn survey_folder(
     Ok(survey)
 }
 
-/// The paths in the output folder of all files that may be left over.
-pub(crate) fn listing(home: &Home, sweep: &Sweep) -> Result<Vec<String>, Fault> {
+/// The files in the output folder that may be left over.
+pub(crate) fn listing(home: &Home, sweep: &Sweep) -> Result<Listing, Fault> {
     stale::list(&home.path(), sweep)
+}
+
+/// Whether there is no file in what is swept but outputs that `facts` knows: it was so, and no folder changed since.
+pub(crate) fn is_tidy(home: &Home, sweep: &Sweep, facts: &Facts<'_>) -> bool {
+    stale::is_settled(&home.path(), sweep, &facts.swept)
+}
+
+/// The outputs in what is swept of which anything is known.
+pub(crate) fn known_outputs<'a>(sweep: &Sweep, facts: &Facts<'a>) -> Vec<&'a str> {
+    facts.outputs().into_iter().filter(|path| stale::is_swept(sweep, path)).collect()
 }
 
 /// Those files of a listing that layoutc wrote, that nobody changed, and that `is_asked_for` does not know.
 pub(crate) fn left_over(
     home: &Home,
-    listing: &[String],
+    listed: impl Iterator<Item = impl AsRef<str>>,
     is_asked_for: &dyn Fn(&str) -> bool,
     facts: &Facts<'_>,
 ) -> Result<Vec<String>, Fault> {
-    let listing = listing.iter().filter(|path| !is_asked_for(path)).cloned().collect();
+    let listing = listed.filter(|path| !is_asked_for(path.as_ref()));
+    let listing = listing.map(|path| path.as_ref().to_owned()).collect();
     let found = stale::sort_out(&home.path(), listing, facts)?;
     Ok(found.into_iter().filter(|(_, left)| *left == Left::Ours).map(|(path, _)| path).collect())
 }
@@ -192,7 +204,7 @@ pub(crate) struct Cleaning {
 impl Cleaning {
     /// Looks through the output folder; touches nothing. `facts` tells what layoutc wrote before.
     pub(crate) fn new(home: &Home, facts: &Facts<'_>, sweep: &Sweep) -> Result<Self, Fault> {
-        let found = stale::sort_out(&home.path(), listing(home, sweep)?, facts)?;
+        let found = stale::sort_out(&home.path(), listing(home, sweep)?.files, facts)?;
         Ok(Self { home: home.clone(), found })
     }
 

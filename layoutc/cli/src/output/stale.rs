@@ -12,7 +12,7 @@ use layoutc_compiler::seal;
 use crate::fault::Fault;
 use crate::project::walk::entries;
 use crate::state::fact::{Facts, Hash};
-use crate::state::stat::Stat;
+use crate::state::stat::{Now, Stat};
 
 use super::Sweep;
 use super::place::{LARGEST, has_seal, lost};
@@ -28,15 +28,41 @@ pub(super) enum Left {
     Foreign,
 }
 
-/// The paths below `root` of all files in what is swept.
-pub(super) fn list(root: &Path, sweep: &Sweep) -> Result<Vec<String>, Fault> {
-    let mut paths = Vec::new();
+/// What is in the folders that are swept.
+#[derive(Debug, Default)]
+pub(crate) struct Listing {
+    /// The paths below the output folder of all files, in order.
+    pub(crate) files: Vec<String>,
+    /// Every folder that was looked into, with what it had before; `None`: it may change within the same tick.
+    pub(crate) folders: Vec<(String, Option<Stat>)>,
+}
+
+/// All files below `root` in what is swept.
+pub(super) fn list(root: &Path, sweep: &Sweep) -> Result<Listing, Fault> {
+    let (mut listing, now) = (Listing::default(), Now::take());
     for folder in swept(sweep) {
-        each_file(root, folder, &mut |path| paths.push(path))?;
+        listing.add(root, folder, now)?;
     }
-    paths.sort_unstable();
-    paths.dedup();
-    Ok(paths)
+    listing.files.sort_unstable();
+    listing.files.dedup();
+    Ok(listing)
+}
+
+/// Whether all that is swept lies in `folders` below `root`, each of which still has what it had: then the files in it
+/// are those that were there.
+pub(super) fn is_settled(root: &Path, sweep: &Sweep, folders: &[(&str, Stat)]) -> bool {
+    let is_among = |start: &String| folders.iter().any(|(folder, _)| folder == start);
+    let stands = |(folder, stat): &(&str, Stat)| {
+        let path = if folder.is_empty() { root.to_owned() } else { root.join(folder) };
+        fs::symlink_metadata(path).is_ok_and(|m| m.is_dir() && Stat::of(&m) == *stat)
+    };
+    swept(sweep).iter().all(is_among) && folders.iter().all(stands)
+}
+
+/// Whether a file is in what is swept.
+pub(super) fn is_swept(sweep: &Sweep, path: &str) -> bool {
+    let is_in = |folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+    swept(sweep).iter().any(|folder| folder.is_empty() || is_in(folder))
 }
 
 /// What each of these files is, of which nothing asks for any.
@@ -93,31 +119,36 @@ fn left(file: &Path, path: &str, facts: &Facts<'_>) -> io::Result<Left> {
     })
 }
 
-/// Calls `visit` with the path below `root` of every file in its folder `start`; no link is followed, no name looked at
-/// that is hidden or no Unicode.
-fn each_file(root: &Path, start: String, visit: &mut dyn FnMut(String)) -> Result<(), Fault> {
-    let mut folders = vec![start];
-    while let Some(below) = folders.pop() {
-        let folder = if below.is_empty() { root.to_owned() } else { root.join(&below) };
-        let fault = |error| Fault::io("read", &folder, &error);
-        match fs::symlink_metadata(&folder) {
-            Ok(metadata) if metadata.is_dir() => {}
-            Ok(_) => continue,
-            Err(error) if error.kind() == ErrorKind::NotFound => continue,
-            Err(error) => return Err(fault(error)),
-        }
-        for entry in entries(&folder).map_err(fault)? {
-            let entry = entry.map_err(fault)?;
-            let kind = entry.file_type().map_err(fault)?;
-            let name = entry.file_name();
-            let Some(name) = name.to_str().filter(|name| !name.starts_with('.')) else { continue };
-            let gap = if below.is_empty() { "" } else { "/" };
-            if kind.is_dir() {
-                folders.push([&below, gap, name].concat());
-            } else if kind.is_file() {
-                visit([&below, gap, name].concat());
+impl Listing {
+    /// Adds every file below `root` in its folder `start`; no link is followed, no name looked at that is hidden or no
+    /// Unicode.
+    fn add(&mut self, root: &Path, start: String, now: Now) -> Result<(), Fault> {
+        let mut folders = vec![start];
+        while let Some(below) = folders.pop() {
+            let folder = if below.is_empty() { root.to_owned() } else { root.join(&below) };
+            let fault = |error| Fault::io("read", &folder, &error);
+            let stat = match fs::symlink_metadata(&folder) {
+                Ok(metadata) if metadata.is_dir() => Stat::of(&metadata).settled(now),
+                Ok(_) => continue,
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                Err(error) => return Err(fault(error)),
+            };
+            for entry in entries(&folder).map_err(fault)? {
+                let entry = entry.map_err(fault)?;
+                let kind = entry.file_type().map_err(fault)?;
+                let name = entry.file_name();
+                let Some(name) = name.to_str().filter(|name| !name.starts_with('.')) else {
+                    continue;
+                };
+                let gap = if below.is_empty() { "" } else { "/" };
+                if kind.is_dir() {
+                    folders.push([&below, gap, name].concat());
+                } else if kind.is_file() {
+                    self.files.push([&below, gap, name].concat());
+                }
             }
+            self.folders.push((below, stat));
         }
+        Ok(())
     }
-    Ok(())
 }

@@ -78,7 +78,8 @@ impl Folder {
         }
         let asked = |path: &str| found.contains_key(path);
         let listed = listing(&home, sweep).map_err(codes)?;
-        let left = left_over(&home, &listed, &asked, &Facts::default()).map_err(codes)?;
+        let left =
+            left_over(&home, listed.files.iter(), &asked, &Facts::default()).map_err(codes)?;
         let mut new = BTreeMap::new();
         for ((path, text), hash) in outputs.iter().zip(&hashes) {
             let is_first = match &found[*path] {
@@ -115,6 +116,26 @@ fn only_what_changed_is_written() {
     assert_eq!(time("c/a.h"), before);
     assert_eq!(folder.read("c/x/b.h"), Some(one));
     assert_eq!(folder.names(), ["c", "c/a.h", "c/x", "c/x/b.h"]);
+}
+
+#[test]
+fn folders_are_tidy_until_one_of_them_changes() {
+    let folder = Folder::new();
+    folder.write("c/x/a.h", "a\n");
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    let home = Home::new(&folder.root(), "");
+    let found = listing(&home, &Sweep::Everything).expect("there");
+    assert_eq!(found.files, ["c/x/a.h"]);
+    let stats = found.folders.iter().map(|(path, stat)| (path.as_str(), stat.expect("settled")));
+    let mut facts = Facts::default();
+    facts.learn(Fact::Swept(stats.collect()));
+    let is_tidy = |sweep: &Sweep| is_tidy(&home, sweep, &facts);
+    let deep = Sweep::Folders(vec!["c/x".to_owned()]);
+    assert!(is_tidy(&Sweep::Everything) && is_tidy(&deep));
+    // What was not looked into is not known.
+    assert!(!is_tidy(&Sweep::Folders(vec!["opencl".to_owned()])));
+    folder.write("c/x/b.h", "b\n");
+    assert!(!is_tidy(&Sweep::Everything) && !is_tidy(&deep));
 }
 
 #[test]

@@ -90,6 +90,8 @@ pub(crate) enum Fact<'a> {
     Emitted(&'a str, &'a str, #[serde(borrow)] Emitted<'a>),
     /// An output is about to be written: its text may stand there, should the build not come to say so.
     Coming(&'a str, Hash),
+    /// In these folders below the output folder there was no file but outputs of layoutc's.
+    Swept(#[serde(borrow)] Vec<(&'a str, Stat)>),
 }
 
 /// All facts that still hold.
@@ -104,6 +106,8 @@ pub(crate) struct Facts<'a> {
     found: Named<'a, Option<Known>>,
     /// What may stand there instead, by path.
     pub(crate) coming: BTreeMap<&'a str, Hash>,
+    /// The folders in which there is no file but outputs that are known here, as long as they have this.
+    pub(crate) swept: Vec<(&'a str, Stat)>,
     /// By manifest.
     pub(crate) checked: Named<'a, Checked<'a>>,
     /// By target, then by manifest; the umbrella header has the manifest "".
@@ -136,6 +140,7 @@ impl<'a> Facts<'a> {
                 self.found.insert(path, None);
             }
             Fact::Coming(path, hash) => drop(self.coming.insert(path, hash)),
+            Fact::Swept(folders) => self.swept = folders,
             Fact::Checked(manifest, checked) => drop(self.checked.insert(manifest, checked)),
             Fact::Emitted(target, manifest, emitted) => self.emit(target, manifest, emitted),
         }
@@ -204,12 +209,28 @@ impl<'a> Facts<'a> {
         let emitted = emitted.flat_map(|l| l.emitted.outputs.iter_mut().map(|(_, known)| known));
         let all = self.inputs.values_mut().chain(self.found.values_mut().flatten()).chain(emitted);
         all.for_each(|known| known.stat = None);
+        self.swept = Vec::new();
         self.made = OnceLock::new();
     }
 
     /// What was made for a target of a manifest.
     pub(crate) fn emitted(&self, (target, manifest): (&str, &str)) -> Option<&Emitted<'a>> {
         self.emitted.get(target)?.get(manifest).map(|learned| &learned.emitted)
+    }
+
+    /// Whether nothing is known of any output but of what `units` of what was emitted became.
+    pub(crate) fn are_all(&self, units: usize) -> bool {
+        self.found.is_empty() && self.emitted.values().map(IndexMap::len).sum::<usize>() == units
+    }
+
+    /// The paths of all outputs of which anything is known.
+    pub(crate) fn outputs(&self) -> Vec<&'a str> {
+        let found = self.found.iter().filter(|(_, found)| found.is_some());
+        let mut paths: Vec<&str> =
+            found.map(|(path, _)| *path).chain(self.made().keys().copied()).collect();
+        paths.sort_unstable();
+        paths.dedup();
+        paths
     }
 
     /// Whether layoutc wrote a file with this hash to the output `path`.
@@ -221,7 +242,11 @@ impl<'a> Facts<'a> {
     /// How many there are, but for what was found of outputs.
     pub(crate) fn len(&self) -> usize {
         let emitted: usize = self.emitted.values().map(IndexMap::len).sum();
-        1 + self.inputs.len() + self.coming.len() + self.checked.len() + emitted
+        1 + usize::from(!self.swept.is_empty())
+            + self.inputs.len()
+            + self.coming.len()
+            + self.checked.len()
+            + emitted
     }
 
     /// The facts one by one.
@@ -249,6 +274,8 @@ impl<'a> Facts<'a> {
             Some(known) => Fact::Output(path, known),
             None => Fact::Removed(path),
         }));
+        // Last: where the end of the log is lost, nothing is said of outputs that are not known.
+        all.extend((!self.swept.is_empty()).then(|| Fact::Swept(self.swept.clone())));
         all
     }
 }

@@ -21,7 +21,7 @@ use super::stat::Stat;
 /// The file.
 pub(crate) const FILES: Names = ["log", "log.new"];
 /// The first line, with the version of [`Fact`]: it changes whenever that does.
-const HEADER: &[u8] = b"layoutc log 4\n";
+const HEADER: &[u8] = b"layoutc log 5\n";
 /// Facts in one record.
 const TOGETHER: usize = 256;
 /// Outdated facts that a log may hold beyond a quarter of the others.

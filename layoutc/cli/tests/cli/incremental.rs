@@ -194,6 +194,31 @@ fn the_configuration_and_the_templates_count() {
 }
 
 #[test]
+fn what_is_left_over_is_found_also_where_a_former_build_found_nothing() {
+    let world = project();
+    world.run(&["build"]).good();
+    // Once the folders are older than a tick of the clock, a build remembers that it found nothing but outputs.
+    std::thread::sleep(Duration::from_millis(60));
+    world.run(&["build"]).good();
+    let log = fs::read(world.path(".layoutc/log")).expect("a log");
+    world.run(&["build"]).good();
+    assert_eq!(fs::read(world.path(".layoutc/log")).expect("a log"), log);
+    // Nothing asks for it, and no folder changed.
+    fs::rename(world.path("layouts/b.kdl"), world.path("layouts/b.txt")).expect("renamed");
+    let gone = ["generated/c/b.c", "generated/c/b.h", "generated/c/b_test.c"];
+    assert_eq!(written(&world), gone);
+    assert!(gone.iter().all(|path| !world.path(path).exists()));
+    // A copy of an output, in a folder of its own.
+    std::thread::sleep(Duration::from_millis(60));
+    world.run(&["build"]).good();
+    let copy = world.read("generated/c/a.h").expect("an output");
+    world.write("generated/c/deep/copy.h", &copy);
+    assert_eq!(written(&world), ["generated/c/deep/copy.h"]);
+    world.write("generated/c/a.h", "int mine;\n");
+    world.run(&["build"]).refused();
+}
+
+#[test]
 fn a_moved_project_builds_nothing_again() {
     let world = project();
     world.run(&["build"]).good();
