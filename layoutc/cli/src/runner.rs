@@ -1,6 +1,7 @@
 //! Generated C carried out on this machine: written to a folder of its own, compiled by the machine's C compiler, run.
 
 use std::io::{self, BufRead, BufReader};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -43,8 +44,9 @@ impl<'a> Runner<'a> {
     pub(crate) fn compile(&self, sources: &[&str]) -> Result<PathBuf, Fault> {
         let program = self.folder.path().join("program");
         let mut command = Command::new(self.compiler);
-        command.args(&self.flags).arg("-o").arg(&program).args(sources).arg("-lm");
-        let made = command.current_dir(self.folder.path()).stdin(Stdio::null()).output();
+        let paths = sources.iter().map(|source| self.folder.path().join(source));
+        command.args(&self.flags).arg("-o").arg(&program).args(paths).arg("-lm");
+        let made = command.stdin(Stdio::null()).output();
         let made = made.map_err(|error| no_compiler(self.compiler, &error))?;
         interrupt::check()?;
         if made.status.success() {
@@ -67,11 +69,11 @@ fn no_compiler(compiler: &str, error: &io::Error) -> Fault {
     Fault::Machine(Box::new(placeless(Code::OutputIo, message).help(help)))
 }
 
-/// Runs a program; `line` sees each line of what it prints as it comes.
+/// Runs a program; `line` sees each line of what it prints as it comes, and ends it where it says so.
 pub(crate) fn run(
     program: &Path,
     arguments: &[String],
-    line: &mut dyn FnMut(&str),
+    line: &mut dyn FnMut(&str) -> ControlFlow<()>,
 ) -> Result<(), Fault> {
     let failed = |error: &io::Error| Fault::io("run", program, error);
     let mut command = Command::new(program);
@@ -79,7 +81,11 @@ pub(crate) fn run(
     let mut child = command.spawn().map_err(|error| failed(&error))?;
     if let Some(printed) = child.stdout.take() {
         for text in BufReader::new(printed).lines() {
-            line(&text.map_err(|error| failed(&error))?);
+            if line(&text.map_err(|error| failed(&error))?).is_break() {
+                // It may have ended by itself.
+                drop(child.kill());
+                return child.wait().map(drop).map_err(|error| failed(&error));
+            }
         }
     }
     let status = child.wait().map_err(|error| failed(&error))?;

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use layoutc_compiler::check::Recorder;
+use layoutc_compiler::check::{Recorder, sort};
 use layoutc_compiler::config::Config;
 use layoutc_compiler::diagnostic::Diagnostic;
 use layoutc_compiler::model::{Manifest, Tensor, View};
-use layoutc_compiler::{Checked, check, check_recording};
+use layoutc_compiler::{Checked, check, check_recording, refused_choices};
 
 use crate::console::Console;
 use crate::fault::Fault;
@@ -92,6 +92,16 @@ impl Session {
         self.asked().flat_map(|(file, manifest)| {
             manifest.views.iter().map(move |view| (file.clone(), view))
         })
+    }
+
+    /// Adds every choice of a conversion that it cannot follow to the report.
+    pub(crate) fn refuse_choices(&mut self) {
+        for (project, checked) in &self.projects {
+            let mut refused: Vec<Diagnostic> =
+                checked.manifests.iter().flat_map(refused_choices).collect();
+            sort(&mut refused);
+            self.report.add(refused.iter().map(|d| localized(d, project)));
+        }
     }
 
     /// How many manifests were asked for.

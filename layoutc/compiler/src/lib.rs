@@ -45,7 +45,10 @@ use emit::language::{C_FILES, CUDA_FILES, OPENCL_FILES};
 use emit::{OwnFile, Part, Settings, Target, Templates};
 use host::{Observer, Stage, Unobserved};
 use model::Manifest;
+use plan::Naming;
 use plan::cores::Cores;
+use plan::lower::PlanError;
+use plan::nest::{Moves, Ways};
 
 /// A file to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -136,6 +139,23 @@ pub fn emit_each(
     // What is wrong for every target is told once.
     check::sort(&mut faults);
     if faults.is_empty() { Ok(outputs) } else { Err(faults) }
+}
+
+/// Every choice in the block of a `convert` that the conversion cannot follow: what [`emit()`] would refuse, without
+/// the files. Choices are for C.
+pub fn refused_choices(manifest: &Manifest) -> Vec<Diagnostic> {
+    let avoid = |_: &str| false;
+    let ways = Ways { cores: Cores::One, moves: Moves::Blocks };
+    let naming = Naming { prefix: "", avoid: &avoid, ways };
+    let chosen = manifest.converts.iter().filter(|convert| !convert.choices.are_none());
+    let refused = chosen.filter_map(|convert| match plan::convert(manifest, convert, &naming) {
+        Err(error @ PlanError::Choice { .. }) => {
+            let name = manifest.tensors.get(convert.from).map_or("", |tensor| &tensor.name);
+            Some(emit::plan_fault(convert.place.clone(), name, &error))
+        }
+        _ => None,
+    });
+    refused.collect()
 }
 
 /// The header that includes those of all manifests; `None` where none is asked for. `outputs` are the paths of all

@@ -159,7 +159,7 @@ pub struct Choices {
     /// What is inside all loops.
     pub inside: Option<Chosen<Inside>>,
     /// Whether the destination is written past the caches.
-    pub stores: Option<Stores>,
+    pub stores: Option<Chosen<Stores>>,
     /// When padding is written.
     pub fill: Option<Chosen<FillTime>>,
 }
@@ -168,6 +168,16 @@ impl Choices {
     /// None: the planner chooses.
     pub const NONE: &Self =
         &Self { order: Vec::new(), block: None, inside: None, stores: None, fill: None };
+
+    /// Whether all is left to the planner.
+    pub fn are_none(&self) -> bool {
+        let Self { order, block, inside, stores, fill } = self;
+        order.is_empty()
+            && block.is_none()
+            && inside.is_none()
+            && stores.is_none()
+            && fill.is_none()
+    }
 }
 
 /// A choice, and where it stands.

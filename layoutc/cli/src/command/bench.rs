@@ -1,6 +1,8 @@
 //! `layoutc bench`: pack, unpack and conversions compiled and timed.
 
 use std::env;
+use std::ops::ControlFlow;
+use std::path::Path;
 
 use layoutc_compiler::config::{Config, Emit, Targets};
 use layoutc_compiler::host::Unobserved;
@@ -77,15 +79,16 @@ fn one(
 ) -> Result<(), Fault> {
     let given = args.cc.clone().or_else(|| env::var("CC").ok().filter(|cc| !cc.is_empty()));
     let compiler = given.unwrap_or_else(|| "cc".to_owned());
-    let mut words = compiler.split_whitespace();
-    let Some(program) = words.next() else {
+    let (program, first) = program_and_flags(&compiler);
+    if program.is_empty() {
         return Err(Fault::Usage("`--cc` names no compiler".to_owned()));
-    };
+    }
     let openmp = openmp.then_some("-fopenmp");
-    let flags = words.chain(args.cflags.split_whitespace()).chain(openmp).collect();
+    let flags = first.split_whitespace().chain(args.cflags.split_whitespace()).chain(openmp);
+    let flags = flags.collect();
     let runner = Runner::new(outputs, program, flags)?;
     let is_source = |output: &&Output| {
-        let path = std::path::Path::new(&output.path);
+        let path = Path::new(&output.path);
         path.extension().is_some_and(|extension| extension == "c")
     };
     let sources = outputs.iter().filter(is_source).map(|output| output.path.as_str());
@@ -101,6 +104,7 @@ fn one(
             Format::Json => console.result(&format!("{}\n", with_file(line, file))),
         }
         console.flush();
+        if console.is_closed() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
     let told = usize::from(console.format == Format::Text);
     if timed <= told {
@@ -109,6 +113,15 @@ fn one(
         console.remark(&format!("note: {message}\n"));
     }
     Ok(())
+}
+
+/// A compiler, and the flags that stand behind it: `ccache gcc`. The path of a file is one word, whatever is in it.
+fn program_and_flags(compiler: &str) -> (&str, &str) {
+    let compiler = compiler.trim();
+    if Path::new(compiler).is_file() {
+        return (compiler, "");
+    }
+    compiler.split_once(char::is_whitespace).unwrap_or((compiler, ""))
 }
 
 /// The object of a routine, with the manifest that it is of.

@@ -17,7 +17,8 @@ use super::Ending;
 /// Checks what PATHS name.
 pub(crate) fn run(paths: &[PathBuf], console: &mut Console) -> Result<Ending, Fault> {
     let start = Instant::now();
-    let session = Session::open(paths, console)?;
+    let mut session = Session::open(paths, console)?;
+    session.refuse_choices();
     let ending = Ending::of(&session.report);
     let tensors = session.tensors().map(|(file, tensor)| Row::new(tensor).of(file));
     let views = session.views().map(|(file, view)| Row::view(view).of(file));

@@ -17,7 +17,7 @@ use super::Ending;
 
 /// A tensor with its plans, if they are asked for, or a view.
 enum Item<'a> {
-    Tensor(&'a Tensor, Option<Vec<Plan<'a>>>),
+    Tensor(&'a Tensor, Option<Vec<Plan>>),
     View(&'a View),
 }
 

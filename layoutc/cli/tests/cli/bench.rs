@@ -84,3 +84,23 @@ fn what_cannot_be_timed_is_told() {
     let (code, ..) = bench(&world, &["a.kdl", "--seconds", "0"]);
     assert_eq!(code, Some(2));
 }
+
+#[cfg(unix)]
+#[test]
+fn a_compiler_may_be_named_by_a_path_with_blanks_or_with_flags() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let world = World::new(&[("a.kdl", TWO)]);
+    world.write("my tools/cc", "#!/bin/sh\nexec cc \"$@\"\n");
+    let executable = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(world.path("my tools/cc"), executable).expect("set");
+    world.write("own/own.h", "#define OWN 1\n");
+    let flags = "-O1 -I own -include own.h";
+    for cc in ["./my tools/cc", "cc -DMINE=1"] {
+        let args =
+            ["a.kdl", "--seconds", "0.002", "--only", "a_to_b", "--cc", cc, "--cflags", flags];
+        let (code, out, err) = bench(&world, &args);
+        assert_eq!((code, err.as_str()), (Some(0), ""), "{cc}");
+        assert!(out.contains("a_to_b"), "{out}");
+    }
+}

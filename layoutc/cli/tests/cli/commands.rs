@@ -271,3 +271,14 @@ fn templates_are_not_ejected_through_a_link_out_of_the_project() {
     assert_eq!(ran.refused().0, Some(2));
     assert_eq!(world.files("out"), ["out/x"]);
 }
+
+#[test]
+fn check_refuses_a_choice_that_a_build_would() {
+    let text = "tensor a dtype=f32 { shape { n 8; c 32; w 64 } }\n\
+                tensor b like=a { layout { order n w c } }\nconvert a to=b { inside runs }\n";
+    let world = World::new(&[("a.kdl", text)]);
+    let ran = world.run(&["check", "a.kdl"]);
+    assert_eq!(ran.refused().0, Some(1));
+    assert!(ran.err.contains("error[limit::choice]: there are no runs"), "{}", ran.err);
+    assert_eq!(world.run(&["build", "a.kdl"]).refused().1, ran.err);
+}

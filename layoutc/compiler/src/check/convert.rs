@@ -94,8 +94,8 @@ fn choices(items: &[ChoiceItem], file: &Arc<str>) -> Choices {
             ChoiceKind::InsideBlocks => choices.inside = Some(chosen(Inside::Blocks, place)),
             ChoiceKind::InsideRuns => choices.inside = Some(chosen(Inside::Runs, place)),
             ChoiceKind::InsideElements => choices.inside = Some(chosen(Inside::Elements, place)),
-            ChoiceKind::StoresStreaming => choices.stores = Some(Stores::Streaming),
-            ChoiceKind::StoresCached => choices.stores = Some(Stores::Cached),
+            ChoiceKind::StoresStreaming => choices.stores = Some(chosen(Stores::Streaming, place)),
+            ChoiceKind::StoresCached => choices.stores = Some(chosen(Stores::Cached, place)),
             ChoiceKind::FillFirst => choices.fill = Some(chosen(FillTime::First, place)),
             ChoiceKind::FillBorders => choices.fill = Some(chosen(FillTime::Borders, place)),
         }

@@ -1,7 +1,6 @@
 //! How pack, unpack and conversions go about it: digits, loops, what is inside them, and the whole as pseudo-code.
 
 use layoutc_algebra::expr::Expr;
-use layoutc_algebra::layout::Layout;
 use serde_json::{Value, json};
 
 use super::{code, number};
@@ -18,10 +17,8 @@ use crate::wording;
 
 /// What can be said of how a tensor is moved.
 #[derive(Debug)]
-pub struct Plan<'a> {
+pub struct Plan {
     moved: Move,
-    /// The layout whose symbols the digits are over.
-    layout: &'a Layout,
 }
 
 /// pack and unpack of a tensor, and the conversions that read it, as C does them on so many cores; empty where it has
@@ -30,21 +27,16 @@ pub struct Plan<'a> {
 /// # Errors
 /// The diagnostic of a build, where a plan cannot be made.
 #[expect(clippy::result_large_err, reason = "one diagnostic, on the way out")]
-pub fn plans<'a>(
-    manifest: &'a Manifest,
-    tensor: &'a Tensor,
-    cores: Cores,
-) -> Result<Vec<Plan<'a>>, Diagnostic> {
+pub fn plans(manifest: &Manifest, tensor: &Tensor, cores: Cores) -> Result<Vec<Plan>, Diagnostic> {
     let avoid = |_: &str| false;
     let ways = Ways { cores, moves: Moves::Blocks };
     let naming = Naming { prefix: "", avoid: &avoid, ways };
-    let layout = &tensor.layout;
     let mut plans = Vec::new();
     let moves = plan::moves(tensor, &naming)
         .map_err(|error| plan_fault(tensor.places.layout.clone(), &tensor.name, &error))?;
     if let Some([pack, unpack]) = moves {
-        plans.push(Plan { moved: pack, layout });
-        plans.push(Plan { moved: unpack, layout });
+        plans.push(Plan { moved: pack });
+        plans.push(Plan { moved: unpack });
     }
     for convert in &manifest.converts {
         let ends = (manifest.tensors.get(convert.from), manifest.tensors.get(convert.to));
@@ -54,15 +46,15 @@ pub fn plans<'a>(
         }
         let moved = plan::convert(manifest, convert, &naming)
             .map_err(|error| plan_fault(convert.place.clone(), &from.name, &error))?;
-        plans.extend(moved.map(|moved| Plan { moved, layout: &from.layout }));
+        plans.extend(moved.map(|moved| Plan { moved }));
     }
     Ok(plans)
 }
 
-impl Plan<'_> {
+impl Plan {
     /// For tools: strides in elements, blocks in values of their digit.
     pub fn json(&self) -> Value {
-        let text = |expr: &Expr| wording::expr(expr, self.layout);
+        let text = |expr: &Expr| wording::over(expr, &self.moved.symbols);
         let nest = self.moved.nest.as_ref();
         let parts = nest.map(|nest| nest.parts.iter().map(|p| part_json(p, &text)).collect());
         let parts: Option<Vec<Value>> = parts;
@@ -71,7 +63,7 @@ impl Plan<'_> {
             "by": if nest.is_some() { "digits" } else { "index functions" },
             "parts": parts.unwrap_or_default(),
             "padding": self.padding(),
-            "stores": nest.map(stores),
+            "stores": nest.map(|nest| self.stores(nest)),
             "code": code::lines(&self.moved.function.body),
         })
     }
@@ -94,7 +86,7 @@ impl Plan<'_> {
                     }
                     lines.extend(self.part_lines(part));
                 }
-                lines.push(("stores", stores(nest).to_owned()));
+                lines.push(("stores", self.stores(nest).to_owned()));
             }
         }
         lines.push(("padding", self.padding().to_owned()));
@@ -105,7 +97,7 @@ impl Plan<'_> {
     }
 
     fn part_lines(&self, part: &Part) -> Vec<(&'static str, String)> {
-        let text = |expr: &Expr| wording::expr(expr, self.layout);
+        let text = |expr: &Expr| wording::over(expr, &self.moved.symbols);
         let mut told = "digits";
         let mut lines = Vec::new();
         for cut in part.transfer.cuts.iter().filter(|cut| !cut.is_unit()) {
@@ -122,6 +114,18 @@ impl Plan<'_> {
         lines
     }
 
+    /// Past the caches or through them.
+    fn stores(&self, nest: &Nest) -> &'static str {
+        match nest.whole_bytes {
+            _ if !plan::past_caches(&self.moved.function.body) => "through the caches",
+            Tree::Int { value: ..0 } => "past the caches",
+            Tree::Int { value: ..=LAST_LEVEL } | Tree::Min { .. } => "through the caches",
+            _ => {
+                "past the caches where the processor gains by it and the destination is larger than the last of them"
+            }
+        }
+    }
+
     /// What is done about padding.
     fn padding(&self) -> &'static str {
         match self.moved.padding {
@@ -129,17 +133,6 @@ impl Plan<'_> {
             Padding::Kept => "not written",
             Padding::First => "the whole destination is filled first",
             Padding::Alone => "filled alone",
-        }
-    }
-}
-
-/// Past the caches or through them.
-fn stores(nest: &Nest) -> &'static str {
-    match nest.whole_bytes {
-        Tree::Int { value: ..0 } => "past the caches",
-        Tree::Int { value: ..=LAST_LEVEL } | Tree::Min { .. } => "through the caches",
-        _ => {
-            "past the caches where the processor gains by it and the destination is larger than the last of them"
         }
     }
 }

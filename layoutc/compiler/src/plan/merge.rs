@@ -31,8 +31,24 @@ pub fn merge(transfer: &Transfer, symbols: &[Symbol]) -> Result<Transfer, ExprEr
         }
         merged.cuts.remove(inner);
         names.remove(inner);
+        let outer = if inner < outer { outer.saturating_sub(1) } else { outer };
+        tell_apart(&mut merged, outer);
     }
     Ok(merged)
+}
+
+/// Gives a merged loop a name of its own: an axis may be called `h_w` too.
+fn tell_apart(transfer: &mut Transfer, merged: usize) {
+    let Some(wanted) = transfer.cuts.get(merged).map(|cut| cut.name.clone()) else { return };
+    let is_free = |name: &str| {
+        let mut others = transfer.cuts.iter().enumerate().filter(|(k, _)| *k != merged);
+        others.all(|(_, other)| other.name != name)
+    };
+    let numbered = (2_u64..).map(|number| format!("{wanted}_{number}"));
+    let free = std::iter::once(wanted.clone()).chain(numbered).find(|name| is_free(name));
+    if let (Some(name), Some(cut)) = (free, transfer.cuts.get_mut(merged)) {
+        cut.name = name;
+    }
 }
 
 /// `h_w`, and `h_to_c` for more than two.

@@ -31,6 +31,7 @@ use self::tree::{Expr, Function};
 use crate::model::{Fill, Memory, Tensor};
 
 pub use self::kernel::Kernel;
+pub(crate) use self::moves::past_caches;
 pub use self::moves::{Move, Padding};
 pub use self::relayout::convert;
 

@@ -1,7 +1,7 @@
 //! Functions that move a whole tensor: pack, unpack and convert.
 
 use layoutc_algebra::expr::Var;
-use layoutc_algebra::layout::{Axis, Layout};
+use layoutc_algebra::layout::{Axis, Layout, Symbol};
 
 use super::Context;
 use super::arith::is_multiple;
@@ -16,7 +16,7 @@ use super::transfer::transfer;
 use super::tree::{Expr, Function, Operand, Param, ParamType, Returns, Stmt};
 use crate::cast::Cast;
 use crate::dtype::Dtype;
-use crate::model::Choices;
+use crate::model::{Choices, Stores};
 
 /// `pack(symbols, logical, physical)`: from the dense row-major buffer into the layout; padding gets the fill.
 pub(super) fn pack(context: &Context<'_>, sides: Option<&Sides>) -> Result<Move, PlanError> {
@@ -104,6 +104,8 @@ pub struct Move {
     pub function: Function,
     /// How its loops follow digits; `None` where they follow the logical axes, and index functions say the place.
     pub nest: Option<Nest>,
+    /// The symbols that the digits are over.
+    pub symbols: Vec<Symbol>,
     /// What it does about padding.
     pub padding: Padding,
 }
@@ -142,6 +144,7 @@ pub(super) struct Parts<'a> {
     pub(super) cast: Option<Cast>,
     fill: Option<String>,
     nest: Option<Nest>,
+    symbols: Vec<Symbol>,
     pub(super) padding: Padding,
     pub(super) ways: Ways,
 }
@@ -227,6 +230,7 @@ impl<'a> Parts<'a> {
             cast,
             fill: None,
             nest: None,
+            symbols: Vec::new(),
             padding: Padding::None,
             ways: context.naming.ways,
         }
@@ -278,6 +282,7 @@ impl<'a> Parts<'a> {
             cast: None,
             fill: None,
             nest: None,
+            symbols: Vec::new(),
             padding: Padding::None,
             ways: self.ways,
         }
@@ -311,9 +316,21 @@ impl<'a> Parts<'a> {
         let symbols = &context.layout.symbols;
         let nest = nest::plan(transfer, symbols, &symbol, buffers, self.ways, choices)?;
         let body =
-            nest::write(&nest, symbols, &symbol, &self.namer, buffers, self.cast, self.ways.moves);
+            nest::write(&nest, symbols, &symbol, &self.namer, buffers, self.cast, self.ways.moves)?;
+        if let Some(stores) = &choices.stores
+            && stores.value == Stores::Streaming
+            && !nest.parts.is_empty()
+            && !past_caches(&body)
+        {
+            return Err(PlanError::Choice {
+                message: "nothing is written past the caches here: no block is transposed, and no runs are copied".into(),
+                help: "leave it out; `layoutc inspect --plan` prints what is inside the loops".into(),
+                place: stores.place.clone(),
+            });
+        }
         self.nest = Some(nest);
-        body
+        self.symbols.clone_from(symbols);
+        Ok(body)
     }
 
     /// Loops over the logical axes, the layout's place by its index function.
@@ -393,8 +410,8 @@ impl<'a> Parts<'a> {
 
     pub(super) fn finish(mut self, body: Vec<Stmt>) -> Move {
         self.function.body.extend(body);
-        let Self { nest, padding, .. } = self;
-        Move { function: self.function.with_unused(), nest, padding }
+        let Self { nest, symbols, padding, .. } = self;
+        Move { function: self.function.with_unused(), nest, symbols, padding }
     }
 }
 
@@ -402,6 +419,20 @@ pub(super) fn place(context: &Context<'_>, names: &[String]) -> Expr {
     let mut args = context.symbol_args();
     args.extend(names.iter().map(|name| Expr::name(name)));
     Expr::call(&context.function("offset"), args)
+}
+
+/// Whether something in a body is written past the caches where that is worth it, or wanted.
+pub(crate) fn past_caches(body: &[Stmt]) -> bool {
+    let mut found = false;
+    for stmt in body {
+        stmt.walk(&mut |stmt| {
+            found |= matches!(
+                stmt,
+                Stmt::Transpose { .. } | Stmt::CopyRuns { .. } | Stmt::CastTranspose { .. }
+            );
+        });
+    }
+    found
 }
 
 /// Marks the loop that lies so many loops deep.

@@ -53,6 +53,9 @@ impl Parts<'_> {
         if elements.as_const() == Some(0) {
             return Ok(());
         }
+        if let Some(chosen) = chosen.filter(|_| rest != Rest::Fill) {
+            return Err(no_fill(chosen, rest));
+        }
         self.padding = match rest {
             Rest::Fill => Padding::First,
             Rest::Kept => Padding::Kept,
@@ -256,4 +259,13 @@ pub(super) fn fill_constant(context: &Context<'_>, name: &str) -> Result<Stmt, P
     let digits = usize::try_from(dtype.scalar_bits().div_ceil(4)).unwrap_or(16);
     let (name, element) = (name.to_owned(), dtype.to_string());
     Ok(Stmt::LetElement { name, element, bits: format!("{bits:0digits$x}") })
+}
+
+fn no_fill(chosen: &Chosen<FillTime>, rest: Rest) -> PlanError {
+    let message = match rest {
+        Rest::Kept => "padding of the destination is not written: its layout says `fill none`",
+        Rest::Fill | Rest::Zero => "the destination has no padding",
+    };
+    let (help, place) = ("leave it out".into(), chosen.place.clone());
+    PlanError::Choice { message: message.into(), help, place }
 }

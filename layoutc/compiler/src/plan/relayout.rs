@@ -10,7 +10,7 @@ use super::prepare::Rest;
 use super::side::{Side, physical_side, renumber};
 use super::transfer::transfer;
 use super::{Context, Naming};
-use crate::model::{Choices, Convert, Inside, Manifest, Tensor};
+use crate::model::{Choices, Convert, Inside, Manifest, Stores, Tensor};
 
 /// Plans one relayout: `<from>_to_<to>(symbols, from, to)`; padding of the destination gets its fill. `None` where
 /// one of the two has no memory, or is not there.
@@ -62,7 +62,9 @@ fn refuse(choices: &Choices) -> Result<(), PlanError> {
     let block = choices.block.as_ref().map(|block| &block.place);
     let inside = choices.inside.as_ref().filter(|inside| inside.value != Inside::Elements);
     let inside = inside.map(|inside| &inside.place);
-    match order.or(block).or(inside) {
+    let stores = choices.stores.as_ref().filter(|stores| stores.value == Stores::Streaming);
+    let stores = stores.map(|stores| &stores.place);
+    match order.or(block).or(inside).or(stores) {
         None => Ok(()),
         Some(place) => Err(PlanError::Choice {
             message: "this conversion goes by index functions: its maps have no common digits"

@@ -30,6 +30,11 @@ pub(super) fn schedules(
         return Err(no_block(edges));
     }
     let orders = orders(&parts, symbols, &choices.order)?;
+    if edges.is_some()
+        && let Some(digit) = in_block(&parts, symbols, &choices.order)
+    {
+        return Err(inside_block(digit));
+    }
     let edges = edges.map(|edges| edges.value);
     let one = |((part, inner), first): (&(&Transfer, Inner), Vec<usize>)| Schedule {
         levels: levels(part, symbols, *inner, &first, edges, large),
@@ -75,6 +80,29 @@ fn orders(
         names.iter().filter_map(found).map(|(k, _)| *k).collect()
     };
     Ok(loops.iter().map(of_part).collect())
+}
+
+/// A digit that is asked to be outermost and is one of a block's, whose loops are the innermost.
+fn in_block<'c>(
+    parts: &[(&Transfer, Inner)],
+    symbols: &[Symbol],
+    names: &'c [Chosen<String>],
+) -> Option<&'c Chosen<String>> {
+    let is_in = |name: &&Chosen<String>| {
+        parts.iter().any(|(part, inner)| {
+            let digits = block(part, symbols, *inner).into_iter().flatten();
+            digits.filter_map(|k| part.cuts.get(k)).any(|cut| cut.name == name.value)
+        })
+    };
+    names.iter().find(is_in)
+}
+
+fn inside_block(name: &Chosen<String>) -> PlanError {
+    PlanError::Choice {
+        message: format!("`{}` is a digit of the block, whose loops are the innermost", name.value),
+        help: "leave it out of `order`, or leave `block` out".into(),
+        place: name.place.clone(),
+    }
 }
 
 fn no_loop(

@@ -25,6 +25,9 @@ use crate::model::{Choices, Stores};
 /// What the last-level cache holds at most, in bytes: a destination beyond it is written another way.
 pub const LAST_LEVEL: i64 = 1 << 25;
 
+/// What is more than the second-level cache of any processor holds, and less than the last-level one.
+const CACHED: i64 = 1 << 22;
+
 /// The shortest run that is copied as one, in bytes: where its length is known, and where it is not.
 const COPY: i128 = 16;
 const COPY_UNKNOWN: i128 = 64;
@@ -95,10 +98,10 @@ pub fn plan(
     let bytes = inner::whole_bytes(transfer, to.element_bits)?;
     let large = typical(&bytes, symbols) > i128::from(LAST_LEVEL);
     let whole_bytes = lower(&bytes, scope)?;
-    let whole_bytes = match choices.stores {
+    let whole_bytes = match choices.stores.as_ref().map(|chosen| chosen.value) {
         None => whole_bytes,
         Some(Stores::Streaming) => Expr::int(-1),
-        Some(Stores::Cached) => whole_bytes.min(Expr::int(LAST_LEVEL)),
+        Some(Stores::Cached) => whole_bytes.min(Expr::int(CACHED)),
     };
     if transfer.cuts.iter().any(|cut| cut.extent.as_const().is_some_and(|extent| extent <= 0)) {
         return Ok(Nest { parts: Vec::new(), whole_bytes });
