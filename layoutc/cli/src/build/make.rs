@@ -352,7 +352,7 @@ pub(super) fn facts<'m>(scan: &'m Scan<'_>, made: &'m Made, is_written: bool) ->
         let emitted = Emitted { key: files.key, outputs: outputs.collect() };
         facts.push(Fact::Emitted(target, manifest, emitted));
     }
-    if !scan.swept.is_empty() {
+    if is_written && !scan.swept.is_empty() {
         let swept = scan.swept.iter().map(|(folder, stat)| (folder.as_str(), *stat));
         facts.push(Fact::Swept(swept.collect()));
     }

@@ -50,7 +50,8 @@ pub(super) fn plan(
         known: known.output(path),
     });
     let wanted: Vec<Wanted<'_>> = wanted.collect();
-    let kept: Paths<'_> = scan.kept(job).collect();
+    // No two of what a former build found alone are one file.
+    let kept: Paths<'_> = if scan.is_same { Paths::default() } else { scan.kept(job).collect() };
     let paths = kept.iter().copied().chain(wanted.iter().map(|wanted| wanted.path));
     let mut refusals = collisions(paths);
     let standing = survey(&job.home, &wanted, known, strictness)?;
@@ -59,7 +60,7 @@ pub(super) fn plan(
     if !refusals.is_empty() {
         return Ok(Err(refusals));
     }
-    let mut plan = Plan { kept: kept.len(), ..Plan::default() };
+    let mut plan = Plan { kept: scan.kept(job).count(), ..Plan::default() };
     let planned = new.into_iter().map(|(output, hash)| {
         let planned = match standing.get(&output.path) {
             None | Some(Ok(Standing::Same(_))) => Planned { status: Status::Unchanged, new: None },

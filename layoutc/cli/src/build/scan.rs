@@ -59,6 +59,8 @@ pub(crate) struct Scan<'a> {
     pub(super) left_over: Vec<String>,
     /// The folders in which there is no file but what was asked for, where that is new.
     pub(super) swept: Vec<(String, Stat)>,
+    /// Whether a former build found exactly these files, and nothing else in the output folder.
+    pub(super) is_same: bool,
     is_littered: bool,
 }
 
@@ -139,6 +141,7 @@ impl<'a> Scan<'a> {
             found: Outputs::Known,
             left_over: Vec::new(),
             swept: Vec::new(),
+            is_same: false,
             is_littered: job.state.is_littered(),
         };
         scan.outputs(job, &held, strictness)?;
@@ -228,7 +231,9 @@ impl<'a> Scan<'a> {
             self.umbrella(job, strictness)?;
         }
         if self.work.is_empty() {
-            if matches!(self.found, Outputs::Known) && job.log.facts.are_all(self.kept.len()) {
+            let is_tidy = matches!(self.found, Outputs::Known);
+            self.is_same = is_tidy && job.log.facts.are_all(self.kept.len());
+            if self.is_same {
                 return Ok(());
             }
             let asked: Paths<'_> = self.kept(job).collect();

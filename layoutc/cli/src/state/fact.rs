@@ -106,7 +106,8 @@ pub(crate) struct Facts<'a> {
     found: Named<'a, Option<Known>>,
     /// What may stand there instead, by path.
     pub(crate) coming: BTreeMap<&'a str, Hash>,
-    /// The folders in which there is no file but outputs that are known here, as long as they have this.
+    /// The folders in which there is no file but outputs that are known here, as long as they have this; forgotten when
+    /// something is emitted.
     pub(crate) swept: Vec<(&'a str, Stat)>,
     /// By manifest.
     pub(crate) checked: Named<'a, Checked<'a>>,
@@ -147,6 +148,7 @@ impl<'a> Facts<'a> {
     }
 
     fn emit(&mut self, target: &'a str, manifest: &'a str, emitted: Emitted<'a>) {
+        self.swept.clear();
         self.made = OnceLock::new();
         let is_bare = self.found.is_empty();
         for path in emitted.paths().filter(|_| !is_bare) {

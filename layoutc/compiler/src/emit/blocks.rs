@@ -23,8 +23,9 @@ pub(super) fn of(unit: &Unit) -> Blocks {
         let names = names(function);
         for stmt in &function.body {
             stmt.walk(&mut |stmt| match stmt {
-                Stmt::Transpose { element_bytes, rows, columns, .. } => {
-                    transposes.add(*element_bytes, [rows, columns].map(|e| extent(e, &names)));
+                Stmt::Transpose { element_bytes, to, from, rows, columns, .. } => {
+                    let extents = [rows, columns].map(|e| extent(e, &names));
+                    transposes.add(*element_bytes, extents, [to, from].map(|side| &side.stride));
                 }
                 Stmt::CopyRuns { .. } => blocks.runs = true,
                 Stmt::ZeroRuns { .. } => blocks.zeros = true,
@@ -35,7 +36,7 @@ pub(super) fn of(unit: &Unit) -> Blocks {
     blocks.casts = casts::runs(unit);
     // Their blocks are cut out of a buffer: any size.
     for cast in blocks.casts.iter().flat_map(|cast| &cast.transposes) {
-        transposes.add(cast.bytes, [None; 2]);
+        transposes.add(cast.bytes, [None; 2], [&Expr::int(0); 2]);
     }
     blocks.transposes = transposes.units();
     blocks
@@ -75,28 +76,31 @@ fn extent(count: &Expr, names: &BTreeMap<&str, &Expr>) -> Option<u32> {
 
 /// The transpositions that are called, by the bytes of an element.
 #[derive(Default)]
-struct Transposes(BTreeMap<u32, (BTreeSet<u32>, bool)>);
+struct Transposes(BTreeMap<u32, TransposeUnit>);
 
 impl Transposes {
-    /// One of blocks of so many rows and columns, where that is known.
-    fn add(&mut self, bytes: u32, extents: [Option<u32>; 2]) {
-        let (few, few_rows) = self.0.entry(bytes).or_default();
+    /// One of blocks of so many rows and columns, where that is known, and the strides of destination and source.
+    fn add(&mut self, bytes: u32, [rows, columns]: [Option<u32>; 2], strides: [&Expr; 2]) {
+        let none = TransposeUnit { bytes, few: Vec::new(), few_rows: false, tiles: false };
+        let unit = self.0.entry(bytes).or_insert(none);
         let elements = VECTOR.checked_div(bytes).unwrap_or(1);
-        for extent in extents {
-            let may_be = |few: &u32| *few < elements && extent.is_none_or(|extent| extent == *few);
-            few.extend(FEW.into_iter().filter(may_be));
-        }
-        let [rows, _] = extents;
-        *few_rows |= elements > 2 && rows.is_none_or(|rows| (2..elements).contains(&rows));
+        let is_few = |extent: Option<u32>, few: u32| extent.is_none_or(|extent| extent == few);
+        let few = FEW.into_iter().filter(|few| *few <= elements);
+        let few = few.filter(|few| is_few(rows, *few) || is_few(columns, *few));
+        unit.few.extend(few);
+        unit.few.sort_unstable();
+        unit.few.dedup();
+        unit.few_rows |= elements > 2 && rows.is_none_or(|rows| (2..elements).contains(&rows));
+        let alternate = |(extent, stride): (Option<u32>, &Expr)| {
+            let next = |few: &u32| *stride == Expr::int(i64::from(few.saturating_mul(bytes)));
+            let pairs = extent.filter(|few| [2, 4, 8].contains(few) && *few <= elements);
+            pairs.filter(next).is_some()
+        };
+        unit.tiles |= ![rows, columns].into_iter().zip(strides).any(alternate);
     }
 
     fn units(self) -> Vec<TransposeUnit> {
-        let unit = |(bytes, (few, few_rows)): (u32, (BTreeSet<u32>, bool))| TransposeUnit {
-            bytes,
-            few: few.into_iter().collect(),
-            few_rows,
-        };
-        self.0.into_iter().map(unit).collect()
+        self.0.into_values().collect()
     }
 }
 
