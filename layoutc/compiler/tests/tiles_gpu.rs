@@ -340,8 +340,35 @@ convert nhwc to=blocked
         }
         let launched = outputs["cuda/m.cu"].contains(&format!("{name}_wide_kernel<<<"));
         assert_eq!(launched, wide.is_some(), "{name}");
+        assert_eq!(cl.contains(&format!("void {name}_unaligned(")), wide.is_some(), "{name}");
     }
-    assert!(outputs["opencl/m.h"].contains("begin at a multiple of 16 bytes: "));
+    let header = &outputs["opencl/m.h"];
+    for (name, bytes) in [("NHWC_TO_BLOCKED", 16), ("HALVES_PACK", 8), ("TWO_PACK", 2)] {
+        let aligned = format!("#define {name}_BUFFER_ALIGNMENT {bytes}\n");
+        assert!(header.contains(&aligned), "{aligned}{header}");
+        assert!(header.contains(&format!("#define {name}_UNALIGNED_LOCAL_SIZE_0  256\n")));
+    }
+}
+
+#[test]
+fn wide_accesses_need_what_the_header_says_and_plain_ones_do_not() {
+    let manifest = "symbol batch min=1 max=100
+tensor bytes dtype=u8 { shape { n batch; c 64 }; layout { map \"(n, c) -> (c // 16, n, c % 16)\" } }
+";
+    let outputs = run("aligned", manifest, &[&[50]]);
+    let plain = kernel(&outputs["opencl/m.cl"], "bytes_pack_unaligned");
+    assert!(!plain.contains("moved as one"), "{plain}");
+    let header = &outputs["opencl/m.h"];
+    assert!(header.contains("int64_t bytes_pack_unaligned_global_size_0(int64_t batch)"));
+    for said in [
+        "global size\n// of 0 is not launched",
+        "CL_DEVICE_MAX_WORK_GROUP_SIZE",
+        "CL_MEM_USE_HOST_PTR",
+        "//   For buffers that begin at a multiple of 16 bytes.\n",
+        "//   The same for all other buffers.\n",
+    ] {
+        assert!(header.contains(said), "{said}:\n{header}");
+    }
 }
 
 #[test]

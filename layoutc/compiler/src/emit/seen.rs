@@ -97,7 +97,7 @@ show! {
     KernelsUnit { function, stream, symbols_ok, kernels }
     RangeUnit { name, items, may_be_none, threads, last_thread, blocks }
     KernelUnit { function, axes, empty, group, unaligned, constants, counts }
-    UnalignedUnit { alignment_bytes, last_byte, function, axes }
+    UnalignedUnit { alignment_bytes, last_byte, function, axes, constants, counts }
     TensorUnit {
         name, ident, upper, dtype, element, in_buffer, pack_from, packed, axes, storage_axes,
         physical, map, memory_space, steps, constants, counts, counts_guard, symbols_ok, offset, indices, macros, logical, pack,
