@@ -12,6 +12,7 @@ mod bounds;
 mod digits;
 mod find;
 mod item;
+mod reach;
 mod staging;
 mod tile;
 mod tiled;
