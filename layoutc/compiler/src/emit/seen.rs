@@ -69,7 +69,7 @@ show! {
         cast, from, to, from_type, to_type, from_bytes, to_bytes, saturates, runs, transposes,
     }
     RunTranspose { together, bytes }
-    FloatBits { guard, element, bits_type, to_bits, of_bits }
+    FloatBits { guard, name, from, to }
     CastUnit {
         cast, name, guard, doc, form, parts, from, to, word, signed_word, word_bits, top_field,
         dropped, shift, shift_only, least, beyond, may_overflow, low, high, low_result, high_result,
