@@ -10,7 +10,7 @@ use super::model::{CastFloat, CastSide, CastUnit, RunCast, RunTranspose, Unit};
 use crate::cast::{Cast, Mode, beyond, range};
 use crate::dtype::{Dtype, Scalar};
 use crate::fill;
-use crate::plan::tree::{Function, Operand, Stmt};
+use crate::plan::tree::{Function, Operand, Spelling, Stmt};
 
 /// The conversions, each after those that it is made of; where there is a test program, those that it calls too.
 pub(super) fn of(unit: &Unit, dialect: &Dialect, kernels: bool) -> Vec<CastUnit> {
@@ -198,7 +198,7 @@ fn limits(cast: Cast, dialect: &Dialect) -> Limits {
     let limit = |value: i128, dtype: Dtype| {
         let bits = u64::try_from(value & i128::from(u64::MAX)).unwrap_or(0);
         let bits = bits & mask(dtype);
-        element::literal(dialect, &dtype.to_string(), &format!("{bits:x}"))
+        element::literal(dialect, &dtype.to_string(), &format!("{bits:x}"), Spelling::Number)
     };
     Limits {
         low: (low < least).then(|| limit(least, from)),

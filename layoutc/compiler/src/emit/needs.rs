@@ -130,8 +130,8 @@ fn include(stmt: &Stmt, dialect: &Dialect) -> Option<&'static str> {
             Assert::Leave | Assert::Asked => None,
         },
         Stmt::Copy { .. } | Stmt::Zero { .. } => Some("string.h"),
-        Stmt::LetElement { element, bits, .. } => {
-            let literal = element::literal(dialect, element, bits);
+        Stmt::LetElement { element, bits, spelling, .. } => {
+            let literal = element::literal(dialect, element, bits, *spelling);
             (literal.contains("NAN") || literal.contains("INFINITY")).then_some("math.h")
         }
         _ => None,

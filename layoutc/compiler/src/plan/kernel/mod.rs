@@ -14,6 +14,7 @@ mod find;
 mod item;
 mod reach;
 mod staging;
+mod steps;
 mod tile;
 mod tiled;
 mod wide;
