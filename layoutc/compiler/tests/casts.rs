@@ -268,7 +268,8 @@ fn opencl_and_cuda_give_what_the_definition_says() {
     run_gpu(&root, &text, &cases);
 }
 
-fn run_gpu(root: &Path, text: &str, cases: &[Case]) {
+/// The files of OpenCL and CUDA.
+fn write_gpu(root: &Path, text: &str) {
     let (opencl, cuda) = (Some(TargetOpenCl::default()), Some(TargetCuda::default()));
     let target = Targets { c: None, opencl, cuda, own: BTreeMap::new() };
     let config = Config { target, ..Config::default() };
@@ -277,6 +278,40 @@ fn run_gpu(root: &Path, text: &str, cases: &[Case]) {
         let name = output.path.rsplit('/').next().unwrap().to_owned();
         std::fs::write(root.join(name), &output.text).unwrap();
     }
+}
+
+#[test]
+fn cuda_sources_have_the_functions_that_they_call_and_no_others() {
+    let root = folder("casts_called");
+    for (own, logical, called) in [
+        ("i8", "f32", vec!["layoutc_cuda_f32_bits"]),
+        ("f16", "f32", vec!["layoutc_cuda_f32_bits", "layoutc_cuda_f32_from_bits"]),
+        ("u32", "f64", vec!["layoutc_cuda_f64_bits"]),
+    ] {
+        write_gpu(
+            &root,
+            &format!(
+                "tensor a dtype={own} pack-from={logical} cast=round {{ shape {{ i 40; j 50 }} }}\n"
+            ),
+        );
+        let source = std::fs::read_to_string(root.join("m.cu")).unwrap();
+        let defined = source.lines().filter_map(|line| line.strip_prefix("static __device__ "));
+        let defined = defined.map(|head| head.split(['(', ' ']).nth(1).unwrap());
+        let defined: Vec<&str> = defined.collect();
+        for name in &defined {
+            assert!(source.matches(&format!("{name}(")).count() > 1, "{name}:\n{source}");
+        }
+        let bits: Vec<&str> = defined.into_iter().filter(|name| name.ends_with("_bits")).collect();
+        assert_eq!(bits, called, "{logical} to {own}");
+        if let Some(nvcc) = gpu::nvcc() {
+            let made = gpu::compile_with_nvcc(&nvcc, &root, "m.cu", &[80]);
+            made.unwrap_or_else(|said| panic!("{said}\n{source}"));
+        }
+    }
+}
+
+fn run_gpu(root: &Path, text: &str, cases: &[Case]) {
+    write_gpu(root, text);
     let mut job = "options -cl-opt-disable\nprogram m.cl\nguard 64\n".to_owned();
     let mut driver = "#include \"m.cuh\"\n#include \"driver.h\"\n\nint main(void) {\n".to_owned();
     for Case { name, read, read_bytes, written, written_bytes, items } in cases {

@@ -131,7 +131,7 @@ convert d to=f
 fn names_that_templates_use_themselves_are_free() {
     let symbols = "slots elements fill limit back seen from to at used physical logical slot from_slot to_slot \
          logical_bytes scatter allocate mismatch from_bytes to_bytes b_plain_offset items stream texel \
-         lane column x y element byte end item tile staged plain_items n_start n_end";
+         lane column x y element byte end item tile staged held round plain_items n_start n_end";
     let names: Vec<&str> = symbols.split_whitespace().collect();
     let mut manifest = String::new();
     for name in &names {

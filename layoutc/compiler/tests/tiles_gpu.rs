@@ -111,7 +111,7 @@ fn run_with(
 
 /// The body of a kernel.
 fn kernel<'t>(text: &'t str, name: &str) -> &'t str {
-    let start = text.find(&format!("void {name}(")).unwrap_or_else(|| panic!("no {name}:\n{text}"));
+    let start = text.find(&format!(" {name}(")).unwrap_or_else(|| panic!("no {name}:\n{text}"));
     let rest = &text[start..];
     &rest[..rest.find("\n}\n").unwrap()]
 }
@@ -170,6 +170,89 @@ tensor b dtype=u8 { shape { a 128; b 128 }; layout { order b a } }
     // 32 rows of 32 elements of 4 bytes, each but the last with one behind it; 64 rows of 64 bytes with 4.
     assert_eq!(local_elements(kernel(cl, "a_pack")), 31 * 33 + 32);
     assert_eq!(local_elements(kernel(cl, "b_pack")), 63 * 68 + 64);
+}
+
+#[test]
+fn items_that_have_as_many_elements_as_all_others_read_them_before_they_write() {
+    let manifest = "tensor turned dtype=f32 { shape { a 100; b 250 }; layout { order b a } }
+tensor bytes dtype=u8 { shape { a 200; b 300 }; layout { order b a; pad a multiple=64; fill 3 } }
+tensor straight dtype=f16 {
+    shape { h 70; w 100 }
+    layout {
+        pad w multiple=128
+        fill 1
+    }
+}
+tensor odd dtype=f32 { shape { a 33; b 33 }; layout { order b a } }
+tensor small dtype=f32 { shape { a 5; b 7 }; layout { order b a } }
+";
+    let outputs = run("rounds", manifest, &[&[]]);
+    for (text, array) in [
+        (&outputs["opencl/m.cl"], "    float held[4];\n"),
+        (&outputs["cuda/m.cu"], "float held[4];\n"),
+    ] {
+        let name = if text.contains("__kernel") { "turned_pack" } else { "turned_pack_kernel" };
+        let body = kernel(text, name);
+        assert!(body.contains(array), "{body}");
+        // Read, put into the tile, read from there, write.
+        let unrolled = "#pragma unroll\n        for (int round = 0; round < 4; ++round) {\n";
+        assert_eq!(body.matches(unrolled).count(), 4, "{body}");
+        assert_eq!(body.matches(" += 256").count(), 0, "{body}");
+    }
+    let cl = &outputs["opencl/m.cl"];
+    assert!(kernel(cl, "bytes_pack").contains("round < 16;"), "{cl}");
+    assert!(kernel(cl, "straight_pack").contains("held[round] = fill;"), "{cl}");
+    // 33 by 33 are no multiple of 256.
+    for name in ["odd_pack", "small_pack"] {
+        assert!(!kernel(cl, name).contains("round"), "{cl}");
+    }
+    // A tile is no larger than the tensor.
+    assert_eq!(local_elements(kernel(cl, "small_pack")), 35);
+}
+
+#[test]
+fn numbers_inside_a_tile_have_32_bits_whatever_indices_have() {
+    let manifest = "tensor turned dtype=f32 { shape { a 100; b 250 }; layout { order b a } }
+tensor far dtype=u8 { shape { a 3; b 3000000000 }; layout { order b a } }
+tensor apart dtype=u8 { shape { a 40; b 150000000 }; layout { order b a } }
+";
+    let (_, outputs) = built(manifest, true);
+    let cl = &outputs["opencl/m.cl"];
+    let body = kernel(cl, "turned_pack");
+    for line in [
+        "for (long tile = (long)get_group_id(0); tile < 32; tile += (long)get_num_groups(0)) {",
+        "const int item = (int)get_local_id(0) + round * 256;",
+        "const int b = item & 31;",
+        "const int a = item >> 5;",
+    ] {
+        assert!(body.contains(line), "{line}\n{body}");
+    }
+    let far = kernel(cl, "far_pack");
+    assert!(far.contains("a * 3000000000L"), "{far}");
+    let apart = kernel(cl, "apart_pack");
+    assert!(apart.contains("const long a_step = 150000000;"), "{apart}");
+    assert!(apart.contains("a * a_step"), "{apart}");
+    let cuda = kernel(&outputs["cuda/m.cu"], "apart_pack_kernel");
+    assert!(cuda.contains("const int64_t a_step = 150000000;"), "{cuda}");
+}
+
+#[test]
+fn padding_of_several_elements_is_spelled_by_its_bits() {
+    let manifest =
+        "tensor halves dtype=f16 { shape { n 10; c 16 }; layout { pad n multiple=8; fill 1 } }
+tensor minus dtype=i8 { shape { n 10; c 16 }; layout { pad n multiple=8; fill -1 } }
+tensor ones dtype=u16 { shape { n 10; c 16 }; layout { pad n multiple=8; fill 1 } }
+";
+    let outputs = run("spelled", manifest, &[&[]]);
+    let (cl, cu) = (&outputs["opencl/m.cl"], &outputs["cuda/m.cu"]);
+    for (name, bits) in [("halves", "0x3C003C00"), ("minus", "0xFFFFFFFFU"), ("ones", "0x00010001")]
+    {
+        let fill = format!("const uint4 fill = (uint4)({bits});");
+        let body = kernel(cl, &format!("{name}_pack"));
+        assert!(body.contains(&fill), "{fill}\n{body}");
+    }
+    assert!(kernel(cu, "minus_pack_wide_kernel").contains("UINT32_C(0xFFFFFFFF)"), "{cu}");
+    assert!(kernel(cl, "ones_pack_unaligned").contains("const ushort fill = 1;"), "{cl}");
 }
 
 #[test]
@@ -340,8 +423,35 @@ convert nhwc to=blocked
         }
         let launched = outputs["cuda/m.cu"].contains(&format!("{name}_wide_kernel<<<"));
         assert_eq!(launched, wide.is_some(), "{name}");
+        assert_eq!(cl.contains(&format!("void {name}_unaligned(")), wide.is_some(), "{name}");
     }
-    assert!(outputs["opencl/m.h"].contains("begin at a multiple of 16 bytes: "));
+    let header = &outputs["opencl/m.h"];
+    for (name, bytes) in [("NHWC_TO_BLOCKED", 16), ("HALVES_PACK", 8), ("TWO_PACK", 2)] {
+        let aligned = format!("#define {name}_BUFFER_ALIGNMENT {bytes}\n");
+        assert!(header.contains(&aligned), "{aligned}{header}");
+        assert!(header.contains(&format!("#define {name}_UNALIGNED_LOCAL_SIZE_0  256\n")));
+    }
+}
+
+#[test]
+fn wide_accesses_need_what_the_header_says_and_plain_ones_do_not() {
+    let manifest = "symbol batch min=1 max=100
+tensor bytes dtype=u8 { shape { n batch; c 64 }; layout { map \"(n, c) -> (c // 16, n, c % 16)\" } }
+";
+    let outputs = run("aligned", manifest, &[&[50]]);
+    let plain = kernel(&outputs["opencl/m.cl"], "bytes_pack_unaligned");
+    assert!(!plain.contains("moved as one"), "{plain}");
+    let header = &outputs["opencl/m.h"];
+    assert!(header.contains("int64_t bytes_pack_unaligned_global_size_0(int64_t batch)"));
+    for said in [
+        "global size\n// of 0 is not launched",
+        "CL_DEVICE_MAX_WORK_GROUP_SIZE",
+        "CL_MEM_USE_HOST_PTR",
+        "//   For buffers that begin at a multiple of 16 bytes.\n",
+        "//   The same for all other buffers.\n",
+    ] {
+        assert!(header.contains(said), "{said}:\n{header}");
+    }
 }
 
 #[test]

@@ -40,16 +40,14 @@ pub struct RunTranspose {
 /// How the bits of a float are reached.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FloatBits {
-    /// The macro that guards both functions.
+    /// The macro that guards the function.
     pub guard: String,
-    /// The float.
-    pub element: String,
-    /// The integer that holds its bits.
-    pub bits_type: String,
-    /// The function that gives the bits.
-    pub to_bits: String,
-    /// The function that makes a float of bits.
-    pub of_bits: String,
+    /// The function: it gives the same bits in another type.
+    pub name: String,
+    /// What it takes: a float, or the integer that holds its bits.
+    pub from: String,
+    /// What it gives: the other.
+    pub to: String,
 }
 
 /// A conversion of an element into another type.

@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 
 use super::dialect::Dialect;
 use super::element;
-use super::model::{CastFloat, CastSide, CastUnit, FloatBits, RunCast, RunTranspose, Unit};
+use super::float_bits;
+use super::model::{CastFloat, CastSide, CastUnit, RunCast, RunTranspose, Unit};
 use crate::cast::{Cast, Mode, beyond, range};
 use crate::dtype::{Dtype, Scalar};
 use crate::fill;
-use crate::plan::tree::{Function, Operand, Stmt};
+use crate::plan::tree::{Function, Operand, Spelling, Stmt};
 
 /// The conversions, each after those that it is made of; where there is a test program, those that it calls too.
 pub(super) fn of(unit: &Unit, dialect: &Dialect, kernels: bool) -> Vec<CastUnit> {
@@ -118,18 +119,6 @@ fn cast_of(stmt: &Stmt) -> Option<&str> {
     }
 }
 
-/// How the bits of floats are reached where the language has no functions for that: those that conversions need.
-pub(super) fn float_bits(unit: &Unit, dialect: &Dialect, kernels: bool) -> Vec<FloatBits> {
-    let sides = unit.casts.iter().filter(|cast| !["parts", "exact"].contains(&cast.form.as_str()));
-    let sides = sides.flat_map(|cast| [cast.from.dtype.as_str(), cast.to.dtype.as_str()]);
-    // The helpers of small floats make f32 of them.
-    let small = (!unit.conversions.is_empty() && !kernels).then_some("f32");
-    let dtypes: BTreeSet<Dtype> = sides.chain(small).filter_map(Dtype::parse).collect();
-    let own = |dtype: &Dtype| dialect.reinterpreted.iter().any(|row| row.0 == dtype.scalar);
-    let helpers = dtypes.into_iter().filter(|dtype| !own(dtype));
-    helpers.filter_map(|dtype| bits_of(dtype, dialect)).collect()
-}
-
 /// The function of a conversion.
 pub(super) fn function(dialect: &Dialect, cast: Cast) -> String {
     format!("{}cast_{}", dialect.structure, cast.name())
@@ -209,7 +198,7 @@ fn limits(cast: Cast, dialect: &Dialect) -> Limits {
     let limit = |value: i128, dtype: Dtype| {
         let bits = u64::try_from(value & i128::from(u64::MAX)).unwrap_or(0);
         let bits = bits & mask(dtype);
-        element::literal(dialect, &dtype.to_string(), &format!("{bits:x}"))
+        element::literal(dialect, &dtype.to_string(), &format!("{bits:x}"), Spelling::Number)
     };
     Limits {
         low: (low < least).then(|| limit(least, from)),
@@ -225,8 +214,8 @@ fn mask(dtype: Dtype) -> u64 {
 }
 
 fn side(dtype: Dtype, dialect: &Dialect) -> CastSide {
-    let bits = bits_of(dtype, dialect);
-    let (to_bits, of_bits) = bits.map_or_else(Default::default, |b| (b.to_bits, b.of_bits));
+    let (to_bits, of_bits) = float_bits::names(dtype, dialect)
+        .map_or_else(Default::default, |names| (names.to_bits, names.of_bits));
     let float = fill::format(dtype.scalar).map(|format| {
         let ieee = format.infinity.is_some();
         let last = format.infinity.unwrap_or(format.greatest);
@@ -255,32 +244,11 @@ fn side(dtype: Dtype, dialect: &Dialect) -> CastSide {
 }
 
 /// The unsigned type that holds the bits of an element.
-fn holder(dtype: Dtype) -> Scalar {
+pub(super) fn holder(dtype: Dtype) -> Scalar {
     match dtype.element_bits() {
         64 => Scalar::U64,
         32 => Scalar::U32,
         16 => Scalar::U16,
         _ => Scalar::U8,
     }
-}
-
-/// How the bits of an element are reached, where that is not plain.
-fn bits_of(dtype: Dtype, dialect: &Dialect) -> Option<FloatBits> {
-    let element = element::type_name(dialect, &dtype.to_string(), false);
-    let bits_type = (dialect.scalars)(holder(dtype)).to_owned();
-    fill::format(dtype.scalar)?;
-    if element == bits_type {
-        return None;
-    }
-    let name = format!("{}{dtype}", dialect.structure);
-    let guard = match dtype.scalar {
-        Scalar::F32 => format!("{}FLOAT_BITS", dialect.structure.to_ascii_uppercase()),
-        _ => format!("{}_BITS", name.to_ascii_uppercase()),
-    };
-    let own = dialect.reinterpreted.iter().find(|row| row.0 == dtype.scalar);
-    let (to_bits, of_bits) = match own {
-        Some((_, to_bits, of_bits)) => ((*to_bits).to_owned(), (*of_bits).to_owned()),
-        None => (format!("{name}_bits"), format!("{name}_from_bits")),
-    };
-    Some(FloatBits { guard, element, bits_type, to_bits, of_bits })
 }

@@ -2,6 +2,7 @@
 
 use super::dialect::Dialect;
 use crate::dtype::{Dtype, Scalar};
+use crate::plan::tree::Spelling;
 
 /// The type of an element, or with `in_buffer` of what a buffer of them holds: packed elements are bytes there.
 pub(super) fn type_name(dialect: &Dialect, element: &str, in_buffer: bool) -> String {
@@ -35,10 +36,16 @@ pub(super) fn structure(dialect: &Dialect, dtype: Dtype) -> Option<(String, Stri
 }
 
 /// The literal of an element whose scalars have these bits (hexadecimal): an initialiser of a constant.
-pub(super) fn literal(dialect: &Dialect, element: &str, bits: &str) -> String {
+pub(super) fn literal(dialect: &Dialect, element: &str, bits: &str, spelling: Spelling) -> String {
     let Some(dtype) = Dtype::parse(element) else { return bits.to_owned() };
-    let bits = u64::from_str_radix(bits, 16).unwrap_or(0);
-    let scalar = scalar_literal(dialect, dtype.scalar, bits);
+    let value = u64::from_str_radix(bits, 16).unwrap_or(0);
+    let scalar = match spelling {
+        Spelling::Number => scalar_literal(dialect, dtype.scalar, value),
+        Spelling::Bits => {
+            let digits = format!("0x{}", bits.to_ascii_uppercase());
+            unsigned_literal(dialect, dtype.scalar, value, digits)
+        }
+    };
     if dtype.lanes == 1 {
         return scalar;
     }
@@ -75,14 +82,6 @@ fn scalar_literal(dialect: &Dialect, scalar: Scalar, bits: u64) -> String {
         Scalar::I8 => signed_literal(dialect, bits, 8),
         Scalar::I4 => signed_literal(dialect, bits, 4),
         Scalar::I2 => signed_literal(dialect, bits, 2),
-        Scalar::U64 if bits > 0x7FFF_FFFF => match dialect.wide_literal {
-            ("", suffix) => format!("{bits}U{suffix}"),
-            _ => format!("UINT64_C({bits})"),
-        },
-        Scalar::U32 if bits > 0x7FFF_FFFF => match dialect.wide_literal {
-            ("", _) => format!("{bits}U"),
-            _ => format!("UINT32_C({bits})"),
-        },
         Scalar::U64
         | Scalar::U32
         | Scalar::U16
@@ -90,7 +89,19 @@ fn scalar_literal(dialect: &Dialect, scalar: Scalar, bits: u64) -> String {
         | Scalar::U4
         | Scalar::U2
         | Scalar::U1
-        | Scalar::Bool => bits.to_string(),
+        | Scalar::Bool => unsigned_literal(dialect, scalar, bits, bits.to_string()),
+    }
+}
+
+/// The digits of an unsigned integer, marked as one where they would be of another type.
+fn unsigned_literal(dialect: &Dialect, scalar: Scalar, bits: u64, digits: String) -> String {
+    match (scalar, dialect.wide_literal) {
+        _ if bits <= 0x7FFF_FFFF => digits,
+        (Scalar::U64, ("", suffix)) => format!("{digits}U{suffix}"),
+        (Scalar::U64, _) => format!("UINT64_C({digits})"),
+        (Scalar::U32, ("", _)) => format!("{digits}U"),
+        (Scalar::U32, _) => format!("UINT32_C({digits})"),
+        _ => digits,
     }
 }
 

@@ -124,7 +124,7 @@ impl<'a> Claims<'a> {
             for what in KERNEL_NAMES {
                 claim(joined(&ident, what), What::Word(what));
             }
-            for what in ["pack", "unpack", "fill"] {
+            for what in ["pack", "unpack", "fill", "pack_unaligned", "unpack_unaligned"] {
                 for name in range_names(&joined(&ident, what)) {
                     claim(name, What::Word("a launch range"));
                 }
@@ -159,7 +159,9 @@ impl<'a> Claims<'a> {
             claim(joined(&name, "kernel"));
             claim(joined(&name, "wide_kernel"));
             claim(joined(&name, "fill"));
-            range_names(&name).into_iter().for_each(claim);
+            let unaligned = joined(&name, "unaligned");
+            let ranges = range_names(&name).into_iter().chain(range_names(&unaligned));
+            ranges.chain([unaligned]).for_each(claim);
         }
     }
 }
@@ -200,6 +202,8 @@ const KERNEL_NAMES: &[&str] = &[
     "unpack_kernel",
     "pack_wide_kernel",
     "unpack_wide_kernel",
+    "pack_unaligned",
+    "unpack_unaligned",
 ];
 
 /// The constants and the functions of a kernel's launch range.
@@ -208,7 +212,8 @@ fn range_names(kernel: &str) -> Vec<String> {
     let sizes = (0..3).flat_map(|axis| {
         [format!("{upper}_GLOBAL_SIZE_{axis}"), format!("{kernel}_global_size_{axis}")]
     });
-    sizes.chain(["WORK_DIM", "LOCAL_SIZE_0"].map(|what| joined(&upper, what))).collect()
+    let others = ["WORK_DIM", "LOCAL_SIZE_0", "BUFFER_ALIGNMENT"];
+    sizes.chain(others.map(|what| joined(&upper, what))).collect()
 }
 
 fn quantity_names(tensor: &Tensor) -> Vec<String> {

@@ -82,19 +82,53 @@ fn unit(kernels: Vec<Kernel>) -> Option<KernelsUnit> {
 }
 
 fn kernel_unit(kernel: Kernel, symbols: &[Param], before: &str) -> KernelUnit {
-    let name = kernel.function.name.clone();
+    let range = axes(&kernel, before);
+    let (mut constants, counts) = launch(&kernel, symbols);
+    let unaligned = kernel.unaligned.map(|unaligned| {
+        let Unaligned { alignment_bytes, mut plain } = unaligned;
+        let name = &kernel.function.name;
+        constants.push(Constant {
+            name: format!("{}_BUFFER_ALIGNMENT", name.to_ascii_uppercase()),
+            value: Expr::int(alignment_bytes),
+        });
+        plain.function.name = format!("{name}_unaligned");
+        let (constants, counts) = launch(&plain, symbols);
+        UnalignedUnit {
+            alignment_bytes,
+            last_byte: alignment_bytes.saturating_sub(1),
+            axes: axes(&plain, &format!("{before}plain_")),
+            function: plain.function.into(),
+            constants: constants.into(),
+            counts,
+        }
+    });
+    KernelUnit {
+        axes: range,
+        empty: kernel.range.iter().any(|items| items.count == Expr::int(0)),
+        group: kernel.group,
+        unaligned,
+        function: kernel.function.into(),
+        constants: constants.into(),
+        counts,
+    }
+}
+
+/// The launch range of a kernel: constants, and functions of the symbols.
+fn launch(kernel: &Kernel, symbols: &[Param]) -> (Vec<Constant>, Vec<Whole<Function>>) {
+    let name = &kernel.function.name;
+    let upper = name.to_ascii_uppercase();
     let mut constants = vec![Constant {
-        name: format!("{}_WORK_DIM", name.to_ascii_uppercase()),
+        name: format!("{upper}_WORK_DIM"),
         value: Expr::int(i64::try_from(kernel.range.len()).unwrap_or(1)),
     }];
     if let Some(group) = kernel.group {
-        let name = format!("{}_LOCAL_SIZE_0", name.to_ascii_uppercase());
+        let name = format!("{upper}_LOCAL_SIZE_0");
         constants.push(Constant { name, value: Expr::int(group) });
     }
     let mut counts = Vec::new();
     for (axis, Items { count: items, .. }) in kernel.range.iter().enumerate() {
         if let Expr::Int { .. } = items {
-            let name = format!("{}_GLOBAL_SIZE_{axis}", name.to_ascii_uppercase());
+            let name = format!("{upper}_GLOBAL_SIZE_{axis}");
             constants.push(Constant { name, value: items.clone() });
             continue;
         }
@@ -107,25 +141,7 @@ fn kernel_unit(kernel: Kernel, symbols: &[Param], before: &str) -> KernelUnit {
         };
         counts.push(function.with_unused().into());
     }
-    let range = axes(&kernel, before);
-    let unaligned = kernel.unaligned.map(|unaligned| {
-        let Unaligned { alignment_bytes, plain } = unaligned;
-        UnalignedUnit {
-            alignment_bytes,
-            last_byte: alignment_bytes.saturating_sub(1),
-            axes: axes(&plain, &format!("{before}plain_")),
-            function: plain.function.into(),
-        }
-    });
-    KernelUnit {
-        axes: range,
-        empty: kernel.range.iter().any(|items| items.count == Expr::int(0)),
-        group: kernel.group,
-        unaligned,
-        function: kernel.function.into(),
-        constants: constants.into(),
-        counts,
-    }
+    (constants, counts)
 }
 
 /// The axes of a launch range, with names that begin so.

@@ -13,6 +13,7 @@ pub mod dialect;
 mod element;
 mod filters;
 mod fits;
+mod float_bits;
 mod globals;
 mod kernels;
 pub mod language;

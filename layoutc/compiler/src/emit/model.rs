@@ -14,7 +14,7 @@ use super::whole::Whole;
 use crate::plan::tree::{Expr, Function, Stmt};
 
 /// The version of the model. It changes when a field's meaning or a tree's form does.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 /// What one manifest's files are made from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -316,10 +316,14 @@ pub struct UnalignedUnit {
     pub alignment_bytes: i64,
     /// The same less one: the bits of an address that are 0 then.
     pub last_byte: i64,
-    /// What one work item does.
+    /// What one work item does; its name ends in `_unaligned`.
     pub function: Whole<Function>,
     /// The axes of the launch range, the fastest first.
     pub axes: Vec<RangeUnit>,
+    /// The range as constants.
+    pub constants: Whole<Vec<Constant>>,
+    /// Functions in place of constants that depend on symbols.
+    pub counts: Vec<Whole<Function>>,
 }
 
 /// A kernel with its launch range.
@@ -336,7 +340,7 @@ pub struct KernelUnit {
     /// What runs in its place where a buffer does not begin at a multiple of what is moved at once; `null` where
     /// buffers begin anywhere.
     pub unaligned: Option<UnalignedUnit>,
-    /// The range as constants: `TEXTURE_PACK_GLOBAL_SIZE_0`.
+    /// The range as constants: `TEXTURE_PACK_GLOBAL_SIZE_0`; with `unaligned` also what buffers begin at a multiple of.
     pub constants: Whole<Vec<Constant>>,
     /// Functions in place of constants that depend on symbols.
     pub counts: Vec<Whole<Function>>,

@@ -16,7 +16,10 @@ pub(super) fn host_helpers(unit: &Unit) -> Vec<String> {
     let counts =
         unit.tensors.iter().flat_map(|tensor| tensor.counts.iter().chain(&tensor.symbols_ok));
     let views = unit.views.iter().flat_map(|view| view.counts.iter().chain(&view.symbols_ok));
-    let kernels = kernels(unit).flat_map(|kernel| &kernel.counts);
+    let kernels = kernels(unit).flat_map(|kernel| {
+        let plain = kernel.unaligned.iter().flat_map(|plain| &plain.counts);
+        kernel.counts.iter().chain(plain)
+    });
     for function in counts.chain(views).chain(kernels) {
         function.visit(&mut |expr| helpers.extend(helper(expr)));
     }
@@ -127,8 +130,8 @@ fn include(stmt: &Stmt, dialect: &Dialect) -> Option<&'static str> {
             Assert::Leave | Assert::Asked => None,
         },
         Stmt::Copy { .. } | Stmt::Zero { .. } => Some("string.h"),
-        Stmt::LetElement { element, bits, .. } => {
-            let literal = element::literal(dialect, element, bits);
+        Stmt::LetElement { element, bits, spelling, .. } => {
+            let literal = element::literal(dialect, element, bits, *spelling);
             (literal.contains("NAN") || literal.contains("INFINITY")).then_some("math.h")
         }
         _ => None,

@@ -69,7 +69,7 @@ show! {
         cast, from, to, from_type, to_type, from_bytes, to_bytes, saturates, runs, transposes,
     }
     RunTranspose { together, bytes }
-    FloatBits { guard, element, bits_type, to_bits, of_bits }
+    FloatBits { guard, name, from, to }
     CastUnit {
         cast, name, guard, doc, form, parts, from, to, word, signed_word, word_bits, top_field,
         dropped, shift, shift_only, least, beyond, may_overflow, low, high, low_result, high_result,
@@ -97,7 +97,7 @@ show! {
     KernelsUnit { function, stream, symbols_ok, kernels }
     RangeUnit { name, items, may_be_none, threads, last_thread, blocks }
     KernelUnit { function, axes, empty, group, unaligned, constants, counts }
-    UnalignedUnit { alignment_bytes, last_byte, function, axes }
+    UnalignedUnit { alignment_bytes, last_byte, function, axes, constants, counts }
     TensorUnit {
         name, ident, upper, dtype, element, in_buffer, pack_from, packed, axes, storage_axes,
         physical, map, memory_space, steps, constants, counts, counts_guard, symbols_ok, offset, indices, macros, logical, pack,

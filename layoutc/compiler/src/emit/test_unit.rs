@@ -12,7 +12,7 @@ use crate::plan::index::{
 };
 use crate::plan::lower::{PlanError, lower};
 use crate::plan::names::Namer;
-use crate::plan::tree::Stmt;
+use crate::plan::tree::{Spelling, Stmt};
 use crate::plan::view::{context, dense_bytes, plain};
 use crate::plan::{Context, Naming};
 
@@ -161,7 +161,12 @@ pub(super) fn view(
 fn fill_stmt(tensor: &Tensor) -> Stmt {
     let bits = fill::bits(tensor.dtype, tensor.fill).unwrap_or(0);
     let element = tensor.dtype.to_string();
-    Stmt::LetElement { name: "fill".to_owned(), element, bits: format!("{bits:x}") }
+    Stmt::LetElement {
+        name: "fill".to_owned(),
+        element,
+        bits: format!("{bits:x}"),
+        spelling: Spelling::Number,
+    }
 }
 
 /// How many sizes a tensor with symbols is tested at.

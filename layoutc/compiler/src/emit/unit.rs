@@ -9,8 +9,8 @@ use super::model::{
 use super::print::{self, Style};
 use super::whole::Whole;
 use super::{
-    Part, Settings, bench_unit, blocks, casts, element, fits, globals, kernels, macros, needs,
-    plan_fault, suits, test_unit, types, view_unit,
+    Part, Settings, bench_unit, blocks, casts, element, fits, float_bits, globals, kernels, macros,
+    needs, plan_fault, suits, test_unit, types, view_unit,
 };
 use crate::diagnostic::Diagnostic;
 use crate::dtype::Scalar;
@@ -128,7 +128,7 @@ pub(super) fn build(
     };
     (unit.helpers, unit.source_includes) = needs::needs(&unit, settings);
     unit.casts = casts::of(&unit, dialect, settings.language.kernels);
-    unit.float_bits = casts::float_bits(&unit, dialect, settings.language.kernels);
+    unit.float_bits = float_bits::of(&unit, dialect, settings.language.kernels);
     unit.blocks = blocks::of(&unit);
     if !unit.blocks.is_empty() {
         unit.source_includes = blocks::includes(unit.source_includes);

@@ -44,7 +44,9 @@ fn simple(stmt: &Stmt) -> Option<String> {
         Stmt::Let { name, value } | Stmt::Set { name, value } => {
             format!("{name} = {}", text(value))
         }
-        Stmt::LetElement { name, bits, element } => format!("{name} = {element} of bits 0x{bits}"),
+        Stmt::LetElement { name, bits, element, .. } => {
+            format!("{name} = {element} of bits 0x{bits}")
+        }
         Stmt::Store { buffer, index, value, .. } => {
             format!("{buffer}[{}] = {}", text(index), operand(value))
         }

@@ -13,7 +13,7 @@ use super::lower::{PlanError, add, literal, lower, multiply};
 use super::moves::{Padding, Parts, repeat_in_byte};
 use super::nest::Moves;
 use super::transfer::Transfer;
-use super::tree::{Expr, Operand, Stmt, Strided};
+use super::tree::{Expr, Operand, Spelling, Stmt, Strided};
 use crate::model::{Chosen, FillTime};
 
 /// What becomes of a destination where no element goes.
@@ -258,7 +258,8 @@ pub(super) fn fill_constant(context: &Context<'_>, name: &str) -> Result<Stmt, P
     let bits = fill_bits(context)?;
     let digits = usize::try_from(dtype.scalar_bits().div_ceil(4)).unwrap_or(16);
     let (name, element) = (name.to_owned(), dtype.to_string());
-    Ok(Stmt::LetElement { name, element, bits: format!("{bits:0digits$x}") })
+    let (bits, spelling) = (format!("{bits:0digits$x}"), Spelling::Number);
+    Ok(Stmt::LetElement { name, element, bits, spelling })
 }
 
 fn no_fill(chosen: &Chosen<FillTime>, rest: Rest) -> PlanError {

@@ -95,7 +95,7 @@ impl<'a> Compiler<'a> {
                 let value = Program::of(&value);
                 Step::Let { slot: self.new_slot(name), value }
             }
-            Stmt::LetElement { name, element, bits } => {
+            Stmt::LetElement { name, element, bits, .. } => {
                 let bytes = element_bytes(element, bits).ok_or(RunError::Unsupported)?;
                 self.elements.push((name.clone(), bytes));
                 return Ok(None);
@@ -159,7 +159,7 @@ impl<'a> Compiler<'a> {
             | Stmt::Alias { .. }
             | Stmt::Barrier
             | Stmt::Declare { .. }
-            | Stmt::DeclareTexel { .. }
+            | Stmt::DeclareArray { .. }
             | Stmt::Invoke { .. }
             | Stmt::Put { .. }
             | Stmt::Set { .. }

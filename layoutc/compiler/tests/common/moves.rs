@@ -351,23 +351,42 @@ fn job<'a>(
             }
         };
         let (from, to) = (&a_move.from, &a_move.to);
-        writeln!(text, "{}", memory("from", &from.0, format!("file {}", from.1))).unwrap();
-        writeln!(text, "{}", memory("to", &to.0, "fill 170".to_owned())).unwrap();
-        let fill = a_move.fill.iter().filter(|(fill, _)| outputs.has_kernel(fill));
-        let fill = fill.map(|(fill, slots)| (fill, vec![*slots], ""));
-        let (kernel, range) = &a_move.kernel;
-        for (kernel, range, source) in fill.chain([(kernel, range.clone(), "mem from ")]) {
-            let seed = effort.compiler + kernel.len() + range.iter().sum::<usize>();
-            let (global, local) = launch(outputs.header, kernel, &range, seed);
-            let [global, local] = [global, local]
-                .map(|sizes| sizes.iter().map(usize::to_string).collect::<Vec<_>>().join(" "));
-            let symbols = joined(a_move.symbols.iter().map(|size| format!("{index} {size} ")));
-            writeln!(text, "run {kernel} {global} local {local} args {symbols}{source}mem to")
-                .unwrap();
+        for (home, last) in homes(a_move, outputs.header) {
+            writeln!(text, "host {home}").unwrap();
+            writeln!(text, "{}", memory("from", &from.0, format!("file {}", from.1))).unwrap();
+            writeln!(text, "{}", memory("to", &to.0, "fill 170".to_owned())).unwrap();
+            let fill = a_move.fill.iter().filter(|(fill, _)| outputs.has_kernel(fill));
+            let fill = fill.map(|(fill, slots)| (fill, vec![*slots], ""));
+            for (kernel, range, source) in
+                fill.chain([(&last, a_move.kernel.1.clone(), "mem from ")])
+            {
+                let seed = effort.compiler + kernel.len() + range.iter().sum::<usize>();
+                let (global, local) = launch(outputs.header, kernel, &range, seed);
+                let [global, local] = [global, local]
+                    .map(|sizes| sizes.iter().map(usize::to_string).collect::<Vec<_>>().join(" "));
+                let symbols = joined(a_move.symbols.iter().map(|size| format!("{index} {size} ")));
+                writeln!(text, "run {kernel} {global} local {local} args {symbols}{source}mem to")
+                    .unwrap();
+            }
+            writeln!(text, "compare to {}\nfree from\nfree to", to.1).unwrap();
         }
-        writeln!(text, "compare to {}\nfree from\nfree to", to.1).unwrap();
     }
     text
+}
+
+/// Where the buffers of a move may be, and the kernel that moves them there: memory of the platform's; where there are
+/// two kernels, the host's memory too, for one at the least multiple that it needs, for the other at 1, 2, 4 and 8 bytes
+/// as far as elements may lie there.
+fn homes(a_move: &Move, header: &str) -> Vec<(String, String)> {
+    let kernel = &a_move.kernel.0;
+    let mut homes = vec![("none".to_owned(), kernel.clone())];
+    let upper = kernel.to_uppercase();
+    if let Some(alignment) = constant(header, &format!("{upper}_BUFFER_ALIGNMENT")) {
+        homes.push((alignment.to_string(), kernel.clone()));
+        let offsets = [1, 2, 4, 8].into_iter().filter(|off| off % a_move.element_bytes == 0);
+        homes.extend(offsets.map(|off| (off.to_string(), format!("{kernel}_unaligned"))));
+    }
+    homes
 }
 
 fn joined(parts: impl Iterator<Item = String>) -> String {

@@ -12,6 +12,8 @@
  *     guard BYTES                           the buffers from here on have so many bytes (at least) around them, the
  *                                           images 8 texels to the right and below and a layer more, that a kernel
  *                                           must not touch; 0, the default, allocates exactly
+ *     host BYTES                            the buffers from here on use the host's memory, so many bytes behind a multiple
+ *                                           of 4096; `host none`, the default, leaves it to the platform
  *     buffer NAME BYTES fill BYTE           a buffer of one byte repeated
  *     buffer NAME BYTES file FILE           a buffer of a file's bytes, as many as said
  *     image NAME TYPE W H LAYERS fill BYTE  an RGBA image; LAYERS 0: image2d_t, else image2d_array_t; TYPE is one of
@@ -40,6 +42,7 @@
 #define WORDS 256
 #define MEMORIES 256
 #define GUARD 0xA5
+#define PAGE 4096
 
 struct memory {
     char *name;
@@ -49,6 +52,8 @@ struct memory {
     cl_mem whole;
     size_t before;
     size_t after;
+    /* The host's memory that it uses, where it does. */
+    unsigned char *host;
     /* Of an image. */
     int is_image;
     size_t width;
@@ -70,6 +75,8 @@ static cl_command_queue queue;
 static cl_program program;
 static char options[1024];
 static size_t guard_bytes;
+static size_t host_offset;
+static int uses_host;
 static size_t base_alignment;
 static struct memory memories[MEMORIES];
 static size_t memory_count;
@@ -254,6 +261,7 @@ static void release(struct memory *memory) {
     if (memory->whole != NULL) {
         must(clReleaseMemObject(memory->whole), "clReleaseMemObject");
     }
+    free(memory->host);
     free(memory->name);
     *memory = memories[--memory_count];
 }
@@ -276,6 +284,25 @@ static unsigned char *content(char **words, size_t bytes) {
     return NULL;
 }
 
+/* A buffer of these bytes: in memory of its own, or in the host's. */
+static cl_mem buffer_of(struct memory *memory, size_t bytes, const unsigned char *init) {
+    cl_int status;
+    cl_mem made;
+    if (uses_host) {
+        unsigned char *at;
+        memory->host = allocate(bytes + 2 * PAGE);
+        at = memory->host + (PAGE - (uintptr_t)memory->host % PAGE) + host_offset;
+        memcpy(at, init, bytes);
+        made = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, at, &status);
+    } else {
+        /* What is copied is not changed. */
+        void *from = (void *)(uintptr_t)init;
+        made = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, from, &status);
+    }
+    must(status, "clCreateBuffer");
+    return made;
+}
+
 static void make_buffer(char **words) {
     size_t bytes = size_of(words[1]);
     unsigned char *init = content(words + 2, bytes);
@@ -291,15 +318,15 @@ static void make_buffer(char **words) {
         memcpy(all + before, init, bytes);
         memory->before = before;
         memory->after = there - bytes + guard_bytes;
-        memory->whole = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
-                                       before + there + guard_bytes, all, &status);
-        must(status, "clCreateBuffer");
+        memory->whole = buffer_of(memory, before + there + guard_bytes, all);
         region.origin = before;
         region.size = there;
         memory->mem =
             clCreateSubBuffer(memory->whole, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &status);
         must(status, "clCreateSubBuffer");
         free(all);
+    } else if (uses_host) {
+        memory->mem = buffer_of(memory, there, init);
     } else {
         memory->mem = clCreateBuffer(context, CL_MEM_READ_WRITE, there, NULL, &status);
         must(status, "clCreateBuffer");
@@ -548,6 +575,9 @@ static void obey(char **words, int count) {
         build(words[1]);
     } else if (strcmp(command, "guard") == 0 && count == 2) {
         guard_bytes = size_of(words[1]);
+    } else if (strcmp(command, "host") == 0 && count == 2) {
+        uses_host = strcmp(words[1], "none") != 0;
+        host_offset = uses_host ? size_of(words[1]) % PAGE : 0;
     } else if (strcmp(command, "buffer") == 0 && count == 5) {
         make_buffer(words + 1);
     } else if (strcmp(command, "image") == 0 && count == 8) {
@@ -605,6 +635,7 @@ static void run_job(const char *path) {
     }
     options[0] = 0;
     guard_bytes = 0;
+    uses_host = 0;
 }
 
 int main(int count, char **words) {

@@ -46,6 +46,7 @@ pub const CUDA: Dialect = Dialect {
         count: "gridDim.x",
         item: "threadIdx.x",
         barrier: "__syncthreads();",
+        unroll: "#pragma unroll",
     },
     // The launchers ask.
     assert: Assert::Asked,

@@ -115,10 +115,12 @@ pub struct Groups {
     pub item: &'static str,
     /// The statement at which they wait for each other.
     pub barrier: &'static str,
+    /// The line before a loop that is unrolled.
+    pub unroll: &'static str,
 }
 
 impl Groups {
-    const NONE: Self = Self { local: "", group: "", count: "", item: "", barrier: "" };
+    const NONE: Self = Self { local: "", group: "", count: "", item: "", barrier: "", unroll: "" };
 }
 
 /// What a broken promise does.

@@ -41,6 +41,7 @@ pub const OPENCL: Dialect = Dialect {
         count: "get_num_groups(0)",
         item: "get_local_id(0)",
         barrier: "barrier(CLK_LOCAL_MEM_FENCE);",
+        unroll: "#pragma unroll",
     },
     assert: Assert::Leave,
     parallel: &[],

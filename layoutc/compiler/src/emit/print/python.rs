@@ -68,7 +68,7 @@ fn write(text: &mut String, body: &[Stmt], depth: usize) {
             | Stmt::DeclareLocal { .. }
             | Stmt::Alias { .. }
             | Stmt::Barrier
-            | Stmt::DeclareTexel { .. }
+            | Stmt::DeclareArray { .. }
             | Stmt::Invoke { .. }
             | Stmt::Put { .. } => line(text, depth, "# a statement on memory"),
         }

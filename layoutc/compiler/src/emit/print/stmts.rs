@@ -30,7 +30,7 @@ pub fn body(style: Style, function: &Function, depth: usize) -> String {
 
 fn written(dialect: &'static Dialect, params: &[Param], body: &[Stmt], depth: usize) -> String {
     let mut text = String::with_capacity(1024);
-    Writer { dialect, params, text: &mut text }.stmts(body, depth);
+    Writer { dialect, params, number: dialect.index, text: &mut text }.stmts(body, depth);
     text
 }
 
@@ -38,6 +38,8 @@ struct Writer<'a> {
     dialect: &'static Dialect,
     /// The parameters of the function.
     params: &'a [Param],
+    /// The type of the numbers that are named here.
+    number: &'static str,
     text: &'a mut String,
 }
 
@@ -88,13 +90,13 @@ impl Writer<'_> {
     fn stmt(&mut self, stmt: &Stmt, depth: usize) {
         match stmt {
             Stmt::Let { name, value } => {
-                self.begin(depth, &["const ", self.dialect.index, " ", name, " = "]);
+                self.begin(depth, &["const ", self.number, " ", name, " = "]);
                 self.put_expr(value);
                 self.put(&[";\n"]);
             }
-            Stmt::LetElement { name, element, bits } => {
+            Stmt::LetElement { name, element, bits, spelling } => {
                 let ty = element::type_name(self.dialect, element, false);
-                let value = element::literal(self.dialect, element, bits);
+                let value = element::literal(self.dialect, element, bits, *spelling);
                 self.line(depth, &format!("const {ty} {name} = {value};"));
             }
             Stmt::For { name, from, to, step, parallel, body } => {
@@ -125,7 +127,12 @@ impl Writer<'_> {
                 self.line(depth, "}");
             }
             Stmt::WorkItem { axes } => self.work_item(axes, depth),
-            Stmt::Share { name, to, among, body } => self.share(name, to, *among, body, depth),
+            Stmt::Share { name, to, among: Among::Groups, round: _, body } => {
+                self.share_among_groups(name, to, body, depth);
+            }
+            Stmt::Share { name, to, among: Among::Items, round, body } => {
+                self.share_among_items(name, to, round.as_deref(), body, depth);
+            }
             Stmt::DeclareLocal { name, element, elements } => {
                 let ty = element::type_name(self.dialect, element, false);
                 let local = self.dialect.groups.local;
@@ -142,9 +149,9 @@ impl Writer<'_> {
                 let line = format!("{} {};", self.dialect.index, names.join(", "));
                 self.line(depth, &line);
             }
-            Stmt::DeclareTexel { name, element, lanes } => {
+            Stmt::DeclareArray { name, element, elements } => {
                 let ty = element::type_name(self.dialect, element, false);
-                let line = format!("{ty} {name}[{lanes}];");
+                let line = format!("{ty} {name}[{elements}];");
                 self.line(depth, &line);
             }
             Stmt::Invoke { name, args } => {
@@ -266,18 +273,47 @@ impl Writer<'_> {
         self.put(&[");\n"]);
     }
 
-    /// A loop whose rounds the groups of a launch, or the items of a group, take turns in.
-    fn share(&mut self, name: &str, to: &Expr, among: Among, body: &[Stmt], depth: usize) {
-        let Groups { group, count, item, .. } = self.dialect.groups;
+    /// A loop whose rounds the groups of a launch take turns in.
+    fn share_among_groups(&mut self, name: &str, to: &Expr, body: &[Stmt], depth: usize) {
+        let Groups { group, count, .. } = self.dialect.groups;
         let index = self.dialect.index;
-        let (first, step) = match among {
-            Among::Groups => (group, format!("({index}){count}")),
-            Among::Items => (item, GROUP.to_string()),
-        };
-        self.begin(depth, &["for (", index, " ", name, " = (", index, ")", first, "; "]);
+        self.begin(depth, &["for (", index, " ", name, " = (", index, ")", group, "; "]);
         self.put_expr(&Expr::compare(Compare::Lt, Expr::name(name), to.clone()));
-        self.put(&["; ", name, " += ", &step, ") {\n"]);
+        self.put(&["; ", name, " += (", index, ")", count, ") {\n"]);
         self.stmts(body, depth.saturating_add(1));
+        self.line(depth, "}");
+    }
+
+    /// A loop whose rounds the items of a group take turns in; unrolled, where they are counted for each item.
+    fn share_among_items(
+        &mut self,
+        name: &str,
+        to: &Expr,
+        round: Option<&str>,
+        body: &[Stmt],
+        depth: usize,
+    ) {
+        let Groups { item, unroll, .. } = self.dialect.groups;
+        let outside = std::mem::replace(&mut self.number, "int");
+        let group = GROUP.to_string();
+        match round {
+            None => {
+                self.begin(depth, &["for (int ", name, " = (int)", item, "; "]);
+                self.put_expr(&Expr::compare(Compare::Lt, Expr::name(name), to.clone()));
+                self.put(&["; ", name, " += ", &group, ") {\n"]);
+            }
+            Some(round) => {
+                self.line(depth, unroll);
+                self.begin(depth, &["for (int ", round, " = 0; ", round, " < "]);
+                self.put_expr(&rounds(to));
+                self.put(&["; ++", round, ") {\n"]);
+                let within = depth.saturating_add(1);
+                self.begin(within, &["const int ", name, " = (int)", item, " + "]);
+                self.put(&[round, " * ", &group, ";\n"]);
+            }
+        }
+        self.stmts(body, depth.saturating_add(1));
+        self.number = outside;
         self.line(depth, "}");
     }
 
@@ -370,6 +406,14 @@ impl Writer<'_> {
         self.put(&[if through.is_none() { "] = " } else { ", " }]);
         self.put_operand(value);
         self.put(&[if through.is_none() { ";\n" } else { ");\n" }]);
+    }
+}
+
+/// How many rounds each item of a group has of so many.
+fn rounds(all: &Expr) -> Expr {
+    match all {
+        Expr::Int { value } => Expr::int(value.div_euclid(GROUP)),
+        all => Expr::Div { a: Box::new(all.clone()), b: Box::new(Expr::int(GROUP)) },
     }
 }
 

@@ -1,15 +1,25 @@
 //! The statements of a kernel whose work groups move tiles.
 
-use layoutc_algebra::expr::Expr as Algebra;
 use layoutc_algebra::layout::Symbol;
 
 use super::bounds::Bound;
-use super::digits::{Digit, Digits};
+use super::digits::Digits;
 use super::staging::Staging;
 use super::tile::Tile;
-use crate::plan::lower::{PlanError, Scope, add, literal, lower, multiply};
+use crate::plan::lower::{PlanError, Scope, add, multiply};
 use crate::plan::moves::Parts;
 use crate::plan::tree::{Among, Expr, Operand, Stmt};
+
+/// The elements that an item has read before it writes them: no read waits for another.
+#[derive(Clone)]
+pub(super) struct Held {
+    /// The array of them.
+    pub(super) name: String,
+    /// The number of the element among them.
+    pub(super) round: String,
+    /// How many they are.
+    pub(super) elements: i64,
+}
 
 /// Writes the statements of a kernel.
 pub(super) struct Writer<'w, 'n> {
@@ -27,6 +37,10 @@ pub(super) struct Writer<'w, 'n> {
     pub(super) starts: [String; 2],
     /// The tile's first place in both.
     pub(super) places: Vec<Expr>,
+    /// Elements between neighbours along each digit in both, as in-tile arithmetic takes them.
+    pub(super) steps: Vec<Vec<(usize, Expr)>>,
+    /// What each item holds of the tile at once, where that is not much.
+    pub(super) held: Option<Held>,
     /// The tile in local memory.
     pub(super) staged: Option<(String, Staging)>,
     /// The constant that slots without an element get.
@@ -63,21 +77,25 @@ impl Writer<'_, '_> {
             Some(_) => self.slots(&elements, &digit_starts, &mut inside)?,
             None => Vec::new(),
         };
+        if let Some(Held { name, elements, .. }) = self.held.clone() {
+            inside.push(Stmt::DeclareArray { name, element: element.to_owned(), elements });
+        }
         let by_to = self.tile.inside(&self.tile.by_to);
         if self.staged.is_some() {
             let by_from = self.tile.inside(&self.tile.by_from);
             inside.push(comment("Read in the order of the source."));
-            inside.push(self.read(&by_from, &elements)?);
+            inside.extend(self.read(&by_from, &elements)?);
             inside.push(Stmt::Barrier);
             inside.push(comment("Write in the order of the destination."));
-            inside.push(self.write(&by_to, elements, &slots)?);
+            inside.extend(self.write(&by_to, elements, &slots)?);
             inside.push(Stmt::Barrier);
         } else {
-            inside.push(self.write(&by_to, elements, &slots)?);
+            inside.extend(self.write(&by_to, elements, &slots)?);
         }
         body.push(comment(&self.told()));
         let name = tile.to_owned();
-        body.push(Stmt::Share { name, to: tiles, among: Among::Groups, body: inside });
+        let among = Among::Groups;
+        body.push(Stmt::Share { name, to: tiles, among, round: None, body: inside });
         Ok(body)
     }
 
@@ -100,16 +118,22 @@ impl Writer<'_, '_> {
     /// An element of the source, as the destination has it.
     fn source(&self) -> Result<Operand, PlanError> {
         let [from, _] = &self.buffers;
-        let value = load(from, self.place(0, |digit| &digit.from)?);
+        let value = load(from, self.place(0)?);
         Ok(value.cast(self.parts.cast))
     }
 
     /// From the source into local memory.
-    fn read(&self, order: &[usize], elements: &[Bound]) -> Result<Stmt, PlanError> {
+    fn read(&self, order: &[usize], elements: &[Bound]) -> Result<Vec<Stmt>, PlanError> {
         let Some((staged, staging)) = &self.staged else { return Err(PlanError::Scope) };
-        let there = store(staged, self.local(staging)?, self.source()?);
-        let body = self.when(elements, vec![there], Vec::new())?;
-        Ok(self.share(order, body))
+        let place = self.local(staging)?;
+        let put = |value| store(staged, place.clone(), value);
+        let Some(held) = &self.held else {
+            let there = put(self.source()?);
+            return Ok(vec![self.share(order, self.when(elements, vec![there], Vec::new())?)]);
+        };
+        let first = self.when(elements, vec![held.store(self.source()?)], Vec::new())?;
+        let then = self.when(elements, vec![put(held.load())], Vec::new())?;
+        Ok(vec![self.share(order, first), self.share(order, then)])
     }
 
     /// Into the destination: from local memory, or from the source.
@@ -118,34 +142,42 @@ impl Writer<'_, '_> {
         order: &[usize],
         mut elements: Vec<Bound>,
         slots: &[Bound],
-    ) -> Result<Stmt, PlanError> {
+    ) -> Result<Vec<Stmt>, PlanError> {
         let [_, to] = &self.buffers;
         let value = match &self.staged {
             Some((staged, staging)) => load(staged, self.local(staging)?),
             None => self.source()?,
         };
-        let index = self.place(1, |digit| &digit.to)?;
-        let there = store(to, index.clone(), value);
-        let otherwise = self
-            .fill
-            .iter()
-            .map(|fill| store(to, index.clone(), Operand::Element { name: fill.clone() }));
+        let index = self.place(1)?;
+        let put = |value| store(to, index.clone(), value);
+        let fill = self.fill.iter().map(|fill| Operand::Element { name: fill.clone() });
+        if let Some(held) = &self.held {
+            let otherwise = fill.map(|fill| held.store(fill)).collect();
+            let first = self.when(&elements, vec![held.store(value)], otherwise)?;
+            let there = if self.fill.is_some() { slots } else { &elements };
+            let then = self.when(there, vec![put(held.load())], Vec::new())?;
+            return Ok(vec![self.share(order, first), self.share(order, then)]);
+        }
+        let otherwise = fill.map(put).collect();
         if self.fill.is_some() {
             elements.retain(|bound| !bound.of_slots);
         }
-        let mut body = self.when(&elements, vec![there], otherwise.collect())?;
+        let mut body = self.when(&elements, vec![put(value)], otherwise)?;
         body = self.when(slots, body, Vec::new())?;
-        Ok(self.share(order, body))
+        Ok(vec![self.share(order, body)])
     }
 
     /// The offset in one of the buffers.
-    fn place(&self, which: usize, stride: fn(&Digit) -> &Algebra) -> Result<Expr, PlanError> {
-        let mut place = self.places.get(which).cloned().ok_or(PlanError::Scope)?;
-        for (k, digit) in self.digits.list.iter().enumerate() {
-            let step = lower(stride(digit), self.scope)?;
-            place = add(place, multiply(self.digit(k), step)?)?;
-        }
-        Ok(place)
+    fn place(&self, which: usize) -> Result<Expr, PlanError> {
+        let place = self.places.get(which).cloned().ok_or(PlanError::Scope)?;
+        self.sum(place, self.steps.get(which).ok_or(PlanError::Scope)?)
+    }
+
+    /// What digits times their steps add to a number.
+    fn sum(&self, start: Expr, steps: &[(usize, Expr)]) -> Result<Expr, PlanError> {
+        steps
+            .iter()
+            .try_fold(start, |sum, (k, step)| add(sum, multiply(self.digit(*k), step.clone())?))
     }
 
     /// The place in local memory.
@@ -171,11 +203,7 @@ impl Writer<'_, '_> {
     ) -> Result<Vec<Stmt>, PlanError> {
         let mut args = Vec::new();
         for Bound { terms, op, limit, .. } in bounds {
-            let mut sum = Expr::int(0);
-            for (k, weight) in terms {
-                sum = add(sum, multiply(self.digit(*k), literal(*weight)?)?)?;
-            }
-            args.push(Expr::compare(*op, sum, limit.clone()));
+            args.push(Expr::compare(*op, self.sum(Expr::int(0), terms)?, limit.clone()));
         }
         let condition = match args.len() {
             0 => return Ok(body),
@@ -190,8 +218,9 @@ impl Writer<'_, '_> {
         let to = Expr::int(self.tile.elements());
         let name = |k: &usize| self.names.get(*k).cloned().unwrap_or_default();
         let (among, mut inside) = (Among::Items, Vec::new());
+        let round = self.held.as_ref().map(|held| held.round.clone());
         if let [only] = order {
-            return Stmt::Share { name: name(only), to, among, body };
+            return Stmt::Share { name: name(only), to, among, round, body };
         }
         let mut below = 1;
         for (place, k) in order.iter().enumerate() {
@@ -207,7 +236,17 @@ impl Writer<'_, '_> {
             below *= block;
         }
         inside.extend(body);
-        Stmt::Share { name: self.item.clone(), to, among, body: inside }
+        Stmt::Share { name: self.item.clone(), to, among, round, body: inside }
+    }
+}
+
+impl Held {
+    fn store(&self, value: Operand) -> Stmt {
+        store(&self.name, Expr::name(&self.round), value)
+    }
+
+    fn load(&self) -> Operand {
+        load(&self.name, Expr::name(&self.round))
     }
 }
 

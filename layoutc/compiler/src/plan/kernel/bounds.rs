@@ -12,7 +12,7 @@ use crate::plan::tree::{Compare, Expr, Stmt};
 /// A condition on the digits inside a tile: the sum of digits times their weights is below a bound, or not.
 #[derive(Clone)]
 pub(super) struct Bound {
-    pub(super) terms: Vec<(usize, i128)>,
+    pub(super) terms: Vec<(usize, Expr)>,
     pub(super) op: Compare,
     pub(super) limit: Expr,
     /// Whether beyond it there are no slots either.
@@ -47,8 +47,14 @@ impl Writer<'_, '_> {
             body.push(Stmt::Let { name, value });
             below = product(&below, &blocks)?;
         }
-        let places = self.first_places(&starts, &mut body)?;
-        self.places = places;
+        self.places = self.first_places(&starts, &mut body)?;
+        let strides: [fn(&Digit) -> &Algebra; 2] = [|digit| &digit.from, |digit| &digit.to];
+        for stride in strides {
+            let steps = self.digits.list.iter().map(|digit| lower(stride(digit), self.scope));
+            let steps = steps.enumerate().map(|(k, step)| Ok((k, step?)));
+            let steps = self.steps(steps.collect::<Result<_, PlanError>>()?, &mut body);
+            self.steps.push(steps);
+        }
         Ok((body, starts))
     }
 
@@ -94,7 +100,7 @@ impl Writer<'_, '_> {
         for (k, digit) in digits.list.iter().enumerate() {
             if digit.lead > 0 {
                 let (lead, name) = (literal(digit.lead)?, format!("{}_lead", digit.name));
-                let bound = Bound::new(vec![(k, 1)], Compare::Ge, lead);
+                let bound = Bound::new(vec![(k, Expr::int(1))], Compare::Ge, lead);
                 bounds.push(self.inside(bound, &name, starts, body)?);
             }
             // The end of a chain bounds its most significant digit.
@@ -102,16 +108,18 @@ impl Writer<'_, '_> {
             if !self.ends_with_chain(digit) && (padded || self.breaks_off(k, digit)) {
                 let end = sum(&digit.extent, &Algebra::constant(digit.lead))?;
                 let (end, name) = (lower(&end, self.scope)?, format!("{}_end", digit.name));
-                let bound = Bound::new(vec![(k, 1)], Compare::Lt, end);
+                let bound = Bound::new(vec![(k, Expr::int(1))], Compare::Lt, end);
                 let bound = Bound { of_slots: !padded, ..bound };
                 bounds.push(self.inside(bound, &name, starts, body)?);
             }
         }
         for (c, chain) in digits.chains.iter().enumerate() {
             let of_chain = digits.list.iter().enumerate().filter(|(_, d)| d.chain == c);
-            let terms: Vec<(usize, i128)> = of_chain.map(|(k, d)| (k, d.weight)).collect();
-            let heaviest = terms.iter().max_by_key(|(_, weight)| *weight);
-            let Some(top) = heaviest.and_then(|(k, _)| digits.list.get(*k)) else { continue };
+            let Some((_, top)) = of_chain.clone().max_by_key(|(_, digit)| digit.weight) else {
+                continue;
+            };
+            let terms = of_chain.map(|(k, digit)| Ok((k, literal(digit.weight)?)));
+            let terms = terms.collect::<Result<Vec<_>, PlanError>>()?;
             let sides = [(&chain.high, Compare::Lt, "limit"), (&chain.low, Compare::Ge, "begin")];
             for (edge, op, what) in sides {
                 if let Some(edge) = edge {
@@ -142,17 +150,18 @@ impl Writer<'_, '_> {
         let mut bounds: Vec<Bound> = elements.iter().filter(|b| b.of_slots).cloned().collect();
         let digits = self.digits;
         for (k, digit) in digits.list.iter().enumerate() {
-            let known = bounds.iter().any(|bound| bound.terms == [(k, 1)]);
+            let known = bounds.iter().any(|bound| bound.terms == [(k, Expr::int(1))]);
             if self.breaks_off(k, digit) && !known {
                 let (room, name) =
                     (lower(&digit.room, self.scope)?, format!("{}_room", digit.name));
-                let bound = Bound::new(vec![(k, 1)], Compare::Lt, room);
+                let bound = Bound::new(vec![(k, Expr::int(1))], Compare::Lt, room);
                 bounds.push(self.inside(bound, &name, starts, body)?);
             }
         }
         if let Some(end) = &digits.end {
-            let step = |(k, digit): (usize, &Digit)| Some((k, digit.to.as_const()?));
-            let terms = digits.list.iter().enumerate().filter_map(step).collect();
+            let step = |(k, digit): (usize, &Digit)| Some((k, literal(digit.to.as_const()?)));
+            let terms = digits.list.iter().enumerate().filter_map(step);
+            let terms = terms.map(|(k, step)| Ok((k, step?))).collect::<Result<_, PlanError>>()?;
             let bound = Bound::new(terms, Compare::Lt, lower(end, self.scope)?);
             bounds.push(self.inside(bound, "slots_end", starts, body)?);
         }
@@ -170,19 +179,20 @@ impl Writer<'_, '_> {
         let mut left = bound.limit;
         for (k, weight) in &bound.terms {
             let start = starts.get(*k).cloned().unwrap_or(Expr::int(0));
-            left = add(left, multiply(start, literal(-*weight)?)?)?;
+            left = add(left, multiply(multiply(start, weight.clone())?, Expr::int(-1))?)?;
         }
         if !matches!(left, Expr::Int { .. } | Expr::Name { .. }) {
             let name = self.parts.local(name);
             body.push(Stmt::Let { name: name.clone(), value: left });
             left = Expr::name(&name);
         }
-        Ok(Bound { limit: left, ..bound })
+        let terms = self.steps(bound.terms, body);
+        Ok(Bound { limit: left, terms, ..bound })
     }
 }
 
 impl Bound {
-    fn new(terms: Vec<(usize, i128)>, op: Compare, limit: Expr) -> Self {
+    fn new(terms: Vec<(usize, Expr)>, op: Compare, limit: Expr) -> Self {
         Self { terms, op, limit, of_slots: false }
     }
 }

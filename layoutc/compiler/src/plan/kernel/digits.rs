@@ -199,36 +199,6 @@ impl Digits {
         self.list.retain(|digit| digit.room.as_const() != Some(1));
         self
     }
-
-    /// Whether offsets stay within 32 bits if counts of elements and slots do, also where a tile starts in padding.
-    pub(super) fn stay_near(
-        &self,
-        slots: [&Algebra; 2],
-        scope: &Scope<'_>,
-    ) -> Result<bool, PlanError> {
-        let most = i128::from(i32::MAX);
-        let mut reached = [Algebra::constant(0), Algebra::constant(0)];
-        let mut elements = Algebra::constant(1);
-        for digit in &self.list {
-            elements = product(&elements, &digit.extent)?;
-            let last = fold(BinOp::Sub, &digit.room, &Algebra::constant(1))?;
-            for (sum_so_far, stride) in reached.iter_mut().zip([&digit.from, &digit.to]) {
-                let magnitude = range(stride, scope);
-                let backwards = magnitude.high.is_some_and(|high| high < 0);
-                let stride = if backwards {
-                    product(stride, &Algebra::constant(-1))?
-                } else {
-                    stride.clone()
-                };
-                *sum_so_far = sum(sum_so_far, &product(&last, &stride)?)?;
-            }
-        }
-        let high = |expr| range(expr, scope).high;
-        let mut counts = slots.into_iter().chain([&elements]);
-        let narrow = counts.all(|count| high(count).is_some_and(|count| count <= most));
-        let far = reached.iter().any(|offset| high(offset).is_some_and(|offset| offset > most));
-        Ok(!(narrow && far))
-    }
 }
 
 /// `expr / by`, where `by` divides every value of it.

@@ -92,7 +92,7 @@ impl Move<'_, '_> {
             let texel = self.parts.local("texel");
             let element = context.tensor.dtype.to_string();
             let done = put(Operand::Element { name: texel.clone() });
-            body.push(Stmt::DeclareTexel { name: texel.clone(), element, lanes: LANES });
+            body.push(Stmt::DeclareArray { name: texel.clone(), element, elements: LANES.into() });
             let (lane, along) = (self.parts.local("lane"), self.parts.local("column"));
             let index = Expr::name(&lane);
             let store = |value| Stmt::Store {

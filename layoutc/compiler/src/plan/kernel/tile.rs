@@ -7,6 +7,7 @@ use layoutc_algebra::layout::Symbol;
 use super::digits::{Digit, Digits};
 use super::staging::LOCAL_BYTES;
 use crate::plan::arith::typical;
+use crate::plan::tree::GROUP;
 
 /// Elements of a tile at least, where there are as many; and bytes.
 const LEAST: i64 = 1024;
@@ -18,6 +19,9 @@ const RUN_BYTES: i64 = 64;
 
 /// Elements beyond so many bytes are read and written one by one as fast as in runs.
 const LARGE: i64 = 16;
+
+/// Elements that an item holds at once at most.
+const MOST_ROUNDS: i64 = 16;
 
 /// A box of digits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,6 +81,14 @@ impl Tile {
     /// How many elements a tile has.
     pub(super) fn elements(&self) -> i64 {
         self.blocks.iter().product()
+    }
+
+    /// How many elements each item of a group moves, where all move as many, more than one and no more than
+    /// [`MOST_ROUNDS`].
+    pub(super) fn rounds(&self) -> Option<i64> {
+        let rounds = self.elements().div_euclid(GROUP);
+        let all = self.elements().rem_euclid(GROUP) == 0;
+        (all && (2..=MOST_ROUNDS).contains(&rounds)).then_some(rounds)
     }
 
     /// How many values of a digit a tile has.

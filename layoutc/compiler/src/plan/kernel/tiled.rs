@@ -2,7 +2,7 @@
 
 use layoutc_algebra::expr::{BinOp, Expr as Algebra};
 
-use super::body::Writer;
+use super::body::{Held, Writer};
 use super::digits::Digits;
 use super::item::kernel;
 use super::staging::stage;
@@ -114,6 +114,10 @@ impl Move<'_, '_> {
         let [tile_name, item] = ["tile", "item"].map(|name| parts.local(name));
         let staging = tile.staged.then(|| stage(&tile, bytes * together));
         let staged = staging.map(|staging| (parts.local("staged"), staging));
+        let held = tile.rounds().map(|elements| {
+            let [name, round] = ["held", "round"].map(|name| parts.local(name));
+            Held { name, round, elements }
+        });
         let names = digits.list.iter().map(|digit| parts.local(&digit.name)).collect();
         let mut writer = Writer {
             digits: &digits,
@@ -126,6 +130,8 @@ impl Move<'_, '_> {
             buffers,
             starts,
             places: Vec::new(),
+            steps: Vec::new(),
+            held,
             staged,
             fill,
         };

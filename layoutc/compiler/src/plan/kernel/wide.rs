@@ -7,7 +7,7 @@ use super::digits::{Digit, Digits, quotient};
 use crate::dtype::{Dtype, Scalar};
 use crate::plan::arith::is_multiple;
 use crate::plan::lower::PlanError;
-use crate::plan::tree::Stmt;
+use crate::plan::tree::{Spelling, Stmt};
 
 /// The widest access, in bytes.
 const WIDEST: i64 = 16;
@@ -105,7 +105,8 @@ pub(super) fn fill_constant(dtype: Dtype, name: &str, element: &str, fill: u64) 
     let value = pattern(dtype, fill) & (u64::MAX >> 64_u32.saturating_sub(bits).min(63));
     let digits = usize::try_from(bits.div_ceil(4)).unwrap_or(16);
     let (name, element) = (name.to_owned(), element.to_owned());
-    Stmt::LetElement { name, element, bits: format!("{value:0digits$x}") }
+    let (bits, spelling) = (format!("{value:0digits$x}"), Spelling::Bits);
+    Stmt::LetElement { name, element, bits, spelling }
 }
 
 /// Eight bytes of elements whose scalars have these bits; the first in the low bits. Complex numbers have no imaginary

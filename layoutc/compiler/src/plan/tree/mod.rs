@@ -74,8 +74,18 @@ pub struct WorkAxis {
 pub enum Among {
     /// All work groups of a launch, however many they are.
     Groups,
-    /// The items of a work group, of which there are [`GROUP`].
+    /// The items of a work group, of which there are [`GROUP`]. Every number that is named inside has 32 bits.
     Items,
+}
+
+/// How a constant's value is spelled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Spelling {
+    /// As a number of its type.
+    Number,
+    /// As bits, in hexadecimal: it stands for several elements.
+    Bits,
 }
 
 /// The work items of a group, where a kernel is made for groups.
@@ -100,6 +110,8 @@ pub enum Stmt {
         element: String,
         /// The bit pattern of one scalar, in hexadecimal; every lane holds it.
         bits: String,
+        /// How the language spells it.
+        spelling: Spelling,
     },
     /// A counting loop: `name` takes `from`, `from + step`, … below `to`.
     For {
@@ -139,6 +151,8 @@ pub enum Stmt {
         to: Expr,
         /// Who shares them.
         among: Among,
+        /// A name for how many rounds the item has done, where each item has as many as every other, and few.
+        round: Option<String>,
         /// What is done in a round.
         body: Vec<Stmt>,
     },
@@ -170,14 +184,14 @@ pub enum Stmt {
         /// The names.
         names: Vec<String>,
     },
-    /// A small array of elements as an image's texels hold them.
-    DeclareTexel {
+    /// A small array of the work item's own.
+    DeclareArray {
         /// Its name.
         name: String,
-        /// The element type, as the manifest calls it.
+        /// The type of its elements, as manifests call it.
         element: String,
-        /// How many.
-        lanes: u32,
+        /// How many elements it has.
+        elements: i64,
     },
     /// A generated function is called; what it gives is not needed.
     Invoke {
@@ -505,7 +519,7 @@ impl Stmt {
             | Self::DeclareLocal { .. }
             | Self::Barrier
             | Self::Declare { .. }
-            | Self::DeclareTexel { .. }
+            | Self::DeclareArray { .. }
             | Self::Unused { .. }
             | Self::Comment { .. } => {}
         }

@@ -1,0 +1,83 @@
+//! How the bits of floats are reached: the functions of the language, or those that the unit has to define.
+
+use std::collections::BTreeSet;
+
+use super::casts::holder;
+use super::dialect::Dialect;
+use super::element;
+use super::model::{FloatBits, Unit};
+use crate::dtype::Dtype;
+use crate::fill;
+
+/// The functions between a float and the integer that holds its bits.
+pub(super) struct Names {
+    /// The function that gives the bits.
+    pub(super) to_bits: String,
+    /// The function that makes a float of bits.
+    pub(super) of_bits: String,
+}
+
+/// Those of an element type; `None` where its elements are bits anyway.
+pub(super) fn names(dtype: Dtype, dialect: &Dialect) -> Option<Names> {
+    fill::format(dtype.scalar)?;
+    if type_of(dtype, dialect) == bits_type(dtype, dialect) {
+        return None;
+    }
+    let own = dialect.reinterpreted.iter().find(|row| row.0 == dtype.scalar);
+    let (to_bits, of_bits) = match own {
+        Some((_, to_bits, of_bits)) => ((*to_bits).to_owned(), (*of_bits).to_owned()),
+        None => {
+            let name = format!("{}{dtype}", dialect.structure);
+            (format!("{name}_bits"), format!("{name}_from_bits"))
+        }
+    };
+    Some(Names { to_bits, of_bits })
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Way {
+    ToBits,
+    OfBits,
+}
+
+/// The functions that a unit has to define: those that its conversions call and the language lacks.
+pub(super) fn of(unit: &Unit, dialect: &Dialect, kernels: bool) -> Vec<FloatBits> {
+    let mut called = BTreeSet::new();
+    for cast in &unit.casts {
+        let (reads, makes) = match cast.form.as_str() {
+            "from_integer" => (false, true),
+            "to_integer" => (true, false),
+            "widen" | "narrow" => (true, true),
+            _ => (false, false),
+        };
+        called.extend(reads.then_some((cast.from.dtype.as_str(), Way::ToBits)));
+        called.extend(makes.then_some((cast.to.dtype.as_str(), Way::OfBits)));
+    }
+    // The helpers of small floats make f32 of them, and back.
+    if !unit.conversions.is_empty() && !kernels {
+        called.extend([("f32", Way::ToBits), ("f32", Way::OfBits)]);
+    }
+    let called: BTreeSet<(Dtype, Way)> =
+        called.into_iter().filter_map(|(dtype, way)| Some((Dtype::parse(dtype)?, way))).collect();
+    let own = |dtype: Dtype| dialect.reinterpreted.iter().any(|row| row.0 == dtype.scalar);
+    let defined = called.into_iter().filter(|(dtype, _)| !own(*dtype));
+    defined.filter_map(|(dtype, way)| function(dtype, way, dialect)).collect()
+}
+
+fn function(dtype: Dtype, way: Way, dialect: &Dialect) -> Option<FloatBits> {
+    let Names { to_bits, of_bits } = names(dtype, dialect)?;
+    let (float, bits) = (type_of(dtype, dialect), bits_type(dtype, dialect));
+    let (name, from, to) = match way {
+        Way::ToBits => (to_bits, float, bits),
+        Way::OfBits => (of_bits, bits, float),
+    };
+    Some(FloatBits { guard: name.to_ascii_uppercase(), name, from, to })
+}
+
+fn type_of(dtype: Dtype, dialect: &Dialect) -> String {
+    element::type_name(dialect, &dtype.to_string(), false)
+}
+
+fn bits_type(dtype: Dtype, dialect: &Dialect) -> String {
+    (dialect.scalars)(holder(dtype)).to_owned()
+}
