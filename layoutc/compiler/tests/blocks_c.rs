@@ -6,7 +6,7 @@ mod common;
 #[path = "common/processors.rs"]
 mod processors;
 
-use common::cc::{compile_and_run, compilers, folder, full, there};
+use common::cc::{compile_and_run, compilers, folder, full, run, there};
 use layoutc_compiler::config::Config;
 use layoutc_compiler::emit::{Settings, Templates, emit};
 use layoutc_compiler::{LoadError, Sources, check};
@@ -22,17 +22,17 @@ const MANIFEST: &str = "symbol rows max=3000000\nsymbol columns max=3000000\n\
     tensor cast dtype=f16 pack-from=f32 { shape { r rows; c columns }; layout { order c r } }\n\
     tensor runs dtype=f32 { shape { r rows; a 40; b 50 }; layout { order a r b } }\n";
 
-struct One;
+struct One<'t>(&'t str);
 
-impl Sources for One {
+impl Sources for One<'_> {
     fn load(&self, _path: &str) -> Result<String, LoadError> {
-        Ok(MANIFEST.to_owned())
+        Ok(self.0.to_owned())
     }
 }
 
 /// Writes the files of the manifest into a folder.
 fn written(name: &str, stem: &str, prefix: &str) -> std::path::PathBuf {
-    let checked = check(&One, &["blocks.kdl".to_owned()], &Config::default());
+    let checked = check(&One(MANIFEST), &["blocks.kdl".to_owned()], &Config::default());
     assert_eq!(checked.diagnostics, []);
     let settings = Settings { prefix: prefix.to_owned(), ..Settings::c() };
     let outputs = emit(&checked.manifests[0], &settings, stem, &Templates::default());
@@ -104,4 +104,25 @@ fn other_processors_move_blocks_as_plain_loops_do() {
             processors::run(processor, &root, &["harness.c"], &flags);
         }
     });
+}
+
+#[test]
+fn fields_that_alternate_need_no_tiles() {
+    for (k, dtype) in ["u8", "f16", "f32", "f64"].into_iter().enumerate() {
+        for few in [2, 4].into_iter().filter(|few| few << k <= 16) {
+            let one = |count: usize| {
+                format!(
+                    "tensor fields_{count} dtype={dtype} {{ shape {{ n {count}; f {few} }}; layout {{ order f n }} }}\n"
+                )
+            };
+            let text = [5, 16, 77, 300].map(one).concat();
+            let checked = check(&One(&text), &["a.kdl".to_owned()], &Config::default());
+            assert_eq!(checked.diagnostics, []);
+            let name = format!("fields_{dtype}_{few}");
+            run(&name, &checked.manifests[0]);
+            let source = std::fs::read_to_string(folder(&name).join(format!("{name}.c"))).unwrap();
+            assert!(source.contains("layoutc_alternate_"), "{name}");
+            assert!(!source.contains("layoutc_tiles_"), "{name}");
+        }
+    }
 }

@@ -93,7 +93,7 @@ impl Transposes {
         unit.few_rows |= elements > 2 && rows.is_none_or(|rows| (2..elements).contains(&rows));
         let alternate = |(extent, stride): (Option<u32>, &Expr)| {
             let next = |few: u32| *stride == Expr::int(i64::from(few.saturating_mul(bytes)));
-            let pairs = extent.filter(|few| [2, 4, 8].contains(few) && *few <= elements);
+            let pairs = extent.filter(|few| [2, 4].contains(few) && *few <= elements);
             pairs.is_some_and(next)
         };
         unit.tiles |= ![rows, columns].into_iter().zip(strides).any(alternate);

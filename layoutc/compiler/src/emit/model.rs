@@ -91,7 +91,7 @@ pub struct TransposeUnit {
     pub few: Vec<u32>,
     /// Whether blocks may have fewer rows than a vector of 16 bytes has elements.
     pub few_rows: bool,
-    /// Whether there are other blocks than of 2, 4 or 8 rows or columns whose elements alternate on the other side.
+    /// Whether there are other blocks than of 2 or 4 rows or columns whose elements alternate on the other side.
     pub tiles: bool,
 }
 
