@@ -54,7 +54,7 @@ pub(crate) struct Scan<'a> {
     /// What is new of the inputs.
     pub(super) hints: Vec<(String, Known)>,
     /// The files in the output folder that may be left over.
-    pub(super) found: Outputs,
+    pub(super) found: Candidates,
     /// Outputs that nothing asks for any more; only known if nothing is to be made.
     pub(super) left_over: Vec<String>,
     /// The folders in which there is no file but what was asked for, where that is new.
@@ -66,14 +66,14 @@ pub(crate) struct Scan<'a> {
 
 /// The files in the output folder that may be left over.
 #[derive(Debug)]
-pub(super) enum Outputs {
+pub(super) enum Candidates {
     /// None but those that are known: a former build found no other, and no folder changed since.
     Known,
     /// Those that were found.
     Listed(Listing),
 }
 
-impl Outputs {
+impl Candidates {
     fn find(job: &Job<'_>) -> Result<Self, Fault> {
         let (home, sweep) = (&job.home, &job.sweep);
         if is_tidy(home, sweep, &job.log.facts) {
@@ -138,7 +138,7 @@ impl<'a> Scan<'a> {
             kept: Vec::new(),
             standing: Survey::new(),
             hints: Vec::new(),
-            found: Outputs::Known,
+            found: Candidates::Known,
             left_over: Vec::new(),
             swept: Vec::new(),
             is_same: false,
@@ -201,7 +201,7 @@ impl<'a> Scan<'a> {
             }
         }
         let (standing, found) =
-            rayon::join(|| stand(job, &self.kept, strictness), || Outputs::find(job));
+            rayon::join(|| stand(job, &self.kept, strictness), || Candidates::find(job));
         (self.standing, self.found) = (standing?, found?);
         if self.standing.is_empty() {
             return Ok(());
@@ -231,7 +231,7 @@ impl<'a> Scan<'a> {
             self.umbrella(job, strictness)?;
         }
         if self.work.is_empty() {
-            let is_tidy = matches!(self.found, Outputs::Known);
+            let is_tidy = matches!(self.found, Candidates::Known);
             self.is_same = is_tidy && job.log.facts.are_all(self.kept.len());
             if self.is_same {
                 return Ok(());

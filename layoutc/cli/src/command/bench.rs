@@ -56,6 +56,9 @@ pub(crate) fn run(args: &Bench, console: &mut Console) -> Result<Ending, Fault> 
             console.result(&format!("{file}\n"));
         }
         one(args, file, outputs, *openmp, console)?;
+        if console.is_closed() {
+            break;
+        }
     }
     Ok(ending)
 }

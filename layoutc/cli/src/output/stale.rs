@@ -56,7 +56,7 @@ pub(super) fn is_settled(root: &Path, sweep: &Sweep, folders: &[(&str, Stat)]) -
         let path = if folder.is_empty() { root.to_owned() } else { root.join(folder) };
         fs::symlink_metadata(path).is_ok_and(|m| m.is_dir() && Stat::of(&m) == *stat)
     };
-    swept(sweep).iter().all(is_among) && folders.iter().all(stands)
+    !folders.is_empty() && swept(sweep).iter().all(is_among) && folders.iter().all(stands)
 }
 
 /// Whether a file is in what is swept.

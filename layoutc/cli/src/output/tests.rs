@@ -129,11 +129,14 @@ fn folders_are_tidy_until_one_of_them_changes() {
     let stats = found.folders.iter().map(|(path, stat)| (path.as_str(), stat.expect("settled")));
     let mut facts = Facts::default();
     facts.learn(Fact::Swept(stats.collect()));
-    let is_tidy = |sweep: &Sweep| is_tidy(&home, sweep, &facts);
+    let is_tidy_of = is_tidy;
+    let is_tidy = |sweep: &Sweep| is_tidy_of(&home, sweep, &facts);
     let deep = Sweep::Folders(vec!["c/x".to_owned()]);
     assert!(is_tidy(&Sweep::Everything) && is_tidy(&deep));
     // What was not looked into is not known.
     assert!(!is_tidy(&Sweep::Folders(vec!["opencl".to_owned()])));
+    // Where nothing is known, nothing was found to be so.
+    assert!(!is_tidy_of(&home, &Sweep::Nothing, &Facts::default()));
     folder.write("c/x/b.h", "b\n");
     assert!(!is_tidy(&Sweep::Everything) && !is_tidy(&deep));
 }
