@@ -15,8 +15,19 @@ pub(crate) const INTERRUPTED: u8 = 130;
 /// How long a build that writes may take to notice. Every output is whole at any moment.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+static PREPARED: AtomicBool = AtomicBool::new(false);
 static ASKED: AtomicBool = AtomicBool::new(false);
 static WRITING: AtomicBool = AtomicBool::new(false);
+
+/// Makes [`when_prepared`] do what it is for.
+pub(crate) fn prepare() {
+    PREPARED.store(true, Ordering::SeqCst);
+}
+
+/// The same as [`install`], once, and only after [`prepare`]: a build that finds nothing to do spares itself the thread.
+pub(crate) fn when_prepared() -> Result<(), Fault> {
+    if PREPARED.swap(false, Ordering::SeqCst) { install() } else { Ok(()) }
+}
 
 /// From here on Ctrl-C ends this process in an orderly way.
 pub(crate) fn install() -> Result<(), Fault> {

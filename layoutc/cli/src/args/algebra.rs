@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand, ValueEnum};
 use layoutc_compiler::algebra;
 
-/// The operations.
+// The operations.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Algebra {
     /// A after B: R(c) = A(B(c)), in the shape of B

@@ -8,7 +8,7 @@ Times pack, unpack and the conversions in C: each beside memcpy and a copy past 
 symbol has the greatest value with which all buffers fit.
 Example: layoutc bench layouts/a.kdl --only to_texture";
 
-/// The arguments of `bench`.
+// The arguments of `bench`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Bench {
     /// Manifests or folders [none: the project of this folder or of a parent]

@@ -9,8 +9,9 @@ use super::algebra::Algebra;
 use super::bench::{BENCHING, Bench};
 use super::pack::{PACKING, Pack, UNPACKING, Unpack};
 
-/// The commands.
+/// The commands. What each understands is only worked out of the one that was typed.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum Command {
     /// Make a project of a folder, one that builds at once
     Init(Init),
@@ -133,7 +134,7 @@ impl Command {
     }
 }
 
-/// Which outputs a command is about, and where they are.
+// Which outputs a command is about, and where they are.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Select {
     /// Manifests or folders [none: the project of this folder or of a parent]
@@ -149,7 +150,7 @@ pub(crate) struct Select {
     pub(crate) state: Option<PathBuf>,
 }
 
-/// The arguments of `build`.
+// The arguments of `build`.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(crate) struct Build {
@@ -202,7 +203,7 @@ impl Build {
     }
 }
 
-/// The arguments of `watch`.
+// The arguments of `watch`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Watch {
     #[command(flatten)]
@@ -215,7 +216,7 @@ pub(crate) struct Watch {
     pub(crate) poll: bool,
 }
 
-/// The arguments of `clean`.
+// The arguments of `clean`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Clean {
     /// Manifests or folders [none: the project of this folder or of a parent]
@@ -228,7 +229,7 @@ pub(crate) struct Clean {
     pub(crate) dry_run: bool,
 }
 
-/// The arguments of `init`.
+// The arguments of `init`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Init {
     /// The folder
@@ -236,28 +237,28 @@ pub(crate) struct Init {
     pub(crate) dir: PathBuf,
 }
 
-/// The arguments of `new`.
+// The arguments of `new`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct New {
     /// The folder to be made; its last part is the project's name
     pub(crate) name: PathBuf,
 }
 
-/// The arguments of `outputs`.
+// The arguments of `outputs`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Outputs {
     #[command(flatten)]
     pub(crate) select: Select,
 }
 
-/// The arguments of `deps`.
+// The arguments of `deps`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Deps {
     #[command(flatten)]
     pub(crate) select: Select,
 }
 
-/// The commands of `templates`.
+// The commands of `templates`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Templates {
     /// The built-in templates, each with its target and what it is for
@@ -272,7 +273,7 @@ pub(crate) enum Templates {
     },
 }
 
-/// The arguments of `index`.
+// The arguments of `index`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Index {
     /// The manifest
@@ -290,7 +291,7 @@ pub(crate) struct Index {
     pub(crate) set: Vec<String>,
 }
 
-/// The arguments of `trace`.
+// The arguments of `trace`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Trace {
     /// The manifest
@@ -304,7 +305,7 @@ pub(crate) struct Trace {
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
 }
-/// The arguments of `translate`.
+// The arguments of `translate`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Translate {
     /// The text, in the notation of --from
@@ -330,7 +331,7 @@ pub(crate) struct Translate {
     pub(crate) set: Vec<String>,
 }
 
-/// The arguments of `same`.
+// The arguments of `same`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Same {
     /// The manifest

@@ -18,7 +18,7 @@ f4 as |u1 (the bits), i4 and i2 as |i1, u4 to u1 as |u1: one byte for each eleme
 On standard input stand bare bytes; to standard output goes a .npy, with --raw bare bytes.
 Example: layoutc unpack layouts/a.kdl filters filters.bin -o filters.npy";
 
-/// The arguments of `pack`.
+// The arguments of `pack`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Pack {
     #[command(flatten)]
@@ -31,7 +31,7 @@ pub(crate) struct Pack {
     pub(crate) output: Option<PathBuf>,
 }
 
-/// The arguments of `unpack`.
+// The arguments of `unpack`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Unpack {
     #[command(flatten)]
@@ -41,7 +41,7 @@ pub(crate) struct Unpack {
     pub(crate) output: PathBuf,
 }
 
-/// What both need.
+// What both need.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Moved {
     /// The manifest

@@ -127,12 +127,13 @@ impl<'a> Job<'a> {
     }
 }
 
-/// The log that a build of `select` will most likely ask for.
-pub(crate) fn guess<'a>(select: &Select, store: &'a Store) -> Option<Log<'a>> {
+/// The log that a build of `select` will most likely ask for, and the project's folder.
+pub(crate) fn guess<'a>(select: &Select, store: &'a Store) -> Option<(PathBuf, Log<'a>)> {
     let path = select.paths.first().map_or(Path::new("."), PathBuf::as_path);
     let root = project::root_at(path).filter(|_| select.out.is_none())?;
     let state = StateFolder::find(&root, None).ok()?;
-    Log::load(&state.path(), state.dir(), store).ok()
+    let log = Log::load(&state.path(), state.dir(), store).ok()?;
+    Some((root, log))
 }
 
 /// Where the outputs of a project go, below `out` or where its configuration says, and what is remembered of them.

@@ -3,29 +3,33 @@
 use crate::state::fact::Hash;
 
 /// A hash of several parts, each told from the next by its length.
-pub(super) struct Parts(blake3::Hasher);
+pub(super) struct Parts(Vec<u8>);
+
+/// As many bytes as the parts of most results have.
+const MOST: usize = 512;
 
 impl Parts {
     /// The parts of a result of this kind.
     pub(super) fn of(kind: &str) -> Self {
-        let mut parts = Self(blake3::Hasher::new());
+        let mut parts = Self(Vec::with_capacity(MOST));
         parts.text(kind);
         parts
     }
 
     /// Adds a text.
     pub(super) fn text(&mut self, text: &str) {
-        self.0.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
+        self.0.extend((text.len() as u64).to_le_bytes());
+        self.0.extend(text.as_bytes());
     }
 
     /// Adds a hash.
     pub(super) fn hash(&mut self, hash: &Hash) {
-        self.0.update(&hash.0);
+        self.0.extend(hash.0);
     }
 
     /// The hash of all.
     pub(super) fn finish(self) -> Hash {
-        Hash(*self.0.finalize().as_bytes())
+        Hash::of(&self.0)
     }
 }
 

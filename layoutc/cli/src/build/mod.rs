@@ -41,6 +41,7 @@ pub(crate) use locked::{Locking, lock_files};
 pub(crate) use make::{tell, template_texts};
 pub(crate) use meter::Span;
 pub(crate) use part::Ahead;
+pub(crate) use scan::Looked;
 
 use job::{Job, Patience};
 use marks::Marks;
@@ -112,13 +113,26 @@ const FEW: usize = 32;
 const STACK: usize = 8 << 20;
 
 /// Makes `build` and `watch` work on as many threads as they were told to, or as there are cores.
-pub(crate) fn start_threads(args: &Build) -> Result<(), Fault> {
+/// `is_alone`: this thread does nothing else meanwhile.
+pub(crate) fn start_threads(args: &Build, is_alone: bool) -> Result<(), Fault> {
     let jobs = args.jobs.map_or(0, usize::from);
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).stack_size(STACK);
+    let mut pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).stack_size(STACK);
+    if is_alone && has_room() {
+        pool = pool.use_current_thread();
+    }
     pool.build_global().map_err(|error| {
         let message = format!("cannot start threads: {error}");
         Fault::Machine(Box::new(placeless(Code::OutputIo, message)))
-    })
+    })?;
+    // All are awake before there is work for them.
+    rayon::broadcast(|_| ());
+    Ok(())
+}
+
+/// Whether this thread, the main one, has as large a stack as others get: then it builds with them.
+fn has_room() -> bool {
+    let limit = rlimit::getrlimit(rlimit::Resource::STACK);
+    limit.is_ok_and(|(bytes, _)| bytes >= STACK as u64)
 }
 
 /// Whether a build with these arguments leaves the disk as it is.

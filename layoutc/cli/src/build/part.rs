@@ -3,8 +3,9 @@
 use crate::args::{Format, Select};
 use crate::console::Console;
 use crate::fault::Fault;
+use crate::interrupt;
 use crate::output::Strictness;
-use crate::project::reads::{Looks, Reads};
+use crate::project::reads::Reads;
 use crate::project::{self, Project, seen};
 use crate::report::{CAP, Report, counted};
 use crate::state::log::{Log, Store};
@@ -14,7 +15,7 @@ use super::job::{Job, Patience, guess};
 use super::make::{self, Made};
 use super::meter::{Detail, Meter};
 use super::plan::Plan;
-use super::scan::Scan;
+use super::scan::{Looked, Scan};
 
 /// One project in a build.
 pub(super) struct Part<'a> {
@@ -56,8 +57,8 @@ impl<'a> Desk<'a> {
 pub(crate) struct Ahead<'a> {
     /// A log that was read meanwhile; most likely the first project's.
     pub(crate) log: Option<Log<'a>>,
-    /// Inputs that were looked at a moment ago.
-    pub(crate) looks: Option<&'a Looks>,
+    /// Manifests that were looked at a moment ago.
+    pub(crate) looked: Looked<'a>,
     /// Where logs are read to.
     pub(crate) store: &'a Store,
 }
@@ -69,9 +70,15 @@ pub(super) fn discover<'a>(
     report: &mut Report,
     reads: &mut Reads,
 ) -> Result<(Vec<Project>, Ahead<'a>), Fault> {
-    let (projects, log) =
-        rayon::join(|| project::discover(&select.paths, report, reads), || guess(select, store));
-    Ok((projects?, Ahead { log, looks: None, store }))
+    let early = || {
+        let (root, log) = guess(select, store)?;
+        // Of a part of a project most others need not be looked at.
+        let looked = select.paths.is_empty().then(|| Looked::at(root, &log.facts));
+        Some((log, looked.unwrap_or_default()))
+    };
+    let (projects, early) = rayon::join(|| project::discover(&select.paths, report, reads), early);
+    let (log, looked) = early.unzip();
+    Ok((projects?, Ahead { log, looked: looked.unwrap_or_default(), store }))
 }
 
 /// Finds out what is to be done in each project.
@@ -90,7 +97,7 @@ pub(super) fn all<'a>(
     for project in projects {
         announce(project, desk.console);
         let job = Job::new(select, project, &mut ahead.log, ahead.store)?;
-        let part = one(job, strictness, locking, ahead.looks, desk)?;
+        let part = one(job, strictness, locking, &ahead.looked, desk)?;
         desk.reads.written.insert(part.job.home.path());
         parts.push(part);
     }
@@ -103,15 +110,16 @@ fn one<'a>(
     mut job: Job<'a>,
     strictness: Strictness,
     locking: Option<Patience>,
-    looks: Option<&Looks>,
+    looked: &Looked<'_>,
     desk: &mut Desk<'_>,
 ) -> Result<Part<'a>, Fault> {
-    let mut scan = Scan::take(&job, strictness, looks, desk.reads)?;
-    if let Some(patience) = locking.filter(|_| !scan.is_done())
-        && job.lock(patience, desk.console)?
-    {
-        // Another build went on in the meantime.
-        scan = Scan::take(&job, strictness, None, desk.reads)?;
+    let mut scan = Scan::take(&job, strictness, looked, desk.reads)?;
+    if let Some(patience) = locking.filter(|_| !scan.is_done()) {
+        interrupt::when_prepared()?;
+        if job.lock(patience, desk.console)? {
+            // Another build went on in the meantime.
+            scan = Scan::take(&job, strictness, &Looked::Nothing, desk.reads)?;
+        }
     }
     let dir = job.state.dir().and_then(|dir| dir.try_clone().ok());
     let memo = Disk::new(dir, scan.program());

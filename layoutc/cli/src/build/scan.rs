@@ -1,5 +1,6 @@
 //! What of a project is as the last build left it, and what is to be done. It reads what may have changed, and no more.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -13,11 +14,11 @@ use crate::output::{
     Listing, Standing, Strictness, Survey, Wanted, is_tidy, known_outputs, left_over, listing,
     survey,
 };
-use crate::project::files::{glance, glance_up_to};
+use crate::project::files::{self, glance, glance_up_to};
 use crate::project::paths::{normal, slashed};
 use crate::project::reads::{Looks, Reads, Seen};
 use crate::project::{CONFIG, Project, walk};
-use crate::state::fact::{Emitted, Facts, Hash, Known, Paths};
+use crate::state::fact::{Checked, Emitted, Facts, Hash, Known, Paths};
 use crate::state::stat::Stat;
 
 use super::job::{Job, below};
@@ -32,7 +33,59 @@ pub(super) const UMBRELLA: Unit<'static> = ("c", "");
 pub(super) type Unit<'a> = (&'a str, &'a str);
 
 /// By manifest.
-type Manifests<'a, T> = IndexMap<&'a str, T, FxBuildHasher>;
+pub(crate) type Manifests<'a, T> = IndexMap<&'a str, T, FxBuildHasher>;
+
+/// Manifests that were looked at a moment ago.
+#[derive(Debug, Default)]
+pub(crate) enum Looked<'a> {
+    /// None.
+    #[default]
+    Nothing,
+    /// Some, by their paths.
+    ByPath(&'a Looks),
+    /// Those of the project in a folder that its log knows, by their names.
+    ByName(PathBuf, Manifests<'a, Seen>),
+}
+
+impl<'a> Looked<'a> {
+    /// Looks at every manifest of the project at `root` that was checked before, and at those that it used then.
+    pub(super) fn at(root: PathBuf, facts: &Facts<'a>) -> Self {
+        let names = with_uses(facts.checked.iter().map(|(name, checked)| (*name, checked)));
+        let seen = glances(&root, &names, facts);
+        Self::ByName(root, seen)
+    }
+
+    /// What stood in exactly these manifests of a project.
+    fn all(&self, root: &Path, names: &Paths<'_>) -> Option<&Manifests<'a, Seen>> {
+        let Self::ByName(of, seen) = self else { return None };
+        let is_same = of == root && seen.len() == names.len();
+        (is_same && names.iter().all(|name| seen.contains_key(name))).then_some(seen)
+    }
+}
+
+/// Checked manifests, and those that they use.
+fn with_uses<'a: 'f, 'f>(checked: impl Iterator<Item = (&'a str, &'f Checked<'a>)>) -> Paths<'a> {
+    checked.flat_map(|(name, checked)| checked.uses.iter().copied().chain([name])).collect()
+}
+
+/// What stands in these manifests of the project at `root`.
+fn glances<'a>(root: &Path, names: &Paths<'a>, facts: &Facts<'_>) -> Manifests<'a, Seen> {
+    let folder = files::open_folder(root).ok();
+    let glance = |name: &&'a str| {
+        let known = facts.inputs.get(*name);
+        let is_unchanged = |known: &&Known| {
+            folder.as_ref().is_some_and(|folder| files::is_unchanged(folder, name, known))
+        };
+        let seen = match known.filter(is_unchanged) {
+            Some(known) => Ok(*known),
+            None => glance(&root.join(name), known),
+        };
+        (*name, seen)
+    };
+    let names: Vec<&str> = names.iter().copied().collect();
+    let seen: Vec<_> = names.par_iter().with_min_len(AT_ONCE).map(glance).collect();
+    seen.into_iter().collect()
+}
 
 /// What is to be done, and what is not.
 #[derive(Debug)]
@@ -121,14 +174,18 @@ impl<'a> Scan<'a> {
     pub(super) fn take(
         job: &Job<'a>,
         strictness: Strictness,
-        looks: Option<&Looks>,
+        looked: &Looked<'_>,
         reads: &mut Reads,
     ) -> Result<Self, Fault> {
-        let mut inputs = Inputs { job, looks, hints: Vec::new() };
+        let mut inputs = Inputs { job, hints: Vec::new() };
         let base = inputs.base(reads)?;
         let templates = inputs.templates(reads)?;
-        let texts = inputs.manifests();
-        let held = held(job, base, &templates, &texts);
+        let texts = inputs.manifests(looked);
+        let (held, found) = rayon::join(
+            || hold(job, base, &templates, &texts, strictness),
+            || Candidates::find(job),
+        );
+        let ((held, standing), found) = (held?, found?);
         let mut scan = Self {
             base,
             templates,
@@ -136,21 +193,15 @@ impl<'a> Scan<'a> {
             stale: Vec::new(),
             work: Vec::new(),
             kept: Vec::new(),
-            standing: Survey::new(),
+            standing,
             hints: Vec::new(),
-            found: Candidates::Known,
+            found,
             left_over: Vec::new(),
             swept: Vec::new(),
             is_same: false,
             is_littered: job.state.is_littered(),
         };
-        scan.outputs(job, &held, strictness)?;
-        for (manifest, Held { fresh, .. }) in job.manifests().zip(held) {
-            match fresh {
-                Some(fresh) => drop(scan.fresh.insert(manifest, fresh)),
-                None => scan.stale.push(manifest.to_owned()),
-            }
-        }
+        scan.outputs(job, held);
         scan.leavings(job, strictness)?;
         inputs.learn(&texts, reads);
         scan.hints = inputs.hints;
@@ -186,25 +237,23 @@ impl<'a> Scan<'a> {
         self.standing.values().filter_map(|standing| standing.as_ref().err().map(AsRef::as_ref))
     }
 
-    /// Finds out which files must be made, and lists those that may be left over.
-    fn outputs(
-        &mut self,
-        job: &Job<'a>,
-        held: &[Held],
-        strictness: Strictness,
-    ) -> Result<(), Fault> {
+    /// Finds out which manifests must be checked and which files must be made.
+    fn outputs(&mut self, job: &Job<'a>, held: Vec<Held>) {
         for (target, nth) in job.targets.iter().zip(0..) {
-            for (manifest, held) in job.manifests().zip(held) {
+            for (manifest, held) in job.manifests().zip(&held) {
                 let is_held = held.targets.get(nth) == Some(&true);
                 let units = if is_held { &mut self.kept } else { &mut self.work };
                 units.push((*target, manifest));
             }
         }
-        let (standing, found) =
-            rayon::join(|| stand(job, &self.kept, strictness), || Candidates::find(job));
-        (self.standing, self.found) = (standing?, found?);
+        for (manifest, Held { fresh, .. }) in job.manifests().zip(held) {
+            match fresh {
+                Some(fresh) => drop(self.fresh.insert(manifest, fresh)),
+                None => self.stale.push(manifest.to_owned()),
+            }
+        }
         if self.standing.is_empty() {
-            return Ok(());
+            return;
         }
         let standing = &self.standing;
         let (lacking, whole) =
@@ -218,7 +267,6 @@ impl<'a> Scan<'a> {
                 .for_each(|p| drop(self.standing.remove(p)));
         }
         self.work.extend::<Vec<_>>(lacking);
-        Ok(())
     }
 
     /// Looks at what comes after all other outputs, where those are as they should be: the umbrella header, and what
@@ -295,10 +343,17 @@ struct Held {
     targets: Vec<bool>,
 }
 
-/// What still holds of each manifest of a job, in order.
-fn held(job: &Job<'_>, base: Base, templates: &Hash, texts: &Manifests<'_, Seen>) -> Vec<Held> {
-    let manifests: Vec<&str> = job.manifests().collect();
-    let held = |manifest: &&str| {
+/// What still holds of each manifest of a job, in order, and what is new of what stands in the places of files that need
+/// not be made.
+fn hold<'m>(
+    job: &Job<'m>,
+    base: Base,
+    templates: &Hash,
+    texts: &Manifests<'_, Seen>,
+    strictness: Strictness,
+) -> Result<(Vec<Held>, Survey), Fault> {
+    let manifests: Vec<&'m str> = job.manifests().collect();
+    let held = |manifest: &&'m str| {
         let fresh = still_holds(job, manifest, base, texts);
         let is_made = |target: &&str| {
             let Some(fresh) = &fresh else { return false };
@@ -308,7 +363,25 @@ fn held(job: &Job<'_>, base: Base, templates: &Hash, texts: &Manifests<'_, Seen>
         let targets = job.targets.iter().map(is_made).collect();
         Held { fresh, targets }
     };
-    manifests.par_iter().with_min_len(AT_ONCE).map(held).collect()
+    let together = |manifests: &[&'m str]| {
+        let held: Vec<Held> = manifests.iter().map(held).collect();
+        let of = |(nth, target): (usize, &&'m str)| {
+            let is_kept = move |held: &Held| held.targets.get(nth) == Some(&true);
+            let kept = manifests.iter().zip(&held).filter(move |(_, held)| is_kept(held));
+            let target = *target;
+            kept.map(move |(manifest, _)| (target, *manifest))
+        };
+        let kept: Vec<Unit<'_>> = job.targets.iter().enumerate().flat_map(of).collect();
+        Ok((held, stand(job, &kept, strictness)?))
+    };
+    let parts: Vec<(Vec<Held>, Survey)> =
+        manifests.par_chunks(AT_ONCE).map(together).collect::<Result<_, Fault>>()?;
+    let (mut all, mut standing) = (Vec::with_capacity(manifests.len()), Survey::new());
+    for (held, mut found) in parts {
+        all.extend(held);
+        standing.append(&mut found);
+    }
+    Ok((all, standing))
 }
 
 /// Manifests that one thread looks at in one go.
@@ -343,7 +416,6 @@ fn still_holds(
 /// The inputs as they stand now.
 struct Inputs<'j, 'a> {
     job: &'j Job<'a>,
-    looks: Option<&'j Looks>,
     hints: Vec<(String, Known)>,
 }
 
@@ -393,20 +465,25 @@ impl<'j> Inputs<'j, '_> {
     }
 
     /// Every manifest asked for that was checked before, and those that it used then. The others must be read anyway.
-    fn manifests(&self) -> Manifests<'j, Seen> {
+    fn manifests<'l>(&self, looked: &'l Looked<'j>) -> Cow<'l, Manifests<'j, Seen>> {
         let (job, facts) = (self.job, &self.job.log.facts);
+        let root = &job.project.root;
         let asked = job.manifests().filter_map(|manifest| facts.checked.get_key_value(manifest));
-        let mut names = Paths::with_capacity_and_hasher(facts.checked.len(), FxBuildHasher);
-        names
-            .extend(asked.flat_map(|(asked, checked)| checked.uses.iter().chain([asked]).copied()));
-        let names: Vec<&str> = names.into_iter().collect();
-        let seen = |name: &&'j str| {
-            let path = below(job.project, name);
-            let look = || glance(&path, facts.inputs.get(*name));
-            (*name, self.looks.and_then(|looks| looks.get(&path).cloned()).unwrap_or_else(look))
-        };
-        let seen: Vec<_> = names.par_iter().with_min_len(AT_ONCE).map(seen).collect();
-        seen.into_iter().collect()
+        let names = with_uses(asked.map(|(name, checked)| (*name, checked)));
+        match looked {
+            Looked::ByPath(looks) => {
+                let look = |name: &'j str| {
+                    let path = below(job.project, name);
+                    let seen = looks.get(&path).cloned();
+                    (name, seen.unwrap_or_else(|| glance(&path, facts.inputs.get(name))))
+                };
+                Cow::Owned(names.into_iter().map(look).collect())
+            }
+            Looked::ByName(..) | Looked::Nothing => match looked.all(root, &names) {
+                Some(seen) => Cow::Borrowed(seen),
+                None => Cow::Owned(glances(root, &names, facts)),
+            },
+        }
     }
 
     fn learn(&mut self, texts: &Manifests<'_, Seen>, reads: &mut Reads) {

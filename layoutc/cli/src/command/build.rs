@@ -20,9 +20,9 @@ use super::Ending;
 
 /// Builds what the arguments name.
 pub(crate) fn run(args: &Build, console: &mut Console) -> Result<Ending, Fault> {
-    start_threads(args)?;
+    start_threads(args, true)?;
     if !is_rehearsed(args) {
-        interrupt::install()?;
+        interrupt::prepare();
     }
     let start = Instant::now();
     let rows = match (console.format, console.verbose, console.quiet) {

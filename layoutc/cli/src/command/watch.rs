@@ -13,7 +13,7 @@ pub(crate) fn run(args: &Watch, console: &mut Console) -> Result<Ending, Fault> 
     if confine::is_child() {
         return build::run(&args.build, console);
     }
-    start_threads(&args.build)?;
+    start_threads(&args.build, false)?;
     watch::run(args, console)?;
     // Who reads no longer has not interrupted.
     Ok(if console.is_closed() { Ending::Good } else { Ending::Interrupted })

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use layoutc_compiler::{LoadError, Sources};
-use rustix::io::Errno;
+use rustix::fd::OwnedFd;
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, statat};
+use rustix::io::{Errno, retry_on_intr};
 
 use crate::fault::{Fault, plain};
 use crate::state::fact::{Hash, Known};
@@ -146,7 +148,22 @@ pub(crate) fn glance(path: &Path, known: Option<&Known>) -> Seen {
     glance_up_to(LARGEST, path, known)
 }
 
-/// The same for a file of up to `largest` bytes.
+/// A folder by its handle: what is below it is found faster than by whole paths.
+pub(crate) fn open_folder(path: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok(retry_on_intr(|| rustix::fs::open(path, flags, Mode::empty()))?)
+}
+
+/// Whether it is certain, without reading it, that the file `name` below a folder is still what was `known` of it.
+pub(crate) fn is_unchanged(folder: &OwnedFd, name: &str, known: &Known) -> bool {
+    let raw = statat(folder, name, AtFlags::empty());
+    raw.is_ok_and(|raw| {
+        known.stat == Some(Stat::of_raw(&raw))
+            && FileType::from_raw_mode(raw.st_mode) == FileType::RegularFile
+    })
+}
+
+/// The same as [`glance`] for a file of up to `largest` bytes.
 pub(crate) fn glance_up_to(largest: u64, path: &Path, known: Option<&Known>) -> Seen {
     let unread = |error: Unread| error.reason();
     let metadata = fs::metadata(path).map_err(|error| unread(error.into()))?;

@@ -94,6 +94,9 @@ pub(crate) enum Fact<'a> {
     Swept(#[serde(borrow)] Vec<(&'a str, Stat)>),
 }
 
+/// A log holds at least so many bytes for each manifest that was made into outputs.
+const BYTES_EACH: usize = 384;
+
 /// All facts that still hold.
 #[derive(Debug, Default)]
 pub(crate) struct Facts<'a> {
@@ -127,6 +130,17 @@ struct Learned<'a> {
 }
 
 impl<'a> Facts<'a> {
+    /// None, with room for about as many as a log of so many bytes holds.
+    pub(crate) fn with_room(bytes: usize) -> Self {
+        let manifests = bytes / BYTES_EACH;
+        let hasher = FxBuildHasher;
+        Self {
+            inputs: Named::with_capacity_and_hasher(manifests, hasher),
+            checked: Named::with_capacity_and_hasher(manifests, hasher),
+            ..Self::default()
+        }
+    }
+
     /// Takes a fact in.
     pub(crate) fn learn(&mut self, fact: Fact<'a>) {
         match fact {
@@ -154,7 +168,8 @@ impl<'a> Facts<'a> {
         for path in emitted.paths().filter(|_| !is_bare) {
             self.found.swap_remove(path);
         }
-        let of_target = self.emitted.entry(target).or_default();
+        let room = || Named::with_capacity_and_hasher(self.checked.len(), FxBuildHasher);
+        let of_target = self.emitted.entry(target).or_insert_with(room);
         let old = of_target.swap_remove(manifest);
         // What it is not made into any more was still written by us.
         for (path, known) in old.into_iter().flat_map(|old| old.emitted.outputs) {

@@ -77,6 +77,7 @@ impl<'a> Log<'a> {
             Ok(_) => return Ok(log),
             Err(error) => return Err(Fault::io("read", &log.folder.join(FILES[0]), &error)),
         };
+        log.facts = Facts::with_room(bytes.len());
         log.good = log.learn(bytes, HEADER.len()) as u64;
         let boot = boot();
         if log.facts.boot != boot {

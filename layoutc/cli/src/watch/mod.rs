@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use notify::Event;
 
 use crate::args::{Format, Watch};
-use crate::build::{Ahead, Built, Rows, guess, once};
+use crate::build::{Ahead, Built, Looked, Rows, guess, once};
 use crate::console::Console;
 use crate::fault::{Fault, plain};
 use crate::project::Project;
@@ -179,7 +179,14 @@ impl Watching<'_> {
         let mut reads = Reads::default();
         let ahead = look.found().map(|(projects, looks)| {
             reads.files.clone_from(looks);
-            (projects, Ahead { log, looks: Some(looks), store: &store })
+            (
+                projects,
+                Ahead {
+                    log: log.map(|(_, log)| log),
+                    looked: Looked::ByPath(looks),
+                    store: &store,
+                },
+            )
         });
         let (built, took) = self.build(ahead, &mut reads);
         if why == Why::Armed && changes.is_empty() && Outcome::of(&built) != Outcome::Good {
