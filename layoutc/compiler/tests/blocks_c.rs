@@ -32,7 +32,11 @@ impl Sources for One<'_> {
 
 /// Writes the files of the manifest into a folder.
 fn written(name: &str, stem: &str, prefix: &str) -> std::path::PathBuf {
-    let checked = check(&One(MANIFEST), &["blocks.kdl".to_owned()], &Config::default());
+    written_of(MANIFEST, name, stem, prefix)
+}
+
+fn written_of(manifest: &str, name: &str, stem: &str, prefix: &str) -> std::path::PathBuf {
+    let checked = check(&One(manifest), &["blocks.kdl".to_owned()], &Config::default());
     assert_eq!(checked.diagnostics, []);
     let settings = Settings { prefix: prefix.to_owned(), ..Settings::c() };
     let outputs = emit(&checked.manifests[0], &settings, stem, &Templates::default());
@@ -51,6 +55,29 @@ fn sources_can_be_compiled_as_one() {
     for (k, (compiler, flags, _)) in (0..).zip(compilers()) {
         let flags = [flags, vec!["-c"]].concat();
         compile_and_run(&root, &format!("all_{k}"), &["all.c"], (compiler, flags, false));
+    }
+}
+
+#[test]
+fn sources_that_need_different_blocks_can_be_compiled_as_one() {
+    let fields = |few: u32, dtype: &str| {
+        format!("tensor t dtype={dtype} {{ shape {{ n 300; f {few} }}; layout {{ order f n }} }}\n")
+    };
+    let kinds = [fields(4, "f32"), fields(3, "f32"), fields(3, "i16"), fields(77, "u8")];
+    for (k, first) in kinds.iter().enumerate() {
+        let name = format!("as_one_{k}");
+        let root = written_of(first, &name, "first", "first_");
+        let others = kinds.iter().enumerate().filter(|(j, _)| *j != k);
+        let mut all = "#include \"first.c\"\n".to_owned();
+        for (j, other) in others {
+            written_of(other, &name, &format!("other_{j}"), &format!("other_{j}_"));
+            all.push_str(&format!("#include \"other_{j}.c\"\n"));
+        }
+        std::fs::write(root.join("all.c"), all).unwrap();
+        for (k, (compiler, flags, _)) in (0..).zip(compilers()) {
+            let flags = [flags, vec!["-c"]].concat();
+            compile_and_run(&root, &format!("all_{k}"), &["all.c"], (compiler, flags, false));
+        }
     }
 }
 
@@ -107,9 +134,9 @@ fn other_processors_move_blocks_as_plain_loops_do() {
 }
 
 #[test]
-fn fields_that_alternate_need_no_tiles() {
+fn fields_that_alternate_need_no_tiles_or_no_long_ones() {
     for (k, dtype) in ["u8", "f16", "f32", "f64"].into_iter().enumerate() {
-        for few in [2, 4].into_iter().filter(|few| few << k <= 16) {
+        for few in [2, 3, 4].into_iter().filter(|few| few << k <= 16) {
             let one = |count: usize| {
                 format!(
                     "tensor fields_{count} dtype={dtype} {{ shape {{ n {count}; f {few} }}; layout {{ order f n }} }}\n"
@@ -121,8 +148,11 @@ fn fields_that_alternate_need_no_tiles() {
             let name = format!("fields_{dtype}_{few}");
             run(&name, &checked.manifests[0]);
             let source = std::fs::read_to_string(folder(&name).join(format!("{name}.c"))).unwrap();
-            assert!(source.contains("layoutc_alternate_"), "{name}");
-            assert!(!source.contains("layoutc_tiles_"), "{name}");
+            assert_eq!(source.contains("layoutc_tiles_"), few == 3, "{name}");
+            if few != 3 || [1, 2].contains(&k) {
+                assert!(source.contains("layoutc_alternate_"), "{name}");
+                assert!(!source.contains("layoutc_cached_"), "{name}");
+            }
         }
     }
 }

@@ -74,6 +74,9 @@ fn extent(count: &Expr, names: &BTreeMap<&str, &Expr>) -> Option<u32> {
     }
 }
 
+/// Bytes of the longest vectors.
+const LONGEST: u32 = 64;
+
 /// The transpositions that are called, by the bytes of an element.
 #[derive(Default)]
 struct Transposes(BTreeMap<u32, TransposeUnit>);
@@ -81,7 +84,7 @@ struct Transposes(BTreeMap<u32, TransposeUnit>);
 impl Transposes {
     /// One of blocks of so many rows and columns, where that is known, and the strides of destination and source.
     fn add(&mut self, bytes: u32, [rows, columns]: [Option<u32>; 2], strides: [&Expr; 2]) {
-        let none = TransposeUnit { bytes, few: Vec::new(), few_rows: false, tiles: false };
+        let none = TransposeUnit { bytes, few: Vec::new(), few_rows: false, tiles: 0 };
         let unit = self.0.entry(bytes).or_insert(none);
         let elements = VECTOR.checked_div(bytes).unwrap_or(1);
         let is_few = |extent: Option<u32>, few: u32| extent.is_none_or(|extent| extent == few);
@@ -91,12 +94,16 @@ impl Transposes {
         unit.few.sort_unstable();
         unit.few.dedup();
         unit.few_rows |= elements > 2 && rows.is_none_or(|rows| (2..elements).contains(&rows));
-        let alternate = |(extent, stride): (Option<u32>, &Expr)| {
-            let next = |few: u32| *stride == Expr::int(i64::from(few.saturating_mul(bytes)));
-            let pairs = extent.filter(|few| [2, 4].contains(few) && *few <= elements);
-            pairs.is_some_and(next)
+        let tiles = |(extent, stride): (Option<u32>, &Expr)| {
+            let next = |few: &u32| *stride == Expr::int(i64::from(few.saturating_mul(bytes)));
+            match extent.filter(next) {
+                Some(2 | 4) if extent <= Some(elements) => 0,
+                Some(3) if [2, 4].contains(&bytes) => LONGEST / 2,
+                Some(_) | None => LONGEST,
+            }
         };
-        unit.tiles |= ![rows, columns].into_iter().zip(strides).any(alternate);
+        let tiles = [rows, columns].into_iter().zip(strides).map(tiles).min();
+        unit.tiles = unit.tiles.max(tiles.unwrap_or(LONGEST));
     }
 
     fn units(self) -> Vec<TransposeUnit> {

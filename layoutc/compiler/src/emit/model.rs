@@ -14,7 +14,7 @@ use super::whole::Whole;
 use crate::plan::tree::{Expr, Function, Stmt};
 
 /// The version of the model. It changes when a field's meaning or a tree's form does.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 
 /// What one manifest's files are made from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -91,8 +91,9 @@ pub struct TransposeUnit {
     pub few: Vec<u32>,
     /// Whether blocks may have fewer rows than a vector of 16 bytes has elements.
     pub few_rows: bool,
-    /// Whether there are other blocks than of 2 or 4 rows or columns whose elements alternate on the other side.
-    pub tiles: bool,
+    /// The longest vectors with which tiles are moved, in bytes: 0 where all blocks are of 2 or 4 rows or columns whose
+    /// elements alternate on the other side, 32 where others are of 3 in this way, else 64.
+    pub tiles: u32,
 }
 
 /// The names of a manifest's files.
