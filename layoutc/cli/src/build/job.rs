@@ -79,14 +79,17 @@ impl<'a> Job<'a> {
         self.project.manifests.keys().map(String::as_str)
     }
 
-    /// Locks the output folder. Whether another build went on since the log was read, which is then read again.
+    /// Locks the output folder. Whether another build went on since the log was read, which is then read again, or the
+    /// lock was waited for.
     pub(crate) fn lock(
         &mut self,
         patience: Patience,
         console: &mut Console,
     ) -> Result<bool, Fault> {
         let folder = seen(&self.home.path());
+        let mut has_waited = false;
         let lock = self.state.lock(|holder| {
+            has_waited = true;
             if patience == Patience::GiveUp {
                 return Err(Fault::busy(holder, &folder));
             }
@@ -96,12 +99,12 @@ impl<'a> Job<'a> {
             Ok(())
         })?;
         self.lock = Some(lock);
-        let Some(dir) = self.state.dir() else { return Ok(false) };
+        let Some(dir) = self.state.dir() else { return Ok(has_waited) };
         let is_outdated = self.log.is_outdated(dir);
         if is_outdated {
             self.log.reload(dir)?;
         }
-        Ok(is_outdated)
+        Ok(is_outdated || has_waited)
     }
 
     /// The lock, if it is held.

@@ -79,6 +79,10 @@ impl Marks {
     ///
     /// The stamp gets the time at which the build began: what is edited while it goes on is newer.
     pub(super) fn leave(&self, rule: Option<&str>) -> Result<(), Fault> {
+        if self.depfile.is_none() && self.stamp.is_none() {
+            return Ok(());
+        }
+        interrupt::when_prepared()?;
         let _writing = interrupt::Writing::begin();
         if let (Some((file, old)), Some(rule)) = (&self.depfile, rule)
             && old.as_deref() != Some(rule)

@@ -117,7 +117,7 @@ fn one<'a>(
     if let Some(patience) = locking.filter(|_| !scan.is_done()) {
         interrupt::when_prepared()?;
         if job.lock(patience, desk.console)? {
-            // Another build went on in the meantime.
+            // Time went by, or another build went on.
             scan = Scan::take(&job, strictness, &Looked::Nothing, desk.reads)?;
         }
     }

@@ -49,6 +49,8 @@ fn timeline(args: &Build, built: &Built, elapsed: Duration) -> Result<Option<Str
     if is_rehearsed(args) {
         return Ok(None);
     }
+    interrupt::when_prepared()?;
+    let _writing = interrupt::Writing::begin();
     let file = folder.join("timings.html");
     output::replace(&file, &page(&built.stages, &built.spans, elapsed))?;
     Ok(Some(seen(&file)))

@@ -12,7 +12,7 @@ use crate::state::lock::{Lock, lock};
 use crate::state::{FOLDER, log, memo};
 
 use super::folder::Home;
-use super::write::{TEMPORARY, sweep};
+use super::write::{TEMPORARY, sweep, sweep_beside};
 
 /// Keeps version control out of the folder.
 const IGNORE: (&str, &str) = (".gitignore", "*\n");
@@ -88,6 +88,7 @@ impl StateFolder {
     pub(crate) fn remove(&self, _lock: &Lock) {
         let Some(dir) = &self.dir else { return };
         sweep(dir, &self.path());
+        sweep_beside(&self.path());
         for name in log::FILES.iter().chain(&memo::FILES).chain(&["lock", "timings.html"]) {
             let _ = unlinkat(dir, *name, AtFlags::empty());
         }

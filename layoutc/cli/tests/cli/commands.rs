@@ -160,6 +160,36 @@ fn clean_waits_for_a_build_that_holds_the_folder() {
     assert!(!world.path("generated").exists());
 }
 
+#[cfg(unix)]
+#[test]
+fn what_is_edited_while_a_build_waits_is_built_too() {
+    use std::io::{BufRead, BufReader};
+    use std::process::Stdio;
+
+    let world = project();
+    let text = world.read("layouts/a.kdl").expect("a manifest");
+    world.write("layouts/b.kdl", &text);
+    world.run(&["build"]).good();
+    let folder = fs::File::open(world.path(".layoutc/lock")).expect("there");
+    folder.lock().expect("locked");
+    world.write("layouts/a.kdl", &format!("{text}tensor more dtype=f32 {{ shape {{ n 3 }} }}\n"));
+    let mut child = world
+        .command(".", &["build"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut line = String::new();
+    let mut err = BufReader::new(child.stderr.take().expect("a pipe"));
+    err.read_line(&mut line).expect("a line");
+    assert!(line.starts_with("waiting for process "), "{line}");
+    world.write("layouts/b.kdl", &format!("{text}tensor later dtype=f32 {{ shape {{ n 5 }} }}\n"));
+    folder.unlock().expect("unlocked");
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+    world.run(&["build", "--check"]).good();
+    assert!(world.read("generated/c/b.h").is_some_and(|header| header.contains("later")));
+}
+
 #[test]
 fn outputs_are_what_a_build_writes_and_nothing_is_written() {
     let world = project();
