@@ -68,9 +68,18 @@ static int transposes(transpose run, int64_t bytes) {
             columns = (1000 + below(1500)) / bytes;
             from_stride = columns * bytes + below(9);
         }
+        // Fields, and a place for each that begins at a line.
+        const bool fields = below(4) == 0;
+        if (fields) {
+            rows = 32 * below(20);
+            columns = 2 + below(3);
+            from_stride = columns * bytes;
+        }
         to_stride = ((rows > 0 ? rows : 0) * bytes + 63) / 64 * 64 + 64 * below(2);
         to_at = below(edge) / bytes * bytes;
-        if (below(2)) {
+        if (fields) {
+            to_at += (int64_t)(-(uintptr_t)(found + to_at) & 63);
+        } else if (below(2)) {
             from_stride = (from_stride + 512 * bytes) / (512 * bytes) * 512 * bytes;
         }
     }
