@@ -12,10 +12,11 @@ use crate::state::log::{Log, Store};
 use crate::state::memo::Disk;
 
 use super::job::{Job, Patience, guess};
+use super::looked::Looked;
 use super::make::{self, Made};
 use super::meter::{Detail, Meter};
 use super::plan::Plan;
-use super::scan::{Looked, Scan};
+use super::scan::Scan;
 
 /// One project in a build.
 pub(super) struct Part<'a> {

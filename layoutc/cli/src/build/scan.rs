@@ -4,25 +4,24 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use indexmap::IndexMap;
 use layoutc_compiler::diagnostic::Diagnostic;
 use rayon::prelude::*;
-use rustc_hash::FxBuildHasher;
 
 use crate::fault::Fault;
 use crate::output::{
     Listing, Standing, Strictness, Survey, Wanted, is_tidy, known_outputs, left_over, listing,
     survey,
 };
-use crate::project::files::{self, glance, glance_up_to};
+use crate::project::files::{glance, glance_up_to};
 use crate::project::paths::{normal, slashed};
-use crate::project::reads::{Looks, Reads, Seen};
+use crate::project::reads::{Reads, Seen};
 use crate::project::{CONFIG, Project, walk};
-use crate::state::fact::{Checked, Emitted, Facts, Hash, Known, Paths};
+use crate::state::fact::{Emitted, Facts, Hash, Known, Paths};
 use crate::state::stat::Stat;
 
 use super::job::{Job, below};
 use super::key::{self, Base};
+use super::looked::{AT_ONCE, Looked, Manifests, with_uses};
 
 /// How the program itself is called among the inputs; no file is called so.
 const PROGRAM: &str = "\0program";
@@ -31,61 +30,6 @@ pub(super) const UMBRELLA: Unit<'static> = ("c", "");
 
 /// What is made together: the files of a target for a manifest.
 pub(super) type Unit<'a> = (&'a str, &'a str);
-
-/// By manifest.
-pub(crate) type Manifests<'a, T> = IndexMap<&'a str, T, FxBuildHasher>;
-
-/// Manifests that were looked at a moment ago.
-#[derive(Debug, Default)]
-pub(crate) enum Looked<'a> {
-    /// None.
-    #[default]
-    Nothing,
-    /// Some, by their paths.
-    ByPath(&'a Looks),
-    /// Those of the project in a folder that its log knows, by their names.
-    ByName(PathBuf, Manifests<'a, Seen>),
-}
-
-impl<'a> Looked<'a> {
-    /// Looks at every manifest of the project at `root` that was checked before, and at those that it used then.
-    pub(super) fn at(root: PathBuf, facts: &Facts<'a>) -> Self {
-        let names = with_uses(facts.checked.iter().map(|(name, checked)| (*name, checked)));
-        let seen = glances(&root, &names, facts);
-        Self::ByName(root, seen)
-    }
-
-    /// What stood in exactly these manifests of a project.
-    fn all(&self, root: &Path, names: &Paths<'_>) -> Option<&Manifests<'a, Seen>> {
-        let Self::ByName(of, seen) = self else { return None };
-        let is_same = of == root && seen.len() == names.len();
-        (is_same && names.iter().all(|name| seen.contains_key(name))).then_some(seen)
-    }
-}
-
-/// Checked manifests, and those that they use.
-fn with_uses<'a: 'f, 'f>(checked: impl Iterator<Item = (&'a str, &'f Checked<'a>)>) -> Paths<'a> {
-    checked.flat_map(|(name, checked)| checked.uses.iter().copied().chain([name])).collect()
-}
-
-/// What stands in these manifests of the project at `root`.
-fn glances<'a>(root: &Path, names: &Paths<'a>, facts: &Facts<'_>) -> Manifests<'a, Seen> {
-    let folder = files::open_folder(root).ok();
-    let glance = |name: &&'a str| {
-        let known = facts.inputs.get(*name);
-        let is_unchanged = |known: &&Known| {
-            folder.as_ref().is_some_and(|folder| files::is_unchanged(folder, name, known))
-        };
-        let seen = match known.filter(is_unchanged) {
-            Some(known) => Ok(*known),
-            None => glance(&root.join(name), known),
-        };
-        (*name, seen)
-    };
-    let names: Vec<&str> = names.iter().copied().collect();
-    let seen: Vec<_> = names.par_iter().with_min_len(AT_ONCE).map(glance).collect();
-    seen.into_iter().collect()
-}
 
 /// What is to be done, and what is not.
 #[derive(Debug)]
@@ -384,9 +328,6 @@ fn hold<'m>(
     Ok((all, standing))
 }
 
-/// Manifests that one thread looks at in one go.
-const AT_ONCE: usize = 64;
-
 fn still_holds(
     job: &Job<'_>,
     manifest: &str,
@@ -467,23 +408,9 @@ impl<'j> Inputs<'j, '_> {
     /// Every manifest asked for that was checked before, and those that it used then. The others must be read anyway.
     fn manifests<'l>(&self, looked: &'l Looked<'j>) -> Cow<'l, Manifests<'j, Seen>> {
         let (job, facts) = (self.job, &self.job.log.facts);
-        let root = &job.project.root;
         let asked = job.manifests().filter_map(|manifest| facts.checked.get_key_value(manifest));
         let names = with_uses(asked.map(|(name, checked)| (*name, checked)));
-        match looked {
-            Looked::ByPath(looks) => {
-                let look = |name: &'j str| {
-                    let path = below(job.project, name);
-                    let seen = looks.get(&path).cloned();
-                    (name, seen.unwrap_or_else(|| glance(&path, facts.inputs.get(name))))
-                };
-                Cow::Owned(names.into_iter().map(look).collect())
-            }
-            Looked::ByName(..) | Looked::Nothing => match looked.all(root, &names) {
-                Some(seen) => Cow::Borrowed(seen),
-                None => Cow::Owned(glances(root, &names, facts)),
-            },
-        }
+        looked.texts(&job.project.root, names, facts)
     }
 
     fn learn(&mut self, texts: &Manifests<'_, Seen>, reads: &mut Reads) {

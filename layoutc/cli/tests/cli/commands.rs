@@ -132,25 +132,31 @@ fn clean_of_a_project_that_builds_into_itself_touches_the_targets_folders_only()
     assert_eq!(world.files("."), ["copies/a.h", "layoutc.toml", "layouts/a.kdl"]);
 }
 
+/// A command that runs, and its first line on standard error.
 #[cfg(unix)]
-#[test]
-fn clean_waits_for_a_build_that_holds_the_folder() {
+fn begun(world: &World, command: &str) -> (std::process::Child, String) {
     use std::io::{BufRead, BufReader};
     use std::process::Stdio;
 
-    let world = project();
-    world.run(&["build"]).good();
-    let folder = fs::File::open(world.path(".layoutc/lock")).expect("there");
-    folder.lock().expect("locked");
     let mut child = world
-        .command(".", &["clean"])
+        .command(".", &[command])
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
         .expect("it starts");
     let mut line = String::new();
-    let mut err = BufReader::new(child.stderr.take().expect("a pipe"));
-    err.read_line(&mut line).expect("a line");
+    BufReader::new(child.stderr.as_mut().expect("a pipe")).read_line(&mut line).expect("a line");
+    (child, line)
+}
+
+#[cfg(unix)]
+#[test]
+fn clean_waits_for_a_build_that_holds_the_folder() {
+    let world = project();
+    world.run(&["build"]).good();
+    let folder = fs::File::open(world.path(".layoutc/lock")).expect("there");
+    folder.lock().expect("locked");
+    let (mut child, line) = begun(&world, "clean");
     let start = "waiting for process ";
     assert!(line.starts_with(start), "{line}");
     assert!(line.ends_with(" (`layoutc build`), which writes to `generated`\n"), "{line}");
@@ -163,9 +169,6 @@ fn clean_waits_for_a_build_that_holds_the_folder() {
 #[cfg(unix)]
 #[test]
 fn what_is_edited_while_a_build_waits_is_built_too() {
-    use std::io::{BufRead, BufReader};
-    use std::process::Stdio;
-
     let world = project();
     let text = world.read("layouts/a.kdl").expect("a manifest");
     world.write("layouts/b.kdl", &text);
@@ -173,15 +176,7 @@ fn what_is_edited_while_a_build_waits_is_built_too() {
     let folder = fs::File::open(world.path(".layoutc/lock")).expect("there");
     folder.lock().expect("locked");
     world.write("layouts/a.kdl", &format!("{text}tensor more dtype=f32 {{ shape {{ n 3 }} }}\n"));
-    let mut child = world
-        .command(".", &["build"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("it starts");
-    let mut line = String::new();
-    let mut err = BufReader::new(child.stderr.take().expect("a pipe"));
-    err.read_line(&mut line).expect("a line");
+    let (mut child, line) = begun(&world, "build");
     assert!(line.starts_with("waiting for process "), "{line}");
     world.write("layouts/b.kdl", &format!("{text}tensor later dtype=f32 {{ shape {{ n 5 }} }}\n"));
     folder.unlock().expect("unlocked");
