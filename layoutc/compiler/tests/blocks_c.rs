@@ -151,7 +151,8 @@ fn fields_that_alternate_need_no_tiles_or_no_long_ones() {
             assert_eq!(source.contains("layoutc_tiles_"), few == 3, "{name}");
             if few != 3 || [1, 2].contains(&k) {
                 assert!(source.contains("layoutc_alternate_"), "{name}");
-                assert!(!source.contains("layoutc_cached_"), "{name}");
+                let long = format!("layoutc_tiles_{}_64", 1 << k);
+                assert!(!source.contains(&long), "{name}");
             }
         }
     }

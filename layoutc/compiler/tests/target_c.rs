@@ -174,14 +174,14 @@ tensor blocked dtype=f32 like=rows {
     layout { map "(n, h, w, c) -> (n, c // 4, h, w, c % 4)"; fill 1.5 }
 }
 tensor halo dtype=u16 {
-    shape { h 400; w 400 }
-    layout { map "(h, w) -> (h + 1 : 402, w + 2 : 404)" }
+    shape { h 1500; w 1500 }
+    layout { map "(h, w) -> (h + 1 : 1502, w + 2 : 1504)" }
 }
 tensor turned dtype=u16 like=halo {
     layout { map "(h, w) -> (w, h)" }
 }
 tensor swizzled dtype=u16 like=halo {
-    layout { map "(h, w) -> (h, (w - h) % 400)" }
+    layout { map "(h, w) -> (h, (w - h) % 1500)" }
 }
 tensor nibbles dtype=i4 {
     shape { h 601; w 1002 }
@@ -245,10 +245,10 @@ fn only_loops_whose_rounds_write_different_bytes_run_on_all_cores() {
     );
     assert_eq!(loops("nibble_swizzle_pack"), [""; 0], "where an element goes is not known");
     assert_eq!(loops("nibble_columns_to_nibble_halo").len(), 2);
-    assert_eq!(loops("swizzled_pack"), ["for (int64_t h = 0; h < 400; ++h) {"]);
+    assert_eq!(loops("swizzled_pack"), ["for (int64_t h = 0; h < 1500; ++h) {"]);
     assert_eq!(
         loops("turned_pack"),
-        ["for (int64_t w_block = 0; w_block < 400; w_block += 128) {"]
+        ["for (int64_t h_block = 0; h_block < 1500; h_block += 512) {"]
     );
     let fill = "for (int64_t slot = 0; slot < batch * 28800; ++slot) {";
     // The whole blocks of channels, and the last.

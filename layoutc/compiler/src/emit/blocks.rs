@@ -74,6 +74,9 @@ fn extent(count: &Expr, names: &BTreeMap<&str, &Expr>) -> Option<u32> {
     }
 }
 
+/// Rows share few sets of a first-level cache where they are a multiple of so many elements apart.
+const APART: u32 = 512;
+
 /// Bytes of the longest vectors.
 const LONGEST: u32 = 64;
 
@@ -84,7 +87,8 @@ struct Transposes(BTreeMap<u32, TransposeUnit>);
 impl Transposes {
     /// One of blocks of so many rows and columns, where that is known, and the strides of destination and source.
     fn add(&mut self, bytes: u32, [rows, columns]: [Option<u32>; 2], strides: [&Expr; 2]) {
-        let none = TransposeUnit { bytes, few: Vec::new(), few_rows: false, tiles: 0 };
+        let none =
+            TransposeUnit { bytes, few: Vec::new(), few_rows: false, apart: false, tiles: 0 };
         let unit = self.0.entry(bytes).or_insert(none);
         let elements = VECTOR.checked_div(bytes).unwrap_or(1);
         let is_few = |extent: Option<u32>, few: u32| extent.is_none_or(|extent| extent == few);
@@ -94,6 +98,11 @@ impl Transposes {
         unit.few.sort_unstable();
         unit.few.dedup();
         unit.few_rows |= elements > 2 && rows.is_none_or(|rows| (2..elements).contains(&rows));
+        let is_apart = |stride: &Expr| match stride {
+            Expr::Int { value } => value % i64::from(APART * bytes) == 0,
+            _ => true,
+        };
+        unit.apart |= bytes == 1 || (bytes == 2 && is_apart(strides[1]));
         let tiles = |(extent, stride): (Option<u32>, &Expr)| {
             let next = |few: &u32| *stride == Expr::int(i64::from(few.saturating_mul(bytes)));
             match extent.filter(next) {

@@ -64,7 +64,7 @@ show! {
         conversions, float_bits, casts, structures, tensors, views, converts,
     }
     Blocks { runs, transposes, zeros, casts }
-    TransposeUnit { bytes, few, few_rows, tiles }
+    TransposeUnit { bytes, few, few_rows, apart, tiles }
     RunCast {
         cast, from, to, from_type, to_type, from_bytes, to_bytes, saturates, runs, transposes,
     }

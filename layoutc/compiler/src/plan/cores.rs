@@ -20,7 +20,10 @@ pub enum Cores {
 }
 
 /// What is moved before other cores are woken, in bytes: below, waking them takes longer than the move.
-const BYTES: i128 = 1 << 18;
+const ELEMENTS: i128 = 1 << 18;
+
+/// The same where runs are copied or blocks transposed, at tens of bytes in a nanosecond.
+const BLOCKS: i128 = 1 << 22;
 
 /// How many rounds are enough for all cores.
 const ROUNDS: i128 = 16;
@@ -47,11 +50,16 @@ impl Loop {
 /// The position of the loop that runs on all cores. `loops` are those of a nest, outermost first, each round of the
 /// innermost moving one element.
 pub fn choose(loops: &[Loop], element_bits: i128) -> Option<usize> {
+    choose_from(loops, element_bits, ELEMENTS)
+}
+
+/// The same where other cores are woken for no less than `least` bytes.
+fn choose_from(loops: &[Loop], element_bits: i128, least: i128) -> Option<usize> {
     let mut bits = element_bits;
     let mut candidates = Vec::new();
     for (k, inner) in loops.iter().enumerate().rev() {
         bits = bits.saturating_mul(inner.typical);
-        if inner.apart && inner.typical > 1 && bits / 8 >= BYTES {
+        if inner.apart && inner.typical > 1 && bits / 8 >= least {
             candidates.push((k, inner));
         }
     }
@@ -127,7 +135,11 @@ pub(super) fn level(
         Some(Loop { least: 1, typical, apart: false })
     });
     let loops: Option<Vec<Loop>> = levels.iter().enumerate().map(one).chain(moved).collect();
-    levels.get(choose(&loops?, to.element_bits)?).copied()
+    let run =
+        levels.last().and_then(|level| transfer.cuts.get(level.of())).is_some_and(Cut::is_run);
+    let by_elements = to.through.is_some() || (*inner == Inner::Element && !run);
+    let least = if by_elements { ELEMENTS } else { BLOCKS };
+    levels.get(choose_from(&loops?, to.element_bits, least)?).copied()
 }
 
 /// Whether no two values of digit `k` lead to one byte of the destination, those of the digits `around` it being given.
