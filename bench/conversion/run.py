@@ -97,7 +97,7 @@ def arguments():
     parser.add_argument("--layoutc", default=str(ROOT / "target" / "release" / "layoutc"))
     parser.add_argument("--cc", default="cc")
     parser.add_argument("--date", default=datetime.date.today().isoformat())
-    parser.add_argument("--out", type=Path, default=HERE)
+    parser.add_argument("--out", type=Path, default=HERE, help="where the tables go; elsewhere there is no plot")
     args = parser.parse_args()
     args.rounds = args.rounds or (3 if args.quick else 9)
     args.least = 0.001 if args.quick else 0.005
@@ -131,7 +131,7 @@ def main():
     stem = "results" if args.threads == 1 else f"results_{args.threads}_threads"
     (args.out / f"{stem}.md").write_text(text)
     (args.out / f"{stem}.json").write_text(report.as_json(results, there, args))
-    if args.threads == 1:
+    if args.threads == 1 and args.out == HERE:
         PLOT.write_text(roofline.plot(results))
 
 
