@@ -21,8 +21,8 @@ provide_tools() {
     echo "back-ends: C ($(list ${compilers[@]+"${compilers[@]}"})), OpenCL ($(opencl_names)), CUDA ($(cuda_names))"
 }
 
-# The C compilers with clang's sanitizers, those for other processors with QEMU, the OpenCL platforms, strace, pip, the
-# build tools that layoutc fits into: as Debian and Ubuntu package them.
+# The C compilers with clang's sanitizers, those for other processors with QEMU, SIMDe's vectors, the OpenCL platforms,
+# strace, pip, the build tools that layoutc fits into: as Debian and Ubuntu package them.
 provide_packages() {
     local packages=()
     command -v gcc >/dev/null || packages+=(gcc libc6-dev)
@@ -39,6 +39,7 @@ provide_packages() {
     command -v s390x-linux-gnu-gcc >/dev/null || packages+=(gcc-s390x-linux-gnu libc6-dev-s390x-cross)
     command -v arm-linux-gnueabihf-gcc >/dev/null || packages+=(gcc-arm-linux-gnueabihf libc6-dev-armhf-cross)
     command -v aarch64-linux-gnu-gcc >/dev/null || packages+=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross)
+    [ -e "$SIMDE" ] || packages+=(libsimde-dev)
     command -v strace >/dev/null || packages+=(strace)
     opencl_runs "$POCL" || packages+=(pocl-opencl-icd ocl-icd-opencl-dev opencl-headers)
     python3 -m pip --version >/dev/null 2>&1 || packages+=(python3-pip)
@@ -60,6 +61,7 @@ provide_packages() {
         aarch64-linux-gnu-gcc strace make cmake meson ninja git; do
         command -v "$tool" >/dev/null || missing+=("$tool")
     done
+    [ -e "$SIMDE" ] || missing+=(SIMDe)
     ! command -v clang >/dev/null || sanitizes clang || missing+=("clang's sanitizers")
     opencl_runs "$POCL" || missing+=(PoCL)
     python3 -m pip --version >/dev/null 2>&1 || missing+=(pip)
@@ -167,6 +169,7 @@ sanitizes() {
 }
 
 POCL="Portable Computing Language"
+SIMDE=/usr/include/simde/x86/avx512.h
 
 # Whether there is an OpenCL platform of that name and all that a program needs to use it.
 opencl_runs() {
@@ -197,6 +200,7 @@ processor_names() {
             names+=("${name%%-*}")
         fi
     done
+    if [ -e "$SIMDE" ] && grep -qs avx2 /proc/cpuinfo; then names+=("AVX-512 by SIMDe"); fi
     list ${names[@]+"${names[@]}"}
 }
 

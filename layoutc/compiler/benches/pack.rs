@@ -1,6 +1,6 @@
 //! How fast the plan of `pack` is carried out in process, on one core and on all, against the generated C compiled with
 //! `cc -O2`, in rounds in which all take turns; what they write is compared first.
-//! `cargo bench -p layoutc-compiler --bench pack` prints the table of `bench/pack/results.md`.
+//! `cargo bench -p layoutc-compiler --bench pack` prints the table of `bench/pack/results.md`; `-- transpose` those cases.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -125,7 +125,9 @@ fn main() {
         [1, 0].map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap());
     println!("| what | dtype | dims | C, GB/s | one core, GB/s | of C | all cores, GB/s | of C |");
     println!("|---|---|---|--:|--:|--:|--:|--:|");
-    for (what, dtype, axes, layout) in CASES {
+    let only = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
+    let asked = |what: &str| only.as_ref().is_none_or(|only| what.contains(only));
+    for (what, dtype, axes, layout) in CASES.into_iter().filter(|case| asked(case.0)) {
         let text =
             format!("tensor t dtype={dtype} {{\n shape {{ {axes} }}\n layout {{ {layout} }}\n}}\n");
         let checked = check(&Text(text), &["m.kdl".to_owned()], &Config::default());

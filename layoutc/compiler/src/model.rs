@@ -169,6 +169,11 @@ impl Choices {
     pub const NONE: &Self =
         &Self { order: Vec::new(), block: None, inside: None, stores: None, fill: None };
 
+    /// Whether the loops and what is inside them are left to the planner.
+    pub fn leave_loops(&self) -> bool {
+        self.order.is_empty() && self.block.is_none() && self.inside.is_none()
+    }
+
     /// Whether all is left to the planner.
     pub fn are_none(&self) -> bool {
         let Self { order, block, inside, stores, fill } = self;

@@ -1,5 +1,8 @@
 // The functions that move blocks against plain loops: sizes around every vector, strides and pointers of any alignment,
 // and nothing written beside the block.
+// The moves of the source are not called here: once is enough to compile them.
+#define LAYOUTC_FOR_VECTORS(move, parameters, arguments)
+#define LAYOUTC_BY_VECTORS(move) move
 #include "blocks.c"
 
 #include <stdio.h>
@@ -127,13 +130,63 @@ static int runs(void) {
     return failed("runs", bytes, count, 0, to_stride, from_stride);
 }
 
+typedef void (*several)(void *, int64_t, int64_t, const void *, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t);
+
+// Blocks one after another: side by side or not on either side, what is inside first or last.
+static int blocks(several run, int64_t bytes) {
+    static const int64_t sizes[] = { 1, 2, 2, 3, 4, 4, 7, 8, 9, 15, 16, 16, 17, 31, 32, 33, 64, 70, 128 };
+    const int64_t rows = sizes[below(19)];
+    const int64_t columns = sizes[below(19)];
+    const int64_t count = below(20) - 1;
+    const bool at_lines = below(3) == 0;
+    const int64_t pad = at_lines ? 64 * below(2) : below(3) == 0 ? below(40) : 0;
+    const int64_t gap = at_lines ? 64 * below(2) : below(3) == 0 ? below(40) : 0;
+    int64_t to_step = rows * bytes + pad, to_stride = count * to_step + gap;
+    if (below(3) == 0) {
+        to_stride = rows * bytes + pad;
+        to_step = columns * to_stride + gap;
+    }
+    int64_t from_step = columns * bytes + (below(3) == 0 ? below(40) : 0), from_stride = count * from_step + below(40);
+    if (below(3) == 0) {
+        from_stride = columns * bytes + (below(3) == 0 ? below(40) : 0);
+        from_step = rows * from_stride + below(40);
+    }
+    int64_t to_at = below(edge);
+    if (at_lines) {
+        to_at += (int64_t)(-(uintptr_t)(found + to_at) & 63);
+    }
+    const int64_t from_at = below(edge);
+    if (2 * edge + (count + 1) * (to_step + from_step) + (columns + 1) * to_stride + (rows + 1) * from_stride > room) {
+        return 0;
+    }
+    clear();
+    for (int64_t k = 0; k < count; ++k) {
+        for (int64_t row = 0; row < rows; ++row) {
+            for (int64_t column = 0; column < columns; ++column) {
+                memcpy(wanted + to_at + k * to_step + column * to_stride + row * bytes, source + from_at + k * from_step + row * from_stride + column * bytes, (size_t)bytes);
+            }
+        }
+    }
+    const int64_t used = count > 0 ? (count - 1) * from_step + (rows - 1) * from_stride + columns * bytes : 0;
+    unsigned char *const from = exactly(from_at + used);
+    run(found + to_at, to_stride, to_step, from + from_at, from_stride, from_step, rows, columns, count, below(2) ? 0 : INT32_MAX);
+    free(from);
+    if (failed("blocks", bytes, rows, columns, to_stride, from_stride)) {
+        printf("%d of them, %d and %d bytes apart\n", (int)count, (int)to_step, (int)from_step);
+        return 1;
+    }
+    return 0;
+}
+
 int main(void) {
     static const transpose all[] = { layoutc_transpose_1, layoutc_transpose_2, layoutc_transpose_4, layoutc_transpose_8, layoutc_transpose_16 };
+    static const several some[] = { layoutc_transposes_1, layoutc_transposes_2, layoutc_transposes_4, layoutc_transposes_8, layoutc_transposes_16 };
     int faults = 0;
     scatter();
     for (int round = 0; round < ROUNDS && faults < 5; ++round) {
         for (int k = 0; k < 5; ++k) {
             faults += transposes(all[k], 1 << k);
+            faults += blocks(some[k], 1 << k);
         }
         faults += runs();
     }

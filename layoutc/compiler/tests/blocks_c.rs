@@ -1,6 +1,7 @@
 //! The functions that move blocks, for every size of an element and every vector.
 #![allow(clippy::unwrap_used, reason = "a test")]
 #![allow(clippy::disallowed_methods, reason = "runs compilers")]
+#![allow(clippy::print_stdout, reason = "says what is left out")]
 
 mod common;
 #[path = "common/processors.rs"]
@@ -22,6 +23,20 @@ const MANIFEST: &str = "symbol rows max=3000000\nsymbol columns max=3000000\n\
     tensor cast dtype=f16 pack-from=f32 { shape { r rows; c columns }; layout { order c r } }\n\
     tensor runs dtype=f32 { shape { r rows; a 40; b 50 }; layout { order a r b } }\n";
 
+/// Small blocks of every size of an element that follow each other, or whose elements alternate.
+fn small_blocks() -> String {
+    let sizes = ["u8", "f16", "f32", "f64", "c128"].into_iter().enumerate();
+    let follow = |(k, dtype): (usize, &str)| {
+        format!(
+            "tensor follow_{k} dtype={dtype} {{ shape {{ o 64; i 32; k 9 }}\n\
+             layout {{ map \"(o, i, k) -> (o//16, i//16, k, i%16, o%16)\" }} }}\n\
+             tensor pairs_{k} dtype={dtype} {{ shape {{ r 64; c 640 }}\n\
+             layout {{ map \"(r, c) -> (r//8, c//64, (r%8)//2, c%64, r%2)\" }} }}\n"
+        )
+    };
+    sizes.map(follow).collect()
+}
+
 struct One<'t>(&'t str);
 
 impl Sources for One<'_> {
@@ -32,7 +47,7 @@ impl Sources for One<'_> {
 
 /// Writes the files of the manifest into a folder.
 fn written(name: &str, stem: &str, prefix: &str) -> std::path::PathBuf {
-    written_of(MANIFEST, name, stem, prefix)
+    written_of(&format!("{MANIFEST}{}", small_blocks()), name, stem, prefix)
 }
 
 fn written_of(manifest: &str, name: &str, stem: &str, prefix: &str) -> std::path::PathBuf {
@@ -63,7 +78,8 @@ fn sources_that_need_different_blocks_can_be_compiled_as_one() {
     let fields = |few: u32, dtype: &str| {
         format!("tensor t dtype={dtype} {{ shape {{ n 300; f {few} }}; layout {{ order f n }} }}\n")
     };
-    let kinds = [fields(4, "f32"), fields(3, "f32"), fields(3, "i16"), fields(77, "u8")];
+    let kinds =
+        [fields(4, "f32"), fields(3, "f32"), fields(3, "i16"), fields(77, "u8"), small_blocks()];
     for (k, first) in kinds.iter().enumerate() {
         let name = format!("as_one_{k}");
         let root = written_of(first, &name, "first", "first_");
@@ -80,6 +96,10 @@ fn sources_that_need_different_blocks_can_be_compiled_as_one() {
         }
     }
 }
+
+/// What is larger than nothing is large, so that every way is gone with blocks that are small.
+const PAST: [&str; 3] =
+    ["-DLAYOUTC_SECOND_LEVEL=1000", "-DLAYOUTC_LAST_LEVEL=2000", "-DLAYOUTC_LEAST_STREAM=500"];
 
 fn vector(bytes: &str) -> &'static str {
     match bytes {
@@ -98,9 +118,6 @@ fn blocks_of_every_size_and_alignment_agree_with_plain_loops() {
     let address = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     let modes: [(&str, &[&str]); 4] =
         [("gcc", &["-O2"]), ("gcc", &address), ("clang", &["-O2"]), ("tcc", &[])];
-    // What is larger than nothing is large, so that every way is gone with blocks that are small.
-    let past =
-        ["-DLAYOUTC_SECOND_LEVEL=1000", "-DLAYOUTC_LAST_LEVEL=2000", "-DLAYOUTC_LEAST_STREAM=500"];
     std::thread::scope(|scope| {
         for (compiler, flags) in modes.into_iter().filter(|mode| there(mode.0)) {
             let root = &root;
@@ -108,7 +125,7 @@ fn blocks_of_every_size_and_alignment_agree_with_plain_loops() {
                 for bytes in ["64", "32", "16", "0"] {
                     for stream in ["-DLAYOUTC_STREAM=1", "-DLAYOUTC_STREAM=0"] {
                         let own = ["-Wall", "-Werror", rounds, vector(bytes), stream];
-                        let all = [flags, &past, &own].concat();
+                        let all = [flags, &PAST, &own].concat();
                         let kind = flags.concat().len();
                         let name = format!("{compiler}{kind}_{bytes}{stream}");
                         compile_and_run(root, &name, &["harness.c"], (compiler, all, true));
@@ -120,14 +137,58 @@ fn blocks_of_every_size_and_alignment_agree_with_plain_loops() {
 }
 
 #[test]
+fn vectors_of_64_bytes_move_blocks_where_the_processor_has_none() {
+    if !emulates_avx512() {
+        return;
+    }
+    let root = written("blocks_avx512", "blocks", "");
+    std::fs::write(root.join("harness.c"), include_str!("blocks.c")).unwrap();
+    std::fs::write(root.join("avx512.h"), include_str!("avx512.h")).unwrap();
+    let rounds = if full() { "-DROUNDS=20000" } else { "-DROUNDS=400" };
+    let address = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+    let avx2 =
+        ["-w", "-Wno-psabi", "-mavx2", "-mf16c", "-include", "avx512.h", rounds, vector("64")];
+    let modes: [(&str, &[&str], &str); 2] =
+        [("gcc", &address, "-DLAYOUTC_STREAM=1"), ("clang", &["-O2"], "-DLAYOUTC_STREAM=0")];
+    std::thread::scope(|scope| {
+        for (compiler, flags, stream) in modes.into_iter().filter(|mode| there(mode.0)) {
+            let all = [flags, &PAST, &avx2, &[stream]].concat();
+            let root = &root;
+            scope.spawn(move || {
+                compile_and_run(root, compiler, &["harness.c"], (compiler, all, true));
+            });
+        }
+    });
+}
+
+/// Whether this is an x86-64 processor with AVX2, and `SIMDe` is installed; on CI it must be.
+fn emulates_avx512() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let found = is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("f16c")
+            && std::path::Path::new("/usr/include/simde/x86/avx512.h").exists();
+        let ci = std::env::var("CI").is_ok_and(|value| value == "true");
+        assert!(found || !ci, "missing: AVX2 or SIMDe");
+        if !found {
+            println!("left out: AVX-512");
+        }
+        found
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        false
+    }
+}
+
+#[test]
 fn other_processors_move_blocks_as_plain_loops_do() {
     let root = written("blocks_processors", "blocks", "");
     std::fs::write(root.join("harness.c"), include_str!("blocks.c")).unwrap();
     let rounds = if full() { "-DROUNDS=2000" } else { "-DROUNDS=100" };
     processors::on_each(|processor| {
         for vector in ["-DLAYOUTC_VECTOR=16", "-DLAYOUTC_VECTOR=0"] {
-            let past = ["-DLAYOUTC_SECOND_LEVEL=1000", "-DLAYOUTC_LAST_LEVEL=2000"];
-            let flags = [&["-O2", "-w", rounds, vector][..], &past].concat();
+            let flags = [&["-O2", "-w", rounds, vector][..], &PAST[..2]].concat();
             processors::run(processor, &root, &["harness.c"], &flags);
         }
     });
@@ -149,10 +210,9 @@ fn fields_that_alternate_need_no_tiles_or_no_long_ones() {
             run(&name, &checked.manifests[0]);
             let source = std::fs::read_to_string(folder(&name).join(format!("{name}.c"))).unwrap();
             assert_eq!(source.contains("layoutc_tiles_"), few == 3, "{name}");
-            if few != 3 || [1, 2].contains(&k) {
-                assert!(source.contains("layoutc_alternate_"), "{name}");
-                let long = format!("layoutc_tiles_{}_64", 1 << k);
-                assert!(!source.contains(&long), "{name}");
+            assert!(source.contains("layoutc_alternate_"), "{name}");
+            for long in [32, 64] {
+                assert!(!source.contains(&format!("layoutc_tiles_{}_{long}", 1 << k)), "{name}");
             }
         }
     }

@@ -48,7 +48,9 @@ fn body(convert: &str) -> String {
     let (from, to) = convert.split_once(" to=").unwrap();
     let from = from.strip_prefix("convert ").unwrap();
     let to = to.split(' ').next().unwrap();
-    let start = text.find(&format!("void {from}_to_{to}(")).unwrap();
+    // The loops of a move by blocks stand in the function that is compiled for each processor.
+    let by_vectors = text.find(&format!("inline void layoutc_{from}_to_{to}("));
+    let start = by_vectors.or_else(|| text.find(&format!("void {from}_to_{to}("))).unwrap();
     text[start..].split("\n}").next().unwrap().to_owned()
 }
 

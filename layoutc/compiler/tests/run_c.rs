@@ -457,7 +457,9 @@ fn runs_that_both_sides_share_are_copied_as_one() {
     let manifest = manifest(tensors, vec![convert(0, 2, &[0, 1, 2, 3])]);
     let outputs = emit(&manifest, &Settings::c(), "runs", &Templates::default()).unwrap();
     let body = |name: &str| {
-        let (_, rest) = outputs[1].text.split_once(&format!("void {name}(")).unwrap();
+        let text = &outputs[1].text;
+        let by_vectors = text.split_once(&format!("inline void layoutc_{name}("));
+        let (_, rest) = by_vectors.or_else(|| text.split_once(&format!("void {name}("))).unwrap();
         rest.split_once("\n}").unwrap().0.split_once("{\n").unwrap().1.to_owned()
     };
     assert_eq!(body("same_pack"), "    memcpy(physical, logical, 1440);");

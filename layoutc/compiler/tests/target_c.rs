@@ -86,7 +86,9 @@ fn ran(program: &Path, arguments: &[&str], threads: &str) -> String {
 
 /// The body of a function.
 fn body(text: &str, name: &str) -> String {
-    let (_, rest) = text.split_once(&format!("void {name}(")).unwrap();
+    // The loops of a move by blocks stand in the function that is compiled for each processor.
+    let by_vectors = text.split_once(&format!("inline void layoutc_{name}("));
+    let (_, rest) = by_vectors.or_else(|| text.split_once(&format!("void {name}("))).unwrap();
     rest.split_once("\n}").unwrap().0.to_owned()
 }
 

@@ -50,6 +50,7 @@ fn target(name: &str) -> &str {
 /// What each template is for.
 const PURPOSES: &[(&str, &str)] = &[
     ("c/access.h.j2", "how an element of one view is read and written"),
+    ("c/alternate.c.j2", "how few rows or columns alternate on the other side"),
     ("c/bench.c.j2", "a stand-alone program that times the others"),
     ("c/blocks.c.j2", "the functions that move blocks"),
     ("c/cast_runs.c.j2", "how runs and blocks get another element type"),
@@ -61,6 +62,8 @@ const PURPOSES: &[(&str, &str)] = &[
     ("c/source.c.j2", "pack, unpack and the conversions"),
     ("c/test.c.j2", "a stand-alone program that tests the others"),
     ("c/transpose.c.j2", "how blocks of one element size are transposed"),
+    ("c/transposes.c.j2", "how many small blocks are transposed by one call"),
+    ("c/turns.c.j2", "how vectors of rows become vectors of columns"),
     ("c/umbrella.h.j2", "one header that includes all others"),
     ("c/view_test.c.j2", "the test of one view"),
     ("common/casts.j2", "how an element gets another type"),

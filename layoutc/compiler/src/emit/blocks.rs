@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::casts;
-use super::model::{Blocks, TransposeUnit, Unit};
-use crate::plan::tree::{Expr, Function, Stmt};
+use super::model::{BlockCall, Blocks, TransposeUnit, Unit};
+use crate::plan::tree::{Expr, Function, Stmt, Strided};
 
 /// Numbers of rows or columns for which there are functions of their own.
 const FEW: [u32; 4] = [2, 3, 4, 8];
@@ -27,6 +27,20 @@ pub(super) fn of(unit: &Unit) -> Blocks {
                     let extents = [rows, columns].map(|e| extent(e, &names));
                     transposes.add(*element_bytes, extents, [to, from].map(|side| &side.stride));
                 }
+                Stmt::Transposes {
+                    element_bytes,
+                    to,
+                    to_step,
+                    from,
+                    from_step,
+                    rows,
+                    columns,
+                    ..
+                } => {
+                    let extents = [rows, columns].map(|e| extent(e, &names));
+                    let strides = [to, from].map(|side| &side.stride);
+                    transposes.several(*element_bytes, extents, strides, [to_step, from_step]);
+                }
                 Stmt::CopyRuns { .. } => blocks.runs = true,
                 Stmt::ZeroRuns { .. } => blocks.zeros = true,
                 _ => {}
@@ -40,6 +54,25 @@ pub(super) fn of(unit: &Unit) -> Blocks {
     }
     blocks.transposes = transposes.units();
     blocks
+}
+
+/// In how many places a function moves blocks by vectors; `None` where the compiler does not see how far apart they lie.
+pub(super) fn calls(function: &Function) -> Option<usize> {
+    let mut count = Some(0_usize);
+    for stmt in &function.body {
+        stmt.walk(&mut |stmt| {
+            let (Stmt::Transpose { to, from, .. }
+            | Stmt::Transposes { to, from, .. }
+            | Stmt::CopyRuns { to, from, .. }) = stmt
+            else {
+                return;
+            };
+            let is_known = |side: &Strided| matches!(side.stride, Expr::Int { .. });
+            let known = is_known(to) && is_known(from);
+            count = count.filter(|_| known).and_then(|count| count.checked_add(1));
+        });
+    }
+    count
 }
 
 /// The values that a function names before its moves.
@@ -87,16 +120,10 @@ struct Transposes(BTreeMap<u32, TransposeUnit>);
 impl Transposes {
     /// One of blocks of so many rows and columns, where that is known, and the strides of destination and source.
     fn add(&mut self, bytes: u32, [rows, columns]: [Option<u32>; 2], strides: [&Expr; 2]) {
-        let none =
-            TransposeUnit { bytes, few: Vec::new(), few_rows: false, apart: false, tiles: 0 };
-        let unit = self.0.entry(bytes).or_insert(none);
         let elements = VECTOR.checked_div(bytes).unwrap_or(1);
-        let is_few = |extent: Option<u32>, few: u32| extent.is_none_or(|extent| extent == few);
-        let few = FEW.into_iter().filter(|few| *few <= elements);
-        let few = few.filter(|few| is_few(rows, *few) || is_few(columns, *few));
-        unit.few.extend(few);
-        unit.few.sort_unstable();
-        unit.few.dedup();
+        let unit = self.unit(bytes);
+        unit.add_call(BlockCall::One);
+        unit.add_few([rows, columns]);
         unit.few_rows |= elements > 2 && rows.is_none_or(|rows| (2..elements).contains(&rows));
         let is_apart = |stride: &Expr| match stride {
             Expr::Int { value } => value % i64::from(APART * bytes) == 0,
@@ -107,7 +134,7 @@ impl Transposes {
             let next = |few: &u32| *stride == Expr::int(i64::from(few.saturating_mul(bytes)));
             match extent.filter(next) {
                 Some(2 | 4) if extent <= Some(elements) => 0,
-                Some(3) if [2, 4].contains(&bytes) => LONGEST / 2,
+                Some(3) if bytes <= 4 => VECTOR,
                 Some(_) | None => LONGEST,
             }
         };
@@ -115,8 +142,67 @@ impl Transposes {
         unit.tiles = unit.tiles.max(tiles.unwrap_or(LONGEST));
     }
 
+    /// A row of such blocks.
+    fn several(
+        &mut self,
+        bytes: u32,
+        extents: [Option<u32>; 2],
+        strides: [&Expr; 2],
+        steps: [&Expr; 2],
+    ) {
+        let unit = self.unit(bytes);
+        let is_whole = |extent: Option<u32>, bytes_apart: &Expr| {
+            let all = extent.map(|extent| i64::from(extent).saturating_mul(i64::from(bytes)));
+            all.is_some_and(|all| *bytes_apart == Expr::int(all))
+        };
+        let [rows, columns] = extents;
+        let [between_columns, between_rows] = strides;
+        let few = |extent: Option<u32>| extent.is_some_and(|extent| [2, 4].contains(&extent));
+        if few(rows) && is_whole(rows, between_columns)
+            || few(columns) && is_whole(columns, between_rows)
+        {
+            unit.add_few(extents);
+            unit.add_call(BlockCall::Alternating);
+        }
+        let [to_step, from_step] = steps;
+        if is_whole(columns, from_step) {
+            unit.add_call(BlockCall::Columns);
+        }
+        if is_whole(rows, to_step) {
+            unit.add_call(BlockCall::Rows);
+        }
+    }
+
+    fn unit(&mut self, bytes: u32) -> &mut TransposeUnit {
+        self.0.entry(bytes).or_insert(TransposeUnit {
+            bytes,
+            few: Vec::new(),
+            few_rows: false,
+            apart: false,
+            tiles: 0,
+            calls: Vec::new(),
+        })
+    }
+
     fn units(self) -> Vec<TransposeUnit> {
         self.0.into_values().collect()
+    }
+}
+
+impl TransposeUnit {
+    /// What blocks of so many rows and columns may alternate by.
+    fn add_few(&mut self, extents: [Option<u32>; 2]) {
+        let elements = VECTOR.checked_div(self.bytes).unwrap_or(1);
+        let may_be = |few: &u32| extents.iter().any(|e| e.is_none_or(|extent| extent == *few));
+        self.few.extend(FEW.into_iter().filter(|few| *few <= elements).filter(may_be));
+        self.few.sort_unstable();
+        self.few.dedup();
+    }
+
+    fn add_call(&mut self, call: BlockCall) {
+        if let Err(place) = self.calls.binary_search(&call) {
+            self.calls.insert(place, call);
+        }
     }
 }
 

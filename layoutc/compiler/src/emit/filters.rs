@@ -15,6 +15,9 @@ use crate::plan::tree::{Expr, Function, Stmt};
 /// The most that one call of a filter may give, in bytes.
 const MAX_TEXT: usize = 1 << 20;
 
+/// From how many places a function may call others that are compiled again for each of them.
+const MAX_CALLS: usize = 4;
+
 /// The dialects that filters print.
 #[derive(Clone, Copy)]
 pub(super) struct Dialects {
@@ -89,6 +92,11 @@ pub(super) fn add(environment: &mut Environment<'_>, dialects: Dialects) {
     environment.add_filter("parameters", move |value: &Value, restrict: Rest<String>| {
         let restrict = if restrict.is_empty() { "" } else { dialects.own.restrict };
         tree::<Function>(value).map(|f| print::parameters(dialects.own, &f, restrict))
+    });
+    // Whether a move is worth being compiled for each length of vectors, with all that it calls inside it.
+    environment.add_filter("has_vectors", |value: &Value| {
+        let calls = tree::<Function>(value).map(|function| super::blocks::calls(&function));
+        calls.map(|calls| calls.is_some_and(|calls| (1..=MAX_CALLS).contains(&calls)))
     });
     environment.add_filter("comment", |text: &str| super::comment::escape(text));
     environment.add_filter("defines", move |values: &Value, language: Rest<String>| {

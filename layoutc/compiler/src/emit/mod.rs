@@ -5,6 +5,7 @@
 
 pub mod array;
 mod bench_unit;
+mod block_model;
 mod blocks;
 mod cast_model;
 mod casts;

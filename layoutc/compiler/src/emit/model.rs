@@ -7,6 +7,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use super::block_model::{BlockCall, Blocks, TransposeUnit};
 pub use super::cast_model::{
     CastFloat, CastSide, CastUnit, FloatBits, PackFromUnit, RunCast, RunTranspose,
 };
@@ -14,7 +15,7 @@ use super::whole::Whole;
 use crate::plan::tree::{Expr, Function, Stmt};
 
 /// The version of the model. It changes when a field's meaning or a tree's form does.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 
 /// What one manifest's files are made from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -67,36 +68,6 @@ pub struct Unit {
     pub views: Vec<ViewUnit>,
     /// The relayouts, in the order of the manifest.
     pub converts: Vec<ConvertUnit>,
-}
-
-/// The functions that pack, unpack and convert move blocks with.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Blocks {
-    /// Whether runs are copied.
-    pub runs: bool,
-    /// The transpositions of blocks, by the bytes of their elements.
-    pub transposes: Vec<TransposeUnit>,
-    /// Whether runs become 0.
-    pub zeros: bool,
-    /// The conversions of runs and blocks, in order.
-    pub casts: Vec<RunCast>,
-}
-
-/// A transposition of blocks.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct TransposeUnit {
-    /// Bytes of an element.
-    pub bytes: u32,
-    /// The small numbers of rows or columns that blocks may have: of 2, 3, 4 and 8.
-    pub few: Vec<u32>,
-    /// Whether blocks may have fewer rows than a vector of 16 bytes has elements.
-    pub few_rows: bool,
-    /// Whether rows may lie so far apart that they share few sets of a first-level cache, where elements have less than 4
-    /// bytes.
-    pub apart: bool,
-    /// The longest vectors with which tiles are moved, in bytes: 0 where all blocks are of 2 or 4 rows or columns whose
-    /// elements alternate on the other side, 32 where others are of 3 in this way, else 64.
-    pub tiles: u32,
 }
 
 /// The names of a manifest's files.

@@ -33,6 +33,7 @@ macro_rules! built_in {
 /// The built-in templates, by name.
 pub const BUILT_IN: &[(&str, &str)] = &[
     built_in!("c/access.h.j2"),
+    built_in!("c/alternate.c.j2"),
     built_in!("c/bench.c.j2"),
     built_in!("c/blocks.c.j2"),
     built_in!("c/cast_runs.c.j2"),
@@ -44,6 +45,8 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     built_in!("c/source.c.j2"),
     built_in!("c/test.c.j2"),
     built_in!("c/transpose.c.j2"),
+    built_in!("c/transposes.c.j2"),
+    built_in!("c/turns.c.j2"),
     built_in!("c/umbrella.h.j2"),
     built_in!("c/view_test.c.j2"),
     built_in!("common/casts.j2"),

@@ -7,9 +7,9 @@ use minijinja::value::{Enumerator, Object, ObjectRepr, Serde, Value};
 use serde::Serialize;
 
 use super::model::{
-    AxisUnit, BenchUnit, Blocks, CastFloat, CastSide, CastUnit, Constant, ConvertUnit, Files,
-    FloatBits, ImageUnit, KernelUnit, KernelsUnit, Language, MacroUnit, PackFromUnit, Packed,
-    Parts, RangeUnit, RunCast, RunTranspose, SmallFloat, SpaceUnit, Structure, TensorUnit,
+    AxisUnit, BenchUnit, BlockCall, Blocks, CastFloat, CastSide, CastUnit, Constant, ConvertUnit,
+    Files, FloatBits, ImageUnit, KernelUnit, KernelsUnit, Language, MacroUnit, PackFromUnit,
+    Packed, Parts, RangeUnit, RunCast, RunTranspose, SmallFloat, SpaceUnit, Structure, TensorUnit,
     TestUnit, TransposeUnit, UnalignedUnit, Unit, ViewTestUnit, ViewUnit,
 };
 use super::umbrella::Umbrella;
@@ -64,7 +64,7 @@ show! {
         conversions, float_bits, casts, structures, tensors, views, converts,
     }
     Blocks { runs, transposes, zeros, casts }
-    TransposeUnit { bytes, few, few_rows, apart, tiles }
+    TransposeUnit { bytes, few, few_rows, apart, tiles, calls }
     RunCast {
         cast, from, to, from_type, to_type, from_bytes, to_bytes, saturates, runs, transposes,
     }
@@ -162,7 +162,7 @@ macro_rules! show_trees {
     )*};
 }
 
-show_trees! { Expr Function Stmt }
+show_trees! { BlockCall Expr Function Stmt }
 
 fn serialised(tree: &impl Serialize) -> Value {
     in_order(Value::from(Serde(tree)))

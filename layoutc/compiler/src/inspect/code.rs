@@ -65,6 +65,25 @@ fn simple(stmt: &Stmt) -> Option<String> {
                 "transpose {rows} rows of {columns} columns, {element_bytes} {unit} each, to {to}, from {from}"
             )
         }
+        Stmt::Transposes {
+            element_bytes,
+            to,
+            to_step,
+            from,
+            from_step,
+            rows,
+            columns,
+            count,
+            ..
+        } => {
+            let [rows, columns, count] = [rows, columns, count].map(text);
+            let (to, from) = (strided(to, "columns"), strided(from, "rows"));
+            let (to_step, from_step) = (text(to_step), text(from_step));
+            let unit = if *element_bytes == 1 { "byte" } else { "bytes" };
+            format!(
+                "transpose {count} blocks of {rows} rows and {columns} columns, {element_bytes} {unit} each, to {to}, blocks {to_step} bytes apart, from {from}, blocks {from_step} bytes apart"
+            )
+        }
         Stmt::CopyRuns { to, from, count, bytes, .. } => {
             let (to, from) = (strided(to, "runs"), strided(from, "runs"));
             format!("copy {} runs of {} bytes to {to}, from {from}", text(count), text(bytes))

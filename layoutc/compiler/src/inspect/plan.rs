@@ -151,11 +151,15 @@ fn inside_text(part: &Part) -> String {
     let name = |k| cut_name(part, k);
     match part.schedule.inner {
         Inner::Element => "an element; an innermost loop that is a run is copied whole".to_owned(),
-        Inner::Transpose { rows, columns, together, bytes } => {
+        Inner::Transpose { rows, columns, together, count, bytes } => {
             let unit = if bytes == 1 { "byte" } else { "bytes" };
             let of = together.map_or(String::new(), |k| format!(" (all of {})", name(k)));
             let (rows, columns) = (name(rows), name(columns));
-            format!("a block is transposed: {rows} by {columns}, {bytes} {unit} each{of}")
+            let what = match count.map(name) {
+                Some(count) => format!("the blocks of all {count} are transposed"),
+                None => "a block is transposed".to_owned(),
+            };
+            format!("{what}: {rows} by {columns}, {bytes} {unit} each{of}")
         }
         Inner::Runs { run, count } => {
             format!("runs of {} are copied, {} of them", name(run), name(count))
@@ -186,11 +190,12 @@ fn part_json(part: &Part, text: &dyn Fn(&Expr) -> String) -> Value {
     };
     let inside = match part.schedule.inner {
         Inner::Element => json!({ "kind": "elements" }),
-        Inner::Transpose { rows, columns, together, bytes } => json!({
+        Inner::Transpose { rows, columns, together, count, bytes } => json!({
             "kind": "blocks",
             "rows": cut_name(part, rows),
             "columns": cut_name(part, columns),
             "together": together.map(|k| cut_name(part, k)),
+            "count": count.map(|k| cut_name(part, k)),
             "bytes": bytes,
         }),
         Inner::Runs { run, count } => {

@@ -315,6 +315,8 @@ impl<'a> Parts<'a> {
         let symbol = |var| context.symbol(var).or_else(|| other.symbol(var));
         let symbols = &context.layout.symbols;
         let nest = nest::plan(transfer, symbols, &symbol, buffers, self.ways, choices)?;
+        // What converts elements moves one block.
+        let nest = if self.cast.is_some() { nest.one_by_one() } else { nest };
         let body =
             nest::write(&nest, symbols, &symbol, &self.namer, buffers, self.cast, self.ways.moves)?;
         if let Some(stores) = &choices.stores
@@ -428,7 +430,10 @@ pub(crate) fn past_caches(body: &[Stmt]) -> bool {
         stmt.walk(&mut |stmt| {
             found |= matches!(
                 stmt,
-                Stmt::Transpose { .. } | Stmt::CopyRuns { .. } | Stmt::CastTranspose { .. }
+                Stmt::Transpose { .. }
+                    | Stmt::Transposes { .. }
+                    | Stmt::CopyRuns { .. }
+                    | Stmt::CastTranspose { .. }
             );
         });
     }

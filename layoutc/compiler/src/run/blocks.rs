@@ -27,6 +27,24 @@ pub(super) struct Block {
     pub(super) columns: i64,
 }
 
+impl Block {
+    /// From a row and a column on so many of them; `None` where that is beyond 64 bits.
+    pub(super) fn part(
+        &self,
+        bytes: u32,
+        [row, column]: [i64; 2],
+        [rows, columns]: [i64; 2],
+    ) -> Option<Self> {
+        let at = |start: i64, long: i64, stride: i64, short: i64| {
+            let bytes = short.checked_mul(i64::from(bytes))?;
+            start.checked_add(long.checked_mul(stride)?)?.checked_add(bytes)
+        };
+        let from = at(self.from, row, self.from_stride, column)?;
+        let to = at(self.to, column, self.to_stride, row)?;
+        Some(Self { from, to, rows, columns, ..*self })
+    }
+}
+
 /// `count` elements, `from_stride` and `to_stride` elements apart.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Strided {

@@ -129,6 +129,32 @@ impl<'a> Compiler<'a> {
                 let block = self.six([from, to], [rows, columns])?;
                 Step::Transpose { element_bytes: *element_bytes, block }
             }
+            Stmt::Transposes {
+                element_bytes,
+                to,
+                to_step,
+                from,
+                from_step,
+                rows,
+                columns,
+                count,
+                whole_bytes: _,
+            } => {
+                let mut block = self.six([from, to], [rows, columns])?;
+                let slot = self.slots;
+                self.slots += 1;
+                let number = Value::slot(slot);
+                let [first_from, _, first_to, ..] = &mut *block;
+                for (first, place, step) in
+                    [(first_from, &from.index, from_step), (first_to, &to.index, to_step)]
+                {
+                    let before = number.clone().binary(Binary::Mul, self.value(step)?);
+                    *first = Program::of(&self.bytes(place)?.binary(Binary::Add, before));
+                }
+                let body = vec![Step::Transpose { element_bytes: *element_bytes, block }];
+                let (from, to) = (Program::of(&Value::int(0)), self.program(count)?);
+                Step::Loop(Loop { slot, from, to, step: 1, body, share: None })
+            }
             Stmt::Zero { buffer, index, bytes } if *buffer == self.target => {
                 let [none, one] = [0, 1].map(|k| Program::of(&Value::int(k)));
                 Step::Zeros(Box::new([self.offset(index)?, none, one, self.program(bytes)?]))
@@ -244,16 +270,20 @@ impl<'a> Compiler<'a> {
         Ok(Program::of(&self.value(expr)?))
     }
 
-    /// The bytes before an element of a buffer.
     fn offset(&self, index: &Expr) -> Result<Program, RunError> {
+        Ok(Program::of(&self.bytes(index)?))
+    }
+
+    /// The bytes before an element of a buffer.
+    fn bytes(&self, index: &Expr) -> Result<Value, RunError> {
         let bytes = match self.width {
             Width::Bytes(bytes) => bytes,
             // The first byte is known where elements share it.
-            Width::Packed(_) if *index == Expr::int(0) => return Ok(Program::of(&Value::int(0))),
+            Width::Packed(_) if *index == Expr::int(0) => return Ok(Value::int(0)),
             Width::Packed(_) => return Err(RunError::Unsupported),
         };
         let bytes = Value::int(i64::try_from(bytes).map_err(|_| RunError::Unsupported)?);
-        Ok(Program::of(&self.value(index)?.binary(Binary::Mul, bytes)))
+        Ok(self.value(index)?.binary(Binary::Mul, bytes))
     }
 
     fn value(&self, expr: &Expr) -> Result<Value, RunError> {

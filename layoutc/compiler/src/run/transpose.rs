@@ -1,5 +1,6 @@
 //! Blocks that are transposed: in tiles of whole lines of the cache, each line read once and written once, the tile
-//! turned in words of eight bytes; what is left over at the edges in strided rows.
+//! turned in words of eight bytes; what is left over at the edges in strided rows. What is larger than a cache goes there
+//! in pieces whose runs are several lines long on both sides.
 
 use super::blocks::{Block, Runs, elements};
 
@@ -7,10 +8,81 @@ use super::blocks::{Block, Runs, elements};
 const LINE: usize = 64;
 /// Bytes of a word.
 const WORD: usize = 8;
+/// Bytes of a piece's rows in the source: longer than a processor needs to see that one is read from end to end.
+const READ: usize = 1024;
+/// Bytes of a piece's columns in the destination.
+const WRITTEN: usize = 256;
+/// From so many bytes on a block is moved in pieces.
+const LARGE: usize = 1 << 18;
 
 /// Transposes a block of elements of 1, 2, 4, 8 or 16 bytes; `None` for others, and when it would leave a buffer. No
 /// rows or columns if negative.
 pub(super) fn transpose(source: &[u8], target: &mut [u8], bytes: u32, block: &Block) -> Option<()> {
+    let element = usize::try_from(bytes).ok()?;
+    let Some([rows, columns]) = pieces(element, block) else {
+        return near(source, target, bytes, block);
+    };
+    in_pieces(source, target, bytes, &Block { rows, columns, ..*block })?;
+    let across = block.part(bytes, [0, columns], [rows, block.columns - columns])?;
+    near(source, target, bytes, &across)?;
+    let below = block.part(bytes, [rows, 0], [block.rows - rows, block.columns])?;
+    near(source, target, bytes, &below)
+}
+
+/// The rows and columns of a large block that whole pieces have. Lesser elements gain nothing by them.
+fn pieces(element: usize, block: &Block) -> Option<[i64; 2]> {
+    if element < 4 {
+        return None;
+    }
+    let whole = |count: i64, piece: usize| {
+        let piece = i64::try_from(piece.checked_div(element)?).ok()?;
+        Some(count - count.checked_rem(piece)?).filter(|whole| *whole > 0)
+    };
+    let (rows, columns) = (whole(block.rows, WRITTEN)?, whole(block.columns, READ)?);
+    let elements = usize::try_from(rows.checked_mul(columns)?).ok()?;
+    let is_large = elements.checked_mul(element)? >= LARGE;
+    (is_large && block.from_stride > 0 && block.to_stride > 0).then_some([rows, columns])
+}
+
+/// Transposes a block of whole pieces. Each is read into a buffer that stays in a cache, and the lines where it is written
+/// are looked at before, many at once: a write waits for its line alone.
+fn in_pieces(source: &[u8], target: &mut [u8], bytes: u32, block: &Block) -> Option<()> {
+    let element = usize::try_from(bytes).ok()?;
+    let (height, width) = (WRITTEN.checked_div(element)?, READ.checked_div(element)?);
+    let (rows, columns) = (i64::try_from(height).ok()?, i64::try_from(width).ok()?);
+    let from_stride = usize::try_from(block.from_stride).ok()?;
+    let to_stride = usize::try_from(block.to_stride).ok()?;
+    let mut piece = vec![[0; READ]; height];
+    for column in (0..block.columns).step_by(width) {
+        for row in (0..block.rows).step_by(height) {
+            let part = block.part(bytes, [row, column], [rows, columns])?;
+            let mut from = usize::try_from(part.from).ok()?;
+            for run in &mut piece {
+                *run = *source.get(from..)?.first_chunk::<READ>()?;
+                from = from.checked_add(from_stride)?;
+            }
+            look_at(target, usize::try_from(part.to).ok()?, to_stride, width)?;
+            let from_stride = i64::try_from(READ).ok()?;
+            near(piece.as_flattened(), target, bytes, &Block { from: 0, from_stride, ..part })?;
+        }
+    }
+    Some(())
+}
+
+/// Has the lines of a piece's columns in a cache.
+fn look_at(target: &[u8], mut to: usize, stride: usize, columns: usize) -> Option<()> {
+    let mut seen = 0;
+    for _ in 0..columns {
+        let run = target.get(to..)?.first_chunk::<WRITTEN>()?;
+        seen |= run.iter().step_by(LINE).fold(0, |all, byte| all | byte);
+        to = to.checked_add(stride)?;
+    }
+    std::hint::black_box(seen);
+    Some(())
+}
+
+/// Transposes what a cache holds, or what has few rows or columns.
+fn near(source: &[u8], target: &mut [u8], bytes: u32, block: &Block) -> Option<()> {
     match bytes {
         1 => in_tiles(source, target, block, tile::<1, 64, 64, 64>, tile::<1, 8, 64, 8>, [64, 8]),
         2 => in_tiles(source, target, block, tile::<2, 32, 32, 64>, tile::<2, 4, 32, 8>, [32, 4]),
@@ -215,3 +287,6 @@ fn exchange(a: &mut u64, b: &mut u64, shift: u32, low: u64) {
     *b ^= both;
     *a ^= both << shift;
 }
+
+#[cfg(test)]
+mod tests;

@@ -59,6 +59,7 @@ fn write(text: &mut String, body: &[Stmt], depth: usize) {
             | Stmt::Copy { .. }
             | Stmt::CopyRuns { .. }
             | Stmt::Transpose { .. }
+            | Stmt::Transposes { .. }
             | Stmt::CastRuns { .. }
             | Stmt::CastTranspose { .. }
             | Stmt::ZeroRuns { .. }

@@ -183,24 +183,41 @@ impl Writer<'_> {
             }
             Stmt::CopyRuns { to, from, count, bytes, whole_bytes } => {
                 let args = [count, bytes, whole_bytes];
-                self.call_on_blocks("copy_runs", &[to, from], &args, depth);
+                self.call_on_blocks("copy_runs", &[(to, None), (from, None)], &args, depth);
             }
             Stmt::Transpose { element_bytes, to, from, rows, columns, whole_bytes } => {
                 let function = format!("transpose_{element_bytes}");
                 let args = [rows, columns, whole_bytes];
-                self.call_on_blocks(&function, &[to, from], &args, depth);
+                self.call_on_blocks(&function, &[(to, None), (from, None)], &args, depth);
+            }
+            Stmt::Transposes {
+                element_bytes,
+                to,
+                to_step,
+                from,
+                from_step,
+                rows,
+                columns,
+                count,
+                whole_bytes,
+            } => {
+                let function = format!("transposes_{element_bytes}");
+                let places = [(to, Some(to_step)), (from, Some(from_step))];
+                let args = [rows, columns, count, whole_bytes];
+                self.call_on_blocks(&function, &places, &args, depth);
             }
             Stmt::CastRuns { cast, to, from, count, elements } => {
                 let function = format!("cast_runs_{cast}");
-                self.call_on_blocks(&function, &[to, from], &[count, elements], depth);
+                let places = [(to, None), (from, None)];
+                self.call_on_blocks(&function, &places, &[count, elements], depth);
             }
             Stmt::CastTranspose { cast, together, to, from, rows, columns, whole_bytes } => {
                 let function = format!("cast_transpose_{cast}_{together}");
                 let args = [rows, columns, whole_bytes];
-                self.call_on_blocks(&function, &[to, from], &args, depth);
+                self.call_on_blocks(&function, &[(to, None), (from, None)], &args, depth);
             }
             Stmt::ZeroRuns { to, count, bytes } => {
-                self.call_on_blocks("zero_runs", &[to], &[count, bytes], depth);
+                self.call_on_blocks("zero_runs", &[(to, None)], &[count, bytes], depth);
             }
             Stmt::Zero { buffer, index, bytes } => {
                 self.begin(depth, &["memset("]);
@@ -251,20 +268,22 @@ impl Writer<'_> {
         }
     }
 
-    /// Calls a function that moves blocks.
+    /// Calls a function that moves blocks, with what lies between the blocks of a place where there are several.
     fn call_on_blocks(
         &mut self,
         function: &str,
-        places: &[&Strided],
+        places: &[(&Strided, Option<&Expr>)],
         args: &[&Expr],
         depth: usize,
     ) {
         self.begin(depth, &["layoutc_", function, "("]);
-        for place in places {
+        for (place, step) in places {
             self.put_address(&place.buffer, &place.index);
             self.put(&[", "]);
-            self.put_expr(&place.stride);
-            self.put(&[", "]);
+            for bytes in std::iter::once(&place.stride).chain(*step) {
+                self.put_expr(bytes);
+                self.put(&[", "]);
+            }
         }
         for (k, arg) in args.iter().enumerate() {
             self.put(if k == 0 { &[] } else { &[", "] });

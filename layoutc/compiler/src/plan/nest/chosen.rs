@@ -21,7 +21,7 @@ pub(super) fn schedules(
     large: bool,
     choices: &Choices,
 ) -> Result<Vec<Schedule>, PlanError> {
-    let inners = inners(parts, symbols, element, choices.inside.as_ref())?;
+    let inners = inners(parts, symbols, element, choices)?;
     let parts: Vec<(&Transfer, Inner)> = parts.iter().zip(inners).collect();
     let edges = choices.block.as_ref();
     if let Some(edges) = edges
@@ -48,10 +48,10 @@ fn inners(
     parts: &[Transfer],
     symbols: &[Symbol],
     element: Option<u32>,
-    wanted: Option<&Chosen<Inside>>,
+    choices: &Choices,
 ) -> Result<Vec<Inner>, PlanError> {
-    let best = |part| inside::best(part, symbols, element);
-    let Some(wanted) = wanted else { return Ok(parts.iter().map(best).collect()) };
+    let best = |part| inside::best(part, symbols, element, choices.leave_loops());
+    let Some(wanted) = &choices.inside else { return Ok(parts.iter().map(best).collect()) };
     let found: Vec<Option<Inner>> =
         parts.iter().map(|part| inside::of(part, symbols, element, wanted.value)).collect();
     if found.iter().all(Option::is_none) && !parts.is_empty() {

@@ -25,6 +25,9 @@ impl Writer<'_, '_> {
     pub(super) fn inner(&mut self, from: Expr, to: Expr) -> Result<Vec<Stmt>, PlanError> {
         match self.inner {
             Inner::Element => Ok(vec![self.store(from, to)]),
+            Inner::Transpose { rows, columns, count: Some(count), bytes, .. } => {
+                self.transposes([rows, columns, count], bytes, from, to)
+            }
             Inner::Transpose { rows, columns, bytes, .. } => {
                 self.transpose([rows, columns], bytes, from, to)
             }
@@ -100,6 +103,38 @@ impl Writer<'_, '_> {
         Ok(body)
     }
 
+    /// All blocks of a digit.
+    fn transposes(
+        &mut self,
+        [rows, columns, count]: [usize; 3],
+        element_bytes: u32,
+        from: Expr,
+        to: Expr,
+    ) -> Result<Vec<Stmt>, PlanError> {
+        let Some(counted) = self.transfer.cuts.get(count).cloned() else { return Ok(Vec::new()) };
+        let mut body = Vec::new();
+        let (_, count) = self.span(&mut body, count)?;
+        let to_step = self.stride(self.to, &counted.to_stride)?;
+        let from_step = self.stride(self.from, &counted.from_stride)?;
+        body.extend(self.transpose([rows, columns], element_bytes, from, to)?);
+        if let Some(Stmt::Transpose { element_bytes, to, from, rows, columns, whole_bytes }) =
+            body.pop()
+        {
+            body.push(Stmt::Transposes {
+                element_bytes,
+                to,
+                to_step,
+                from,
+                from_step,
+                rows,
+                columns,
+                count,
+                whole_bytes,
+            });
+        }
+        Ok(body)
+    }
+
     fn runs(
         &mut self,
         run: usize,
@@ -157,9 +192,13 @@ impl Writer<'_, '_> {
         index: Expr,
         stride: &Algebra,
     ) -> Result<Strided, PlanError> {
+        Ok(Strided { buffer: buffer.name.clone(), index, stride: self.stride(buffer, stride)? })
+    }
+
+    /// A stride in bytes.
+    fn stride(&self, buffer: &Buffer, stride: &Algebra) -> Result<Expr, PlanError> {
         let bytes = Algebra::constant(element_bytes(buffer));
-        let stride = lower(&fold(BinOp::Mul, stride, &bytes)?, self.scope)?;
-        Ok(Strided { buffer: buffer.name.clone(), index, stride })
+        lower(&fold(BinOp::Mul, stride, &bytes)?, self.scope)
     }
 }
 

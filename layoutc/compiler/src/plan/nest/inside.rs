@@ -4,6 +4,7 @@ use layoutc_algebra::expr::Expr as Algebra;
 use layoutc_algebra::layout::Symbol;
 
 use super::super::transfer::{Bounds, Cut, Transfer};
+use super::repeat;
 use super::schedule::{Inner, extent, speed};
 use crate::model::Inside;
 
@@ -13,11 +14,18 @@ const LEAST: i128 = 256;
 /// The shortest run that is copied by a call of its own, in bytes.
 const RUN: i128 = 64;
 
-/// What the planner takes. `element` is the bytes of an element, `None` where only elements can be moved.
-pub(super) fn best(transfer: &Transfer, symbols: &[Symbol], element: Option<u32>) -> Inner {
+/// What the planner takes. `element` is the bytes of an element, `None` where only elements can be moved; `several` says
+/// that one call may move several blocks.
+pub(super) fn best(
+    transfer: &Transfer,
+    symbols: &[Symbol],
+    element: Option<u32>,
+    several: bool,
+) -> Inner {
     let ways = [(Inside::Blocks, LEAST), (Inside::Runs, RUN)];
     let mut worth = ways.into_iter().filter_map(|(way, least)| {
         let inner = of(transfer, symbols, element, way)?;
+        let inner = if several { repeat::together(transfer, symbols, inner) } else { inner };
         (moved(transfer, symbols, inner, element?) >= least).then_some(inner)
     });
     worth.next().unwrap_or(Inner::Element)
@@ -39,13 +47,14 @@ pub(super) fn of(
     }
 }
 
-/// Bytes of a block, or of a run.
+/// Bytes of a block or of all that one call moves, or of a run.
 fn moved(transfer: &Transfer, symbols: &[Symbol], inner: Inner, element: u32) -> i128 {
     let extent = |k: usize| transfer.cuts.get(k).map_or(1, |cut| extent(cut, symbols));
     match inner {
         Inner::Element => i128::from(element),
-        Inner::Transpose { rows, columns, bytes, .. } => {
-            extent(rows).saturating_mul(extent(columns)).saturating_mul(i128::from(bytes))
+        Inner::Transpose { rows, columns, count, bytes, .. } => {
+            let block = extent(rows).saturating_mul(extent(columns));
+            block.saturating_mul(count.map_or(1, extent)).saturating_mul(i128::from(bytes))
         }
         Inner::Runs { run, .. } => extent(run).saturating_mul(i128::from(element)),
     }
@@ -81,7 +90,7 @@ fn transpose(
         return None;
     }
     let together = together.map(|(run, _)| run);
-    Some(Inner::Transpose { rows, columns, together, bytes })
+    Some(Inner::Transpose { rows, columns, together, count: None, bytes })
 }
 
 /// Runs that are copied each for itself.
@@ -95,7 +104,7 @@ fn runs(transfer: &Transfer, symbols: &[Symbol], run: usize) -> Option<Inner> {
 }
 
 /// Whether the bounds of two digits depend neither on each other, nor does one of them start late.
-fn apart(transfer: &Transfer, symbols: &[Symbol], [a, b]: [&Cut; 2]) -> bool {
+pub(super) fn apart(transfer: &Transfer, symbols: &[Symbol], [a, b]: [&Cut; 2]) -> bool {
     let late = |cut: &Cut| transfer.chains.get(cut.chain).is_some_and(Bounds::starts_late);
     (a.chain != b.chain || !transfer.is_guarded(a.chain, symbols)) && !late(a) && !late(b)
 }

@@ -3,6 +3,7 @@
 mod chosen;
 mod inner;
 mod inside;
+mod repeat;
 pub mod schedule;
 mod split;
 
@@ -115,8 +116,11 @@ pub fn plan(
         Some(element) => split(transfer, symbols, element)?,
         None => vec![transfer.clone()],
     };
-    let merged = transfers.iter().map(|part| merge(part, symbols));
-    let merged = merged.collect::<Result<Vec<_>, _>>()?;
+    let merged = transfers.iter().map(|part| match element {
+        Some(element) if choices.leave_loops() => repeat::parts(part, symbols, element),
+        _ => Ok(vec![merge(part, symbols)?]),
+    });
+    let merged = merged.collect::<Result<Vec<_>, _>>()?.concat();
     let schedules = chosen::schedules(&merged, symbols, element, large, choices)?;
     let one = |(transfer, schedule): (Transfer, Schedule)| {
         let parallel = match cores {
@@ -172,6 +176,19 @@ pub fn write(
         body.extend(writer.level(&schedule.levels, from_offset, to_offset)?);
     }
     Ok(body)
+}
+
+impl Nest {
+    /// The same with a call for each block.
+    #[must_use]
+    pub fn one_by_one(mut self) -> Self {
+        for Part { schedule, .. } in &mut self.parts {
+            if let Inner::Transpose { count, .. } = &mut schedule.inner {
+                schedule.levels.extend(count.take().map(Level::Digit));
+            }
+        }
+        self
+    }
 }
 
 struct Writer<'w, 'n> {

@@ -61,6 +61,8 @@ pub enum Inner {
         columns: usize,
         /// The digit that stays together, where elements are moved several at once.
         together: Option<usize>,
+        /// The digit all of whose blocks are transposed by one call, where they are small.
+        count: Option<usize>,
         /// Bytes of what stays together.
         bytes: u32,
     },
@@ -77,11 +79,11 @@ impl Inner {
     /// The digits that no loop goes over.
     pub fn digits(self) -> impl Iterator<Item = usize> {
         let digits = match self {
-            Self::Element => [None; 3],
-            Self::Transpose { rows, columns, together, .. } => {
-                [Some(rows), Some(columns), together]
+            Self::Element => [None; 4],
+            Self::Transpose { rows, columns, together, count, .. } => {
+                [Some(rows), Some(columns), together, count]
             }
-            Self::Runs { run, count } => [Some(count), Some(run), None],
+            Self::Runs { run, count } => [Some(count), Some(run), None, None],
         };
         digits.into_iter().flatten()
     }

@@ -19,10 +19,27 @@ pub(super) fn split(
     let Some((top, high)) = broken(transfer, symbols, element) else {
         return Ok(vec![transfer.clone()]);
     };
+    let mut all = Vec::new();
+    for part in cut_off(transfer, top, &high)? {
+        all.extend(split(&part, symbols, element)?);
+    }
+    Ok(all)
+}
+
+/// The transfer in two, of which the first has whole rounds of the most significant digit of a chain, and the second what
+/// is left up to `high`; without what has no element.
+///
+/// # Errors
+/// As [`split`].
+pub(super) fn cut_off(
+    transfer: &Transfer,
+    top: usize,
+    high: &Expr,
+) -> Result<Vec<Transfer>, ExprError> {
     let Some(outer) = transfer.cuts.get(top) else { return Ok(vec![transfer.clone()]) };
     let weight = Expr::constant(outer.weight);
-    let whole = fold(BinOp::FloorDiv, &high, &weight)?;
-    let rest = fold(BinOp::Mod, &high, &weight)?;
+    let whole = fold(BinOp::FloorDiv, high, &weight)?;
+    let rest = fold(BinOp::Mod, high, &weight)?;
 
     let mut inside = transfer.clone();
     inside.set(top, &whole, &product(&whole, &weight)?);
@@ -30,13 +47,18 @@ pub(super) fn split(
     border.from_constant = sum(&border.from_constant, &product(&outer.from_stride, &whole)?)?;
     border.to_constant = sum(&border.to_constant, &product(&outer.to_stride, &whole)?)?;
     border.cuts.remove(top);
-    if let Some(next) = border.top_of(outer.chain) {
+    while let Some(next) = border.top_of(outer.chain) {
         let weight = border.cuts.get(next).map_or(1, |cut| cut.weight);
-        border.set(next, &ceil_div(&rest, weight)?, &rest);
+        let count = ceil_div(&rest, weight)?;
+        if weight > 1 && count.as_const() == Some(1) {
+            border.cuts.remove(next);
+            continue;
+        }
+        border.set(next, &count, &rest);
+        break;
     }
-    let mut parts = vec![inside];
+    let mut parts = vec![inside, border];
     parts.retain(|part| part.cuts.iter().all(|cut| cut.extent.as_const() != Some(0)));
-    parts.extend(split(&border, symbols, element)?);
     Ok(parts)
 }
 
@@ -55,7 +77,7 @@ fn broken(transfer: &Transfer, symbols: &[Symbol], element: u32) -> Option<(usiz
 
 impl Transfer {
     /// The most significant digit of a chain.
-    fn top_of(&self, chain: usize) -> Option<usize> {
+    pub(super) fn top_of(&self, chain: usize) -> Option<usize> {
         let cuts = self.cuts.iter().enumerate().filter(|(_, cut)| cut.chain == chain);
         cuts.max_by_key(|(_, cut)| cut.weight).map(|(k, _)| k)
     }

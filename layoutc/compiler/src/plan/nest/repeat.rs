@@ -1,0 +1,181 @@
+//! Small blocks that one call moves together: those that follow each other, so that vectors reach over their ends, and
+//! those whose elements alternate.
+
+use layoutc_algebra::expr::{BinOp, Expr, ExprError};
+use layoutc_algebra::layout::Symbol;
+
+use super::super::arith::{ceil_div, fold, is_multiple, scale};
+use super::super::merge::merge;
+use super::super::transfer::{Bounds, Cut, Transfer};
+use super::inside::{apart, of};
+use super::schedule::{Inner, extent, speed};
+use super::split::cut_off;
+use crate::model::Inside;
+
+/// Bytes of a block for which a call of its own takes too long.
+const SMALL: i128 = 1 << 12;
+
+/// Bytes that one call moves at most, so that loops are left to be shared out.
+const MOST: i128 = 1 << 20;
+
+/// Bytes of the smallest vector.
+const VECTOR: i128 = 16;
+
+/// The transfer in its fewest loops, and in parts where that lets one call move several blocks: 8001 rows by two are
+/// 8000 and one.
+///
+/// # Errors
+/// [`ExprError`] where an offset leaves the integer range.
+pub(super) fn parts(
+    transfer: &Transfer,
+    symbols: &[Symbol],
+    element: u32,
+) -> Result<Vec<Transfer>, ExprError> {
+    let merged = merge(&unbound(transfer, symbols)?, symbols)?;
+    let Some((top, high)) = hindrance(&merged, symbols, element)? else { return Ok(vec![merged]) };
+    let mut all = Vec::new();
+    for part in cut_off(&merged, top, &high)? {
+        all.extend(parts(&part, symbols, element)?);
+    }
+    Ok(all)
+}
+
+/// The same with all small blocks of a call where there are several.
+pub(super) fn together(transfer: &Transfer, symbols: &[Symbol], inner: Inner) -> Inner {
+    match inner {
+        Inner::Transpose { rows, columns, together, bytes, .. } => {
+            let count = count(transfer, symbols, inner);
+            Inner::Transpose { rows, columns, together, count, bytes }
+        }
+        other => other,
+    }
+}
+
+/// The transfer with the lesser digits of a chain in a chain of their own, where the elements end between them and the
+/// greater: of 250 rows as 32 by 4 by 2, each of the 2 is there wherever one is.
+fn unbound(transfer: &Transfer, symbols: &[Symbol]) -> Result<Transfer, ExprError> {
+    let mut freed = transfer.clone();
+    for (k, bounds) in transfer.chains.iter().enumerate() {
+        let weights = || transfer.cuts.iter().filter(|cut| cut.chain == k).map(|cut| cut.weight);
+        let least = weights().min().unwrap_or(1);
+        let ends = |weight: &i128| *weight > least && is_multiple(&bounds.high, *weight, symbols);
+        let Some(weight) = weights().filter(ends).max() else { continue };
+        if bounds.starts_late() || !transfer.ends_early(k, bounds, symbols) {
+            continue;
+        }
+        let own = freed.chains.len();
+        freed.chains.push(Bounds { low: Expr::constant(0), high: Expr::constant(weight) });
+        for cut in freed.cuts.iter_mut().filter(|cut| cut.chain == k) {
+            match cut.weight.checked_div(weight) {
+                Some(above) if above > 0 => cut.weight = above,
+                _ => cut.chain = own,
+            }
+        }
+        if let Some(left) = freed.chains.get_mut(k) {
+            left.high = fold(BinOp::FloorDiv, &bounds.high, &Expr::constant(weight))?;
+        }
+    }
+    Ok(freed)
+}
+
+/// What keeps one call from moving several blocks: the most significant digit of a chain whose last block is not whole,
+/// and where its elements end.
+fn hindrance(
+    transfer: &Transfer,
+    symbols: &[Symbol],
+    element: u32,
+) -> Result<Option<(usize, Expr)>, ExprError> {
+    let Some(inner @ Inner::Transpose { rows, columns, .. }) =
+        of(transfer, symbols, Some(element), Inside::Blocks)
+    else {
+        return Ok(None);
+    };
+    if count(transfer, symbols, inner).is_some() {
+        return Ok(None);
+    }
+    for chain in [rows, columns].iter().filter_map(|k| transfer.cuts.get(*k)).map(|cut| cut.chain) {
+        let Some(bounds) = transfer.chains.get(chain) else { continue };
+        let ends = bounds.high.as_const().is_some() && !bounds.starts_late();
+        if !ends || !transfer.ends_early(chain, bounds, symbols) {
+            continue;
+        }
+        let top = transfer.top_weight(chain);
+        let mut whole = transfer.clone();
+        if let Some(bounds) = whole.chains.get_mut(chain) {
+            bounds.high = scale(&ceil_div(&bounds.high, top)?, top)?;
+        }
+        if count(&whole, symbols, inner).is_some() {
+            return Ok(transfer.top_of(chain).map(|top| (top, bounds.high.clone())));
+        }
+    }
+    Ok(None)
+}
+
+/// The digit all of whose blocks one call moves.
+fn count(transfer: &Transfer, symbols: &[Symbol], inner: Inner) -> Option<usize> {
+    let Inner::Transpose { rows, columns, bytes, .. } = inner else { return None };
+    let (row, column) = (transfer.cuts.get(rows)?, transfer.cuts.get(columns)?);
+    let block = extent(row, symbols)
+        .saturating_mul(extent(column, symbols))
+        .saturating_mul(i128::from(bytes));
+    if block > SMALL {
+        return None;
+    }
+    let free = |cut: &Cut| {
+        let fits = extent(cut, symbols).saturating_mul(block) <= MOST;
+        let steps = [&cut.to_stride, &cut.from_stride];
+        fits && !cut.is_unit()
+            && steps.iter().all(|stride| stride.as_const().is_some_and(|stride| stride > 0))
+            && apart(transfer, symbols, [cut, row])
+            && apart(transfer, symbols, [cut, column])
+    };
+    let others = transfer.cuts.iter().enumerate();
+    let others = others.filter(|(k, cut)| inner.digits().all(|digit| digit != *k) && free(cut));
+    let alternates = alternates(transfer, symbols, [row, column], bytes);
+    let worth = others.filter(|(_, cut)| {
+        alternates || follows(transfer, symbols, [row, column], cut, i128::from(bytes))
+    });
+    worth.min_by_key(|(_, cut)| speed(&cut.to_stride, symbols)).map(|(k, _)| k)
+}
+
+/// Whether a block's few rows or columns alternate on the other side.
+fn alternates(
+    transfer: &Transfer,
+    symbols: &[Symbol],
+    [row, column]: [&Cut; 2],
+    bytes: u32,
+) -> bool {
+    let few = |few: &Cut, [next, other]: [&Expr; 2]| {
+        let count = few.extent.as_const().filter(|count| [2, 4].contains(count));
+        let all = count.filter(|count| count.saturating_mul(i128::from(bytes)) <= VECTOR);
+        let apart = next.as_const().zip(all).and_then(|(next, count)| next.checked_mul(count));
+        apart.is_some() && apart == other.as_const() && !transfer.is_guarded(few.chain, symbols)
+    };
+    few(row, [&row.to_stride, &column.to_stride])
+        || few(column, [&column.from_stride, &row.from_stride])
+}
+
+/// Whether the blocks of a digit follow each other, in the source or in the destination, where the other side of a block
+/// has whole vectors.
+fn follows(
+    transfer: &Transfer,
+    symbols: &[Symbol],
+    [row, column]: [&Cut; 2],
+    cut: &Cut,
+    bytes: i128,
+) -> bool {
+    let known = |cut: &Cut| {
+        let strides = [&cut.extent, &cut.from_stride, &cut.to_stride];
+        strides.iter().all(|value| value.as_const().is_some())
+            && !transfer.is_guarded(cut.chain, symbols)
+    };
+    let is_next = |inner: &Cut, stride: fn(&Cut) -> &Expr| {
+        let run = stride(inner).as_const().zip(inner.extent.as_const());
+        run.and_then(|(stride, extent)| stride.checked_mul(extent)) == stride(cut).as_const()
+    };
+    let wide = |cut: &Cut| extent(cut, symbols).saturating_mul(bytes) >= VECTOR;
+    known(row)
+        && known(column)
+        && (is_next(column, |cut| &cut.from_stride) && wide(row)
+            || is_next(row, |cut| &cut.to_stride) && wide(column))
+}

@@ -1,0 +1,52 @@
+//! Blocks of every size of an element against a plain loop: below a tile, around pieces, beside other bytes.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use super::super::blocks::Block;
+use super::transpose;
+
+/// Transposes by a plain loop.
+fn wanted(source: &[u8], target: &mut [u8], bytes: u32, block: &Block) {
+    let element = usize::try_from(bytes).unwrap();
+    for row in 0..block.rows {
+        for column in 0..block.columns {
+            let one = block.part(bytes, [row, column], [1, 1]).unwrap();
+            let [from, to] = [one.from, one.to].map(|at| usize::try_from(at).unwrap());
+            target[to..to + element].copy_from_slice(&source[from..from + element]);
+        }
+    }
+}
+
+#[test]
+fn blocks_are_transposed_as_by_a_plain_loop() {
+    let extents = [(1, 1), (3, 70), (64, 256), (65, 257), (130, 700), (1000, 300), (260, 1100)];
+    for (bytes, (rows, columns)) in
+        [1, 2, 4, 8, 16].into_iter().flat_map(|b| extents.map(|e| (b, e)))
+    {
+        for apart in [0, 5] {
+            let wide = i64::from(bytes);
+            let (from_stride, to_stride) = (columns * wide + apart, rows * wide + 2 * apart);
+            let block = Block { from: 3, from_stride, to: 7, to_stride, rows, columns };
+            let size = |lines: i64, stride: i64| usize::try_from(lines * stride + 16).unwrap();
+            let source: Vec<u8> = (0..size(rows, from_stride))
+                .map(|k| (k.wrapping_mul(0x9E37_79B9) >> 13).to_le_bytes()[0])
+                .collect();
+            let mut found = vec![0x5A; size(columns, to_stride)];
+            let mut plain = found.clone();
+            transpose(&source, &mut found, bytes, &block).unwrap();
+            wanted(&source, &mut plain, bytes, &block);
+            assert!(found == plain, "{rows} x {columns} of {bytes} bytes, {apart} apart");
+        }
+    }
+}
+
+#[test]
+fn what_would_leave_a_buffer_is_refused() {
+    let (rows, columns) = (300, 700);
+    let block =
+        Block { from: 0, from_stride: columns * 4, to: 0, to_stride: rows * 4, rows, columns };
+    let mut target = vec![0; 300 * 700 * 4];
+    let source = vec![0; target.len()];
+    assert_eq!(transpose(&source[1..], &mut target, 4, &block), None);
+    assert_eq!(transpose(&source, &mut target[1..], 4, &block), None);
+    assert_eq!(transpose(&source, &mut target, 4, &block), Some(()));
+}

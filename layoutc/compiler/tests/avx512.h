@@ -1,0 +1,37 @@
+// Vectors of 64 bytes on a processor that has none: by SIMDe, compiled for AVX2. Included before the source.
+#include <immintrin.h>
+#define SIMDE_ENABLE_NATIVE_ALIASES
+#include <simde/x86/avx512.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+// The processor faults there.
+static inline void layoutc_emulated_stream(void *to, __m512i value) {
+    if ((uintptr_t)to % 64 != 0) {
+        abort();
+    }
+    simde_mm512_storeu_si512(to, value);
+}
+
+// What SIMDe lacks.
+static inline simde__m512 layoutc_emulated_from_f16(simde__m256i halves) {
+    float all[16];
+    _mm256_storeu_ps(all, _mm256_cvtph_ps(_mm256_castsi256_si128(halves)));
+    _mm256_storeu_ps(all + 8, _mm256_cvtph_ps(_mm256_extracti128_si256(halves, 1)));
+    return simde_mm512_loadu_ps(all);
+}
+
+static inline simde__m256i layoutc_emulated_to_f16(simde__m512 values) {
+    float all[16];
+    simde_mm512_storeu_ps(all, values);
+    const __m128i low = _mm256_cvtps_ph(_mm256_loadu_ps(all), _MM_FROUND_TO_NEAREST_INT);
+    return _mm256_set_m128i(_mm256_cvtps_ph(_mm256_loadu_ps(all + 8), _MM_FROUND_TO_NEAREST_INT), low);
+}
+
+#define _mm512_maskz_cvtph_ps(all, halves) layoutc_emulated_from_f16(halves)
+#define _mm512_maskz_cvtps_ph(all, values, rounding) layoutc_emulated_to_f16(values)
+#undef _mm512_stream_si512
+#define _mm512_stream_si512(to, value) layoutc_emulated_stream(to, value)
+#define __builtin_cpu_supports(feature) 1
+#define target(features) target("avx2,f16c")
