@@ -113,6 +113,7 @@ def main():
     if not Path(args.layoutc).exists():
         sys.exit(f"no {args.layoutc}: cargo build --release")
     out = ROOT / "target" / "conversion"
+    args.out.mkdir(parents=True, exist_ok=True)
     build(args.layoutc, HERE, out)
     check(args.layoutc, HERE, cases)
     compiler = Compiler(args.cc, HERE, out, args.threads)

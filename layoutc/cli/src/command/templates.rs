@@ -60,6 +60,7 @@ const PURPOSES: &[(&str, &str)] = &[
     ("c/pieces.c.j2", "how vectors are read and written"),
     ("c/runs.c.j2", "how runs are copied"),
     ("c/source.c.j2", "pack, unpack and the conversions"),
+    ("c/squares.c.j2", "how squares of whole lines are transposed"),
     ("c/test.c.j2", "a stand-alone program that tests the others"),
     ("c/transpose.c.j2", "how blocks of one element size are transposed"),
     ("c/transposes.c.j2", "how many small blocks are transposed by one call"),

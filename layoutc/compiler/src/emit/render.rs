@@ -43,6 +43,7 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     built_in!("c/pieces.c.j2"),
     built_in!("c/runs.c.j2"),
     built_in!("c/source.c.j2"),
+    built_in!("c/squares.c.j2"),
     built_in!("c/test.c.j2"),
     built_in!("c/transpose.c.j2"),
     built_in!("c/transposes.c.j2"),

@@ -174,7 +174,7 @@ impl<'a> Compiler<'a> {
                 }
                 Step::Assert { condition: Program::of(&condition) }
             }
-            Stmt::Unused { .. } | Stmt::Comment { .. } => return Ok(None),
+            Stmt::Unused { .. } | Stmt::Comment { .. } | Stmt::Fence { .. } => return Ok(None),
             Stmt::CastRuns { .. }
             | Stmt::CastTranspose { .. }
             | Stmt::Zero { .. }

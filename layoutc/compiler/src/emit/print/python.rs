@@ -69,6 +69,7 @@ fn write(text: &mut String, body: &[Stmt], depth: usize) {
             | Stmt::DeclareLocal { .. }
             | Stmt::Alias { .. }
             | Stmt::Barrier
+            | Stmt::Fence { .. }
             | Stmt::DeclareArray { .. }
             | Stmt::Invoke { .. }
             | Stmt::Put { .. } => line(text, depth, "# a statement on memory"),

@@ -144,6 +144,11 @@ impl Writer<'_> {
                 let seen = format!("{}{access}{ty} *", self.dialect.pointer);
                 self.line(depth, &format!("{seen}const {name} = ({seen}){buffer};"));
             }
+            Stmt::Fence { whole_bytes } => {
+                self.begin(depth, &["layoutc_fence("]);
+                self.put_expr(whole_bytes);
+                self.put(&[");\n"]);
+            }
             Stmt::Barrier => self.line(depth, self.dialect.groups.barrier),
             Stmt::Declare { names } => {
                 let line = format!("{} {};", self.dialect.index, names.join(", "));

@@ -173,9 +173,33 @@ pub fn write(
         };
         let from_offset = lower(&transfer.from_constant, scope)?;
         let to_offset = lower(&transfer.to_constant, scope)?;
-        body.extend(writer.level(&schedule.levels, from_offset, to_offset)?);
+        let mut part = writer.level(&schedule.levels, from_offset, to_offset)?;
+        if parallel.is_none() {
+            fence(&mut part, &nest.whole_bytes);
+        }
+        body.extend(part);
     }
     Ok(body)
+}
+
+/// Puts a fence behind functions that may write past the caches: a core that comes to the end of a loop on all cores has
+/// one of its own behind it.
+fn fence(body: &mut Vec<Stmt>, whole_bytes: &Expr) {
+    let mut streams = false;
+    for stmt in &*body {
+        stmt.walk(&mut |stmt| {
+            streams |= matches!(
+                stmt,
+                Stmt::Transpose { .. }
+                    | Stmt::Transposes { .. }
+                    | Stmt::CopyRuns { .. }
+                    | Stmt::CastTranspose { .. }
+            );
+        });
+    }
+    if streams {
+        body.push(Stmt::Fence { whole_bytes: whole_bytes.clone() });
+    }
 }
 
 impl Nest {
@@ -225,8 +249,11 @@ impl Writer<'_, '_> {
                 let name = self.namer.name(&format!("{}_block", cut.name));
                 self.blocks.push((*digit, name.clone(), *size));
                 let until = lower(&cut.extent, self.scope)?;
-                let body = self.level(rest, from, to)?;
+                let mut body = self.level(rest, from, to)?;
                 let parallel = self.parallel == Some(*level);
+                if parallel {
+                    fence(&mut body, &self.whole_bytes);
+                }
                 let from = Expr::int(0);
                 Ok(vec![Stmt::For { name, from, to: until, step: *size, parallel, body }])
             }
@@ -257,7 +284,8 @@ impl Writer<'_, '_> {
         }
         let from = self.advance(from, &name, &cut.from_stride)?;
         let to = self.advance(to, &name, &cut.to_stride)?;
-        let body = if innermost {
+        let parallel = self.parallel == Some(Level::Digit(k));
+        let mut body = if innermost {
             vec![self.store(from, to)]
         } else {
             let (from_let, from) = self.partial(&self.from.partial.clone(), from);
@@ -267,7 +295,9 @@ impl Writer<'_, '_> {
             body.extend(self.level(rest, from, to)?);
             body
         };
-        let parallel = self.parallel == Some(Level::Digit(k));
+        if parallel {
+            fence(&mut body, &self.whole_bytes);
+        }
         before.push(Stmt::For { name, from: low, to: high, step: 1, parallel, body });
         Ok(before)
     }

@@ -95,6 +95,11 @@ pub enum Stmt {
         /// Whether it is written.
         written: bool,
     },
+    /// What a move of so many bytes has written past the caches is seen by other cores before what is written next.
+    Fence {
+        /// Bytes of the whole move, which may be larger than the caches.
+        whole_bytes: Expr,
+    },
     /// The items of a work group wait for each other; what each of them wrote to the memory that they share is there.
     Barrier,
     /// Names of indices that a call is about to set.
@@ -362,7 +367,9 @@ impl Stmt {
     pub fn visit(&self, visit: &mut dyn FnMut(&Expr), name: &mut dyn FnMut(&str)) {
         match self {
             Self::Let { value, .. } | Self::Return { value } => value.visit(visit),
-            Self::Assert { condition } => condition.visit(visit),
+            Self::Assert { condition: value } | Self::Fence { whole_bytes: value } => {
+                value.visit(visit);
+            }
             Self::For { from, to, body, .. } => {
                 from.visit(visit);
                 to.visit(visit);
