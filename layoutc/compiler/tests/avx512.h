@@ -29,6 +29,32 @@ static inline simde__m256i layoutc_emulated_to_f16(simde__m512 values) {
     return _mm256_set_m128i(_mm256_cvtps_ph(_mm256_loadu_ps(all + 8), _MM_FROUND_TO_NEAREST_INT), low);
 }
 
+// What is left out is not read.
+static inline simde__m512i layoutc_emulated_load(uint32_t inside, const void *from, size_t bytes) {
+    unsigned char all[64] = { 0 };
+    for (size_t k = 0; k < 64 / bytes; ++k) {
+        if ((inside >> k & 1) != 0) {
+            memcpy(all + k * bytes, (const char *)from + k * bytes, bytes);
+        }
+    }
+    return simde_mm512_loadu_si512(all);
+}
+
+// Pieces of 16 bytes: two of one vector, then two of the other, each picked by two bits.
+static inline simde__m512i layoutc_emulated_pieces(simde__m512i low, simde__m512i high, int picked) {
+    unsigned char from[2][64];
+    unsigned char all[64];
+    simde_mm512_storeu_si512(from[0], low);
+    simde_mm512_storeu_si512(from[1], high);
+    for (int k = 0; k < 4; ++k) {
+        memcpy(all + 16 * k, from[k / 2] + 16 * (picked >> 2 * k & 3), 16);
+    }
+    return simde_mm512_loadu_si512(all);
+}
+
+#define _mm512_maskz_loadu_epi16(inside, from) layoutc_emulated_load(inside, from, 2)
+#define _mm512_maskz_loadu_epi32(inside, from) layoutc_emulated_load(inside, from, 4)
+#define _mm512_maskz_shuffle_i32x4(all, low, high, picked) layoutc_emulated_pieces(low, high, picked)
 #define _mm512_maskz_cvtph_ps(all, halves) layoutc_emulated_from_f16(halves)
 #define _mm512_maskz_cvtps_ph(all, values, rounding) layoutc_emulated_to_f16(values)
 #undef _mm512_stream_si512

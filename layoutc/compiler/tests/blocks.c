@@ -130,6 +130,19 @@ static int runs(void) {
     return failed("runs", bytes, count, 0, to_stride, from_stride);
 }
 
+static int zeros(void) {
+    const int64_t count = below(10) - 1;
+    const int64_t bytes = below(4) == 0 ? 3900 + below(400) : below(300);
+    const int64_t stride = bytes + below(70);
+    const int64_t at = below(edge);
+    clear();
+    for (int64_t k = 0; k < count; ++k) {
+        memset(wanted + at + k * stride, 0, (size_t)bytes);
+    }
+    layoutc_zero_runs(found + at, stride, count, bytes);
+    return failed("zeros", bytes, count, 0, stride, 0);
+}
+
 typedef void (*several)(void *, int64_t, int64_t, const void *, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t);
 
 // Blocks one after another: side by side or not on either side, what is inside first or last.
@@ -189,6 +202,7 @@ int main(void) {
             faults += blocks(some[k], 1 << k);
         }
         faults += runs();
+        faults += zeros();
     }
     printf("%d faults\n", faults);
     return faults > 0;

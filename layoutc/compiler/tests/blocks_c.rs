@@ -12,7 +12,7 @@ use layoutc_compiler::config::Config;
 use layoutc_compiler::emit::{Settings, Templates, emit};
 use layoutc_compiler::{LoadError, Sources, check};
 
-/// Every size of an element, and runs; of sizes that are known when the program runs, so that they may be larger than
+/// Every size of an element, runs, and runs of zeros; of sizes that are known when the program runs, so that they may be larger than
 /// any cache.
 const MANIFEST: &str = "symbol rows max=3000000\nsymbol columns max=3000000\n\
     tensor one dtype=u8 { shape { r rows; c columns }; layout { order c r } }\n\
@@ -21,7 +21,8 @@ const MANIFEST: &str = "symbol rows max=3000000\nsymbol columns max=3000000\n\
     tensor eight dtype=f64 { shape { r rows; c columns }; layout { order c r } }\n\
     tensor sixteen dtype=c128 { shape { r rows; c columns }; layout { order c r } }\n\
     tensor cast dtype=f16 pack-from=f32 { shape { r rows; c columns }; layout { order c r } }\n\
-    tensor runs dtype=f32 { shape { r rows; a 40; b 50 }; layout { order a r b } }\n";
+    tensor runs dtype=f32 { shape { r rows; a 40; b 50 }; layout { order a r b } }\n\
+    tensor padded dtype=f32 { shape { r 250; c 300 }; layout { map \"(r, c) -> (r//8, c//128, r%8, c%128)\" } }\n";
 
 /// Small blocks of every size of an element that follow each other, or whose elements alternate.
 fn small_blocks() -> String {
