@@ -31,6 +31,10 @@ class Case:
         return self.name.endswith("_L")
 
     @property
+    def is_small(self):
+        return self.name.endswith("_S")
+
+    @property
     def moved_bytes(self):
         """Bytes read and bytes written, of elements: padding is not counted."""
         return 2 * prod(self.extents) * ELEMENT_BYTES[self.element]

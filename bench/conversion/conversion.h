@@ -39,6 +39,11 @@ void convert_by_index(const struct conversion *it, const void *source, void *des
 bool has_streaming_copy(void);
 void streaming_copy(const void *source, void *destination, size_t bytes);
 
+/* Copies by a loop of ordinary loads and stores, of 32 bytes where the processor has such vectors: of 64 it takes longer
+ * within the second-level cache. False where the processor has none that we know. */
+bool has_vector_copy(void);
+void vector_copy(const void *source, void *destination, size_t bytes);
+
 /* oneDNN's reorder between two buffers. False without oneDNN 2, or where it refuses the pair of layouts. */
 extern const char onednn_name[];
 bool onednn_prepare(const struct conversion *it, void *source, void *destination);

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { MOST_CONTENDERS = 4 };
+enum { MOST_CONTENDERS = 5 };
 
 struct contender {
     const char *name;
@@ -28,6 +28,7 @@ static size_t copied;
 
 static void run_memcpy(void) { memcpy(destination, source, copied); }
 static void run_streaming(void) { streaming_copy(source, streamed, copied); }
+static void run_vectors(void) { vector_copy(source, destination, copied); }
 static void run_layoutc(void) { layoutc(source, destination); }
 
 static void fail(const char *what) {
@@ -96,6 +97,9 @@ static void enter_all(const char *folder) {
     enter("memcpy", run_memcpy, destination, source, copied);
     if (has_streaming_copy()) {
         enter("streaming", run_streaming, streamed, source, copied);
+    }
+    if (has_vector_copy()) {
+        enter("vectors", run_vectors, destination, source, copied);
     }
     enter("layoutc", run_layoutc, destination, expected, padded);
     if (onednn_prepare(&conversion, source, destination)) {

@@ -3,12 +3,17 @@
 import json
 import statistics
 
+# Copies that cases within the second-level cache and beyond the caches are judged by besides.
+COPIES = {"streaming": "the streaming copy", "vectors": "the vector copy"}
 PEERS = ["oneDNN", "NumPy", "PyTorch"]
 # The share of the hand-written speed that is to be reached.
 SHARE_OF_HAND = 0.9
 # A copy past the caches, times memcpy, on the machine of the hand-written speed: what that is beyond the caches was
 # written in this way.
 HAND_STREAMING = 1.55
+# The hand-written copy of copy_S, times memcpy, there. Elsewhere memcpy may be an instruction of its own, which no loop of
+# loads and stores reaches.
+HAND_VECTORS = 1.02
 
 
 class Result:
@@ -58,9 +63,10 @@ class Result:
         best, name = max(peers)
         short = []
         share, by = reached / case.reference_hand, ""
-        streaming = self.speed("streaming") if case.is_large else None
-        if share < SHARE_OF_HAND and streaming is not None:
-            share, by = max((share, by), (share * HAND_STREAMING / streaming, " by the streaming copy"))
+        copy, hand_copy = ("streaming", HAND_STREAMING) if case.is_large else ("vectors", HAND_VECTORS)
+        copy_speed = self.speed(copy) if case.is_large or case.is_small else None
+        if share < SHARE_OF_HAND and copy_speed is not None:
+            share, by = max((share, by), (share * hand_copy / copy_speed, f" by {COPIES[copy]}"))
         if share < SHARE_OF_HAND:
             short.append(f"{share:.2f} of hand{by}")
         if reached <= best:
@@ -76,10 +82,10 @@ def table(results, threads):
     """The reference and the verdict are of one thread."""
     peers = [name for name in PEERS if any(result.speeds(name) for result in results)]
     lines = [
-        "| case | what | dims | memcpy, GB/s | layoutc, GB/s | layoutc | quartiles | streaming copy | "
+        "| case | what | dims | memcpy, GB/s | layoutc, GB/s | layoutc | quartiles | streaming copy | vector copy | "
         + "".join(f"{name} | " for name in peers)
         + ("*hand* | *best peer* | verdict |" if threads == 1 else ""),
-        "|---|---|---|--:|--:|--:|--:|--:|" + "--:|" * len(peers) + ("--:|--:|---|" if threads == 1 else ""),
+        "|---|---|---|--:|--:|--:|--:|--:|--:|" + "--:|" * len(peers) + ("--:|--:|---|" if threads == 1 else ""),
     ]
     for result in results:
         case = result.case
@@ -88,7 +94,7 @@ def table(results, threads):
         reference = f"{case.reference_hand:.2f} | {case.reference_peer:.2f} {case.reference_peer_name} | {result.verdict()} |"
         lines.append(
             f"| {case.name} | {case.element} {case.what} | {case.dims} | {result.gb_per_second('memcpy'):.1f} | {result.gb_per_second('layoutc'):.1f} | {result.speed('layoutc'):.2f} "
-            f"| {lower:.2f}–{upper:.2f} | {number(result.speed('streaming'))} | {measured}"
+            f"| {lower:.2f}–{upper:.2f} | {number(result.speed('streaming'))} | {number(result.speed('vectors'))} | {measured}"
             + (reference if threads == 1 else "")
         )
     return "\n".join(line.rstrip() for line in lines) + "\n"
@@ -97,7 +103,7 @@ def table(results, threads):
 def conditions(results, machine, args):
     versions = {name: version for result in results for name, version in result.versions.items()}
     missing = [name for name in PEERS if name not in versions]
-    threads = "one thread, CPU time" if args.threads == 1 else f"{args.threads} threads (memcpy, the streaming copy and NumPy: one), wall time"
+    threads = "one thread, CPU time" if args.threads == 1 else f"{args.threads} threads (memcpy, the other copies and NumPy: one), wall time"
     flags = "-O2" if args.threads == 1 else "-O2 -fopenmp"
     return (
         f"{args.date}; {machine['processor']}, {machine['cores']} cores, {machine['caches']}; {machine['compiler']}, `{flags}`;\n"
@@ -110,13 +116,14 @@ def conditions(results, machine, args):
 def page(results, machine, args):
     """The anchors name what the book shows."""
     verdicts = [result.verdict() for result in results]
-    held, more = verdicts.count("holds"), verdicts.count("holds by the streaming copy")
+    held = verdicts.count("holds")
+    more = " and ".join(f"{verdicts.count(f'holds by {copy}')} by {copy}" for copy in COPIES.values())
     return (
         "# Conversion speed\n\n<!-- ANCHOR: table -->\n"
         + conditions(results, machine, args)
         + "\n\n"
         + table(results, args.threads)
-        + (f"\n{held} of {len(results)} hold, {more} more by the streaming copy.\n" if args.threads == 1 else "")
+        + (f"\n{held} of {len(results)} hold; besides, {more}.\n" if args.threads == 1 else "")
         + "<!-- ANCHOR_END: table -->\n"
     )
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #ifdef __SSE2__
-#include <emmintrin.h>
+#include <immintrin.h>
 
 bool has_streaming_copy(void) { return true; }
 
@@ -39,7 +39,36 @@ void streaming_copy(const void *source, void *destination, size_t bytes) {
     _mm_sfence();
 }
 
+bool has_vector_copy(void) { return true; }
+
+__attribute__((target("avx2"))) static size_t copy_32(const char *from, char *to, size_t bytes) {
+    size_t at = 0;
+    for (; at + 32 <= bytes; at += 32) {
+        _mm256_storeu_si256((void *)(to + at), _mm256_loadu_si256((const void *)(from + at)));
+    }
+    return at;
+}
+
+static size_t copy_16(const char *from, char *to, size_t bytes) {
+    size_t at = 0;
+    for (; at + 16 <= bytes; at += 16) {
+        _mm_storeu_si128((void *)(to + at), _mm_loadu_si128((const void *)(from + at)));
+    }
+    return at;
+}
+
+void vector_copy(const void *source, void *destination, size_t bytes) {
+    const char *from = source;
+    char *to = destination;
+    const size_t done = __builtin_cpu_supports("avx2") ? copy_32(from, to, bytes) : copy_16(from, to, bytes);
+    memcpy(to + done, from + done, bytes - done);
+}
+
 #else
+
+bool has_vector_copy(void) { return false; }
+
+void vector_copy(const void *source, void *destination, size_t bytes) { memcpy(destination, source, bytes); }
 
 bool has_streaming_copy(void) { return false; }
 
