@@ -218,3 +218,33 @@ fn fields_that_alternate_need_no_tiles_or_no_long_ones() {
         }
     }
 }
+
+#[test]
+fn padding_at_the_end_of_rows_is_written_in_the_loop_over_their_tiles() {
+    let text = "tensor tiled dtype=f32 { shape { r 250; c 300 }; layout { tile 8 128; fill 0 } }\n\
+        tensor pairs dtype=f16 { shape { r 250; c 300 }; layout { tile 8 128; tile 2 1; fill 0 } }\n";
+    let checked = check(&One(text), &["a.kdl".to_owned()], &Config::default());
+    assert_eq!(checked.diagnostics, []);
+    let settings = Settings::c();
+    let outputs = emit(&checked.manifests[0], &settings, "a", &Templates::default()).unwrap();
+    let body = |name: &str| {
+        let (_, rest) =
+            outputs[1].text.split_once(&format!("inline void layoutc_{name}(")).unwrap();
+        rest.split_once("\n}").unwrap().0.to_owned()
+    };
+    for (name, last) in [
+        (
+            "tiled_pack",
+            "        layoutc_zero_runs(&physical[r_outer * 3072 + 2092], 512, 8, 336);\n    }\n",
+        ),
+        (
+            "pairs_pack",
+            "        layoutc_zero_runs(&physical[r_outer * 3072 + 2136], 512, 4, 336);\n    }\n",
+        ),
+    ] {
+        let body = body(name);
+        assert!(body.contains(last), "{body}");
+        assert_eq!(body.matches("r_outer < 32").count(), 1, "{body}");
+    }
+    run("padded_rows", &checked.manifests[0]);
+}

@@ -114,18 +114,21 @@ fn counted(elements: usize, bytes: usize) -> Vec<u8> {
     (0..elements).flat_map(|k| k.to_le_bytes().into_iter().cycle().take(bytes)).collect()
 }
 
-/// Packs a large tensor, compares each element with `offset` of its coordinates, and unpacks it.
+/// Packs a large tensor, compares each element with `offset` of its coordinates, and padding with 0 where there is a
+/// fill, and unpacks it.
 fn large(text: &str, shape: &[usize], offset: impl Fn(&[usize]) -> usize) {
     let tensor = &tensors(text)[0];
     let bytes = size(i64::from(tensor.dtype.element_bits() / 8));
     let logical = counted(shape.iter().product(), bytes);
     let packs = pack(tensor, &Symbols::new()).unwrap();
-    let mut physical = vec![0; packs.to_bytes];
+    let mut physical = vec![0xAA; packs.to_bytes];
     packs.run(&logical, &mut physical).unwrap();
+    let mut padding = physical.clone();
     let mut at = vec![0; shape.len()];
     for source in logical.chunks_exact(bytes) {
         let place = offset(&at) * bytes;
         assert_eq!(&physical[place..place + bytes], source, "{at:?} in\n{text}");
+        padding[place..place + bytes].fill(0);
         for (index, extent) in at.iter_mut().zip(shape).rev() {
             *index += 1;
             if *index < *extent {
@@ -134,6 +137,7 @@ fn large(text: &str, shape: &[usize], offset: impl Fn(&[usize]) -> usize) {
             *index = 0;
         }
     }
+    assert!(!text.contains("fill 0") || padding.iter().all(|byte| *byte == 0), "{text}");
     let mut back = vec![0; logical.len()];
     unpack(tensor, &Symbols::new()).unwrap().run(&physical, &mut back).unwrap();
     assert!(back == logical, "unpacked differs in\n{text}");

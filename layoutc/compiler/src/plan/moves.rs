@@ -10,7 +10,7 @@ use super::index::{count, dense_offset, symbol_params};
 use super::lower::{Binding, PlanError, lower};
 use super::names::Namer;
 use super::nest::{self, Buffer, Nest, Ways};
-use super::prepare::Rest;
+use super::prepare::{Rest, join};
 use super::side::{Side, dense_strides, logical_side, physical_side};
 use super::transfer::transfer;
 use super::tree::{Expr, Function, Operand, Param, ParamType, Returns, Stmt};
@@ -410,7 +410,8 @@ impl<'a> Parts<'a> {
         self.function.with_unused()
     }
 
-    pub(super) fn finish(mut self, body: Vec<Stmt>) -> Move {
+    pub(super) fn finish(mut self, mut body: Vec<Stmt>) -> Move {
+        join(&mut self.function.body, &mut body);
         self.function.body.extend(body);
         let Self { nest, symbols, padding, .. } = self;
         Move { function: self.function.with_unused(), nest, symbols, padding }

@@ -242,6 +242,30 @@ fn zero_runs(
     })
 }
 
+/// Moves runs of padding that a loop over one of the destination's digits writes into the loop over elements that has the
+/// same rounds: lines that hold both are written while they are at hand.
+pub(super) fn join(prepared: &mut Vec<Stmt>, body: &mut [Stmt]) {
+    prepared.retain(|stmt| {
+        let Stmt::For { name, from, to, step, body: runs, .. } = stmt else { return true };
+        if !runs.iter().all(|stmt| matches!(stmt, Stmt::ZeroRuns { .. })) {
+            return true;
+        }
+        let inside = body.iter_mut().find_map(|other| match other {
+            Stmt::For { name: n, from: f, to: t, step: s, body, .. }
+                if [n == name, f == from, t == to, s == step] == [true; 4] =>
+            {
+                Some(body)
+            }
+            _ => None,
+        });
+        let Some(inside) = inside else { return true };
+        let is_fence = |stmt: &Stmt| matches!(stmt, Stmt::Fence { .. });
+        let place = inside.iter().position(is_fence).unwrap_or(inside.len());
+        inside.splice(place..place, runs.iter().cloned());
+        false
+    });
+}
+
 /// A loop over so many values.
 fn rounds(name: String, to: Expr, body: Vec<Stmt>) -> Stmt {
     Stmt::For { name, from: Expr::int(0), to, step: 1, parallel: false, body }

@@ -201,7 +201,12 @@ impl Spans {
                 let length = self.reach(stride, columns, run)?;
                 self.writes(self.span(to)?, length)
             }
-            Step::Each(_) | Step::Zeros(_) | Step::Assert { .. } => None,
+            Step::Zeros(runs) => {
+                let [to, stride, count, bytes] = &**runs;
+                let length = self.reach(stride, count, self.span(bytes)?)?;
+                self.writes(self.span(to)?, length)
+            }
+            Step::Each(_) | Step::Assert { .. } => None,
         }
     }
 
@@ -332,6 +337,23 @@ mod tests {
         assert_eq!(share(&nest(60), 2, 4), Some(shared));
         assert_eq!(share(&nest(60), 2, 5), None, "too few rounds");
         assert_eq!(share(&nest(59), 2, 2), None, "the windows overlap");
+    }
+
+    #[test]
+    fn padding_is_a_part_of_a_window() {
+        let row = |zeros: i64| {
+            let copy = Step::Copy {
+                from: number(0),
+                to: Program::of(&sum(&[(0, 60)])),
+                bytes: number(40),
+            };
+            let padding = Value::int(40).binary(Binary::Add, sum(&[(0, 60)]));
+            let runs = [Program::of(&padding), number(10), number(2), number(zeros)];
+            counted(0, 8, 1, vec![copy, Step::Zeros(Box::new(runs))])
+        };
+        let shared = Share { slot: 0, from: 0, to: 8, step: 1, first: 0, window: 60 };
+        assert_eq!(share(&row(10), 1, 2), Some(shared));
+        assert_eq!(share(&row(11), 1, 2), None, "the windows overlap");
     }
 
     #[test]
