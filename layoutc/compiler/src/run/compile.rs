@@ -186,6 +186,9 @@ impl<'a> Compiler<'a> {
             | Stmt::Barrier
             | Stmt::Declare { .. }
             | Stmt::DeclareArray { .. }
+            | Stmt::Accumulator { .. }
+            | Stmt::Gather { .. }
+            | Stmt::Unroll { .. }
             | Stmt::Invoke { .. }
             | Stmt::Put { .. }
             | Stmt::Set { .. }

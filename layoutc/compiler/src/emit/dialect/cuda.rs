@@ -60,6 +60,8 @@ pub const CUDA: Dialect = Dialect {
         ("the C library", &C_MACROS),
     ],
     prefixes: &[("layoutc", "layoutc_"), ("layoutc", "LAYOUTC_")],
+    math: super::c::suffixed,
+    unroll: |rounds| Some(format!("#pragma unroll {rounds}")),
     called: &[
         "tex2D",
         "tex2DLayered",

@@ -59,6 +59,8 @@ pub const OPENCL: Dialect = Dialect {
         ("OpenCL", "CL_"),
         ("OpenCL", "cl_"),
     ],
+    math: |function, _| function.to_owned(),
+    unroll: |_| None,
     called: &[
         "barrier",
         "get_global_id",

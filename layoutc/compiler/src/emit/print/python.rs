@@ -68,6 +68,9 @@ fn write(text: &mut String, body: &[Stmt], depth: usize) {
             | Stmt::Share { .. }
             | Stmt::DeclareLocal { .. }
             | Stmt::Alias { .. }
+            | Stmt::Accumulator { .. }
+            | Stmt::Gather { .. }
+            | Stmt::Unroll { .. }
             | Stmt::Barrier
             | Stmt::DeclareArray { .. }
             | Stmt::Invoke { .. }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Expr, Spelling, WorkAxis};
+use super::{Expr, Gathering, Number, Spelling, WorkAxis};
 use crate::cast::Cast;
 
 /// The work items of a group, where a kernel is made for groups.
@@ -110,6 +110,29 @@ pub enum Stmt {
         element: String,
         /// How many elements it has.
         elements: i64,
+    },
+    /// A named value that is computed, and may change.
+    Accumulator {
+        /// Its name.
+        name: String,
+        /// Its type, as manifests call it.
+        element: String,
+        /// Its first value.
+        value: Number,
+    },
+    /// A value is put together with what a name, an item of an array or an element of a buffer holds.
+    Gather {
+        /// Where: a name, an item, or what a load would read.
+        into: Number,
+        /// How.
+        how: Gathering,
+        /// The value.
+        value: Number,
+    },
+    /// The loop that follows is to be written out.
+    Unroll {
+        /// How many rounds at a time.
+        rounds: i64,
     },
     /// A generated function is called; what it gives is not needed.
     Invoke {
@@ -305,6 +328,11 @@ pub enum Operand {
         /// Its name.
         name: String,
     },
+    /// A value that is computed.
+    Number {
+        /// The value.
+        value: Number,
+    },
     /// An element in another type.
     Cast {
         /// The conversion: `f32_to_f16`, `f32_to_f16_saturate`.
@@ -355,6 +383,19 @@ impl Stmt {
             }
             _ => {}
         }
+    }
+
+    /// Calls `visit` on every value that is computed in this statement, those inside others included.
+    pub fn numbers(&self, visit: &mut dyn FnMut(&Number)) {
+        self.walk(&mut |stmt| match stmt {
+            Self::Accumulator { value, .. } => value.walk(visit),
+            Self::Gather { into, value, .. } => {
+                into.walk(visit);
+                value.walk(visit);
+            }
+            Self::Store { value, .. } => value.numbers(visit),
+            _ => {}
+        });
     }
 
     /// Calls `visit` on every expression of the statement, those inside others included, and `name` on every
@@ -452,7 +493,13 @@ impl Stmt {
                 name(target);
                 value.visit(visit);
             }
+            Self::Accumulator { value, .. } => value.visit(visit, name),
+            Self::Gather { into, value, .. } => {
+                into.visit(visit, name);
+                value.visit(visit, name);
+            }
             Self::LetElement { .. }
+            | Self::Unroll { .. }
             | Self::DeclareLocal { .. }
             | Self::Barrier
             | Self::Declare { .. }
@@ -481,6 +528,14 @@ impl Operand {
         }
     }
 
+    fn numbers(&self, visit: &mut dyn FnMut(&Number)) {
+        match self {
+            Self::Number { value } => value.walk(visit),
+            Self::Cast { value, .. } => value.numbers(visit),
+            Self::Load { .. } | Self::Element { .. } | Self::Call { .. } => {}
+        }
+    }
+
     fn visit(&self, visit: &mut dyn FnMut(&Expr), name: &mut dyn FnMut(&str)) {
         match self {
             Self::Load { buffer, index, .. } => {
@@ -489,6 +544,7 @@ impl Operand {
             }
             Self::Cast { cast: _, value } => value.visit(visit, name),
             Self::Call { args, .. } => args.iter().for_each(|arg| arg.visit(visit)),
+            Self::Number { value } => value.visit(visit, name),
             Self::Element { .. } => {}
         }
     }
