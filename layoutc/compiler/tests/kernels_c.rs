@@ -85,7 +85,9 @@ fn main_c(kernel: &Kernel, stem: &str) -> String {
         |operand: &Operand| operand.shape.iter().map(|(_, n)| n).product::<usize>().max(1);
     for operand in kernel.operands {
         let (name, element, n) = (operand.name, operand.element, elements(operand));
-        writeln!(text, "static {element} {name}[{n}], {name}_got[{n}];").unwrap();
+        let is_written = kernel.written.contains(&name);
+        let got = if is_written { format!(", {name}_got[{n}]") } else { String::new() };
+        writeln!(text, "static {element} {name}[{n}]{got};").unwrap();
     }
     writeln!(text, "static void plain(void) {{\n{}\n}}", kernel.plain).unwrap();
     text.push_str("int main(void) {\n    int wrong = 0;\n");

@@ -7,6 +7,7 @@ use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::Symbol;
 use layoutc_algebra::simplify::Facts;
 
+use super::compute::KernelDef;
 use super::expr::constant;
 use super::load::Files;
 use crate::codes::Code;
@@ -28,6 +29,7 @@ pub(super) struct Scope {
     pub(super) symbols: BTreeMap<String, (Symbol, Place)>,
     pub(super) transforms: BTreeMap<String, Arc<TransformDef>>,
     pub(super) spaces: BTreeMap<String, (Space, Place)>,
+    pub(super) kernels: BTreeMap<String, Arc<KernelDef>>,
     /// Names whose items have errors of their own: a reference to one needs no further diagnostic.
     pub(super) broken: BTreeSet<(Kind, String)>,
     /// Whether part of a file could not be read: unknown names may stand there.
@@ -58,6 +60,7 @@ impl Scope {
         self.symbols.extend(other.symbols.iter().map(|(k, v)| (k.clone(), v.clone())));
         self.transforms.extend(other.transforms.iter().map(|(k, v)| (k.clone(), Arc::clone(v))));
         self.spaces.extend(other.spaces.iter().map(|(k, v)| (k.clone(), v.clone())));
+        self.kernels.extend(other.kernels.iter().map(|(k, v)| (k.clone(), Arc::clone(v))));
         self.broken.extend(other.broken.iter().cloned());
         self.torn |= other.torn;
     }
@@ -119,6 +122,7 @@ fn own(scope: &mut Scope, syntax: &Manifest, home: usize, diagnostics: &mut Vec<
         }
     }
     super::space::declare(scope, syntax, diagnostics);
+    kernels(scope, syntax, home, diagnostics);
     for item in &syntax.transforms {
         let def = TransformDef { item: item.clone(), file: Arc::clone(file), home };
         let name = item.name.value.clone();
@@ -127,6 +131,30 @@ fn own(scope: &mut Scope, syntax: &Manifest, home: usize, diagnostics: &mut Vec<
         {
             let place = Place::new(file, item.name.span.clone());
             let message = format!("the transform `{name}` is declared twice");
+            let other = Place::new(&earlier.file, earlier.item.name.span.clone());
+            let error = Diagnostic::error(Code::NameDuplicate, message, place, "again here");
+            diagnostics.push(error.also(other, "first here"));
+        }
+    }
+}
+
+/// The kernels of a manifest, their statements read.
+fn kernels(scope: &mut Scope, syntax: &Manifest, home: usize, diagnostics: &mut Vec<Diagnostic>) {
+    for item in &syntax.kernels {
+        let name = item.name.value.clone();
+        let def = match KernelDef::new(item, &syntax.file, home) {
+            Ok(def) => def,
+            Err(found) => {
+                diagnostics.extend(found);
+                scope.broken.insert((Kind::Kernel, name));
+                continue;
+            }
+        };
+        if let Some(earlier) = scope.kernels.insert(name.clone(), Arc::new(def))
+            && !(Arc::ptr_eq(&earlier.file, &syntax.file) && earlier.item == *item)
+        {
+            let place = Place::new(&syntax.file, item.name.span.clone());
+            let message = format!("the kernel `{name}` is declared twice");
             let other = Place::new(&earlier.file, earlier.item.name.span.clone());
             let error = Diagnostic::error(Code::NameDuplicate, message, place, "again here");
             diagnostics.push(error.also(other, "first here"));

@@ -17,6 +17,17 @@ pub(super) fn how(op: Reduction) -> Gathering {
     }
 }
 
+/// What the result is called on the way.
+pub(super) fn word(op: Reduction) -> &'static str {
+    match op {
+        Reduction::Assign => "value",
+        Reduction::Sum => "sum",
+        Reduction::Product => "product",
+        Reduction::Min => "least",
+        Reduction::Max => "most",
+    }
+}
+
 /// The operator that puts two values together; `None` where the second takes the place of the first.
 pub(super) fn operator(op: Reduction) -> Option<NumberOp> {
     match op {

@@ -77,7 +77,17 @@ pub fn compute(
         }
         filled.push(statement.target);
         let nest = Nest::new(compute, statement, &buffers, &scope, namer.clone(), Runs::OnCores)?;
-        body.extend(nest.write()?);
+        let written = nest.write()?;
+        // What is declared outside all loops stays declared.
+        for stmt in &written {
+            if let Stmt::Let { name, .. }
+            | Stmt::Accumulator { name, .. }
+            | Stmt::DeclareArray { name, .. } = stmt
+            {
+                namer.name(name);
+            }
+        }
+        body.extend(written);
     }
     let doc = documented(compute);
     let name = naming.tensor(&compute.name);

@@ -163,7 +163,7 @@ impl<'a> Nest<'a> {
             let (read, bound) = (Some(read), found);
             nest.accesses.push(Access { read, bound, steps, place, prefix, inside: conditions });
         }
-        nest.accumulator = namer.name("sum");
+        nest.accumulator = namer.name(gather::word(statement.op));
         nest.namer = namer;
         Ok(nest)
     }
