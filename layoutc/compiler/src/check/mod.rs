@@ -5,6 +5,7 @@
 
 mod advice;
 mod cast;
+mod compute;
 mod convert;
 mod expr;
 mod faults;
@@ -175,7 +176,7 @@ fn check_manifest(
     let views = view::check(place, &tensors, &builders, &mut diagnostics);
     let converts = convert::check(syntax, &tensors, &mut diagnostics);
     let path = syntax.file.to_string();
-    let computes = Vec::new();
+    let computes = compute::check(place, &tensors, &mut diagnostics);
     Some((Manifest { path, tensors, views, converts, computes }, diagnostics))
 }
 
