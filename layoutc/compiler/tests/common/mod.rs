@@ -213,11 +213,11 @@ pub fn convert(from: usize, to: usize, axes: &[usize]) -> Convert {
 
 pub fn manifest(tensors: Vec<Tensor>, converts: Vec<Convert>) -> Manifest {
     Manifest {
-        computes: Vec::new(),
         path: "layers/a.kdl".to_owned(),
         tensors,
         views: Vec::new(),
         converts,
+        computes: Vec::new(),
     }
 }
 

@@ -6,6 +6,7 @@ use layoutc_algebra::expr::{Expr, ExprError, Var};
 use layoutc_algebra::layout::Axis;
 
 use super::inside::{Domain, Sign};
+use super::value::Built;
 use crate::model::compute::{Buffer, Outside, Read, Value, ValueKind};
 
 /// How many nodes one value may have.
@@ -48,8 +49,21 @@ impl<'a> Inliner<'a> {
     }
 
     /// The value over the axes of the domain.
-    pub(super) fn value(&self, value: &Value) -> Result<Value, Refused> {
+    fn value(&self, value: &Value) -> Result<Value, Refused> {
         self.at_depth(value, 0)
+    }
+
+    /// The same of a value on the way.
+    pub(super) fn built(&self, built: &Built) -> Result<Built, Refused> {
+        Ok(match built {
+            Built::Number(number) => Built::Number(*number),
+            Built::Index(expr) => {
+                let expr = self.expr(expr)?;
+                expr.as_const().map_or(Built::Index(expr), Built::Number)
+            }
+            Built::Loose(value) => Built::Loose(self.value(value)?),
+            Built::Typed(value) => Built::Typed(self.value(value)?),
+        })
     }
 
     fn at_depth(&self, value: &Value, depth: usize) -> Result<Value, Refused> {

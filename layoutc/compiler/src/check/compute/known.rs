@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use layoutc_algebra::layout::{Axis, Symbol};
 
+use super::value::Built;
 use crate::dtype::Scalar;
 use crate::manifest::syntax::Text;
-use crate::model::compute::{Buffer, Value};
+use crate::model::compute::Buffer;
 use crate::wording;
 
 /// The tensors of a kernel by their names there.
@@ -31,7 +32,7 @@ pub(super) enum KnownKind {
     /// It is written in place of each read.
     Inlined {
         /// Over its own axes.
-        value: Value,
+        value: Built,
         /// What it reads and a later statement wrote.
         stale: Option<String>,
     },

@@ -1,6 +1,4 @@
-//! Intermediate tensors with memory: checked as if they were tensors of the manifest.
-
-use std::collections::{BTreeMap, BTreeSet};
+//! `local T dtype=f32 { layout { … } }`: an intermediate as a tensor of its own.
 
 use layoutc_algebra::layout::{Axis, Symbol};
 
@@ -11,19 +9,16 @@ use crate::manifest::syntax::{
 };
 use crate::wording;
 
-/// The tensor of a local item, with the axes of the statement that writes it; its steps are read in the scope of `home`.
-///
-/// # Errors
-/// As for any tensor.
+/// The tensor of these axes, whose extents are over `symbols`; it is read as one that stands in the file `home`.
 pub(super) fn tensor(
     item: &LocalItem,
-    axes: &[Axis],
+    shape: &[Axis],
     symbols: &[Symbol],
     (place, home): (Place<'_>, usize),
 ) -> Checked<Good> {
-    let span = item.name.span.clone();
+    let span = &item.name.span;
     let axis = |axis: &Axis| {
-        let extent = match axis.extent.as_const() {
+        let bound = match axis.extent.as_const() {
             Some(value) => Bound::Integer(Number { value, span: span.clone() }),
             None => {
                 let value = wording::over(&axis.extent, symbols);
@@ -31,15 +26,14 @@ pub(super) fn tensor(
             }
         };
         let name = Name { value: axis.name.clone(), span: span.clone() };
-        AxisItem { name, extent: Extent::Bound(extent) }
+        AxisItem { name, extent: Extent::Bound(bound) }
     };
-    let shape = Shape { axes: axes.iter().map(axis).collect(), span: span.clone() };
-    let item = TensorItem {
+    let told = TensorItem {
         name: item.name.clone(),
         dtype: Some(item.dtype.clone()),
         record: None,
         like: None,
-        shape: Some(shape),
+        shape: Some(Shape { axes: shape.iter().map(axis).collect(), span: span.clone() }),
         layout: item.layout.clone(),
         memory: None,
         gates: Vec::new(),
@@ -48,7 +42,6 @@ pub(super) fn tensor(
         pack_from: None,
         span: item.span.clone(),
     };
-    let (named, viewed) = (BTreeMap::new(), BTreeSet::new());
-    let place = Place { file: home, recorder: None, named: &named, viewed: &viewed, ..place };
-    tensor::check(&item, place)
+    let place = Place { file: home, recorder: None, ..place };
+    tensor::check(&told, place)
 }

@@ -43,6 +43,8 @@ pub(super) struct Program<'a> {
     pub(super) locals: Vec<Tensor>,
     pub(super) statements: Vec<Statement>,
     pub(super) warnings: Vec<Diagnostic>,
+    /// Whether a statement was given up.
+    is_silent: bool,
 }
 
 /// A line of the kernel, and the text that it stands in.
@@ -74,6 +76,7 @@ impl<'a> Program<'a> {
             locals: Vec::new(),
             statements: Vec::new(),
             warnings: Vec::new(),
+            is_silent: false,
         };
         program.symbols();
         program.operands();
@@ -146,12 +149,18 @@ impl<'a> Program<'a> {
         })
     }
 
+    /// Whether a statement is missing of which an earlier diagnostic tells.
+    pub(super) fn is_incomplete(&self) -> bool {
+        self.is_silent
+    }
+
     /// Reads all statements.
     pub(super) fn run(&mut self) -> Vec<Diagnostic> {
         let mut errors = self.prepare();
         for (line, text) in self.def.lines.iter().zip(&self.def.item.computes) {
             let source = Source { line, text };
             if let Err(found) = self.statement(source) {
+                self.is_silent = true;
                 errors.extend(found);
                 self.give_up(line);
             }
@@ -359,18 +368,7 @@ impl<'a> Program<'a> {
             let error = near.into_iter().fold(error, Diagnostic::help);
             return Err(vec![error.help(format!("give it memory: `local {name} dtype=f32`"))]);
         }
-        let value = self.value(source, axes, |builder, built| match built {
-            Built::Typed(value) => Ok(value),
-            Built::Number(_) => builder.fit(built, Scalar::I32, &line.value).or_else(|_| {
-                builder.mistyped(
-                    "the number is too large".to_owned(),
-                    &line.value.span,
-                    String::new(),
-                )
-            }),
-            Built::Index(_) => builder.fit(built, Scalar::I64, &line.value),
-            Built::Loose(value) => Ok(value),
-        })?;
+        let value = self.value(source, axes, |_, built| Ok(built))?;
         let shape = axes.to_vec();
         let kind = KnownKind::Inlined { value, stale: None };
         self.names.insert(name.clone(), Known { shape, label: name, kind });
@@ -440,6 +438,7 @@ impl<'a> Program<'a> {
     fn outdate(&mut self, name: &str, target: Buffer) {
         for known in self.names.values_mut() {
             if let KnownKind::Inlined { value, stale } = &mut known.kind
+                && let Built::Loose(value) | Built::Typed(value) = value
                 && reads(value).iter().any(|read| read.buffer == target)
             {
                 stale.get_or_insert_with(|| name.to_owned());

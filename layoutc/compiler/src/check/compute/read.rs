@@ -4,7 +4,6 @@ use layoutc_algebra::expr::{Expr, ExprError, Var};
 use layoutc_algebra::layout::Axis;
 use layoutc_algebra::map::{Scope as MapScope, resolve};
 use layoutc_algebra::parse::{ItemText, MapText};
-use layoutc_algebra::print;
 
 use super::inline::{Inliner, Refused};
 use super::inside::{At, Sign};
@@ -34,7 +33,7 @@ struct Leaves {
 
 impl Builder<'_> {
     /// A read, with what stands for it outside.
-    pub(super) fn read(&self, read: &ReadText, other: Option<&Ast>) -> Checked<Value> {
+    pub(super) fn read(&self, read: &ReadText, other: Option<&Ast>) -> Checked<Built> {
         let Some(known) = self.names.get(&read.tensor.name) else { return Err(Vec::new()) };
         if matches!(known.kind, KnownKind::Broken) {
             return Err(Vec::new());
@@ -71,7 +70,7 @@ impl Builder<'_> {
             KnownKind::Stored { buffer, ty } => {
                 let outside = match other {
                     Some((ast, built)) => {
-                        let value = self.guard((built, ast), *ty)?;
+                        let value = self.fit(built, *ty, ast)?;
                         is_left(&sides).then_some(Outside {
                             value,
                             below: sides.below,
@@ -81,11 +80,11 @@ impl Builder<'_> {
                     None => None,
                 };
                 let found = Read { buffer: *buffer, index, outside };
-                Ok(Value { ty: *ty, kind: ValueKind::Read(Box::new(found)) })
+                Ok(Built::Typed(Value { ty: *ty, kind: ValueKind::Read(Box::new(found)) }))
             }
             KnownKind::Inlined { value, stale } => {
                 if let Some((ast, built)) = other {
-                    self.guard((built, ast), value.ty)?;
+                    self.pair((value.clone(), ast), (built, ast))?;
                     if is_left(&sides) {
                         let message = format!(
                             "`{}` is not stored, so nothing stands for what lies outside it",
@@ -106,11 +105,7 @@ impl Builder<'_> {
         }
     }
 
-    fn guard(&self, (built, ast): (Built, &Ast), ty: crate::dtype::Scalar) -> Checked<Value> {
-        self.fit(built, ty, ast)
-    }
-
-    fn inlined(&self, read: &ReadText, value: &Value, index: &[Expr]) -> Checked<Value> {
+    fn inlined(&self, read: &ReadText, value: &Built, index: &[Expr]) -> Checked<Built> {
         let shapes = |buffer| {
             let stored = self.names.values().find(|known| {
                 matches!(&known.kind, KnownKind::Stored { buffer: own, .. } if *own == buffer)
@@ -118,7 +113,7 @@ impl Builder<'_> {
             stored.map(|known| known.shape.as_slice())
         };
         let inliner = Inliner::new(self.domain, index, &shapes);
-        inliner.value(value).map_err(|refused| match refused {
+        inliner.built(value).map_err(|refused| match refused {
             Refused::Size => {
                 let message = format!(
                     "with `{}` written in place the value grows too large",
@@ -259,11 +254,6 @@ impl Builder<'_> {
         let indices: Result<Vec<i128>, ExprError> = index.iter().map(value).collect();
         error.witness = indices.map(|index| vec![index]).unwrap_or_default();
         error
-    }
-
-    /// An expression over the axes and symbols of the statement, as a user writes it.
-    pub(super) fn told(&self, expr: &Expr) -> String {
-        print::expr(expr, &|var| wording::variable(var, self.domain.axes, &[], self.domain.symbols))
     }
 }
 

@@ -1,278 +1,354 @@
-//! What a kernel and its instance say of loops: names looked up among those that the statements have.
+//! What is said of loops: every name is one of a loop that there is.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use layoutc_algebra::layout::Layout;
+use layoutc_algebra::expr::Expr;
 
 use super::program::Program;
 use super::value::Checked;
-use crate::check::scope::{number, suggestion};
+use crate::check::scope::{Scope, number, suggestion};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
-use crate::manifest::syntax::{Bound, Name, ScheduleItem, ScheduleKind};
-use crate::model::Chosen;
-use crate::model::compute::{Buffer, Schedule, Split};
+use crate::manifest::syntax::{Bound, InstanceItem, Name, ScheduleItem, ScheduleKind};
+use crate::model::compute::{Buffer, Schedule, Split, Statement};
+use crate::model::{Chosen, Tensor};
+use crate::wording;
+
+/// A word of a schedule, and where it stands.
+#[derive(Clone, Copy)]
+struct Said<'a> {
+    item: &'a ScheduleItem,
+    file: &'a Arc<str>,
+    scope: &'a Scope,
+}
 
 /// A loop of a statement.
 #[derive(Debug, Clone)]
 struct Loop {
     name: String,
     is_reduced: bool,
-    /// Whether it has one round.
-    is_one: bool,
-    /// Elements between its rounds in what is written; `None` where that is not known before, or it is reduced.
-    stride: Option<i128>,
+    /// Elements between neighbours along it in the output; `None` of a reduced axis.
+    stride: Option<Expr>,
 }
 
-/// The schedule of an instance: its own words replace the kernel's.
-///
-/// # Errors
-/// `kernel::schedule`, `kernel::vectorize`, `kernel::parallel`.
-pub(super) fn resolved(
+/// The loops of one statement.
+struct Nest<'a> {
+    statement: &'a Statement,
+    tensor: &'a Tensor,
+    /// The names that are a storage axis' and a reduced axis' at once.
+    twice: BTreeSet<String>,
+    loops: Vec<Loop>,
+}
+
+/// The schedule of a kernel, whose words those of the instance replace.
+pub(super) fn checked(
     program: &Program<'_>,
-    own: &[ScheduleItem],
-    file: &Arc<str>,
+    instance: Option<(&InstanceItem, &Arc<str>, &Scope)>,
 ) -> Checked<Schedule> {
+    let own = instance.map_or(&[][..], |(item, ..)| item.schedule.as_slice());
     let is_replaced =
         |item: &&ScheduleItem| own.iter().all(|other| other.kind.word() != item.kind.word());
-    let kernel = program.def.item.schedule.iter().filter(is_replaced);
-    let items: Vec<(&ScheduleItem, &Arc<str>)> = kernel
-        .map(|item| (item, &program.def.file))
-        .chain(own.iter().map(|item| (item, file)))
-        .collect();
-    let mut resolver =
-        Resolver { loops: loops(program), schedule: Schedule::default(), errors: Vec::new() };
-    // Loops are cut before they are named.
-    for (item, file) in &items {
-        resolver.cut(item, file, program);
+    let def = program.def;
+    let kernel = def.item.schedule.iter().filter(is_replaced).map(|item| Said {
+        item,
+        file: &def.file,
+        scope: program.scope,
+    });
+    let own = instance.into_iter().flat_map(|(item, file, scope)| {
+        item.schedule.iter().map(move |item| Said { item, file, scope })
+    });
+    let said: Vec<Said<'_>> = kernel.chain(own).collect();
+    let mut maker = Maker {
+        nests: program.statements.iter().filter_map(|s| nest(s, program)).collect(),
+        schedule: Schedule::default(),
+        errors: Vec::new(),
+    };
+    // Loops are split before they are named.
+    for said in &said {
+        match &said.item.kind {
+            ScheduleKind::Split { axis, by } => maker.split(axis, by, false, *said),
+            ScheduleKind::Tile { axes, by } => {
+                axes.iter().zip(by).for_each(|(axis, by)| maker.split(axis, by, true, *said));
+            }
+            _ => {}
+        }
     }
-    for (item, file) in &items {
-        resolver.named(item, file);
+    for said in &said {
+        match &said.item.kind {
+            ScheduleKind::Loops(names) => maker.loops(names, *said),
+            ScheduleKind::Unroll(names) => {
+                maker.schedule.unroll = maker.named(names, *said);
+            }
+            ScheduleKind::Parallel(names) => maker.parallel(names, *said),
+            ScheduleKind::Vectorize(name) => maker.vectorize(name, *said),
+            ScheduleKind::Split { .. } | ScheduleKind::Tile { .. } => {}
+        }
     }
-    let Resolver { schedule, errors, .. } = resolver;
-    if errors.is_empty() { Ok(schedule) } else { Err(errors) }
+    if maker.errors.is_empty() { Ok(maker.schedule) } else { Err(maker.errors) }
 }
 
-/// The loops of each statement.
-fn loops(program: &Program<'_>) -> Vec<Vec<Loop>> {
-    let layout = |buffer: Buffer| -> Option<&Layout> {
-        match buffer {
-            Buffer::Operand(k) => {
-                let tensor = program.operands.get(k)?.tensor;
-                program.tensors.get(tensor).map(|tensor| &tensor.layout)
-            }
-            Buffer::Local(k) => program.locals.get(k).map(|tensor| &tensor.layout),
-        }
+/// The loops of a statement: the storage axes of what it writes, then its reduced axes.
+fn nest<'a>(statement: &'a Statement, program: &'a Program<'_>) -> Option<Nest<'a>> {
+    let tensor = match statement.target {
+        Buffer::Operand(k) => program.tensors.get(program.operands.get(k)?.tensor)?,
+        Buffer::Local(k) => program.locals.get(k)?,
     };
-    let of = |statement: &crate::model::compute::Statement| {
-        let mut all = Vec::new();
-        if let Some(layout) = layout(statement.target) {
-            // Where no inverse is known in closed form, the loops go over the logical axes.
-            if layout.inverse.is_some() && layout.swizzle.is_none() {
-                let strides = layout.storage.iter().zip(&layout.strides);
-                all.extend(strides.map(|(axis, stride)| Loop {
-                    name: axis.name.clone(),
-                    is_reduced: false,
-                    is_one: axis.extent.as_const() == Some(1),
-                    stride: stride.as_const(),
-                }));
-            } else {
-                all.extend(layout.logical.iter().map(|axis| Loop {
-                    name: axis.name.clone(),
-                    is_reduced: false,
-                    is_one: axis.extent.as_const() == Some(1),
-                    stride: None,
-                }));
-            }
+    let layout = &tensor.layout;
+    let storage = layout.storage.iter().enumerate().map(|(k, axis)| Loop {
+        name: axis.name.clone(),
+        is_reduced: false,
+        stride: layout.strides.get(k).cloned(),
+    });
+    let mut loops: Vec<Loop> = storage.collect();
+    let mut twice = BTreeSet::new();
+    for axis in statement.axes.iter().skip(statement.written_axes) {
+        if loops.iter().any(|other| other.name == axis.name) {
+            twice.insert(axis.name.clone());
         }
-        let reduced = statement.axes.get(statement.written_axes..).unwrap_or_default();
-        all.extend(reduced.iter().map(|axis| Loop {
-            name: axis.name.clone(),
-            is_reduced: true,
-            is_one: axis.extent.as_const() == Some(1),
-            stride: None,
-        }));
-        all
-    };
-    program.statements.iter().map(of).collect()
+        loops.push(Loop { name: axis.name.clone(), is_reduced: true, stride: None });
+    }
+    Some(Nest { statement, tensor, twice, loops })
 }
 
-struct Resolver {
-    /// The loops of each statement, after the cuts so far.
-    loops: Vec<Vec<Loop>>,
+struct Maker<'a> {
+    nests: Vec<Nest<'a>>,
     schedule: Schedule,
     errors: Vec<Diagnostic>,
 }
 
-impl Resolver {
-    fn cut(&mut self, item: &ScheduleItem, file: &Arc<str>, program: &Program<'_>) {
-        match &item.kind {
-            ScheduleKind::Split { axis, by } => self.split(axis, by, false, file, program),
-            ScheduleKind::Tile { axes, by } => {
-                for (axis, by) in axes.iter().zip(by) {
-                    self.split(axis, by, true, file, program);
-                }
-            }
-            ScheduleKind::Loops(_)
-            | ScheduleKind::Unroll(_)
-            | ScheduleKind::Vectorize(_)
-            | ScheduleKind::Parallel(_) => {}
-        }
+impl Maker<'_> {
+    fn fault(
+        &mut self,
+        code: Code,
+        message: String,
+        name: &Name,
+        said: Said<'_>,
+    ) -> &mut Diagnostic {
+        let place = Place::new(said.file, name.span.clone());
+        self.errors.push(Diagnostic::error(code, message, place, ""));
+        let last = self.errors.len() - 1;
+        &mut self.errors[last]
     }
 
-    fn split(
-        &mut self,
-        axis: &Name,
-        by: &Bound,
-        is_tile: bool,
-        file: &Arc<str>,
-        program: &Program<'_>,
-    ) {
-        let by = match number(by, program.scope, file) {
-            Ok(value) if value >= 1 => i64::try_from(value).unwrap_or(i64::MAX),
-            Ok(value) => {
-                let message = format!("`{}` is cut into pieces of {value}", axis.value);
-                let place = Place::new(file, by.span());
-                let error = Diagnostic::error(Code::KernelSchedule, message, place, "");
-                self.errors.push(error.help("a piece has at least one round"));
-                return;
+    /// Whether there is a loop of this name; says so otherwise.
+    fn is_loop(&mut self, name: &Name, said: Said<'_>) -> bool {
+        let word = name.value.as_str();
+        if let Some(nest) = self.nests.iter().find(|nest| nest.twice.contains(word)) {
+            let message = format!(
+                "`{word}` is a storage axis of `{}` and a reduced axis at once",
+                nest.tensor.name
+            );
+            let error = self.fault(Code::KernelSchedule, message, name, said);
+            error.help.push("give the reduced axis another name".to_owned());
+            return false;
+        }
+        if self.nests.iter().any(|nest| nest.loops.iter().any(|l| l.name == word)) {
+            return true;
+        }
+        let known: BTreeSet<&str> = self.all_loops();
+        let near = suggestion(word, known.iter().copied());
+        let notes = self.told();
+        let error =
+            self.fault(Code::KernelSchedule, format!("there is no loop `{word}`"), name, said);
+        error.notes = notes;
+        error.help.extend(near);
+        false
+    }
+
+    fn all_loops(&self) -> BTreeSet<&str> {
+        self.nests.iter().flat_map(|nest| &nest.loops).map(|l| l.name.as_str()).collect()
+    }
+
+    /// The loops that there are, a line for each statement.
+    fn told(&self) -> Vec<String> {
+        self.nests
+            .iter()
+            .map(|nest| format!("the loops of `{}` are {}", nest.tensor.name, listed(nest)))
+            .collect()
+    }
+
+    fn named(&mut self, names: &[Name], said: Said<'_>) -> Vec<Chosen<String>> {
+        let mut chosen = Vec::new();
+        for name in names {
+            if self.is_loop(name, said) {
+                chosen.push(chosen_name(name, said));
             }
+        }
+        chosen
+    }
+
+    fn split(&mut self, axis: &Name, by: &Bound, is_tile: bool, said: Said<'_>) {
+        if !self.is_loop(axis, said) {
+            return;
+        }
+        let value = match number(by, said.scope, said.file) {
+            Ok(value) => value,
             Err(found) => {
                 self.errors.extend(found);
                 return;
             }
         };
-        let Some(axis) = self.chosen(axis, file) else { return };
-        let parts = |found: &Loop| {
-            let part = |suffix: &str, stride: Option<i128>| Loop {
-                name: format!("{}_{suffix}", found.name),
-                stride,
-                is_one: false,
-                is_reduced: found.is_reduced,
-            };
-            let outer = found.stride.and_then(|stride| stride.checked_mul(i128::from(by)));
-            [part("outer", outer), part("inner", found.stride)]
+        let place = Place::new(said.file, by.span());
+        let Some(count) = i64::try_from(value).ok().filter(|count| *count >= 1) else {
+            let message = format!("a loop is split by at least 1, not by {value}");
+            self.errors.push(Diagnostic::error(Code::KernelSchedule, message, place, ""));
+            return;
         };
-        for loops in &mut self.loops {
-            if let Some(at) = loops.iter().position(|found| found.name == axis.value) {
-                let two = loops.get(at).map(parts);
-                loops.splice(at..=at, two.into_iter().flatten());
+        let (outer, inner) = (format!("{}_outer", axis.value), format!("{}_inner", axis.value));
+        for nest in &mut self.nests {
+            let Some(k) = nest.loops.iter().position(|l| l.name == axis.value) else { continue };
+            if let Some(taken) = [&outer, &inner]
+                .into_iter()
+                .find(|name| nest.loops.iter().any(|l| l.name == **name))
+            {
+                let message = format!("a loop `{taken}` is there already");
+                let place = Place::new(said.file, axis.span.clone());
+                let error = Diagnostic::error(Code::KernelSchedule, message, place, "");
+                let all = listed(nest);
+                self.errors
+                    .push(error.note(format!("the loops of `{}` are {all}", nest.tensor.name)));
+                return;
             }
+            let whole = nest.loops.remove(k);
+            let by = Expr::constant(value);
+            let stride = whole.stride.as_ref().and_then(|stride| {
+                Expr::binary(layoutc_algebra::expr::BinOp::Mul, stride, &by).ok()
+            });
+            let outer = Loop { name: outer.clone(), stride, ..whole };
+            let inner = Loop { name: inner.clone(), ..whole };
+            nest.loops.splice(k..k, [outer, inner]);
         }
-        self.schedule.splits.push(Split { axis, by, is_tile });
+        let axis = chosen_name(axis, said);
+        self.schedule.splits.push(Split { axis, by: count, is_tile });
     }
 
-    fn named(&mut self, item: &ScheduleItem, file: &Arc<str>) {
-        match &item.kind {
-            ScheduleKind::Loops(names) => {
-                let chosen = self.all(names, file);
-                self.are_whole(names, item, file);
-                self.schedule.loops = chosen;
-            }
-            ScheduleKind::Unroll(names) => self.schedule.unroll = self.all(names, file),
-            ScheduleKind::Vectorize(name) => self.vectorize(name, file),
-            ScheduleKind::Parallel(names) => {
-                for name in names {
-                    if !self.is_reduced(&name.value) {
-                        continue;
-                    }
-                    let message =
-                        format!("the rounds of `{}` are put together in one element", name.value);
-                    let place = Place::new(file, name.span.clone());
-                    let error =
-                        Diagnostic::error(Code::KernelParallel, message, place, "a reduced axis");
-                    let help =
-                        self.listed("share one of the other loops", |found| !found.is_reduced);
-                    self.errors.push(error.help(help));
-                }
-                self.schedule.parallel = self.all(names, file);
-            }
-            ScheduleKind::Split { .. } | ScheduleKind::Tile { .. } => {}
+    /// All loops of a statement, each once.
+    fn loops(&mut self, names: &[Name], said: Said<'_>) {
+        let before = self.errors.len();
+        let chosen = self.named(names, said);
+        if self.errors.len() > before {
+            return;
         }
+        let given: BTreeSet<&str> = names.iter().map(|name| name.value.as_str()).collect();
+        let own = |nest: &Nest<'_>| -> BTreeSet<String> {
+            nest.loops.iter().map(|l| l.name.clone()).collect()
+        };
+        let fits =
+            |nest: &&Nest<'_>| own(nest).iter().map(String::as_str).eq(given.iter().copied());
+        if self.nests.iter().any(|nest| fits(&nest)) {
+            self.schedule.loops = chosen;
+            return;
+        }
+        // The statement that most of the names are of.
+        let shared =
+            |nest: &&Nest<'_>| own(nest).iter().filter(|l| given.contains(l.as_str())).count();
+        let nearest = self.nests.iter().rev().max_by_key(shared);
+        let place = Place::new(said.file, said.item.span.clone());
+        let message = "`loops` does not name every loop of a statement, and no other".to_owned();
+        let mut error = Diagnostic::error(Code::KernelSchedule, message, place, "");
+        error.notes = self.told();
+        if let Some(nest) = nearest {
+            let all = own(nest);
+            let missing: Vec<&str> =
+                all.iter().map(String::as_str).filter(|name| !given.contains(name)).collect();
+            let surplus: Vec<&str> =
+                given.iter().copied().filter(|name| !all.contains(*name)).collect();
+            if !missing.is_empty() {
+                error.help.push(format!("add `{}`", missing.join("`, `")));
+            }
+            if !surplus.is_empty() {
+                error.help.push(format!("leave out `{}`", surplus.join("`, `")));
+            }
+        }
+        self.errors.push(error);
     }
 
-    fn find(&self, name: &str) -> impl Iterator<Item = &Loop> {
-        self.loops.iter().flatten().filter(move |found| found.name == name)
+    fn parallel(&mut self, names: &[Name], said: Said<'_>) {
+        for name in
+            names.iter().filter(|name| self.is_reduced(&name.value)).cloned().collect::<Vec<_>>()
+        {
+            let message =
+                format!("`{}` is reduced: its rounds write the same elements", name.value);
+            let others = self.written();
+            let error = self.fault(Code::KernelParallel, message, &name, said);
+            if !others.is_empty() {
+                error.help.push(format!(
+                    "loops whose rounds write different elements are `{}`",
+                    others.join("`, `")
+                ));
+            }
+        }
+        self.schedule.parallel = self.named(names, said);
     }
 
     fn is_reduced(&self, name: &str) -> bool {
-        let mut found = self.find(name).peekable();
-        found.peek().is_some() && found.all(|found| found.is_reduced)
+        let mut loops = self.nests.iter().flat_map(|nest| &nest.loops);
+        loops.any(|l| l.name == name && l.is_reduced)
     }
 
-    fn all(&mut self, names: &[Name], file: &Arc<str>) -> Vec<Chosen<String>> {
-        names.iter().filter_map(|name| self.chosen(name, file)).collect()
-    }
-
-    /// A loop that some statement has; says so otherwise.
-    fn chosen(&mut self, name: &Name, file: &Arc<str>) -> Option<Chosen<String>> {
-        let place = Place::new(file, name.span.clone());
-        if self.find(&name.value).next().is_some() {
-            return Some(Chosen { value: name.value.clone(), place });
-        }
-        let message = format!("there is no loop `{}`", name.value);
-        let error = Diagnostic::error(Code::KernelSchedule, message, place, "");
-        let known: Vec<&str> =
-            self.loops.iter().flatten().map(|found| found.name.as_str()).collect();
-        let near = suggestion(&name.value, known);
-        let help = near.unwrap_or_else(|| self.listed("the loops are", |_| true));
-        self.errors.push(error.help(help));
-        None
-    }
-
-    /// `the loops are `a`, `b``
-    fn listed(&self, before: &str, wanted: impl Fn(&Loop) -> bool) -> String {
-        let mut names: Vec<&str> = Vec::new();
-        for found in self.loops.iter().flatten().filter(|found| wanted(found)) {
-            if !names.contains(&found.name.as_str()) {
-                names.push(&found.name);
+    /// The names of the loops over what is written.
+    fn written(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for l in self.nests.iter().flat_map(|nest| &nest.loops).filter(|l| !l.is_reduced) {
+            if !names.contains(&l.name) {
+                names.push(l.name.clone());
             }
         }
-        format!("{before} `{}`", names.join("`, `"))
+        names
     }
 
-    /// Whether `loops` names all loops over what one statement writes; reduced ones may be left out.
-    fn are_whole(&mut self, names: &[Name], item: &ScheduleItem, file: &Arc<str>) {
-        let left = |loops: &Vec<Loop>| {
-            let is_left = |found: &&Loop| {
-                !found.is_reduced
-                    && !found.is_one
-                    && names.iter().all(|name| name.value != found.name)
-            };
-            loops.iter().filter(is_left).map(|found| found.name.clone()).collect::<Vec<_>>()
-        };
-        let fewest = self.loops.iter().map(left).min_by_key(Vec::len).unwrap_or_default();
-        if fewest.is_empty() {
+    fn vectorize(&mut self, name: &Name, said: Said<'_>) {
+        if !self.is_loop(name, said) {
             return;
         }
-        let message = format!("`loops` leaves out `{}`", fewest.join("`, `"));
-        let place = Place::new(file, item.span.clone());
-        let error = Diagnostic::error(Code::KernelSchedule, message, place, "");
-        let help = "name every loop over what is written; reduced ones go innermost where they are left out";
-        self.errors.push(error.help(help));
-    }
-
-    fn vectorize(&mut self, name: &Name, file: &Arc<str>) {
-        let Some(chosen) = self.chosen(name, file) else { return };
-        let is_next = |found: &Loop| found.stride == Some(1);
-        if self.find(&name.value).any(is_next) {
-            self.schedule.vectorize = Some(chosen);
-            return;
-        }
-        let stride = self.find(&name.value).next().and_then(|found| found.stride);
-        let message = match stride {
-            _ if self.is_reduced(&name.value) => {
-                format!("`{}` is reduced: its rounds do not lie side by side", name.value)
+        let mut wrong: Option<(String, Option<String>)> = None;
+        for nest in &self.nests {
+            let symbols = &nest.tensor.layout.symbols;
+            for l in nest.loops.iter().filter(|l| l.name == name.value) {
+                let of = &nest.tensor.name;
+                let told = match &l.stride {
+                    None => format!("`{}` is reduced: a vector holds elements of `{of}`", l.name),
+                    Some(stride) if stride.as_const() == Some(1) => continue,
+                    Some(stride) => {
+                        let facts = layoutc_algebra::simplify::Facts::new(symbols);
+                        let stride = facts.simplify(stride).unwrap_or_else(|_| stride.clone());
+                        if stride.as_const() == Some(1) {
+                            continue;
+                        }
+                        let stride = wording::over(&stride, symbols);
+                        format!(
+                            "`{}` is not contiguous in `{of}`: neighbours are {stride} elements apart",
+                            l.name
+                        )
+                    }
+                };
+                wrong.get_or_insert((told, nest.contiguous()));
             }
-            Some(stride) => format!("the rounds of `{}` lie {stride} elements apart", name.value),
-            None => format!("how far the rounds of `{}` lie apart is not known before", name.value),
-        };
-        let error = Diagnostic::error(Code::KernelVectorize, message, chosen.place, "");
-        let has_next = self.loops.iter().flatten().any(is_next);
-        self.errors.push(if has_next {
-            error.help(self.listed("vectors go along", is_next))
-        } else {
-            error.help("give what is written an axis whose elements follow one another")
-        });
+        }
+        match wrong {
+            Some((message, near)) => {
+                let error = self.fault(Code::KernelVectorize, message, name, said);
+                error.help.extend(near.map(|near| format!("the contiguous loop is `{near}`")));
+            }
+            None => self.schedule.vectorize = Some(chosen_name(name, said)),
+        }
     }
+}
+
+impl Nest<'_> {
+    /// The loop along which neighbours are neighbours in memory.
+    fn contiguous(&self) -> Option<String> {
+        let is_one = |l: &&Loop| l.stride.as_ref().and_then(Expr::as_const) == Some(1);
+        self.loops.iter().rev().find(is_one).map(|l| l.name.clone())
+    }
+}
+
+fn listed(nest: &Nest<'_>) -> String {
+    let _ = nest.statement;
+    nest.loops.iter().map(|l| l.name.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+fn chosen_name(name: &Name, said: Said<'_>) -> Chosen<String> {
+    Chosen { value: name.value.clone(), place: Place::new(said.file, name.span.clone()) }
 }

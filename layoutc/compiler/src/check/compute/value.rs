@@ -69,8 +69,8 @@ impl Builder<'_> {
                 Ok(Built::Typed(Value { ty: Scalar::Bool, kind }))
             }
             AstKind::Name(name) => self.name(name, &ast.span),
-            AstKind::Read(read) => self.read(read, None).map(Built::Typed),
-            AstKind::Guarded(read, other) => self.read(read, Some(other)).map(Built::Typed),
+            AstKind::Read(read) => self.read(read, None),
+            AstKind::Guarded(read, other) => self.read(read, Some(other)),
             AstKind::Negate(a) => self.negated(a),
             AstKind::Not(a) => {
                 let value = self.truth(a)?;
