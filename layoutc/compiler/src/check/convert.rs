@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::cast;
 use super::scope::nearest_or_all;
-use super::view_of;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::manifest::syntax::{ChoiceItem, ChoiceKind, ConvertItem, Kind, Manifest, Name};
@@ -44,7 +43,10 @@ fn one(
 ) -> Result<Option<Convert>, Diagnostic> {
     let file = &syntax.file;
     let find = |name: &Name| {
-        if let Some(error) = view_of(syntax, name, "conversions of views are not built yet") {
+        if syntax.views.iter().any(|view| view.name.value == name.value) {
+            let message = "conversions of views are not built yet";
+            let place = Place::new(file, name.span.clone());
+            let error = Diagnostic::error(Code::NameNotYet, message, place, "a view");
             let help = "a window has `pack` and `unpack` of its own, from and to a dense array";
             return Err(error.help(help));
         }

@@ -38,11 +38,9 @@ use rayon::prelude::*;
 pub use load::syntax_key;
 pub use recorder::{Recorded, Recorder};
 
-use crate::codes::Code;
 use crate::config::Config;
-use crate::diagnostic::{Diagnostic, Place, Severity};
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::host::{Host, Memo, Stage};
-use crate::manifest::syntax;
 use crate::model::Manifest;
 use crate::sources::Sources;
 
@@ -180,15 +178,6 @@ fn check_manifest(
     let path = syntax.file.to_string();
     let computes = compute::check(place, &tensors, &mut diagnostics);
     Some((Manifest { path, tensors, views, converts, computes }, diagnostics))
-}
-
-/// What is said of a name that is a view's, where only tensors will do.
-fn view_of(syntax: &syntax::Manifest, name: &syntax::Name, message: &str) -> Option<Diagnostic> {
-    if syntax.views.iter().all(|view| view.name.value != name.value) {
-        return None;
-    }
-    let place = Place::new(&syntax.file, name.span.clone());
-    Some(Diagnostic::error(Code::NameNotYet, message, place, "a view"))
 }
 
 /// By file and place; the same fault found twice (a transform that two tensors apply) is told once.

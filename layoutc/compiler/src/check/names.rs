@@ -134,19 +134,6 @@ fn axes(
     }
 }
 
-/// An axis of a kernel that a target cannot take.
-pub(super) fn reserved_axis(name: &str, config: &Config, place: Place) -> Option<Diagnostic> {
-    fault(name, "axis", &dialects(config, None), place)
-}
-
-/// A kernel whose function no target can take.
-pub(super) fn function(name: &Name, config: &Config, file: &Arc<str>) -> Option<Diagnostic> {
-    if !config.project.prefix.is_empty() {
-        return None;
-    }
-    fault(&name.value, "kernel", &dialects(config, None), Place::new(file, name.span.clone()))
-}
-
 fn reserved(
     name: &Name,
     what: &str,
@@ -154,20 +141,18 @@ fn reserved(
     file: &Arc<str>,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
-    diagnostics.extend(fault(&name.value, what, dialects, Place::new(file, name.span.clone())));
-}
-
-fn fault(name: &str, what: &str, dialects: &[&Dialect], place: Place) -> Option<Diagnostic> {
-    let language = dialects.iter().find_map(|dialect| dialect.reserved(name))?;
-    let message = format!("`{name}` is reserved in {language}, so no {what} can have this name");
+    let kept = dialects.iter().find_map(|dialect| dialect.reserved(&name.value));
+    let Some(language) = kept else { return };
+    let message =
+        format!("`{}` is reserved in {language}, so no {what} can have this name", name.value);
+    let place = Place::new(file, name.span.clone());
     let suffix = match what {
         "axis" => "axis",
         "symbol" => "extent",
-        "kernel" => "all",
         _ => "data",
     };
-    let help = format!("call it `{}_{suffix}`, say", name.trim_start_matches('_'));
-    Some(Diagnostic::error(Code::NameReserved, message, place, "").help(help))
+    let help = format!("call it `{}_{suffix}`, say", name.value.trim_start_matches('_'));
+    diagnostics.push(Diagnostic::error(Code::NameReserved, message, place, "").help(help));
 }
 
 /// Names that are equal, or equal but for case: files and macros would collide.

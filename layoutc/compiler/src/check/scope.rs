@@ -30,7 +30,6 @@ pub(super) struct Scope {
     pub(super) transforms: BTreeMap<String, Arc<TransformDef>>,
     pub(super) kernels: BTreeMap<String, Arc<KernelDef>>,
     pub(super) spaces: BTreeMap<String, (Space, Place)>,
-    pub(super) kernels: BTreeMap<String, Arc<KernelDef>>,
     /// Names whose items have errors of their own: a reference to one needs no further diagnostic.
     pub(super) broken: BTreeSet<(Kind, String)>,
     /// Whether part of a file could not be read: unknown names may stand there.
@@ -62,7 +61,6 @@ impl Scope {
         self.transforms.extend(other.transforms.iter().map(|(k, v)| (k.clone(), Arc::clone(v))));
         self.kernels.extend(other.kernels.iter().map(|(k, v)| (k.clone(), Arc::clone(v))));
         self.spaces.extend(other.spaces.iter().map(|(k, v)| (k.clone(), v.clone())));
-        self.kernels.extend(other.kernels.iter().map(|(k, v)| (k.clone(), Arc::clone(v))));
         self.broken.extend(other.broken.iter().cloned());
         self.torn |= other.torn;
     }
@@ -124,7 +122,6 @@ fn own(scope: &mut Scope, syntax: &Manifest, home: usize, diagnostics: &mut Vec<
         }
     }
     super::space::declare(scope, syntax, diagnostics);
-    kernels(scope, syntax, home, diagnostics);
     for item in &syntax.transforms {
         let def = TransformDef { item: item.clone(), file: Arc::clone(file), home };
         let name = item.name.value.clone();
@@ -163,30 +160,6 @@ fn kernels(scope: &mut Scope, syntax: &Manifest, home: usize, diagnostics: &mut 
                 diagnostics.extend(found);
                 scope.broken.insert((Kind::Kernel, name.clone()));
             }
-        }
-    }
-}
-
-/// The kernels of a manifest, their statements read.
-fn kernels(scope: &mut Scope, syntax: &Manifest, home: usize, diagnostics: &mut Vec<Diagnostic>) {
-    for item in &syntax.kernels {
-        let name = item.name.value.clone();
-        let def = match KernelDef::new(item, &syntax.file, home) {
-            Ok(def) => def,
-            Err(found) => {
-                diagnostics.extend(found);
-                scope.broken.insert((Kind::Kernel, name));
-                continue;
-            }
-        };
-        if let Some(earlier) = scope.kernels.insert(name.clone(), Arc::new(def))
-            && !(Arc::ptr_eq(&earlier.file, &syntax.file) && earlier.item == *item)
-        {
-            let place = Place::new(&syntax.file, item.name.span.clone());
-            let message = format!("the kernel `{name}` is declared twice");
-            let other = Place::new(&earlier.file, earlier.item.name.span.clone());
-            let error = Diagnostic::error(Code::NameDuplicate, message, place, "again here");
-            diagnostics.push(error.also(other, "first here"));
         }
     }
 }
