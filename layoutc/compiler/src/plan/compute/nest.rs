@@ -4,7 +4,7 @@ use layoutc_algebra::expr::{Comparison, Expr as Algebra, Predicate, Var};
 
 use super::super::lower::{Binding, PlanError, Scope, add, lower, multiply, range};
 use super::super::names::Namer;
-use super::super::tree::{Expr, Gathering, Number, Operand, Stmt};
+use super::super::tree::{Compare, Expr, Gathering, Number, Operand, Stmt};
 use super::access::Steps;
 use super::bounds::Bounds;
 use super::domain::Domain;
@@ -58,6 +58,12 @@ pub(super) struct At {
     pub(super) open: Vec<usize>,
     /// The offset of each access so far.
     pub(super) offsets: Vec<Expr>,
+    /// What is known to hold here.
+    pub(super) sure: Vec<Comparison>,
+    /// From where to where loops go that are opened later, under these conditions.
+    known: Vec<(usize, Vec<Comparison>, [Expr; 2])>,
+    /// Whether elements at a border are meant here: they are not told from others again.
+    at_border: bool,
 }
 
 /// What is inside a row of loops.
@@ -209,7 +215,8 @@ impl<'a> Nest<'a> {
             if is_known { lower(&access.steps.rest, self.symbol) } else { Ok(Expr::int(0)) }
         };
         let offsets = self.accesses.iter().map(offset).collect::<Result<Vec<_>, _>>()?;
-        Ok(At { open: Vec::new(), offsets })
+        let (sure, known) = (Vec::new(), Vec::new());
+        Ok(At { open: Vec::new(), offsets, sure, known, at_border: false })
     }
 
     pub(super) fn scope(&self, var: Var) -> Option<Binding> {
@@ -235,40 +242,195 @@ impl<'a> Nest<'a> {
     ) -> Result<Vec<Stmt>, PlanError> {
         let Some((number, rest)) = rest.split_first() else { return self.innermost(at, what) };
         let number = *number;
-        let own: Vec<Comparison> = conditions
-            .iter()
-            .filter(|condition| {
-                let all = self.mentioned(condition);
-                all.contains(&number)
-                    && all.iter().all(|other| *other == number || at.open.contains(other))
-            })
-            .cloned()
-            .collect();
+        let own = self.own(number, at, conditions);
         let bounds = Bounds::of(number, &own, &self.domain)?;
-        let (mut before, [from, to]) = self.ends(number, &bounds)?;
-        let is_whole = matches!((&from, &to), (Expr::Int { .. }, Expr::Int { .. }));
+        let known = at.known.iter().find(|known| known.0 == number && known.1 == own);
+        let (mut before, ends) = match known {
+            Some((.., ends)) => (Vec::new(), ends.clone()),
+            None => self.ends(number, &bounds)?,
+        };
         let mut inner = at.clone();
         inner.open.push(number);
-        let mut lets = self.advance(number, &mut inner, what, rest.is_empty())?;
-        let mut body = self.rounds(rest, &inner, what, conditions)?;
-        if !bounds.asked.is_empty() {
-            let condition = condition(&bounds.asked, &|var| self.scope(var))?;
-            body = vec![Stmt::If { condition, body, otherwise: Vec::new() }];
+        let lets = self.advance(number, &mut inner, what, rest.is_empty())?;
+        let asked = match bounds.asked.as_slice() {
+            [] => None,
+            asked => Some(condition(asked, &|var| self.scope(var))?),
+        };
+        let one = |nest: &mut Self, [from, to]: [Expr; 2], inner: &At| {
+            let mut all = Vec::new();
+            let is_whole = matches!((&from, &to), (Expr::Int { .. }, Expr::Int { .. }));
+            let mut body = nest.inside(number, rest, inner, what, conditions)?;
+            if let Some(condition) = asked.clone() {
+                body = vec![Stmt::If { condition, body, otherwise: Vec::new() }];
+            }
+            let body = lets.iter().cloned().chain(body).collect();
+            all.extend(nest.unrolled(number, is_whole, rest.is_empty()));
+            let schedule = &nest.compute.schedule;
+            let parallel = what == Inside::All && nest.is_chosen(number, &schedule.parallel);
+            let name = nest.names.get(number).cloned().unwrap_or_default();
+            all.push(Stmt::For { name, from, to, step: 1, parallel, body });
+            Ok::<_, PlanError>(all)
+        };
+        let guards = if rest.is_empty() { self.guards(number, at, what) } else { Vec::new() };
+        let inside = Bounds::of(number, &guards, &self.domain)?;
+        if guards.is_empty() || !inside.asked.is_empty() {
+            before.extend(one(self, ends, &inner)?);
+            return Ok(before);
         }
-        lets.append(&mut body);
-        let rounds = self.domain.rounds(number).filter(|_| is_whole);
-        let is_at_once = self.order.at_once(&self.domain).any(|other| other == number);
-        let written_out = is_at_once && !rest.is_empty() && rounds <= Some(WRITTEN_OUT);
-        if let Some(rounds) =
-            rounds.filter(|_| written_out || self.is_chosen(number, &self.compute.schedule.unroll))
+        // A border, the interior, a border.
+        let [from, to] = ends;
+        let (lets, [low, high]) = self.interior(number, &inside, [&from, &to])?;
+        before.extend(lets);
+        let mut sure = inner.clone();
+        sure.sure.extend(guards);
+        for (ends, at) in
+            [([from, low.clone()], &inner), ([low, high.clone()], &sure), ([high, to], &inner)]
         {
-            before.push(Stmt::Unroll { rounds: i64::try_from(rounds).unwrap_or(1) });
+            if ends[0] != ends[1] {
+                before.extend(one(self, ends, at)?);
+            }
         }
-        let parallel =
-            what == Inside::All && self.is_chosen(number, &self.compute.schedule.parallel);
-        let name = self.names.get(number).cloned().unwrap_or_default();
-        before.push(Stmt::For { name, from, to, step: 1, parallel, body: lets });
         Ok(before)
+    }
+
+    /// The conditions that say from where to where a loop goes: it is the innermost that they mention.
+    fn own(&self, number: usize, at: &At, conditions: &[Comparison]) -> Vec<Comparison> {
+        let is_own = |condition: &&Comparison| {
+            let all = self.mentioned(condition);
+            all.contains(&number)
+                && all.iter().all(|other| *other == number || at.open.contains(other))
+                && !at.sure.contains(condition)
+        };
+        conditions.iter().filter(is_own).cloned().collect()
+    }
+
+    /// What may lie outside in a round of this loop, where nothing is put together.
+    fn guards(&self, number: usize, at: &At, what: Inside) -> Vec<Comparison> {
+        let has_reduced = self.order.first_reduced < self.order.loops.len();
+        if what != Inside::All || has_reduced || at.at_border {
+            return Vec::new();
+        }
+        let mut all: Vec<Comparison> = Vec::new();
+        for condition in self.accesses.iter().flat_map(|access| &access.inside) {
+            if !all.contains(condition) {
+                all.push(condition.clone());
+            }
+        }
+        self.own(number, at, &all)
+    }
+
+    /// Whether a loop is written out, and how many rounds of it.
+    fn unrolled(&self, number: usize, is_whole: bool, is_innermost: bool) -> Option<Stmt> {
+        let rounds = self.domain.rounds(number).filter(|_| is_whole)?;
+        let is_at_once = self.order.at_once(&self.domain).any(|other| other == number);
+        let unasked = is_at_once && !is_innermost && rounds <= WRITTEN_OUT;
+        let is_asked = self.is_chosen(number, &self.compute.schedule.unroll);
+        let rounds = i64::try_from(rounds).ok().filter(|_| unasked || is_asked)?;
+        Some(Stmt::Unroll { rounds })
+    }
+
+    /// What is inside the loop that was opened last; twice where it is quicker for most rounds if some loops are known to be
+    /// whole, or no read to lie outside.
+    fn inside(
+        &mut self,
+        number: usize,
+        rest: &[usize],
+        at: &At,
+        what: Inside,
+        conditions: &[Comparison],
+    ) -> Result<Vec<Stmt>, PlanError> {
+        if what == Inside::Gather {
+            return self.settled(rest, at, conditions, &|nest, at| {
+                nest.rounds(rest, at, what, conditions)
+            });
+        }
+        let guards = if rest.is_empty() { Vec::new() } else { self.guards(number, at, what) };
+        if guards.is_empty() {
+            return self.rounds(rest, at, what, conditions);
+        }
+        let holds = condition(&guards, &|var| self.scope(var))?;
+        let mut sure = at.clone();
+        sure.sure.extend(guards);
+        let body = self.rounds(rest, &sure, what, conditions)?;
+        let border = At { at_border: true, ..at.clone() };
+        let otherwise = self.rounds(rest, &border, what, conditions)?;
+        Ok(vec![Stmt::If { condition: holds, body, otherwise }])
+    }
+
+    /// Finds from where to where the loops over elements go that are put together at once, as soon as that is known; and where
+    /// some of them are whole in most rounds, what is inside once for these and once for others.
+    fn settled(
+        &mut self,
+        rest: &[usize],
+        at: &At,
+        conditions: &[Comparison],
+        inside: &dyn Fn(&mut Self, &At) -> Result<Vec<Stmt>, PlanError>,
+    ) -> Result<Vec<Stmt>, PlanError> {
+        let (mut all, mut at) = (Vec::new(), at.clone());
+        let (mut whole, mut sure) = (Vec::new(), Vec::new());
+        for (place, number) in rest.iter().enumerate() {
+            if self.domain.is_reduced(*number) {
+                continue;
+            }
+            let before = rest.get(..place).unwrap_or_default();
+            let later = At { open: [at.open.as_slice(), before].concat(), ..at.clone() };
+            let own = self.own(*number, &later, conditions);
+            let is_open = |condition: &Comparison| {
+                let all = self.mentioned(condition);
+                all.iter().all(|other| other == number || at.open.contains(other))
+            };
+            let is_known = at.known.iter().any(|known| known.0 == *number && known.1 == own);
+            if own.is_empty() || is_known || !own.iter().all(is_open) {
+                continue;
+            }
+            let bounds = Bounds::of(*number, &own, &self.domain)?;
+            let (lets, [from, to]) = self.ends(*number, &bounds)?;
+            all.extend(lets);
+            let rounds = self.domain.rounds(*number).and_then(|n| i64::try_from(n).ok());
+            if let Some(rounds) = rounds.filter(|_| bounds.asked.is_empty()) {
+                let zero = Expr::int(0);
+                if from != zero {
+                    whole.push(Expr::compare(Compare::Le, from.clone(), zero));
+                }
+                if to != Expr::int(rounds) {
+                    whole.push(Expr::compare(Compare::Ge, to.clone(), Expr::int(rounds)));
+                }
+                sure.extend(own.iter().cloned());
+            }
+            at.known.push((*number, own, [from, to]));
+        }
+        if whole.is_empty() || at.at_border {
+            all.extend(inside(self, &at)?);
+            return Ok(all);
+        }
+        let condition =
+            if whole.len() == 1 { whole.swap_remove(0) } else { Expr::All { args: whole } };
+        let mut most = at.clone();
+        most.sure.extend(sure);
+        let body = inside(self, &most)?;
+        let otherwise = inside(self, &At { at_border: true, ..at })?;
+        all.push(Stmt::If { condition, body, otherwise });
+        Ok(all)
+    }
+
+    /// The first and one past the last round in which nothing lies outside, between these.
+    fn interior(
+        &mut self,
+        number: usize,
+        bounds: &Bounds,
+        [from, to]: [&Expr; 2],
+    ) -> Result<(Vec<Stmt>, [Expr; 2]), PlanError> {
+        let (mut low, mut high) = (from.clone(), to.clone());
+        for bound in &bounds.low {
+            low = low.max(self.lower(bound)?);
+        }
+        for bound in &bounds.high {
+            high = high.min(self.lower(bound)?);
+        }
+        let mut lets = Vec::new();
+        let low = self.end(number, low.min(to.clone()), "inside", &mut lets);
+        let high = self.end(number, high.max(low.clone()), "outside", &mut lets);
+        Ok((lets, [low, high]))
     }
 
     fn is_chosen(&self, number: usize, names: &[Chosen<String>]) -> bool {
@@ -295,15 +457,21 @@ impl<'a> Nest<'a> {
             to = to.min(self.lower(high)?);
         }
         let mut before = Vec::new();
-        let name = self.names.get(number).cloned().unwrap_or_default();
-        for (end, word) in [(&mut from, "begin"), (&mut to, "end")] {
-            if !matches!(end, Expr::Int { .. } | Expr::Name { .. }) {
-                let named = self.namer.name(&format!("{name}_{word}"));
-                let value = std::mem::replace(end, Expr::name(&named));
-                before.push(Stmt::Let { name: named, value });
-            }
-        }
+        let from = self.end(number, from, "begin", &mut before);
+        let to = self.end(number, to, "end", &mut before);
         Ok((before, [from, to]))
+    }
+
+    /// A name for an end of a loop that is computed.
+    fn end(&mut self, number: usize, end: Expr, word: &str, lets: &mut Vec<Stmt>) -> Expr {
+        if matches!(end, Expr::Int { .. } | Expr::Name { .. }) {
+            return end;
+        }
+        let name = self.names.get(number).map_or("", String::as_str);
+        let name = self.namer.name(&format!("{name}_{word}"));
+        let named = Expr::name(&name);
+        lets.push(Stmt::Let { name, value: end });
+        named
     }
 
     /// Adds what a round of the loop adds to every offset that is used inside, and names those that are more than a name.
@@ -386,6 +554,20 @@ impl<'a> Nest<'a> {
     fn reduction(&mut self, at: &At) -> Result<Vec<Stmt>, PlanError> {
         let at_once: Vec<usize> = self.order.at_once(&self.domain).collect();
         let inside = self.order.loops.get(self.order.first_reduced..).unwrap_or_default().to_vec();
+        let written = self.written.clone();
+        if !at_once.is_empty() {
+            let all = &|nest: &mut Self, at: &At| nest.put_together(at, &at_once, &inside);
+            return self.settled(&at_once.clone(), at, &written, all);
+        }
+        self.put_together(at, &at_once, &inside)
+    }
+
+    fn put_together(
+        &mut self,
+        at: &At,
+        at_once: &[usize],
+        inside: &[usize],
+    ) -> Result<Vec<Stmt>, PlanError> {
         let element = scalar(self.statement.accumulator).to_string();
         let name = self.accumulator.clone();
         let written = self.written.clone();
@@ -397,13 +579,13 @@ impl<'a> Nest<'a> {
             let rounds = at_once.iter().filter_map(|number| self.domain.rounds(*number));
             let elements = i64::try_from(rounds.product::<i128>()).unwrap_or(1);
             body.push(Stmt::DeclareArray { name, element, elements });
-            body.extend(self.rounds(&at_once, at, Inside::First, &[])?);
+            body.extend(self.rounds(at_once, at, Inside::First, &[])?);
         }
-        body.extend(self.rounds(&inside, at, Inside::Gather, &gathered)?);
+        body.extend(self.rounds(inside, at, Inside::Gather, &gathered)?);
         if self.accesses.first().is_some_and(|target| target.bound.image.is_some()) {
             body.extend(self.put(at)?);
         } else {
-            body.extend(self.rounds(&at_once, at, Inside::Store, &written)?);
+            body.extend(self.rounds(at_once, at, Inside::Store, &written)?);
         }
         Ok(body)
     }
@@ -467,7 +649,9 @@ impl<'a> Nest<'a> {
                 }
                 None => load(access.bound, at.offsets.get(k).cloned().unwrap_or(Expr::int(0))),
             };
-            Ok((number, Some(access.inside.clone())))
+            let unsure = |condition: &&Comparison| !at.sure.contains(condition);
+            let unsure = access.inside.iter().filter(unsure).cloned().collect();
+            Ok((number, Some(unsure)))
         };
         let index = |expr: &Algebra| {
             let there = self.domain.at(expr, &self.domain.axes)?;

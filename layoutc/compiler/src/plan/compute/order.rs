@@ -73,6 +73,8 @@ impl Order {
                 tiles.push(inner);
             }
         }
+        let vectorized = schedule.vectorize.as_ref().and_then(|name| domain.find(&name.value));
+        tiles.extend(vectorized.filter(|number| !tiles.contains(number)));
         let mut loops: Vec<usize> =
             schedule.loops.iter().filter_map(|name| domain.find(&name.value)).collect();
         let is_chosen = !loops.is_empty();
