@@ -20,7 +20,7 @@ fn write(lines: &mut Vec<String>, body: &[Stmt], depth: usize) {
                 line(format!("for {name} in {}..{}{by}{cores}:", text(from), text(to)));
                 write(lines, body, depth.saturating_add(1));
             }
-            Stmt::If { condition, body, otherwise } => {
+            Stmt::If { condition, is_usual: _, body, otherwise } => {
                 line(format!("if {}:", text(condition)));
                 write(lines, body, depth.saturating_add(1));
                 if !otherwise.is_empty() {

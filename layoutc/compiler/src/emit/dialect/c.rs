@@ -36,6 +36,7 @@ pub const C: Dialect = Dialect {
     reserved: &[("C", &C_KEYWORDS), ("C++", &CPP_KEYWORDS), ("the C library", &C_MACROS)],
     prefixes: &[("layoutc", "layoutc_"), ("layoutc", "LAYOUTC_")],
     math: suffixed,
+    usual: "LAYOUTC_USUALLY",
     unroll: |rounds| Some(format!("LAYOUTC_UNROLL({rounds})")),
     called: &["exit", "fputs", "free", "malloc", "memcmp", "memcpy", "memset", "printf", "puts"],
     functions: &[&C_FUNCTIONS],

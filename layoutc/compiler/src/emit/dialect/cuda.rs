@@ -61,6 +61,7 @@ pub const CUDA: Dialect = Dialect {
     ],
     prefixes: &[("layoutc", "layoutc_"), ("layoutc", "LAYOUTC_")],
     math: super::c::suffixed,
+    usual: "",
     unroll: |rounds| Some(format!("#pragma unroll {rounds}")),
     called: &[
         "tex2D",

@@ -60,6 +60,7 @@ pub const OPENCL: Dialect = Dialect {
         ("OpenCL", "cl_"),
     ],
     math: |function, _| function.to_owned(),
+    usual: "",
     unroll: |_| None,
     called: &[
         "barrier",

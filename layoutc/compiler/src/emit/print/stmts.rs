@@ -116,10 +116,12 @@ impl Writer<'_> {
                 self.stmts(body, depth.saturating_add(1));
                 self.line(depth, "}");
             }
-            Stmt::If { condition, body, otherwise } => {
-                self.begin(depth, &["if ("]);
+            Stmt::If { condition, is_usual, body, otherwise } => {
+                let usual = if *is_usual { self.dialect.usual } else { "" };
+                let (open, close) = if usual.is_empty() { ("", "") } else { ("(", ")") };
+                self.begin(depth, &["if (", usual, open]);
                 self.put_expr(condition);
-                self.put(&[") {\n"]);
+                self.put(&[close, ") {\n"]);
                 self.stmts(body, depth.saturating_add(1));
                 if !otherwise.is_empty() {
                     self.line(depth, "} else {");

@@ -261,7 +261,7 @@ impl<'a> Nest<'a> {
             let is_whole = matches!((&from, &to), (Expr::Int { .. }, Expr::Int { .. }));
             let mut body = nest.inside(number, rest, inner, what, conditions)?;
             if let Some(condition) = asked.clone() {
-                body = vec![Stmt::If { condition, body, otherwise: Vec::new() }];
+                body = vec![Stmt::If { condition, is_usual: false, body, otherwise: Vec::new() }];
             }
             let body = lets.iter().cloned().chain(body).collect();
             all.extend(nest.unrolled(number, is_whole, rest.is_empty()));
@@ -354,7 +354,7 @@ impl<'a> Nest<'a> {
         let body = self.rounds(rest, &sure, what, conditions)?;
         let border = At { at_border: true, ..at.clone() };
         let otherwise = self.rounds(rest, &border, what, conditions)?;
-        Ok(vec![Stmt::If { condition: holds, body, otherwise }])
+        Ok(vec![Stmt::If { condition: holds, is_usual: true, body, otherwise }])
     }
 
     /// Finds from where to where the loops over elements go that are put together at once, as soon as that is known; and where
@@ -409,7 +409,7 @@ impl<'a> Nest<'a> {
         most.sure.extend(sure);
         let body = inside(self, &most)?;
         let otherwise = inside(self, &At { at_border: true, ..at })?;
-        all.push(Stmt::If { condition, body, otherwise });
+        all.push(Stmt::If { condition, is_usual: true, body, otherwise });
         Ok(all)
     }
 

@@ -15,6 +15,9 @@ use crate::model::compute::Schedule;
 const VECTOR: i128 = 64;
 const CUT: i64 = 32;
 
+/// How many elements are put together at once unasked: they stay in the registers of processors with vectors of 32 bytes.
+const AT_ONCE: i128 = 112;
+
 /// The most elements that are put together at once.
 const MOST_AT_ONCE: i128 = 4096;
 
@@ -109,15 +112,56 @@ impl Order {
             && reads(domain)?.iter().all(|steps| follows(steps, last, domain))
         {
             outer.pop();
-            if domain.rounds(last) <= Some(VECTOR) {
-                inner.push(last);
+            let vector = if domain.rounds(last) <= Some(VECTOR) {
+                last
             } else {
                 let [first, second] = domain.split(last, CUT)?;
                 outer.push(first);
-                inner.push(second);
-            }
+                second
+            };
+            inner.extend(Self::rows(domain, &mut outer, vector, reads)?);
+            inner.push(vector);
         }
         Ok(outer.into_iter().chain(reduced).chain(inner).collect())
+    }
+
+    /// A part of the loop around the vectors, where something that is read is the same in all of it: so that it is read once
+    /// for several vectors.
+    fn rows(
+        domain: &mut Domain,
+        outer: &mut Vec<usize>,
+        vector: usize,
+        reads: &dyn Fn(&Domain) -> Result<Vec<Steps>, ExprError>,
+    ) -> Result<Option<usize>, ExprError> {
+        // The loop whose neighbours lie nearest, besides that over whole vectors.
+        let cut_from = |k: &usize| {
+            let named = domain.loops.get(vector).map_or("", |found| &found.name);
+            let own = domain.loops.get(*k).map_or("", |found| &found.name);
+            own.strip_suffix("_outer").is_some_and(|own| named.strip_suffix("_inner") == Some(own))
+        };
+        let Some(place) = outer.iter().rposition(|k| !cut_from(k)) else { return Ok(None) };
+        let Some(row) = outer.get(place).copied() else { return Ok(None) };
+        let most = domain.rounds(vector).and_then(|elements| AT_ONCE.checked_div(elements));
+        let Some((rounds, most)) = domain.rounds(row).zip(most) else { return Ok(None) };
+        let steps = reads(domain)?;
+        let stays = |steps: &Steps| {
+            steps.stride(row, domain).is_some_and(|stride| stride.as_const() == Some(0))
+        };
+        if most < 2 || rounds < 2 || !steps.iter().any(stays) {
+            return Ok(None);
+        }
+        if rounds <= most {
+            outer.remove(place);
+            return Ok(Some(row));
+        }
+        // Whole rows where there is a number of them that is not much smaller.
+        let whole = (most.div_euclid(2).max(2)..=most).rev().find(|by| rounds % by == 0);
+        let [first, second] =
+            domain.split(row, i64::try_from(whole.unwrap_or(most)).unwrap_or(1))?;
+        if let Some(slot) = outer.get_mut(place) {
+            *slot = first;
+        }
+        Ok(Some(second))
     }
 
     /// The loops of a kernel that writes an image: the four elements of a texel are innermost.

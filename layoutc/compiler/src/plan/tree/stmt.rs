@@ -50,6 +50,8 @@ pub enum Stmt {
     If {
         /// When.
         condition: Expr,
+        /// Whether it mostly holds.
+        is_usual: bool,
         /// What is done then.
         body: Vec<Stmt>,
         /// What is done else.
@@ -418,7 +420,7 @@ impl Stmt {
                 }
             }
             Self::Alias { buffer, .. } => name(buffer),
-            Self::If { condition, body, otherwise } => {
+            Self::If { condition, is_usual: _, body, otherwise } => {
                 condition.visit(visit);
                 for stmt in body.iter().chain(otherwise) {
                     stmt.visit(visit, name);
