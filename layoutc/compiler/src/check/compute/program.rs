@@ -1,5 +1,6 @@
 //! The statements of a kernel on the tensors of one instance, in order.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use layoutc_algebra::expr::{Expr, Var};
@@ -7,8 +8,8 @@ use layoutc_algebra::layout::{Axis, Symbol};
 use layoutc_algebra::simplify::Facts;
 
 use super::axes::{Axes, unknown_tensor};
-use super::inline::reads;
-use super::inside::Domain;
+use super::inline::{MAX_SIZE, reads};
+use super::inside::{Domain, VISITED_IN_ALL};
 use super::known::{Known, KnownKind, Names};
 use super::local;
 use super::text::{Line, Span};
@@ -159,8 +160,11 @@ impl<'a> Program<'a> {
         let mut errors = self.prepare();
         for (line, text) in self.def.lines.iter().zip(&self.def.item.computes) {
             let source = Source { line, text };
-            if let Err(found) = self.statement(source) {
+            if let Err(mut found) = self.statement(source) {
                 self.is_silent = true;
+                // The same of two reads is told of the first.
+                let mut told: BTreeSet<(Code, String)> = BTreeSet::new();
+                found.retain(|error| told.insert((error.code, error.message.clone())));
                 errors.extend(found);
                 self.give_up(line);
             }
@@ -252,6 +256,10 @@ impl<'a> Program<'a> {
             }
             known => known.cloned(),
         };
+        let of_file = self.def.item.operands.is_none();
+        let is_tensor = |name: &str| {
+            self.names.contains_key(name) || of_file && self.place.named.contains_key(name)
+        };
         let axes = Axes {
             line,
             text: source.text,
@@ -260,6 +268,7 @@ impl<'a> Program<'a> {
             names: &self.names,
             symbols: &self.symbols,
             ranges: &self.ranges,
+            is_tensor: &is_tensor,
         };
         let axes = axes.found(shape.as_ref())?;
         self.are_free(source, &axes)?;
@@ -344,7 +353,8 @@ impl<'a> Program<'a> {
                 vec![self.fault(source, Code::ExprOverflow, message, &source.line.left)]
             })?;
         }
-        let domain = Domain { axes, symbols: &self.symbols, facts: &facts };
+        let (visits, nodes) = (Cell::new(VISITED_IN_ALL), Cell::new(MAX_SIZE));
+        let domain = Domain { axes, symbols: &self.symbols, facts: &facts, left: &visits };
         let builder = Builder {
             text: source.text,
             file: &self.def.file,
@@ -352,6 +362,7 @@ impl<'a> Program<'a> {
             domain,
             names: &self.names,
             values: &|name| self.value_of(name),
+            left: &nodes,
         };
         let built = builder.built(&source.line.value)?;
         use_value(&builder, built)

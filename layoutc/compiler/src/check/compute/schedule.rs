@@ -34,7 +34,6 @@ struct Loop {
 
 /// The loops of one statement.
 struct Nest<'a> {
-    statement: &'a Statement,
     tensor: &'a Tensor,
     /// The names that are a storage axis' and a reduced axis' at once.
     twice: BTreeSet<String>,
@@ -89,7 +88,7 @@ pub(super) fn checked(
 }
 
 /// The loops of a statement: the storage axes of what it writes, then its reduced axes.
-fn nest<'a>(statement: &'a Statement, program: &'a Program<'_>) -> Option<Nest<'a>> {
+fn nest<'a>(statement: &Statement, program: &'a Program<'_>) -> Option<Nest<'a>> {
     let tensor = match statement.target {
         Buffer::Operand(k) => program.tensors.get(program.operands.get(k)?.tensor)?,
         Buffer::Local(k) => program.locals.get(k)?,
@@ -108,7 +107,7 @@ fn nest<'a>(statement: &'a Statement, program: &'a Program<'_>) -> Option<Nest<'
         }
         loops.push(Loop { name: axis.name.clone(), is_reduced: true, stride: None });
     }
-    Some(Nest { statement, tensor, twice, loops })
+    Some(Nest { tensor, twice, loops })
 }
 
 struct Maker<'a> {
@@ -126,9 +125,7 @@ impl Maker<'_> {
         said: Said<'_>,
     ) -> &mut Diagnostic {
         let place = Place::new(said.file, name.span.clone());
-        self.errors.push(Diagnostic::error(code, message, place, ""));
-        let last = self.errors.len() - 1;
-        &mut self.errors[last]
+        self.errors.push_mut(Diagnostic::error(code, message, place, ""))
     }
 
     /// Whether there is a loop of this name; says so otherwise.
@@ -345,7 +342,6 @@ impl Nest<'_> {
 }
 
 fn listed(nest: &Nest<'_>) -> String {
-    let _ = nest.statement;
     nest.loops.iter().map(|l| l.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
