@@ -654,6 +654,24 @@ fn schedules_name_loops_that_there_are() {
 }
 
 #[test]
+fn a_loop_of_several_statements_needs_to_fit_one() {
+    let of = |more: &str| {
+        let soft = "v[i] += a[i, j]\"; compute \"b[i, j] = a[i, j] / 2";
+        kernel(soft, more)
+    };
+    assert_eq!(found(&of("vectorize j; parallel i j; loops i j")), []);
+    told(
+        &kernel("b[i, j] = a[i, j]", "accumulate #true"),
+        &[(
+            "kernel::reduction",
+            "accumulate #true",
+            "`accumulate` goes on from what was held, and every statement writes by `=`",
+        )],
+        &["write `+=`, `*=`, `min=` or `max=`, or leave it out"],
+    );
+}
+
+#[test]
 fn words_of_an_instance_replace_those_of_its_kernel() {
     let of = |more: &str| {
         format!(

@@ -210,6 +210,10 @@ pub enum Function {
 }
 
 /// What the manifest says of a kernel's loops. Names are those of the storage axes of the output, and of reduced axes.
+///
+/// A name may be that of a loop in several statements. `loops` are all loops of at least one of them; a split holds for
+/// each that has the loop. The loop to vectorise is contiguous in at least one, a parallel one not reduced in at least one:
+/// where it is not so, nothing is said of that statement's loop.
 #[derive(Debug, Clone, Default)]
 pub struct Schedule {
     /// The loops, outermost first; empty where the planner orders them.

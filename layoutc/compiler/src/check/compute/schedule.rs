@@ -279,9 +279,11 @@ impl Maker<'_> {
         self.schedule.parallel = self.named(names, said);
     }
 
+    /// Whether the loop is over a reduced axis wherever it is.
     fn is_reduced(&self, name: &str) -> bool {
-        let mut loops = self.nests.iter().flat_map(|nest| &nest.loops);
-        loops.any(|l| l.name == name && l.is_reduced)
+        let loops = self.nests.iter().flat_map(|nest| &nest.loops);
+        let mut own = loops.filter(|l| l.name == name).peekable();
+        own.peek().is_some() && own.all(|l| l.is_reduced)
     }
 
     /// The names of the loops over what is written.
@@ -299,18 +301,20 @@ impl Maker<'_> {
         if !self.is_loop(name, said) {
             return;
         }
+        // It is enough that the loop of one statement can be done by vectors.
         let mut wrong: Option<(String, Option<String>)> = None;
+        let mut is_good = false;
         for nest in &self.nests {
             let symbols = &nest.tensor.layout.symbols;
             for l in nest.loops.iter().filter(|l| l.name == name.value) {
                 let of = &nest.tensor.name;
                 let told = match &l.stride {
                     None => format!("`{}` is reduced: a vector holds elements of `{of}`", l.name),
-                    Some(stride) if stride.as_const() == Some(1) => continue,
                     Some(stride) => {
                         let facts = layoutc_algebra::simplify::Facts::new(symbols);
                         let stride = facts.simplify(stride).unwrap_or_else(|_| stride.clone());
                         if stride.as_const() == Some(1) {
+                            is_good = true;
                             continue;
                         }
                         let stride = wording::over(&stride, symbols);
@@ -323,7 +327,7 @@ impl Maker<'_> {
                 wrong.get_or_insert((told, nest.contiguous()));
             }
         }
-        match wrong {
+        match wrong.filter(|_| !is_good) {
             Some((message, near)) => {
                 let error = self.fault(Code::KernelVectorize, message, name, said);
                 error.help.extend(near.map(|near| format!("the contiguous loop is `{near}`")));
