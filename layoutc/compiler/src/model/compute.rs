@@ -23,7 +23,8 @@ pub struct Compute {
     pub operands: Vec<Operand>,
     /// The intermediate tensors that have memory of their own.
     pub locals: Vec<Tensor>,
-    /// The symbols of all tensors, each name once: by operand, then by local.
+    /// The symbols of all tensors and of the text, each name once: by operand, then by name those that the text alone
+    /// names, then by local.
     pub symbols: Vec<Symbol>,
     /// What is done, in order.
     pub statements: Vec<Statement>,
@@ -128,7 +129,8 @@ pub enum ValueKind {
     Select(Box<Value>, Box<Value>, Box<Value>),
     /// A function of the value's own type.
     Call(Function, Vec<Value>),
-    /// An operand of another type.
+    /// An operand of another type. In a cast into a narrow type, `f16(x)`, there is one into that type inside one back
+    /// into the type that it is computed in: a value of a type such as `f16` stands nowhere else.
     Convert(Box<Value>),
 }
 
@@ -208,6 +210,10 @@ pub enum Function {
 }
 
 /// What the manifest says of a kernel's loops. Names are those of the storage axes of the output, and of reduced axes.
+///
+/// A name may be that of a loop in several statements. `loops` are all loops of at least one of them; a split holds for
+/// each that has the loop. The loop to vectorise is contiguous in at least one, a parallel one not reduced in at least one:
+/// where it is not so, nothing is said of that statement's loop.
 #[derive(Debug, Clone, Default)]
 pub struct Schedule {
     /// The loops, outermost first; empty where the planner orders them.

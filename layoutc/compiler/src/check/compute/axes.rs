@@ -11,7 +11,7 @@ use super::known::{Known, KnownKind, Names};
 use super::text::{Ast, AstKind, Line, ReadText, Span};
 use super::value::Checked;
 use crate::check::expr::place_in;
-use crate::check::scope::{Scope, nearest_or_all};
+use crate::check::scope::{Scope, nearest_or_all, suggestion};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::manifest::syntax::{Kind, Text};
@@ -29,6 +29,8 @@ pub(super) struct Axes<'a> {
     pub(super) symbols: &'a [Symbol],
     /// The ranges that the kernel states, with their places.
     pub(super) ranges: &'a [(String, Expr, Place)],
+    /// Whether a name is that of a tensor that the kernel could read.
+    pub(super) is_tensor: &'a dyn Fn(&str) -> bool,
 }
 
 /// Where an extent comes from.
@@ -205,14 +207,7 @@ impl Axes<'_> {
 
     fn unreduced(&self, name: &str, span: &Span) -> Diagnostic {
         let message = format!("`{name}` is no axis of what is written, and `=` takes one value");
-        let error = self.fault(Code::KernelReduction, message, span);
-        let known: Vec<&str> = self.line.axes.iter().map(|word| word.name.as_str()).collect();
-        let near =
-            crate::check::scope::suggestion(name, known.into_iter().chain(self.scope.known()));
-        let error = match near {
-            Some(near) => error.help(near),
-            None => error,
-        };
+        let error = self.meant(name, self.fault(Code::KernelReduction, message, span));
         error.help(format!("to add up over `{name}`, write `+=`; others are `*=`, `min=`, `max=`"))
     }
 
@@ -221,15 +216,17 @@ impl Axes<'_> {
         let error = self.fault(Code::KernelUnbound, message, span).note(
             "an axis counts as far as the tensor does that it indexes alone: `W[k, r, s, c]`",
         );
+        self.meant(name, error).help(format!("say it: `range {name} 3`"))
+    }
+
+    /// The same with what the name was probably meant to be.
+    fn meant(&self, name: &str, error: Diagnostic) -> Diagnostic {
+        if (self.is_tensor)(name) {
+            return error.help(format!("an element of a tensor is written `{name}[…]`"));
+        }
         let left = self.line.axes.iter().map(|word| word.name.as_str());
-        let known: Vec<&str> =
-            left.filter(|known| *known != name).chain(self.scope.known()).collect();
-        let near = crate::check::scope::suggestion(name, known);
-        let error = match near {
-            Some(near) => error.help(near),
-            None => error,
-        };
-        error.help(format!("say it: `range {name} 3`"))
+        let known = left.filter(|known| *known != name).chain(self.scope.known());
+        suggestion(name, known).into_iter().fold(error, Diagnostic::help)
     }
 
     fn conflict(&self, name: &str, first: &Source<'_>, other: &Source<'_>) -> Diagnostic {

@@ -9,8 +9,8 @@ use super::inside::{Domain, Sign};
 use super::value::Built;
 use crate::model::compute::{Buffer, Outside, Read, Value, ValueKind};
 
-/// How many nodes one value may have.
-const MAX_SIZE: usize = 1 << 12;
+/// How many nodes are written in place in one statement.
+pub(super) const MAX_SIZE: usize = 1 << 12;
 
 /// How deep one value may be; every level of a text may have brought two conversions.
 const MAX_DEPTH: usize = 512;
@@ -35,17 +35,18 @@ pub(super) struct Inliner<'a> {
     /// What each axis becomes.
     index: &'a [Expr],
     shapes: &'a dyn Fn(Buffer) -> Option<&'a [Axis]>,
-    left: Cell<usize>,
+    left: &'a Cell<usize>,
 }
 
 impl<'a> Inliner<'a> {
-    /// Each axis of the value becomes the index at its place, over the axes of `domain`.
+    /// Each axis of the value becomes the index at its place, over the axes of `domain`; `left` nodes may be written.
     pub(super) fn new(
         domain: Domain<'a>,
         index: &'a [Expr],
         shapes: &'a dyn Fn(Buffer) -> Option<&'a [Axis]>,
+        left: &'a Cell<usize>,
     ) -> Self {
-        Self { domain, index, shapes, left: Cell::new(MAX_SIZE) }
+        Self { domain, index, shapes, left }
     }
 
     /// The value over the axes of the domain.

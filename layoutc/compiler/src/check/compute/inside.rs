@@ -1,12 +1,17 @@
 //! Whether an expression over the axes of a statement is at least 0 for all of them: proven, refuted by an index, or
 //! neither.
 
+use std::cell::Cell;
+
 use layoutc_algebra::expr::{BinOp, Expr, Var};
 use layoutc_algebra::layout::{Axis, Symbol};
 use layoutc_algebra::simplify::Facts;
 
 /// How many indices are visited for one expression.
 const VISITED: i128 = 1 << 18;
+
+/// How many are visited for one statement.
+pub(super) const VISITED_IN_ALL: i128 = 1 << 22;
 
 /// How many symbols are tried at both of their ends.
 const TRIED_SYMBOLS: usize = 4;
@@ -47,6 +52,8 @@ pub(super) struct Domain<'a> {
     pub(super) axes: &'a [Axis],
     pub(super) symbols: &'a [Symbol],
     pub(super) facts: &'a Facts,
+    /// How many indices may still be visited.
+    pub(super) left: &'a Cell<i128>,
 }
 
 impl Domain<'_> {
@@ -86,7 +93,7 @@ impl Domain<'_> {
             if extents.iter().any(|extent| *extent < 1) {
                 continue;
             }
-            match walk(difference, &mentioned, &extents, at) {
+            match walk(difference, &mentioned, &extents, (at, self.left)) {
                 (Some(at), _) => return Sign::Fails(at),
                 (None, complete) => all &= complete,
             }
@@ -116,10 +123,15 @@ impl Domain<'_> {
 
 /// The first index at which the expression is below 0, and whether all were visited: the corners alone are where there
 /// are too many.
-fn walk(expr: &Expr, mentioned: &[usize], extents: &[i128], mut at: At) -> (Option<At>, bool) {
+fn walk(
+    expr: &Expr,
+    mentioned: &[usize],
+    extents: &[i128],
+    (mut at, in_all): (At, &Cell<i128>),
+) -> (Option<At>, bool) {
     let extent = |k: &usize| extents.get(*k).copied().unwrap_or(1);
     let count = mentioned.iter().try_fold(1_i128, |count, k| count.checked_mul(extent(k)));
-    let mut complete = count.is_some_and(|count| count <= VISITED);
+    let mut complete = count.is_some_and(|count| count <= VISITED.min(in_all.get()));
     let step_by_one = complete;
     let mut left = VISITED;
     loop {
@@ -129,6 +141,7 @@ fn walk(expr: &Expr, mentioned: &[usize], extents: &[i128], mut at: At) -> (Opti
             Err(_) => complete = false,
         }
         left -= 1;
+        in_all.set(in_all.get() - 1);
         // The next index, the last axis fastest.
         let mut next = None;
         for k in mentioned.iter().rev() {
@@ -141,7 +154,7 @@ fn walk(expr: &Expr, mentioned: &[usize], extents: &[i128], mut at: At) -> (Opti
             }
             *place = 0;
         }
-        if next.is_none() || left == 0 {
+        if next.is_none() || left == 0 || in_all.get() <= 0 {
             return (None, complete);
         }
     }

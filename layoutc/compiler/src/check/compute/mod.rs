@@ -13,8 +13,10 @@ mod operand;
 mod program;
 mod read;
 mod schedule;
+mod store;
 mod text;
 mod types;
+mod unread;
 mod value;
 mod wrong_text;
 

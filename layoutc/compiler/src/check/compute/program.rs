@@ -1,31 +1,31 @@
 //! The statements of a kernel on the tensors of one instance, in order.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::Cell;
+use std::collections::BTreeSet;
 
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::{Axis, Symbol};
 use layoutc_algebra::simplify::Facts;
 
 use super::axes::{Axes, unknown_tensor};
-use super::inline::reads;
-use super::inside::Domain;
+use super::inline::MAX_SIZE;
+use super::inside::{Domain, VISITED_IN_ALL};
 use super::known::{Known, KnownKind, Names};
 use super::local;
 use super::text::{Line, Span};
-use super::types::{computed, converted, is_float, is_integer, word};
-use super::value::{Builder, Built, Checked, cast};
+use super::types::{computed, word};
+use super::value::{Builder, Built, Checked};
 use super::{Bound, KernelDef};
-use crate::cast::Mode;
 use crate::check::expr::{constant, declare_first, place_in};
 use crate::check::recipe::{symbol_value, words};
-use crate::check::scope::Scope;
+use crate::check::scope::{Scope, suggestion};
 use crate::check::tensor::Place;
 use crate::codes::Code;
 use crate::diagnostic::{self, Diagnostic};
 use crate::dtype::Scalar;
 use crate::manifest::syntax::{Bound as Number, LocalItem, Text};
 use crate::model::Tensor;
-use crate::model::compute::{Buffer, Reduction, Statement, Value};
+use crate::model::compute::{Buffer, Reduction, Statement};
 
 /// What the statements of a kernel make, as far as they are read.
 pub(super) struct Program<'a> {
@@ -159,8 +159,11 @@ impl<'a> Program<'a> {
         let mut errors = self.prepare();
         for (line, text) in self.def.lines.iter().zip(&self.def.item.computes) {
             let source = Source { line, text };
-            if let Err(found) = self.statement(source) {
+            if let Err(mut found) = self.statement(source) {
                 self.is_silent = true;
+                // The same of two reads is told of the first.
+                let mut told: BTreeSet<(Code, String)> = BTreeSet::new();
+                found.retain(|error| told.insert((error.code, error.message.clone())));
                 errors.extend(found);
                 self.give_up(line);
             }
@@ -223,7 +226,7 @@ impl<'a> Program<'a> {
         }
     }
 
-    fn fault(
+    pub(super) fn fault(
         &self,
         source: Source<'_>,
         code: Code,
@@ -234,7 +237,7 @@ impl<'a> Program<'a> {
         Diagnostic::error(code, message, place, "")
     }
 
-    fn local(&self, name: &str) -> Option<&'a LocalItem> {
+    pub(super) fn local(&self, name: &str) -> Option<&'a LocalItem> {
         self.def.item.locals.iter().find(|local| local.name.value == name)
     }
 
@@ -252,6 +255,10 @@ impl<'a> Program<'a> {
             }
             known => known.cloned(),
         };
+        let of_file = self.def.item.operands.is_none();
+        let is_tensor = |name: &str| {
+            self.names.contains_key(name) || of_file && self.place.named.contains_key(name)
+        };
         let axes = Axes {
             line,
             text: source.text,
@@ -260,6 +267,7 @@ impl<'a> Program<'a> {
             names: &self.names,
             symbols: &self.symbols,
             ranges: &self.ranges,
+            is_tensor: &is_tensor,
         };
         let axes = axes.found(shape.as_ref())?;
         self.are_free(source, &axes)?;
@@ -317,9 +325,7 @@ impl<'a> Program<'a> {
         let count = source.line.axes.len();
         let shape: Vec<Axis> = axes.iter().take(count).cloned().collect();
         let made = local::tensor(item, &shape, &self.symbols, (self.place, self.def.home))?;
-        let scalar = made.tensor.dtype.scalar;
         let ty = super::arithmetic_type(&made.tensor, &made.tensor.places.dtype)?;
-        debug_assert_eq!(computed(scalar), Some(ty));
         self.warnings.extend(made.warnings);
         self.add_symbols(made.tensor.layout.symbols.clone());
         let buffer = Buffer::Local(self.locals.len());
@@ -331,7 +337,7 @@ impl<'a> Program<'a> {
     }
 
     /// The value of a statement; `use_value` gets it with the builder that made it.
-    fn value<T>(
+    pub(super) fn value<T>(
         &self,
         source: Source<'_>,
         axes: &[Axis],
@@ -344,7 +350,8 @@ impl<'a> Program<'a> {
                 vec![self.fault(source, Code::ExprOverflow, message, &source.line.left)]
             })?;
         }
-        let domain = Domain { axes, symbols: &self.symbols, facts: &facts };
+        let (visits, nodes) = (Cell::new(VISITED_IN_ALL), Cell::new(MAX_SIZE));
+        let domain = Domain { axes, symbols: &self.symbols, facts: &facts, left: &visits };
         let builder = Builder {
             text: source.text,
             file: &self.def.file,
@@ -352,6 +359,7 @@ impl<'a> Program<'a> {
             domain,
             names: &self.names,
             values: &|name| self.value_of(name),
+            left: &nodes,
         };
         let built = builder.built(&source.line.value)?;
         use_value(&builder, built)
@@ -363,8 +371,7 @@ impl<'a> Program<'a> {
         if line.op != Reduction::Assign {
             let message = format!("`{name}` is put together from many values, and has no memory");
             let error = self.fault(source, Code::KernelIntermediate, message, &line.target.span);
-            let near =
-                crate::check::scope::suggestion(&name, self.names.keys().map(String::as_str));
+            let near = suggestion(&name, self.names.keys().map(String::as_str));
             let error = near.into_iter().fold(error, Diagnostic::help);
             return Err(vec![error.help(format!("give it memory: `local {name} dtype=f32`"))]);
         }
@@ -375,212 +382,7 @@ impl<'a> Program<'a> {
         Ok(())
     }
 
-    fn stored(
-        &mut self,
-        source: Source<'_>,
-        axes: Vec<Axis>,
-        target: Buffer,
-        ty: Scalar,
-    ) -> Checked<()> {
-        let line = source.line;
-        let reduces = line.op != Reduction::Assign;
-        if ty == Scalar::Bool && reduces {
-            let message = "truth values are not put together".to_owned();
-            let error = self.fault(source, Code::DtypeKernel, message, &line.op_span);
-            return Err(vec![error.help("count them in an integer tensor: `select(…, 1, 0)`")]);
-        }
-        let accumulator = self.accumulator.filter(|_| reduces).unwrap_or(ty);
-        if is_float(accumulator) != is_float(ty) {
-            let text = self.def.item.acc.as_ref().map_or(&line.op_span, |text| &text.span);
-            let place = diagnostic::Place::new(&self.def.file, text.clone());
-            let message = format!(
-                "`{}` is computed in {}, and is not accumulated in {}",
-                self.label(&line.target.name),
-                word(ty),
-                word(accumulator)
-            );
-            let error = Diagnostic::error(Code::DtypeKernel, message, place, "");
-            let help =
-                if is_float(ty) { "`acc f32` or `acc f64`" } else { "`acc i32` or `acc i64`" };
-            return Err(vec![error.help(format!("write {help}"))]);
-        }
-        let label = self.label(&line.target.name);
-        let value = self.value(source, &axes, |builder, built| {
-            store_value(builder, built, (line, &label), if reduces { accumulator } else { ty })
-        })?;
-        self.reads_its_element(source, &value, target)?;
-        let value = if reduces { converted(value, accumulator) } else { value };
-        let accumulate =
-            self.def.item.accumulate.is_some() && reduces && matches!(target, Buffer::Operand(_));
-        let accumulator = if reduces { accumulator } else { value.ty };
-        let span = 0..source.text.value.len();
-        self.statements.push(Statement {
-            target,
-            axes,
-            written_axes: line.axes.len(),
-            op: line.op,
-            accumulate,
-            accumulator,
-            store: Mode::Round,
-            value,
-            text: source.text.value.trim().to_owned(),
-            place: place_in(source.text, &span, &self.def.file),
-        });
-        self.outdate(&line.target.name, target);
-        Ok(())
-    }
-
-    fn label(&self, name: &str) -> String {
+    pub(super) fn label(&self, name: &str) -> String {
         self.names.get(name).map_or_else(|| name.to_owned(), |known| known.label.clone())
     }
-
-    /// Intermediates that read what was just written are not what they were.
-    fn outdate(&mut self, name: &str, target: Buffer) {
-        for known in self.names.values_mut() {
-            if let KnownKind::Inlined { value, stale } = &mut known.kind
-                && let Built::Loose(value) | Built::Typed(value) = value
-                && reads(value).iter().any(|read| read.buffer == target)
-            {
-                stale.get_or_insert_with(|| name.to_owned());
-            }
-        }
-    }
-
-    /// Of what it writes, a statement reads no other element; and where it reduces, none at all.
-    fn reads_its_element(&self, source: Source<'_>, value: &Value, target: Buffer) -> Checked<()> {
-        let line = source.line;
-        let own = (0_u32..).map(|k| Expr::var(Var::Axis(k))).take(line.axes.len());
-        let own: Vec<Expr> = own.collect();
-        let reduces = line.op != Reduction::Assign;
-        let mut others = reads(value).into_iter().filter(|read| read.buffer == target);
-        // An axis of one index is a number.
-        let is_own = |index: &[Expr]| {
-            index.iter().zip(&own).zip(self.extents(line)).all(|((index, own), extent)| {
-                index == own || index.as_const() == Some(0) && extent == Some(1)
-            })
-        };
-        if others.all(|read| is_own(&read.index) && !reduces) {
-            return Ok(());
-        }
-        let name = &line.target.name;
-        let nodes = line.value.nodes();
-        let mut reads_it = nodes.iter().filter_map(|node| node.read());
-        let span =
-            reads_it.find(|read| read.tensor.name == *name).map_or(&line.left, |read| &read.span);
-        let message = if reduces {
-            format!("`{name}` is read while its elements are put together")
-        } else {
-            format!("`{name}` is read at another element than the one that is written")
-        };
-        let error = self.fault(source, Code::KernelOperand, message, span);
-        Err(vec![if reduces {
-            error.help("to go on from what it holds, say `accumulate #true`")
-        } else {
-            error.help("write into another tensor, or an intermediate: `local T dtype=f32`")
-        }])
-    }
-
-    /// The extents of what a line writes, where they are numbers.
-    fn extents(&self, line: &Line) -> Vec<Option<i128>> {
-        let known = self.names.get(&line.target.name);
-        let shape = known.map(|known| known.shape.as_slice()).unwrap_or_default();
-        shape.iter().map(|axis| axis.extent.as_const()).collect()
-    }
-
-    /// Intermediates that nothing reads, local tensors that nothing writes, ranges of no axis.
-    fn unread(&self) -> Vec<Diagnostic> {
-        let lines = &self.def.lines;
-        let read: BTreeSet<&str> = lines
-            .iter()
-            .flat_map(|line| line.value.nodes())
-            .filter_map(|node| node.read().map(|read| read.tensor.name.as_str()))
-            .collect();
-        let operands: BTreeMap<&str, &Bound> =
-            self.operands.iter().map(|operand| (operand.name.value.as_str(), operand)).collect();
-        let mut errors = Vec::new();
-        for (line, text) in lines.iter().zip(&self.def.item.computes) {
-            let name = line.target.name.as_str();
-            if operands.contains_key(name) || read.contains(name) {
-                continue;
-            }
-            errors.push(self.dead(Source { line, text }));
-        }
-        for local in &self.def.item.locals {
-            let name = local.name.value.as_str();
-            let place = diagnostic::Place::new(&self.def.file, local.name.span.clone());
-            let message = if operands.contains_key(name) {
-                format!("`{name}` is an operand, and has memory already")
-            } else if lines.iter().all(|line| line.target.name != name) {
-                format!("nothing writes the local tensor `{name}`")
-            } else {
-                continue;
-            };
-            errors.push(Diagnostic::error(Code::KernelIntermediate, message, place, ""));
-        }
-        let mentioned: BTreeSet<&str> =
-            self.def.item.computes.iter().flat_map(|text| words(&text.value)).collect();
-        for (name, _) in &self.def.item.ranges {
-            let place = diagnostic::Place::new(&self.def.file, name.span.clone());
-            if self.scope.known().any(|known| known == name.value) {
-                let message =
-                    format!("the axis `{}` hides a const or symbol of the same name", name.value);
-                let error = Diagnostic::error(Code::NameHides, message, place, "");
-                errors.push(error.help("give the axis another name"));
-            } else if !mentioned.contains(name.value.as_str()) {
-                let message = format!("no statement has an axis `{}`", name.value);
-                let error = Diagnostic::error(Code::KernelAxes, message, place, "");
-                let near = crate::check::scope::suggestion(&name.value, mentioned.iter().copied());
-                errors.push(near.into_iter().fold(error, Diagnostic::help));
-            }
-        }
-        errors
-    }
-
-    fn dead(&self, source: Source<'_>) -> Diagnostic {
-        let name = &source.line.target.name;
-        let place = place_in(source.text, &source.line.target.span, &self.def.file);
-        if self.def.item.operands.is_none() && self.local(name).is_none() {
-            let message = format!("there is no tensor `{name}`");
-            let known: Vec<&str> = self.place.named.keys().copied().collect();
-            let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
-            error.notes.push("as an intermediate it would be read by a `compute` below".to_owned());
-            error.help.extend(crate::check::scope::nearest_or_all(name, "tensors", &known));
-            return error;
-        }
-        let message = format!("`{name}` is no operand, and nothing reads it");
-        let error = Diagnostic::error(Code::KernelIntermediate, message, place, "");
-        let operands = self.operands.iter().map(|operand| operand.name.value.as_str());
-        let known: Vec<&str> = operands.collect();
-        let near = crate::check::scope::nearest_or_all(name, "operands", &known);
-        near.into_iter().fold(error, Diagnostic::help)
-    }
-}
-
-/// The value that a statement stores: of floats into floats, of integers into integers.
-fn store_value(
-    builder: &Builder<'_>,
-    built: Built,
-    (line, label): (&Line, &str),
-    ty: Scalar,
-) -> Checked<Value> {
-    let ast = &line.value;
-    let value = match built {
-        Built::Typed(value) => value,
-        Built::Index(_) if is_integer(ty) => builder.fit(built, Scalar::I64, ast)?,
-        other => return builder.fit(other, ty, ast),
-    };
-    let fits = is_float(value.ty) && is_float(ty)
-        || is_integer(value.ty) && is_integer(ty)
-        || value.ty == ty;
-    if fits {
-        return Ok(value);
-    }
-    let shown = builder.shown(ast);
-    let message =
-        format!("the value is {}, and `{label}` is computed in {}", word(value.ty), word(ty));
-    let help = match (value.ty, ty) {
-        (_, Scalar::Bool) => format!("compare it: `{shown} != 0`"),
-        _ => cast(shown, ty),
-    };
-    builder.mistyped(message, &ast.span, help)
 }

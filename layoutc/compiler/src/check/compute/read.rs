@@ -90,7 +90,7 @@ impl Builder<'_> {
                             "`{}` is not stored, so nothing stands for what lies outside it",
                             read.tensor.name
                         );
-                        return Err(vec![self.to_be_stored(message, read)]);
+                        return Err(vec![self.unstored(message, read)]);
                     }
                 }
                 if let Some(written) = stale {
@@ -98,7 +98,7 @@ impl Builder<'_> {
                         "`{}` reads `{written}`, which was written since",
                         read.tensor.name
                     );
-                    return Err(vec![self.to_be_stored(message, read)]);
+                    return Err(vec![self.unstored(message, read)]);
                 }
                 self.inlined(read, value, &index)
             }
@@ -112,14 +112,14 @@ impl Builder<'_> {
             });
             stored.map(|known| known.shape.as_slice())
         };
-        let inliner = Inliner::new(self.domain, index, &shapes);
+        let inliner = Inliner::new(self.domain, index, &shapes, self.left);
         inliner.built(value).map_err(|refused| match refused {
             Refused::Size => {
                 let message = format!(
                     "with `{}` written in place the value grows too large",
                     read.tensor.name
                 );
-                vec![self.to_be_stored(message, read)]
+                vec![self.unstored(message, read)]
             }
             Refused::Expr(error) => {
                 vec![self.fault(Code::ExprOverflow, error.to_string(), &read.span, "")]
@@ -128,7 +128,7 @@ impl Builder<'_> {
     }
 
     /// An intermediate that needs memory.
-    fn to_be_stored(&self, message: String, read: &ReadText) -> Diagnostic {
+    fn unstored(&self, message: String, read: &ReadText) -> Diagnostic {
         let error = self.fault(Code::KernelIntermediate, message, &read.span, "");
         error.help(format!("give it memory: `local {} dtype=f32`", read.tensor.name))
     }

@@ -34,7 +34,6 @@ struct Loop {
 
 /// The loops of one statement.
 struct Nest<'a> {
-    statement: &'a Statement,
     tensor: &'a Tensor,
     /// The names that are a storage axis' and a reduced axis' at once.
     twice: BTreeSet<String>,
@@ -89,7 +88,7 @@ pub(super) fn checked(
 }
 
 /// The loops of a statement: the storage axes of what it writes, then its reduced axes.
-fn nest<'a>(statement: &'a Statement, program: &'a Program<'_>) -> Option<Nest<'a>> {
+fn nest<'a>(statement: &Statement, program: &'a Program<'_>) -> Option<Nest<'a>> {
     let tensor = match statement.target {
         Buffer::Operand(k) => program.tensors.get(program.operands.get(k)?.tensor)?,
         Buffer::Local(k) => program.locals.get(k)?,
@@ -108,7 +107,7 @@ fn nest<'a>(statement: &'a Statement, program: &'a Program<'_>) -> Option<Nest<'
         }
         loops.push(Loop { name: axis.name.clone(), is_reduced: true, stride: None });
     }
-    Some(Nest { statement, tensor, twice, loops })
+    Some(Nest { tensor, twice, loops })
 }
 
 struct Maker<'a> {
@@ -126,9 +125,7 @@ impl Maker<'_> {
         said: Said<'_>,
     ) -> &mut Diagnostic {
         let place = Place::new(said.file, name.span.clone());
-        self.errors.push(Diagnostic::error(code, message, place, ""));
-        let last = self.errors.len() - 1;
-        &mut self.errors[last]
+        self.errors.push_mut(Diagnostic::error(code, message, place, ""))
     }
 
     /// Whether there is a loop of this name; says so otherwise.
@@ -282,9 +279,11 @@ impl Maker<'_> {
         self.schedule.parallel = self.named(names, said);
     }
 
+    /// Whether the loop is over a reduced axis wherever it is.
     fn is_reduced(&self, name: &str) -> bool {
-        let mut loops = self.nests.iter().flat_map(|nest| &nest.loops);
-        loops.any(|l| l.name == name && l.is_reduced)
+        let loops = self.nests.iter().flat_map(|nest| &nest.loops);
+        let mut own = loops.filter(|l| l.name == name).peekable();
+        own.peek().is_some() && own.all(|l| l.is_reduced)
     }
 
     /// The names of the loops over what is written.
@@ -302,18 +301,20 @@ impl Maker<'_> {
         if !self.is_loop(name, said) {
             return;
         }
+        // It is enough that the loop of one statement can be done by vectors.
         let mut wrong: Option<(String, Option<String>)> = None;
+        let mut is_good = false;
         for nest in &self.nests {
             let symbols = &nest.tensor.layout.symbols;
             for l in nest.loops.iter().filter(|l| l.name == name.value) {
                 let of = &nest.tensor.name;
                 let told = match &l.stride {
                     None => format!("`{}` is reduced: a vector holds elements of `{of}`", l.name),
-                    Some(stride) if stride.as_const() == Some(1) => continue,
                     Some(stride) => {
                         let facts = layoutc_algebra::simplify::Facts::new(symbols);
                         let stride = facts.simplify(stride).unwrap_or_else(|_| stride.clone());
                         if stride.as_const() == Some(1) {
+                            is_good = true;
                             continue;
                         }
                         let stride = wording::over(&stride, symbols);
@@ -326,7 +327,7 @@ impl Maker<'_> {
                 wrong.get_or_insert((told, nest.contiguous()));
             }
         }
-        match wrong {
+        match wrong.filter(|_| !is_good) {
             Some((message, near)) => {
                 let error = self.fault(Code::KernelVectorize, message, name, said);
                 error.help.extend(near.map(|near| format!("the contiguous loop is `{near}`")));
@@ -345,7 +346,6 @@ impl Nest<'_> {
 }
 
 fn listed(nest: &Nest<'_>) -> String {
-    let _ = nest.statement;
     nest.loops.iter().map(|l| l.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 

@@ -2,6 +2,7 @@
 //!
 //! A number without a type adapts to what stands beside it; see [`Built`].
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use layoutc_algebra::expr::{BinOp, Expr, Var, apply};
@@ -29,6 +30,8 @@ pub(super) struct Builder<'a> {
     pub(super) names: &'a Names,
     /// The value of a const or a symbol.
     pub(super) values: &'a dyn Fn(&str) -> Option<Expr>,
+    /// How many nodes of intermediates may still be written in place.
+    pub(super) left: &'a Cell<usize>,
 }
 
 /// A value on the way: numbers have no type of their own yet.
