@@ -1,5 +1,7 @@
 //! The checked model: what a manifest means. Only [`crate::check()`] makes one; later stages take it on trust.
 
+pub mod compute;
+
 use std::borrow::Cow;
 
 use layoutc_algebra::affine::Affine;
@@ -10,6 +12,8 @@ use layoutc_algebra::simplify::Facts;
 use crate::cast::Cast;
 use crate::diagnostic::Place;
 use crate::dtype::Dtype;
+
+use self::compute::Compute;
 
 /// What a tensor's memory is, as the manifest says it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -288,6 +292,8 @@ pub struct Manifest {
     pub views: Vec<View>,
     /// The good conversions.
     pub converts: Vec<Convert>,
+    /// The good kernels, each on the tensors of one instance.
+    pub computes: Vec<Compute>,
 }
 
 /// Counts that follow from a layout and an element type, over symbols.
@@ -373,6 +379,15 @@ impl Manifest {
             Some(Convert { from: at(convert.from)?, to: at(convert.to)?, ..convert.clone() })
         };
         let converts = self.converts.iter().filter_map(convert).collect();
+        // A kernel is there where all its tensors are.
+        let compute = |compute: &Compute| {
+            let mut kept = compute.clone();
+            for operand in &mut kept.operands {
+                operand.tensor = at(operand.tensor)?;
+            }
+            Some(kept)
+        };
+        let computes = self.computes.iter().filter_map(compute).collect();
         let (mut views, mut view_position) = (Vec::new(), Vec::new());
         for view in &self.views {
             let of = match view.of {
@@ -383,6 +398,6 @@ impl Manifest {
             view_position.push(kept.map(|_| views.len()));
             views.extend(kept.map(|(of, buffer)| View { of, buffer, ..view.clone() }));
         }
-        Cow::Owned(Self { path: self.path.clone(), tensors, views, converts })
+        Cow::Owned(Self { path: self.path.clone(), tensors, views, converts, computes })
     }
 }

@@ -13,7 +13,11 @@ use layoutc_compiler::config::Config;
 use layoutc_compiler::diagnostic::{Diagnostic, Severity};
 use layoutc_compiler::{LoadError, Sources, check, emit};
 
-const EXAMPLES: [&str; 3] = [
+/// Kernels on tensors, with every word that stands in one.
+const KERNELS: &str = include_str!("kernels.kdl");
+
+const EXAMPLES: [&str; 4] = [
+    KERNELS,
     include_str!("../../../examples/quickstart/layouts/activations.kdl"),
     include_str!("../../../examples/tpu-tiles/layouts/matrices.kdl"),
     include_str!("../../../examples/weights/layouts/filters.kdl"),

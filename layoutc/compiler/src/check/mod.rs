@@ -5,6 +5,7 @@
 
 mod advice;
 mod cast;
+mod compute;
 mod convert;
 mod expr;
 mod faults;
@@ -175,7 +176,8 @@ fn check_manifest(
     let views = view::check(place, &tensors, &builders, &mut diagnostics);
     let converts = convert::check(syntax, &tensors, &mut diagnostics);
     let path = syntax.file.to_string();
-    Some((Manifest { path, tensors, views, converts }, diagnostics))
+    let computes = compute::check(place, &tensors, &mut diagnostics);
+    Some((Manifest { path, tensors, views, converts, computes }, diagnostics))
 }
 
 /// By file and place; the same fault found twice (a transform that two tensors apply) is told once.

@@ -33,10 +33,26 @@ pub(super) fn check(manifest: &Manifest, config: &Config) -> Vec<Diagnostic> {
         }
         axes(view.shape.as_ref(), None, &all, file, &mut diagnostics);
     }
+    functions(manifest, config, &all, &mut diagnostics);
+    for kernel in &manifest.kernels {
+        let locals = kernel.locals.iter().map(|local| &local.name);
+        for name in kernel.operands.iter().flatten().chain(locals) {
+            reserved(name, "operand", &all, file, &mut diagnostics);
+        }
+    }
     for symbol in &manifest.symbols {
         reserved(&symbol.name, "symbol", &all, file, &mut diagnostics);
     }
     diagnostics
+}
+
+/// The axis of a statement, if a target that is asked for cannot take its name.
+pub(super) fn reserved_axis(name: &str, config: &Config, place: Place) -> Option<Diagnostic> {
+    let dialects = dialects(config, None);
+    let language = dialects.iter().find_map(|dialect| dialect.reserved(name))?;
+    let message = format!("`{name}` is reserved in {language}, so no axis can have this name");
+    let error = Diagnostic::error(Code::NameReserved, message, place, "");
+    Some(error.help(format!("call it `{}_axis`, say", name.trim_start_matches('_'))))
 }
 
 /// The languages of the targets that are asked for: a name need not be free in any other. C's words are kept in all,
@@ -46,6 +62,58 @@ fn dialects(config: &Config, targets: Option<&[Text]>) -> Vec<&'static Dialect> 
     let names = config.target.names();
     let languages = names.iter().filter(|name| asked(name)).filter_map(|name| Language::find(name));
     [&C].into_iter().chain(languages.map(|language| language.dialect)).collect()
+}
+
+/// The functions of kernels: each name once, also among tensors and views.
+fn functions(
+    manifest: &Manifest,
+    config: &Config,
+    dialects: &[&Dialect],
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let file = &manifest.file;
+    let tensors = manifest.tensors.iter().map(|tensor| ("tensor", &tensor.name));
+    let views = manifest.views.iter().map(|view| ("view", &view.name));
+    let kernels = manifest.kernels.iter().filter(|kernel| kernel.operands.is_none());
+    let kernels = kernels.map(|kernel| ("kernel", &kernel.name));
+    let instances = manifest.instances.iter().map(|instance| ("instance", &instance.name));
+    let functions: Vec<_> = kernels.chain(instances).collect();
+    let mut seen: BTreeMap<String, (&str, &Name)> = BTreeMap::new();
+    for (what, name) in tensors.chain(views).chain(functions.iter().copied()) {
+        let upper = name.value.to_ascii_uppercase();
+        let Some((other, earlier)) = seen.get(&upper).copied() else {
+            seen.insert(upper, (what, name));
+            continue;
+        };
+        // What tensors and views have in common is told of them.
+        let is_told =
+            !["kernel", "instance"].contains(&what) || (what, other) == ("kernel", "kernel");
+        if is_told {
+            continue;
+        }
+        let (code, message) = if earlier.value == name.value {
+            let message = format!("the {what} has the name of the {other} `{}`", name.value);
+            (Code::NameDuplicate, message)
+        } else {
+            let message = format!(
+                "the {what} `{}` and the {other} `{}` differ in case only",
+                name.value, earlier.value
+            );
+            (Code::NameCase, message)
+        };
+        let place = Place::new(file, name.span.clone());
+        let error = Diagnostic::error(code, message, place, "");
+        diagnostics.push(error.also(Place::new(file, earlier.span.clone()), "the other one"));
+    }
+    for (what, name) in functions.iter().filter(|_| config.project.prefix.is_empty()) {
+        let kept = dialects.iter().find_map(|dialect| dialect.reserved_function(&name.value));
+        let Some(language) = kept else { continue };
+        let message =
+            format!("`{}` is reserved in {language}, so no {what} can have this name", name.value);
+        let place = Place::new(file, name.span.clone());
+        let help = format!("call it `{}_kernel`, say", name.value.trim_start_matches('_'));
+        diagnostics.push(Diagnostic::error(Code::NameReserved, message, place, "").help(help));
+    }
 }
 
 fn axes(

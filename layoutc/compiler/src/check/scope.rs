@@ -7,6 +7,7 @@ use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::Symbol;
 use layoutc_algebra::simplify::Facts;
 
+use super::compute::KernelDef;
 use super::expr::constant;
 use super::load::Files;
 use crate::codes::Code;
@@ -27,6 +28,7 @@ pub(super) struct Scope {
     pub(super) consts: BTreeMap<String, (i128, Place)>,
     pub(super) symbols: BTreeMap<String, (Symbol, Place)>,
     pub(super) transforms: BTreeMap<String, Arc<TransformDef>>,
+    pub(super) kernels: BTreeMap<String, Arc<KernelDef>>,
     pub(super) spaces: BTreeMap<String, (Space, Place)>,
     /// Names whose items have errors of their own: a reference to one needs no further diagnostic.
     pub(super) broken: BTreeSet<(Kind, String)>,
@@ -57,6 +59,7 @@ impl Scope {
         self.consts.extend(other.consts.iter().map(|(k, v)| (k.clone(), v.clone())));
         self.symbols.extend(other.symbols.iter().map(|(k, v)| (k.clone(), v.clone())));
         self.transforms.extend(other.transforms.iter().map(|(k, v)| (k.clone(), Arc::clone(v))));
+        self.kernels.extend(other.kernels.iter().map(|(k, v)| (k.clone(), Arc::clone(v))));
         self.spaces.extend(other.spaces.iter().map(|(k, v)| (k.clone(), v.clone())));
         self.broken.extend(other.broken.iter().cloned());
         self.torn |= other.torn;
@@ -130,6 +133,33 @@ fn own(scope: &mut Scope, syntax: &Manifest, home: usize, diagnostics: &mut Vec<
             let other = Place::new(&earlier.file, earlier.item.name.span.clone());
             let error = Diagnostic::error(Code::NameDuplicate, message, place, "again here");
             diagnostics.push(error.also(other, "first here"));
+        }
+    }
+    kernels(scope, syntax, home, diagnostics);
+}
+
+fn kernels(scope: &mut Scope, syntax: &Manifest, home: usize, diagnostics: &mut Vec<Diagnostic>) {
+    let file = &syntax.file;
+    for item in &syntax.kernels {
+        let name = &item.name.value;
+        if let Some(earlier) = scope.kernels.get(name) {
+            if !(Arc::ptr_eq(&earlier.file, file) && earlier.item == *item) {
+                let place = Place::new(file, item.name.span.clone());
+                let message = format!("the kernel `{name}` is declared twice");
+                let other = Place::new(&earlier.file, earlier.item.name.span.clone());
+                let error = Diagnostic::error(Code::NameDuplicate, message, place, "again here");
+                diagnostics.push(error.also(other, "first here"));
+            }
+            continue;
+        }
+        match KernelDef::new(item, file, home) {
+            Ok(def) => {
+                scope.kernels.insert(name.clone(), Arc::new(def));
+            }
+            Err(found) => {
+                diagnostics.extend(found);
+                scope.broken.insert((Kind::Kernel, name.clone()));
+            }
         }
     }
 }

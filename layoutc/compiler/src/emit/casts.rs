@@ -10,14 +10,23 @@ use super::model::{CastFloat, CastSide, CastUnit, RunCast, RunTranspose, Unit};
 use crate::cast::{Cast, Mode, beyond, range};
 use crate::dtype::{Dtype, Scalar};
 use crate::fill;
-use crate::plan::tree::{Function, Operand, Spelling, Stmt};
+use crate::plan::tree::{Function, Number, Operand, Spelling, Stmt};
 
 /// The conversions, each after those that it is made of; where there is a test program, those that it calls too.
 pub(super) fn of(unit: &Unit, dialect: &Dialect, kernels: bool) -> Vec<CastUnit> {
     let mut named = BTreeSet::new();
-    for function in functions(unit, kernels) {
+    let computes = unit.computes.iter().flat_map(|compute| {
+        let kernels = compute.moves.iter().flat_map(|moves| &moves.kernels);
+        compute.function.iter().chain(kernels.map(|kernel| &kernel.function)).map(|f| &**f)
+    });
+    for function in functions(unit, kernels).into_iter().chain(computes) {
         for stmt in &function.body {
             stmt.walk(&mut |stmt| named.extend(cast_of(stmt).and_then(Cast::parse)));
+            stmt.numbers(&mut |number| {
+                if let Number::Cast { cast, .. } = number {
+                    named.extend(Cast::parse(cast.as_str()));
+                }
+            });
         }
     }
     if !kernels {

@@ -90,7 +90,10 @@ pub(super) fn add(environment: &mut Environment<'_>, dialects: Dialects) {
         tree::<Function>(value).map(|function| print::prototype(dialect, &function))
     });
     environment.add_filter("parameters", move |value: &Value, restrict: Rest<String>| {
-        let restrict = if restrict.is_empty() { "" } else { dialects.own.restrict };
+        // C's files are read as C++ too, which lacks the word: its sources have a macro for it.
+        let own = dialects.own.restrict;
+        let own = if own.is_empty() { "LAYOUTC_RESTRICT " } else { own };
+        let restrict = if restrict.is_empty() { "" } else { own };
         tree::<Function>(value).map(|f| print::parameters(dialects.own, &f, restrict))
     });
     // Whether a move is worth being compiled for each length of vectors, with all that it calls inside it.

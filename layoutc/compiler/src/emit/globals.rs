@@ -9,6 +9,7 @@ use super::model::Files;
 use super::{Part, Settings};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
+use crate::model::compute::Compute;
 use crate::model::{Manifest, Memory, Tensor, View};
 
 /// The beginning of the guard macro and the files' names. A folder in the stem would let two guards collide: a hash tells them apart.
@@ -56,6 +57,7 @@ enum Subject<'a> {
     Tensor(&'a str),
     View(&'a str),
     Convert([&'a str; 2]),
+    Compute(&'a str),
 }
 
 impl fmt::Display for Owner<'_> {
@@ -70,6 +72,7 @@ impl fmt::Display for Owner<'_> {
             Subject::Tensor(name) => write!(f, "tensor `{name}`"),
             Subject::View(name) => write!(f, "view `{name}`"),
             Subject::Convert([from, to]) => write!(f, "convert `{from}` to `{to}`"),
+            Subject::Compute(name) => write!(f, "kernel `{name}`"),
         }
     }
 }
@@ -166,6 +169,27 @@ impl<'a> Claims<'a> {
     }
 }
 
+impl<'a> Claims<'a> {
+    /// A kernel: with those of its statements before the last on a target that has kernels.
+    fn compute(&mut self, compute: &'a Compute, name: String) {
+        let kernels = self.settings.language.kernels;
+        let statements = if kernels { compute.statements.len() } else { 1 };
+        let numbered = (1..statements).map(|k| format!("{name}_{k}")).chain([name.clone()]);
+        for name in numbered {
+            let (subject, at) = (Subject::Compute(&compute.name), &compute.place);
+            let mut claim = |name: String| self.claim(name, What::Whole, subject, at);
+            if kernels {
+                for whole in [name.clone(), joined(&name, "fill")] {
+                    range_names(&whole).into_iter().for_each(&mut claim);
+                    claim(joined(&whole, "kernel"));
+                }
+                claim(joined(&name, "fill"));
+            }
+            claim(name);
+        }
+    }
+}
+
 fn joined(owner: &str, what: &str) -> String {
     [owner, "_", what].concat()
 }
@@ -187,6 +211,10 @@ pub(super) fn globals(manifest: &Manifest, settings: &Settings) -> Result<Names,
         if let [Some(from), Some(to)] = named {
             claims.convert([from, to], &convert.place);
         }
+    }
+    for compute in &manifest.computes {
+        let name = format!("{}{}", settings.prefix, compute.name);
+        claims.compute(compute, name);
     }
     let Claims { owners, faults, .. } = claims;
     if faults.is_empty() { Ok(Names::new(owners.into_keys().collect())) } else { Err(faults) }

@@ -3,6 +3,7 @@
 use super::model::{Constant, ImageUnit, KernelUnit, KernelsUnit, RangeUnit, UnalignedUnit};
 use super::whole::Whole;
 use crate::dtype::Scalar;
+use crate::model::compute::Compute;
 use crate::model::{Convert, Manifest, Tensor};
 use crate::plan::kernel::{Items, Unaligned};
 use crate::plan::lower::PlanError;
@@ -58,6 +59,15 @@ pub(super) fn convert(
     Ok(unit(plan::kernel::convert(manifest, convert, naming)?))
 }
 
+/// A kernel of the manifest's, on the tensors of one instance.
+pub(super) fn compute(
+    manifest: &Manifest,
+    compute: &Compute,
+    naming: &Naming<'_>,
+) -> Result<Option<KernelsUnit>, PlanError> {
+    Ok(unit(plan::compute_kernels(manifest, compute, naming)?))
+}
+
 /// The last kernel gives the whole its name and its parameters.
 fn unit(kernels: Vec<Kernel>) -> Option<KernelsUnit> {
     let last = &kernels.last()?.function;
@@ -68,7 +78,10 @@ fn unit(kernels: Vec<Kernel>) -> Option<KernelsUnit> {
         _ => None,
     });
     // What a launcher names of the kernels before the last.
-    let before = std::iter::repeat_n("first_", kernels.len().saturating_sub(1)).chain([""]);
+    let several = kernels.len() > 2;
+    let before = (1..kernels.len())
+        .map(|k| if several { format!("first{k}_") } else { "first_".to_owned() })
+        .chain([String::new()]);
     Some(KernelsUnit {
         stream: free("stream", &last.params),
         symbols_ok: promised.map(Whole::from).collect(),
@@ -76,7 +89,7 @@ fn unit(kernels: Vec<Kernel>) -> Option<KernelsUnit> {
         kernels: kernels
             .into_iter()
             .zip(before)
-            .map(|(k, b)| kernel_unit(k, &symbols, b))
+            .map(|(k, b)| kernel_unit(k, &symbols, &b))
             .collect(),
     })
 }

@@ -269,6 +269,7 @@ fn fuel(manifest: &Manifest, templates: &Templates) -> u64 {
     let views = manifest.views.len();
     let tensors =
         manifest.tensors.len().saturating_add(views).saturating_add(manifest.converts.len());
+    let tensors = tensors.saturating_add(manifest.computes.len());
     let tensors = u64::try_from(tensors).unwrap_or(u64::MAX);
     let base = if templates.user.is_empty() { FUEL } else { USER_FUEL };
     base.saturating_add(tensors.saturating_mul(FUEL_PER_TENSOR))

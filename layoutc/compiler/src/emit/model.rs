@@ -15,7 +15,7 @@ use super::whole::Whole;
 use crate::plan::tree::{Expr, Function, Stmt};
 
 /// The version of the model. It changes when a field's meaning or a tree's form does.
-pub const VERSION: u32 = 8;
+pub const VERSION: u32 = 9;
 
 /// What one manifest's files are made from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -68,6 +68,8 @@ pub struct Unit {
     pub views: Vec<ViewUnit>,
     /// The relayouts, in the order of the manifest.
     pub converts: Vec<ConvertUnit>,
+    /// The kernels, each on the tensors of one instance, in the order of the manifest.
+    pub computes: Vec<ComputeUnit>,
 }
 
 /// The names of a manifest's files.
@@ -543,4 +545,17 @@ pub struct ConvertUnit {
     pub cases: Vec<Vec<i64>>,
     /// At which size it is timed.
     pub bench: Whole<BenchUnit>,
+}
+
+/// A kernel on the tensors of one instance.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ComputeUnit {
+    /// The instance's name in the manifest, or the kernel's where it names tensors itself.
+    pub name: String,
+    /// The kernel's name.
+    pub kernel: String,
+    /// What is computed; `null` on a target with kernels.
+    pub function: Option<Whole<Function>>,
+    /// The same by kernels, on a target with kernels.
+    pub moves: Option<KernelsUnit>,
 }

@@ -8,7 +8,7 @@ use super::element;
 use super::model::{KernelUnit, Unit};
 use super::print::power_of_two;
 use super::whole::Whole;
-use crate::plan::tree::{Expr, Function, Returns, Stmt};
+use crate::plan::tree::{Expr, Function, Number, NumberOp, Returns, Spelling, Stmt};
 
 /// The helpers that the host's header calls: those of counts and launch ranges.
 pub(super) fn host_helpers(unit: &Unit) -> Vec<String> {
@@ -52,7 +52,8 @@ pub(super) fn test_helpers(unit: &Unit) -> Vec<String> {
 fn kernels(unit: &Unit) -> impl Iterator<Item = &KernelUnit> {
     let tensors = unit.tensors.iter().flat_map(|tensor| &tensor.moves);
     let converts = unit.converts.iter().filter_map(|convert| convert.moves.as_ref());
-    tensors.chain(converts).flat_map(|moves| &moves.kernels)
+    let computes = unit.computes.iter().filter_map(|compute| compute.moves.as_ref());
+    tensors.chain(converts).chain(computes).flat_map(|moves| &moves.kernels)
 }
 
 /// The helpers that the printed trees call, and the headers that the source includes.
@@ -77,6 +78,7 @@ pub(super) fn needs(unit: &Unit, settings: &Settings) -> (Vec<String>, Vec<Strin
         functions.extend(unit.tensors.iter().flat_map(|t| t.pack.iter().chain(&t.unpack)));
         functions.extend(unit.views.iter().flat_map(|v| v.pack.iter().chain(&v.unpack)));
         functions.extend(unit.converts.iter().map(|convert| &convert.function));
+        functions.extend(unit.computes.iter().filter_map(|compute| compute.function.as_ref()));
     }
     for function in functions {
         function.visit(&mut |expr| {
@@ -84,6 +86,7 @@ pub(super) fn needs(unit: &Unit, settings: &Settings) -> (Vec<String>, Vec<Strin
         });
         for stmt in &function.body {
             stmt.walk(&mut |stmt| includes.extend(include(stmt, dialect)));
+            stmt.numbers(&mut |number| includes.extend(mathematics(number)));
         }
     }
     let mut bounds: Vec<&Whole<Expr>> = Vec::new();
@@ -107,6 +110,21 @@ pub(super) fn needs(unit: &Unit, settings: &Settings) -> (Vec<String>, Vec<Strin
     }
     let owned = |names: BTreeSet<&str>| names.into_iter().map(str::to_owned).collect();
     (owned(helpers), owned(includes))
+}
+
+/// The header of the functions and constants that a value is computed with.
+fn mathematics(number: &Number) -> Option<&'static str> {
+    let is_float = |element: &str| matches!(element, "f32" | "f64");
+    let needs = match number {
+        Number::Call { function, element, .. } => function != "abs" || is_float(element),
+        Number::Binary { op: NumberOp::Min | NumberOp::Max, element, .. } => is_float(element),
+        Number::Constant { element, bits } => {
+            let literal = element::literal(&super::dialect::C, element, bits, Spelling::Number);
+            literal.contains("NAN") || literal.contains("INFINITY")
+        }
+        _ => false,
+    };
+    needs.then_some("math.h")
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "the other nodes are operators")]

@@ -7,10 +7,10 @@ use minijinja::value::{Enumerator, Object, ObjectRepr, Serde, Value};
 use serde::Serialize;
 
 use super::model::{
-    AxisUnit, BenchUnit, BlockCall, Blocks, CastFloat, CastSide, CastUnit, Constant, ConvertUnit,
-    Files, FloatBits, ImageUnit, KernelUnit, KernelsUnit, Language, MacroUnit, PackFromUnit,
-    Packed, Parts, RangeUnit, RunCast, RunTranspose, SmallFloat, SpaceUnit, Structure, TensorUnit,
-    TestUnit, TransposeUnit, UnalignedUnit, Unit, ViewTestUnit, ViewUnit,
+    AxisUnit, BenchUnit, BlockCall, Blocks, CastFloat, CastSide, CastUnit, ComputeUnit, Constant,
+    ConvertUnit, Files, FloatBits, ImageUnit, KernelUnit, KernelsUnit, Language, MacroUnit,
+    PackFromUnit, Packed, Parts, RangeUnit, RunCast, RunTranspose, SmallFloat, SpaceUnit,
+    Structure, TensorUnit, TestUnit, TransposeUnit, UnalignedUnit, Unit, ViewTestUnit, ViewUnit,
 };
 use super::umbrella::Umbrella;
 use crate::plan::tree::{Expr, Function, Stmt};
@@ -61,8 +61,9 @@ show! {
     Unit {
         version, target, generator, manifest, files, guard, stamp_name, stamp, emit, language,
         header_includes, source_includes, host_helpers, wide_helpers, helpers, blocks, test_helpers,
-        conversions, float_bits, casts, structures, tensors, views, converts,
+        conversions, float_bits, casts, structures, tensors, views, converts, computes,
     }
+    ComputeUnit { name, kernel, function, moves }
     Blocks { runs, transposes, zeros, casts }
     TransposeUnit { bytes, few, few_rows, apart, tiles, calls }
     RunCast {

@@ -3,8 +3,8 @@
 use layoutc_algebra::layout::{Axis, Layout, Symbol};
 
 use super::model::{
-    AxisUnit, Blocks, Constant, ConvertUnit, Language, MacroUnit, PackFromUnit, Packed, Parts,
-    SpaceUnit, TensorUnit, Unit, VERSION,
+    AxisUnit, Blocks, ComputeUnit, Constant, ConvertUnit, Language, MacroUnit, PackFromUnit,
+    Packed, Parts, SpaceUnit, TensorUnit, Unit, VERSION,
 };
 use super::print::{self, Style};
 use super::whole::Whole;
@@ -15,6 +15,7 @@ use super::{
 use crate::diagnostic::Diagnostic;
 use crate::dtype::Scalar;
 use crate::fill;
+use crate::model::compute::Compute;
 use crate::model::{Manifest, Memory, PackFrom, Tensor};
 use crate::plan::cores::Cores;
 use crate::plan::lower::{Binding, PlanError, Range, lower};
@@ -71,6 +72,13 @@ pub(super) fn build(
             }
         }
     }
+    let mut computes = Vec::new();
+    for compute in &manifest.computes {
+        match compute_unit(manifest, compute, &naming, settings) {
+            Ok(unit) => computes.push(unit),
+            Err(error) => faults.push(plan_fault(compute.place.clone(), &compute.name, &error)),
+        }
+    }
     if !faults.is_empty() {
         return Err(faults);
     }
@@ -125,6 +133,7 @@ pub(super) fn build(
         tensors,
         views,
         converts,
+        computes,
     };
     (unit.helpers, unit.source_includes) = needs::needs(&unit, settings);
     unit.casts = casts::of(&unit, dialect, settings.language.kernels);
@@ -338,6 +347,21 @@ pub(super) fn packed(tensor: &Tensor, ident: &str) -> Option<Packed> {
         sign: signed.then(|| format!("0x{:X}", 1_u32 << (bits - 1))),
         high_first: tensor.high_first,
     })
+}
+
+fn compute_unit(
+    manifest: &Manifest,
+    compute: &Compute,
+    naming: &Naming<'_>,
+    settings: &Settings,
+) -> Result<ComputeUnit, PlanError> {
+    let (name, kernel) = (compute.name.clone(), compute.kernel.clone());
+    let (function, moves) = if settings.language.kernels {
+        (None, kernels::compute(manifest, compute, naming)?)
+    } else {
+        (Some(plan::compute(manifest, compute, naming)?.into()), None)
+    };
+    Ok(ComputeUnit { name, kernel, function, moves })
 }
 
 fn convert_unit(

@@ -1,7 +1,7 @@
 //! The statements of a move as pseudo-code: what the generated code does, without a language's ceremony.
 
-use crate::emit::print::{Style, expr};
-use crate::plan::tree::{Expr, Operand, Stmt, Strided};
+use crate::emit::print::{Style, expr, number};
+use crate::plan::tree::{Expr, Gathering, Operand, Stmt, Strided};
 
 /// One line each, indented by two blanks a level.
 pub(super) fn lines(body: &[Stmt]) -> Vec<String> {
@@ -20,7 +20,7 @@ fn write(lines: &mut Vec<String>, body: &[Stmt], depth: usize) {
                 line(format!("for {name} in {}..{}{by}{cores}:", text(from), text(to)));
                 write(lines, body, depth.saturating_add(1));
             }
-            Stmt::If { condition, body, otherwise } => {
+            Stmt::If { condition, is_usual: _, body, otherwise } => {
                 line(format!("if {}:", text(condition)));
                 write(lines, body, depth.saturating_add(1));
                 if !otherwise.is_empty() {
@@ -109,6 +109,23 @@ fn simple(stmt: &Stmt) -> Option<String> {
         Stmt::Zero { buffer, index, bytes } => {
             format!("zero {} bytes at {buffer}[{}]", text(bytes), text(index))
         }
+        Stmt::Accumulator { name, value, .. } => {
+            format!("{name} = {}", number(Style::Python, value))
+        }
+        Stmt::DeclareArray { name, element, elements } => {
+            format!("{name} = {elements} times {element}")
+        }
+        Stmt::Gather { into, how, value } => {
+            let sign = match how {
+                Gathering::Set => "=",
+                Gathering::Sum => "+=",
+                Gathering::Product => "*=",
+                Gathering::Min => "min=",
+                Gathering::Max => "max=",
+            };
+            let [into, value] = [into, value].map(|side| number(Style::Python, side));
+            format!("{into} {sign} {value}")
+        }
         Stmt::Assert { condition } => format!("given {}", text(condition)),
         Stmt::Comment { text } => format!("# {text}"),
         Stmt::Return { value } => format!("return {}", text(value)),
@@ -120,6 +137,7 @@ fn operand(value: &Operand) -> String {
     match value {
         Operand::Load { buffer, index, .. } => format!("{buffer}[{}]", text(index)),
         Operand::Element { name } => name.clone(),
+        Operand::Number { value } => number(Style::Python, value),
         Operand::Cast { cast, value } => format!("{cast}({})", operand(value)),
         Operand::Call { name, args } => {
             format!("{name}({})", args.iter().map(text).collect::<Vec<_>>().join(", "))

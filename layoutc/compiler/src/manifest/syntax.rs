@@ -1,12 +1,16 @@
 //! A manifest as typed syntax: every node of the language with its parts and their places. Nothing is resolved: a name
 //! is not looked up, an expression is not parsed, an extent is not computed.
 
+mod kernel;
+
 use std::ops::Range;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::cast::Mode;
+
+pub use kernel::{InstanceItem, KernelItem, LocalItem, ScheduleItem, ScheduleKind};
 
 /// A text of the user's, mostly an expression. Byte `k` of `value` is byte `span.start + k` of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,6 +73,10 @@ pub enum Kind {
     MemorySpace,
     /// `tensor`, or `view`: their names are one list
     Tensor,
+    /// `kernel`
+    Kernel,
+    /// `instance`
+    Instance,
     /// `use`: the name is the path
     Use,
 }
@@ -95,6 +103,10 @@ pub struct Manifest {
     pub views: Vec<ViewItem>,
     /// Its conversions.
     pub converts: Vec<ConvertItem>,
+    /// Its kernels.
+    pub kernels: Vec<KernelItem>,
+    /// Its instances of kernels, its own and those of manifests that it uses.
+    pub instances: Vec<InstanceItem>,
     /// What had errors and is left out above: a reference to one of these needs no further diagnostic.
     pub broken: Vec<(Kind, String)>,
     /// Whether part of the file could not be read at all: a name that is not found here may stand there, and needs no

@@ -83,45 +83,52 @@ pub(super) fn ends<'m>(
 ) -> Result<Option<(&'m Tensor, Tensor)>, PlanError> {
     let named = (manifest.tensors.get(convert.from), manifest.tensors.get(convert.to));
     let (Some(from), Some(to)) = named else { return Ok(None) };
-    Ok(adopt_symbols(from, to)?.map(|target| (from, target)))
+    Ok(Some((from, adopt_symbols(from, to)?)))
 }
 
 /// The tensor with its symbols renumbered as in `from`, those that `from` lacks at the end.
-fn adopt_symbols(from: &Tensor, to: &Tensor) -> Result<Option<Tensor>, PlanError> {
-    if from.layout.symbols == to.layout.symbols {
-        return Ok(Some(to.clone()));
-    }
+fn adopt_symbols(from: &Tensor, to: &Tensor) -> Result<Tensor, PlanError> {
     let mut symbols: Vec<Symbol> = from.layout.symbols.clone();
-    let mut numbers = Vec::new();
     for symbol in &to.layout.symbols {
-        let known = symbols.iter().position(|other| other.name == symbol.name);
-        numbers.push(known.unwrap_or(symbols.len()));
-        if known.is_none() {
+        if symbols.iter().all(|other| other.name != symbol.name) {
             symbols.push(symbol.clone());
         }
     }
+    renumbered(to, &symbols)
+}
+
+/// The tensor with these symbols in place of its own, matched by name; its own are among them.
+pub(super) fn renumbered(tensor: &Tensor, symbols: &[Symbol]) -> Result<Tensor, PlanError> {
+    let mut tensor = tensor.clone();
+    if tensor.layout.symbols == symbols {
+        return Ok(tensor);
+    }
+    let number = |symbol: &Symbol| symbols.iter().position(|other| other.name == symbol.name);
+    let numbers: Vec<Option<usize>> = tensor.layout.symbols.iter().map(number).collect();
     let rename = |var: Var| {
         let Var::Symbol(k) = var else { return None };
         let number = numbers.get(usize::try_from(k).ok()?)?;
-        Some(Algebra::var(Var::Symbol(u32::try_from(*number).ok()?)))
+        Some(Algebra::var(Var::Symbol(u32::try_from((*number)?).ok()?)))
     };
-    let mut tensor = to.clone();
     let layout = &mut tensor.layout;
-    layout.symbols = symbols;
+    layout.symbols = symbols.to_vec();
     let axes = layout.logical.iter_mut().chain(&mut layout.storage).map(|axis| &mut axis.extent);
+    let conditions = layout.valid.iter_mut().flat_map(|valid| &mut valid.all);
     let lists = axes
         .chain(&mut layout.strides)
         .chain(&mut layout.physical_shape)
         .chain(&mut layout.physical_strides)
         .chain(&mut layout.physical_map)
         .chain(&mut layout.storage_map)
+        .chain(layout.inverse.iter_mut().flatten())
+        .chain(conditions.flat_map(|found| [&mut found.left, &mut found.right]))
         .chain(layout.origin.iter_mut().map(|origin| &mut origin.offset))
         .chain([&mut layout.lead])
         .chain([&mut layout.offset, &mut layout.physical_elements, &mut layout.logical_elements]);
     for expr in lists {
         *expr = expr.substitute(&rename)?;
     }
-    Ok(Some(tensor))
+    Ok(tensor)
 }
 
 /// Both sides of a relayout, over the axes of the destination; `None` where one of them has no normal form.

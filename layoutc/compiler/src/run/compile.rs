@@ -103,7 +103,7 @@ impl<'a> Compiler<'a> {
             Stmt::For { name, from, to, step, parallel: _, body } => {
                 return self.counted(name, [from, to], *step, body).map(Some);
             }
-            Stmt::If { condition, body, otherwise } => Step::If {
+            Stmt::If { condition, is_usual: _, body, otherwise } => Step::If {
                 condition: self.program(condition)?,
                 body: self.body(body)?,
                 otherwise: self.body(otherwise)?,
@@ -186,6 +186,9 @@ impl<'a> Compiler<'a> {
             | Stmt::Barrier
             | Stmt::Declare { .. }
             | Stmt::DeclareArray { .. }
+            | Stmt::Accumulator { .. }
+            | Stmt::Gather { .. }
+            | Stmt::Unroll { .. }
             | Stmt::Invoke { .. }
             | Stmt::Put { .. }
             | Stmt::Set { .. }

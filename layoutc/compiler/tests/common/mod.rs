@@ -212,7 +212,13 @@ pub fn convert(from: usize, to: usize, axes: &[usize]) -> Convert {
 }
 
 pub fn manifest(tensors: Vec<Tensor>, converts: Vec<Convert>) -> Manifest {
-    Manifest { path: "layers/a.kdl".to_owned(), tensors, views: Vec::new(), converts }
+    Manifest {
+        path: "layers/a.kdl".to_owned(),
+        tensors,
+        views: Vec::new(),
+        converts,
+        computes: Vec::new(),
+    }
 }
 
 /// `+ - * // % & ^` with Python's precedence.

@@ -35,6 +35,9 @@ pub const C: Dialect = Dialect {
     helper: "layoutc_",
     reserved: &[("C", &C_KEYWORDS), ("C++", &CPP_KEYWORDS), ("the C library", &C_MACROS)],
     prefixes: &[("layoutc", "layoutc_"), ("layoutc", "LAYOUTC_")],
+    math: suffixed,
+    usual: "LAYOUTC_USUALLY",
+    unroll: |rounds| Some(format!("LAYOUTC_UNROLL({rounds})")),
     called: &["exit", "fputs", "free", "malloc", "memcmp", "memcpy", "memset", "printf", "puts"],
     functions: &[&C_FUNCTIONS],
 };
@@ -53,6 +56,11 @@ pub const C_PLAIN: Dialect = Dialect { shifts: false, helper: "plain_", ..C };
 
 /// The same with indices of 32 bits.
 pub const C_INT32_PLAIN: Dialect = Dialect { shifts: false, helper: "plain_", ..C_INT32 };
+
+/// `expf` of `f32`, `exp` of `f64`.
+pub(super) fn suffixed(function: &str, element: &str) -> String {
+    [function, if element == "f32" { "f" } else { "" }].concat()
+}
 
 fn scalars(scalar: Scalar) -> &'static str {
     match scalar {

@@ -60,6 +60,9 @@ pub const CUDA: Dialect = Dialect {
         ("the C library", &C_MACROS),
     ],
     prefixes: &[("layoutc", "layoutc_"), ("layoutc", "LAYOUTC_")],
+    math: super::c::suffixed,
+    usual: "",
+    unroll: |rounds| Some(format!("#pragma unroll {rounds}")),
     called: &[
         "tex2D",
         "tex2DLayered",

@@ -76,6 +76,12 @@ pub struct Dialect {
     pub reserved: &'static [(&'static str, &'static Words)],
     /// Beginnings of names that the language's libraries keep, by library.
     pub prefixes: &'static [(&'static str, &'static str)],
+    /// The function of the mathematical library for a type: `exp` of `f32` is `expf` in C.
+    pub math: fn(&str, &str) -> String,
+    /// The function around a condition that mostly holds; empty where there is none.
+    pub usual: &'static str,
+    /// The line before a loop that is written out so many rounds at a time.
+    pub unroll: fn(i64) -> Option<String>,
     /// Functions that the generated code calls: nothing local may hide them.
     pub called: &'static [&'static str],
     /// Names that only a function of the same name collides with.

@@ -59,6 +59,9 @@ pub const OPENCL: Dialect = Dialect {
         ("OpenCL", "CL_"),
         ("OpenCL", "cl_"),
     ],
+    math: |function, _| function.to_owned(),
+    usual: "",
+    unroll: |_| None,
     called: &[
         "barrier",
         "get_global_id",

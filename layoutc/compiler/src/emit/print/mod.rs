@@ -6,6 +6,7 @@
 mod binding;
 mod define;
 mod head;
+mod numbers;
 mod python;
 mod stmts;
 #[cfg(test)]
@@ -14,6 +15,7 @@ mod tests;
 pub(in crate::emit) use self::binding::power_of_two;
 pub use self::define::define;
 pub use self::head::{parameters, prototype};
+pub use self::numbers::number;
 pub use self::stmts::{body, stmts};
 
 use self::binding::{Binding, binding, one_or_zero};

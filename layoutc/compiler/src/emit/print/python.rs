@@ -37,7 +37,7 @@ fn write(text: &mut String, body: &[Stmt], depth: usize) {
                 line(text, depth, &head);
                 write(text, body, inside);
             }
-            Stmt::If { condition, body, otherwise } => {
+            Stmt::If { condition, is_usual: _, body, otherwise } => {
                 line(text, depth, &format!("if {}:", python(condition)));
                 write(text, body, inside);
                 if !otherwise.is_empty() {
@@ -68,6 +68,9 @@ fn write(text: &mut String, body: &[Stmt], depth: usize) {
             | Stmt::Share { .. }
             | Stmt::DeclareLocal { .. }
             | Stmt::Alias { .. }
+            | Stmt::Accumulator { .. }
+            | Stmt::Gather { .. }
+            | Stmt::Unroll { .. }
             | Stmt::Barrier
             | Stmt::Fence { .. }
             | Stmt::DeclareArray { .. }

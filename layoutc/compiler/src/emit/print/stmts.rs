@@ -3,11 +3,12 @@
 use std::fmt::Write as _;
 
 use super::head::dialect_of;
-use super::{Style, expr, python, write};
+use super::{Style, expr, number, python, write};
 use crate::emit::dialect::{Assert, Dialect, Groups};
 use crate::emit::{comment, element};
 use crate::plan::tree::{
-    Among, Compare, Expr, Function, GROUP, Operand, Param, ParamType, Stmt, Strided, WorkAxis,
+    Among, Compare, Expr, Function, GROUP, Gathering, Number, Operand, Param, ParamType, Stmt,
+    Strided, WorkAxis,
 };
 
 /// Statements as text, each line indented by `depth` levels of four blanks.
@@ -115,10 +116,12 @@ impl Writer<'_> {
                 self.stmts(body, depth.saturating_add(1));
                 self.line(depth, "}");
             }
-            Stmt::If { condition, body, otherwise } => {
-                self.begin(depth, &["if ("]);
+            Stmt::If { condition, is_usual, body, otherwise } => {
+                let usual = if *is_usual { self.dialect.usual } else { "" };
+                let (open, close) = if usual.is_empty() { ("", "") } else { ("(", ")") };
+                self.begin(depth, &["if (", usual, open]);
                 self.put_expr(condition);
-                self.put(&[") {\n"]);
+                self.put(&[close, ") {\n"]);
                 self.stmts(body, depth.saturating_add(1));
                 if !otherwise.is_empty() {
                     self.line(depth, "} else {");
@@ -158,6 +161,18 @@ impl Writer<'_> {
                 let ty = element::type_name(self.dialect, element, false);
                 let line = format!("{ty} {name}[{elements}];");
                 self.line(depth, &line);
+            }
+            Stmt::Accumulator { name, element, value } => {
+                let ty = element::type_name(self.dialect, element, false);
+                self.begin(depth, &[&ty, " ", name, " = "]);
+                self.put_number(value);
+                self.put(&[";\n"]);
+            }
+            Stmt::Gather { into, how, value } => self.gather(into, *how, value, depth),
+            Stmt::Unroll { rounds } => {
+                if let Some(line) = (self.dialect.unroll)(*rounds) {
+                    self.line(depth, &line);
+                }
             }
             Stmt::Invoke { name, args } => {
                 self.begin(depth, &[name, "("]);
@@ -260,6 +275,29 @@ impl Writer<'_> {
                 self.begin(depth, &["/* ", &comment::escape(text), " */\n"]);
             }
         }
+    }
+
+    fn put_number(&mut self, value: &Number) {
+        let text = number(Style::C(self.dialect), value);
+        self.put(&[&text]);
+    }
+
+    fn gather(&mut self, into: &Number, how: Gathering, value: &Number, depth: usize) {
+        let style = Style::C(self.dialect);
+        let (there, text) = (number(style, into), number(style, value));
+        let line = match how {
+            Gathering::Set => format!("{there} = {text};"),
+            Gathering::Sum => format!("{there} += {text};"),
+            Gathering::Product => format!("{there} *= {text};"),
+            // What is not less is kept: a NaN is no number to be found. A value that is computed is so once.
+            Gathering::Min | Gathering::Max => {
+                let sign = if how == Gathering::Min { "<" } else { ">" };
+                let kept = matches!(value, Number::Name { .. } | Number::Load { .. });
+                let text = if kept { text } else { format!("({text})") };
+                format!("{there} = {text} {sign} {there} ? {text} : {there};")
+            }
+        };
+        self.line(depth, &line);
     }
 
     /// The address of an element.
@@ -386,6 +424,7 @@ impl Writer<'_> {
     fn put_operand(&mut self, value: &Operand) {
         match value {
             Operand::Element { name } => self.put(&[name]),
+            Operand::Number { value } => self.put_number(value),
             Operand::Cast { cast, value } => {
                 self.put(&[self.dialect.structure, "cast_", cast, "("]);
                 self.put_operand(value);

@@ -54,8 +54,35 @@ impl Scope {
             "tensor",
             "view",
             "convert",
+            "kernel",
+            "instance",
         ],
         props: &[],
+    };
+    pub(super) const KERNEL: Self = Self {
+        place: "a kernel",
+        nodes: &[
+            "operands",
+            "compute",
+            "range",
+            "acc",
+            "accumulate",
+            "local",
+            "loops",
+            "split",
+            "tile",
+            "unroll",
+            "vectorize",
+            "parallel",
+        ],
+        props: &[],
+    };
+    pub(super) const LOCAL: Self =
+        Self { place: "a local tensor", nodes: &["layout"], props: &["dtype"] };
+    pub(super) const INSTANCE: Self = Self {
+        place: "an instance",
+        nodes: &["loops", "split", "tile", "unroll", "vectorize", "parallel"],
+        props: &["of"],
     };
     pub(super) const TENSOR: Self = Self {
         place: "a tensor",
@@ -212,6 +239,8 @@ impl Reader<'_, '_> {
             fault.help.push(format!("it is a step: write it inside `layout {{ {name} … }}`"));
         } else if Scope::TENSOR.nodes.contains(&name) {
             fault.help.push("it stands in a tensor".to_owned());
+        } else if Scope::KERNEL.nodes.contains(&name) {
+            fault.help.push("it stands in a kernel".to_owned());
         } else if Scope::TOP.nodes.contains(&name) {
             fault.help.push("it stands at the top of a manifest".to_owned());
         }

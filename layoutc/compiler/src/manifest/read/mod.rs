@@ -5,7 +5,9 @@ mod foreign;
 mod form;
 mod gate;
 mod item;
+mod kernel;
 mod record;
+mod schedule;
 mod shape;
 mod size;
 mod space;
@@ -36,6 +38,8 @@ pub(super) fn manifest(file: &Arc<str>, text: &str, tree: &Tree, faults: &mut Fa
         tensors: Vec::new(),
         views: Vec::new(),
         converts: Vec::new(),
+        kernels: Vec::new(),
+        instances: Vec::new(),
         broken: Vec::new(),
         torn: tree.torn,
     };
@@ -79,6 +83,12 @@ impl Reader<'_, '_> {
             }
             "tensor" => {
                 manifest.tensors.extend(self.keep(Kind::Tensor, node, broken, Self::tensor));
+            }
+            "kernel" => {
+                manifest.kernels.extend(self.keep(Kind::Kernel, node, broken, Self::kernel));
+            }
+            "instance" => {
+                manifest.instances.extend(self.keep(Kind::Instance, node, broken, Self::instance));
             }
             "view" => manifest.views.extend(self.keep(Kind::Tensor, node, broken, Self::view)),
             "convert" => {

@@ -3,8 +3,8 @@
 use super::sweep::FULL;
 use super::{good, read};
 use crate::manifest::syntax::{
-    Bound, Extent, FillWord, GateKind, MemoryKind, Nibbles, PaddingRule, SeparatorItem, StepKind,
-    TileEntry,
+    Bound, Extent, FillWord, GateKind, MemoryKind, Nibbles, PaddingRule, ScheduleKind,
+    SeparatorItem, StepKind, TileEntry,
 };
 
 /// The source of a bound: what its place marks.
@@ -182,4 +182,29 @@ fn a_text_that_cannot_be_cut_keeps_what_stands_before_and_says_that_it_is_torn()
     assert_eq!(faults.len(), 1);
     assert_eq!(manifest.tensors.len(), 1);
     assert!(manifest.torn);
+}
+
+#[test]
+fn kernels_and_instances_are_read() {
+    let manifest = good(FULL);
+    let kernel = &manifest.kernels[0];
+    let operands = kernel.operands.as_ref().unwrap();
+    assert_eq!(operands.iter().map(|n| n.value.as_str()).collect::<Vec<_>>(), ["A", "W", "B"]);
+    assert_eq!(&FULL[kernel.computes[0].span.clone()], kernel.computes[0].value);
+    assert_eq!((kernel.ranges[0].0.value.as_str(), bound(FULL, &kernel.ranges[0].1)), ("r", "3"));
+    assert_eq!(kernel.acc.as_ref().unwrap().value, "f32");
+    assert_eq!(&FULL[kernel.accumulate.clone().unwrap()], "accumulate #true");
+    let local = &kernel.locals[0];
+    assert_eq!((local.name.value.as_str(), local.dtype.value.as_str()), ("T", "f32"));
+    assert_eq!(local.layout.as_ref().unwrap().steps.len(), 1);
+    let words: Vec<_> = kernel.schedule.iter().map(|item| item.kind.word()).collect();
+    assert_eq!(words, ["loops", "split", "tile", "unroll", "vectorize", "parallel"]);
+    let ScheduleKind::Tile { axes, by } = &kernel.schedule[2].kind else { panic!("no tile") };
+    assert_eq!((axes[1].value.as_str(), bound(FULL, &by[1])), ("k", "LANES"));
+    let instance = &manifest.instances[0];
+    assert_eq!((instance.name.value.as_str(), instance.of.value.as_str()), ("conv_input", "conv"));
+    let names = instance.operands.iter().map(|(a, b)| (a.value.as_str(), b.value.as_str()));
+    assert_eq!(names.collect::<Vec<_>>(), [("A", "input"), ("W", "other"), ("B", "flat")]);
+    assert_eq!(instance.schedule.len(), 2);
+    assert!(FULL[instance.span.clone()].ends_with("B=\"flat\""));
 }

@@ -4,6 +4,7 @@ mod foreign;
 mod good;
 mod items;
 mod kdl;
+mod kernels;
 mod plain;
 mod record;
 mod shape;

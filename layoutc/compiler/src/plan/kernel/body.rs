@@ -210,7 +210,7 @@ impl Writer<'_, '_> {
             1 => args.swap_remove(0),
             _ => Expr::All { args },
         };
-        Ok(vec![Stmt::If { condition, body, otherwise }])
+        Ok(vec![Stmt::If { condition, is_usual: false, body, otherwise }])
     }
 
     /// The loop over the elements of a tile in an order of its digits.

@@ -64,7 +64,7 @@ impl Move<'_, '_> {
             otherwise.push(store(Operand::Element { name: self.parts.fill_name() }));
         }
         let condition = Expr::call(&find, args);
-        body.push(Stmt::If { condition, body: vec![found], otherwise });
+        body.push(Stmt::If { condition, is_usual: false, body: vec![found], otherwise });
         Ok(body)
     }
 

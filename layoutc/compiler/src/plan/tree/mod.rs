@@ -4,6 +4,7 @@
 //! are part of the template model (`schemas/template-model.json`), so a change here is a change of its version.
 
 mod expr;
+mod number;
 mod stmt;
 
 use std::cell::RefCell;
@@ -12,6 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use self::expr::{Compare, Expr};
+pub use self::number::{Gathering, Number, NumberOp};
 pub use self::stmt::{Among, GROUP, Operand, Stmt, Strided};
 
 /// An axis of a launch range.

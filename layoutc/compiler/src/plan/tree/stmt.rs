@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Expr, Spelling, WorkAxis};
+use super::{Expr, Gathering, Number, Spelling, WorkAxis};
 use crate::cast::Cast;
 
 /// The work items of a group, where a kernel is made for groups.
@@ -50,6 +50,8 @@ pub enum Stmt {
     If {
         /// When.
         condition: Expr,
+        /// Whether it mostly holds.
+        is_usual: bool,
         /// What is done then.
         body: Vec<Stmt>,
         /// What is done else.
@@ -115,6 +117,29 @@ pub enum Stmt {
         element: String,
         /// How many elements it has.
         elements: i64,
+    },
+    /// A named value that is computed, and may change.
+    Accumulator {
+        /// Its name.
+        name: String,
+        /// Its type, as manifests call it.
+        element: String,
+        /// Its first value.
+        value: Number,
+    },
+    /// A value is put together with what a name, an item of an array or an element of a buffer holds.
+    Gather {
+        /// Where: a name, an item, or what a load would read.
+        into: Number,
+        /// How.
+        how: Gathering,
+        /// The value.
+        value: Number,
+    },
+    /// The loop that follows is to be written out.
+    Unroll {
+        /// How many rounds at a time.
+        rounds: i64,
     },
     /// A generated function is called; what it gives is not needed.
     Invoke {
@@ -310,6 +335,11 @@ pub enum Operand {
         /// Its name.
         name: String,
     },
+    /// A value that is computed.
+    Number {
+        /// The value.
+        value: Number,
+    },
     /// An element in another type.
     Cast {
         /// The conversion: `f32_to_f16`, `f32_to_f16_saturate`.
@@ -362,6 +392,19 @@ impl Stmt {
         }
     }
 
+    /// Calls `visit` on every value that is computed in this statement, those inside others included.
+    pub fn numbers(&self, visit: &mut dyn FnMut(&Number)) {
+        self.walk(&mut |stmt| match stmt {
+            Self::Accumulator { value, .. } => value.walk(visit),
+            Self::Gather { into, value, .. } => {
+                into.walk(visit);
+                value.walk(visit);
+            }
+            Self::Store { value, .. } => value.numbers(visit),
+            _ => {}
+        });
+    }
+
     /// Calls `visit` on every expression of the statement, those inside others included, and `name` on every
     /// buffer or output that it mentions.
     pub fn visit(&self, visit: &mut dyn FnMut(&Expr), name: &mut dyn FnMut(&str)) {
@@ -384,7 +427,7 @@ impl Stmt {
                 }
             }
             Self::Alias { buffer, .. } => name(buffer),
-            Self::If { condition, body, otherwise } => {
+            Self::If { condition, is_usual: _, body, otherwise } => {
                 condition.visit(visit);
                 for stmt in body.iter().chain(otherwise) {
                     stmt.visit(visit, name);
@@ -459,7 +502,13 @@ impl Stmt {
                 name(target);
                 value.visit(visit);
             }
+            Self::Accumulator { value, .. } => value.visit(visit, name),
+            Self::Gather { into, value, .. } => {
+                into.visit(visit, name);
+                value.visit(visit, name);
+            }
             Self::LetElement { .. }
+            | Self::Unroll { .. }
             | Self::DeclareLocal { .. }
             | Self::Barrier
             | Self::Declare { .. }
@@ -488,6 +537,14 @@ impl Operand {
         }
     }
 
+    fn numbers(&self, visit: &mut dyn FnMut(&Number)) {
+        match self {
+            Self::Number { value } => value.walk(visit),
+            Self::Cast { value, .. } => value.numbers(visit),
+            Self::Load { .. } | Self::Element { .. } | Self::Call { .. } => {}
+        }
+    }
+
     fn visit(&self, visit: &mut dyn FnMut(&Expr), name: &mut dyn FnMut(&str)) {
         match self {
             Self::Load { buffer, index, .. } => {
@@ -496,6 +553,7 @@ impl Operand {
             }
             Self::Cast { cast: _, value } => value.visit(visit, name),
             Self::Call { args, .. } => args.iter().for_each(|arg| arg.visit(visit)),
+            Self::Number { value } => value.visit(visit, name),
             Self::Element { .. } => {}
         }
     }

@@ -1,0 +1,270 @@
+//! The axes of a statement: those of what it writes, then those that it reduces, each with its extent.
+
+use std::sync::Arc;
+
+use layoutc_algebra::expr::Expr;
+use layoutc_algebra::layout::{Axis, Symbol};
+use layoutc_algebra::parse::{Ast as IndexAst, AstKind as IndexKind};
+use layoutc_algebra::simplify::Facts;
+
+use super::known::{Known, KnownKind, Names};
+use super::text::{Ast, AstKind, Line, ReadText, Span};
+use super::value::Checked;
+use crate::check::expr::place_in;
+use crate::check::scope::{Scope, nearest_or_all, suggestion};
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::manifest::syntax::{Kind, Text};
+use crate::model::compute::Reduction;
+use crate::wording;
+
+/// What the axes of one statement follow from.
+#[derive(Clone, Copy)]
+pub(super) struct Axes<'a> {
+    pub(super) line: &'a Line,
+    pub(super) text: &'a Text,
+    pub(super) file: &'a Arc<str>,
+    pub(super) scope: &'a Scope,
+    pub(super) names: &'a Names,
+    pub(super) symbols: &'a [Symbol],
+    /// The ranges that the kernel states, with their places.
+    pub(super) ranges: &'a [(String, Expr, Place)],
+    /// Whether a name is that of a tensor that the kernel could read.
+    pub(super) is_tensor: &'a dyn Fn(&str) -> bool,
+}
+
+/// Where an extent comes from.
+struct Source<'a> {
+    known: &'a Known,
+    extent: Expr,
+    span: Span,
+}
+
+impl Axes<'_> {
+    /// All axes with their extents; `shape` is that of what is written, where it has one.
+    pub(super) fn found(&self, shape: Option<&Known>) -> Checked<Vec<Axis>> {
+        self.written(shape)?;
+        let reduced = self.reduced();
+        if self.line.op == Reduction::Assign
+            && let Some((name, span)) = reduced.first()
+        {
+            return Err(vec![self.unreduced(name, span)]);
+        }
+        let facts = Facts::new(self.symbols);
+        let (mut axes, mut errors) = (Vec::new(), Vec::new());
+        for (k, word) in self.line.axes.iter().enumerate() {
+            let own = shape.and_then(|known| known.shape.get(k)).map(|axis| &axis.extent);
+            match self.extent(&word.name, &word.span, own, &facts) {
+                Ok(extent) => axes.push(Axis { name: word.name.clone(), extent }),
+                Err(found) => errors.extend(found),
+            }
+        }
+        for (name, span) in &reduced {
+            match self.extent(name, span, None, &facts) {
+                Ok(extent) => axes.push(Axis { name: name.clone(), extent }),
+                Err(found) => errors.extend(found),
+            }
+        }
+        if errors.is_empty() { Ok(axes) } else { Err(errors) }
+    }
+
+    fn fault(&self, code: Code, message: impl Into<String>, span: &Span) -> Diagnostic {
+        Diagnostic::error(code, message, place_in(self.text, span, self.file), "")
+    }
+
+    /// Whether the axes on the left are new names, one for each axis there.
+    fn written(&self, shape: Option<&Known>) -> Checked<()> {
+        let line = self.line;
+        let mut errors = Vec::new();
+        for (k, word) in line.axes.iter().enumerate() {
+            if let Some(first) = line.axes.iter().take(k).find(|first| first.name == word.name) {
+                let message = format!("the axis `{}` stands twice", word.name);
+                let first = place_in(self.text, &first.span, self.file);
+                let error = self.fault(Code::KernelAxes, message, &word.span);
+                errors
+                    .push(error.also(first, "first here").help("give each axis a name of its own"));
+            } else if self.scope.known().any(|name| name == word.name) {
+                let message =
+                    format!("the axis `{}` hides a const or symbol of the same name", word.name);
+                let error = self.fault(Code::NameHides, message, &word.span);
+                errors.push(error.help("give the axis another name"));
+            }
+        }
+        if let Some(known) = shape.filter(|known| known.shape.len() != line.axes.len()) {
+            let (has, written) = (known.shape.len(), line.axes.len());
+            let message = format!(
+                "`{}` has {has} ax{}, and {written} stand{} here",
+                known.label,
+                if has == 1 { "is" } else { "es" },
+                if written == 1 { "s" } else { "" },
+            );
+            let names: Vec<&str> = known.shape.iter().map(|axis| axis.name.as_str()).collect();
+            let error = self.fault(Code::KernelAxes, message, &line.left);
+            errors.push(error.note(known.told(self.symbols)).help(format!(
+                "name every axis: `{}[{}]`",
+                line.target.name,
+                names.join(", ")
+            )));
+        }
+        if errors.is_empty() { Ok(()) } else { Err(errors) }
+    }
+
+    /// The axes on the right alone, in the order of the text, each with its first place.
+    fn reduced(&self) -> Vec<(String, Span)> {
+        let mut found: Vec<(String, Span)> = Vec::new();
+        let is_new = |found: &[(String, Span)], name: &str| {
+            let is_left = self.line.axes.iter().any(|word| word.name == name);
+            let is_known = self.scope.known().any(|known| known == name);
+            let is_broken = [Kind::Const, Kind::Symbol]
+                .iter()
+                .any(|kind| self.scope.broken.contains(&(*kind, name.to_owned())));
+            !is_left && !is_known && !is_broken && found.iter().all(|(known, _)| known != name)
+        };
+        for node in self.line.value.nodes() {
+            if let AstKind::Name(name) = &node.kind {
+                // The name of a tensor without brackets is no axis.
+                let is_tensor = self.names.contains_key(name);
+                if !is_tensor && is_new(&found, name) {
+                    found.push((name.clone(), node.span.clone()));
+                }
+            }
+            for text in node.read().iter().flat_map(|read| &read.index) {
+                for (name, span) in names(&text.ast) {
+                    if is_new(&found, name) {
+                        let span = text.start + span.start..text.start + span.end;
+                        found.push((name.to_owned(), span));
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// The extent of an axis: `own` is that of what is written.
+    fn extent(&self, name: &str, span: &Span, own: Option<&Expr>, facts: &Facts) -> Checked<Expr> {
+        let stated = self.ranges.iter().find(|(axis, ..)| axis == name);
+        if let (Some((_, stated, place)), Some(own)) = (stated, own)
+            && facts.proves_eq(stated, own) != Ok(true)
+        {
+            let message = format!(
+                "the range of `{name}` is {}, and `{}` has {} indices there",
+                self.told(stated),
+                self.line.target.name,
+                self.told(own),
+            );
+            let error = Diagnostic::error(Code::KernelExtent, message, place.clone(), "");
+            return Err(vec![
+                error.help(format!("leave the range of `{name}` out: what is written says it")),
+            ]);
+        }
+        if let Some(extent) = own.or(stated.map(|(_, extent, _)| extent)) {
+            return Ok(extent.clone());
+        }
+        let sources = self.sources(name);
+        let Some(first) = sources.first() else {
+            let known = self.is_silent();
+            return if known { Err(Vec::new()) } else { Err(vec![self.unbound(name, span)]) };
+        };
+        for other in sources.iter().skip(1) {
+            if facts.proves_eq(&first.extent, &other.extent) != Ok(true) {
+                return Err(vec![self.conflict(name, first, other)]);
+            }
+        }
+        Ok(first.extent.clone())
+    }
+
+    /// Whether a tensor is read of which an earlier diagnostic tells.
+    fn is_silent(&self) -> bool {
+        let is_broken = |node: &&Ast| {
+            let name = node.read().map(|read| &read.tensor.name);
+            let known = name.and_then(|name| self.names.get(name));
+            known.is_some_and(|known| matches!(known.kind, KnownKind::Broken))
+        };
+        self.line.value.nodes().iter().any(is_broken)
+    }
+
+    /// The tensors that the axis indexes alone.
+    fn sources(&self, name: &str) -> Vec<Source<'_>> {
+        let mut sources = Vec::new();
+        for node in self.line.value.nodes() {
+            let Some(read) = node.read() else { continue };
+            let Some(known) = self.names.get(&read.tensor.name) else { continue };
+            if known.shape.len() != read.index.len() {
+                continue;
+            }
+            for (text, axis) in read.index.iter().zip(&known.shape) {
+                if text.lone_name() == Some(name) {
+                    sources.push(Source { known, extent: axis.extent.clone(), span: text.span() });
+                }
+            }
+        }
+        sources
+    }
+
+    fn told(&self, extent: &Expr) -> String {
+        wording::over(extent, self.symbols)
+    }
+
+    fn unreduced(&self, name: &str, span: &Span) -> Diagnostic {
+        let message = format!("`{name}` is no axis of what is written, and `=` takes one value");
+        let error = self.meant(name, self.fault(Code::KernelReduction, message, span));
+        error.help(format!("to add up over `{name}`, write `+=`; others are `*=`, `min=`, `max=`"))
+    }
+
+    fn unbound(&self, name: &str, span: &Span) -> Diagnostic {
+        let message = format!("nothing says how far `{name}` counts");
+        let error = self.fault(Code::KernelUnbound, message, span).note(
+            "an axis counts as far as the tensor does that it indexes alone: `W[k, r, s, c]`",
+        );
+        self.meant(name, error).help(format!("say it: `range {name} 3`"))
+    }
+
+    /// The same with what the name was probably meant to be.
+    fn meant(&self, name: &str, error: Diagnostic) -> Diagnostic {
+        if (self.is_tensor)(name) {
+            return error.help(format!("an element of a tensor is written `{name}[…]`"));
+        }
+        let left = self.line.axes.iter().map(|word| word.name.as_str());
+        let known = left.filter(|known| *known != name).chain(self.scope.known());
+        suggestion(name, known).into_iter().fold(error, Diagnostic::help)
+    }
+
+    fn conflict(&self, name: &str, first: &Source<'_>, other: &Source<'_>) -> Diagnostic {
+        let (a, b) = (self.told(&first.extent), self.told(&other.extent));
+        let (x, y) = (&first.known.label, &other.known.label);
+        let message = format!("`{name}` counts to {a} in `{x}`, and to {b} in `{y}`");
+        let place = place_in(self.text, &first.span, self.file);
+        let error = self.fault(Code::KernelExtent, message, &other.span);
+        let error = error.also(place, format!("{a} indices"));
+        let error = error.note(first.known.told(self.symbols)).note(other.known.told(self.symbols));
+        error.help(format!("give both as many, or say which counts: `range {name} {a}`"))
+    }
+}
+
+/// The names in an index with their places, in the order of the text.
+fn names(ast: &IndexAst) -> Vec<(&str, Span)> {
+    let (mut found, mut open) = (Vec::new(), vec![ast]);
+    while let Some(ast) = open.pop() {
+        match &ast.kind {
+            IndexKind::Int(_) => {}
+            IndexKind::Name(name) => found.push((name.as_str(), ast.span.clone())),
+            IndexKind::Neg(a) => open.push(a),
+            IndexKind::Bin(_, _, a, b) => open.extend([&**b, a]),
+            IndexKind::Call(_, arguments) => open.extend(arguments.iter().rev()),
+        }
+    }
+    found
+}
+
+/// The tensor of a read that no name here stands for.
+pub(super) fn unknown_tensor(
+    read: &ReadText,
+    known: &[&str],
+    (text, file): (&Text, &Arc<str>),
+) -> Diagnostic {
+    let message = format!("there is no tensor `{}`", read.tensor.name);
+    let place = place_in(text, &read.tensor.span, file);
+    let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
+    error.help.extend(nearest_or_all(&read.tensor.name, "tensors", known));
+    error
+}

@@ -1,0 +1,161 @@
+//! Whether an expression over the axes of a statement is at least 0 for all of them: proven, refuted by an index, or
+//! neither.
+
+use std::cell::Cell;
+
+use layoutc_algebra::expr::{BinOp, Expr, Var};
+use layoutc_algebra::layout::{Axis, Symbol};
+use layoutc_algebra::simplify::Facts;
+
+/// How many indices are visited for one expression.
+const VISITED: i128 = 1 << 18;
+
+/// How many are visited for one statement.
+pub(super) const VISITED_IN_ALL: i128 = 1 << 22;
+
+/// How many symbols are tried at both of their ends.
+const TRIED_SYMBOLS: usize = 4;
+
+/// What is known of an expression that is to be at least 0.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Sign {
+    /// It is, for all indices and all values of the symbols.
+    Holds,
+    /// It is not, at this index.
+    Fails(At),
+    /// Neither was found.
+    Unknown,
+}
+
+/// An index of a statement: a value for each axis and each symbol.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct At {
+    pub(super) axes: Vec<i128>,
+    pub(super) symbols: Vec<i128>,
+}
+
+impl At {
+    /// The value of a variable there.
+    pub(super) fn value(&self, var: Var) -> Option<i128> {
+        let (list, k) = match var {
+            Var::Axis(k) => (&self.axes, k),
+            Var::Symbol(k) => (&self.symbols, k),
+            Var::Storage(_) | Var::Physical(_) | Var::Digit(_) => return None,
+        };
+        list.get(usize::try_from(k).ok()?).copied()
+    }
+}
+
+/// The axes of a statement, and what is known of them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Domain<'a> {
+    pub(super) axes: &'a [Axis],
+    pub(super) symbols: &'a [Symbol],
+    pub(super) facts: &'a Facts,
+    /// How many indices may still be visited.
+    pub(super) left: &'a Cell<i128>,
+}
+
+impl Domain<'_> {
+    /// Whether `a - b` is at least 0.
+    pub(super) fn is_at_least(&self, a: &Expr, b: &Expr) -> Sign {
+        if self.facts.proves_ge(a, b) == Ok(true) {
+            return Sign::Holds;
+        }
+        match Expr::binary(BinOp::Sub, a, b) {
+            Ok(difference) => self.visited(&difference),
+            Err(_) => Sign::Unknown,
+        }
+    }
+
+    /// Whether an index is at least 0, and whether it is below an extent.
+    pub(super) fn leaves(&self, index: &Expr, extent: &Expr) -> [Sign; 2] {
+        let below = self.is_at_least(index, &Expr::constant(0));
+        let last = Expr::binary(BinOp::Sub, extent, &Expr::constant(1));
+        let beyond = last.map_or(Sign::Unknown, |last| self.is_at_least(&last, index));
+        [below, beyond]
+    }
+
+    fn visited(&self, difference: &Expr) -> Sign {
+        let is_mentioned = |k: usize| {
+            let var = u32::try_from(k).ok().map(Var::Axis);
+            difference.mentions(&|found| Some(found) == var)
+        };
+        let mentioned: Vec<usize> = (0..self.axes.len()).filter(|k| is_mentioned(*k)).collect();
+        let is_symbol = |var: Var| matches!(var, Var::Symbol(_));
+        let depends = difference.mentions(&is_symbol)
+            || self.axes.iter().any(|axis| axis.extent.mentions(&is_symbol));
+        let mut all = true;
+        for symbols in self.assignments(depends) {
+            let at = At { axes: vec![0; self.axes.len()], symbols };
+            let extent = |axis: &Axis| axis.extent.evaluate(&|var| at.value(var)).unwrap_or(0);
+            let extents: Vec<i128> = self.axes.iter().map(extent).collect();
+            if extents.iter().any(|extent| *extent < 1) {
+                continue;
+            }
+            match walk(difference, &mentioned, &extents, (at, self.left)) {
+                (Some(at), _) => return Sign::Fails(at),
+                (None, complete) => all &= complete,
+            }
+        }
+        if all && !depends { Sign::Holds } else { Sign::Unknown }
+    }
+
+    /// Values of the symbols: each at its least and its greatest.
+    fn assignments(&self, depends: bool) -> Vec<Vec<i128>> {
+        let ends = |symbol: &Symbol| {
+            let multiple = symbol.multiple.max(1);
+            let least = symbol.min + (multiple - symbol.min.rem_euclid(multiple)) % multiple;
+            [least, symbol.max - symbol.max.rem_euclid(multiple)]
+        };
+        let ends: Vec<[i128; 2]> = self.symbols.iter().map(ends).collect();
+        let tried = if depends { ends.len().min(TRIED_SYMBOLS) } else { 0 };
+        let choices = 0..1_usize << tried;
+        let pick = |choice: usize| {
+            let end = |(k, ends): (usize, &[i128; 2])| {
+                if k < tried && choice >> k & 1 == 1 { ends[1] } else { ends[0] }
+            };
+            ends.iter().enumerate().map(end).collect()
+        };
+        choices.map(pick).collect()
+    }
+}
+
+/// The first index at which the expression is below 0, and whether all were visited: the corners alone are where there
+/// are too many.
+fn walk(
+    expr: &Expr,
+    mentioned: &[usize],
+    extents: &[i128],
+    (mut at, in_all): (At, &Cell<i128>),
+) -> (Option<At>, bool) {
+    let extent = |k: &usize| extents.get(*k).copied().unwrap_or(1);
+    let count = mentioned.iter().try_fold(1_i128, |count, k| count.checked_mul(extent(k)));
+    let mut complete = count.is_some_and(|count| count <= VISITED.min(in_all.get()));
+    let step_by_one = complete;
+    let mut left = VISITED;
+    loop {
+        match expr.evaluate(&|var| at.value(var)) {
+            Ok(value) if value < 0 => return (Some(at), complete),
+            Ok(_) => {}
+            Err(_) => complete = false,
+        }
+        left -= 1;
+        in_all.set(in_all.get() - 1);
+        // The next index, the last axis fastest.
+        let mut next = None;
+        for k in mentioned.iter().rev() {
+            let Some(place) = at.axes.get_mut(*k) else { continue };
+            let last = extent(k) - 1;
+            if *place < last {
+                *place = if step_by_one { *place + 1 } else { last };
+                next = Some(());
+                break;
+            }
+            *place = 0;
+        }
+        if next.is_none() || left == 0 || in_all.get() <= 0 {
+            return (None, complete);
+        }
+    }
+}

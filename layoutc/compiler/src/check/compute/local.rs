@@ -1,0 +1,47 @@
+//! `local T dtype=f32 { layout { … } }`: an intermediate as a tensor of its own.
+
+use layoutc_algebra::layout::{Axis, Symbol};
+
+use super::value::Checked;
+use crate::check::tensor::{self, Good, Place};
+use crate::manifest::syntax::{
+    AxisItem, Bound, Extent, LocalItem, Name, Number, Shape, TensorItem, Text,
+};
+use crate::wording;
+
+/// The tensor of these axes, whose extents are over `symbols`; it is read as one that stands in the file `home`.
+pub(super) fn tensor(
+    item: &LocalItem,
+    shape: &[Axis],
+    symbols: &[Symbol],
+    (place, home): (Place<'_>, usize),
+) -> Checked<Good> {
+    let span = &item.name.span;
+    let axis = |axis: &Axis| {
+        let bound = match axis.extent.as_const() {
+            Some(value) => Bound::Integer(Number { value, span: span.clone() }),
+            None => {
+                let value = wording::over(&axis.extent, symbols);
+                Bound::Text(Text { value, span: span.clone(), quoted: true })
+            }
+        };
+        let name = Name { value: axis.name.clone(), span: span.clone() };
+        AxisItem { name, extent: Extent::Bound(bound) }
+    };
+    let told = TensorItem {
+        name: item.name.clone(),
+        dtype: Some(item.dtype.clone()),
+        record: None,
+        like: None,
+        shape: Some(Shape { axes: shape.iter().map(axis).collect(), span: span.clone() }),
+        layout: item.layout.clone(),
+        memory: None,
+        gates: Vec::new(),
+        targets: None,
+        nibbles: None,
+        pack_from: None,
+        span: item.span.clone(),
+    };
+    let place = Place { file: home, recorder: None, ..place };
+    tensor::check(&told, place)
+}

@@ -1,0 +1,186 @@
+//! Kernels on the tensors of their instances: operands bound, axes and types found, every read proven inside.
+//!
+//! The text of a kernel is parsed once, where it stands ([`KernelDef`]); what it means depends on the tensors, and is
+//! found for each instance anew.
+
+mod axes;
+mod call;
+mod inline;
+mod inside;
+mod known;
+mod local;
+mod operand;
+mod program;
+mod read;
+mod schedule;
+mod store;
+mod text;
+mod types;
+mod unread;
+mod value;
+mod wrong_text;
+
+use std::sync::Arc;
+
+use super::scope::{Scope, nearest_or_all};
+use super::tensor::Place;
+use crate::codes::Code;
+use crate::diagnostic::{self, Diagnostic};
+use crate::manifest::syntax::{InstanceItem, KernelItem, Kind, Manifest, Name};
+use crate::model::Tensor;
+use crate::model::compute::{Buffer, Compute, Operand};
+use program::Program;
+use text::Line;
+use value::Checked;
+
+use operand::arithmetic_type;
+
+/// A kernel with the manifest that it stands in, its statements parsed.
+#[derive(Debug)]
+pub(super) struct KernelDef {
+    pub(super) item: KernelItem,
+    pub(super) file: Arc<str>,
+    /// The position of its file, whose scope its texts are read in.
+    pub(super) home: usize,
+    /// One for each text.
+    lines: Vec<Line>,
+}
+
+impl KernelDef {
+    /// The kernel, if all its statements are well-formed.
+    ///
+    /// # Errors
+    /// The first fault of each statement.
+    pub(super) fn new(item: &KernelItem, file: &Arc<str>, home: usize) -> Checked<Self> {
+        let (mut lines, mut errors) = (Vec::new(), Vec::new());
+        for text in &item.computes {
+            match text::statement(&text.value) {
+                Ok(line) => lines.push(line),
+                Err(error) => errors.push(wrong_text::text_fault(&error, text, file)),
+            }
+        }
+        if errors.is_empty() {
+            Ok(Self { item: item.clone(), file: Arc::clone(file), home, lines })
+        } else {
+            Err(errors)
+        }
+    }
+}
+
+/// A name of a kernel with the tensor that it stands for.
+#[derive(Debug, Clone)]
+struct Bound {
+    name: Name,
+    /// Its position in the manifest's good tensors.
+    tensor: usize,
+}
+
+/// A kernel to be checked on the tensors of one instance.
+struct Job<'a> {
+    name: &'a Name,
+    def: &'a KernelDef,
+    /// `None` of a kernel that names tensors itself.
+    instance: Option<&'a InstanceItem>,
+    span: &'a std::ops::Range<usize>,
+}
+
+/// The good kernels of a manifest, each on the tensors of one instance.
+pub(super) fn check(
+    place: Place<'_>,
+    tensors: &[Tensor],
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<Compute> {
+    let Some((syntax, scope)) = place.files.syntax(place.file).zip(place.scopes.get(place.file))
+    else {
+        return Vec::new();
+    };
+    let mut jobs: Vec<Job<'_>> = Vec::new();
+    for item in syntax.kernels.iter().filter(|item| item.operands.is_none()) {
+        // A kernel of the same name that stands first counts.
+        let def = scope.kernels.get(&item.name.value).filter(|def| def.item == *item);
+        jobs.extend(def.map(|def| Job { name: &item.name, def, instance: None, span: &item.span }));
+    }
+    for item in &syntax.instances {
+        match kernel_of(item, syntax, scope) {
+            Ok(Some(def)) => {
+                jobs.push(Job { name: &item.name, def, instance: Some(item), span: &item.span });
+            }
+            Ok(None) => {}
+            Err(error) => diagnostics.push(error),
+        }
+    }
+    jobs.sort_by_key(|job| job.span.start);
+    let mut computes: Vec<Compute> = Vec::new();
+    for job in jobs {
+        match one(&job, place, (syntax, scope), tensors) {
+            Ok((compute, warnings)) => {
+                diagnostics.extend(warnings);
+                // Names that stand twice are told elsewhere.
+                if computes.iter().all(|other| other.name != compute.name) {
+                    computes.push(compute);
+                }
+            }
+            Err(found) => diagnostics.extend(found),
+        }
+    }
+    computes
+}
+
+/// The kernel of an instance; `None` where an earlier diagnostic says enough.
+fn kernel_of<'a>(
+    item: &InstanceItem,
+    syntax: &Manifest,
+    scope: &'a Scope,
+) -> Result<Option<&'a KernelDef>, Diagnostic> {
+    let name = &item.of.value;
+    if let Some(def) = scope.kernels.get(name) {
+        return Ok(Some(def));
+    }
+    if scope.is_broken(Kind::Kernel, name) {
+        return Ok(None);
+    }
+    let place = diagnostic::Place::new(&syntax.file, item.of.span.clone());
+    let message = format!("there is no kernel `{name}`");
+    let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
+    let known: Vec<&str> = scope.kernels.keys().map(String::as_str).collect();
+    error.help.extend(nearest_or_all(name, "kernels", &known));
+    Err(error)
+}
+
+/// One kernel on the tensors of one instance, and what is worth a look.
+fn one(
+    job: &Job<'_>,
+    place: Place<'_>,
+    (syntax, scope): (&Manifest, &Scope),
+    tensors: &[Tensor],
+) -> Checked<(Compute, Vec<Diagnostic>)> {
+    let def = job.def;
+    let home = place.scopes.get(def.home).ok_or_else(Vec::new)?;
+    let binder = operand::Binder { syntax, scope, tensors, def };
+    let operands = binder.bound(job.instance)?;
+    let mut program = Program::new(def, home, place, tensors, operands);
+    let errors = program.run();
+    if !errors.is_empty() || program.is_incomplete() {
+        return Err(errors);
+    }
+    let instance = job.instance.map(|item| (item, &syntax.file, scope));
+    let schedule = schedule::checked(&program, instance)?;
+    let Program { operands, symbols, locals, statements, warnings, .. } = program;
+    let is_written = |k: usize| statements.iter().any(|line| line.target == Buffer::Operand(k));
+    let operands = operands.into_iter().enumerate().map(|(k, operand)| Operand {
+        name: operand.name.value,
+        tensor: operand.tensor,
+        is_written: is_written(k),
+    });
+    let compute = Compute {
+        name: job.name.value.clone(),
+        kernel: def.item.name.value.clone(),
+        operands: operands.collect(),
+        locals,
+        symbols,
+        statements,
+        schedule,
+        place: diagnostic::Place::new(&syntax.file, job.span.clone()),
+    };
+    Ok((compute, warnings))
+}

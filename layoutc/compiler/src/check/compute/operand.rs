@@ -1,0 +1,272 @@
+//! Which tensor each name of a kernel stands for.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::text::{Ast, Line};
+use super::types::computed;
+use super::value::Checked;
+use super::{Bound, KernelDef};
+use crate::check::scope::{Scope, nearest_or_all};
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::dtype::{Dtype, Scalar};
+use crate::manifest::syntax::{InstanceItem, Kind, Manifest, Name, Text};
+use crate::model::{Memory, Tensor};
+
+/// Binds the names of a kernel.
+pub(super) struct Binder<'a> {
+    pub(super) syntax: &'a Manifest,
+    pub(super) scope: &'a Scope,
+    pub(super) tensors: &'a [Tensor],
+    pub(super) def: &'a KernelDef,
+}
+
+/// A name of a kernel's text, and the text.
+#[derive(Clone, Copy)]
+struct Mention<'a> {
+    name: &'a str,
+    span: &'a super::text::Span,
+    text: &'a Text,
+}
+
+impl Binder<'_> {
+    /// The operands in the order of the parameters: those that are only read, then those that are written, both by
+    /// their first appearance.
+    pub(super) fn bound(&self, instance: Option<&InstanceItem>) -> Checked<Vec<Bound>> {
+        let mut bound = match instance {
+            Some(item) => self.of_instance(item)?,
+            None => self.of_file()?,
+        };
+        let order = self.order();
+        let place = |operand: &Bound| {
+            order.iter().position(|name| *name == operand.name.value).unwrap_or(usize::MAX)
+        };
+        bound.sort_by_key(place);
+        let errors = self.unfit(&bound);
+        if errors.is_empty() { Ok(bound) } else { Err(errors) }
+    }
+
+    fn written(&self) -> BTreeSet<&str> {
+        self.def.lines.iter().map(|line| line.target.name.as_str()).collect()
+    }
+
+    /// The names of the text in the order of the parameters.
+    fn order(&self) -> Vec<&str> {
+        let written = self.written();
+        let mut names: Vec<&str> = Vec::new();
+        let read = self.def.lines.iter().flat_map(reads);
+        for name in read.filter(|name| !written.contains(name)) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        // A tensor that is read first and written later appears where it is read.
+        for line in &self.def.lines {
+            let target = line.target.name.as_str();
+            for name in std::iter::once(target).chain(reads(line)) {
+                if written.contains(name) && !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+        }
+        names
+    }
+
+    /// All names of tensors in the text, each with its first place.
+    fn mentions(&self) -> Vec<Mention<'_>> {
+        let mut found: Vec<Mention<'_>> = Vec::new();
+        for (line, text) in self.def.lines.iter().zip(&self.def.item.computes) {
+            let words = line.value.nodes().into_iter().filter_map(Ast::read);
+            let words = words.map(|read| &read.tensor);
+            for word in std::iter::once(&line.target).chain(words) {
+                if found.iter().all(|mention| mention.name != word.name) {
+                    found.push(Mention { name: &word.name, span: &word.span, text });
+                }
+            }
+        }
+        found
+    }
+
+    /// The tensors of the file that the text names; every other name is an intermediate.
+    fn of_file(&self) -> Checked<Vec<Bound>> {
+        let (mut bound, mut errors) = (Vec::new(), Vec::new());
+        let mut is_silent = false;
+        for mention in self.mentions() {
+            let span = mention.text.span.start + mention.span.start
+                ..mention.text.span.start + mention.span.end;
+            let name = Name { value: mention.name.to_owned(), span };
+            let is_local = self.def.item.locals.iter().any(|local| local.name.value == name.value);
+            if is_local && !self.is_declared(&name.value) {
+                continue;
+            }
+            match self.tensor(&name) {
+                Ok(Some(tensor)) => bound.push(Bound { name, tensor }),
+                Ok(None) => is_silent = true,
+                // Not of the file: what it is, its statements say.
+                Err(error) if error.code == Code::NameUnknown => {}
+                Err(error) => errors.push(error),
+            }
+        }
+        if errors.is_empty() && !is_silent { Ok(bound) } else { Err(errors) }
+    }
+
+    fn is_declared(&self, name: &str) -> bool {
+        self.syntax.tensors.iter().any(|tensor| tensor.name.value == name)
+    }
+
+    /// The tensors that the instance gives, one for each operand.
+    fn of_instance(&self, item: &InstanceItem) -> Checked<Vec<Bound>> {
+        let file = &self.syntax.file;
+        let kernel = &self.def.item.name.value;
+        let at = |name: &Name| Place::new(file, name.span.clone());
+        let Some(operands) = &self.def.item.operands else {
+            let message = format!("the kernel `{kernel}` has no operands: it names tensors itself");
+            let error = Diagnostic::error(Code::KernelOperand, message, at(&item.of), "");
+            let declared = Place::new(&self.def.file, self.def.item.name.span.clone());
+            let error = error.also(declared, "the kernel");
+            let names: Vec<&str> = self.mentions().iter().map(|mention| mention.name).collect();
+            return Err(vec![
+                error.help(format!("give it operands: `operands {}`", names.join(" "))),
+            ]);
+        };
+        let (mut bound, mut errors) = (Vec::new(), Vec::new());
+        let mut is_silent = false;
+        for (name, tensor) in &item.operands {
+            let Some(operand) = operands.iter().find(|operand| operand.value == name.value) else {
+                let message = format!("the kernel `{kernel}` has no operand `{}`", name.value);
+                let mut error = Diagnostic::error(Code::KernelOperand, message, at(name), "");
+                let known: Vec<&str> = operands.iter().map(|name| name.value.as_str()).collect();
+                error.help.extend(nearest_or_all(&name.value, "operands", &known));
+                errors.push(error);
+                continue;
+            };
+            match self.tensor(tensor) {
+                Ok(Some(tensor)) => bound.push(Bound { name: operand.clone(), tensor }),
+                Ok(None) => is_silent = true,
+                Err(error) => errors.push(error),
+            }
+        }
+        let missing: Vec<&str> = operands
+            .iter()
+            .map(|operand| operand.value.as_str())
+            .filter(|operand| item.operands.iter().all(|(name, _)| name.value != *operand))
+            .collect();
+        if !missing.is_empty() && errors.is_empty() {
+            let message =
+                format!("`{}` has no tensor for `{}`", item.name.value, missing.join("`, `"));
+            let place = Place::new(file, item.span.clone());
+            let error = Diagnostic::error(Code::KernelOperand, message, place, "");
+            let given: Vec<String> = missing.iter().map(|name| format!("{name}=…")).collect();
+            errors.push(error.help(format!("add `{}`", given.join(" "))));
+        }
+        errors.extend(self.shared(item, &bound));
+        if errors.is_empty() && !is_silent { Ok(bound) } else { Err(errors) }
+    }
+
+    /// A tensor that is written has one name.
+    fn shared(&self, item: &InstanceItem, bound: &[Bound]) -> Vec<Diagnostic> {
+        let written = self.written();
+        let mut first: BTreeMap<usize, &Bound> = BTreeMap::new();
+        let mut errors = Vec::new();
+        for operand in bound {
+            let Some(other) = first.insert(operand.tensor, operand) else { continue };
+            let (a, b) = (other.name.value.as_str(), operand.name.value.as_str());
+            if !written.contains(a) && !written.contains(b) {
+                continue;
+            }
+            let writes = if written.contains(b) { b } else { a };
+            let given = item.operands.iter().find(|(name, _)| name.value == b);
+            let span = given.map_or(&item.span, |(_, tensor)| &tensor.span);
+            let tensor = self.tensors.get(operand.tensor).map_or("", |tensor| &tensor.name);
+            let message =
+                format!("`{tensor}` is `{a}` and `{b}` at once, and `{writes}` is written");
+            let place = Place::new(&self.syntax.file, span.clone());
+            let error = Diagnostic::error(Code::KernelOperand, message, place, "");
+            errors.push(error.help("give each a tensor of its own"));
+        }
+        errors
+    }
+
+    /// The position of a tensor; `None` where an earlier diagnostic says what is wrong with it.
+    fn tensor(&self, name: &Name) -> Result<Option<usize>, Diagnostic> {
+        let place = Place::new(&self.syntax.file, name.span.clone());
+        if self.syntax.views.iter().any(|view| view.name.value == name.value) {
+            let message = "kernels on views are not built yet";
+            let error = Diagnostic::error(Code::NameNotYet, message, place, "a view");
+            return Err(error.help("name the tensor that it is a view of, and write its indices"));
+        }
+        if !self.is_declared(&name.value) && !self.scope.is_broken(Kind::Tensor, &name.value) {
+            let message = format!("there is no tensor `{}`", name.value);
+            let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
+            let tensors = &self.syntax.tensors;
+            let known: Vec<&str> =
+                tensors.iter().map(|tensor| tensor.name.value.as_str()).collect();
+            error.help.extend(nearest_or_all(&name.value, "tensors", &known));
+            return Err(error);
+        }
+        Ok(self.tensors.iter().position(|tensor| tensor.name == name.value))
+    }
+
+    /// Tensors that no kernel can read or write, and operands that the text does not name.
+    fn unfit(&self, bound: &[Bound]) -> Vec<Diagnostic> {
+        let mentions = self.mentions();
+        let written = self.written();
+        let mut errors = Vec::new();
+        for operand in bound {
+            let Some(tensor) = self.tensors.get(operand.tensor) else { continue };
+            let name = operand.name.value.as_str();
+            let Some(mention) = mentions.iter().find(|mention| mention.name == name) else {
+                let place = Place::new(&self.def.file, operand.name.span.clone());
+                let message = format!("no statement names the operand `{name}`");
+                let error = Diagnostic::error(Code::KernelOperand, message, place, "");
+                errors.push(error.help("leave it out"));
+                continue;
+            };
+            let start = mention.text.span.start;
+            let span = start + mention.span.start..start + mention.span.end;
+            let place = Place::new(&self.def.file, span);
+            errors.extend(arithmetic_type(tensor, &place).err().into_iter().flatten());
+            if tensor.memory == Memory::None {
+                let message =
+                    format!("`{}` has no memory, so no kernel reads or writes it", tensor.name);
+                let error = Diagnostic::error(Code::KernelOperand, message, place, "");
+                errors.push(error.also(tensor.places.memory.clone(), "said here"));
+            } else if tensor.memory == Memory::Constant && written.contains(name) {
+                let message = format!("`{}` is in constant memory, and is written", tensor.name);
+                let error = Diagnostic::error(Code::KernelOperand, message, place, "");
+                let error = error.also(tensor.places.memory.clone(), "said here");
+                errors.push(error.help("put it in `memory global`"));
+            }
+        }
+        errors
+    }
+}
+
+/// The tensors that a line reads, in the order of the text.
+fn reads(line: &Line) -> impl Iterator<Item = &str> {
+    let nodes = line.value.nodes().into_iter();
+    nodes.filter_map(|node| node.read().map(|read| read.tensor.name.as_str()))
+}
+
+/// The type that a tensor's elements are computed in.
+///
+/// # Errors
+/// Elements without arithmetic, at the place where they are used.
+pub(super) fn arithmetic_type(tensor: &Tensor, place: &Place) -> Checked<Scalar> {
+    let dtype = tensor.dtype;
+    if let Some(ty) = computed(dtype.scalar).filter(|_| dtype.lanes == 1) {
+        return Ok(ty);
+    }
+    let message = format!("`{}` holds {dtype}, and nothing is computed with that", tensor.name);
+    let error = Diagnostic::error(Code::DtypeKernel, message, place.clone(), "");
+    let error = error.also(tensor.places.dtype.clone(), "the element type");
+    let scalar = Dtype { lanes: 1, ..dtype };
+    Err(vec![error.help(match dtype.scalar {
+        _ if dtype.lanes > 1 => {
+            format!("hold the lanes as {scalar}, along an axis of {}", dtype.lanes)
+        }
+        Scalar::F8e8m0fnu => "hold the scales as f32, or as bf16".to_owned(),
+        Scalar::C64 => "hold both parts as f32, along an axis of 2".to_owned(),
+        _ => "hold both parts as f64, along an axis of 2".to_owned(),
+    })])
+}

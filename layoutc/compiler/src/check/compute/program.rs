@@ -1,0 +1,388 @@
+//! The statements of a kernel on the tensors of one instance, in order.
+
+use std::cell::Cell;
+use std::collections::BTreeSet;
+
+use layoutc_algebra::expr::{Expr, Var};
+use layoutc_algebra::layout::{Axis, Symbol};
+use layoutc_algebra::simplify::Facts;
+
+use super::axes::{Axes, unknown_tensor};
+use super::inline::MAX_SIZE;
+use super::inside::{Domain, VISITED_IN_ALL};
+use super::known::{Known, KnownKind, Names};
+use super::local;
+use super::text::{Line, Span};
+use super::types::{computed, word};
+use super::value::{Builder, Built, Checked};
+use super::{Bound, KernelDef};
+use crate::check::expr::{constant, declare_first, place_in};
+use crate::check::recipe::{symbol_value, words};
+use crate::check::scope::{Scope, suggestion};
+use crate::check::tensor::Place;
+use crate::codes::Code;
+use crate::diagnostic::{self, Diagnostic};
+use crate::dtype::Scalar;
+use crate::manifest::syntax::{Bound as Number, LocalItem, Text};
+use crate::model::Tensor;
+use crate::model::compute::{Buffer, Reduction, Statement};
+
+/// What the statements of a kernel make, as far as they are read.
+pub(super) struct Program<'a> {
+    pub(super) def: &'a KernelDef,
+    /// The scope that the kernel's text is read in.
+    pub(super) scope: &'a Scope,
+    pub(super) place: Place<'a>,
+    pub(super) tensors: &'a [Tensor],
+    /// The operands in the order of the parameters.
+    pub(super) operands: Vec<Bound>,
+    pub(super) symbols: Vec<Symbol>,
+    pub(super) names: Names,
+    pub(super) ranges: Vec<(String, Expr, diagnostic::Place)>,
+    pub(super) accumulator: Option<Scalar>,
+    pub(super) locals: Vec<Tensor>,
+    pub(super) statements: Vec<Statement>,
+    pub(super) warnings: Vec<Diagnostic>,
+    /// Whether a statement was given up.
+    is_silent: bool,
+}
+
+/// A line of the kernel, and the text that it stands in.
+#[derive(Clone, Copy)]
+pub(super) struct Source<'a> {
+    pub(super) line: &'a Line,
+    pub(super) text: &'a Text,
+}
+
+impl<'a> Program<'a> {
+    /// Nothing read yet; the operands have their tensors.
+    pub(super) fn new(
+        def: &'a KernelDef,
+        scope: &'a Scope,
+        place: Place<'a>,
+        tensors: &'a [Tensor],
+        operands: Vec<Bound>,
+    ) -> Self {
+        let mut program = Self {
+            def,
+            scope,
+            place,
+            tensors,
+            operands,
+            symbols: Vec::new(),
+            names: Names::new(),
+            ranges: Vec::new(),
+            accumulator: None,
+            locals: Vec::new(),
+            statements: Vec::new(),
+            warnings: Vec::new(),
+            is_silent: false,
+        };
+        program.symbols();
+        program.operands();
+        program
+    }
+
+    fn tensor(&self, operand: &Bound) -> Option<&'a Tensor> {
+        self.tensors.get(operand.tensor)
+    }
+
+    /// Those of the operands, by name, then those that the text names.
+    fn symbols(&mut self) {
+        let own = self.operands.iter().filter_map(|operand| self.tensor(operand));
+        let own: Vec<Symbol> = own.flat_map(|tensor| tensor.layout.symbols.clone()).collect();
+        self.add_symbols(own);
+        let mut found: BTreeSet<&str> = BTreeSet::new();
+        for text in &self.def.item.computes {
+            found.extend(words(&text.value));
+        }
+        for (_, bound) in &self.def.item.ranges {
+            if let Number::Text(text) = bound {
+                found.extend(words(&text.value));
+            }
+        }
+        let named = found.into_iter().filter_map(|name| self.scope.symbols.get(name));
+        let named: Vec<Symbol> = named.map(|(symbol, _)| symbol.clone()).collect();
+        self.add_symbols(named);
+    }
+
+    fn add_symbols(&mut self, more: Vec<Symbol>) {
+        for symbol in more {
+            if self.symbols.iter().all(|known| known.name != symbol.name) {
+                self.symbols.push(symbol);
+            }
+        }
+    }
+
+    fn operands(&mut self) {
+        for (k, operand) in self.operands.iter().enumerate() {
+            let Some(tensor) = self.tensor(operand) else { continue };
+            let ty = computed(tensor.dtype.scalar).unwrap_or(tensor.dtype.scalar);
+            let shape = tensor.layout.logical.iter().map(|axis| Axis {
+                name: axis.name.clone(),
+                extent: self.renumbered(&axis.extent, &tensor.layout.symbols),
+            });
+            let kind = KnownKind::Stored { buffer: Buffer::Operand(k), ty };
+            let known = Known { shape: shape.collect(), label: tensor.name.clone(), kind };
+            self.names.insert(operand.name.value.clone(), known);
+        }
+    }
+
+    /// An expression over the symbols of a tensor, over those of the compute.
+    fn renumbered(&self, expr: &Expr, symbols: &[Symbol]) -> Expr {
+        let value = |var| match var {
+            Var::Symbol(k) => {
+                let symbol = symbols.get(usize::try_from(k).ok()?)?;
+                symbol_value(&symbol.name, &self.symbols)
+            }
+            _ => None,
+        };
+        // As many terms as before.
+        expr.substitute(&value).unwrap_or_else(|_| expr.clone())
+    }
+
+    /// The value of a const or symbol in the kernel's text.
+    fn value_of(&self, name: &str) -> Option<Expr> {
+        let number = self.scope.consts.get(name).map(|(value, _)| Expr::constant(*value));
+        number.or_else(|| {
+            self.scope.symbols.contains_key(name).then(|| symbol_value(name, &self.symbols))?
+        })
+    }
+
+    /// Whether a statement is missing of which an earlier diagnostic tells.
+    pub(super) fn is_incomplete(&self) -> bool {
+        self.is_silent
+    }
+
+    /// Reads all statements.
+    pub(super) fn run(&mut self) -> Vec<Diagnostic> {
+        let mut errors = self.prepare();
+        for (line, text) in self.def.lines.iter().zip(&self.def.item.computes) {
+            let source = Source { line, text };
+            if let Err(mut found) = self.statement(source) {
+                self.is_silent = true;
+                // The same of two reads is told of the first.
+                let mut told: BTreeSet<(Code, String)> = BTreeSet::new();
+                found.retain(|error| told.insert((error.code, error.message.clone())));
+                errors.extend(found);
+                self.give_up(line);
+            }
+        }
+        errors.extend(self.unread());
+        errors
+    }
+
+    /// What is said besides the statements: ranges, the accumulator's type.
+    fn prepare(&mut self) -> Vec<Diagnostic> {
+        let mut errors = Vec::new();
+        let facts = Facts::new(&self.symbols);
+        for (name, bound) in &self.def.item.ranges {
+            let place = diagnostic::Place::new(&self.def.file, bound.span());
+            let values = |name: &str| self.value_of(name);
+            let extent = constant(bound, &values, self.scope, &facts, &self.def.file);
+            match extent.map_err(declare_first) {
+                Ok(extent) => {
+                    let (low, high) = facts.bounds(&extent).unwrap_or((-1, -1));
+                    if low < 0 || high > i64::MAX.into() {
+                        let message = format!("the range of `{}` is a number from 0", name.value);
+                        errors.push(Diagnostic::error(Code::ShapeExtent, message, place, ""));
+                    } else {
+                        let extent = facts.simplify(&extent).unwrap_or(extent);
+                        self.ranges.push((name.value.clone(), extent, place));
+                    }
+                }
+                Err(found) => errors.extend(found),
+            }
+        }
+        match self.accumulator_type() {
+            Ok(ty) => self.accumulator = ty,
+            Err(found) => errors.extend(found),
+        }
+        errors
+    }
+
+    fn accumulator_type(&self) -> Checked<Option<Scalar>> {
+        let Some(text) = &self.def.item.acc else { return Ok(None) };
+        let known = [Scalar::F64, Scalar::F32, Scalar::I64, Scalar::I32, Scalar::U64, Scalar::U32];
+        match known.iter().find(|scalar| word(**scalar) == text.value) {
+            Some(scalar) => Ok(Some(*scalar)),
+            None => {
+                let place = diagnostic::Place::new(&self.def.file, text.span.clone());
+                let message = format!("nothing is accumulated in `{}`", text.value.escape_debug());
+                let error = Diagnostic::error(Code::DtypeKernel, message, place, "");
+                let words = known.map(word).join(", ");
+                Err(vec![error.help(format!("accumulators are {words}"))])
+            }
+        }
+    }
+
+    /// After a fault, an intermediate means nothing: what reads it needs no further diagnostic.
+    fn give_up(&mut self, line: &Line) {
+        let name = &line.target.name;
+        let is_operand = self.operands.iter().any(|operand| operand.name.value == *name);
+        if !is_operand && !self.names.contains_key(name) {
+            let known = Known { shape: Vec::new(), label: name.clone(), kind: KnownKind::Broken };
+            self.names.insert(name.clone(), known);
+        }
+    }
+
+    pub(super) fn fault(
+        &self,
+        source: Source<'_>,
+        code: Code,
+        message: impl Into<String>,
+        span: &Span,
+    ) -> Diagnostic {
+        let place = place_in(source.text, span, &self.def.file);
+        Diagnostic::error(code, message, place, "")
+    }
+
+    pub(super) fn local(&self, name: &str) -> Option<&'a LocalItem> {
+        self.def.item.locals.iter().find(|local| local.name.value == name)
+    }
+
+    fn statement(&mut self, source: Source<'_>) -> Checked<()> {
+        let line = source.line;
+        self.reads_are_known(source)?;
+        let name = &line.target.name;
+        let shape = match self.names.get(name) {
+            Some(Known { kind: KnownKind::Broken, .. }) => return Err(Vec::new()),
+            Some(Known { kind: KnownKind::Inlined { .. }, .. }) => {
+                let message = format!("`{name}` is written twice, and has no memory");
+                let error =
+                    self.fault(source, Code::KernelIntermediate, message, &line.target.span);
+                return Err(vec![error.help(format!("give it memory: `local {name} dtype=f32`"))]);
+            }
+            known => known.cloned(),
+        };
+        let of_file = self.def.item.operands.is_none();
+        let is_tensor = |name: &str| {
+            self.names.contains_key(name) || of_file && self.place.named.contains_key(name)
+        };
+        let axes = Axes {
+            line,
+            text: source.text,
+            file: &self.def.file,
+            scope: self.scope,
+            names: &self.names,
+            symbols: &self.symbols,
+            ranges: &self.ranges,
+            is_tensor: &is_tensor,
+        };
+        let axes = axes.found(shape.as_ref())?;
+        self.are_free(source, &axes)?;
+        let shape = match (shape, self.local(name)) {
+            (Some(known), _) => Some(known),
+            (None, Some(item)) => Some(self.new_local(source, item, &axes)?),
+            (None, None) => None,
+        };
+        match shape {
+            Some(Known { kind: KnownKind::Stored { buffer, ty }, .. }) => {
+                self.stored(source, axes, buffer, ty)
+            }
+            _ => self.inlined(source, &axes),
+        }
+    }
+
+    /// Names that loops and arguments would have, and a target keeps for itself.
+    fn are_free(&self, source: Source<'_>, axes: &[Axis]) -> Checked<()> {
+        let span = &source.line.left;
+        let place = place_in(source.text, span, &self.def.file);
+        let found = axes.iter().filter_map(|axis| {
+            crate::check::names::reserved_axis(&axis.name, self.place.config, place.clone())
+        });
+        let errors: Vec<Diagnostic> = found.collect();
+        if errors.is_empty() { Ok(()) } else { Err(errors) }
+    }
+
+    /// Whether each tensor that is read is there, and was written if it is an intermediate.
+    fn reads_are_known(&self, source: Source<'_>) -> Checked<()> {
+        let mut errors = Vec::new();
+        for read in source.line.value.nodes().into_iter().filter_map(super::text::Ast::read) {
+            let name = &read.tensor.name;
+            if self.names.contains_key(name) {
+                continue;
+            }
+            let is_later = self.def.lines.iter().any(|line| line.target.name == *name);
+            if is_later || self.local(name).is_some() {
+                let message = format!("`{name}` is read before it is written");
+                let error =
+                    self.fault(source, Code::KernelIntermediate, message, &read.tensor.span);
+                errors.push(error.help("write it in a `compute` above"));
+                continue;
+            }
+            let own = self.names.keys().map(String::as_str);
+            let of_file = self.def.item.operands.is_none();
+            let declared = self.place.named.keys().copied().filter(|_| of_file);
+            let known: BTreeSet<&str> = own.chain(declared).collect();
+            let known: Vec<&str> = known.into_iter().collect();
+            errors.push(unknown_tensor(read, &known, (source.text, &self.def.file)));
+        }
+        if errors.is_empty() { Ok(()) } else { Err(errors) }
+    }
+
+    fn new_local(&mut self, source: Source<'_>, item: &LocalItem, axes: &[Axis]) -> Checked<Known> {
+        let count = source.line.axes.len();
+        let shape: Vec<Axis> = axes.iter().take(count).cloned().collect();
+        let made = local::tensor(item, &shape, &self.symbols, (self.place, self.def.home))?;
+        let ty = super::arithmetic_type(&made.tensor, &made.tensor.places.dtype)?;
+        self.warnings.extend(made.warnings);
+        self.add_symbols(made.tensor.layout.symbols.clone());
+        let buffer = Buffer::Local(self.locals.len());
+        self.locals.push(made.tensor);
+        let label = item.name.value.clone();
+        let known = Known { shape, label: label.clone(), kind: KnownKind::Stored { buffer, ty } };
+        self.names.insert(label, known.clone());
+        Ok(known)
+    }
+
+    /// The value of a statement; `use_value` gets it with the builder that made it.
+    pub(super) fn value<T>(
+        &self,
+        source: Source<'_>,
+        axes: &[Axis],
+        use_value: impl FnOnce(&Builder<'_>, Built) -> Checked<T>,
+    ) -> Checked<T> {
+        let mut facts = Facts::new(&self.symbols);
+        for (k, axis) in (0_u32..).zip(axes) {
+            facts.set_extent(Var::Axis(k), &axis.extent).map_err(|error| {
+                let message = error.to_string();
+                vec![self.fault(source, Code::ExprOverflow, message, &source.line.left)]
+            })?;
+        }
+        let (visits, nodes) = (Cell::new(VISITED_IN_ALL), Cell::new(MAX_SIZE));
+        let domain = Domain { axes, symbols: &self.symbols, facts: &facts, left: &visits };
+        let builder = Builder {
+            text: source.text,
+            file: &self.def.file,
+            scope: self.scope,
+            domain,
+            names: &self.names,
+            values: &|name| self.value_of(name),
+            left: &nodes,
+        };
+        let built = builder.built(&source.line.value)?;
+        use_value(&builder, built)
+    }
+
+    fn inlined(&mut self, source: Source<'_>, axes: &[Axis]) -> Checked<()> {
+        let line = source.line;
+        let name = line.target.name.clone();
+        if line.op != Reduction::Assign {
+            let message = format!("`{name}` is put together from many values, and has no memory");
+            let error = self.fault(source, Code::KernelIntermediate, message, &line.target.span);
+            let near = suggestion(&name, self.names.keys().map(String::as_str));
+            let error = near.into_iter().fold(error, Diagnostic::help);
+            return Err(vec![error.help(format!("give it memory: `local {name} dtype=f32`"))]);
+        }
+        let value = self.value(source, axes, |_, built| Ok(built))?;
+        let shape = axes.to_vec();
+        let kind = KnownKind::Inlined { value, stale: None };
+        self.names.insert(name.clone(), Known { shape, label: name, kind });
+        Ok(())
+    }
+
+    pub(super) fn label(&self, name: &str) -> String {
+        self.names.get(name).map_or_else(|| name.to_owned(), |known| known.label.clone())
+    }
+}

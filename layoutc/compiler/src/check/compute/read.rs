@@ -1,0 +1,262 @@
+//! Reads: indices looked up, and each proven inside its tensor, or given a value for what lies outside.
+
+use layoutc_algebra::expr::{Expr, ExprError, Var};
+use layoutc_algebra::layout::Axis;
+use layoutc_algebra::map::{Scope as MapScope, resolve};
+use layoutc_algebra::parse::{ItemText, MapText};
+
+use super::inline::{Inliner, Refused};
+use super::inside::{At, Sign};
+use super::known::{Known, KnownKind, written};
+use super::text::{Ast, IndexText, ReadText};
+use super::value::{Builder, Built, Checked};
+use crate::check::expr::map_fault;
+use crate::codes::Code;
+use crate::diagnostic::Diagnostic;
+use crate::manifest::syntax::Text;
+use crate::model::compute::{Outside, Read, Value, ValueKind};
+use crate::wording;
+
+/// The sides of a tensor that indices may leave it on, axis by axis.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Sides {
+    pub(super) below: Vec<usize>,
+    pub(super) beyond: Vec<usize>,
+}
+
+/// An index that leaves its tensor, or that may.
+struct Leaves {
+    axis: usize,
+    /// Where; `None` where it is not known.
+    at: Option<At>,
+}
+
+impl Builder<'_> {
+    /// A read, with what stands for it outside.
+    pub(super) fn read(&self, read: &ReadText, other: Option<&Ast>) -> Checked<Built> {
+        let Some(known) = self.names.get(&read.tensor.name) else { return Err(Vec::new()) };
+        if matches!(known.kind, KnownKind::Broken) {
+            return Err(Vec::new());
+        }
+        if known.shape.len() != read.index.len() {
+            return Err(vec![self.wrong_rank(read, known)]);
+        }
+        let (mut index, mut errors) = (Vec::new(), Vec::new());
+        for text in &read.index {
+            match self.index(text) {
+                Ok(expr) => index.push(expr),
+                Err(found) => errors.extend(found),
+            }
+        }
+        // What stands outside is read first: it may be wrong too.
+        let other = other.map(|ast| (ast, self.built(ast)));
+        let other = match other {
+            Some((_, Err(found))) => {
+                errors.extend(found);
+                None
+            }
+            Some((ast, Ok(built))) => Some((ast, built)),
+            None => None,
+        };
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        let (sides, leaves) = self.sides(&index, &known.shape);
+        if let Some(leaves) = leaves.filter(|_| other.is_none()) {
+            return Err(vec![self.outside(read, known, &index, &leaves)]);
+        }
+        match &known.kind {
+            KnownKind::Broken => Err(Vec::new()),
+            KnownKind::Stored { buffer, ty } => {
+                let outside = match other {
+                    Some((ast, built)) => {
+                        let value = self.fit(built, *ty, ast)?;
+                        is_left(&sides).then_some(Outside {
+                            value,
+                            below: sides.below,
+                            beyond: sides.beyond,
+                        })
+                    }
+                    None => None,
+                };
+                let found = Read { buffer: *buffer, index, outside };
+                Ok(Built::Typed(Value { ty: *ty, kind: ValueKind::Read(Box::new(found)) }))
+            }
+            KnownKind::Inlined { value, stale } => {
+                if let Some((ast, built)) = other {
+                    self.pair((value.clone(), ast), (built, ast))?;
+                    if is_left(&sides) {
+                        let message = format!(
+                            "`{}` is not stored, so nothing stands for what lies outside it",
+                            read.tensor.name
+                        );
+                        return Err(vec![self.unstored(message, read)]);
+                    }
+                }
+                if let Some(written) = stale {
+                    let message = format!(
+                        "`{}` reads `{written}`, which was written since",
+                        read.tensor.name
+                    );
+                    return Err(vec![self.unstored(message, read)]);
+                }
+                self.inlined(read, value, &index)
+            }
+        }
+    }
+
+    fn inlined(&self, read: &ReadText, value: &Built, index: &[Expr]) -> Checked<Built> {
+        let shapes = |buffer| {
+            let stored = self.names.values().find(|known| {
+                matches!(&known.kind, KnownKind::Stored { buffer: own, .. } if *own == buffer)
+            });
+            stored.map(|known| known.shape.as_slice())
+        };
+        let inliner = Inliner::new(self.domain, index, &shapes, self.left);
+        inliner.built(value).map_err(|refused| match refused {
+            Refused::Size => {
+                let message = format!(
+                    "with `{}` written in place the value grows too large",
+                    read.tensor.name
+                );
+                vec![self.unstored(message, read)]
+            }
+            Refused::Expr(error) => {
+                vec![self.fault(Code::ExprOverflow, error.to_string(), &read.span, "")]
+            }
+        })
+    }
+
+    /// An intermediate that needs memory.
+    fn unstored(&self, message: String, read: &ReadText) -> Diagnostic {
+        let error = self.fault(Code::KernelIntermediate, message, &read.span, "");
+        error.help(format!("give it memory: `local {} dtype=f32`", read.tensor.name))
+    }
+
+    fn wrong_rank(&self, read: &ReadText, known: &Known) -> Diagnostic {
+        let count = |n: usize, one: &str, more: &str| {
+            if n == 1 { format!("1 {one}") } else { format!("{n} {more}") }
+        };
+        let message = format!(
+            "`{}` has {}, and {} here",
+            known.label,
+            count(known.shape.len(), "axis", "axes"),
+            count(read.index.len(), "index stands", "indices stand"),
+        );
+        self.fault(Code::KernelAxes, message, &read.span, "")
+            .note(known.told(self.domain.symbols))
+            .help("give one index for each axis, in their order")
+    }
+
+    /// One index over the axes of the statement.
+    fn index(&self, text: &IndexText) -> Checked<Expr> {
+        let span =
+            self.text.span.start + text.start..self.text.span.start + text.start + text.length;
+        let value = written(self.text, &(text.start..text.start + text.length)).to_owned();
+        let part = Text { value, span, quoted: true };
+        let item = ItemText::Expr { name: None, expr: text.ast.clone(), extent: None };
+        let map = MapText { params: None, items: vec![item], separators: Vec::new() };
+        let mut facts = layoutc_algebra::simplify::Facts::new(self.domain.symbols);
+        let mut failed = None;
+        for (k, axis) in (0_u32..).zip(self.domain.axes) {
+            failed = failed.or(facts.set_extent(Var::Storage(k), &axis.extent).err());
+        }
+        let scope = MapScope { axes: self.domain.axes, values: self.values, facts: &facts };
+        let axes = self.domain.axes.iter().map(|axis| axis.name.as_str());
+        let known: Vec<&str> = axes.chain(self.scope.known()).collect();
+        let resolved = resolve(&map, scope).map_err(|errors| {
+            let fault = |error| map_fault(error, &part, self.scope, &known, self.file);
+            errors.iter().filter_map(fault).collect::<Vec<_>>()
+        })?;
+        let overflow = |error: ExprError| {
+            vec![self.fault(Code::ExprOverflow, error.to_string(), &text.span(), "")]
+        };
+        if let Some(error) = failed {
+            return Err(overflow(error));
+        }
+        let Some(item) = resolved.items.first() else { return Err(Vec::new()) };
+        let over_axes = item.index.substitute(&|var| match var {
+            Var::Storage(k) => Some(Expr::var(Var::Axis(k))),
+            _ => None,
+        });
+        over_axes.and_then(|expr| self.domain.facts.simplify(&expr)).map_err(overflow)
+    }
+
+    /// The sides that the indices may leave a shape on, and the first that they do.
+    fn sides(&self, index: &[Expr], shape: &[Axis]) -> (Sides, Option<Leaves>) {
+        let (mut sides, mut first) = (Sides::default(), None);
+        for (axis, (index, own)) in index.iter().zip(shape).enumerate() {
+            let [below, beyond] = self.domain.leaves(index, &own.extent);
+            for (sign, list) in [(below, &mut sides.below), (beyond, &mut sides.beyond)] {
+                let at = match sign {
+                    Sign::Holds => continue,
+                    Sign::Fails(at) => Some(at),
+                    Sign::Unknown => None,
+                };
+                list.push(axis);
+                // A place that is known says more than one that is not.
+                let is_better = match &first {
+                    None => true,
+                    Some(Leaves { at: known, .. }) => known.is_none() && at.is_some(),
+                };
+                if is_better {
+                    first = Some(Leaves { axis, at });
+                }
+            }
+        }
+        (sides, first)
+    }
+
+    fn outside(
+        &self,
+        read: &ReadText,
+        known: &Known,
+        index: &[Expr],
+        leaves: &Leaves,
+    ) -> Diagnostic {
+        let shown = written(self.text, &read.span);
+        let span = read.index.get(leaves.axis).map_or(read.span.clone(), IndexText::span);
+        let guard = format!("write what stands outside: `({shown} ?? 0)`");
+        let own = known.shape.get(leaves.axis);
+        let name = own.map_or("", |axis| axis.name.as_str());
+        let Some(at) = &leaves.at else {
+            let message = format!("`{shown}` could not be proven to stay inside `{}`", known.label);
+            return self
+                .fault(Code::KernelOutside, message, &span, "")
+                .note(known.told(self.domain.symbols))
+                .help(guard)
+                .help("or state facts of the symbols: `min`, `max`, `multiple`");
+        };
+        let value = |expr: &Expr| expr.evaluate(&|var| at.value(var));
+        let there = index.get(leaves.axis).and_then(|expr| value(expr).ok()).unwrap_or_default();
+        let extent = own.and_then(|axis| value(&axis.extent).ok()).unwrap_or_default();
+        let mut places: Vec<String> = Vec::new();
+        let vars = index.get(leaves.axis).map(Expr::vars).unwrap_or_default();
+        let extent_vars = own.map(|axis| axis.extent.vars()).unwrap_or_default();
+        for var in vars.into_iter().chain(extent_vars) {
+            let name = wording::variable(var, self.domain.axes, &[], self.domain.symbols);
+            let place = at.value(var).map(|value| format!("{name} = {value}"));
+            places.extend(place.filter(|place| !places.contains(place)));
+        }
+        let whole = |expr: &Expr| value(expr).map_or("?".to_owned(), |value| value.to_string());
+        let element = index.iter().map(whole).collect::<Vec<_>>().join(", ");
+        let at_place =
+            if places.is_empty() { String::new() } else { format!("at {} ", places.join(", ")) };
+        let message = format!("`{shown}` leaves `{}`", known.label);
+        let counted = if extent == 1 { "1 index".to_owned() } else { format!("{extent} indices") };
+        let mut error = self
+            .fault(Code::KernelOutside, message, &span, format!("is {there}"))
+            .note(format!(
+                "{at_place}it reads `{}[{element}]`, and axis `{name}` of `{}` has {counted}",
+                read.tensor.name, known.label
+            ))
+            .help(guard);
+        let indices: Result<Vec<i128>, ExprError> = index.iter().map(value).collect();
+        error.witness = indices.map(|index| vec![index]).unwrap_or_default();
+        error
+    }
+}
+
+fn is_left(sides: &Sides) -> bool {
+    !sides.below.is_empty() || !sides.beyond.is_empty()
+}

@@ -1,0 +1,354 @@
+//! What is said of loops: every name is one of a loop that there is.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use layoutc_algebra::expr::Expr;
+
+use super::program::Program;
+use super::value::Checked;
+use crate::check::scope::{Scope, number, suggestion};
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::manifest::syntax::{Bound, InstanceItem, Name, ScheduleItem, ScheduleKind};
+use crate::model::compute::{Buffer, Schedule, Split, Statement};
+use crate::model::{Chosen, Tensor};
+use crate::wording;
+
+/// A word of a schedule, and where it stands.
+#[derive(Clone, Copy)]
+struct Said<'a> {
+    item: &'a ScheduleItem,
+    file: &'a Arc<str>,
+    scope: &'a Scope,
+}
+
+/// A loop of a statement.
+#[derive(Debug, Clone)]
+struct Loop {
+    name: String,
+    is_reduced: bool,
+    /// Elements between neighbours along it in the output; `None` of a reduced axis.
+    stride: Option<Expr>,
+}
+
+/// The loops of one statement.
+struct Nest<'a> {
+    tensor: &'a Tensor,
+    /// The names that are a storage axis' and a reduced axis' at once.
+    twice: BTreeSet<String>,
+    loops: Vec<Loop>,
+}
+
+/// The schedule of a kernel, whose words those of the instance replace.
+pub(super) fn checked(
+    program: &Program<'_>,
+    instance: Option<(&InstanceItem, &Arc<str>, &Scope)>,
+) -> Checked<Schedule> {
+    let own = instance.map_or(&[][..], |(item, ..)| item.schedule.as_slice());
+    let is_replaced =
+        |item: &&ScheduleItem| own.iter().all(|other| other.kind.word() != item.kind.word());
+    let def = program.def;
+    let kernel = def.item.schedule.iter().filter(is_replaced).map(|item| Said {
+        item,
+        file: &def.file,
+        scope: program.scope,
+    });
+    let own = instance.into_iter().flat_map(|(item, file, scope)| {
+        item.schedule.iter().map(move |item| Said { item, file, scope })
+    });
+    let said: Vec<Said<'_>> = kernel.chain(own).collect();
+    let mut maker = Maker {
+        nests: program.statements.iter().filter_map(|s| nest(s, program)).collect(),
+        schedule: Schedule::default(),
+        errors: Vec::new(),
+    };
+    // Loops are split before they are named.
+    for said in &said {
+        match &said.item.kind {
+            ScheduleKind::Split { axis, by } => maker.split(axis, by, false, *said),
+            ScheduleKind::Tile { axes, by } => {
+                axes.iter().zip(by).for_each(|(axis, by)| maker.split(axis, by, true, *said));
+            }
+            _ => {}
+        }
+    }
+    for said in &said {
+        match &said.item.kind {
+            ScheduleKind::Loops(names) => maker.loops(names, *said),
+            ScheduleKind::Unroll(names) => {
+                maker.schedule.unroll = maker.named(names, *said);
+            }
+            ScheduleKind::Parallel(names) => maker.parallel(names, *said),
+            ScheduleKind::Vectorize(name) => maker.vectorize(name, *said),
+            ScheduleKind::Split { .. } | ScheduleKind::Tile { .. } => {}
+        }
+    }
+    if maker.errors.is_empty() { Ok(maker.schedule) } else { Err(maker.errors) }
+}
+
+/// The loops of a statement: the storage axes of what it writes, then its reduced axes.
+fn nest<'a>(statement: &Statement, program: &'a Program<'_>) -> Option<Nest<'a>> {
+    let tensor = match statement.target {
+        Buffer::Operand(k) => program.tensors.get(program.operands.get(k)?.tensor)?,
+        Buffer::Local(k) => program.locals.get(k)?,
+    };
+    let layout = &tensor.layout;
+    let storage = layout.storage.iter().enumerate().map(|(k, axis)| Loop {
+        name: axis.name.clone(),
+        is_reduced: false,
+        stride: layout.strides.get(k).cloned(),
+    });
+    let mut loops: Vec<Loop> = storage.collect();
+    let mut twice = BTreeSet::new();
+    for axis in statement.axes.iter().skip(statement.written_axes) {
+        if loops.iter().any(|other| other.name == axis.name) {
+            twice.insert(axis.name.clone());
+        }
+        loops.push(Loop { name: axis.name.clone(), is_reduced: true, stride: None });
+    }
+    Some(Nest { tensor, twice, loops })
+}
+
+struct Maker<'a> {
+    nests: Vec<Nest<'a>>,
+    schedule: Schedule,
+    errors: Vec<Diagnostic>,
+}
+
+impl Maker<'_> {
+    fn fault(
+        &mut self,
+        code: Code,
+        message: String,
+        name: &Name,
+        said: Said<'_>,
+    ) -> &mut Diagnostic {
+        let place = Place::new(said.file, name.span.clone());
+        self.errors.push_mut(Diagnostic::error(code, message, place, ""))
+    }
+
+    /// Whether there is a loop of this name; says so otherwise.
+    fn is_loop(&mut self, name: &Name, said: Said<'_>) -> bool {
+        let word = name.value.as_str();
+        if let Some(nest) = self.nests.iter().find(|nest| nest.twice.contains(word)) {
+            let message = format!(
+                "`{word}` is a storage axis of `{}` and a reduced axis at once",
+                nest.tensor.name
+            );
+            let error = self.fault(Code::KernelSchedule, message, name, said);
+            error.help.push("give the reduced axis another name".to_owned());
+            return false;
+        }
+        if self.nests.iter().any(|nest| nest.loops.iter().any(|l| l.name == word)) {
+            return true;
+        }
+        let known: BTreeSet<&str> = self.all_loops();
+        let near = suggestion(word, known.iter().copied());
+        let notes = self.told();
+        let error =
+            self.fault(Code::KernelSchedule, format!("there is no loop `{word}`"), name, said);
+        error.notes = notes;
+        error.help.extend(near);
+        false
+    }
+
+    fn all_loops(&self) -> BTreeSet<&str> {
+        self.nests.iter().flat_map(|nest| &nest.loops).map(|l| l.name.as_str()).collect()
+    }
+
+    /// The loops that there are, a line for each statement.
+    fn told(&self) -> Vec<String> {
+        self.nests
+            .iter()
+            .map(|nest| format!("the loops of `{}` are {}", nest.tensor.name, listed(nest)))
+            .collect()
+    }
+
+    fn named(&mut self, names: &[Name], said: Said<'_>) -> Vec<Chosen<String>> {
+        let mut chosen = Vec::new();
+        for name in names {
+            if self.is_loop(name, said) {
+                chosen.push(chosen_name(name, said));
+            }
+        }
+        chosen
+    }
+
+    fn split(&mut self, axis: &Name, by: &Bound, is_tile: bool, said: Said<'_>) {
+        if !self.is_loop(axis, said) {
+            return;
+        }
+        let value = match number(by, said.scope, said.file) {
+            Ok(value) => value,
+            Err(found) => {
+                self.errors.extend(found);
+                return;
+            }
+        };
+        let place = Place::new(said.file, by.span());
+        let Some(count) = i64::try_from(value).ok().filter(|count| *count >= 1) else {
+            let message = format!("a loop is split by at least 1, not by {value}");
+            self.errors.push(Diagnostic::error(Code::KernelSchedule, message, place, ""));
+            return;
+        };
+        let (outer, inner) = (format!("{}_outer", axis.value), format!("{}_inner", axis.value));
+        for nest in &mut self.nests {
+            let Some(k) = nest.loops.iter().position(|l| l.name == axis.value) else { continue };
+            if let Some(taken) = [&outer, &inner]
+                .into_iter()
+                .find(|name| nest.loops.iter().any(|l| l.name == **name))
+            {
+                let message = format!("a loop `{taken}` is there already");
+                let place = Place::new(said.file, axis.span.clone());
+                let error = Diagnostic::error(Code::KernelSchedule, message, place, "");
+                let all = listed(nest);
+                self.errors
+                    .push(error.note(format!("the loops of `{}` are {all}", nest.tensor.name)));
+                return;
+            }
+            let whole = nest.loops.remove(k);
+            let by = Expr::constant(value);
+            let stride = whole.stride.as_ref().and_then(|stride| {
+                Expr::binary(layoutc_algebra::expr::BinOp::Mul, stride, &by).ok()
+            });
+            let outer = Loop { name: outer.clone(), stride, ..whole };
+            let inner = Loop { name: inner.clone(), ..whole };
+            nest.loops.splice(k..k, [outer, inner]);
+        }
+        let axis = chosen_name(axis, said);
+        self.schedule.splits.push(Split { axis, by: count, is_tile });
+    }
+
+    /// All loops of a statement, each once.
+    fn loops(&mut self, names: &[Name], said: Said<'_>) {
+        let before = self.errors.len();
+        let chosen = self.named(names, said);
+        if self.errors.len() > before {
+            return;
+        }
+        let given: BTreeSet<&str> = names.iter().map(|name| name.value.as_str()).collect();
+        let own = |nest: &Nest<'_>| -> BTreeSet<String> {
+            nest.loops.iter().map(|l| l.name.clone()).collect()
+        };
+        let fits =
+            |nest: &&Nest<'_>| own(nest).iter().map(String::as_str).eq(given.iter().copied());
+        if self.nests.iter().any(|nest| fits(&nest)) {
+            self.schedule.loops = chosen;
+            return;
+        }
+        // The statement that most of the names are of.
+        let shared =
+            |nest: &&Nest<'_>| own(nest).iter().filter(|l| given.contains(l.as_str())).count();
+        let nearest = self.nests.iter().rev().max_by_key(shared);
+        let place = Place::new(said.file, said.item.span.clone());
+        let message = "`loops` does not name every loop of a statement, and no other".to_owned();
+        let mut error = Diagnostic::error(Code::KernelSchedule, message, place, "");
+        error.notes = self.told();
+        if let Some(nest) = nearest {
+            let all = own(nest);
+            let missing: Vec<&str> =
+                all.iter().map(String::as_str).filter(|name| !given.contains(name)).collect();
+            let surplus: Vec<&str> =
+                given.iter().copied().filter(|name| !all.contains(*name)).collect();
+            if !missing.is_empty() {
+                error.help.push(format!("add `{}`", missing.join("`, `")));
+            }
+            if !surplus.is_empty() {
+                error.help.push(format!("leave out `{}`", surplus.join("`, `")));
+            }
+        }
+        self.errors.push(error);
+    }
+
+    fn parallel(&mut self, names: &[Name], said: Said<'_>) {
+        for name in
+            names.iter().filter(|name| self.is_reduced(&name.value)).cloned().collect::<Vec<_>>()
+        {
+            let message =
+                format!("`{}` is reduced: its rounds write the same elements", name.value);
+            let others = self.written();
+            let error = self.fault(Code::KernelParallel, message, &name, said);
+            if !others.is_empty() {
+                error.help.push(format!(
+                    "loops whose rounds write different elements are `{}`",
+                    others.join("`, `")
+                ));
+            }
+        }
+        self.schedule.parallel = self.named(names, said);
+    }
+
+    /// Whether the loop is over a reduced axis wherever it is.
+    fn is_reduced(&self, name: &str) -> bool {
+        let loops = self.nests.iter().flat_map(|nest| &nest.loops);
+        let mut own = loops.filter(|l| l.name == name).peekable();
+        own.peek().is_some() && own.all(|l| l.is_reduced)
+    }
+
+    /// The names of the loops over what is written.
+    fn written(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for l in self.nests.iter().flat_map(|nest| &nest.loops).filter(|l| !l.is_reduced) {
+            if !names.contains(&l.name) {
+                names.push(l.name.clone());
+            }
+        }
+        names
+    }
+
+    fn vectorize(&mut self, name: &Name, said: Said<'_>) {
+        if !self.is_loop(name, said) {
+            return;
+        }
+        // It is enough that the loop of one statement can be done by vectors.
+        let mut wrong: Option<(String, Option<String>)> = None;
+        let mut is_good = false;
+        for nest in &self.nests {
+            let symbols = &nest.tensor.layout.symbols;
+            for l in nest.loops.iter().filter(|l| l.name == name.value) {
+                let of = &nest.tensor.name;
+                let told = match &l.stride {
+                    None => format!("`{}` is reduced: a vector holds elements of `{of}`", l.name),
+                    Some(stride) => {
+                        let facts = layoutc_algebra::simplify::Facts::new(symbols);
+                        let stride = facts.simplify(stride).unwrap_or_else(|_| stride.clone());
+                        if stride.as_const() == Some(1) {
+                            is_good = true;
+                            continue;
+                        }
+                        let stride = wording::over(&stride, symbols);
+                        format!(
+                            "`{}` is not contiguous in `{of}`: neighbours are {stride} elements apart",
+                            l.name
+                        )
+                    }
+                };
+                wrong.get_or_insert((told, nest.contiguous()));
+            }
+        }
+        match wrong.filter(|_| !is_good) {
+            Some((message, near)) => {
+                let error = self.fault(Code::KernelVectorize, message, name, said);
+                error.help.extend(near.map(|near| format!("the contiguous loop is `{near}`")));
+            }
+            None => self.schedule.vectorize = Some(chosen_name(name, said)),
+        }
+    }
+}
+
+impl Nest<'_> {
+    /// The loop along which neighbours are neighbours in memory.
+    fn contiguous(&self) -> Option<String> {
+        let is_one = |l: &&Loop| l.stride.as_ref().and_then(Expr::as_const) == Some(1);
+        self.loops.iter().rev().find(is_one).map(|l| l.name.clone())
+    }
+}
+
+fn listed(nest: &Nest<'_>) -> String {
+    nest.loops.iter().map(|l| l.name.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+fn chosen_name(name: &Name, said: Said<'_>) -> Chosen<String> {
+    Chosen { value: name.value.clone(), place: Place::new(said.file, name.span.clone()) }
+}

@@ -1,0 +1,157 @@
+//! A statement that writes memory: its value in the accumulator's type, and what it may read of what it writes.
+
+use layoutc_algebra::expr::{Expr, Var};
+use layoutc_algebra::layout::Axis;
+
+use super::inline::reads;
+use super::known::KnownKind;
+use super::program::{Program, Source};
+use super::text::Line;
+use super::types::{converted, is_float, is_integer, word};
+use super::value::{Builder, Built, Checked, cast};
+use crate::cast::Mode;
+use crate::check::expr::place_in;
+use crate::codes::Code;
+use crate::diagnostic::{self, Diagnostic};
+use crate::dtype::Scalar;
+use crate::model::compute::{Buffer, Reduction, Statement, Value};
+
+impl Program<'_> {
+    /// The statement that writes `target`, whose elements are computed in `ty`.
+    pub(super) fn stored(
+        &mut self,
+        source: Source<'_>,
+        axes: Vec<Axis>,
+        target: Buffer,
+        ty: Scalar,
+    ) -> Checked<()> {
+        let line = source.line;
+        let reduces = line.op != Reduction::Assign;
+        if ty == Scalar::Bool && reduces {
+            let message = "truth values are not put together".to_owned();
+            let error = self.fault(source, Code::DtypeKernel, message, &line.op_span);
+            return Err(vec![error.help("count them in an integer tensor: `select(…, 1, 0)`")]);
+        }
+        let accumulator = self.accumulator.filter(|_| reduces).unwrap_or(ty);
+        if is_float(accumulator) != is_float(ty) {
+            let text = self.def.item.acc.as_ref().map_or(&line.op_span, |text| &text.span);
+            let place = diagnostic::Place::new(&self.def.file, text.clone());
+            let message = format!(
+                "`{}` is computed in {}, and is not accumulated in {}",
+                self.label(&line.target.name),
+                word(ty),
+                word(accumulator)
+            );
+            let error = Diagnostic::error(Code::DtypeKernel, message, place, "");
+            let help =
+                if is_float(ty) { "`acc f32` or `acc f64`" } else { "`acc i32` or `acc i64`" };
+            return Err(vec![error.help(format!("write {help}"))]);
+        }
+        let label = self.label(&line.target.name);
+        let value = self.value(source, &axes, |builder, built| {
+            store_value(builder, built, (line, &label), if reduces { accumulator } else { ty })
+        })?;
+        self.reads_its_element(source, &value, target)?;
+        let value = if reduces { converted(value, accumulator) } else { value };
+        let accumulate =
+            self.def.item.accumulate.is_some() && reduces && matches!(target, Buffer::Operand(_));
+        let accumulator = if reduces { accumulator } else { value.ty };
+        let span = 0..source.text.value.len();
+        self.statements.push(Statement {
+            target,
+            axes,
+            written_axes: line.axes.len(),
+            op: line.op,
+            accumulate,
+            accumulator,
+            store: Mode::Round,
+            value,
+            text: source.text.value.trim().to_owned(),
+            place: place_in(source.text, &span, &self.def.file),
+        });
+        self.outdate(&line.target.name, target);
+        Ok(())
+    }
+
+    /// Intermediates that read what was just written are not what they were.
+    fn outdate(&mut self, name: &str, target: Buffer) {
+        for known in self.names.values_mut() {
+            if let KnownKind::Inlined { value, stale } = &mut known.kind
+                && let Built::Loose(value) | Built::Typed(value) = value
+                && reads(value).iter().any(|read| read.buffer == target)
+            {
+                stale.get_or_insert_with(|| name.to_owned());
+            }
+        }
+    }
+
+    /// Of what it writes, a statement reads no other element; and where it reduces, none at all.
+    fn reads_its_element(&self, source: Source<'_>, value: &Value, target: Buffer) -> Checked<()> {
+        let line = source.line;
+        let own = (0_u32..).map(|k| Expr::var(Var::Axis(k))).take(line.axes.len());
+        let own: Vec<Expr> = own.collect();
+        let reduces = line.op != Reduction::Assign;
+        let mut others = reads(value).into_iter().filter(|read| read.buffer == target);
+        // An axis of one index is a number.
+        let is_own = |index: &[Expr]| {
+            index.iter().zip(&own).zip(self.extents(line)).all(|((index, own), extent)| {
+                index == own || index.as_const() == Some(0) && extent == Some(1)
+            })
+        };
+        if others.all(|read| is_own(&read.index) && !reduces) {
+            return Ok(());
+        }
+        let name = &line.target.name;
+        let nodes = line.value.nodes();
+        let mut reads_it = nodes.iter().filter_map(|node| node.read());
+        let span =
+            reads_it.find(|read| read.tensor.name == *name).map_or(&line.left, |read| &read.span);
+        let message = if reduces {
+            format!("`{name}` is read while its elements are put together")
+        } else {
+            format!("`{name}` is read at another element than the one that is written")
+        };
+        let error = self.fault(source, Code::KernelOperand, message, span);
+        Err(vec![if reduces {
+            error.help("to go on from what it holds, say `accumulate #true`")
+        } else {
+            error.help("write into another tensor, or an intermediate: `local T dtype=f32`")
+        }])
+    }
+
+    /// The extents of what a line writes, where they are numbers.
+    fn extents(&self, line: &Line) -> Vec<Option<i128>> {
+        let known = self.names.get(&line.target.name);
+        let shape = known.map(|known| known.shape.as_slice()).unwrap_or_default();
+        shape.iter().map(|axis| axis.extent.as_const()).collect()
+    }
+}
+
+/// The value that a statement stores: of floats into floats, of integers into integers.
+fn store_value(
+    builder: &Builder<'_>,
+    built: Built,
+    (line, label): (&Line, &str),
+    ty: Scalar,
+) -> Checked<Value> {
+    let ast = &line.value;
+    let value = match built {
+        Built::Typed(value) => value,
+        Built::Index(_) if is_integer(ty) => builder.fit(built, Scalar::I64, ast)?,
+        other => return builder.fit(other, ty, ast),
+    };
+    let fits = is_float(value.ty) && is_float(ty)
+        || is_integer(value.ty) && is_integer(ty)
+        || value.ty == ty;
+    if fits {
+        return Ok(value);
+    }
+    let shown = builder.shown(ast);
+    let message =
+        format!("the value is {}, and `{label}` is computed in {}", word(value.ty), word(ty));
+    let help = match (value.ty, ty) {
+        (_, Scalar::Bool) => format!("compare it: `{shown} != 0`"),
+        _ => cast(shown, ty),
+    };
+    builder.mistyped(message, &ast.span, help)
+}

@@ -1,0 +1,120 @@
+//! A statement's text into tokens.
+
+use super::{Span, TextError, TextErrorKind};
+
+/// The longest text, in bytes.
+const MAX_BYTES: usize = 1 << 16;
+
+/// The words that are no names.
+const KEYWORDS: &[&str] = &["and", "or", "not", "true", "false", "inf", "nan"];
+
+/// The operators and brackets, the longer before those that they begin with.
+const SIGNS: &[&str] = &[
+    "??", "+=", "*=", "==", "!=", "<=", ">=", "//", "(", ")", "[", "]", ",", "=", "<", ">", "+",
+    "-", "*", "/", "%", "&", "^",
+];
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum TokenKind {
+    Integer(i128),
+    Float(f64),
+    Name(String),
+    Keyword(&'static str),
+    Sign(&'static str),
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Token {
+    pub(super) kind: TokenKind,
+    pub(super) span: Span,
+}
+
+pub(super) fn tokenize(text: &str) -> Result<Vec<Token>, TextError> {
+    if text.len() > MAX_BYTES {
+        return Err(TextError { kind: TextErrorKind::TooDeep, span: 0..text.len() });
+    }
+    let mut tokens = Vec::new();
+    let mut at = 0;
+    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+        let Some(first) = rest.chars().next() else { break };
+        if first.is_ascii_whitespace() {
+            at += 1;
+            continue;
+        }
+        let (kind, length) = if first.is_ascii_digit() || first == '.' {
+            let length = number_length(rest);
+            let word = rest.get(..length).unwrap_or_default();
+            let span = at..at + length;
+            (number(word).map_err(|kind| TextError { kind, span })?, length)
+        } else if first.is_ascii_alphabetic() || first == '_' {
+            let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            let length = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+            let word = rest.get(..length).unwrap_or_default();
+            let keyword = KEYWORDS.iter().find(|keyword| **keyword == word);
+            let kind = match keyword {
+                Some(keyword) => TokenKind::Keyword(keyword),
+                None => TokenKind::Name(word.to_owned()),
+            };
+            (kind, length)
+        } else if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
+            (TokenKind::Sign(sign), sign.len())
+        } else {
+            let span = at..at + first.len_utf8();
+            return Err(TextError { kind: TextErrorKind::Character(first), span });
+        };
+        tokens.push(Token { kind, span: at..at + length });
+        at += length;
+    }
+    Ok(tokens)
+}
+
+/// How many bytes belong to the number in front: letters too, so that a fault names all of it.
+fn number_length(rest: &str) -> usize {
+    let bytes = rest.as_bytes();
+    let mut length = 0;
+    while let Some(byte) = bytes.get(length) {
+        let before = rest.get(..length).unwrap_or_default();
+        let mantissa = before.strip_suffix(['e', 'E']);
+        let is_exponent = mantissa
+            .is_some_and(|m| !m.is_empty() && m.bytes().all(|b| b.is_ascii_digit() || b == b'.'));
+        let is_sign = matches!(byte, b'+' | b'-') && is_exponent;
+        if !(byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.') || is_sign) {
+            break;
+        }
+        length += 1;
+    }
+    length
+}
+
+fn number(word: &str) -> Result<TokenKind, TextErrorKind> {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let whole = |text: &str| digits(text) && (text == "0" || !text.starts_with('0'));
+    if whole(word) {
+        let value = word.parse::<i64>().map_err(|_| TextErrorKind::TooBig(shown(word)))?;
+        return Ok(TokenKind::Integer(value.into()));
+    }
+    let (mantissa, exponent) = match word.find(['e', 'E']) {
+        Some(at) => (word.get(..at).unwrap_or_default(), word.get(at + 1..)),
+        None => (word, None),
+    };
+    let is_exponent = |e: &str| digits(e.strip_prefix(['+', '-']).unwrap_or(e));
+    let is_mantissa = match mantissa.split_once('.') {
+        Some((before, behind)) => whole(before) && digits(behind),
+        None => whole(mantissa),
+    };
+    if !is_mantissa || !exponent.is_none_or(is_exponent) {
+        return Err(TextErrorKind::Literal(shown(word)));
+    }
+    match word.parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok(TokenKind::Float(value)),
+        _ => Err(TextErrorKind::TooBig(shown(word))),
+    }
+}
+
+/// The word, or its beginning where it is long.
+fn shown(word: &str) -> String {
+    match word.get(..40) {
+        Some(start) if word.len() > 40 => format!("{start}…"),
+        _ => word.to_owned(),
+    }
+}

@@ -1,0 +1,110 @@
+//! The types that values have: what an element is computed in, what a literal becomes beside it, what a cast gives.
+
+use crate::dtype::{Dtype, Scalar};
+use crate::model::compute::{Value, ValueKind};
+
+/// The type that elements of this type are computed in; `None` where there is no arithmetic.
+pub(super) fn computed(scalar: Scalar) -> Option<Scalar> {
+    Some(match scalar {
+        Scalar::F64 => Scalar::F64,
+        Scalar::F32
+        | Scalar::F16
+        | Scalar::Bf16
+        | Scalar::F8e4m3fn
+        | Scalar::F8e5m2
+        | Scalar::F4e2m1fn => Scalar::F32,
+        Scalar::I64 => Scalar::I64,
+        Scalar::U64 => Scalar::U64,
+        Scalar::U32 => Scalar::U32,
+        Scalar::I32
+        | Scalar::I16
+        | Scalar::I8
+        | Scalar::I4
+        | Scalar::I2
+        | Scalar::U16
+        | Scalar::U8
+        | Scalar::U4
+        | Scalar::U2
+        | Scalar::U1 => Scalar::I32,
+        Scalar::Bool => Scalar::Bool,
+        Scalar::F8e8m0fnu | Scalar::C64 | Scalar::C128 => return None,
+    })
+}
+
+/// The types that a value can be cast into.
+pub(super) const CASTS: &[Scalar] = &[
+    Scalar::F64,
+    Scalar::F32,
+    Scalar::F16,
+    Scalar::Bf16,
+    Scalar::I64,
+    Scalar::I32,
+    Scalar::I16,
+    Scalar::I8,
+    Scalar::U64,
+    Scalar::U32,
+    Scalar::U16,
+    Scalar::U8,
+];
+
+/// The type that a cast of this name gives.
+pub(super) fn cast_named(name: &str) -> Option<Scalar> {
+    CASTS.iter().copied().find(|scalar| word(*scalar) == name)
+}
+
+/// Its name in manifests.
+pub(super) fn word(scalar: Scalar) -> String {
+    Dtype { scalar, lanes: 1 }.to_string()
+}
+
+/// Whether it is one of the two float types that are computed in.
+pub(super) fn is_float(ty: Scalar) -> bool {
+    matches!(ty, Scalar::F64 | Scalar::F32)
+}
+
+/// Whether it is one of the four integer types that are computed in.
+pub(super) fn is_integer(ty: Scalar) -> bool {
+    matches!(ty, Scalar::I64 | Scalar::I32 | Scalar::U64 | Scalar::U32)
+}
+
+/// The least and the greatest integer of a type that is computed in; `None` for floats and truth values.
+pub(super) fn limits(ty: Scalar) -> Option<(i128, i128)> {
+    Some(match ty {
+        Scalar::I64 => (i64::MIN.into(), i64::MAX.into()),
+        Scalar::I32 => (i32::MIN.into(), i32::MAX.into()),
+        Scalar::U64 => (0, u64::MAX.into()),
+        Scalar::U32 => (0, u32::MAX.into()),
+        _ => return None,
+    })
+}
+
+/// An integer literal as a value of this type; `None` where the type does not hold it.
+pub(super) fn literal(number: i128, ty: Scalar) -> Option<Value> {
+    if is_float(ty) {
+        let value = number.to_string().parse().ok()?;
+        return Some(Value { ty, kind: ValueKind::Float(value) });
+    }
+    let (low, high) = limits(ty)?;
+    (low..=high).contains(&number).then_some(Value { ty, kind: ValueKind::Integer(number) })
+}
+
+/// The value in another type; itself where it has that type.
+pub(super) fn converted(value: Value, ty: Scalar) -> Value {
+    if value.ty == ty { value } else { Value { ty, kind: ValueKind::Convert(Box::new(value)) } }
+}
+
+/// A value made of float literals, in another float type.
+pub(super) fn retyped(value: Value, ty: Scalar) -> Value {
+    let boxed = |value: Box<Value>| Box::new(retyped(*value, ty));
+    let kind = match value.kind {
+        ValueKind::Negate(a) => ValueKind::Negate(boxed(a)),
+        ValueKind::Binary(op, a, b) => ValueKind::Binary(op, boxed(a), boxed(b)),
+        ValueKind::Select(c, a, b) => ValueKind::Select(c, boxed(a), boxed(b)),
+        ValueKind::Call(function, arguments) => {
+            let arguments = arguments.into_iter().map(|value| retyped(value, ty)).collect();
+            ValueKind::Call(function, arguments)
+        }
+        other => other,
+    };
+    Value { ty, kind }
+}

@@ -1,0 +1,233 @@
+//! `kernel conv { operands A W B; compute "…" }` and `instance conv_nchw of=conv A=input W=filters B=output`.
+
+use std::ops::Range;
+
+use super::Reader;
+use super::form::{Block, Form, Scope};
+use crate::codes::Code;
+use crate::manifest::syntax::{
+    Bound, InstanceItem, KernelItem, LayoutItem, LocalItem, Name, ScheduleItem, Text,
+};
+use crate::manifest::tree::{Node, Value};
+
+const KERNEL: &str = "kernel copy { compute \"b[i] = a[i]\" }";
+const INSTANCE: &str = "instance conv_nchw of=conv A=input W=filters B=output";
+const LOCAL: &str = "local T dtype=f32";
+
+/// The nodes that stand in a kernel once.
+const ONCE: &[&str] = &["operands", "acc", "accumulate"];
+
+/// The parts of a kernel found so far.
+#[derive(Default)]
+struct Parts {
+    operands: Option<Vec<Name>>,
+    computes: Vec<Text>,
+    ranges: Vec<(Name, Bound)>,
+    acc: Option<Text>,
+    accumulate: Option<Range<usize>>,
+    locals: Vec<LocalItem>,
+    schedule: Vec<ScheduleItem>,
+}
+
+impl Reader<'_, '_> {
+    pub(super) fn kernel(&mut self, node: &Node) -> Option<KernelItem> {
+        let form = Form { usage: KERNEL, args: 1..=1, props: Some(&[]), block: Block::Always };
+        self.form(node, &form);
+        let mut parts = Parts::default();
+        let mut seen: Vec<&Node> = Vec::new();
+        for child in node.children() {
+            if !Scope::KERNEL.has(&child.name) {
+                self.unknown_node(child, &Scope::KERNEL);
+                continue;
+            }
+            let once = ONCE.contains(&child.name.as_str());
+            if self.is_first(child, &seen, once) {
+                seen.push(child);
+                self.kernel_part(child, &mut parts);
+            }
+        }
+        let is_whole = !node.broken && node.children.is_some();
+        if is_whole && !seen.iter().any(|child| child.name == "compute") && !node.is_damaged() {
+            let message = "`kernel` needs a `compute`";
+            let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
+            fault.help = vec!["write what it does: `compute \"b[i] = 2 * a[i]\"`".to_owned()];
+        }
+        self.differ(parts.ranges.iter().map(|(name, _)| name), "the range of");
+        self.differ(parts.locals.iter().map(|local| &local.name), "the local tensor");
+        let name = self.name(node.args.first()?, "a kernel's name")?;
+        let Parts { operands, computes, ranges, acc, accumulate, locals, schedule } = parts;
+        let span = node.span.clone();
+        Some(KernelItem {
+            name,
+            operands,
+            computes,
+            ranges,
+            acc,
+            accumulate,
+            locals,
+            schedule,
+            span,
+        })
+    }
+
+    /// Whether a node that stands once (`once`, or a schedule's) is the first of its name; says so otherwise.
+    pub(super) fn is_first(&mut self, node: &Node, seen: &[&Node], once: bool) -> bool {
+        let once = once || super::schedule::stands_once(&node.name);
+        let first = seen.iter().find(|first| once && first.name == node.name);
+        let Some(first) = first else { return true };
+        let place = self.faults.place(first.name_span.clone());
+        let message = format!("`{}` is given twice", node.name);
+        let fault = self.faults.error(Code::KdlTwice, message, node.name_span.clone(), "");
+        *fault = fault.clone().also(place, "first here");
+        false
+    }
+
+    /// Reports a name that stands twice; `what` has it: `the range of`.
+    pub(super) fn differ<'n>(&mut self, names: impl Iterator<Item = &'n Name>, what: &str) {
+        let mut seen = std::collections::BTreeMap::new();
+        for name in names {
+            if let Some(first) = seen.insert(name.value.as_str(), name) {
+                let place = self.faults.place(first.span.clone());
+                let what = if what.is_empty() { String::new() } else { format!("{what} ") };
+                let message = format!("{what}`{}` is given twice", name.value);
+                let fault = self.faults.error(Code::KdlTwice, message, name.span.clone(), "");
+                *fault = fault.clone().also(place, "first here");
+            }
+        }
+    }
+
+    fn kernel_part(&mut self, node: &Node, parts: &mut Parts) {
+        match node.name.as_str() {
+            "operands" => parts.operands = self.operands(node),
+            "compute" => parts.computes.extend(self.compute(node)),
+            "range" => parts.ranges.extend(self.range(node)),
+            "acc" => parts.acc = self.acc(node),
+            "accumulate" => parts.accumulate = self.accumulate(node),
+            "local" => parts.locals.extend(self.local(node)),
+            _ => parts.schedule.extend(self.scheduled(node)),
+        }
+    }
+
+    fn operands(&mut self, node: &Node) -> Option<Vec<Name>> {
+        let (args, block) = (1..=usize::MAX, Block::Never);
+        if !self.form(node, &Form { usage: "operands A W B", args, props: Some(&[]), block }) {
+            return None;
+        }
+        let names = self.all_names(&node.args, "an operand")?;
+        self.differ(names.iter(), "the operand");
+        for name in names.iter().filter(|name| name.value == "of") {
+            let message = "no operand can be called `of`";
+            let fault = self.faults.error(Code::NameReserved, message, name.span.clone(), "");
+            fault.notes = vec!["`instance … of=` names the kernel".to_owned()];
+        }
+        Some(names)
+    }
+
+    fn compute(&mut self, node: &Node) -> Option<Text> {
+        let usage = "compute \"b[i] = 2 * a[i]\"";
+        let form = Form { usage, args: 1..=1, props: Some(&[]), block: Block::Never };
+        if !self.form(node, &form) {
+            return None;
+        }
+        let entry = node.args.first()?;
+        let text = self.text_of(entry, "what is computed")?;
+        if !text.quoted {
+            return self.unquoted(&text);
+        }
+        if text.value.trim().is_empty() {
+            let message = "what is computed is empty";
+            let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
+            fault.help = vec![format!("it is written `{usage}`")];
+            return None;
+        }
+        Some(text)
+    }
+
+    fn range(&mut self, node: &Node) -> Option<(Name, Bound)> {
+        let form = Form { usage: "range r 3", args: 2..=2, props: Some(&[]), block: Block::Never };
+        if !self.form(node, &form) {
+            return None;
+        }
+        let name = self.name(node.args.first()?, "an axis");
+        let bound = self.bound(node.args.get(1)?, "the range of an axis", Code::KdlValue);
+        Some((name?, bound?))
+    }
+
+    fn acc(&mut self, node: &Node) -> Option<Text> {
+        let form = Form { usage: "acc f32", args: 1..=1, props: Some(&[]), block: Block::Never };
+        if !self.form(node, &form) {
+            return None;
+        }
+        self.text_of(node.args.first()?, "the accumulator's type")
+    }
+
+    fn accumulate(&mut self, node: &Node) -> Option<Range<usize>> {
+        let usage = "accumulate #true";
+        let form = Form { usage, args: 1..=1, props: Some(&[]), block: Block::Never };
+        if !self.form(node, &form) {
+            return None;
+        }
+        let entry = node.args.first()?;
+        match entry.value {
+            Value::Bool(value) => value.then(|| node.span.clone()),
+            Value::String(_) | Value::Integer(_) | Value::Float(_) | Value::Null => {
+                self.wrong_kind(entry, "`accumulate`");
+                None
+            }
+        }
+    }
+
+    fn local(&mut self, node: &Node) -> Option<LocalItem> {
+        let form = Form { usage: LOCAL, args: 1..=1, props: Some(&["dtype"]), block: Block::Maybe };
+        self.form(node, &form);
+        let mut layout: Option<LayoutItem> = None;
+        let mut seen: Vec<&Node> = Vec::new();
+        for child in node.children() {
+            if !Scope::LOCAL.has(&child.name) {
+                self.unknown_node(child, &Scope::LOCAL);
+            } else if self.is_first(child, &seen, true) {
+                seen.push(child);
+                layout = self.layout(child);
+            }
+        }
+        let Some(entry) = Self::prop(node, "dtype") else {
+            if !node.broken {
+                let message = "`local` needs an element type";
+                let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
+                fault.help = vec![format!("it is written `{LOCAL}`")];
+            }
+            return None;
+        };
+        let dtype = self.text_of(entry, "an element type")?;
+        let name = self.name(node.args.first()?, "a local tensor's name")?;
+        Some(LocalItem { name, dtype, layout, span: node.span.clone() })
+    }
+
+    pub(super) fn instance(&mut self, node: &Node) -> Option<InstanceItem> {
+        let form = Form { usage: INSTANCE, args: 1..=1, props: None, block: Block::Maybe };
+        self.form(node, &form);
+        let of = Self::prop(node, "of").map(|entry| self.name(entry, "a kernel"));
+        if of.is_none() && !node.broken {
+            let message = "`instance` needs `of=`";
+            let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
+            fault.help = vec![format!("it is written `{INSTANCE}`")];
+        }
+        let mut operands = Vec::new();
+        for (key, entry) in node.props.iter().filter(|(key, _)| key.value != "of") {
+            let (name, tensor) = (self.key(key), self.name(entry, "a tensor"));
+            operands.extend(name.zip(tensor));
+        }
+        let mut schedule = Vec::new();
+        let mut seen: Vec<&Node> = Vec::new();
+        for child in node.children() {
+            if !Scope::INSTANCE.has(&child.name) {
+                self.unknown_node(child, &Scope::INSTANCE);
+            } else if self.is_first(child, &seen, false) {
+                seen.push(child);
+                schedule.extend(self.scheduled(child));
+            }
+        }
+        let name = self.name(node.args.first()?, "an instance's name")?;
+        Some(InstanceItem { name, of: of.flatten()?, operands, schedule, span: node.head.clone() })
+    }
+}

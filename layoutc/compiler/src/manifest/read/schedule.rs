@@ -1,0 +1,86 @@
+//! What a kernel or an instance says of its loops.
+
+use super::Reader;
+use super::form::{Block, Form};
+use crate::codes::Code;
+use crate::manifest::syntax::{Name, ScheduleItem, ScheduleKind};
+use crate::manifest::tree::Node;
+
+/// Whether a word of a schedule stands once in a kernel or an instance.
+pub(super) fn stands_once(word: &str) -> bool {
+    ["loops", "unroll", "vectorize", "parallel"].contains(&word)
+}
+
+impl Reader<'_, '_> {
+    /// One word of a schedule.
+    pub(super) fn scheduled(&mut self, node: &Node) -> Option<ScheduleItem> {
+        let kind = match node.name.as_str() {
+            "loops" => ScheduleKind::Loops(self.loops(node, "loops n h w")?),
+            "unroll" => ScheduleKind::Unroll(self.loops(node, "unroll r s")?),
+            "parallel" => ScheduleKind::Parallel(self.loops(node, "parallel n h")?),
+            "vectorize" => self.vectorize(node)?,
+            "split" => self.split_loop(node)?,
+            _ => self.tile_loops(node)?,
+        };
+        Some(ScheduleItem { kind, span: node.span.clone() })
+    }
+
+    fn loops(&mut self, node: &Node, usage: &'static str) -> Option<Vec<Name>> {
+        let (args, block) = (1..=usize::MAX, Block::Never);
+        if !self.form(node, &Form { usage, args, props: Some(&[]), block }) {
+            return None;
+        }
+        let names = self.all_names(&node.args, "a loop")?;
+        self.differ(names.iter(), "");
+        Some(names)
+    }
+
+    fn vectorize(&mut self, node: &Node) -> Option<ScheduleKind> {
+        let form =
+            Form { usage: "vectorize w", args: 1..=1, props: Some(&[]), block: Block::Never };
+        if !self.form(node, &form) {
+            return None;
+        }
+        self.name(node.args.first()?, "a loop").map(ScheduleKind::Vectorize)
+    }
+
+    fn split_loop(&mut self, node: &Node) -> Option<ScheduleKind> {
+        let usage = "split w by=8";
+        let form = Form { usage, args: 1..=1, props: Some(&["by"]), block: Block::Never };
+        if !self.form(node, &form) {
+            return None;
+        }
+        let axis = self.name(node.args.first()?, "a loop");
+        let Some(by) = Self::prop(node, "by") else { return self.without_by(node, usage) };
+        let by = self.bound(by, "`by`", Code::KdlValue);
+        Some(ScheduleKind::Split { axis: axis?, by: by? })
+    }
+
+    fn tile_loops(&mut self, node: &Node) -> Option<ScheduleKind> {
+        let usage = "tile h w by=\"4 8\"";
+        let (args, block) = (1..=usize::MAX, Block::Never);
+        if !self.form(node, &Form { usage, args, props: Some(&["by"]), block }) {
+            return None;
+        }
+        let axes = self.all_names(&node.args, "a loop");
+        let Some(entry) = Self::prop(node, "by") else { return self.without_by(node, usage) };
+        let by = self.bounds(entry, "`by`");
+        let (axes, by) = (axes?, by?);
+        self.differ(axes.iter(), "");
+        if axes.len() != by.len() {
+            let loops = if axes.len() == 1 { "loop" } else { "loops" };
+            let message = format!("{} {loops}, and {} in `by`", axes.len(), by.len());
+            let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
+            fault.help = vec![format!("give one number for each loop: `{usage}`")];
+            return None;
+        }
+        Some(ScheduleKind::Tile { axes, by })
+    }
+
+    fn without_by(&mut self, node: &Node, usage: &str) -> Option<ScheduleKind> {
+        let message = format!("`{}` needs `by=`", node.name);
+        let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
+        fault.help = vec![format!("it is written `{usage}`")];
+        None
+    }
+}

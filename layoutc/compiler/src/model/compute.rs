@@ -1,0 +1,240 @@
+//! Compute on logical axes, checked: what an instance of a kernel does with which tensors.
+//!
+//! Expressions over axes are the algebra's: `Var::Axis(k)` is axis `k` of the statement, `Var::Symbol(k)` is symbol `k` of
+//! the [`Compute`]. A value has one of the types that arithmetic is done in (see [`Value::ty`]).
+
+use layoutc_algebra::expr::Expr;
+use layoutc_algebra::layout::{Axis, Symbol};
+
+use super::{Chosen, Tensor};
+use crate::cast::Mode;
+use crate::diagnostic::Place;
+use crate::dtype::Scalar;
+
+/// A kernel on the tensors of one instance.
+#[derive(Debug, Clone)]
+pub struct Compute {
+    /// What the function is called: the instance's name, or the kernel's where it names tensors itself.
+    pub name: String,
+    /// The kernel's name.
+    pub kernel: String,
+    /// The tensors, in the order of the function's parameters: those that are only read by their first appearance, then
+    /// those that are written.
+    pub operands: Vec<Operand>,
+    /// The intermediate tensors that have memory of their own.
+    pub locals: Vec<Tensor>,
+    /// The symbols of all tensors and of the text, each name once: by operand, then by name those that the text alone
+    /// names, then by local.
+    pub symbols: Vec<Symbol>,
+    /// What is done, in order.
+    pub statements: Vec<Statement>,
+    /// In which order, as far as the manifest says it.
+    pub schedule: Schedule,
+    /// Where the instance stands, or the kernel.
+    pub place: Place,
+}
+
+/// A tensor under the name that it has in a kernel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Operand {
+    /// The name in the kernel.
+    pub name: String,
+    /// Its position in [`super::Manifest::tensors`].
+    pub tensor: usize,
+    /// Whether a statement writes it.
+    pub is_written: bool,
+}
+
+/// What a statement reads or writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Buffer {
+    /// A tensor: its position in [`Compute::operands`].
+    Operand(usize),
+    /// An intermediate tensor: its position in [`Compute::locals`].
+    Local(usize),
+}
+
+/// `B[n, h, w, k] += …`
+#[derive(Debug, Clone)]
+pub struct Statement {
+    /// What is written.
+    pub target: Buffer,
+    /// The axes of the target in its order, then those that are reduced. Extents are over symbols.
+    pub axes: Vec<Axis>,
+    /// How many of the axes are the target's.
+    pub written_axes: usize,
+    /// How the values of one element are put together.
+    pub op: Reduction,
+    /// Whether what the target held is put together with them.
+    pub accumulate: bool,
+    /// The type in which they are put together; that of the value where there is one value.
+    pub accumulator: Scalar,
+    /// How the result becomes an element of the target, where that is another type.
+    pub store: Mode,
+    /// The value.
+    pub value: Value,
+    /// The statement as written, on one line.
+    pub text: String,
+    /// Where it stands.
+    pub place: Place,
+}
+
+/// How the values of one element are put together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reduction {
+    /// `=`: there is one.
+    Assign,
+    /// `+=`, from 0.
+    Sum,
+    /// `*=`, from 1.
+    Product,
+    /// `min=`, from the greatest value: infinity for floats.
+    Min,
+    /// `max=`, from the least value.
+    Max,
+}
+
+/// A value, and its type.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Value {
+    /// `f64`, `f32`, `i64`, `i32`, `u64`, `u32` or `bool`.
+    pub ty: Scalar,
+    /// What it is.
+    pub kind: ValueKind,
+}
+
+/// What a value is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ValueKind {
+    /// A number of an integer type.
+    Integer(i128),
+    /// A number of a float type.
+    Float(f64),
+    /// A truth value.
+    Bool(bool),
+    /// An index: arithmetic on axes and symbols, of type `i64`.
+    Index(Expr),
+    /// An element, converted to the type that its type is computed in: `f16`, `bf16` and narrower floats to `f32`, integers
+    /// below 32 bits to `i32`.
+    Read(Box<Read>),
+    /// `-a`
+    Negate(Box<Value>),
+    /// `not a`, of `bool`.
+    Not(Box<Value>),
+    /// Two operands of the value's own type.
+    Binary(Arithmetic, Box<Value>, Box<Value>),
+    /// A comparison of two operands of one type: `bool`.
+    Compare(Comparison, Box<Value>, Box<Value>),
+    /// `select(condition, then, otherwise)`
+    Select(Box<Value>, Box<Value>, Box<Value>),
+    /// A function of the value's own type.
+    Call(Function, Vec<Value>),
+    /// An operand of another type. In a cast into a narrow type, `f16(x)`, there is one into that type inside one back
+    /// into the type that it is computed in: a value of a type such as `f16` stands nowhere else.
+    Convert(Box<Value>),
+}
+
+/// An element that is read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Read {
+    /// Of what.
+    pub buffer: Buffer,
+    /// One index for each axis there.
+    pub index: Vec<Expr>,
+    /// What stands for it where an index lies outside; `None` where none does.
+    pub outside: Option<Outside>,
+}
+
+/// What stands for an element outside its tensor.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outside {
+    /// The value, of the read's own type.
+    pub value: Value,
+    /// The axes of the tensor along which the index may lie below 0.
+    pub below: Vec<usize>,
+    /// The axes along which it may reach the extent.
+    pub beyond: Vec<usize>,
+}
+
+/// An operator of two operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arithmetic {
+    /// `a + b`
+    Add,
+    /// `a - b`
+    Subtract,
+    /// `a * b`
+    Multiply,
+    /// `a / b` of floats.
+    Divide,
+    /// `a // b` of integers, towards minus infinity.
+    FloorDivide,
+    /// `a % b` of integers, of the divisor's sign.
+    Modulo,
+    /// `a and b`
+    And,
+    /// `a or b`
+    Or,
+    /// `min(a, b)`; of floats a number where one of the two is none.
+    Min,
+    /// `max(a, b)`; of floats a number where one of the two is none.
+    Max,
+}
+
+/// A comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the variants are their own names")]
+pub enum Comparison {
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+/// A function of one number, or of two (`pow`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "the variants are their own names")]
+pub enum Function {
+    Abs,
+    Exp,
+    Log,
+    Sqrt,
+    /// `1 / sqrt(x)`
+    Rsqrt,
+    Tanh,
+    Erf,
+    Floor,
+    Pow,
+}
+
+/// What the manifest says of a kernel's loops. Names are those of the storage axes of the output, and of reduced axes.
+///
+/// A name may be that of a loop in several statements. `loops` are all loops of at least one of them; a split holds for
+/// each that has the loop. The loop to vectorise is contiguous in at least one, a parallel one not reduced in at least one:
+/// where it is not so, nothing is said of that statement's loop.
+#[derive(Debug, Clone, Default)]
+pub struct Schedule {
+    /// The loops, outermost first; empty where the planner orders them.
+    pub loops: Vec<Chosen<String>>,
+    /// Loops that are cut in two, in order.
+    pub splits: Vec<Split>,
+    /// Loops that are written out.
+    pub unroll: Vec<Chosen<String>>,
+    /// The loop whose rounds are done by vectors.
+    pub vectorize: Option<Chosen<String>>,
+    /// Loops whose rounds are shared by all cores.
+    pub parallel: Vec<Chosen<String>>,
+}
+
+/// `split w by=8`: `w` becomes `w_outer` and `w_inner`, which counts to 8.
+#[derive(Debug, Clone)]
+pub struct Split {
+    /// The loop.
+    pub axis: Chosen<String>,
+    /// How many rounds the inner loop has, at least 1.
+    pub by: i64,
+    /// Whether it is part of a `tile`: where the planner orders the loops, the inner ones of a tile are innermost.
+    pub is_tile: bool,
+}

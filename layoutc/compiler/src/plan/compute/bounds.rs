@@ -1,0 +1,64 @@
+//! From which round to which a loop goes, where a condition must hold inside it.
+
+use layoutc_algebra::expr::{BinOp, Cmp, Comparison, Expr, ExprError};
+
+use super::super::arith::{ceil_div, fold, sum};
+use super::access::Steps;
+use super::domain::Domain;
+
+/// The rounds of a loop: `low..high`, and what is asked in each of them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Bounds {
+    /// The first round is none below these; 0 where there are none.
+    pub(super) low: Vec<Expr>,
+    /// The last round is below these, and below the extent.
+    pub(super) high: Vec<Expr>,
+    /// What the rounds do not tell by themselves.
+    pub(super) asked: Vec<Comparison>,
+}
+
+impl Bounds {
+    /// Those of a loop, the innermost that each of the conditions mentions.
+    ///
+    /// # Errors
+    /// [`ExprError`] where an expression grows too large.
+    pub(super) fn of(
+        number: usize,
+        conditions: &[Comparison],
+        domain: &Domain,
+    ) -> Result<Self, ExprError> {
+        let mut bounds = Self::default();
+        for condition in conditions {
+            let difference = Expr::binary(BinOp::Sub, &condition.left, &condition.right)?;
+            let steps = Steps::of(&domain.facts.simplify(&difference)?, domain)?;
+            let stride = steps.stride(number, domain).and_then(|stride| stride.as_const());
+            let Some(stride) = stride.filter(|stride| *stride != 0 && condition.op != Cmp::Eq)
+            else {
+                bounds.asked.push(condition.clone());
+                continue;
+            };
+            // stride * round + others < 0, or >= 0
+            let mut others = steps.rest.clone();
+            for (other, by) in steps.strides.iter().filter(|(other, _)| *other != number) {
+                others = sum(&others, &fold(BinOp::Mul, by, &super::domain::digit(*other)?)?)?;
+            }
+            let others = domain.facts.simplify(&others)?;
+            let minus = domain.facts.simplify(&Expr::negate(&others)?)?;
+            let magnitude = stride.saturating_abs();
+            let is_upper = (condition.op == Cmp::Lt) == (stride > 0);
+            let bound = if stride > 0 {
+                ceil_div(&minus, magnitude)?
+            } else {
+                // others - magnitude * round: the last round that is not below 0, and one more.
+                let last = fold(BinOp::FloorDiv, &others, &Expr::constant(magnitude))?;
+                sum(&last, &Expr::constant(1))?
+            };
+            let bound = domain.facts.simplify(&bound)?;
+            let list = if is_upper { &mut bounds.high } else { &mut bounds.low };
+            if !list.contains(&bound) {
+                list.push(bound);
+            }
+        }
+        Ok(bounds)
+    }
+}

@@ -1,0 +1,262 @@
+//! What a statement's loops go over: the storage axes of what it writes, then the reduced axes.
+//!
+//! Loop `k` is `Var::Digit(k)`. RFC 0039: the loops of a computation follow the physical layout of its output, so the axes
+//! of the statement are the layout's inverse at the storage axes.
+
+use layoutc_algebra::expr::{BinOp, Cmp, Comparison, Expr, ExprError, Var};
+use layoutc_algebra::layout::{Axis, Layout, Symbol};
+use layoutc_algebra::simplify::Facts;
+
+use super::super::arith::{ceil_div, product, scale, sum};
+
+/// One loop.
+#[derive(Debug, Clone)]
+pub(super) struct Loop {
+    /// Its name: that of a storage axis or of a reduced axis.
+    pub(super) name: String,
+    /// How many rounds it has, over symbols.
+    pub(super) extent: Expr,
+    /// Whether its rounds are put together in one element.
+    pub(super) is_reduced: bool,
+}
+
+/// The loops of a statement, and what is where in them.
+#[derive(Debug, Clone)]
+pub(super) struct Domain {
+    /// The ranges of the loops.
+    pub(super) facts: Facts,
+    /// All loops, also those that were cut in two.
+    pub(super) loops: Vec<Loop>,
+    /// Those that there are, by number: no loop of one round, none that was cut.
+    pub(super) live: Vec<usize>,
+    /// The axes of the statement, over the loops.
+    pub(super) axes: Vec<Expr>,
+    /// Where the element is that is written.
+    pub(super) offset: Expr,
+    /// What holds where there is an element, or a value: each mentions a loop.
+    pub(super) inside: Vec<Comparison>,
+}
+
+impl Domain {
+    /// The loops over the storage axes of `layout`, or over its logical axes where its inverse is not known in closed form,
+    /// and over `reduced` axes.
+    ///
+    /// # Errors
+    /// [`ExprError`] where an expression grows too large.
+    pub(super) fn new(
+        layout: &Layout,
+        symbols: &[Symbol],
+        reduced: &[Axis],
+    ) -> Result<Self, ExprError> {
+        let mut domain = match Self::by_storage(layout, symbols)? {
+            Some(domain) => domain,
+            None => Self::by_axes(layout, symbols)?,
+        };
+        for axis in reduced {
+            let number = domain.add(&axis.name, &axis.extent, true)?;
+            domain.axes.push(domain.facts.simplify(&digit(number)?)?);
+        }
+        Ok(domain)
+    }
+
+    fn empty(symbols: &[Symbol]) -> Self {
+        Self {
+            facts: Facts::new(symbols),
+            loops: Vec::new(),
+            live: Vec::new(),
+            axes: Vec::new(),
+            offset: Expr::constant(0),
+            inside: Vec::new(),
+        }
+    }
+
+    fn by_axes(layout: &Layout, symbols: &[Symbol]) -> Result<Self, ExprError> {
+        let mut domain = Self::empty(symbols);
+        for axis in &layout.logical {
+            let number = domain.add(&axis.name, &axis.extent, false)?;
+            domain.axes.push(domain.facts.simplify(&digit(number)?)?);
+        }
+        domain.offset = domain.at_axes(&layout.offset)?;
+        Ok(domain)
+    }
+
+    fn by_storage(layout: &Layout, symbols: &[Symbol]) -> Result<Option<Self>, ExprError> {
+        let Some(inverse) = layout.inverse.as_ref().filter(|_| layout.swizzle.is_none()) else {
+            return Ok(None);
+        };
+        let mut domain = Self::empty(symbols);
+        for axis in &layout.storage {
+            domain.add(&axis.name, &axis.extent, false)?;
+        }
+        let Some((physical, offset)) = domain.places(layout)? else { return Ok(None) };
+        domain.offset = domain.facts.simplify(&offset)?;
+        let at_loops = |expr: &Expr| {
+            let there = expr.substitute(&|var| match var {
+                Var::Physical(k) => physical.get(usize::try_from(k).ok()?).cloned(),
+                _ => None,
+            })?;
+            domain.facts.simplify(&there)
+        };
+        let axes = inverse.iter().map(&at_loops).collect::<Result<Vec<_>, _>>()?;
+        let mut inside = Vec::new();
+        for Comparison { left, op, right } in layout.valid.iter().flat_map(|valid| &valid.all) {
+            inside.push(Comparison { left: at_loops(left)?, op: *op, right: at_loops(right)? });
+        }
+        domain.axes = axes;
+        for condition in inside {
+            domain.require(condition)?;
+        }
+        Ok(Some(domain))
+    }
+
+    /// The physical indices and the offset at the storage axes; `None` where strides do not tell the indices.
+    fn places(&self, layout: &Layout) -> Result<Option<(Vec<Expr>, Expr)>, ExprError> {
+        let groups = layout.physical_strides.len();
+        let mut physical = vec![Expr::constant(0); groups];
+        let mut offset = layout.lead.clone();
+        if let Some(last) = physical.last_mut() {
+            last.clone_from(&layout.lead);
+        }
+        let mut group = 0;
+        for (k, stride) in layout.strides.iter().enumerate() {
+            let Some(pitch) = layout.physical_strides.get(group) else { return Ok(None) };
+            let quotient = Expr::binary(BinOp::FloorDiv, stride, pitch)?;
+            let local = self.facts.simplify(&quotient)?;
+            if !self.facts.proves_eq(&product(&local, pitch)?, stride)? {
+                return Ok(None);
+            }
+            let here = digit(k)?;
+            if let Some(index) = physical.get_mut(group) {
+                *index = sum(index, &product(&here, &local)?)?;
+            }
+            offset = sum(&offset, &product(&here, stride)?)?;
+            if layout.separators.contains(&k) {
+                group = group.saturating_add(1);
+            }
+        }
+        Ok(Some((physical, offset)))
+    }
+
+    /// An expression over a tensor's axes at the loops, where the statement's axes are that tensor's.
+    fn at_axes(&self, expr: &Expr) -> Result<Expr, ExprError> {
+        self.at(expr, &self.axes)
+    }
+
+    /// An expression over axes, where `axes` stand for them.
+    pub(super) fn at(&self, expr: &Expr, axes: &[Expr]) -> Result<Expr, ExprError> {
+        let there = expr.substitute(&|var| match var {
+            Var::Axis(k) => axes.get(usize::try_from(k).ok()?).cloned(),
+            _ => None,
+        })?;
+        self.facts.simplify(&there)
+    }
+
+    fn add(&mut self, name: &str, extent: &Expr, is_reduced: bool) -> Result<usize, ExprError> {
+        let number = self.loops.len();
+        self.facts.set_extent(var(number)?, extent)?;
+        self.loops.push(Loop { name: name.to_owned(), extent: extent.clone(), is_reduced });
+        if extent.as_const() != Some(1) {
+            self.live.push(number);
+        }
+        Ok(number)
+    }
+
+    /// Adds a condition, unless it always holds.
+    fn require(&mut self, condition: Comparison) -> Result<(), ExprError> {
+        if !self.holds(&condition)? && !self.inside.contains(&condition) {
+            self.inside.push(condition);
+        }
+        Ok(())
+    }
+
+    /// Whether a condition is known to hold in every round.
+    pub(super) fn holds(
+        &self,
+        Comparison { left, op, right }: &Comparison,
+    ) -> Result<bool, ExprError> {
+        match op {
+            Cmp::Eq => self.facts.proves_eq(left, right),
+            Cmp::Ge => self.facts.proves_ge(left, right),
+            Cmp::Lt => self.facts.proves_ge(right, &sum(left, &Expr::constant(1))?),
+        }
+    }
+
+    /// The loop of this name.
+    pub(super) fn find(&self, name: &str) -> Option<usize> {
+        self.live.iter().copied().find(|k| self.loops.get(*k).is_some_and(|l| l.name == name))
+    }
+
+    /// Cuts a loop into `name_outer` and `name_inner`, which has `by` rounds. Their numbers; one of them may have one round
+    /// and be none.
+    ///
+    /// # Errors
+    /// As [`Domain::new`].
+    pub(super) fn split(&mut self, number: usize, by: i64) -> Result<[usize; 2], ExprError> {
+        let Some(cut) = self.loops.get(number).cloned() else { return Ok([number, number]) };
+        let by = i128::from(by.max(1));
+        let rounds = self.facts.simplify(&ceil_div(&cut.extent, by)?)?;
+        let outer = self.add(&format!("{}_outer", cut.name), &rounds, cut.is_reduced)?;
+        let inner =
+            self.add(&format!("{}_inner", cut.name), &Expr::constant(by), cut.is_reduced)?;
+        let value = sum(&scale(&digit(outer)?, by)?, &digit(inner)?)?;
+        let value = self.facts.simplify(&value)?;
+        let place = self.live.iter().position(|k| *k == number);
+        self.live.retain(|k| *k != number && *k != outer && *k != inner);
+        let parts = [outer, inner]
+            .into_iter()
+            .filter(|k| self.loops.get(*k).is_some_and(|part| part.extent.as_const() != Some(1)));
+        let parts: Vec<usize> = parts.collect();
+        let place = place.unwrap_or(self.live.len());
+        self.live.splice(place..place, parts);
+        let cut_var = var(number)?;
+        let facts = self.facts.clone();
+        let replace = |expr: &Expr| {
+            let there = expr.substitute(&|other| (other == cut_var).then(|| value.clone()))?;
+            facts.simplify(&there)
+        };
+        self.offset = replace(&self.offset)?;
+        self.axes = self.axes.iter().map(&replace).collect::<Result<_, _>>()?;
+        let mut conditions = Vec::new();
+        for Comparison { left, op, right } in std::mem::take(&mut self.inside) {
+            conditions.push(Comparison { left: replace(&left)?, op, right: replace(&right)? });
+        }
+        conditions.push(Comparison { left: value.clone(), op: Cmp::Lt, right: cut.extent });
+        for condition in conditions {
+            self.require(condition)?;
+        }
+        Ok([outer, inner])
+    }
+
+    /// The rounds of a loop, where they are known.
+    pub(super) fn rounds(&self, number: usize) -> Option<i128> {
+        self.loops.get(number)?.extent.as_const()
+    }
+
+    /// Whether the rounds of a loop are put together in one element.
+    pub(super) fn is_reduced(&self, number: usize) -> bool {
+        self.loops.get(number).is_some_and(|found| found.is_reduced)
+    }
+
+    /// The loops that an expression mentions.
+    pub(super) fn mentioned(&self, expr: &Expr) -> Vec<usize> {
+        let is_there =
+            |k: &usize| var(*k).is_ok_and(|wanted| expr.mentions(&|other| other == wanted));
+        self.live.iter().copied().filter(is_there).collect()
+    }
+}
+
+/// The variable of a loop.
+///
+/// # Errors
+/// [`ExprError::TooLarge`] for a number that no loop has.
+pub(super) fn var(number: usize) -> Result<Var, ExprError> {
+    u32::try_from(number).map(Var::Digit).map_err(|_| ExprError::TooLarge)
+}
+
+/// A loop as an expression.
+///
+/// # Errors
+/// As [`var`].
+pub(super) fn digit(number: usize) -> Result<Expr, ExprError> {
+    Ok(Expr::var(var(number)?))
+}

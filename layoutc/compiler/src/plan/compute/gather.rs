@@ -1,0 +1,87 @@
+//! How the values of one element are put together: what they begin with, and which reads may be left out.
+
+use super::super::tree::{Gathering, Number, NumberOp};
+use super::value::{float_constant, integer_constant};
+use crate::cast::range;
+use crate::dtype::Scalar;
+use crate::model::compute::{Arithmetic, Reduction, Value, ValueKind};
+
+/// How a statement's values are put together.
+pub(super) fn how(op: Reduction) -> Gathering {
+    match op {
+        Reduction::Assign => Gathering::Set,
+        Reduction::Sum => Gathering::Sum,
+        Reduction::Product => Gathering::Product,
+        Reduction::Min => Gathering::Min,
+        Reduction::Max => Gathering::Max,
+    }
+}
+
+/// What the result is called on the way.
+pub(super) fn word(op: Reduction) -> &'static str {
+    match op {
+        Reduction::Assign => "value",
+        Reduction::Sum => "sum",
+        Reduction::Product => "product",
+        Reduction::Min => "least",
+        Reduction::Max => "most",
+    }
+}
+
+/// The operator that puts two values together; `None` where the second takes the place of the first.
+pub(super) fn operator(op: Reduction) -> Option<NumberOp> {
+    match op {
+        Reduction::Assign => None,
+        Reduction::Sum => Some(NumberOp::Add),
+        Reduction::Product => Some(NumberOp::Multiply),
+        Reduction::Min => Some(NumberOp::Min),
+        Reduction::Max => Some(NumberOp::Max),
+    }
+}
+
+/// What leaves every value as it is.
+pub(super) fn identity(op: Reduction, ty: Scalar) -> Number {
+    let is_float = matches!(ty, Scalar::F32 | Scalar::F64);
+    let (integer, float) = match op {
+        Reduction::Assign | Reduction::Sum => (0, 0.0),
+        Reduction::Product => (1, 1.0),
+        Reduction::Min => (range(ty).1, f64::INFINITY),
+        Reduction::Max => (range(ty).0, f64::NEG_INFINITY),
+    };
+    if is_float { float_constant(ty, float) } else { integer_constant(ty, integer) }
+}
+
+/// Whether a value that lies outside its tensor leaves the whole as it is: the rounds in which it does are left out then. In
+/// a sum that is a factor that stands for 0, in a minimum or maximum the identity.
+pub(super) fn may_leave_out(op: Reduction, value: &Value) -> Option<&Value> {
+    let outside = |value: &Value| match &value.kind {
+        ValueKind::Read(read) => read.outside.as_ref().map(|outside| outside.value.clone()),
+        _ => None,
+    };
+    let is = |value: &Value, wanted: f64| match value.kind {
+        ValueKind::Float(float) => float == wanted,
+        ValueKind::Integer(integer) => wanted == 0.0 && integer == 0,
+        _ => false,
+    };
+    match op {
+        Reduction::Sum => {
+            factors(value).into_iter().find(|factor| outside(factor).is_some_and(|v| is(&v, 0.0)))
+        }
+        Reduction::Min => outside(value).filter(|v| is(v, f64::INFINITY)).map(|_| value),
+        Reduction::Max => outside(value).filter(|v| is(v, f64::NEG_INFINITY)).map(|_| value),
+        Reduction::Assign | Reduction::Product => None,
+    }
+}
+
+/// What a product is of.
+fn factors(value: &Value) -> Vec<&Value> {
+    let (mut open, mut found) = (vec![value], Vec::new());
+    while let Some(value) = open.pop() {
+        match &value.kind {
+            ValueKind::Binary(Arithmetic::Multiply, a, b) => open.extend([&**b, &**a]),
+            ValueKind::Negate(a) | ValueKind::Convert(a) => open.push(a),
+            _ => found.push(value),
+        }
+    }
+    found
+}

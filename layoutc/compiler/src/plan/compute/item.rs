@@ -1,0 +1,186 @@
+//! A statement as a kernel: an item of the launch does one round of all outer loops.
+
+use layoutc_algebra::expr::{BinOp, Comparison, Expr as Algebra};
+
+use super::super::Context;
+use super::super::Naming;
+use super::super::arith::{fold, product};
+use super::super::image::LANES;
+use super::super::kernel::{Items, Kernel};
+use super::super::lower::{PlanError, lower, range};
+use super::super::prepare::{fill_bits, fill_constant};
+use super::super::tree::{Expr, Function, Gathering, Number, Operand, Returns, Stmt, WorkAxis};
+use super::gather;
+use super::nest::{At, Inside, Nest};
+use super::value::{condition, convert, scalar};
+use super::{Bound, Frame, symbol};
+
+/// How many items there are.
+fn items(count: &Algebra, scope: &super::super::lower::Scope<'_>) -> Result<Items, PlanError> {
+    let may_be_none = range(count, scope).low.is_none_or(|low| low <= 0);
+    Ok(Items { count: lower(count, scope)?, may_be_none })
+}
+
+/// The kernel that writes the fill value to all of what is written, before the elements; `None` where there is no padding to
+/// fill.
+pub(super) fn padding(
+    frame: &Frame<'_>,
+    target: &Bound,
+    naming: &Naming<'_>,
+    name: &str,
+) -> Result<Option<Kernel>, PlanError> {
+    let context = Context::new(&target.tensor, naming);
+    let elements = &target.tensor.layout.physical_elements;
+    let is_plain = target.image.is_none() && !context.is_packed() && !target.is_local;
+    if !context.fills() || !is_plain {
+        return Ok(None);
+    }
+    let items = items(elements, &|var| symbol(&frame.symbols, var))?;
+    let mut namer = frame.namer.clone();
+    let [fill, slot] = ["fill", "slot"].map(|name| namer.name(name));
+    let axes = vec![WorkAxis { name: slot.clone(), extent: items.count.clone() }];
+    let constant = fill_constant(&context, &fill)?;
+    debug_assert!(fill_bits(&context).is_ok(), "checked with the tensor");
+    let (buffer, index) = (target.name.clone(), Expr::name(&slot));
+    let value = Operand::Element { name: fill };
+    let store = Stmt::Store { buffer, index, value, through: None };
+    let function = Function {
+        name: name.to_owned(),
+        doc: vec!["Writes the fill value to every slot; runs before the next.".to_owned()],
+        returns: Returns::Nothing,
+        params: frame.params.clone(),
+        body: vec![Stmt::WorkItem { axes }, constant, store],
+    };
+    let (range, function) = (vec![items], function.with_unused());
+    Ok(Some(Kernel { function, range, group: None, unaligned: None }))
+}
+
+impl Nest<'_> {
+    /// What one item does, and how many there are.
+    ///
+    /// # Errors
+    /// [`PlanError`] where a number leaves 64 bits.
+    pub(super) fn write_item(mut self) -> Result<(Vec<Stmt>, Items), PlanError> {
+        let outer = self.order.loops.get(..self.order.first_reduced).unwrap_or_default().to_vec();
+        let mut count = Algebra::constant(1);
+        for number in &outer {
+            if let Some(found) = self.domain.loops.get(*number) {
+                count = product(&count, &found.extent)?;
+            }
+        }
+        let items = items(&count, self.symbol)?;
+        let item = self.namer.name("item");
+        let axes = vec![WorkAxis { name: item.clone(), extent: items.count.clone() }];
+        let mut body = vec![Stmt::WorkItem { axes }];
+        body.extend(self.rounds_of(&item, &outer)?);
+        let mut at = self.start()?;
+        for number in &outer {
+            at.open.push(*number);
+            body.extend(self.advance(*number, &mut at, Inside::All, false)?);
+        }
+        let is_own = |condition: &&Comparison| {
+            self.mentioned(condition).iter().all(|number| outer.contains(number))
+        };
+        let own: Vec<Comparison> = self.written.iter().filter(is_own).cloned().collect();
+        let inside = self.innermost(&at, Inside::All)?;
+        if own.is_empty() || self.is_image() {
+            body.extend(inside);
+        } else {
+            let condition = condition(&own, &|var| self.scope(var))?;
+            body.push(Stmt::If {
+                condition,
+                is_usual: false,
+                body: inside,
+                otherwise: Vec::new(),
+            });
+        }
+        Ok((body, items))
+    }
+
+    /// The round of each loop that an item is, the innermost loop's changing fastest.
+    fn rounds_of(&self, item: &str, outer: &[usize]) -> Result<Vec<Stmt>, PlanError> {
+        let mut lets = Vec::new();
+        let mut inside = Algebra::constant(1);
+        for (place, number) in outer.iter().enumerate().rev() {
+            let Some(found) = self.domain.loops.get(*number) else { continue };
+            let mut value = Expr::name(item);
+            if inside.as_const() != Some(1) {
+                let by = Box::new(self.lower(&inside)?);
+                value = Expr::Div { a: Box::new(value), b: by };
+            }
+            if place > 0 {
+                let by = Box::new(self.lower(&found.extent)?);
+                value = Expr::Mod { a: Box::new(value), b: by };
+            }
+            inside = fold(BinOp::Mul, &inside, &found.extent)?;
+            let name = self.names.get(*number).cloned().unwrap_or_default();
+            lets.push(Stmt::Let { name, value });
+        }
+        lets.reverse();
+        Ok(lets)
+    }
+
+    /// Whether an image is written.
+    pub(super) fn is_image(&self) -> bool {
+        self.accesses.first().is_some_and(|target| target.bound.image.is_some())
+    }
+
+    /// Writes the texel whose elements were put together; what lies in padding is 0.
+    pub(super) fn put(&mut self, at: &At) -> Result<Vec<Stmt>, PlanError> {
+        let _ = at;
+        let Some(target) = self.accesses.first() else { return Ok(Vec::new()) };
+        let Some([_, put]) = target.bound.image.clone() else { return Ok(Vec::new()) };
+        let (dtype, image) = (target.bound.tensor.dtype, target.bound.name.clone());
+        let texel = self.namer.name("texel");
+        let lanes = self.order.at_once(&self.domain).next();
+        let from = convert(self.item()?, scalar(self.statement.accumulator), dtype);
+        let zero = convert(
+            gather::identity(crate::model::compute::Reduction::Sum, self.statement.accumulator),
+            scalar(self.statement.accumulator),
+            dtype,
+        );
+        let value = if self.written.is_empty() {
+            from
+        } else {
+            let condition = condition(&self.written, &|var| self.scope(var))?;
+            let condition = Box::new(Number::Holds { condition });
+            Number::Select { condition, then: Box::new(from), otherwise: Box::new(zero) }
+        };
+        let name = lanes.and_then(|lane| self.names.get(lane).cloned()).unwrap_or_default();
+        let into = Number::Item { array: texel.clone(), index: Expr::name(&name) };
+        let set = Stmt::Gather { into, how: Gathering::Set, value };
+        let element = dtype.to_string();
+        let elements = i64::from(LANES);
+        let mut body = vec![
+            Stmt::DeclareArray { name: texel.clone(), element, elements },
+            Stmt::For {
+                name,
+                from: Expr::int(0),
+                to: Expr::int(elements),
+                step: 1,
+                parallel: false,
+                body: vec![set],
+            },
+        ];
+        let target = self.accesses.first().ok_or(PlanError::Scope)?;
+        let mut args = vec![Expr::name(&image)];
+        let last = target.place.len().saturating_sub(1);
+        for (k, index) in target.place.iter().enumerate() {
+            // The texel of the first lane.
+            let first = match lanes {
+                Some(lane) => index.substitute(&|var| {
+                    super::domain::var(lane)
+                        .is_ok_and(|own| own == var)
+                        .then(|| Algebra::constant(0))
+                })?,
+                None => index.clone(),
+            };
+            let first = self.domain.facts.simplify(&first)?;
+            let texels = fold(BinOp::FloorDiv, &first, &Algebra::constant(i128::from(LANES)))?;
+            let place = if k == last { self.domain.facts.simplify(&texels)? } else { first };
+            args.push(self.lower(&place)?);
+        }
+        body.push(Stmt::Put { function: put, args, value: Operand::Element { name: texel } });
+        Ok(body)
+    }
+}

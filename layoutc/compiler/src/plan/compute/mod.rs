@@ -1,0 +1,325 @@
+//! Kernels: the loops of an instance in the physical order of what it writes, and the value of each round.
+//!
+//! Source: RFC 0039, "the loop order is rewritten along the new layout". A statement becomes one nest: loops over the
+//! storage axes of its target, then the reduced ones; where elements are put together several at once, in an array of the
+//! function's own.
+
+mod access;
+mod bounds;
+mod domain;
+mod gather;
+mod item;
+mod nest;
+mod order;
+mod value;
+
+use layoutc_algebra::expr::Var;
+use layoutc_algebra::layout::Symbol;
+
+use self::nest::Nest;
+use super::Context;
+use super::Naming;
+use super::image;
+use super::kernel::Kernel;
+use super::lower::{Binding, PlanError, Range, lower};
+use super::names::Namer;
+use super::prepare::{fill_bits, fill_constant};
+use super::relayout::renumbered;
+use super::tree::{Expr, Function, Operand, Param, ParamType, Returns, Stmt};
+use crate::model::compute::{Buffer, Compute};
+use crate::model::{Manifest, Tensor};
+
+/// The largest intermediate tensor that lives on the stack, in bytes.
+const STACK: i128 = 1 << 16;
+
+/// Functions of the mathematical library: a kernel's own names leave them alone.
+const MATH: [&str; 10] =
+    ["exp", "log", "sqrt", "tanh", "erf", "floor", "pow", "fabs", "fmin", "fmax"];
+
+/// A buffer of a kernel.
+#[derive(Debug)]
+struct Bound {
+    /// The tensor, its symbols numbered as the kernel's.
+    tensor: Tensor,
+    /// What the buffer is called.
+    name: String,
+    /// The functions that read and write elements that share bytes.
+    load: Option<String>,
+    store: Option<String>,
+    /// The functions that read an element and write a texel, where it is an image.
+    image: Option<[String; 2]>,
+    /// Whether it is an intermediate tensor: memory of the function's own on a core.
+    is_local: bool,
+}
+
+/// Plans the function of one instance.
+///
+/// # Errors
+/// [`PlanError`] where a number leaves 64 bits, an expression nests too deep, or the schedule cannot be followed.
+pub fn compute(
+    manifest: &Manifest,
+    compute: &Compute,
+    naming: &Naming<'_>,
+) -> Result<Function, PlanError> {
+    let avoid = avoiding(naming);
+    let Frame { symbols, buffers, params, mut namer, mut body } =
+        Frame::new(manifest, compute, naming, &avoid, Runs::OnCores)?;
+    let scope = |var: Var| symbol(&symbols, var);
+    for bound in buffers.iter().filter(|bound| bound.is_local) {
+        body.push(on_the_stack(bound, compute)?);
+    }
+    let mut filled: Vec<Buffer> = Vec::new();
+    for statement in &compute.statements {
+        body.push(Stmt::Comment { text: statement.text.clone() });
+        let Some(target) = bound(&buffers, compute, statement.target) else { continue };
+        if !filled.contains(&statement.target) && !statement.accumulate {
+            body.extend(padding(target, naming, &mut namer, &scope)?);
+        }
+        filled.push(statement.target);
+        let nest = Nest::new(compute, statement, &buffers, &scope, namer.clone(), Runs::OnCores)?;
+        let written = nest.write()?;
+        // What is declared outside all loops stays declared.
+        for stmt in &written {
+            if let Stmt::Let { name, .. }
+            | Stmt::Accumulator { name, .. }
+            | Stmt::DeclareArray { name, .. } = stmt
+            {
+                namer.name(name);
+            }
+        }
+        body.extend(written);
+    }
+    let doc = documented(compute);
+    let name = naming.tensor(&compute.name);
+    Ok(Function { name, doc, returns: Returns::Nothing, params, body }.with_unused())
+}
+
+/// Plans the kernels of one instance, in the order in which they run: one for each statement, and before it one that fills the
+/// padding of what it writes. All take the same parameters; intermediate tensors are among them. Empty where a tensor lives in
+/// memory that no kernel reaches.
+///
+/// # Errors
+/// As [`compute`].
+pub fn compute_kernels(
+    manifest: &Manifest,
+    compute: &Compute,
+    naming: &Naming<'_>,
+) -> Result<Vec<Kernel>, PlanError> {
+    let avoid = avoiding(naming);
+    let mut kernels = Vec::new();
+    let mut filled: Vec<Buffer> = Vec::new();
+    let last = compute.statements.len();
+    for (number, statement) in (1_usize..).zip(&compute.statements) {
+        let name = naming.tensor(&compute.name);
+        let name = if number == last { name } else { format!("{name}_{number}") };
+        let frame = Frame::new(manifest, compute, naming, &avoid, Runs::OnItems)?;
+        let scope = |var: Var| symbol(&frame.symbols, var);
+        let Some(target) = bound(&frame.buffers, compute, statement.target) else { continue };
+        if !filled.contains(&statement.target) && !statement.accumulate {
+            let fill = item::padding(&frame, target, naming, &format!("{name}_fill"))?;
+            kernels.extend(fill);
+        }
+        filled.push(statement.target);
+        let namer = frame.namer.clone();
+        let nest = Nest::new(compute, statement, &frame.buffers, &scope, namer, Runs::OnItems)?;
+        let (body, items) = nest.write_item()?;
+        let body = frame.body.iter().cloned().chain(body).collect();
+        let mut doc = vec![statement.text.clone()];
+        if number == last {
+            doc = documented(compute);
+        }
+        let (returns, params) = (Returns::Nothing, frame.params.clone());
+        let function = Function { name, doc, returns, params, body }.with_unused();
+        kernels.push(Kernel { function, range: vec![items], group: None, unaligned: None });
+    }
+    Ok(kernels)
+}
+
+/// What runs the rounds of the outer loops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Runs {
+    /// Cores, one round after the other; the innermost by vectors.
+    OnCores,
+    /// The items of a launch, each one round of all of them.
+    OnItems,
+}
+
+/// Whether an identifier is not free in a kernel.
+fn avoiding<'a>(naming: &'a Naming<'_>) -> impl Fn(&str) -> bool + 'a {
+    |name: &str| {
+        let is_math = |name: &str| MATH.contains(&name);
+        (naming.avoid)(name) || is_math(name) || name.strip_suffix('f').is_some_and(is_math)
+    }
+}
+
+/// A symbol of a kernel.
+fn symbol(symbols: &[Binding], var: Var) -> Option<Binding> {
+    match var {
+        Var::Symbol(k) => symbols.get(usize::try_from(k).ok()?).cloned(),
+        _ => None,
+    }
+}
+
+/// What all functions of an instance begin with.
+struct Frame<'a> {
+    symbols: Vec<Binding>,
+    buffers: Vec<Bound>,
+    params: Vec<Param>,
+    namer: Namer<'a>,
+    /// What the caller has promised.
+    body: Vec<Stmt>,
+}
+
+impl<'a> Frame<'a> {
+    fn new(
+        manifest: &Manifest,
+        compute: &Compute,
+        naming: &Naming<'_>,
+        avoid: &'a dyn Fn(&str) -> bool,
+        runs: Runs,
+    ) -> Result<Self, PlanError> {
+        let mut namer = Namer::new(avoid);
+        let (mut symbols, mut params) = (Vec::new(), Vec::new());
+        for symbol in &compute.symbols {
+            let name = namer.name(&symbol.name);
+            let range = Range::new(symbol.min, symbol.max);
+            symbols.push(Binding { tree: Expr::name(&name), range });
+            params.push(Param { name, ty: ParamType::Index });
+        }
+        let (buffers, bound) = bind(manifest, compute, naming, &mut namer, runs)?;
+        params.extend(bound);
+        let body = asserted(manifest, compute, naming, &symbols);
+        Ok(Self { symbols, buffers, params, namer, body })
+    }
+}
+
+fn documented(compute: &Compute) -> Vec<String> {
+    let mut doc: Vec<String> =
+        compute.statements.iter().map(|statement| statement.text.clone()).collect();
+    doc.push("The buffers must not overlap.".to_owned());
+    doc
+}
+
+/// The buffers of a kernel, operands first, and the parameters that they are.
+fn bind(
+    manifest: &Manifest,
+    compute: &Compute,
+    naming: &Naming<'_>,
+    namer: &mut Namer<'_>,
+    runs: Runs,
+) -> Result<(Vec<Bound>, Vec<Param>), PlanError> {
+    let (mut buffers, mut params) = (Vec::new(), Vec::new());
+    for operand in &compute.operands {
+        let Some(tensor) = manifest.tensors.get(operand.tensor) else { continue };
+        let tensor = renumbered(tensor, &compute.symbols)?;
+        let element = tensor.dtype.to_string();
+        let name = namer.name(&operand.name);
+        let image = if runs == Runs::OnItems { image::of(&tensor)? } else { None };
+        let ty = match (&image, operand.is_written) {
+            (Some(image), true) => ParamType::OutputImage { element, rank: image.rank },
+            (Some(image), false) => ParamType::InputImage { element, rank: image.rank },
+            (None, true) => ParamType::Output { element },
+            (None, false) => ParamType::Input { element },
+        };
+        params.push(Param { name: name.clone(), ty });
+        let image = image.map(|_| ["fetch", "put"].map(|what| naming.member(&tensor.name, what)));
+        let is_packed = tensor.dtype.element_bits() < 8;
+        let [load, store] =
+            ["load", "store"].map(|what| is_packed.then(|| naming.member(&tensor.name, what)));
+        buffers.push(Bound { tensor, name, load, store, image, is_local: false });
+    }
+    for tensor in &compute.locals {
+        let tensor = renumbered(tensor, &compute.symbols)?;
+        let name = namer.name(&tensor.name);
+        if runs == Runs::OnItems {
+            let ty = ParamType::Output { element: tensor.dtype.to_string() };
+            params.push(Param { name: name.clone(), ty });
+        }
+        let (load, store, image) = (None, None, None);
+        buffers.push(Bound { tensor, name, load, store, image, is_local: true });
+    }
+    Ok((buffers, params))
+}
+
+/// A buffer by its place in the model.
+fn bound<'b>(buffers: &'b [Bound], compute: &Compute, buffer: Buffer) -> Option<&'b Bound> {
+    match buffer {
+        Buffer::Operand(k) => buffers.get(k),
+        Buffer::Local(k) => buffers.get(compute.operands.len().checked_add(k)?),
+    }
+}
+
+/// What the caller has promised of the symbols.
+fn asserted(
+    manifest: &Manifest,
+    compute: &Compute,
+    naming: &Naming<'_>,
+    symbols: &[Binding],
+) -> Vec<Stmt> {
+    let named = |symbol: &Symbol| {
+        let number = compute.symbols.iter().position(|other| other.name == symbol.name);
+        number.and_then(|number| symbols.get(number)).map(|binding| binding.tree.clone())
+    };
+    let mut seen: Vec<usize> = Vec::new();
+    let mut all = Vec::new();
+    for operand in &compute.operands {
+        let Some(tensor) = manifest.tensors.get(operand.tensor) else { continue };
+        let context = Context::new(tensor, naming);
+        if context.symbols.is_empty() || seen.contains(&operand.tensor) {
+            continue;
+        }
+        seen.push(operand.tensor);
+        let args = context.symbols.iter().filter_map(|symbol| named(symbol.facts)).collect();
+        all.push(Stmt::Assert { condition: Expr::call(&context.function("symbols_ok"), args) });
+    }
+    all
+}
+
+fn on_the_stack(bound: &Bound, compute: &Compute) -> Result<Stmt, PlanError> {
+    let dtype = bound.tensor.dtype;
+    let elements = bound.tensor.layout.physical_elements.as_const();
+    let bytes = elements.map(|n| n.saturating_mul(i128::from(dtype.element_bits().div_ceil(8))));
+    let fits = elements.filter(|_| bytes <= Some(STACK) && dtype.element_bits() >= 8);
+    let Some(elements) = fits.and_then(|elements| i64::try_from(elements).ok()) else {
+        let name = &bound.tensor.name;
+        let size = bytes.map_or_else(
+            || "a size that is not known before".to_owned(),
+            |bytes| format!("{bytes} bytes"),
+        );
+        return Err(PlanError::Choice {
+            message: format!(
+                "`{name}` lives on the stack, which holds {STACK} bytes of it at most: it has {size}"
+            ),
+            help: format!("make `{name}` an operand: the caller gives its memory then"),
+            place: compute.place.clone(),
+        });
+    };
+    let (name, element) = (bound.name.clone(), dtype.to_string());
+    Ok(Stmt::DeclareArray { name, element, elements: elements.max(1) })
+}
+
+/// Writes the fill value to the padding of what is written: to all of it, before the elements.
+fn padding(
+    bound: &Bound,
+    naming: &Naming<'_>,
+    namer: &mut Namer<'_>,
+    scope: &super::lower::Scope<'_>,
+) -> Result<Vec<Stmt>, PlanError> {
+    let context = Context::new(&bound.tensor, naming);
+    let elements = &bound.tensor.layout.physical_elements;
+    if !context.fills() || bound.is_local || context.is_packed() || elements.as_const() == Some(0) {
+        return Ok(Vec::new());
+    }
+    let buffer = bound.name.clone();
+    if fill_bits(&context)? == 0 {
+        let bytes = lower(&super::index::buffer_bytes(&context, elements)?, scope)?;
+        return Ok(vec![Stmt::Zero { buffer, index: Expr::int(0), bytes }]);
+    }
+    let fill = namer.name("fill");
+    let constant = fill_constant(&context, &fill)?;
+    let name = namer.name("slot");
+    let (index, value) = (Expr::name(&name), Operand::Element { name: fill });
+    let body = vec![Stmt::Store { buffer, index, value, through: None }];
+    let to = lower(elements, scope)?;
+    Ok(vec![constant, Stmt::For { name, from: Expr::int(0), to, step: 1, parallel: false, body }])
+}

@@ -1,0 +1,700 @@
+//! The loops of one statement as statements.
+
+use layoutc_algebra::expr::{Comparison, Expr as Algebra, Predicate, Var};
+
+use super::super::lower::{Binding, PlanError, Scope, add, lower, multiply, range};
+use super::super::names::Namer;
+use super::super::tree::{Compare, Expr, Gathering, Number, Operand, Stmt};
+use super::access::Steps;
+use super::bounds::Bounds;
+use super::domain::Domain;
+use super::order::{AtOnce, Order};
+use super::value::{Here, condition, convert, fetched, inside, load, scalar};
+use super::{Bound, Runs, bound, gather};
+use crate::model::Chosen;
+use crate::model::compute::{Compute, Read, Statement, Value, ValueKind};
+
+/// The most rounds that are written out unasked.
+const WRITTEN_OUT: i128 = 16;
+
+/// A place that a statement reads or writes.
+pub(super) struct Access<'a> {
+    /// What is read; `None` for what is written.
+    pub(super) read: Option<&'a Read>,
+    pub(super) bound: &'a Bound,
+    /// The offset, over the loops.
+    pub(super) steps: Steps,
+    /// The physical index over the loops, where it is an image.
+    pub(super) place: Vec<Algebra>,
+    /// What partial offsets are called.
+    prefix: String,
+    /// The conditions under which it is inside; none where that is sure, or rounds outside are left out.
+    inside: Vec<Comparison>,
+}
+
+/// The loops of a statement, ready to be written.
+pub(super) struct Nest<'a> {
+    compute: &'a Compute,
+    pub(super) statement: &'a Statement,
+    pub(super) symbol: &'a Scope<'a>,
+    pub(super) domain: Domain,
+    pub(super) order: Order,
+    pub(super) namer: Namer<'a>,
+    /// What the variable of each loop is called.
+    pub(super) names: Vec<String>,
+    /// What is written, then what is read.
+    pub(super) accesses: Vec<Access<'a>>,
+    /// What holds for the elements that are written, and for the values that are put together.
+    pub(super) written: Vec<Comparison>,
+    gathered: Vec<Comparison>,
+    /// The array or the name in which values are put together.
+    accumulator: String,
+}
+
+/// Where the writer is.
+#[derive(Clone)]
+pub(super) struct At {
+    /// The loops that are open, outermost first.
+    pub(super) open: Vec<usize>,
+    /// The offset of each access so far.
+    pub(super) offsets: Vec<Expr>,
+    /// What is known to hold here.
+    pub(super) sure: Vec<Comparison>,
+    /// From where to where loops go that are opened later, under these conditions.
+    known: Vec<(usize, Vec<Comparison>, [Expr; 2])>,
+    /// Whether elements at a border are meant here: they are not told from others again.
+    at_border: bool,
+}
+
+/// What is inside a row of loops.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Inside {
+    /// Everything.
+    All,
+    /// The first values.
+    First,
+    /// Values are put together.
+    Gather,
+    /// The elements are stored.
+    Store,
+}
+
+impl<'a> Nest<'a> {
+    /// Orders the loops of a statement.
+    ///
+    /// # Errors
+    /// [`PlanError`] where an expression grows too large, or the schedule cannot be followed.
+    pub(super) fn new(
+        compute: &'a Compute,
+        statement: &'a Statement,
+        buffers: &'a [Bound],
+        symbol: &'a Scope<'a>,
+        mut namer: Namer<'a>,
+        runs: Runs,
+    ) -> Result<Self, PlanError> {
+        let target = bound(buffers, compute, statement.target).ok_or(PlanError::Scope)?;
+        let reduced = statement.axes.get(statement.written_axes..).unwrap_or_default();
+        let mut domain = Domain::new(&target.tensor.layout, &compute.symbols, reduced)?;
+        let mut reads = Vec::new();
+        collect(&statement.value, &mut reads);
+        let offset = |domain: &Domain, read: &Read| {
+            let found = bound(buffers, compute, read.buffer);
+            let Some(found) = found else { return Ok(Algebra::constant(0)) };
+            let at = |index: &Algebra| domain.at(index, &domain.axes);
+            let index = read.index.iter().map(at).collect::<Result<Vec<_>, _>>()?;
+            domain.at(&found.tensor.layout.offset, &index)
+        };
+        let steps = |domain: &Domain| {
+            reads.iter().map(|read| Steps::of(&offset(domain, read)?, domain)).collect()
+        };
+        let is_image = target.image.is_some();
+        let at_once = if is_image { AtOnce::Texel } else { AtOnce::of(runs) };
+        let order = Order::new(&mut domain, &compute.schedule, &steps, at_once, &statement.place)?;
+        let mut nest = Self {
+            compute,
+            statement,
+            symbol,
+            names: vec![String::new(); domain.loops.len()],
+            accesses: Vec::new(),
+            written: domain.inside.clone(),
+            gathered: Vec::new(),
+            accumulator: String::new(),
+            namer: namer.clone(),
+            order,
+            domain,
+        };
+        for number in nest.order.loops.clone() {
+            let wanted = nest.domain.loops.get(number).map_or("", |found| found.name.as_str());
+            let name = namer.name(wanted);
+            if let Some(slot) = nest.names.get_mut(number) {
+                *slot = name;
+            }
+        }
+        let steps = Steps::of(&nest.domain.offset, &nest.domain)?;
+        let prefix = partial(&target.name);
+        let place = if is_image { nest.place(target, &nest.written_axes())? } else { Vec::new() };
+        let inside_of = Vec::new();
+        nest.accesses.push(Access {
+            read: None,
+            bound: target,
+            steps,
+            place,
+            prefix,
+            inside: inside_of,
+        });
+        let left_out = gather::may_leave_out(statement.op, &statement.value);
+        let left_out = left_out.filter(|_| nest.order.first_reduced < nest.order.loops.len());
+        let left_out = left_out.and_then(read_of);
+        for read in reads {
+            let Some(found) = bound(buffers, compute, read.buffer) else { continue };
+            let steps = Steps::of(&offset(&nest.domain, read)?, &nest.domain)?;
+            let at = |index: &Algebra| nest.domain.at(index, &nest.domain.axes);
+            let index = read.index.iter().map(at).collect::<Result<Vec<_>, _>>()?;
+            let axes = &found.tensor.layout.logical;
+            let extents: Vec<Algebra> = axes.iter().map(|axis| axis.extent.clone()).collect();
+            let mut conditions = Vec::new();
+            for condition in inside(read, &index, &extents) {
+                if !nest.domain.holds(&condition)? {
+                    conditions.push(condition);
+                }
+            }
+            if left_out.is_some_and(|left_out| std::ptr::eq(left_out, read)) {
+                let (rounds, others): (Vec<_>, Vec<_>) =
+                    conditions.into_iter().partition(|condition| nest.is_gathered(condition));
+                nest.gathered.extend(rounds);
+                conditions = others;
+            }
+            let prefix = partial(&found.name);
+            let place = if found.image.is_some() { nest.place(found, &index)? } else { Vec::new() };
+            let (read, bound) = (Some(read), found);
+            nest.accesses.push(Access { read, bound, steps, place, prefix, inside: conditions });
+        }
+        nest.accumulator = namer.name(gather::word(statement.op));
+        nest.namer = namer;
+        Ok(nest)
+    }
+
+    /// The axes of what is written, over the loops.
+    fn written_axes(&self) -> Vec<Algebra> {
+        self.domain.axes.iter().take(self.statement.written_axes).cloned().collect()
+    }
+
+    /// The physical index of an element.
+    fn place(&self, bound: &Bound, index: &[Algebra]) -> Result<Vec<Algebra>, PlanError> {
+        let map = &bound.tensor.layout.physical_map;
+        Ok(map.iter().map(|expr| self.domain.at(expr, index)).collect::<Result<_, _>>()?)
+    }
+
+    /// Whether a condition mentions a loop that is inside the reduction.
+    fn is_gathered(&self, condition: &Comparison) -> bool {
+        let inside = self.order.loops.get(self.order.first_reduced..).unwrap_or_default();
+        self.mentioned(condition).iter().any(|number| inside.contains(number))
+    }
+
+    pub(super) fn mentioned(&self, condition: &Comparison) -> Vec<usize> {
+        let mut all = self.domain.mentioned(&condition.left);
+        all.extend(self.domain.mentioned(&condition.right));
+        all
+    }
+
+    /// The statements.
+    ///
+    /// # Errors
+    /// [`PlanError`] where a number leaves 64 bits.
+    pub(super) fn write(mut self) -> Result<Vec<Stmt>, PlanError> {
+        let at = self.start()?;
+        let outer = self.order.loops.get(..self.order.first_reduced).unwrap_or_default().to_vec();
+        let conditions: Vec<Comparison> = self.written.clone();
+        self.rounds(&outer, &at, Inside::All, &conditions)
+    }
+
+    /// Before any loop.
+    pub(super) fn start(&self) -> Result<At, PlanError> {
+        let offset = |access: &Access<'_>| {
+            let is_known = self.domain.mentioned(&access.steps.rest).is_empty();
+            if is_known { lower(&access.steps.rest, self.symbol) } else { Ok(Expr::int(0)) }
+        };
+        let offsets = self.accesses.iter().map(offset).collect::<Result<Vec<_>, _>>()?;
+        let (sure, known) = (Vec::new(), Vec::new());
+        Ok(At { open: Vec::new(), offsets, sure, known, at_border: false })
+    }
+
+    pub(super) fn scope(&self, var: Var) -> Option<Binding> {
+        let Var::Digit(k) = var else { return (self.symbol)(var) };
+        let number = usize::try_from(k).ok()?;
+        let extent = &self.domain.loops.get(number)?.extent;
+        let high = range(extent, self.symbol).high.map(|extent| extent - 1);
+        let tree = Expr::name(self.names.get(number)?);
+        Some(Binding { tree, range: super::super::lower::Range { low: Some(0), high } })
+    }
+
+    pub(super) fn lower(&self, expr: &Algebra) -> Result<Expr, PlanError> {
+        lower(expr, &|var| self.scope(var))
+    }
+
+    /// Loops over `rest`, and what is inside them.
+    pub(super) fn rounds(
+        &mut self,
+        rest: &[usize],
+        at: &At,
+        what: Inside,
+        conditions: &[Comparison],
+    ) -> Result<Vec<Stmt>, PlanError> {
+        let Some((number, rest)) = rest.split_first() else { return self.innermost(at, what) };
+        let number = *number;
+        let own = self.own(number, at, conditions);
+        let bounds = Bounds::of(number, &own, &self.domain)?;
+        let known = at.known.iter().find(|known| known.0 == number && known.1 == own);
+        let (mut before, ends) = match known {
+            Some((.., ends)) => (Vec::new(), ends.clone()),
+            None => self.ends(number, &bounds)?,
+        };
+        let mut inner = at.clone();
+        inner.open.push(number);
+        let lets = self.advance(number, &mut inner, what, rest.is_empty())?;
+        let asked = match bounds.asked.as_slice() {
+            [] => None,
+            asked => Some(condition(asked, &|var| self.scope(var))?),
+        };
+        let one = |nest: &mut Self, [from, to]: [Expr; 2], inner: &At| {
+            let mut all = Vec::new();
+            let is_whole = matches!((&from, &to), (Expr::Int { .. }, Expr::Int { .. }));
+            let mut body = nest.inside(number, rest, inner, what, conditions)?;
+            if let Some(condition) = asked.clone() {
+                body = vec![Stmt::If { condition, is_usual: false, body, otherwise: Vec::new() }];
+            }
+            let body = lets.iter().cloned().chain(body).collect();
+            all.extend(nest.unrolled(number, is_whole, rest.is_empty()));
+            let schedule = &nest.compute.schedule;
+            let parallel = what == Inside::All && nest.is_chosen(number, &schedule.parallel);
+            let name = nest.names.get(number).cloned().unwrap_or_default();
+            all.push(Stmt::For { name, from, to, step: 1, parallel, body });
+            Ok::<_, PlanError>(all)
+        };
+        let guards = if rest.is_empty() { self.guards(number, at, what) } else { Vec::new() };
+        let inside = Bounds::of(number, &guards, &self.domain)?;
+        if guards.is_empty() || !inside.asked.is_empty() {
+            before.extend(one(self, ends, &inner)?);
+            return Ok(before);
+        }
+        // A border, the interior, a border.
+        let [from, to] = ends;
+        let (lets, [low, high]) = self.interior(number, &inside, [&from, &to])?;
+        before.extend(lets);
+        let mut sure = inner.clone();
+        sure.sure.extend(guards);
+        for (ends, at) in
+            [([from, low.clone()], &inner), ([low, high.clone()], &sure), ([high, to], &inner)]
+        {
+            if ends[0] != ends[1] {
+                before.extend(one(self, ends, at)?);
+            }
+        }
+        Ok(before)
+    }
+
+    /// The conditions that say from where to where a loop goes: it is the innermost that they mention.
+    fn own(&self, number: usize, at: &At, conditions: &[Comparison]) -> Vec<Comparison> {
+        let is_own = |condition: &&Comparison| {
+            let all = self.mentioned(condition);
+            all.contains(&number)
+                && all.iter().all(|other| *other == number || at.open.contains(other))
+                && !at.sure.contains(condition)
+        };
+        conditions.iter().filter(is_own).cloned().collect()
+    }
+
+    /// What may lie outside in a round of this loop, where nothing is put together.
+    fn guards(&self, number: usize, at: &At, what: Inside) -> Vec<Comparison> {
+        let has_reduced = self.order.first_reduced < self.order.loops.len();
+        if what != Inside::All || has_reduced || at.at_border {
+            return Vec::new();
+        }
+        let mut all: Vec<Comparison> = Vec::new();
+        for condition in self.accesses.iter().flat_map(|access| &access.inside) {
+            if !all.contains(condition) {
+                all.push(condition.clone());
+            }
+        }
+        self.own(number, at, &all)
+    }
+
+    /// Whether a loop is written out, and how many rounds of it.
+    fn unrolled(&self, number: usize, is_whole: bool, is_innermost: bool) -> Option<Stmt> {
+        let rounds = self.domain.rounds(number).filter(|_| is_whole)?;
+        let is_at_once = self.order.at_once(&self.domain).any(|other| other == number);
+        let unasked = is_at_once && !is_innermost && rounds <= WRITTEN_OUT;
+        let is_asked = self.is_chosen(number, &self.compute.schedule.unroll);
+        let rounds = i64::try_from(rounds).ok().filter(|_| unasked || is_asked)?;
+        Some(Stmt::Unroll { rounds })
+    }
+
+    /// What is inside the loop that was opened last; twice where it is quicker for most rounds if some loops are known to be
+    /// whole, or no read to lie outside.
+    fn inside(
+        &mut self,
+        number: usize,
+        rest: &[usize],
+        at: &At,
+        what: Inside,
+        conditions: &[Comparison],
+    ) -> Result<Vec<Stmt>, PlanError> {
+        if what == Inside::Gather {
+            return self.settled(rest, at, conditions, &|nest, at| {
+                nest.rounds(rest, at, what, conditions)
+            });
+        }
+        let guards = if rest.is_empty() { Vec::new() } else { self.guards(number, at, what) };
+        if guards.is_empty() {
+            return self.rounds(rest, at, what, conditions);
+        }
+        let holds = condition(&guards, &|var| self.scope(var))?;
+        let mut sure = at.clone();
+        sure.sure.extend(guards);
+        let body = self.rounds(rest, &sure, what, conditions)?;
+        let border = At { at_border: true, ..at.clone() };
+        let otherwise = self.rounds(rest, &border, what, conditions)?;
+        Ok(vec![Stmt::If { condition: holds, is_usual: true, body, otherwise }])
+    }
+
+    /// Finds from where to where the loops over elements go that are put together at once, as soon as that is known; and where
+    /// some of them are whole in most rounds, what is inside once for these and once for others.
+    fn settled(
+        &mut self,
+        rest: &[usize],
+        at: &At,
+        conditions: &[Comparison],
+        inside: &dyn Fn(&mut Self, &At) -> Result<Vec<Stmt>, PlanError>,
+    ) -> Result<Vec<Stmt>, PlanError> {
+        let (mut all, mut at) = (Vec::new(), at.clone());
+        let (mut whole, mut sure) = (Vec::new(), Vec::new());
+        for (place, number) in rest.iter().enumerate() {
+            if self.domain.is_reduced(*number) {
+                continue;
+            }
+            let before = rest.get(..place).unwrap_or_default();
+            let later = At { open: [at.open.as_slice(), before].concat(), ..at.clone() };
+            let own = self.own(*number, &later, conditions);
+            let is_open = |condition: &Comparison| {
+                let all = self.mentioned(condition);
+                all.iter().all(|other| other == number || at.open.contains(other))
+            };
+            let is_known = at.known.iter().any(|known| known.0 == *number && known.1 == own);
+            if own.is_empty() || is_known || !own.iter().all(is_open) {
+                continue;
+            }
+            let bounds = Bounds::of(*number, &own, &self.domain)?;
+            let (lets, [from, to]) = self.ends(*number, &bounds)?;
+            all.extend(lets);
+            let rounds = self.domain.rounds(*number).and_then(|n| i64::try_from(n).ok());
+            if let Some(rounds) = rounds.filter(|_| bounds.asked.is_empty()) {
+                let zero = Expr::int(0);
+                if from != zero {
+                    whole.push(Expr::compare(Compare::Le, from.clone(), zero));
+                }
+                if to != Expr::int(rounds) {
+                    whole.push(Expr::compare(Compare::Ge, to.clone(), Expr::int(rounds)));
+                }
+                sure.extend(own.iter().cloned());
+            }
+            at.known.push((*number, own, [from, to]));
+        }
+        if whole.is_empty() || at.at_border {
+            all.extend(inside(self, &at)?);
+            return Ok(all);
+        }
+        let condition =
+            if whole.len() == 1 { whole.swap_remove(0) } else { Expr::All { args: whole } };
+        let mut most = at.clone();
+        most.sure.extend(sure);
+        let body = inside(self, &most)?;
+        let otherwise = inside(self, &At { at_border: true, ..at })?;
+        all.push(Stmt::If { condition, is_usual: true, body, otherwise });
+        Ok(all)
+    }
+
+    /// The first and one past the last round in which nothing lies outside, between these.
+    fn interior(
+        &mut self,
+        number: usize,
+        bounds: &Bounds,
+        [from, to]: [&Expr; 2],
+    ) -> Result<(Vec<Stmt>, [Expr; 2]), PlanError> {
+        let (mut low, mut high) = (from.clone(), to.clone());
+        for bound in &bounds.low {
+            low = low.max(self.lower(bound)?);
+        }
+        for bound in &bounds.high {
+            high = high.min(self.lower(bound)?);
+        }
+        let mut lets = Vec::new();
+        let low = self.end(number, low.min(to.clone()), "inside", &mut lets);
+        let high = self.end(number, high.max(low.clone()), "outside", &mut lets);
+        Ok((lets, [low, high]))
+    }
+
+    fn is_chosen(&self, number: usize, names: &[Chosen<String>]) -> bool {
+        let name = self.domain.loops.get(number).map(|found| &found.name);
+        names.iter().any(|chosen| Some(&chosen.value) == name)
+    }
+
+    /// The first round and one past the last, with names for them where they are computed.
+    fn ends(
+        &mut self,
+        number: usize,
+        bounds: &Bounds,
+    ) -> Result<(Vec<Stmt>, [Expr; 2]), PlanError> {
+        let extent = match self.domain.loops.get(number) {
+            Some(found) => self.lower(&found.extent.clone())?,
+            None => Expr::int(0),
+        };
+        let mut from = Expr::int(0);
+        for low in &bounds.low {
+            from = from.max(self.lower(low)?);
+        }
+        let mut to = extent;
+        for high in &bounds.high {
+            to = to.min(self.lower(high)?);
+        }
+        let mut before = Vec::new();
+        let from = self.end(number, from, "begin", &mut before);
+        let to = self.end(number, to, "end", &mut before);
+        Ok((before, [from, to]))
+    }
+
+    /// A name for an end of a loop that is computed.
+    fn end(&mut self, number: usize, end: Expr, word: &str, lets: &mut Vec<Stmt>) -> Expr {
+        if matches!(end, Expr::Int { .. } | Expr::Name { .. }) {
+            return end;
+        }
+        let name = self.names.get(number).map_or("", String::as_str);
+        let name = self.namer.name(&format!("{name}_{word}"));
+        let named = Expr::name(&name);
+        lets.push(Stmt::Let { name, value: end });
+        named
+    }
+
+    /// Adds what a round of the loop adds to every offset that is used inside, and names those that are more than a name.
+    pub(super) fn advance(
+        &mut self,
+        number: usize,
+        at: &mut At,
+        what: Inside,
+        is_innermost: bool,
+    ) -> Result<Vec<Stmt>, PlanError> {
+        let mut lets = Vec::new();
+        for k in 0..self.accesses.len() {
+            let Some(access) = self.accesses.get(k) else { continue };
+            let is_target = access.read.is_none();
+            let is_used = match what {
+                Inside::All => true,
+                Inside::Gather => !is_target,
+                Inside::First => is_target && self.statement.accumulate,
+                Inside::Store => is_target,
+            };
+            let is_used = is_used && access.bound.image.is_none();
+            let Some(before) = at.offsets.get(k).cloned().filter(|_| is_used) else { continue };
+            let mut now = before.clone();
+            if let Some((_, stride)) = access.steps.strides.iter().find(|step| step.0 == number) {
+                let name = self.names.get(number).map_or("", String::as_str);
+                now = add(now, multiply(Expr::name(name), self.lower(stride)?)?)?;
+            }
+            let left = self.domain.mentioned(&access.steps.rest);
+            if left.contains(&number) && left.iter().all(|other| at.open.contains(other)) {
+                now = add(now, self.lower(&access.steps.rest)?)?;
+            }
+            let is_plain = matches!(now, Expr::Name { .. } | Expr::Int { .. });
+            let is_last = is_innermost && what != Inside::All;
+            let ends_here = is_innermost && self.order.first_reduced == self.order.loops.len();
+            if now != before && !is_plain && !is_last && !ends_here {
+                let name = self.namer.partial(&access.prefix.clone());
+                let value = std::mem::replace(&mut now, Expr::name(&name));
+                lets.push(Stmt::Let { name, value });
+            }
+            if let Some(slot) = at.offsets.get_mut(k) {
+                *slot = now;
+            }
+        }
+        Ok(lets)
+    }
+
+    pub(super) fn innermost(&mut self, at: &At, what: Inside) -> Result<Vec<Stmt>, PlanError> {
+        let statement = self.statement;
+        let has_reduced = self.order.first_reduced < self.order.loops.len();
+        match what {
+            Inside::All if has_reduced => self.reduction(at),
+            Inside::All => {
+                let value = self.value(at)?;
+                let value =
+                    convert(value, scalar(statement.value.ty), scalar(statement.accumulator));
+                let value = match gather::operator(statement.op) {
+                    Some(op) if statement.accumulate => {
+                        let element = scalar(statement.accumulator).to_string();
+                        Number::binary(op, &element, self.held(at)?, value)
+                    }
+                    _ => value,
+                };
+                Ok(vec![self.store(at, value)])
+            }
+            Inside::First => {
+                let value = self.first(at)?;
+                Ok(vec![Stmt::Gather { into: self.item()?, how: Gathering::Set, value }])
+            }
+            Inside::Gather => {
+                let value = self.value(at)?;
+                let value =
+                    convert(value, scalar(statement.value.ty), scalar(statement.accumulator));
+                Ok(vec![Stmt::Gather { into: self.item()?, how: gather::how(statement.op), value }])
+            }
+            Inside::Store => Ok(vec![self.store(at, self.item()?)]),
+        }
+    }
+
+    /// First values, the reduced loops, and the stores.
+    fn reduction(&mut self, at: &At) -> Result<Vec<Stmt>, PlanError> {
+        let at_once: Vec<usize> = self.order.at_once(&self.domain).collect();
+        let inside = self.order.loops.get(self.order.first_reduced..).unwrap_or_default().to_vec();
+        let written = self.written.clone();
+        if !at_once.is_empty() {
+            let all = &|nest: &mut Self, at: &At| nest.put_together(at, &at_once, &inside);
+            return self.settled(&at_once.clone(), at, &written, all);
+        }
+        self.put_together(at, &at_once, &inside)
+    }
+
+    fn put_together(
+        &mut self,
+        at: &At,
+        at_once: &[usize],
+        inside: &[usize],
+    ) -> Result<Vec<Stmt>, PlanError> {
+        let element = scalar(self.statement.accumulator).to_string();
+        let name = self.accumulator.clone();
+        let written = self.written.clone();
+        let gathered: Vec<Comparison> = written.iter().chain(&self.gathered).cloned().collect();
+        let mut body = Vec::new();
+        if at_once.is_empty() {
+            body.push(Stmt::Accumulator { name, element, value: self.first(at)? });
+        } else {
+            let rounds = at_once.iter().filter_map(|number| self.domain.rounds(*number));
+            let elements = i64::try_from(rounds.product::<i128>()).unwrap_or(1);
+            body.push(Stmt::DeclareArray { name, element, elements });
+            body.extend(self.rounds(at_once, at, Inside::First, &[])?);
+        }
+        body.extend(self.rounds(inside, at, Inside::Gather, &gathered)?);
+        if self.accesses.first().is_some_and(|target| target.bound.image.is_some()) {
+            body.extend(self.put(at)?);
+        } else {
+            body.extend(self.rounds(at_once, at, Inside::Store, &written)?);
+        }
+        Ok(body)
+    }
+
+    /// Where values are put together.
+    pub(super) fn item(&self) -> Result<Number, PlanError> {
+        let mut index: Option<Expr> = None;
+        for number in self.order.at_once(&self.domain) {
+            let name = Expr::name(self.names.get(number).map_or("", String::as_str));
+            let rounds = self.domain.rounds(number).unwrap_or(1);
+            index = Some(match index {
+                None => name,
+                Some(index) => add(multiply(index, super::super::lower::literal(rounds)?)?, name)?,
+            });
+        }
+        let array = self.accumulator.clone();
+        Ok(match index {
+            None => Number::Name { name: array },
+            Some(index) => Number::Item { array, index },
+        })
+    }
+
+    /// What an element is before any value.
+    fn first(&self, at: &At) -> Result<Number, PlanError> {
+        if self.statement.accumulate {
+            return self.held(at);
+        }
+        Ok(gather::identity(self.statement.op, self.statement.accumulator))
+    }
+
+    /// What the element holds that is to be written.
+    fn held(&self, at: &At) -> Result<Number, PlanError> {
+        let target = self.accesses.first().ok_or(PlanError::Scope)?;
+        let offset = at.offsets.first().cloned().unwrap_or(Expr::int(0));
+        let held = load(target.bound, offset);
+        let ty = super::value::computed_in(target.bound.tensor.dtype.scalar);
+        Ok(convert(held, scalar(ty), scalar(self.statement.accumulator)))
+    }
+
+    fn store(&self, at: &At, value: Number) -> Stmt {
+        let Some(target) = self.accesses.first() else {
+            return Stmt::Comment { text: String::new() };
+        };
+        let index = at.offsets.first().cloned().unwrap_or(Expr::int(0));
+        let value = convert(value, scalar(self.statement.accumulator), target.bound.tensor.dtype);
+        let (buffer, through) = (target.bound.name.clone(), target.bound.store.clone());
+        Stmt::Store { buffer, index, value: Operand::Number { value }, through }
+    }
+
+    fn value(&self, at: &At) -> Result<Number, PlanError> {
+        let read = |read: &Read| {
+            let is_it = |access: &Access<'_>| access.read == Some(read);
+            let k = self.accesses.iter().position(is_it).ok_or(PlanError::Scope)?;
+            let access = self.accesses.get(k).ok_or(PlanError::Scope)?;
+            let number = match &access.bound.image {
+                Some([fetch, _]) => {
+                    let place = access.place.iter().map(|index| self.lower(index));
+                    let args = [Ok(Expr::name(&access.bound.name))].into_iter().chain(place);
+                    let args = args.collect::<Result<Vec<_>, PlanError>>()?;
+                    fetched(access.bound, fetch, args)
+                }
+                None => load(access.bound, at.offsets.get(k).cloned().unwrap_or(Expr::int(0))),
+            };
+            let unsure = |condition: &&Comparison| !at.sure.contains(condition);
+            let unsure = access.inside.iter().filter(unsure).cloned().collect();
+            Ok((number, Some(unsure)))
+        };
+        let index = |expr: &Algebra| {
+            let there = self.domain.at(expr, &self.domain.axes)?;
+            self.lower(&there)
+        };
+        let condition = |all: &Predicate| condition(&all.all, &|var| self.scope(var));
+        Here { read: &read, index: &index, condition: &condition }.number(&self.statement.value)
+    }
+}
+
+/// The reads of a value, each place once.
+fn collect<'v>(value: &'v Value, reads: &mut Vec<&'v Read>) {
+    match &value.kind {
+        ValueKind::Read(read) => {
+            if !reads.contains(&&**read) {
+                reads.push(read);
+            }
+            if let Some(outside) = &read.outside {
+                collect(&outside.value, reads);
+            }
+        }
+        ValueKind::Negate(a) | ValueKind::Not(a) | ValueKind::Convert(a) => collect(a, reads),
+        ValueKind::Binary(_, a, b) | ValueKind::Compare(_, a, b) => {
+            collect(a, reads);
+            collect(b, reads);
+        }
+        ValueKind::Select(condition, then, otherwise) => {
+            [condition, then, otherwise].into_iter().for_each(|part| collect(part, reads));
+        }
+        ValueKind::Call(_, args) => args.iter().for_each(|arg| collect(arg, reads)),
+        ValueKind::Integer(_) | ValueKind::Float(_) | ValueKind::Bool(_) | ValueKind::Index(_) => {}
+    }
+}
+
+fn read_of(value: &Value) -> Option<&Read> {
+    match &value.kind {
+        ValueKind::Read(read) => Some(read),
+        _ => None,
+    }
+}
+
+/// What partial offsets of a buffer are called: `a` gives `a0`, `a1`, ….
+fn partial(name: &str) -> String {
+    let first = name.chars().next().map_or('o', |first| first.to_ascii_lowercase());
+    first.to_string()
+}

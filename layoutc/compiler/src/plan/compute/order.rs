@@ -1,0 +1,235 @@
+//! In which order the loops of a statement go, and which of them are inside the reduction.
+
+use layoutc_algebra::expr::ExprError;
+
+use super::super::image::LANES;
+use super::super::lower::PlanError;
+use super::Runs;
+use super::access::Steps;
+use super::domain::Domain;
+use crate::diagnostic::Place;
+use crate::model::Chosen;
+use crate::model::compute::Schedule;
+
+/// The most rounds of a loop that is put inside the reduction whole, and into how many it is cut else.
+const VECTOR: i128 = 64;
+const CUT: i64 = 32;
+
+/// How many elements are put together at once unasked: they stay in the registers of processors with vectors of 32 bytes.
+const AT_ONCE: i128 = 112;
+
+/// The most elements that are put together at once.
+const MOST_AT_ONCE: i128 = 4096;
+
+/// What may be put together at once, where the manifest leaves that to the planner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AtOnce {
+    /// The elements of vectors.
+    Vectors,
+    /// One element.
+    One,
+    /// Those of a texel, in any case.
+    Texel,
+}
+
+impl AtOnce {
+    /// What does well for those who run the loops.
+    pub(super) fn of(runs: Runs) -> Self {
+        match runs {
+            Runs::OnCores => Self::Vectors,
+            Runs::OnItems => Self::One,
+        }
+    }
+}
+
+/// Loops in their order, outermost first.
+#[derive(Debug, Clone)]
+pub(super) struct Order {
+    /// The loops by number.
+    pub(super) loops: Vec<usize>,
+    /// Where the first reduced loop is; the number of loops where there is none. Loops after it that are not reduced go
+    /// over elements that are put together at once.
+    pub(super) first_reduced: usize,
+}
+
+impl Order {
+    /// The loops as the manifest orders them, or else in physical order with the reduced ones innermost; but the fastest loop
+    /// inside those, where all that is read follows it.
+    ///
+    /// # Errors
+    /// [`PlanError::Choice`] where the manifest's order cannot be followed.
+    pub(super) fn new(
+        domain: &mut Domain,
+        schedule: &Schedule,
+        reads: &dyn Fn(&Domain) -> Result<Vec<Steps>, ExprError>,
+        at_once: AtOnce,
+        place: &Place,
+    ) -> Result<Self, PlanError> {
+        if at_once == AtOnce::Texel {
+            return Ok(Self::texels(domain)?);
+        }
+        let mut tiles = Vec::new();
+        for split in &schedule.splits {
+            let Some(number) = domain.find(&split.axis.value) else { continue };
+            let [_, inner] = domain.split(number, split.by)?;
+            if split.is_tile {
+                tiles.push(inner);
+            }
+        }
+        let vectorized = schedule.vectorize.as_ref().and_then(|name| domain.find(&name.value));
+        tiles.extend(vectorized.filter(|number| !tiles.contains(number)));
+        let mut loops: Vec<usize> =
+            schedule.loops.iter().filter_map(|name| domain.find(&name.value)).collect();
+        let is_chosen = !loops.is_empty();
+        if !is_chosen {
+            loops = Self::planned(domain, &tiles, reads, at_once)?;
+        }
+        // Loops of one round need no name in `loops`; any other that is not there is innermost.
+        let left: Vec<usize> = domain.live.iter().copied().filter(|k| !loops.contains(k)).collect();
+        loops.extend(left);
+        let first = loops.iter().position(|k| domain.is_reduced(*k));
+        let order = Self { first_reduced: first.unwrap_or(loops.len()), loops };
+        order.check(domain, schedule, place)?;
+        Ok(order)
+    }
+
+    fn planned(
+        domain: &mut Domain,
+        tiles: &[usize],
+        reads: &dyn Fn(&Domain) -> Result<Vec<Steps>, ExprError>,
+        at_once: AtOnce,
+    ) -> Result<Vec<usize>, ExprError> {
+        let is_tile = |k: &usize| tiles.contains(k);
+        let (reduced, written): (Vec<usize>, Vec<usize>) =
+            domain.live.iter().partition(|k| domain.is_reduced(**k));
+        let (mut inner, mut outer): (Vec<usize>, Vec<usize>) =
+            written.iter().partition(|k| is_tile(k));
+        if inner.is_empty()
+            && at_once == AtOnce::Vectors
+            && !reduced.is_empty()
+            && let Some(last) = outer.last().copied()
+            && domain.rounds(last).is_some()
+            && reads(domain)?.iter().all(|steps| follows(steps, last, domain))
+        {
+            outer.pop();
+            let vector = if domain.rounds(last) <= Some(VECTOR) {
+                last
+            } else {
+                let [first, second] = domain.split(last, CUT)?;
+                outer.push(first);
+                second
+            };
+            inner.extend(Self::rows(domain, &mut outer, vector, reads)?);
+            inner.push(vector);
+        }
+        Ok(outer.into_iter().chain(reduced).chain(inner).collect())
+    }
+
+    /// A part of the loop around the vectors, where something that is read is the same in all of it: so that it is read once
+    /// for several vectors.
+    fn rows(
+        domain: &mut Domain,
+        outer: &mut Vec<usize>,
+        vector: usize,
+        reads: &dyn Fn(&Domain) -> Result<Vec<Steps>, ExprError>,
+    ) -> Result<Option<usize>, ExprError> {
+        // The loop whose neighbours lie nearest, besides that over whole vectors.
+        let cut_from = |k: &usize| {
+            let named = domain.loops.get(vector).map_or("", |found| &found.name);
+            let own = domain.loops.get(*k).map_or("", |found| &found.name);
+            own.strip_suffix("_outer").is_some_and(|own| named.strip_suffix("_inner") == Some(own))
+        };
+        let Some(place) = outer.iter().rposition(|k| !cut_from(k)) else { return Ok(None) };
+        let Some(row) = outer.get(place).copied() else { return Ok(None) };
+        let most = domain.rounds(vector).and_then(|elements| AT_ONCE.checked_div(elements));
+        let Some((rounds, most)) = domain.rounds(row).zip(most) else { return Ok(None) };
+        let steps = reads(domain)?;
+        let stays = |steps: &Steps| {
+            steps.stride(row, domain).is_some_and(|stride| stride.as_const() == Some(0))
+        };
+        if most < 2 || rounds < 2 || !steps.iter().any(stays) {
+            return Ok(None);
+        }
+        if rounds <= most {
+            outer.remove(place);
+            return Ok(Some(row));
+        }
+        // Whole rows where there is a number of them that is not much smaller.
+        let whole = (most.div_euclid(2).max(2)..=most).rev().find(|by| rounds % by == 0);
+        let [first, second] =
+            domain.split(row, i64::try_from(whole.unwrap_or(most)).unwrap_or(1))?;
+        if let Some(slot) = outer.get_mut(place) {
+            *slot = first;
+        }
+        Ok(Some(second))
+    }
+
+    /// The loops of a kernel that writes an image: the four elements of a texel are innermost.
+    fn texels(domain: &mut Domain) -> Result<Self, ExprError> {
+        let (reduced, mut written): (Vec<usize>, Vec<usize>) =
+            domain.live.iter().partition(|k| domain.is_reduced(**k));
+        let mut inner = Vec::new();
+        if let Some(last) = written.pop() {
+            let lanes = i128::from(LANES);
+            if domain.rounds(last) == Some(lanes) {
+                inner.push(last);
+            } else {
+                let [first, second] = domain.split(last, i64::from(LANES))?;
+                written.push(first);
+                inner.push(second);
+            }
+        }
+        let first_reduced = written.len();
+        let loops = written.into_iter().chain(reduced).chain(inner).collect();
+        Ok(Self { loops, first_reduced })
+    }
+
+    /// The loops over elements that are put together at once.
+    pub(super) fn at_once<'a>(&'a self, domain: &'a Domain) -> impl Iterator<Item = usize> + 'a {
+        let inside = self.loops.get(self.first_reduced..).unwrap_or_default();
+        inside.iter().copied().filter(|k| !domain.is_reduced(*k))
+    }
+
+    fn check(&self, domain: &Domain, schedule: &Schedule, place: &Place) -> Result<(), PlanError> {
+        let mut elements = 1_i128;
+        for number in self.at_once(domain) {
+            let name = domain.loops.get(number).map_or("", |found| &found.name);
+            let chosen = schedule.loops.iter().find(|chosen| chosen.value == name);
+            let place = chosen.map_or(place, |chosen| &chosen.place);
+            let Some(rounds) = domain.rounds(number) else {
+                let message = format!(
+                    "`{name}` is inside a reduction, and how many rounds it has is not known before"
+                );
+                let help = format!("put it before the reduced loops, or `split {name} by=8`");
+                return Err(refused(message, help, place));
+            };
+            elements = elements.saturating_mul(rounds);
+            if elements > MOST_AT_ONCE {
+                let message = format!(
+                    "the loops inside the reduction go over {elements} elements, and at most {MOST_AT_ONCE} are put together at once"
+                );
+                let help = format!("put `{name}` before the reduced loops, or split it");
+                return Err(refused(message, help, place));
+            }
+        }
+        for Chosen { value, place } in &schedule.parallel {
+            let at = domain.find(value).and_then(|k| self.loops.iter().position(|l| *l == k));
+            if at.is_some_and(|at| at >= self.first_reduced) {
+                let message = format!("`{value}` is inside the reduction: its rounds share a sum");
+                let help = format!("put `{value}` before the reduced loops");
+                return Err(refused(message, help, place));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether an offset stays or goes on by one from round to round of a loop.
+fn follows(steps: &Steps, number: usize, domain: &Domain) -> bool {
+    let stride = steps.stride(number, domain).and_then(|stride| stride.as_const());
+    matches!(stride, Some(0 | 1))
+}
+
+fn refused(message: String, help: String, place: &Place) -> PlanError {
+    PlanError::Choice { message, help, place: place.clone() }
+}

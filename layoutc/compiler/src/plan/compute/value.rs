@@ -1,0 +1,207 @@
+//! The value of a statement as a tree: reads at their offsets, numbers as bits, conversions by name.
+
+use layoutc_algebra::expr::{Cmp, Comparison, Expr as Algebra};
+
+use super::super::lower::{PlanError, lower_predicate};
+use super::super::tree::{Expr, Number, NumberOp};
+use super::Bound;
+use crate::cast::{Cast, Mode};
+use crate::dtype::{Dtype, Scalar};
+use crate::model::compute::{Arithmetic, Comparison as Compared, Function, Read, Value, ValueKind};
+use layoutc_algebra::expr::Predicate;
+
+/// What a value needs to know of where it is computed.
+pub(super) struct Here<'a> {
+    /// The element that a read is of, and the conditions under which it is inside; `None` where they hold anyway.
+    pub(super) read: &'a dyn Fn(&Read) -> Result<(Number, Option<Vec<Comparison>>), PlanError>,
+    /// An index over the axes of the statement.
+    pub(super) index: &'a dyn Fn(&Algebra) -> Result<Expr, PlanError>,
+    /// A condition over the loops.
+    pub(super) condition: &'a dyn Fn(&Predicate) -> Result<Expr, PlanError>,
+}
+
+impl Here<'_> {
+    /// The value as a tree.
+    ///
+    /// # Errors
+    /// [`PlanError`] where an index leaves 64 bits.
+    pub(super) fn number(&self, value: &Value) -> Result<Number, PlanError> {
+        let part = |value: &Value| self.number(value).map(Box::new);
+        let element = || scalar(value.ty).to_string();
+        Ok(match &value.kind {
+            ValueKind::Integer(integer) => integer_constant(value.ty, *integer),
+            ValueKind::Float(float) => float_constant(value.ty, *float),
+            ValueKind::Bool(truth) => Number::Holds { condition: Expr::Bool { value: *truth } },
+            ValueKind::Index(index) => {
+                Number::Index { element: element(), value: (self.index)(index)? }
+            }
+            ValueKind::Read(read) => {
+                let (number, conditions) = (self.read)(read)?;
+                let Some(outside) = &read.outside else { return Ok(number) };
+                let Some(all) = conditions.filter(|all| !all.is_empty()) else {
+                    return Ok(number);
+                };
+                let condition = (self.condition)(&Predicate { all })?;
+                Number::Select {
+                    condition: Box::new(Number::Holds { condition }),
+                    then: Box::new(number),
+                    otherwise: part(&outside.value)?,
+                }
+            }
+            ValueKind::Negate(a) => Number::Negate { a: part(a)? },
+            ValueKind::Not(a) => Number::Not { a: part(a)? },
+            ValueKind::Binary(op, a, b) => {
+                Number::Binary { op: operator(*op), element: element(), a: part(a)?, b: part(b)? }
+            }
+            ValueKind::Compare(op, a, b) => {
+                let (op, a, b) = match op {
+                    Compared::Equal => (NumberOp::Equal, a, b),
+                    Compared::NotEqual => (NumberOp::NotEqual, a, b),
+                    Compared::Less => (NumberOp::Less, a, b),
+                    Compared::LessOrEqual => (NumberOp::LessOrEqual, a, b),
+                    Compared::Greater => (NumberOp::Less, b, a),
+                    Compared::GreaterOrEqual => (NumberOp::LessOrEqual, b, a),
+                };
+                let element = scalar(a.ty).to_string();
+                Number::Binary { op, element, a: part(a)?, b: part(b)? }
+            }
+            ValueKind::Select(condition, then, otherwise) => Number::Select {
+                condition: part(condition)?,
+                then: part(then)?,
+                otherwise: part(otherwise)?,
+            },
+            ValueKind::Call(function, args) => Number::Call {
+                function: name(*function).to_owned(),
+                element: element(),
+                args: args.iter().map(|arg| self.number(arg)).collect::<Result<_, _>>()?,
+            },
+            ValueKind::Convert(a) => convert(self.number(a)?, scalar(a.ty), scalar(value.ty)),
+        })
+    }
+}
+
+/// The conditions as one.
+///
+/// # Errors
+/// As [`lower_predicate`].
+pub(super) fn condition(
+    all: &[Comparison],
+    scope: &super::super::lower::Scope<'_>,
+) -> Result<Expr, PlanError> {
+    lower_predicate(&Predicate { all: all.to_vec() }, scope)
+}
+
+/// The element type of one scalar.
+pub(super) fn scalar(scalar: Scalar) -> Dtype {
+    Dtype { scalar, lanes: 1 }
+}
+
+/// A value in another type: by the language itself where that is defined for all values, else by a function.
+pub(super) fn convert(number: Number, from: Dtype, to: Dtype) -> Number {
+    if from == to {
+        return number;
+    }
+    let is_float = |dtype: Dtype| matches!(dtype.scalar, Scalar::F32 | Scalar::F64);
+    let is_own = |dtype: Dtype| {
+        is_float(dtype)
+            || dtype.scalar == Scalar::Bool
+            || crate::fill::format(dtype.scalar).is_none()
+    };
+    let own = is_own(from) && is_own(to);
+    let cast = Cast::new(from, to, Mode::Round).ok().flatten();
+    let is_safe = to.scalar == Scalar::Bool
+        || from.scalar == Scalar::Bool
+        || is_float(to)
+        || cast.is_some_and(Cast::is_whole);
+    match cast {
+        Some(cast) if !(own && is_safe) => {
+            Number::Cast { cast: cast.name(), value: Box::new(number) }
+        }
+        _ => Number::Convert { element: to.to_string(), value: Box::new(number) },
+    }
+}
+
+/// An element of a buffer in the type that it is computed in.
+pub(super) fn load(bound: &Bound, index: Expr) -> Number {
+    let through = bound.load.clone();
+    let dtype = bound.tensor.dtype;
+    let load = Number::Load { buffer: bound.name.clone(), index, through };
+    convert(load, dtype, scalar(computed_in(dtype.scalar)))
+}
+
+/// An element of an image, in the same way.
+pub(super) fn fetched(bound: &Bound, fetch: &str, args: Vec<Expr>) -> Number {
+    let dtype = bound.tensor.dtype;
+    let fetch = Number::Fetch { function: fetch.to_owned(), args };
+    convert(fetch, dtype, scalar(computed_in(dtype.scalar)))
+}
+
+/// The type that elements of a type are computed in.
+pub(super) fn computed_in(element: Scalar) -> Scalar {
+    match element {
+        Scalar::F64 | Scalar::I64 | Scalar::U64 | Scalar::U32 | Scalar::Bool => element,
+        other if crate::fill::format(other).is_some() => Scalar::F32,
+        _ => Scalar::I32,
+    }
+}
+
+/// An integer of a type.
+pub(super) fn integer_constant(ty: Scalar, value: i128) -> Number {
+    let dtype = scalar(ty);
+    let bits = u64::try_from(value & i128::from(u64::MAX)).unwrap_or(0);
+    let mask = u64::MAX >> 64_u32.saturating_sub(dtype.element_bits()).min(63);
+    Number::Constant { element: dtype.to_string(), bits: format!("{:x}", bits & mask) }
+}
+
+/// A float of a type.
+pub(super) fn float_constant(ty: Scalar, value: f64) -> Number {
+    #[expect(clippy::cast_possible_truncation, reason = "a literal is rounded to its type")]
+    let bits = match ty {
+        Scalar::F32 => u64::from((value as f32).to_bits()),
+        _ => value.to_bits(),
+    };
+    Number::Constant { element: scalar(ty).to_string(), bits: format!("{bits:x}") }
+}
+
+fn operator(op: Arithmetic) -> NumberOp {
+    match op {
+        Arithmetic::Add => NumberOp::Add,
+        Arithmetic::Subtract => NumberOp::Subtract,
+        Arithmetic::Multiply => NumberOp::Multiply,
+        Arithmetic::Divide => NumberOp::Divide,
+        Arithmetic::FloorDivide => NumberOp::FloorDivide,
+        Arithmetic::Modulo => NumberOp::Modulo,
+        Arithmetic::And => NumberOp::And,
+        Arithmetic::Or => NumberOp::Or,
+        Arithmetic::Min => NumberOp::Min,
+        Arithmetic::Max => NumberOp::Max,
+    }
+}
+
+fn name(function: Function) -> &'static str {
+    match function {
+        Function::Abs => "abs",
+        Function::Exp => "exp",
+        Function::Log => "log",
+        Function::Sqrt => "sqrt",
+        Function::Rsqrt => "rsqrt",
+        Function::Tanh => "tanh",
+        Function::Erf => "erf",
+        Function::Floor => "floor",
+        Function::Pow => "pow",
+    }
+}
+
+/// `index >= 0` and `index < extent` of the axes along which a read may lie outside.
+pub(super) fn inside(read: &Read, index: &[Algebra], extents: &[Algebra]) -> Vec<Comparison> {
+    let Some(outside) = &read.outside else { return Vec::new() };
+    let below = outside.below.iter().filter_map(|axis| {
+        let left = index.get(*axis)?.clone();
+        Some(Comparison { left, op: Cmp::Ge, right: Algebra::constant(0) })
+    });
+    let beyond = outside.beyond.iter().filter_map(|axis| {
+        let (left, right) = (index.get(*axis)?.clone(), extents.get(*axis)?.clone());
+        Some(Comparison { left, op: Cmp::Lt, right })
+    });
+    below.chain(beyond).collect()
+}

@@ -1,0 +1,577 @@
+//! Kernels on many layouts: the emitted C, compiled by every compiler at hand under strict flags, run, and compared with plain
+//! loops over the logical axes.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod common;
+
+use std::fmt::Write as _;
+
+use common::cc::{compile_and_run, compilers, folder, write};
+use layoutc_compiler::config::Config;
+use layoutc_compiler::emit::{Settings, Templates, emit};
+use layoutc_compiler::{LoadError, Sources, check};
+
+struct One(String);
+
+impl Sources for One {
+    fn load(&self, _path: &str) -> Result<String, LoadError> {
+        Ok(self.0.clone())
+    }
+}
+
+/// An operand of a kernel, in several layouts.
+struct Operand {
+    name: &'static str,
+    dtype: &'static str,
+    /// The type of an element of it in C.
+    element: &'static str,
+    shape: &'static [(&'static str, usize)],
+    layouts: &'static [&'static str],
+}
+
+/// A kernel with plain C that says the same: the dense operands are arrays of their names.
+struct Kernel {
+    name: &'static str,
+    text: &'static str,
+    operands: &'static [Operand],
+    /// What is written; the others are read, in their order.
+    written: &'static [&'static str],
+    plain: &'static str,
+    /// How far a result may lie from the plain one, relative to it.
+    tolerance: &'static str,
+    /// Schedules of instances besides the planner's own, by the number of the instance.
+    schedules: &'static [(usize, &'static str)],
+}
+
+const F32: &str = "float";
+
+fn instances(kernel: &Kernel) -> usize {
+    kernel.operands.iter().map(|operand| operand.layouts.len()).max().unwrap()
+}
+
+fn manifest(kernel: &Kernel) -> String {
+    let mut text = String::new();
+    for Operand { name, dtype, shape, layouts, .. } in kernel.operands {
+        let axes: Vec<String> = shape.iter().map(|(axis, n)| format!("{axis} {n}")).collect();
+        for (k, layout) in layouts.iter().enumerate() {
+            let axes = axes.join("; ");
+            writeln!(
+                text,
+                "tensor {name}{k} dtype={dtype} {{ shape {{ {axes} }}; layout {{ {layout} }} }}"
+            )
+            .unwrap();
+        }
+    }
+    text.push_str(kernel.text);
+    for k in 0..instances(kernel) {
+        let bound: Vec<String> = kernel
+            .operands
+            .iter()
+            .map(|operand| format!("{0}={0}{1}", operand.name, k % operand.layouts.len()))
+            .collect();
+        let schedule = kernel.schedules.iter().find(|row| row.0 == k).map_or("", |row| row.1);
+        let bound = bound.join(" ");
+        writeln!(text, "instance {0}_{k} of={0} {bound} {{ {schedule} }}", kernel.name).unwrap();
+    }
+    text
+}
+
+fn main_c(kernel: &Kernel, stem: &str) -> String {
+    let mut text = format!(
+        "#include \"{stem}.h\"\n#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\
+         static uint32_t state = 1;\nstatic int next(void) {{ state = state * 1664525u + 1013904223u; return (int)(state >> 24) % 17 - 8; }}\n"
+    );
+    let elements =
+        |operand: &Operand| operand.shape.iter().map(|(_, n)| n).product::<usize>().max(1);
+    for operand in kernel.operands {
+        let (name, element, n) = (operand.name, operand.element, elements(operand));
+        let is_written = kernel.written.contains(&name);
+        let got = if is_written { format!(", {name}_got[{n}]") } else { String::new() };
+        writeln!(text, "static {element} {name}[{n}]{got};").unwrap();
+    }
+    writeln!(text, "static void plain(void) {{\n{}\n}}", kernel.plain).unwrap();
+    text.push_str("int main(void) {\n    int wrong = 0;\n");
+    for operand in kernel.operands {
+        let (name, element, n) = (operand.name, operand.element, elements(operand));
+        if !kernel.written.contains(&name) {
+            let value = match (operand.dtype, element) {
+                ("f16", _) => "(uint16_t)(0x3400 + (next() + 8) * 16)".to_owned(),
+                (_, "float" | "double") => format!("({element})next() / 4"),
+                _ => format!("({element})next()"),
+            };
+            writeln!(text, "    for (int k = 0; k < {n}; ++k) {name}[k] = {value};").unwrap();
+        }
+    }
+    text.push_str("    plain();\n");
+    for k in 0..instances(kernel) {
+        text.push_str("    {\n");
+        let mut read = String::new();
+        let mut written = String::new();
+        let mut after = String::new();
+        for operand in kernel.operands {
+            let (name, element) = (operand.name, operand.element);
+            let tensor = format!("{name}{}", k % operand.layouts.len());
+            let upper = tensor.to_uppercase();
+            writeln!(
+                text,
+                "        {element} *{name}_there = ({element} *)malloc((size_t){upper}_BYTES + 1);\n        memset({name}_there, 0x7F, (size_t){upper}_BYTES);"
+            )
+            .unwrap();
+            if kernel.written.contains(&name) {
+                write!(written, ", {name}_there").unwrap();
+                writeln!(after, "        {tensor}_unpack({name}_there, {name}_got);").unwrap();
+                let n = elements(operand);
+                let tolerance = kernel.tolerance;
+                writeln!(
+                    after,
+                    "        for (int k = 0; k < {n}; ++k) {{\n            const double a = (double){name}[k], b = (double){name}_got[k];\n            if (!(fabs(a - b) <= {tolerance} * (1 + fabs(a)))) {{ if (wrong++ < 5) printf(\"{0}_{k}: {name}[%d] is %g, not %g\\n\", k, b, a); }}\n        }}",
+                    kernel.name
+                )
+                .unwrap();
+            } else {
+                writeln!(text, "        {tensor}_pack({name}, {name}_there);").unwrap();
+                write!(read, ", {name}_there").unwrap();
+            }
+        }
+        let args = format!("{read}{written}");
+        writeln!(text, "        {}_{k}({});", kernel.name, args.trim_start_matches(", ")).unwrap();
+        text.push_str(&after);
+        for operand in kernel.operands {
+            writeln!(text, "        free({}_there);", operand.name).unwrap();
+        }
+        text.push_str("    }\n");
+    }
+    text.push_str("    return wrong != 0;\n}\n");
+    text
+}
+
+fn computes(kernel: &Kernel) {
+    let text = manifest(kernel);
+    let checked = check(&One(text.clone()), &["a.kdl".to_owned()], &Config::default());
+    assert_eq!(checked.diagnostics, [], "{text}");
+    let stem = format!("kernel_{}", kernel.name);
+    let outputs =
+        emit(&checked.manifests[0], &Settings::c(), &stem, &Templates::default()).unwrap();
+    let folder = folder(&stem);
+    write(&folder, &outputs);
+    std::fs::write(folder.join("main.c"), main_c(kernel, &stem)).unwrap();
+    let source = format!("{stem}.c");
+    let both = ["main.c", source.as_str(), "-lm"];
+    for (k, compiler) in compilers().into_iter().enumerate() {
+        let sources = if compiler.2 { &both[..] } else { &both[1..2] };
+        compile_and_run(&folder, &format!("{stem}_{k}"), sources, compiler);
+    }
+}
+
+/// Images: rows of channels, planes, blocks of 4 and of 16 channels, a texture.
+const IMAGES: &[&str] = &[
+    "order n c h w",
+    "order n h w c",
+    "split c by=4; order n c_outer h w c_inner",
+    "split c by=16; order n c_outer h w c_inner",
+    "map \"(n, h, w, c) -> (n, c // 4, h | w, c % 4)\"",
+    "map \"(n, h, w, c) -> (n, h, w, c ^ (w % 4))\"; padding allow",
+];
+
+#[test]
+fn a_convolution_is_right_in_every_layout() {
+    computes(&Kernel {
+        name: "conv",
+        text: "kernel conv { operands A W B\n  compute \"B[n, h, w, k] += (A[n, h + r - 1, w + s - 1, c] ?? 0) * W[k, r, s, c]\" }\n",
+        operands: &[
+            Operand {
+                name: "A",
+                dtype: "f32",
+                element: F32,
+                shape: &[("n", 2), ("h", 6), ("w", 7), ("c", 16)],
+                layouts: IMAGES,
+            },
+            Operand {
+                name: "W",
+                dtype: "f32",
+                element: F32,
+                shape: &[("k", 20), ("r", 3), ("s", 3), ("c", 16)],
+                layouts: &[
+                    "order k c r s",
+                    "order k r s c",
+                    "order r s c k",
+                    "split k by=16; split c by=16; order k_outer c_outer r s c_inner k_inner",
+                ],
+            },
+            Operand {
+                name: "B",
+                dtype: "f32",
+                element: F32,
+                shape: &[("n", 2), ("h", 6), ("w", 7), ("c", 20)],
+                layouts: IMAGES,
+            },
+        ],
+        written: &["B"],
+        plain: "for (int n = 0; n < 2; ++n) for (int h = 0; h < 6; ++h) for (int w = 0; w < 7; ++w) for (int k = 0; k < 20; ++k) {\n\
+                float sum = 0;\n\
+                for (int r = 0; r < 3; ++r) for (int s = 0; s < 3; ++s) for (int c = 0; c < 16; ++c) {\n\
+                const int y = h + r - 1, x = w + s - 1;\n\
+                if (y >= 0 && y < 6 && x >= 0 && x < 7) sum += A[((n * 6 + y) * 7 + x) * 16 + c] * W[((k * 3 + r) * 3 + s) * 16 + c];\n\
+                }\nB[((n * 6 + h) * 7 + w) * 20 + k] = sum; }",
+        tolerance: "1e-4",
+        schedules: &[(3, "tile w by=4; vectorize c_inner"), (1, "parallel n")],
+    });
+}
+
+#[test]
+fn a_product_of_matrices_is_right_in_every_layout() {
+    let matrices: &[&str] = &["order i j", "order j i", "tile 4 8", "swizzle 2 2 2 unit=elements"];
+    let _ = matrices;
+    computes(&Kernel {
+        name: "matmul",
+        text: "kernel matmul { operands A B C\n  compute \"C[i, j] += A[i, k] * B[k, j]\" }\n",
+        operands: &[
+            Operand {
+                name: "A",
+                dtype: "f32",
+                element: F32,
+                shape: &[("i", 30), ("k", 24)],
+                layouts: &[
+                    "order i k",
+                    "order k i",
+                    "tile 4 8",
+                    "strides 32 1; padding allow",
+                    "order i k",
+                ],
+            },
+            Operand {
+                name: "B",
+                dtype: "f32",
+                element: F32,
+                shape: &[("k", 24), ("j", 70)],
+                layouts: &["order k j", "order j k", "tile 8 16", "order k j", "order k j"],
+            },
+            Operand {
+                name: "C",
+                dtype: "f32",
+                element: F32,
+                shape: &[("i", 30), ("j", 70)],
+                layouts: &[
+                    "order i j",
+                    "order j i",
+                    "tile 4 8",
+                    "map \"(i, j) -> (i, j ^ (i % 4))\"; padding allow",
+                    "strides 80 1; padding allow",
+                ],
+            },
+        ],
+        written: &["C"],
+        plain: "for (int i = 0; i < 30; ++i) for (int j = 0; j < 70; ++j) { float sum = 0; for (int k = 0; k < 24; ++k) sum += A[i * 24 + k] * B[k * 70 + j]; C[i * 70 + j] = sum; }",
+        tolerance: "1e-4",
+        schedules: &[(4, "tile i j by=\"4 32\"")],
+    });
+}
+
+#[test]
+fn softmax_is_right_in_every_layout() {
+    computes(&Kernel {
+        name: "softmax",
+        text: "kernel softmax { operands X Y\n  local m dtype=f32\n  local s dtype=f32\n  compute \"m[i] max= X[i, j]\"\n  compute \"e[i, j] = exp(X[i, j] - m[i])\"\n  compute \"s[i] += e[i, j]\"\n  compute \"Y[i, j] = e[i, j] / s[i]\" }\n",
+        operands: &[
+            Operand {
+                name: "X",
+                dtype: "f32",
+                element: F32,
+                shape: &[("i", 9), ("j", 33)],
+                layouts: &[
+                    "order i j",
+                    "order j i",
+                    "tile 4 8",
+                    "split j by=8; order j_outer i j_inner",
+                    "split i by=4; order i_outer j i_inner",
+                ],
+            },
+            Operand {
+                name: "Y",
+                dtype: "f32",
+                element: F32,
+                shape: &[("i", 9), ("j", 33)],
+                layouts: &[
+                    "order i j",
+                    "order j i",
+                    "tile 4 8",
+                    "split j by=8; order j_outer i j_inner",
+                    "split i by=4; order i_outer j i_inner",
+                ],
+            },
+        ],
+        written: &["Y"],
+        plain: "for (int i = 0; i < 9; ++i) { float m = -INFINITY, s = 0; for (int j = 0; j < 33; ++j) m = fmaxf(m, X[i * 33 + j]); for (int j = 0; j < 33; ++j) s += expf(X[i * 33 + j] - m); for (int j = 0; j < 33; ++j) Y[i * 33 + j] = expf(X[i * 33 + j] - m) / s; }",
+        tolerance: "1e-5",
+        schedules: &[],
+    });
+}
+
+#[test]
+fn a_layer_norm_is_right_in_every_layout() {
+    let _ = F32;
+    computes(&Kernel {
+        name: "norm",
+        text: "kernel norm { operands X G Y\n  local mean dtype=f32\n  local variance dtype=f32\n  compute \"mean[i] += X[i, j] / 20.0\"\n  compute \"variance[i] += (X[i, j] - mean[i]) * (X[i, j] - mean[i]) / 20.0\"\n  compute \"Y[i, j] = (X[i, j] - mean[i]) * rsqrt(variance[i] + 1e-5) * G[j]\" }\n",
+        operands: &[
+            Operand {
+                name: "X",
+                dtype: "f32",
+                element: F32,
+                shape: &[("i", 7), ("j", 20)],
+                layouts: &[
+                    "order i j",
+                    "order j i",
+                    "tile 4 8",
+                    "split j by=8; order j_outer i j_inner",
+                    "split i by=4; order i_outer j i_inner",
+                ],
+            },
+            Operand {
+                name: "G",
+                dtype: "f32",
+                element: F32,
+                shape: &[("j", 20)],
+                layouts: &["order j"],
+            },
+            Operand {
+                name: "Y",
+                dtype: "f32",
+                element: F32,
+                shape: &[("i", 7), ("j", 20)],
+                layouts: &[
+                    "order j i",
+                    "tile 4 8",
+                    "order i j",
+                    "split j by=8; order j_outer i j_inner",
+                    "split i by=4; order i_outer j i_inner",
+                ],
+            },
+        ],
+        written: &["Y"],
+        plain: "for (int i = 0; i < 7; ++i) { float m = 0, v = 0; for (int j = 0; j < 20; ++j) m += X[i * 20 + j] / 20; for (int j = 0; j < 20; ++j) v += (X[i * 20 + j] - m) * (X[i * 20 + j] - m) / 20; for (int j = 0; j < 20; ++j) Y[i * 20 + j] = (X[i * 20 + j] - m) / sqrtf(v + 1e-5f) * G[j]; }",
+        tolerance: "1e-4",
+        schedules: &[],
+    });
+}
+
+#[test]
+fn a_depthwise_convolution_with_strides_is_right_in_every_layout() {
+    computes(&Kernel {
+        name: "depthwise",
+        text: "kernel depthwise { operands A W B\n  compute \"B[n, h, w, c] += (A[n, 2*h + r - 1, 2*w + s - 1, c] ?? 0) * W[r, s, c]\" }\n",
+        operands: &[
+            Operand {
+                name: "A",
+                dtype: "f32",
+                element: F32,
+                shape: &[("n", 1), ("h", 8), ("w", 9), ("c", 20)],
+                layouts: IMAGES,
+            },
+            Operand {
+                name: "W",
+                dtype: "f32",
+                element: F32,
+                shape: &[("r", 3), ("s", 3), ("c", 20)],
+                layouts: &["order r s c", "order c r s"],
+            },
+            Operand {
+                name: "B",
+                dtype: "f32",
+                element: F32,
+                shape: &[("n", 1), ("h", 4), ("w", 5), ("c", 20)],
+                layouts: IMAGES,
+            },
+        ],
+        written: &["B"],
+        plain: "for (int h = 0; h < 4; ++h) for (int w = 0; w < 5; ++w) for (int c = 0; c < 20; ++c) { float sum = 0; for (int r = 0; r < 3; ++r) for (int s = 0; s < 3; ++s) { const int y = 2 * h + r - 1, x = 2 * w + s - 1; if (y >= 0 && y < 8 && x >= 0 && x < 9) sum += A[(y * 9 + x) * 20 + c] * W[(r * 3 + s) * 20 + c]; } B[(h * 5 + w) * 20 + c] = sum; }",
+        tolerance: "1e-5",
+        schedules: &[],
+    });
+}
+
+#[test]
+fn pooling_is_right_in_every_layout() {
+    computes(&Kernel {
+        name: "pool",
+        text: "kernel pool { operands A B\n  range r 3; range s 3\n  compute \"B[n, h, w, c] max= A[n, 2*h + r - 1, 2*w + s - 1, c] ?? -inf\" }\n",
+        operands: &[
+            Operand {
+                name: "A",
+                dtype: "f32",
+                element: F32,
+                shape: &[("n", 1), ("h", 8), ("w", 9), ("c", 20)],
+                layouts: IMAGES,
+            },
+            Operand {
+                name: "B",
+                dtype: "f32",
+                element: F32,
+                shape: &[("n", 1), ("h", 4), ("w", 5), ("c", 20)],
+                layouts: IMAGES,
+            },
+        ],
+        written: &["B"],
+        plain: "for (int h = 0; h < 4; ++h) for (int w = 0; w < 5; ++w) for (int c = 0; c < 20; ++c) { float most = -INFINITY; for (int r = 0; r < 3; ++r) for (int s = 0; s < 3; ++s) { const int y = 2 * h + r - 1, x = 2 * w + s - 1; if (y >= 0 && y < 8 && x >= 0 && x < 9) most = fmaxf(most, A[(y * 9 + x) * 20 + c]); } B[(h * 5 + w) * 20 + c] = most; }",
+        tolerance: "0",
+        schedules: &[],
+    });
+}
+
+#[test]
+fn a_transposed_sum_is_right_in_every_layout() {
+    computes(&Kernel {
+        name: "turned",
+        text: "kernel turned { operands A B C\n  compute \"C[j, i] = A[i, j] + B[j, i]\" }\n",
+        operands: &[
+            Operand {
+                name: "A",
+                dtype: "f32",
+                element: F32,
+                shape: &[("i", 13), ("j", 18)],
+                layouts: &[
+                    "order i j",
+                    "order j i",
+                    "tile 4 8",
+                    "swizzle 1 2 2 unit=elements; padding allow",
+                    "strides 24 1; padding allow",
+                ],
+            },
+            Operand {
+                name: "B",
+                dtype: "f32",
+                element: F32,
+                shape: &[("j", 18), ("i", 13)],
+                layouts: &["order j i", "order i j"],
+            },
+            Operand {
+                name: "C",
+                dtype: "f32",
+                element: F32,
+                shape: &[("j", 18), ("i", 13)],
+                layouts: &[
+                    "order j i",
+                    "tile 4 4",
+                    "order i j",
+                    "map \"(j, i) -> (j * 13 + i)\"",
+                    "map \"(j, i) -> (17 - j, i)\"",
+                ],
+            },
+        ],
+        written: &["C"],
+        plain: "for (int i = 0; i < 13; ++i) for (int j = 0; j < 18; ++j) C[j * 13 + i] = A[i * 18 + j] + B[j * 13 + i];",
+        tolerance: "0",
+        schedules: &[],
+    });
+}
+
+#[test]
+fn a_stencil_is_right_in_every_layout() {
+    computes(&Kernel {
+        name: "stencil",
+        text: "kernel stencil { operands A B\n  compute \"B[y, x] = 0.5 * A[y, x] + 0.125 * ((A[y - 1, x] ?? 0) + (A[y + 1, x] ?? 0) + (A[y, x - 1] ?? 0) + (A[y, x + 1] ?? 0))\" }\n",
+        operands: &[
+            Operand {
+                name: "A",
+                dtype: "f32",
+                element: F32,
+                shape: &[("y", 11), ("x", 14)],
+                layouts: &[
+                    "order y x",
+                    "order x y",
+                    "tile 4 8",
+                    "pad y before=1 after=1; pad x before=1 after=1",
+                    "strides 16 1; padding allow",
+                ],
+            },
+            Operand {
+                name: "B",
+                dtype: "f32",
+                element: F32,
+                shape: &[("y", 11), ("x", 14)],
+                layouts: &[
+                    "order y x",
+                    "tile 4 8",
+                    "order x y",
+                    "pad y before=1 after=1; pad x before=1 after=1",
+                    "order y x",
+                ],
+            },
+        ],
+        written: &["B"],
+        plain: "for (int y = 0; y < 11; ++y) for (int x = 0; x < 14; ++x) { float sum = 0; if (y > 0) sum += A[(y - 1) * 14 + x]; if (y < 10) sum += A[(y + 1) * 14 + x]; if (x > 0) sum += A[y * 14 + x - 1]; if (x < 13) sum += A[y * 14 + x + 1]; B[y * 14 + x] = 0.5f * A[y * 14 + x] + 0.125f * sum; }",
+        tolerance: "1e-6",
+        schedules: &[],
+    });
+}
+
+#[test]
+fn halves_are_put_together_as_floats() {
+    computes(&Kernel {
+        name: "halves",
+        text: "kernel halves { operands A B C\n  compute \"C[i, j] += A[i, k] * B[k, j]\" }\n",
+        operands: &[
+            Operand {
+                name: "A",
+                dtype: "f16",
+                element: "uint16_t",
+                shape: &[("i", 5), ("k", 12)],
+                layouts: &["order i k", "order k i"],
+            },
+            Operand {
+                name: "B",
+                dtype: "f16",
+                element: "uint16_t",
+                shape: &[("k", 12), ("j", 10)],
+                layouts: &["order k j", "tile 4 4"],
+            },
+            Operand {
+                name: "C",
+                dtype: "f32",
+                element: F32,
+                shape: &[("i", 5), ("j", 10)],
+                layouts: &["order i j", "tile 4 4"],
+            },
+        ],
+        written: &["C"],
+        // The halves are 0.25 * (1 + m / 1024), all normal.
+        plain: "for (int i = 0; i < 5; ++i) for (int j = 0; j < 10; ++j) { float sum = 0; for (int k = 0; k < 12; ++k) sum += 0.25f * (1 + (float)(A[i * 12 + k] & 1023) / 1024) * (0.25f * (1 + (float)(B[k * 10 + j] & 1023) / 1024)); C[i * 10 + j] = sum; }",
+        tolerance: "1e-5",
+        schedules: &[],
+    });
+}
+
+#[test]
+fn bytes_are_put_together_as_integers() {
+    computes(&Kernel {
+        name: "bytes",
+        text: "kernel bytes { operands A B C\n  compute \"C[i, j] += A[i, k] * B[k, j]\" }\n",
+        operands: &[
+            Operand {
+                name: "A",
+                dtype: "i8",
+                element: "int8_t",
+                shape: &[("i", 5), ("k", 12)],
+                layouts: &["order i k", "order k i"],
+            },
+            Operand {
+                name: "B",
+                dtype: "i8",
+                element: "int8_t",
+                shape: &[("k", 12), ("j", 10)],
+                layouts: &["order k j", "tile 4 4"],
+            },
+            Operand {
+                name: "C",
+                dtype: "i32",
+                element: "int32_t",
+                shape: &[("i", 5), ("j", 10)],
+                layouts: &["order i j", "tile 4 4"],
+            },
+        ],
+        written: &["C"],
+        plain: "for (int i = 0; i < 5; ++i) for (int j = 0; j < 10; ++j) { int sum = 0; for (int k = 0; k < 12; ++k) sum += A[i * 12 + k] * B[k * 10 + j]; C[i * 10 + j] = sum; }",
+        tolerance: "0",
+        schedules: &[],
+    });
+}
