@@ -1,6 +1,10 @@
 //! Kernels on many layouts: the emitted C, compiled by every compiler at hand under strict flags, run, and compared with plain
 //! loops over the logical axes.
-#![allow(clippy::unwrap_used, reason = "a test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test, which writes the program that it runs"
+)]
 
 mod common;
 

@@ -171,10 +171,10 @@ impl<'a> Claims<'a> {
 
 impl<'a> Claims<'a> {
     /// A kernel: with those of its statements before the last on a target that has kernels.
-    fn compute(&mut self, compute: &'a Compute, name: String) {
+    fn compute(&mut self, compute: &'a Compute, name: &str) {
         let kernels = self.settings.language.kernels;
         let statements = if kernels { compute.statements.len() } else { 1 };
-        let numbered = (1..statements).map(|k| format!("{name}_{k}")).chain([name.clone()]);
+        let numbered = (1..statements).map(|k| format!("{name}_{k}")).chain([name.to_owned()]);
         for name in numbered {
             let (subject, at) = (Subject::Compute(&compute.name), &compute.place);
             let mut claim = |name: String| self.claim(name, What::Whole, subject, at);
@@ -214,7 +214,7 @@ pub(super) fn globals(manifest: &Manifest, settings: &Settings) -> Result<Names,
     }
     for compute in &manifest.computes {
         let name = format!("{}{}", settings.prefix, compute.name);
-        claims.compute(compute, name);
+        claims.compute(compute, &name);
     }
     let Claims { owners, faults, .. } = claims;
     if faults.is_empty() { Ok(Names::new(owners.into_keys().collect())) } else { Err(faults) }

@@ -119,7 +119,8 @@ fn search(
         .map(|(name, at)| Stmt::Set { name: name.clone(), value: Expr::name(at) })
         .collect();
     found.push(Stmt::Return { value: Expr::Bool { value: true } });
-    let mut body = vec![Stmt::If { condition, is_usual: false, body: found, otherwise: Vec::new() }];
+    let mut body =
+        vec![Stmt::If { condition, is_usual: false, body: found, otherwise: Vec::new() }];
     for (axis, name) in layout.logical.iter().zip(names).rev() {
         let to = lower(&axis.extent, &symbol)?;
         body = vec![Stmt::For { name, from: Expr::int(0), to, step: 1, parallel: false, body }];

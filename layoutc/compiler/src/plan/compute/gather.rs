@@ -59,7 +59,7 @@ pub(super) fn may_leave_out(op: Reduction, value: &Value) -> Option<&Value> {
         _ => None,
     };
     let is = |value: &Value, wanted: f64| match value.kind {
-        ValueKind::Float(float) => float == wanted,
+        ValueKind::Float(float) => float.total_cmp(&wanted).is_eq(),
         ValueKind::Integer(integer) => wanted == 0.0 && integer == 0,
         _ => false,
     };

@@ -87,12 +87,7 @@ impl Nest<'_> {
             body.extend(inside);
         } else {
             let condition = condition(&own, &|var| self.scope(var))?;
-            body.push(Stmt::If {
-                condition,
-                is_usual: false,
-                body: inside,
-                otherwise: Vec::new(),
-            });
+            body.push(Stmt::If { condition, is_usual: false, body: inside, otherwise: Vec::new() });
         }
         Ok((body, items))
     }

@@ -11,6 +11,7 @@ mod gather;
 mod item;
 mod nest;
 mod order;
+mod rounds;
 mod value;
 
 use layoutc_algebra::expr::Var;

@@ -4,18 +4,13 @@ use layoutc_algebra::expr::{Comparison, Expr as Algebra, Predicate, Var};
 
 use super::super::lower::{Binding, PlanError, Scope, add, lower, multiply, range};
 use super::super::names::Namer;
-use super::super::tree::{Compare, Expr, Gathering, Number, Operand, Stmt};
+use super::super::tree::{Expr, Gathering, Number, Operand, Stmt};
 use super::access::Steps;
-use super::bounds::Bounds;
 use super::domain::Domain;
 use super::order::{AtOnce, Order};
 use super::value::{Here, condition, convert, fetched, inside, load, scalar};
 use super::{Bound, Runs, bound, gather};
-use crate::model::Chosen;
 use crate::model::compute::{Compute, Read, Statement, Value, ValueKind};
-
-/// The most rounds that are written out unasked.
-const WRITTEN_OUT: i128 = 16;
 
 /// A place that a statement reads or writes.
 pub(super) struct Access<'a> {
@@ -27,14 +22,14 @@ pub(super) struct Access<'a> {
     /// The physical index over the loops, where it is an image.
     pub(super) place: Vec<Algebra>,
     /// What partial offsets are called.
-    prefix: String,
+    pub(super) prefix: String,
     /// The conditions under which it is inside; none where that is sure, or rounds outside are left out.
-    inside: Vec<Comparison>,
+    pub(super) inside: Vec<Comparison>,
 }
 
 /// The loops of a statement, ready to be written.
 pub(super) struct Nest<'a> {
-    compute: &'a Compute,
+    pub(super) compute: &'a Compute,
     pub(super) statement: &'a Statement,
     pub(super) symbol: &'a Scope<'a>,
     pub(super) domain: Domain,
@@ -61,9 +56,9 @@ pub(super) struct At {
     /// What is known to hold here.
     pub(super) sure: Vec<Comparison>,
     /// From where to where loops go that are opened later, under these conditions.
-    known: Vec<(usize, Vec<Comparison>, [Expr; 2])>,
+    pub(super) known: Vec<(usize, Vec<Comparison>, [Expr; 2])>,
     /// Whether elements at a border are meant here: they are not told from others again.
-    at_border: bool,
+    pub(super) is_border: bool,
 }
 
 /// What is inside a row of loops.
@@ -216,7 +211,7 @@ impl<'a> Nest<'a> {
         };
         let offsets = self.accesses.iter().map(offset).collect::<Result<Vec<_>, _>>()?;
         let (sure, known) = (Vec::new(), Vec::new());
-        Ok(At { open: Vec::new(), offsets, sure, known, at_border: false })
+        Ok(At { open: Vec::new(), offsets, sure, known, is_border: false })
     }
 
     pub(super) fn scope(&self, var: Var) -> Option<Binding> {
@@ -230,292 +225,6 @@ impl<'a> Nest<'a> {
 
     pub(super) fn lower(&self, expr: &Algebra) -> Result<Expr, PlanError> {
         lower(expr, &|var| self.scope(var))
-    }
-
-    /// Loops over `rest`, and what is inside them.
-    pub(super) fn rounds(
-        &mut self,
-        rest: &[usize],
-        at: &At,
-        what: Inside,
-        conditions: &[Comparison],
-    ) -> Result<Vec<Stmt>, PlanError> {
-        let Some((number, rest)) = rest.split_first() else { return self.innermost(at, what) };
-        let number = *number;
-        let own = self.own(number, at, conditions);
-        let bounds = Bounds::of(number, &own, &self.domain)?;
-        let known = at.known.iter().find(|known| known.0 == number && known.1 == own);
-        let (mut before, ends) = match known {
-            Some((.., ends)) => (Vec::new(), ends.clone()),
-            None => self.ends(number, &bounds)?,
-        };
-        let mut inner = at.clone();
-        inner.open.push(number);
-        let lets = self.advance(number, &mut inner, what, rest.is_empty())?;
-        let asked = match bounds.asked.as_slice() {
-            [] => None,
-            asked => Some(condition(asked, &|var| self.scope(var))?),
-        };
-        let one = |nest: &mut Self, [from, to]: [Expr; 2], inner: &At| {
-            let mut all = Vec::new();
-            let is_whole = matches!((&from, &to), (Expr::Int { .. }, Expr::Int { .. }));
-            let mut body = nest.inside(number, rest, inner, what, conditions)?;
-            if let Some(condition) = asked.clone() {
-                body = vec![Stmt::If { condition, is_usual: false, body, otherwise: Vec::new() }];
-            }
-            let body = lets.iter().cloned().chain(body).collect();
-            all.extend(nest.unrolled(number, is_whole, rest.is_empty()));
-            let schedule = &nest.compute.schedule;
-            let parallel = what == Inside::All && nest.is_chosen(number, &schedule.parallel);
-            let name = nest.names.get(number).cloned().unwrap_or_default();
-            all.push(Stmt::For { name, from, to, step: 1, parallel, body });
-            Ok::<_, PlanError>(all)
-        };
-        let guards = if rest.is_empty() { self.guards(number, at, what) } else { Vec::new() };
-        let inside = Bounds::of(number, &guards, &self.domain)?;
-        if guards.is_empty() || !inside.asked.is_empty() {
-            before.extend(one(self, ends, &inner)?);
-            return Ok(before);
-        }
-        // A border, the interior, a border.
-        let [from, to] = ends;
-        let (lets, [low, high]) = self.interior(number, &inside, [&from, &to])?;
-        before.extend(lets);
-        let mut sure = inner.clone();
-        sure.sure.extend(guards);
-        for (ends, at) in
-            [([from, low.clone()], &inner), ([low, high.clone()], &sure), ([high, to], &inner)]
-        {
-            if ends[0] != ends[1] {
-                before.extend(one(self, ends, at)?);
-            }
-        }
-        Ok(before)
-    }
-
-    /// The conditions that say from where to where a loop goes: it is the innermost that they mention.
-    fn own(&self, number: usize, at: &At, conditions: &[Comparison]) -> Vec<Comparison> {
-        let is_own = |condition: &&Comparison| {
-            let all = self.mentioned(condition);
-            all.contains(&number)
-                && all.iter().all(|other| *other == number || at.open.contains(other))
-                && !at.sure.contains(condition)
-        };
-        conditions.iter().filter(is_own).cloned().collect()
-    }
-
-    /// What may lie outside in a round of this loop, where nothing is put together.
-    fn guards(&self, number: usize, at: &At, what: Inside) -> Vec<Comparison> {
-        let has_reduced = self.order.first_reduced < self.order.loops.len();
-        if what != Inside::All || has_reduced || at.at_border {
-            return Vec::new();
-        }
-        let mut all: Vec<Comparison> = Vec::new();
-        for condition in self.accesses.iter().flat_map(|access| &access.inside) {
-            if !all.contains(condition) {
-                all.push(condition.clone());
-            }
-        }
-        self.own(number, at, &all)
-    }
-
-    /// Whether a loop is written out, and how many rounds of it.
-    fn unrolled(&self, number: usize, is_whole: bool, is_innermost: bool) -> Option<Stmt> {
-        let rounds = self.domain.rounds(number).filter(|_| is_whole)?;
-        let is_at_once = self.order.at_once(&self.domain).any(|other| other == number);
-        let unasked = is_at_once && !is_innermost && rounds <= WRITTEN_OUT;
-        let is_asked = self.is_chosen(number, &self.compute.schedule.unroll);
-        let rounds = i64::try_from(rounds).ok().filter(|_| unasked || is_asked)?;
-        Some(Stmt::Unroll { rounds })
-    }
-
-    /// What is inside the loop that was opened last; twice where it is quicker for most rounds if some loops are known to be
-    /// whole, or no read to lie outside.
-    fn inside(
-        &mut self,
-        number: usize,
-        rest: &[usize],
-        at: &At,
-        what: Inside,
-        conditions: &[Comparison],
-    ) -> Result<Vec<Stmt>, PlanError> {
-        if what == Inside::Gather {
-            return self.settled(rest, at, conditions, &|nest, at| {
-                nest.rounds(rest, at, what, conditions)
-            });
-        }
-        let guards = if rest.is_empty() { Vec::new() } else { self.guards(number, at, what) };
-        if guards.is_empty() {
-            return self.rounds(rest, at, what, conditions);
-        }
-        let holds = condition(&guards, &|var| self.scope(var))?;
-        let mut sure = at.clone();
-        sure.sure.extend(guards);
-        let body = self.rounds(rest, &sure, what, conditions)?;
-        let border = At { at_border: true, ..at.clone() };
-        let otherwise = self.rounds(rest, &border, what, conditions)?;
-        Ok(vec![Stmt::If { condition: holds, is_usual: true, body, otherwise }])
-    }
-
-    /// Finds from where to where the loops over elements go that are put together at once, as soon as that is known; and where
-    /// some of them are whole in most rounds, what is inside once for these and once for others.
-    fn settled(
-        &mut self,
-        rest: &[usize],
-        at: &At,
-        conditions: &[Comparison],
-        inside: &dyn Fn(&mut Self, &At) -> Result<Vec<Stmt>, PlanError>,
-    ) -> Result<Vec<Stmt>, PlanError> {
-        let (mut all, mut at) = (Vec::new(), at.clone());
-        let (mut whole, mut sure) = (Vec::new(), Vec::new());
-        for (place, number) in rest.iter().enumerate() {
-            if self.domain.is_reduced(*number) {
-                continue;
-            }
-            let before = rest.get(..place).unwrap_or_default();
-            let later = At { open: [at.open.as_slice(), before].concat(), ..at.clone() };
-            let own = self.own(*number, &later, conditions);
-            let is_open = |condition: &Comparison| {
-                let all = self.mentioned(condition);
-                all.iter().all(|other| other == number || at.open.contains(other))
-            };
-            let is_known = at.known.iter().any(|known| known.0 == *number && known.1 == own);
-            if own.is_empty() || is_known || !own.iter().all(is_open) {
-                continue;
-            }
-            let bounds = Bounds::of(*number, &own, &self.domain)?;
-            let (lets, [from, to]) = self.ends(*number, &bounds)?;
-            all.extend(lets);
-            let rounds = self.domain.rounds(*number).and_then(|n| i64::try_from(n).ok());
-            if let Some(rounds) = rounds.filter(|_| bounds.asked.is_empty()) {
-                let zero = Expr::int(0);
-                if from != zero {
-                    whole.push(Expr::compare(Compare::Le, from.clone(), zero));
-                }
-                if to != Expr::int(rounds) {
-                    whole.push(Expr::compare(Compare::Ge, to.clone(), Expr::int(rounds)));
-                }
-                sure.extend(own.iter().cloned());
-            }
-            at.known.push((*number, own, [from, to]));
-        }
-        if whole.is_empty() || at.at_border {
-            all.extend(inside(self, &at)?);
-            return Ok(all);
-        }
-        let condition =
-            if whole.len() == 1 { whole.swap_remove(0) } else { Expr::All { args: whole } };
-        let mut most = at.clone();
-        most.sure.extend(sure);
-        let body = inside(self, &most)?;
-        let otherwise = inside(self, &At { at_border: true, ..at })?;
-        all.push(Stmt::If { condition, is_usual: true, body, otherwise });
-        Ok(all)
-    }
-
-    /// The first and one past the last round in which nothing lies outside, between these.
-    fn interior(
-        &mut self,
-        number: usize,
-        bounds: &Bounds,
-        [from, to]: [&Expr; 2],
-    ) -> Result<(Vec<Stmt>, [Expr; 2]), PlanError> {
-        let (mut low, mut high) = (from.clone(), to.clone());
-        for bound in &bounds.low {
-            low = low.max(self.lower(bound)?);
-        }
-        for bound in &bounds.high {
-            high = high.min(self.lower(bound)?);
-        }
-        let mut lets = Vec::new();
-        let low = self.end(number, low.min(to.clone()), "inside", &mut lets);
-        let high = self.end(number, high.max(low.clone()), "outside", &mut lets);
-        Ok((lets, [low, high]))
-    }
-
-    fn is_chosen(&self, number: usize, names: &[Chosen<String>]) -> bool {
-        let name = self.domain.loops.get(number).map(|found| &found.name);
-        names.iter().any(|chosen| Some(&chosen.value) == name)
-    }
-
-    /// The first round and one past the last, with names for them where they are computed.
-    fn ends(
-        &mut self,
-        number: usize,
-        bounds: &Bounds,
-    ) -> Result<(Vec<Stmt>, [Expr; 2]), PlanError> {
-        let extent = match self.domain.loops.get(number) {
-            Some(found) => self.lower(&found.extent.clone())?,
-            None => Expr::int(0),
-        };
-        let mut from = Expr::int(0);
-        for low in &bounds.low {
-            from = from.max(self.lower(low)?);
-        }
-        let mut to = extent;
-        for high in &bounds.high {
-            to = to.min(self.lower(high)?);
-        }
-        let mut before = Vec::new();
-        let from = self.end(number, from, "begin", &mut before);
-        let to = self.end(number, to, "end", &mut before);
-        Ok((before, [from, to]))
-    }
-
-    /// A name for an end of a loop that is computed.
-    fn end(&mut self, number: usize, end: Expr, word: &str, lets: &mut Vec<Stmt>) -> Expr {
-        if matches!(end, Expr::Int { .. } | Expr::Name { .. }) {
-            return end;
-        }
-        let name = self.names.get(number).map_or("", String::as_str);
-        let name = self.namer.name(&format!("{name}_{word}"));
-        let named = Expr::name(&name);
-        lets.push(Stmt::Let { name, value: end });
-        named
-    }
-
-    /// Adds what a round of the loop adds to every offset that is used inside, and names those that are more than a name.
-    pub(super) fn advance(
-        &mut self,
-        number: usize,
-        at: &mut At,
-        what: Inside,
-        is_innermost: bool,
-    ) -> Result<Vec<Stmt>, PlanError> {
-        let mut lets = Vec::new();
-        for k in 0..self.accesses.len() {
-            let Some(access) = self.accesses.get(k) else { continue };
-            let is_target = access.read.is_none();
-            let is_used = match what {
-                Inside::All => true,
-                Inside::Gather => !is_target,
-                Inside::First => is_target && self.statement.accumulate,
-                Inside::Store => is_target,
-            };
-            let is_used = is_used && access.bound.image.is_none();
-            let Some(before) = at.offsets.get(k).cloned().filter(|_| is_used) else { continue };
-            let mut now = before.clone();
-            if let Some((_, stride)) = access.steps.strides.iter().find(|step| step.0 == number) {
-                let name = self.names.get(number).map_or("", String::as_str);
-                now = add(now, multiply(Expr::name(name), self.lower(stride)?)?)?;
-            }
-            let left = self.domain.mentioned(&access.steps.rest);
-            if left.contains(&number) && left.iter().all(|other| at.open.contains(other)) {
-                now = add(now, self.lower(&access.steps.rest)?)?;
-            }
-            let is_plain = matches!(now, Expr::Name { .. } | Expr::Int { .. });
-            let is_last = is_innermost && what != Inside::All;
-            let ends_here = is_innermost && self.order.first_reduced == self.order.loops.len();
-            if now != before && !is_plain && !is_last && !ends_here {
-                let name = self.namer.partial(&access.prefix.clone());
-                let value = std::mem::replace(&mut now, Expr::name(&name));
-                lets.push(Stmt::Let { name, value });
-            }
-            if let Some(slot) = at.offsets.get_mut(k) {
-                *slot = now;
-            }
-        }
-        Ok(lets)
     }
 
     pub(super) fn innermost(&mut self, at: &At, what: Inside) -> Result<Vec<Stmt>, PlanError> {
@@ -651,7 +360,7 @@ impl<'a> Nest<'a> {
             };
             let unsure = |condition: &&Comparison| !at.sure.contains(condition);
             let unsure = access.inside.iter().filter(unsure).cloned().collect();
-            Ok((number, Some(unsure)))
+            Ok((number, unsure))
         };
         let index = |expr: &Algebra| {
             let there = self.domain.at(expr, &self.domain.axes)?;

@@ -10,10 +10,13 @@ use crate::dtype::{Dtype, Scalar};
 use crate::model::compute::{Arithmetic, Comparison as Compared, Function, Read, Value, ValueKind};
 use layoutc_algebra::expr::Predicate;
 
+/// An element, and the conditions under which it is inside its tensor.
+pub(super) type Place = (Number, Vec<Comparison>);
+
 /// What a value needs to know of where it is computed.
 pub(super) struct Here<'a> {
-    /// The element that a read is of, and the conditions under which it is inside; `None` where they hold anyway.
-    pub(super) read: &'a dyn Fn(&Read) -> Result<(Number, Option<Vec<Comparison>>), PlanError>,
+    /// The element that a read is of, and the conditions under which it is inside, as far as they are not sure.
+    pub(super) read: &'a dyn Fn(&Read) -> Result<Place, PlanError>,
     /// An index over the axes of the statement.
     pub(super) index: &'a dyn Fn(&Algebra) -> Result<Expr, PlanError>,
     /// A condition over the loops.
@@ -36,9 +39,8 @@ impl Here<'_> {
                 Number::Index { element: element(), value: (self.index)(index)? }
             }
             ValueKind::Read(read) => {
-                let (number, conditions) = (self.read)(read)?;
-                let Some(outside) = &read.outside else { return Ok(number) };
-                let Some(all) = conditions.filter(|all| !all.is_empty()) else {
+                let (number, all) = (self.read)(read)?;
+                let Some(outside) = read.outside.as_ref().filter(|_| !all.is_empty()) else {
                     return Ok(number);
                 };
                 let condition = (self.condition)(&Predicate { all })?;
