@@ -1,17 +1,21 @@
 //! Kernels on many layouts: the emitted C, compiled by every compiler at hand under strict flags, run, and compared with plain
-//! loops over the logical axes.
+//! loops over the logical axes; and CUDA on the stand-in for a GPU.
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,
+    clippy::panic,
     reason = "a test, which writes the program that it runs"
 )]
 
 mod common;
+#[path = "common/gpu.rs"]
+mod gpu;
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use common::cc::{compile_and_run, compilers, folder, write};
-use layoutc_compiler::config::Config;
+use layoutc_compiler::config::{Config, TargetCuda, TargetOpenCl, Targets};
 use layoutc_compiler::emit::{Settings, Templates, emit};
 use layoutc_compiler::{LoadError, Sources, check};
 
@@ -49,13 +53,29 @@ struct Kernel {
 
 const F32: &str = "float";
 
-fn instances(kernel: &Kernel) -> usize {
-    kernel.operands.iter().map(|operand| operand.layouts.len()).max().unwrap()
+fn instances(kernel: &Kernel, target: For) -> usize {
+    kernel.operands.iter().map(|operand| operand.layouts(target).len()).max().unwrap()
 }
 
-fn manifest(kernel: &Kernel) -> String {
+/// What the files are written for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum For {
+    C,
+    /// CUDA: no layout of rank 2 but in an image.
+    Cuda,
+}
+
+impl Operand {
+    fn layouts(&self, target: For) -> Vec<&'static str> {
+        let is_there = |layout: &&&str| target == For::C || !layout.contains('|');
+        self.layouts.iter().filter(is_there).copied().collect()
+    }
+}
+
+fn manifest(kernel: &Kernel, target: For) -> String {
     let mut text = String::new();
-    for Operand { name, dtype, shape, layouts, .. } in kernel.operands {
+    for operand in kernel.operands {
+        let (Operand { name, dtype, shape, .. }, layouts) = (operand, operand.layouts(target));
         let axes: Vec<String> = shape.iter().map(|(axis, n)| format!("{axis} {n}")).collect();
         for (k, layout) in layouts.iter().enumerate() {
             let axes = axes.join("; ");
@@ -67,11 +87,11 @@ fn manifest(kernel: &Kernel) -> String {
         }
     }
     text.push_str(kernel.text);
-    for k in 0..instances(kernel) {
+    for k in 0..instances(kernel, target) {
         let bound: Vec<String> = kernel
             .operands
             .iter()
-            .map(|operand| format!("{0}={0}{1}", operand.name, k % operand.layouts.len()))
+            .map(|operand| format!("{0}={0}{1}", operand.name, k % operand.layouts(target).len()))
             .collect();
         let schedule = kernel.schedules.iter().find(|row| row.0 == k).map_or("", |row| row.1);
         let bound = bound.join(" ");
@@ -80,9 +100,13 @@ fn manifest(kernel: &Kernel) -> String {
     text
 }
 
-fn main_c(kernel: &Kernel, stem: &str) -> String {
+fn main_c(kernel: &Kernel, stem: &str, target: For) -> String {
+    let (header, stream) = match target {
+        For::C => ("h", ""),
+        For::Cuda => ("cuh", ", 0"),
+    };
     let mut text = format!(
-        "#include \"{stem}.h\"\n#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\
+        "#include \"{stem}.{header}\"\n#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\
          static uint32_t state = 1;\nstatic int next(void) {{ state = state * 1664525u + 1013904223u; return (int)(state >> 24) % 17 - 8; }}\n"
     );
     let elements =
@@ -94,6 +118,9 @@ fn main_c(kernel: &Kernel, stem: &str) -> String {
         writeln!(text, "static {element} {name}[{n}]{got};").unwrap();
     }
     writeln!(text, "static void plain(void) {{\n{}\n}}", kernel.plain).unwrap();
+    if target == For::Cuda && kernel.text.contains("local ") {
+        text.push_str("static float scratch[2][64];\n");
+    }
     text.push_str("int main(void) {\n    int wrong = 0;\n");
     for operand in kernel.operands {
         let (name, element, n) = (operand.name, operand.element, elements(operand));
@@ -107,14 +134,14 @@ fn main_c(kernel: &Kernel, stem: &str) -> String {
         }
     }
     text.push_str("    plain();\n");
-    for k in 0..instances(kernel) {
+    for k in 0..instances(kernel, target) {
         text.push_str("    {\n");
         let mut read = String::new();
         let mut written = String::new();
         let mut after = String::new();
         for operand in kernel.operands {
             let (name, element) = (operand.name, operand.element);
-            let tensor = format!("{name}{}", k % operand.layouts.len());
+            let tensor = format!("{name}{}", k % operand.layouts(target).len());
             let upper = tensor.to_uppercase();
             writeln!(
                 text,
@@ -123,7 +150,8 @@ fn main_c(kernel: &Kernel, stem: &str) -> String {
             .unwrap();
             if kernel.written.contains(&name) {
                 write!(written, ", {name}_there").unwrap();
-                writeln!(after, "        {tensor}_unpack({name}_there, {name}_got);").unwrap();
+                writeln!(after, "        {tensor}_unpack({name}_there, {name}_got{stream});")
+                    .unwrap();
                 let n = elements(operand);
                 let tolerance = kernel.tolerance;
                 writeln!(
@@ -133,12 +161,16 @@ fn main_c(kernel: &Kernel, stem: &str) -> String {
                 )
                 .unwrap();
             } else {
-                writeln!(text, "        {tensor}_pack({name}, {name}_there);").unwrap();
+                writeln!(text, "        {tensor}_pack({name}, {name}_there{stream});").unwrap();
                 write!(read, ", {name}_there").unwrap();
             }
         }
-        let args = format!("{read}{written}");
-        writeln!(text, "        {}_{k}({});", kernel.name, args.trim_start_matches(", ")).unwrap();
+        // On GPUs intermediates are memory of the caller's.
+        let locals = if target == For::C { 0 } else { kernel.text.matches("local ").count() };
+        let scratch = ", scratch[0], scratch[1]".get(..locals * 12).unwrap();
+        let args = format!("{read}{written}{scratch}");
+        writeln!(text, "        {}_{k}({}{stream});", kernel.name, args.trim_start_matches(", "))
+            .unwrap();
         text.push_str(&after);
         for operand in kernel.operands {
             writeln!(text, "        free({}_there);", operand.name).unwrap();
@@ -149,8 +181,35 @@ fn main_c(kernel: &Kernel, stem: &str) -> String {
     text
 }
 
+/// The same by CUDA on the stand-in for a GPU. Elements of C's own types alone: CUDA has a type for halves.
+fn computes_on_items(kernel: &Kernel) {
+    if kernel.operands.iter().any(|operand| operand.dtype == "f16") {
+        return;
+    }
+    let text = manifest(kernel, For::Cuda);
+    let (c, opencl) = (None, Some(TargetOpenCl::default()));
+    let target = Targets { c, opencl, cuda: Some(TargetCuda::default()), own: BTreeMap::new() };
+    let config = Config { target, ..Config::default() };
+    let checked = check(&One(text.clone()), &["a.kdl".to_owned()], &config);
+    assert_eq!(checked.diagnostics, [], "{text}");
+    let outputs = layoutc_compiler::emit(&checked, &config, &BTreeMap::new()).unwrap();
+    let folder = folder(&format!("kernel_{}_gpu", kernel.name));
+    for output in outputs {
+        let name = output.path.rsplit('/').next().unwrap();
+        std::fs::write(folder.join(name), &output.text).unwrap();
+    }
+    std::fs::write(folder.join("main.cpp"), main_c(kernel, "a", For::Cuda)).unwrap();
+    for compiler in gpu::cuda_compilers() {
+        let program = gpu::compile_for_cpu(&compiler, &folder, &["a.cu", "main.cpp"], "program");
+        let program = program.unwrap_or_else(|said| panic!("{said}"));
+        let ran = gpu::run_program(&program, &[]);
+        assert!(ran.is_ok(), "{} in {}:\n{ran:?}", compiler.0, folder.display());
+    }
+}
+
 fn computes(kernel: &Kernel) {
-    let text = manifest(kernel);
+    computes_on_items(kernel);
+    let text = manifest(kernel, For::C);
     let checked = check(&One(text.clone()), &["a.kdl".to_owned()], &Config::default());
     assert_eq!(checked.diagnostics, [], "{text}");
     let stem = format!("kernel_{}", kernel.name);
@@ -158,7 +217,7 @@ fn computes(kernel: &Kernel) {
         emit(&checked.manifests[0], &Settings::c(), &stem, &Templates::default()).unwrap();
     let folder = folder(&stem);
     write(&folder, &outputs);
-    std::fs::write(folder.join("main.c"), main_c(kernel, &stem)).unwrap();
+    std::fs::write(folder.join("main.c"), main_c(kernel, &stem, For::C)).unwrap();
     let source = format!("{stem}.c");
     let both = ["main.c", source.as_str(), "-lm"];
     for (k, compiler) in compilers().into_iter().enumerate() {

@@ -30,7 +30,7 @@ use super::tree::{Expr, Function, Operand, Param, ParamType, Returns, Stmt};
 use crate::model::compute::{Buffer, Compute};
 use crate::model::{Manifest, Tensor};
 
-/// The largest intermediate tensor that lives on the stack, in bytes.
+/// The largest intermediate tensor that lives on the stack, in bytes; the caller gives memory for larger ones.
 const STACK: i128 = 1 << 16;
 
 /// Functions of the mathematical library: a kernel's own names leave them alone.
@@ -67,7 +67,7 @@ pub fn compute(
         Frame::new(manifest, compute, naming, &avoid, Runs::OnCores)?;
     let scope = |var: Var| symbol(&symbols, var);
     for bound in buffers.iter().filter(|bound| bound.is_local) {
-        body.push(on_the_stack(bound, compute)?);
+        body.extend(on_the_stack(bound));
     }
     let mut filled: Vec<Buffer> = Vec::new();
     for statement in &compute.statements {
@@ -197,6 +197,9 @@ impl<'a> Frame<'a> {
 fn documented(compute: &Compute) -> Vec<String> {
     let mut doc: Vec<String> =
         compute.statements.iter().map(|statement| statement.text.clone()).collect();
+    for tensor in compute.locals.iter().filter(|tensor| stack_elements(tensor).is_none()) {
+        doc.push(format!("`{}` is memory of the caller's for an intermediate.", tensor.name));
+    }
     doc.push("The buffers must not overlap.".to_owned());
     doc
 }
@@ -232,7 +235,11 @@ fn bind(
     for tensor in &compute.locals {
         let tensor = renumbered(tensor, &compute.symbols)?;
         let name = namer.name(&tensor.name);
-        if runs == Runs::OnItems {
+        let is_param = runs == Runs::OnItems || stack_elements(&tensor).is_none();
+        if tensor.dtype.element_bits() < 8 {
+            return Err(shares_bytes(&tensor, compute));
+        }
+        if is_param {
             let ty = ParamType::Output { element: tensor.dtype.to_string() };
             params.push(Param { name: name.clone(), ty });
         }
@@ -276,27 +283,27 @@ fn asserted(
     all
 }
 
-fn on_the_stack(bound: &Bound, compute: &Compute) -> Result<Stmt, PlanError> {
-    let dtype = bound.tensor.dtype;
-    let elements = bound.tensor.layout.physical_elements.as_const();
-    let bytes = elements.map(|n| n.saturating_mul(i128::from(dtype.element_bits().div_ceil(8))));
-    let fits = elements.filter(|_| bytes <= Some(STACK) && dtype.element_bits() >= 8);
-    let Some(elements) = fits.and_then(|elements| i64::try_from(elements).ok()) else {
-        let name = &bound.tensor.name;
-        let size = bytes.map_or_else(
-            || "a size that is not known before".to_owned(),
-            |bytes| format!("{bytes} bytes"),
-        );
-        return Err(PlanError::Choice {
-            message: format!(
-                "`{name}` lives on the stack, which holds {STACK} bytes of it at most: it has {size}"
-            ),
-            help: format!("make `{name}` an operand: the caller gives its memory then"),
-            place: compute.place.clone(),
-        });
-    };
-    let (name, element) = (bound.name.clone(), dtype.to_string());
-    Ok(Stmt::DeclareArray { name, element, elements: elements.max(1) })
+/// The elements of an intermediate tensor that lives on the stack; `None` where it is too large, or its size is not known
+/// before.
+fn stack_elements(tensor: &Tensor) -> Option<i64> {
+    let elements = tensor.layout.physical_elements.as_const()?;
+    let bytes = elements.saturating_mul(i128::from(tensor.dtype.element_bits().div_ceil(8)));
+    i64::try_from(elements).ok().filter(|_| bytes <= STACK)
+}
+
+fn on_the_stack(bound: &Bound) -> Option<Stmt> {
+    let elements = stack_elements(&bound.tensor)?.max(1);
+    let (name, element) = (bound.name.clone(), bound.tensor.dtype.to_string());
+    Some(Stmt::DeclareArray { name, element, elements })
+}
+
+fn shares_bytes(tensor: &Tensor, compute: &Compute) -> PlanError {
+    let (name, dtype) = (&tensor.name, tensor.dtype);
+    PlanError::Choice {
+        message: format!("`{name}` has elements of {dtype}, which share bytes"),
+        help: format!("give the intermediate elements of a byte or more: `local {name} dtype=i8`"),
+        place: compute.place.clone(),
+    }
 }
 
 /// Writes the fill value to the padding of what is written: to all of it, before the elements.
