@@ -182,6 +182,18 @@ fn axes_are_new_names_one_for_each_axis() {
 }
 
 #[test]
+fn a_statement_has_no_more_axes_than_a_layout() {
+    let names: Vec<String> = (0..70).map(|k| format!("x{k}")).collect();
+    let ranges: Vec<String> = names.iter().map(|name| format!("range {name} 2")).collect();
+    let compute = format!("v[i] += a[0, ({}) % 8]", names.join(" + "));
+    told(
+        &kernel(&compute, &ranges.join("; ")),
+        &[("limit::axes", "v[i]", "the statement has 71 axes; the limit is 64")],
+        &["let one statement follow another, each over some of them"],
+    );
+}
+
+#[test]
 fn reduced_axes_need_an_extent_and_an_operator() {
     refused(
         "b[i, j] = a[i, c]",

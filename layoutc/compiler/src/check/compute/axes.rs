@@ -6,6 +6,7 @@ use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::{Axis, Symbol};
 use layoutc_algebra::parse::{Ast as IndexAst, AstKind as IndexKind};
 use layoutc_algebra::simplify::Facts;
+use layoutc_algebra::step::MAX_AXES;
 
 use super::known::{Known, KnownKind, Names};
 use super::text::{Ast, AstKind, Line, ReadText, Span};
@@ -49,6 +50,14 @@ impl Axes<'_> {
             && let Some((name, span)) = reduced.first()
         {
             return Err(vec![self.unreduced(name, span)]);
+        }
+        let count = self.line.axes.len() + reduced.len();
+        if count > MAX_AXES {
+            let message = format!("the statement has {count} axes; the limit is {MAX_AXES}");
+            let error = self.fault(Code::LimitAxes, message, &self.line.left);
+            return Err(vec![
+                error.help("let one statement follow another, each over some of them"),
+            ]);
         }
         let facts = Facts::new(self.symbols);
         let (mut axes, mut errors) = (Vec::new(), Vec::new());
