@@ -638,3 +638,59 @@ fn bytes_are_put_together_as_integers() {
         schedules: &[],
     });
 }
+
+/// RFC 0039: the loops follow the new layout of the output, and may be reordered by the names of its axes.
+#[test]
+fn the_example_of_the_rfc_follows_its_output() {
+    const RFC: &str = "map \"(i, j, k) -> (i // 4, jk_merged = 128*j + k, i % 4)\"";
+    let kernel = Kernel {
+        name: "twice",
+        text: "kernel twice { operands A B\n  compute \"B[i, j, k] = 2 * A[i, j, k]\" }\n",
+        operands: &[
+            Operand {
+                name: "A",
+                dtype: "f32",
+                element: F32,
+                shape: &[("i", 16), ("j", 64), ("k", 128)],
+                layouts: &["map \"(i, j, k) -> (i*64 + j, k // 4, k % 4)\""],
+            },
+            Operand {
+                name: "B",
+                dtype: "f32",
+                element: F32,
+                shape: &[("i", 16), ("j", 64), ("k", 128)],
+                layouts: &[RFC, RFC],
+            },
+        ],
+        written: &["B"],
+        plain: "for (int k = 0; k < 16 * 64 * 128; ++k) B[k] = 2 * A[k];",
+        tolerance: "0",
+        schedules: &[(1, "loops i_outer i_inner jk_merged")],
+    };
+    computes(&kernel);
+    let text = std::fs::read_to_string(folder("kernel_twice").join("kernel_twice.c")).unwrap();
+    for (name, order) in [
+        ("twice_0", ["i_outer", "jk_merged", "i_inner"]),
+        ("twice_1", ["i_outer", "i_inner", "jk_merged"]),
+    ] {
+        let start = text.find(&format!(" layoutc_{name}(")).unwrap();
+        let body = &text[start..][..text[start..].find("\n}\n").unwrap()];
+        let loops = body.lines().filter_map(|line| line.trim().strip_prefix("for (int64_t "));
+        let loops: Vec<&str> = loops.filter_map(|rest| rest.split(' ').next()).collect();
+        assert_eq!(loops, order, "{body}");
+    }
+}
+
+#[test]
+fn elements_that_share_bytes_are_not_written_at_once() {
+    let text = "tensor a dtype=i32 { shape { i 8 } }\n\
+        tensor b dtype=i4 { shape { i 8 } }\n\
+        kernel narrow { compute \"b[i] = a[i]\"; parallel i }\n";
+    let checked = check(&One(text.to_owned()), &["a.kdl".to_owned()], &Config::default());
+    assert_eq!(checked.diagnostics, []);
+    let faults = emit(&checked.manifests[0], &Settings::c(), "narrow", &Templates::default());
+    let faults = faults.unwrap_err();
+    let told: Vec<_> = faults.iter().map(|f| (f.code.id(), f.message.as_str())).collect();
+    let message = "elements of `b` share bytes, and rounds that run at once would write to one";
+    assert_eq!(told, [("limit::choice", message)]);
+}

@@ -88,6 +88,9 @@ impl<'a> Nest<'a> {
         runs: Runs,
     ) -> Result<Self, PlanError> {
         let target = bound(buffers, compute, statement.target).ok_or(PlanError::Scope)?;
+        if let Some(error) = at_once_in_a_byte(compute, target, runs) {
+            return Err(error);
+        }
         let reduced = statement.axes.get(statement.written_axes..).unwrap_or_default();
         let mut domain = Domain::new(&target.tensor.layout, &compute.symbols, reduced)?;
         let mut reads = Vec::new();
@@ -369,6 +372,24 @@ impl<'a> Nest<'a> {
         let condition = |all: &Predicate| condition(&all.all, &|var| self.scope(var));
         Here { read: &read, index: &index, condition: &condition }.number(&self.statement.value)
     }
+}
+
+/// What is said where rounds that run at once would write to one byte.
+fn at_once_in_a_byte(compute: &Compute, target: &Bound, runs: Runs) -> Option<PlanError> {
+    target.store.as_ref()?;
+    let place = match (compute.schedule.parallel.first(), runs) {
+        (Some(chosen), _) => &chosen.place,
+        (None, Runs::OnItems) => &compute.place,
+        (None, Runs::OnCores) => return None,
+    };
+    let name = &target.tensor.name;
+    Some(PlanError::Choice {
+        message: format!(
+            "elements of `{name}` share bytes, and rounds that run at once would write to one"
+        ),
+        help: "write a tensor with elements of a byte or more, and convert it".into(),
+        place: place.clone(),
+    })
 }
 
 /// The reads of a value, each place once.
