@@ -106,6 +106,37 @@ const ALIASES: &[(&str, Scalar)] = &[
     ("complex128", Scalar::C128),
 ];
 
+impl Scalar {
+    /// The type that kernels compute elements of this type in: floats below 64 bits in `f32`, integers below 32 bits in
+    /// `i32`, others in their own.
+    #[must_use]
+    pub fn computed(self) -> Self {
+        match self {
+            Self::F32 | Self::F16 | Self::Bf16 | Self::F8e4m3fn | Self::F8e5m2 | Self::F4e2m1fn => {
+                Self::F32
+            }
+            Self::I32
+            | Self::I16
+            | Self::I8
+            | Self::I4
+            | Self::I2
+            | Self::U16
+            | Self::U8
+            | Self::U4
+            | Self::U2
+            | Self::U1 => Self::I32,
+            Self::F64
+            | Self::I64
+            | Self::U64
+            | Self::U32
+            | Self::Bool
+            | Self::F8e8m0fnu
+            | Self::C64
+            | Self::C128 => self,
+        }
+    }
+}
+
 /// The lane counts that a vector type may have.
 pub const LANES: &[u32] = &[2, 3, 4, 8, 16];
 

@@ -283,8 +283,6 @@ fn a_convolution_is_right_in_every_layout() {
 
 #[test]
 fn a_product_of_matrices_is_right_in_every_layout() {
-    let matrices: &[&str] = &["order i j", "order j i", "tile 4 8", "swizzle 2 2 2 unit=elements"];
-    let _ = matrices;
     computes(&Kernel {
         name: "matmul",
         text: "kernel matmul { operands A B C\n  compute \"C[i, j] += A[i, k] * B[k, j]\" }\n",
@@ -372,7 +370,6 @@ fn softmax_is_right_in_every_layout() {
 
 #[test]
 fn a_layer_norm_is_right_in_every_layout() {
-    let _ = F32;
     computes(&Kernel {
         name: "norm",
         text: "kernel norm { operands X G Y\n  local mean dtype=f32\n  local variance dtype=f32\n  compute \"mean[i] += X[i, j] / 20.0\"\n  compute \"variance[i] += (X[i, j] - mean[i]) * (X[i, j] - mean[i]) / 20.0\"\n  compute \"Y[i, j] = (X[i, j] - mean[i]) * rsqrt(variance[i] + 1e-5) * G[j]\" }\n",

@@ -5,30 +5,8 @@ use crate::model::compute::{Value, ValueKind};
 
 /// The type that elements of this type are computed in; `None` where there is no arithmetic.
 pub(super) fn computed(scalar: Scalar) -> Option<Scalar> {
-    Some(match scalar {
-        Scalar::F64 => Scalar::F64,
-        Scalar::F32
-        | Scalar::F16
-        | Scalar::Bf16
-        | Scalar::F8e4m3fn
-        | Scalar::F8e5m2
-        | Scalar::F4e2m1fn => Scalar::F32,
-        Scalar::I64 => Scalar::I64,
-        Scalar::U64 => Scalar::U64,
-        Scalar::U32 => Scalar::U32,
-        Scalar::I32
-        | Scalar::I16
-        | Scalar::I8
-        | Scalar::I4
-        | Scalar::I2
-        | Scalar::U16
-        | Scalar::U8
-        | Scalar::U4
-        | Scalar::U2
-        | Scalar::U1 => Scalar::I32,
-        Scalar::Bool => Scalar::Bool,
-        Scalar::F8e8m0fnu | Scalar::C64 | Scalar::C128 => return None,
-    })
+    let has_none = matches!(scalar, Scalar::F8e8m0fnu | Scalar::C64 | Scalar::C128);
+    (!has_none).then(|| scalar.computed())
 }
 
 /// The types that a value can be cast into.

@@ -8,10 +8,10 @@ use super::super::arith::{fold, product};
 use super::super::image::LANES;
 use super::super::kernel::{Items, Kernel};
 use super::super::lower::{PlanError, lower, range};
-use super::super::prepare::{fill_bits, fill_constant};
+use super::super::prepare::fill_constant;
 use super::super::tree::{Expr, Function, Gathering, Number, Operand, Returns, Stmt, WorkAxis};
 use super::gather;
-use super::nest::{At, Inside, Nest};
+use super::nest::{Inside, Nest};
 use super::value::{condition, convert, scalar};
 use super::{Bound, Frame, symbol};
 
@@ -40,7 +40,6 @@ pub(super) fn padding(
     let [fill, slot] = ["fill", "slot"].map(|name| namer.name(name));
     let axes = vec![WorkAxis { name: slot.clone(), extent: items.count.clone() }];
     let constant = fill_constant(&context, &fill)?;
-    debug_assert!(fill_bits(&context).is_ok(), "checked with the tensor");
     let (buffer, index) = (target.name.clone(), Expr::name(&slot));
     let value = Operand::Element { name: fill };
     let store = Stmt::Store { buffer, index, value, through: None };
@@ -121,8 +120,7 @@ impl Nest<'_> {
     }
 
     /// Writes the texel whose elements were put together; what lies in padding is 0.
-    pub(super) fn put(&mut self, at: &At) -> Result<Vec<Stmt>, PlanError> {
-        let _ = at;
+    pub(super) fn put(&mut self) -> Result<Vec<Stmt>, PlanError> {
         let Some(target) = self.accesses.first() else { return Ok(Vec::new()) };
         let Some([_, put]) = target.bound.image.clone() else { return Ok(Vec::new()) };
         let (dtype, image) = (target.bound.tensor.dtype, target.bound.name.clone());

@@ -295,7 +295,7 @@ impl<'a> Nest<'a> {
         }
         body.extend(self.rounds(inside, at, Inside::Gather, &gathered)?);
         if self.accesses.first().is_some_and(|target| target.bound.image.is_some()) {
-            body.extend(self.put(at)?);
+            body.extend(self.put()?);
         } else {
             body.extend(self.rounds(at_once, at, Inside::Store, &written)?);
         }
@@ -333,7 +333,7 @@ impl<'a> Nest<'a> {
         let target = self.accesses.first().ok_or(PlanError::Scope)?;
         let offset = at.offsets.first().cloned().unwrap_or(Expr::int(0));
         let held = load(target.bound, offset);
-        let ty = super::value::computed_in(target.bound.tensor.dtype.scalar);
+        let ty = target.bound.tensor.dtype.scalar.computed();
         Ok(convert(held, scalar(ty), scalar(self.statement.accumulator)))
     }
 

@@ -128,23 +128,14 @@ pub(super) fn load(bound: &Bound, index: Expr) -> Number {
     let through = bound.load.clone();
     let dtype = bound.tensor.dtype;
     let load = Number::Load { buffer: bound.name.clone(), index, through };
-    convert(load, dtype, scalar(computed_in(dtype.scalar)))
+    convert(load, dtype, scalar(dtype.scalar.computed()))
 }
 
 /// An element of an image, in the same way.
 pub(super) fn fetched(bound: &Bound, fetch: &str, args: Vec<Expr>) -> Number {
     let dtype = bound.tensor.dtype;
     let fetch = Number::Fetch { function: fetch.to_owned(), args };
-    convert(fetch, dtype, scalar(computed_in(dtype.scalar)))
-}
-
-/// The type that elements of a type are computed in.
-pub(super) fn computed_in(element: Scalar) -> Scalar {
-    match element {
-        Scalar::F64 | Scalar::I64 | Scalar::U64 | Scalar::U32 | Scalar::Bool => element,
-        other if crate::fill::format(other).is_some() => Scalar::F32,
-        _ => Scalar::I32,
-    }
+    convert(fetch, dtype, scalar(dtype.scalar.computed()))
 }
 
 /// An integer of a type.
