@@ -50,6 +50,7 @@ fn target(name: &str) -> &str {
 /// What each template is for.
 const PURPOSES: &[(&str, &str)] = &[
     ("c/access.h.j2", "how an element of one view is read and written"),
+    ("c/aligned.c.j2", "how frames of functions with longer vectors are aligned"),
     ("c/alternate.c.j2", "how few rows or columns alternate on the other side"),
     ("c/bench.c.j2", "a stand-alone program that times the others"),
     ("c/blocks.c.j2", "the functions that move blocks"),

@@ -33,6 +33,7 @@ macro_rules! built_in {
 /// The built-in templates, by name.
 pub const BUILT_IN: &[(&str, &str)] = &[
     built_in!("c/access.h.j2"),
+    built_in!("c/aligned.c.j2"),
     built_in!("c/alternate.c.j2"),
     built_in!("c/bench.c.j2"),
     built_in!("c/blocks.c.j2"),
