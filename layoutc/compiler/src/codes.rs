@@ -127,6 +127,7 @@ codes! {
     KernelSchedule "kernel::schedule" "a kernel is scheduled by loops that it does not have"
     KernelVectorize "kernel::vectorize" "a vectorised loop is not contiguous in the output"
     KernelParallel "kernel::parallel" "a parallel loop carries a reduction"
+    KernelCache "kernel::cache" "a block of a tensor cannot be copied near the compute"
     DtypeKernel "dtype::kernel" "types in a kernel do not go together"
     LimitGenerated "limit::generated" "the generated arithmetic leaves its limits"
     LimitIndexType "limit::index_type" "a tensor does not fit the index type"

@@ -597,6 +597,67 @@ fn an_intermediate_that_is_inlined_reads_what_its_indices_say() {
 }
 
 #[test]
+fn caches_are_of_boxes_that_a_statement_uses_inside_a_loop() {
+    let code = "kernel::cache";
+    let of = |more: &str| kernel("b[i, j] += a[x, j] * v[i]", more);
+    assert_eq!(found(&of("tile j by=8; cache a at=x { layout { order j i }; memory local }")), []);
+    told(
+        &of("cache ab at=x"),
+        &[(code, "ab", "`ab` is no tensor with memory here")],
+        &["did you mean `a`?"],
+    );
+    told(&of("cache a at=y"), &[(code, "y", "no statement uses `a` inside a loop `y`")], &[]);
+    assert_eq!(found(&of("cache a at=y"))[0].notes, ["the loops of `b` are i, j, x"]);
+    told(
+        &of("cache b at=x"),
+        &[(code, "x", "`x` is reduced, and what is written is done after it")],
+        &["use the block inside a loop outside the reduced ones"],
+    );
+    told(
+        &of("tile j by=8; cache a at=j_inner"),
+        &[(code, "j_inner", "`j_inner` goes over elements that are put together at once")],
+        &["use the block inside a loop that is reduced, or outside those"],
+    );
+    told(
+        &kernel("s[x] = 2 * s[x] + 1", "split x by=8; cache s at=x_outer"),
+        &[(code, "s", "`s` is read and written by one statement")],
+        &["leave its cache out"],
+    );
+    let wide = format!(
+        "{TENSORS}tensor w dtype=f32 {{ shape {{ x n }} }}\nkernel run {{ compute \"s[x] += w[y] * v[i]\"; range y n; cache w at=x }}\n"
+    );
+    told(
+        &wide,
+        &[(code, "x", "what a round of `x` uses is no box of a known size")],
+        &[
+            "split or order the loops so that those inside go over a part of each axis, or use a loop further in",
+        ],
+    );
+    told(
+        &of("cache a at=x { layout { order i } }"),
+        &[("step::axis", "order i", "`order` leaves out j")],
+        &["name every axis, or write `...` for all the others"],
+    );
+    told(
+        &of("cache a at=x; cache a at=i"),
+        &[("kdl::twice", "a", "the cache of `a` is given twice")],
+        &[],
+    );
+    told(
+        &of("cache a { memory fast }"),
+        &[
+            (
+                "kdl::missing",
+                "cache a",
+                "`cache` needs `at=`, the loop inside which the block is used",
+            ),
+            ("name::unknown", "fast", "the memory of a block is not `fast`"),
+        ],
+        &["it is written `cache A at=k_outer`"],
+    );
+}
+
+#[test]
 fn schedules_name_loops_that_there_are() {
     let code = "kernel::schedule";
     let of = |more: &str| kernel("blocked[i, j] += a[i, x] * b[i, j]", more);

@@ -10,7 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::cast::Mode;
 
-pub use kernel::{InstanceItem, KernelItem, LocalItem, ScheduleItem, ScheduleKind};
+pub use kernel::{
+    CacheItem, CacheMemory, InstanceItem, KernelItem, LocalItem, ScheduleItem, ScheduleKind,
+};
 
 /// A text of the user's, mostly an expression. Byte `k` of `value` is byte `span.start + k` of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

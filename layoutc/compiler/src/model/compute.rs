@@ -73,10 +73,27 @@ pub struct Statement {
     pub store: Mode,
     /// The value.
     pub value: Value,
+    /// Blocks of what it reads and writes that are copied near the compute, each of another tensor.
+    pub caches: Vec<Cache>,
     /// The statement as written, on one line.
     pub text: String,
     /// Where it stands.
     pub place: Place,
+}
+
+/// `cache A at=k_outer`: the block of a tensor that is used in a round of a loop, in a layout of its own.
+#[derive(Debug, Clone)]
+pub struct Cache {
+    /// The tensor.
+    pub buffer: Buffer,
+    /// The loop.
+    pub at: Chosen<String>,
+    /// The block: its axes are those of the tensor, its extents what a round of the loop spans of them.
+    pub block: Tensor,
+    /// Whether the next block is copied while one is used, where many items work at once.
+    pub is_double: bool,
+    /// Whether the items of a work group share it.
+    pub is_shared: bool,
 }
 
 /// How the values of one element are put together.

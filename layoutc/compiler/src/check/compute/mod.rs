@@ -4,6 +4,7 @@
 //! found for each instance anew.
 
 mod axes;
+mod cache;
 mod call;
 mod inline;
 mod inside;
@@ -164,8 +165,14 @@ fn one(
         return Err(errors);
     }
     let instance = job.instance.map(|item| (item, &syntax.file, scope));
-    let schedule = schedule::checked(&program, instance)?;
-    let Program { operands, symbols, locals, statements, warnings, .. } = program;
+    let (schedule, told) = schedule::checked(&program, instance)?;
+    let caches = cache::Caches::of(&program, job.instance, (place.file, &syntax.file));
+    let (caches, more) = caches.checked(&program, &schedule, &told)?;
+    let Program { operands, symbols, locals, mut statements, mut warnings, .. } = program;
+    warnings.extend(more);
+    for (statement, caches) in statements.iter_mut().zip(caches) {
+        statement.caches = caches;
+    }
     let is_written = |k: usize| statements.iter().any(|line| line.target == Buffer::Operand(k));
     let operands = operands.into_iter().enumerate().map(|(k, operand)| Operand {
         name: operand.name.value,

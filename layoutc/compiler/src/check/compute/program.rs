@@ -87,6 +87,14 @@ impl<'a> Program<'a> {
         self.tensors.get(operand.tensor)
     }
 
+    /// The tensor that a statement reads or writes.
+    pub(super) fn memory(&self, buffer: Buffer) -> Option<&Tensor> {
+        match buffer {
+            Buffer::Operand(k) => self.tensor(self.operands.get(k)?),
+            Buffer::Local(k) => self.locals.get(k),
+        }
+    }
+
     /// Those of the operands, by name, then those that the text names.
     fn symbols(&mut self) {
         let own = self.operands.iter().filter_map(|operand| self.tensor(operand));

@@ -11,7 +11,7 @@ use crate::check::scope::{Scope, number, suggestion};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::manifest::syntax::{Bound, InstanceItem, Name, ScheduleItem, ScheduleKind};
-use crate::model::compute::{Buffer, Schedule, Split, Statement};
+use crate::model::compute::{Schedule, Split, Statement};
 use crate::model::{Chosen, Tensor};
 use crate::wording;
 
@@ -40,11 +40,11 @@ struct Nest<'a> {
     loops: Vec<Loop>,
 }
 
-/// The schedule of a kernel, whose words those of the instance replace.
+/// The schedule of a kernel, whose words those of the instance replace; and the loops of each statement in words.
 pub(super) fn checked(
     program: &Program<'_>,
     instance: Option<(&InstanceItem, &Arc<str>, &Scope)>,
-) -> Checked<Schedule> {
+) -> Checked<(Schedule, Vec<String>)> {
     let own = instance.map_or(&[][..], |(item, ..)| item.schedule.as_slice());
     let is_replaced =
         |item: &&ScheduleItem| own.iter().all(|other| other.kind.word() != item.kind.word());
@@ -84,15 +84,13 @@ pub(super) fn checked(
             ScheduleKind::Split { .. } | ScheduleKind::Tile { .. } => {}
         }
     }
-    if maker.errors.is_empty() { Ok(maker.schedule) } else { Err(maker.errors) }
+    let told = maker.told();
+    if maker.errors.is_empty() { Ok((maker.schedule, told)) } else { Err(maker.errors) }
 }
 
 /// The loops of a statement: the storage axes of what it writes, then its reduced axes.
 fn nest<'a>(statement: &Statement, program: &'a Program<'_>) -> Option<Nest<'a>> {
-    let tensor = match statement.target {
-        Buffer::Operand(k) => program.tensors.get(program.operands.get(k)?.tensor)?,
-        Buffer::Local(k) => program.locals.get(k)?,
-    };
+    let tensor = program.memory(statement.target)?;
     let layout = &tensor.layout;
     let storage = layout.storage.iter().enumerate().map(|(k, axis)| Loop {
         name: axis.name.clone(),

@@ -66,6 +66,7 @@ impl Program<'_> {
             accumulator,
             store: Mode::Round,
             value,
+            caches: Vec::new(),
             text: source.text.value.trim().to_owned(),
             place: place_in(source.text, &span, &self.def.file),
         });

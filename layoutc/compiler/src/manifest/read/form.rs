@@ -74,14 +74,17 @@ impl Scope {
             "unroll",
             "vectorize",
             "parallel",
+            "cache",
         ],
         props: &[],
     };
+    pub(super) const CACHE: Self =
+        Self { place: "a cache", nodes: &["layout", "memory"], props: &["at", "double"] };
     pub(super) const LOCAL: Self =
         Self { place: "a local tensor", nodes: &["layout"], props: &["dtype"] };
     pub(super) const INSTANCE: Self = Self {
         place: "an instance",
-        nodes: &["loops", "split", "tile", "unroll", "vectorize", "parallel"],
+        nodes: &["loops", "split", "tile", "unroll", "vectorize", "parallel", "cache"],
         props: &["of"],
     };
     pub(super) const TENSOR: Self = Self {

@@ -6,7 +6,7 @@ use super::Reader;
 use super::form::{Block, Form, Scope};
 use crate::codes::Code;
 use crate::manifest::syntax::{
-    Bound, InstanceItem, KernelItem, LayoutItem, LocalItem, Name, ScheduleItem, Text,
+    Bound, CacheItem, InstanceItem, KernelItem, LayoutItem, LocalItem, Name, ScheduleItem, Text,
 };
 use crate::manifest::tree::{Node, Value};
 
@@ -27,6 +27,7 @@ struct Parts {
     accumulate: Option<Range<usize>>,
     locals: Vec<LocalItem>,
     schedule: Vec<ScheduleItem>,
+    caches: Vec<CacheItem>,
 }
 
 impl Reader<'_, '_> {
@@ -54,8 +55,9 @@ impl Reader<'_, '_> {
         }
         self.differ(parts.ranges.iter().map(|(name, _)| name), "the range of");
         self.differ(parts.locals.iter().map(|local| &local.name), "the local tensor");
+        self.differ(parts.caches.iter().map(|cache| &cache.tensor), "the cache of");
         let name = self.name(node.args.first()?, "a kernel's name")?;
-        let Parts { operands, computes, ranges, acc, accumulate, locals, schedule } = parts;
+        let Parts { operands, computes, ranges, acc, accumulate, locals, schedule, caches } = parts;
         let span = node.span.clone();
         Some(KernelItem {
             name,
@@ -66,6 +68,7 @@ impl Reader<'_, '_> {
             accumulate,
             locals,
             schedule,
+            caches,
             span,
         })
     }
@@ -104,6 +107,7 @@ impl Reader<'_, '_> {
             "acc" => parts.acc = self.acc(node),
             "accumulate" => parts.accumulate = self.accumulate(node),
             "local" => parts.locals.extend(self.local(node)),
+            "cache" => parts.caches.extend(self.cache(node)),
             _ => parts.schedule.extend(self.scheduled(node)),
         }
     }
@@ -217,17 +221,23 @@ impl Reader<'_, '_> {
             let (name, tensor) = (self.key(key), self.name(entry, "a tensor"));
             operands.extend(name.zip(tensor));
         }
-        let mut schedule = Vec::new();
+        let (mut schedule, mut caches) = (Vec::new(), Vec::new());
         let mut seen: Vec<&Node> = Vec::new();
         for child in node.children() {
             if !Scope::INSTANCE.has(&child.name) {
                 self.unknown_node(child, &Scope::INSTANCE);
             } else if self.is_first(child, &seen, false) {
                 seen.push(child);
-                schedule.extend(self.scheduled(child));
+                if child.name == "cache" {
+                    caches.extend(self.cache(child));
+                } else {
+                    schedule.extend(self.scheduled(child));
+                }
             }
         }
+        self.differ(caches.iter().map(|cache| &cache.tensor), "the cache of");
         let name = self.name(node.args.first()?, "an instance's name")?;
-        Some(InstanceItem { name, of: of.flatten()?, operands, schedule, span: node.head.clone() })
+        let (of, span) = (of.flatten()?, node.head.clone());
+        Some(InstanceItem { name, of, operands, schedule, caches, span })
     }
 }

@@ -1,5 +1,6 @@
 //! Tree → syntax: every node checked against what the language lets it take.
 
+mod cache;
 mod choice;
 mod foreign;
 mod form;

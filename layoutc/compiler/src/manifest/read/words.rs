@@ -6,7 +6,6 @@ pub(super) const FOREIGN: &[&str] =
 
 /// Nodes and properties of later releases, with what they will be.
 const LATER: &[(&str, &str)] = &[
-    ("cache", "a block of an operand, copied into another layout near the compute"),
     ("backend", "what layouts each operator of a device accepts"),
     ("graph", "operators whose tensors get the cheapest layouts"),
     ("mesh", "the devices that tensors are sharded over"),

@@ -25,6 +25,8 @@ pub struct KernelItem {
     pub locals: Vec<LocalItem>,
     /// How the loops are ordered and done, in all instances.
     pub schedule: Vec<ScheduleItem>,
+    /// What is copied near the compute; the tensors differ.
+    pub caches: Vec<CacheItem>,
     /// The node.
     pub span: Range<usize>,
 }
@@ -53,8 +55,36 @@ pub struct InstanceItem {
     pub operands: Vec<(Name, Name)>,
     /// How the loops are ordered and done: each word here replaces the kernel's.
     pub schedule: Vec<ScheduleItem>,
+    /// What is copied near the compute; where there is any, none of the kernel's is.
+    pub caches: Vec<CacheItem>,
     /// The node without its block.
     pub span: Range<usize>,
+}
+
+/// `cache A at=k_outer double=#true { layout { … }; memory shared }`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CacheItem {
+    /// The kernel's name of the tensor.
+    pub tensor: Name,
+    /// The loop inside which a block of it is used.
+    pub at: Name,
+    /// Whether the next block is copied while one is used.
+    pub double: bool,
+    /// The layout of the block; without one it is row-major.
+    pub layout: Option<LayoutItem>,
+    /// Where the block is.
+    pub memory: CacheMemory,
+    /// The node without its block.
+    pub span: Range<usize>,
+}
+
+/// Where a block of a tensor is copied to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CacheMemory {
+    /// Memory that the items of a work group share; the stack of a core.
+    Shared,
+    /// Memory of an item's own; the stack of a core.
+    Local,
 }
 
 /// What is said of loops.

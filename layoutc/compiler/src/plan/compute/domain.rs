@@ -35,11 +35,13 @@ pub(super) struct Domain {
     pub(super) offset: Expr,
     /// What holds where there is an element, or a value: each mentions a loop.
     pub(super) inside: Vec<Comparison>,
+    /// The names of loops that there are even with one round.
+    kept: Vec<String>,
 }
 
 impl Domain {
     /// The loops over the storage axes of `layout`, or over its logical axes where its inverse is not known in closed form,
-    /// and over `reduced` axes.
+    /// and over `reduced` axes. Those that are called as in `kept` are there even with one round.
     ///
     /// # Errors
     /// [`ExprError`] where an expression grows too large.
@@ -47,10 +49,12 @@ impl Domain {
         layout: &Layout,
         symbols: &[Symbol],
         reduced: &[Axis],
+        kept: &[String],
     ) -> Result<Self, ExprError> {
-        let mut domain = match Self::by_storage(layout, symbols)? {
+        let empty = Self { kept: kept.to_vec(), ..Self::empty(symbols) };
+        let mut domain = match empty.clone().by_storage(layout)? {
             Some(domain) => domain,
-            None => Self::by_axes(layout, symbols)?,
+            None => empty.by_axes(layout)?,
         };
         for axis in reduced {
             let number = domain.add(&axis.name, &axis.extent, true)?;
@@ -67,11 +71,12 @@ impl Domain {
             axes: Vec::new(),
             offset: Expr::constant(0),
             inside: Vec::new(),
+            kept: Vec::new(),
         }
     }
 
-    fn by_axes(layout: &Layout, symbols: &[Symbol]) -> Result<Self, ExprError> {
-        let mut domain = Self::empty(symbols);
+    fn by_axes(self, layout: &Layout) -> Result<Self, ExprError> {
+        let mut domain = self;
         for axis in &layout.logical {
             let number = domain.add(&axis.name, &axis.extent, false)?;
             domain.axes.push(domain.facts.simplify(&digit(number)?)?);
@@ -80,11 +85,11 @@ impl Domain {
         Ok(domain)
     }
 
-    fn by_storage(layout: &Layout, symbols: &[Symbol]) -> Result<Option<Self>, ExprError> {
+    fn by_storage(self, layout: &Layout) -> Result<Option<Self>, ExprError> {
         let Some(inverse) = layout.inverse.as_ref().filter(|_| layout.swizzle.is_none()) else {
             return Ok(None);
         };
-        let mut domain = Self::empty(symbols);
+        let mut domain = self;
         for axis in &layout.storage {
             domain.add(&axis.name, &axis.extent, false)?;
         }
@@ -155,10 +160,25 @@ impl Domain {
         let number = self.loops.len();
         self.facts.set_extent(var(number)?, extent)?;
         self.loops.push(Loop { name: name.to_owned(), extent: extent.clone(), is_reduced });
-        if extent.as_const() != Some(1) {
+        if self.is_live(number) {
             self.live.push(number);
         }
         Ok(number)
+    }
+
+    /// Whether a loop has rounds to tell apart, or is kept.
+    fn is_live(&self, number: usize) -> bool {
+        let is_it =
+            |found: &Loop| found.extent.as_const() != Some(1) || self.kept.contains(&found.name);
+        self.loops.get(number).is_some_and(is_it)
+    }
+
+    /// Adds a loop that no order holds: over an axis of a block.
+    ///
+    /// # Errors
+    /// As [`Domain::new`].
+    pub(super) fn aside(&mut self, name: &str, extent: i128) -> Result<usize, ExprError> {
+        self.add(name, &Expr::constant(extent), false)
     }
 
     /// Adds a condition, unless it always holds.
@@ -202,10 +222,7 @@ impl Domain {
         let value = self.facts.simplify(&value)?;
         let place = self.live.iter().position(|k| *k == number);
         self.live.retain(|k| *k != number && *k != outer && *k != inner);
-        let parts = [outer, inner]
-            .into_iter()
-            .filter(|k| self.loops.get(*k).is_some_and(|part| part.extent.as_const() != Some(1)));
-        let parts: Vec<usize> = parts.collect();
+        let parts: Vec<usize> = [outer, inner].into_iter().filter(|k| self.is_live(*k)).collect();
         let place = place.unwrap_or(self.live.len());
         self.live.splice(place..place, parts);
         let cut_var = var(number)?;

@@ -61,6 +61,7 @@ impl Nest<'_> {
     /// [`PlanError`] where a number leaves 64 bits.
     pub(super) fn write_item(mut self) -> Result<(Vec<Stmt>, Items), PlanError> {
         let outer = self.order.loops.get(..self.order.first_reduced).unwrap_or_default().to_vec();
+        self.has_blocks_of_one(&outer)?;
         let mut count = Algebra::constant(1);
         for number in &outer {
             if let Some(found) = self.domain.loops.get(*number) {
@@ -81,7 +82,10 @@ impl Nest<'_> {
             self.mentioned(condition).iter().all(|number| outer.contains(number))
         };
         let own: Vec<Comparison> = self.written.iter().filter(is_own).cloned().collect();
-        let inside = self.innermost(&at, Inside::All)?;
+        let mut inside = self.innermost(&at, Inside::All)?;
+        if let Some(last) = outer.last() {
+            inside = self.with_blocks(*last, inside)?;
+        }
         if own.is_empty() || self.is_image() {
             body.extend(inside);
         } else {
@@ -91,8 +95,25 @@ impl Nest<'_> {
         Ok((body, items))
     }
 
+    /// Refuses blocks that several items would use, each with a copy of its own.
+    fn has_blocks_of_one(&self, outer: &[usize]) -> Result<(), PlanError> {
+        let before = outer.split_last().map_or(&[][..], |(_, before)| before);
+        let Some(staged) = self.staged.iter().find(|staged| before.contains(&staged.at)) else {
+            return Ok(());
+        };
+        let at = &staged.cache.at;
+        Err(PlanError::Choice {
+            message: format!(
+                "an item does one element of `{}`, and its block is for several",
+                at.value
+            ),
+            help: "say `memory shared`, or use the block inside a loop that is reduced".to_owned(),
+            place: at.place.clone(),
+        })
+    }
+
     /// The round of each loop that an item is, the innermost loop's changing fastest.
-    fn rounds_of(&self, item: &str, outer: &[usize]) -> Result<Vec<Stmt>, PlanError> {
+    pub(super) fn rounds_of(&self, item: &str, outer: &[usize]) -> Result<Vec<Stmt>, PlanError> {
         let mut lets = Vec::new();
         let mut inside = Algebra::constant(1);
         for (place, number) in outer.iter().enumerate().rev() {

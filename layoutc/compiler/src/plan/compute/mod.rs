@@ -5,18 +5,22 @@
 //! function's own.
 
 mod access;
+mod block;
 mod bounds;
 mod domain;
 mod gather;
+mod group;
 mod item;
 mod nest;
 mod order;
 mod rounds;
+mod stage;
 mod value;
 
 use layoutc_algebra::expr::Var;
 use layoutc_algebra::layout::Symbol;
 
+pub use self::block::block_extents;
 use self::nest::Nest;
 use super::Context;
 use super::Naming;
@@ -26,8 +30,8 @@ use super::lower::{Binding, PlanError, Range, lower};
 use super::names::Namer;
 use super::prepare::{fill_bits, fill_constant};
 use super::relayout::renumbered;
-use super::tree::{Expr, Function, Operand, Param, ParamType, Returns, Stmt};
-use crate::model::compute::{Buffer, Compute};
+use super::tree::{Expr, Function, GROUP, Operand, Param, ParamType, Returns, Stmt};
+use crate::model::compute::{Buffer, Cache, Compute, Statement};
 use crate::model::{Manifest, Tensor};
 
 /// The largest intermediate tensor that lives on the stack, in bytes; the caller gives memory for larger ones.
@@ -77,7 +81,9 @@ pub fn compute(
             body.extend(padding(target, naming, &mut namer, &scope)?);
         }
         filled.push(statement.target);
-        let nest = Nest::new(compute, statement, &buffers, &scope, namer.clone(), Runs::OnCores)?;
+        let parts = parts(compute, statement, &mut namer);
+        let bounds = (buffers.as_slice(), parts.as_slice());
+        let nest = Nest::new(compute, statement, bounds, &scope, namer.clone(), Runs::OnCores)?;
         let written = nest.write()?;
         // What is declared outside all loops stays declared.
         for stmt in &written {
@@ -121,9 +127,12 @@ pub fn compute_kernels(
             kernels.extend(fill);
         }
         filled.push(statement.target);
-        let namer = frame.namer.clone();
-        let nest = Nest::new(compute, statement, &frame.buffers, &scope, namer, Runs::OnItems)?;
-        let (body, items) = nest.write_item()?;
+        let mut namer = frame.namer.clone();
+        let parts = parts(compute, statement, &mut namer);
+        let bounds = (frame.buffers.as_slice(), parts.as_slice());
+        let nest = Nest::new(compute, statement, bounds, &scope, namer, Runs::OnItems)?;
+        let group = nest.is_grouped.then_some(GROUP);
+        let (body, items) = if nest.is_grouped { nest.write_group()? } else { nest.write_item()? };
         let body = frame.body.iter().cloned().chain(body).collect();
         let mut doc = vec![statement.text.clone()];
         if number == last {
@@ -131,7 +140,7 @@ pub fn compute_kernels(
         }
         let (returns, params) = (Returns::Nothing, frame.params.clone());
         let function = Function { name, doc, returns, params, body }.with_unused();
-        kernels.push(Kernel { function, range: vec![items], group: None, unaligned: None });
+        kernels.push(Kernel { function, range: vec![items], group, unaligned: None });
     }
     Ok(kernels)
 }
@@ -247,6 +256,20 @@ fn bind(
         buffers.push(Bound { tensor, name, load, store, image, is_local: true });
     }
     Ok((buffers, params))
+}
+
+/// The blocks that a statement copies near, under names of their own.
+fn parts(compute: &Compute, statement: &Statement, namer: &mut Namer<'_>) -> Vec<Bound> {
+    let part = |cache: &Cache| {
+        let called = match cache.buffer {
+            Buffer::Operand(k) => compute.operands.get(k).map(|operand| &operand.name),
+            Buffer::Local(k) => compute.locals.get(k).map(|local| &local.name),
+        };
+        let name = namer.name(&format!("{}_block", called.map_or("", String::as_str)));
+        let (load, store, image) = (None, None, None);
+        Bound { tensor: cache.block.clone(), name, load, store, image, is_local: true }
+    };
+    statement.caches.iter().map(part).collect()
 }
 
 /// A buffer by its place in the model.

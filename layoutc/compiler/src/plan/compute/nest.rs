@@ -6,11 +6,13 @@ use super::super::lower::{Binding, PlanError, Scope, add, lower, multiply, range
 use super::super::names::Namer;
 use super::super::tree::{Expr, Gathering, Number, Operand, Stmt};
 use super::access::Steps;
+use super::block::Block;
 use super::domain::Domain;
 use super::order::{AtOnce, Order};
+use super::stage::{Staged, fits};
 use super::value::{Here, condition, convert, fetched, inside, load, scalar};
 use super::{Bound, Runs, bound, gather};
-use crate::model::compute::{Compute, Read, Statement, Value, ValueKind};
+use crate::model::compute::{Buffer, Compute, Read, Statement, Value, ValueKind};
 
 /// A place that a statement reads or writes.
 pub(super) struct Access<'a> {
@@ -41,9 +43,13 @@ pub(super) struct Nest<'a> {
     pub(super) accesses: Vec<Access<'a>>,
     /// What holds for the elements that are written, and for the values that are put together.
     pub(super) written: Vec<Comparison>,
-    gathered: Vec<Comparison>,
+    pub(super) gathered: Vec<Comparison>,
+    /// Blocks of tensors that are copied near.
+    pub(super) staged: Vec<Staged<'a>>,
+    /// Whether the items of a work group do a round of the outer loops together.
+    pub(super) is_grouped: bool,
     /// The array or the name in which values are put together.
-    accumulator: String,
+    pub(super) accumulator: String,
 }
 
 /// Where the writer is.
@@ -82,7 +88,7 @@ impl<'a> Nest<'a> {
     pub(super) fn new(
         compute: &'a Compute,
         statement: &'a Statement,
-        buffers: &'a [Bound],
+        (buffers, parts): (&'a [Bound], &'a [Bound]),
         symbol: &'a Scope<'a>,
         mut namer: Namer<'a>,
         runs: Runs,
@@ -92,9 +98,10 @@ impl<'a> Nest<'a> {
             return Err(error);
         }
         let reduced = statement.axes.get(statement.written_axes..).unwrap_or_default();
-        let mut domain = Domain::new(&target.tensor.layout, &compute.symbols, reduced)?;
-        let mut reads = Vec::new();
-        collect(&statement.value, &mut reads);
+        let kept: Vec<String> =
+            statement.caches.iter().map(|cache| cache.at.value.clone()).collect();
+        let mut domain = Domain::new(&target.tensor.layout, &compute.symbols, reduced, &kept)?;
+        let reads = reads(&statement.value);
         let offset = |domain: &Domain, read: &Read| {
             let found = bound(buffers, compute, read.buffer);
             let Some(found) = found else { return Ok(Algebra::constant(0)) };
@@ -106,8 +113,28 @@ impl<'a> Nest<'a> {
             reads.iter().map(|read| Steps::of(&offset(domain, read)?, domain)).collect()
         };
         let is_image = target.image.is_some();
-        let at_once = if is_image { AtOnce::Texel } else { AtOnce::of(runs) };
+        if let Some(cache) = statement.caches.first().filter(|_| is_image) {
+            return Err(no_image(target, &cache.at.place));
+        }
+        let at_once = match is_image {
+            true => AtOnce::Texel,
+            false if !statement.caches.is_empty() => AtOnce::One,
+            false => AtOnce::of(runs),
+        };
         let order = Order::new(&mut domain, &compute.schedule, &steps, at_once, &statement.place)?;
+        let mut staged = Vec::new();
+        for (cache, part) in statement.caches.iter().zip(parts) {
+            let found = bound(buffers, compute, cache.buffer);
+            let block = Block::new(&domain, &order, statement, (cache.buffer, &cache.at))?;
+            let at =
+                order.place(&domain, &cache.at.value).and_then(|k| order.loops.get(k).copied());
+            let (Some(whole), Some(block), Some(at)) = (found, block, at) else { continue };
+            let is_written = statement.target == cache.buffer;
+            let at = (at, is_written);
+            let one = Staged::new(cache, block, (whole, part), at, (&mut domain, runs))?;
+            staged.push(one);
+        }
+        fits(&staged, runs)?;
         let mut nest = Self {
             compute,
             statement,
@@ -120,6 +147,9 @@ impl<'a> Nest<'a> {
             namer: namer.clone(),
             order,
             domain,
+            is_grouped: runs == Runs::OnItems
+                && statement.caches.iter().any(|cache| cache.is_shared),
+            staged,
         };
         for number in nest.order.loops.clone() {
             let wanted = nest.domain.loops.get(number).map_or("", |found| found.name.as_str());
@@ -128,9 +158,13 @@ impl<'a> Nest<'a> {
                 *slot = name;
             }
         }
-        let steps = Steps::of(&nest.domain.offset, &nest.domain)?;
-        let prefix = partial(&target.name);
         let place = if is_image { nest.place(target, &nest.written_axes())? } else { Vec::new() };
+        let (target, offset_there) = match nest.block_of(statement.target) {
+            Some(staged) => (staged.part, staged.offset(&nest.written_axes(), &nest.domain)?),
+            None => (target, nest.domain.offset.clone()),
+        };
+        let steps = Steps::of(&offset_there, &nest.domain)?;
+        let prefix = partial(&target.name);
         let inside_of = Vec::new();
         nest.accesses.push(Access {
             read: None,
@@ -145,7 +179,6 @@ impl<'a> Nest<'a> {
         let left_out = left_out.and_then(read_of);
         for read in reads {
             let Some(found) = bound(buffers, compute, read.buffer) else { continue };
-            let steps = Steps::of(&offset(&nest.domain, read)?, &nest.domain)?;
             let at = |index: &Algebra| nest.domain.at(index, &nest.domain.axes);
             let index = read.index.iter().map(at).collect::<Result<Vec<_>, _>>()?;
             let axes = &found.tensor.layout.logical;
@@ -162,6 +195,11 @@ impl<'a> Nest<'a> {
                 nest.gathered.extend(rounds);
                 conditions = others;
             }
+            let (found, offset_there) = match nest.block_of(read.buffer) {
+                Some(staged) => (staged.part, staged.offset(&index, &nest.domain)?),
+                None => (found, offset(&nest.domain, read)?),
+            };
+            let steps = Steps::of(&offset_there, &nest.domain)?;
             let prefix = partial(&found.name);
             let place = if found.image.is_some() { nest.place(found, &index)? } else { Vec::new() };
             let (read, bound) = (Some(read), found);
@@ -170,6 +208,11 @@ impl<'a> Nest<'a> {
         nest.accumulator = namer.name(gather::word(statement.op));
         nest.namer = namer;
         Ok(nest)
+    }
+
+    /// The block of a tensor, where there is one.
+    fn block_of(&self, buffer: Buffer) -> Option<&Staged<'a>> {
+        self.staged.iter().find(|staged| staged.cache.buffer == buffer)
     }
 
     /// The axes of what is written, over the loops.
@@ -236,9 +279,7 @@ impl<'a> Nest<'a> {
         match what {
             Inside::All if has_reduced => self.reduction(at),
             Inside::All => {
-                let value = self.value(at)?;
-                let value =
-                    convert(value, scalar(statement.value.ty), scalar(statement.accumulator));
+                let value = self.gathered_value(at)?;
                 let value = match gather::operator(statement.op) {
                     Some(op) if statement.accumulate => {
                         let element = scalar(statement.accumulator).to_string();
@@ -253,9 +294,7 @@ impl<'a> Nest<'a> {
                 Ok(vec![Stmt::Gather { into: self.item()?, how: Gathering::Set, value }])
             }
             Inside::Gather => {
-                let value = self.value(at)?;
-                let value =
-                    convert(value, scalar(statement.value.ty), scalar(statement.accumulator));
+                let value = self.gathered_value(at)?;
                 Ok(vec![Stmt::Gather { into: self.item()?, how: gather::how(statement.op), value }])
             }
             Inside::Store => Ok(vec![self.store(at, self.item()?)]),
@@ -321,7 +360,7 @@ impl<'a> Nest<'a> {
     }
 
     /// What an element is before any value.
-    fn first(&self, at: &At) -> Result<Number, PlanError> {
+    pub(super) fn first(&self, at: &At) -> Result<Number, PlanError> {
         if self.statement.accumulate {
             return self.held(at);
         }
@@ -337,7 +376,7 @@ impl<'a> Nest<'a> {
         Ok(convert(held, scalar(ty), scalar(self.statement.accumulator)))
     }
 
-    fn store(&self, at: &At, value: Number) -> Stmt {
+    pub(super) fn store(&self, at: &At, value: Number) -> Stmt {
         let Some(target) = self.accesses.first() else {
             return Stmt::Comment { text: String::new() };
         };
@@ -345,6 +384,12 @@ impl<'a> Nest<'a> {
         let value = convert(value, scalar(self.statement.accumulator), target.bound.tensor.dtype);
         let (buffer, through) = (target.bound.name.clone(), target.bound.store.clone());
         Stmt::Store { buffer, index, value: Operand::Number { value }, through }
+    }
+
+    /// The value, in the type in which values are put together.
+    pub(super) fn gathered_value(&self, at: &At) -> Result<Number, PlanError> {
+        let (from, to) = (self.statement.value.ty, self.statement.accumulator);
+        Ok(convert(self.value(at)?, scalar(from), scalar(to)))
     }
 
     fn value(&self, at: &At) -> Result<Number, PlanError> {
@@ -374,6 +419,17 @@ impl<'a> Nest<'a> {
     }
 }
 
+fn no_image(target: &Bound, place: &crate::diagnostic::Place) -> PlanError {
+    PlanError::Choice {
+        message: format!(
+            "`{}` is an image, written by texels: no block is copied near that",
+            target.tensor.name
+        ),
+        help: "leave the cache out, or write a tensor in global memory".to_owned(),
+        place: place.clone(),
+    }
+}
+
 /// What is said where rounds that run at once would write to one byte.
 fn at_once_in_a_byte(compute: &Compute, target: &Bound, runs: Runs) -> Option<PlanError> {
     target.store.as_ref()?;
@@ -393,6 +449,12 @@ fn at_once_in_a_byte(compute: &Compute, target: &Bound, runs: Runs) -> Option<Pl
 }
 
 /// The reads of a value, each place once.
+pub(super) fn reads(value: &Value) -> Vec<&Read> {
+    let mut reads = Vec::new();
+    collect(value, &mut reads);
+    reads
+}
+
 fn collect<'v>(value: &'v Value, reads: &mut Vec<&'v Read>) {
     match &value.kind {
         ValueKind::Read(read) => {
@@ -424,7 +486,7 @@ fn read_of(value: &Value) -> Option<&Read> {
 }
 
 /// What partial offsets of a buffer are called: `a` gives `a0`, `a1`, ….
-fn partial(name: &str) -> String {
+pub(super) fn partial(name: &str) -> String {
     let first = name.chars().next().map_or('o', |first| first.to_ascii_lowercase());
     first.to_string()
 }

@@ -184,6 +184,12 @@ impl Order {
         Ok(Self { loops, first_reduced })
     }
 
+    /// Where the loop of this name is.
+    pub(super) fn place(&self, domain: &Domain, name: &str) -> Option<usize> {
+        let number = domain.find(name)?;
+        self.loops.iter().position(|other| *other == number)
+    }
+
     /// The loops over elements that are put together at once.
     pub(super) fn at_once<'a>(&'a self, domain: &'a Domain) -> impl Iterator<Item = usize> + 'a {
         let inside = self.loops.get(self.first_reduced..).unwrap_or_default();

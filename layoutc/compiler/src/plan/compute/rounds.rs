@@ -44,6 +44,7 @@ impl Nest<'_> {
             let mut all = Vec::new();
             let is_whole = matches!((&from, &to), (Expr::Int { .. }, Expr::Int { .. }));
             let mut body = nest.inside(number, rest, inner, what, conditions)?;
+            body = nest.with_blocks(number, body)?;
             if let Some(condition) = asked.clone() {
                 body = vec![Stmt::If { condition, is_usual: false, body, otherwise: Vec::new() }];
             }
@@ -78,7 +79,7 @@ impl Nest<'_> {
     }
 
     /// The conditions that say from where to where a loop goes: it is the innermost that they mention.
-    fn own(&self, number: usize, at: &At, conditions: &[Comparison]) -> Vec<Comparison> {
+    pub(super) fn own(&self, number: usize, at: &At, conditions: &[Comparison]) -> Vec<Comparison> {
         let is_own = |condition: &&Comparison| {
             let all = self.mentioned(condition);
             all.contains(&number)
@@ -223,7 +224,7 @@ impl Nest<'_> {
     }
 
     /// The first round and one past the last, with names for them where they are computed.
-    fn ends(
+    pub(super) fn ends(
         &mut self,
         number: usize,
         bounds: &Bounds,

@@ -1,0 +1,72 @@
+//! `cache A at=k_outer double=#true { layout { … }; memory shared }`
+
+use super::Reader;
+use super::form::{Block, Form, Scope};
+use crate::codes::Code;
+use crate::manifest::syntax::{CacheItem, CacheMemory, LayoutItem};
+use crate::manifest::tree::{Node, Value};
+
+const CACHE: &str = "cache A at=k_outer";
+
+/// The words for where a block is copied to.
+const MEMORIES: &[(&str, CacheMemory)] =
+    &[("shared", CacheMemory::Shared), ("local", CacheMemory::Local)];
+
+impl Reader<'_, '_> {
+    /// A block of a tensor that is copied near the compute.
+    pub(super) fn cache(&mut self, node: &Node) -> Option<CacheItem> {
+        let props = Some(&["at", "double"][..]);
+        let form = Form { usage: CACHE, args: 1..=1, props, block: Block::Maybe };
+        self.form(node, &form);
+        let mut layout: Option<LayoutItem> = None;
+        let mut memory = Some(CacheMemory::Shared);
+        let mut seen: Vec<&Node> = Vec::new();
+        for child in node.children() {
+            if !Scope::CACHE.has(&child.name) {
+                self.unknown_node(child, &Scope::CACHE);
+            } else if self.is_first(child, &seen, true) {
+                seen.push(child);
+                match child.name.as_str() {
+                    "layout" => layout = self.layout(child),
+                    _ => memory = self.cache_memory(child),
+                }
+            }
+        }
+        let double = Self::prop(node, "double").map(|entry| match entry.value {
+            Value::Bool(value) => Some(value),
+            Value::String(_) | Value::Integer(_) | Value::Float(_) | Value::Null => {
+                self.wrong_kind(entry, "`double`");
+                None
+            }
+        });
+        let Some(entry) = Self::prop(node, "at") else {
+            if !node.broken {
+                let message = "`cache` needs `at=`, the loop inside which the block is used";
+                let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
+                fault.help = vec![format!("it is written `{CACHE}`")];
+            }
+            return None;
+        };
+        let at = self.name(entry, "a loop");
+        let tensor = self.name(node.args.first()?, "a tensor of the kernel");
+        let double = double.unwrap_or(Some(false));
+        let span = node.head.clone();
+        Some(CacheItem { tensor: tensor?, at: at?, double: double?, layout, memory: memory?, span })
+    }
+
+    fn cache_memory(&mut self, node: &Node) -> Option<CacheMemory> {
+        let usage = "memory shared";
+        let form = Form { usage, args: 1..=1, props: Some(&[]), block: Block::Never };
+        if !self.form(node, &form) {
+            return None;
+        }
+        let entry = node.args.first()?;
+        let text = self.text_of(entry, "a memory")?;
+        let found = MEMORIES.iter().find(|row| row.0 == text.value);
+        if found.is_none() {
+            let words: Vec<&str> = MEMORIES.iter().map(|row| row.0).collect();
+            self.unknown_word("the memory of a block", entry, &words);
+        }
+        found.map(|row| row.1)
+    }
+}

@@ -1,0 +1,156 @@
+//! The block of a tensor that a round of a loop uses: the box of the elements that the loops inside it go over.
+
+use layoutc_algebra::expr::{Expr, ExprError};
+use layoutc_algebra::layout::Symbol;
+
+use super::super::arith::{product, sum};
+use super::super::lower::PlanError;
+use super::super::relayout::renumbered;
+use super::access::Steps;
+use super::domain::{Domain, digit};
+use super::nest::reads;
+use super::order::{AtOnce, Order};
+use crate::model::compute::{Buffer, Schedule, Statement};
+use crate::model::{Chosen, Tensor};
+
+/// Where a block begins along each axis of its tensor, over the loops that are open, and how far it reaches.
+#[derive(Debug, Clone)]
+pub(super) struct Block {
+    pub(super) begin: Vec<Expr>,
+    pub(super) extents: Vec<i128>,
+}
+
+/// The elements that a round of the loop `at` of a statement spans of `buffer`, by axis; `None` where the statement has no such
+/// loop, or does not use the tensor. `target` is the tensor that it writes, `kept` are the loops of all its caches.
+///
+/// # Errors
+/// [`PlanError::Choice`] where that is no box of a known size.
+pub fn block_extents(
+    target: &Tensor,
+    statement: &Statement,
+    (symbols, schedule): (&[Symbol], &Schedule),
+    (buffer, at): (Buffer, &Chosen<String>),
+    kept: &[String],
+) -> Result<Option<Vec<i128>>, PlanError> {
+    let target = renumbered(target, symbols)?;
+    let reduced = statement.axes.get(statement.written_axes..).unwrap_or_default();
+    let mut domain = Domain::new(&target.layout, symbols, reduced, kept)?;
+    let no_reads = |_: &Domain| Ok(Vec::new());
+    let order = Order::new(&mut domain, schedule, &no_reads, AtOnce::One, &statement.place)?;
+    let block = Block::new(&domain, &order, statement, (buffer, at))?;
+    Ok(block.map(|block| block.extents))
+}
+
+impl Block {
+    /// As [`block_extents`].
+    pub(super) fn new(
+        domain: &Domain,
+        order: &Order,
+        statement: &Statement,
+        (buffer, at): (Buffer, &Chosen<String>),
+    ) -> Result<Option<Self>, PlanError> {
+        let refused = |message: String, help: &str| PlanError::Choice {
+            message,
+            help: help.to_owned(),
+            place: at.place.clone(),
+        };
+        let Some(place) = order.place(domain, &at.value) else { return Ok(None) };
+        let is_written = statement.target == buffer;
+        let written: Vec<Expr> = domain.axes.iter().take(statement.written_axes).cloned().collect();
+        let mut used = if is_written { vec![written] } else { Vec::new() };
+        for read in reads(&statement.value).iter().filter(|read| read.buffer == buffer) {
+            let index = read.index.iter().map(|index| domain.at(index, &domain.axes));
+            used.push(index.collect::<Result<_, ExprError>>()?);
+        }
+        let Some(first) = used.first() else { return Ok(None) };
+        let (open, inside) = order.loops.split_at(place.saturating_add(1));
+        if open.iter().any(|k| order.at_once(domain).any(|other| other == *k)) {
+            let message =
+                format!("`{}` goes over elements that are put together at once", at.value);
+            return Err(refused(
+                message,
+                "use the block inside a loop that is reduced, or outside those",
+            ));
+        }
+        if is_written && place >= order.first_reduced {
+            let message =
+                format!("`{}` is reduced, and what is written is done after it", at.value);
+            return Err(refused(message, "use the block inside a loop outside the reduced ones"));
+        }
+        let (mut begin, mut extents) = (Vec::new(), Vec::new());
+        for axis in 0..first.len() {
+            let spans = used.iter().filter_map(|index| index.get(axis));
+            let spans = spans.map(|index| span(index, inside, domain));
+            let spans = spans.collect::<Result<Option<Vec<_>>, ExprError>>()?;
+            let found = match spans {
+                Some(spans) => hull(&spans, domain)?,
+                None => None,
+            };
+            let Some((from, extent)) = found else {
+                let message =
+                    format!("what a round of `{}` uses is no box of a known size", at.value);
+                return Err(refused(
+                    message,
+                    "split or order the loops so that those inside go over a part of each axis, or use a loop further in",
+                ));
+            };
+            begin.push(from);
+            extents.push(extent);
+        }
+        if is_written {
+            let rounds = inside.iter().filter(|k| !domain.is_reduced(**k));
+            let rounds = rounds.map(|k| domain.rounds(*k)).product::<Option<i128>>();
+            if rounds != Some(extents.iter().product()) {
+                let message =
+                    format!("a round of `{}` writes other elements than those of a box", at.value);
+                return Err(refused(
+                    message,
+                    "split or order the loops so that those inside go over a part of each axis",
+                ));
+            }
+        }
+        Ok(Some(Self { begin, extents }))
+    }
+}
+
+/// The first value of an index while the loops inside go on, and how many values it spans; `None` where the loops do not tell.
+fn span(
+    index: &Expr,
+    inside: &[usize],
+    domain: &Domain,
+) -> Result<Option<(Expr, i128)>, ExprError> {
+    let steps = Steps::of(index, domain)?;
+    if domain.mentioned(&steps.rest).iter().any(|k| inside.contains(k)) {
+        return Ok(None);
+    }
+    let (mut from, mut extent) = (steps.rest, 1_i128);
+    for (number, stride) in &steps.strides {
+        if !inside.contains(number) {
+            from = sum(&from, &product(stride, &digit(*number)?)?)?;
+            continue;
+        }
+        let Some((stride, rounds)) = stride.as_const().zip(domain.rounds(*number)) else {
+            return Ok(None);
+        };
+        let reach = stride.saturating_mul(rounds.saturating_sub(1));
+        from = sum(&from, &Expr::constant(reach.min(0)))?;
+        extent = extent.saturating_add(reach.saturating_abs());
+    }
+    Ok(Some((domain.facts.simplify(&from)?, extent)))
+}
+
+/// What holds all of these; `None` where they are not equally far apart in every round.
+fn hull(spans: &[(Expr, i128)], domain: &Domain) -> Result<Option<(Expr, i128)>, ExprError> {
+    let Some((first, _)) = spans.first() else { return Ok(None) };
+    let (mut low, mut high) = (0, 0);
+    for (from, extent) in spans {
+        let minus = Expr::negate(first)?;
+        let Some(apart) = domain.facts.simplify(&sum(from, &minus)?)?.as_const() else {
+            return Ok(None);
+        };
+        low = apart.min(low);
+        high = apart.saturating_add(*extent).max(high);
+    }
+    let from = domain.facts.simplify(&sum(first, &Expr::constant(low))?)?;
+    Ok(Some((from, high.saturating_sub(low))))
+}

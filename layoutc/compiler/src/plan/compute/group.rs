@@ -1,0 +1,418 @@
+//! A statement as a kernel for work groups: the items of a group copy blocks into the memory that they share, and do a round of
+//! the outer loops together.
+
+use layoutc_algebra::expr::{Comparison, Expr as Algebra};
+
+use super::super::arith::product;
+use super::super::kernel::Items;
+use super::super::lower::{PlanError, add, lower, multiply, range};
+use super::super::tree::{Among, Expr, GROUP, Gathering, Number, Stmt};
+use super::bounds::Bounds;
+use super::nest::{At, Inside, Nest};
+use super::stage::{Copied, Which};
+use super::value::condition;
+
+/// How many groups are launched at most; each takes every so manyth round.
+const GROUPS: i64 = 4096;
+
+/// The loops of a statement, as a group does them.
+struct Shares {
+    /// A group does one round of these.
+    outer: Vec<usize>,
+    /// The items share the rounds of these.
+    items: Vec<usize>,
+    /// All items do these.
+    reduced: Vec<usize>,
+    /// How many rounds the items share.
+    rounds: i64,
+    /// A name for one of those rounds, and for how many an item has done.
+    round: String,
+    done: String,
+}
+
+impl Nest<'_> {
+    /// What one item does, and how many there are.
+    ///
+    /// # Errors
+    /// [`PlanError::Choice`] where it is not known how many rounds the items share.
+    pub(super) fn write_group(mut self) -> Result<(Vec<Stmt>, Items), PlanError> {
+        let shares = self.shares()?;
+        let mut count = Algebra::constant(1);
+        for number in &shares.outer {
+            if let Some(found) = self.domain.loops.get(*number) {
+                count = product(&count, &found.extent)?;
+            }
+        }
+        let may_be_none = range(&count, self.symbol).low.is_none_or(|low| low <= 0);
+        let count = lower(&count, self.symbol)?;
+        let groups = count.clone().min(Expr::int(GROUPS));
+        let items = Items { count: multiply(groups, Expr::int(GROUP))?, may_be_none };
+        let mut body = Vec::new();
+        for staged in &self.staged {
+            let halves = if staged.has_halves { 2 } else { 1 };
+            let (name, element) = (staged.part.name.clone(), staged.part.tensor.dtype.to_string());
+            let elements = staged.elements().max(1).saturating_mul(halves);
+            body.push(Stmt::DeclareLocal { name, element, elements });
+        }
+        let group = self.namer.name("group");
+        let mut inside = self.rounds_of(&group, &shares.outer)?;
+        let mut at = self.start()?;
+        for number in &shares.outer {
+            at.open.push(*number);
+            inside.extend(self.advance(*number, &mut at, Inside::All, false)?);
+        }
+        inside.extend(self.group_round(&shares, &at)?);
+        let among = Among::Groups;
+        body.push(Stmt::Share { name: group, to: count, among, round: None, body: inside });
+        Ok((body, items))
+    }
+
+    /// Which loops go over groups, and which over the items of one: those inside the last block that is used outside all
+    /// reduced loops, or else those over elements that are put together at once.
+    fn shares(&mut self) -> Result<Shares, PlanError> {
+        let first = self.order.first_reduced;
+        let places = self
+            .staged
+            .iter()
+            .filter_map(|staged| self.order.loops.iter().position(|number| *number == staged.at));
+        let last = places.filter(|place| *place < first).max();
+        let cut = last.map_or(first, |place| place.saturating_add(1));
+        let (outer, inner) = self.order.loops.split_at(cut);
+        let (outer, inner) = (outer.to_vec(), inner.to_vec());
+        let (reduced, items): (Vec<usize>, Vec<usize>) =
+            inner.into_iter().partition(|number| self.domain.is_reduced(*number));
+        let rounds = items.iter().map(|number| self.domain.rounds(*number));
+        let rounds = rounds.product::<Option<i128>>().filter(|rounds| *rounds <= 4096);
+        let Some(rounds) = rounds.and_then(|rounds| i64::try_from(rounds).ok()) else {
+            let at = self.statement.caches.first().map(|cache| &cache.at);
+            let place = at.map_or(&self.statement.place, |at| &at.place).clone();
+            return Err(PlanError::Choice {
+                message: "the items of a work group share at most 4096 rounds of the inner loops"
+                    .into(),
+                help: "tile the loops: `tile i j by=\"16 16\"`".into(),
+                place,
+            });
+        };
+        let (round, done) = (self.namer.name("element"), self.namer.name("round"));
+        Ok(Shares { outer, items, reduced, rounds, round, done })
+    }
+
+    /// What a group does in one round of the outer loops.
+    fn group_round(&mut self, shares: &Shares, at: &At) -> Result<Vec<Stmt>, PlanError> {
+        let mut body = Vec::new();
+        let outside = |nest: &Self, reduced: bool| -> Vec<usize> {
+            let is_it = |k: &usize| {
+                nest.staged.get(*k).is_some_and(|one| shares.reduced.contains(&one.at) == reduced)
+            };
+            (0..nest.staged.len()).filter(is_it).collect()
+        };
+        let near = outside(self, false);
+        let mut is_copied = false;
+        for k in &near {
+            let is_read = self.staged.get(*k).is_some_and(|staged| !staged.is_written);
+            if is_read || self.statement.accumulate {
+                body.extend(self.copied_by_items(*k, Which::Own, true)?);
+                is_copied = true;
+            }
+        }
+        if is_copied {
+            body.push(Stmt::Barrier);
+        }
+        // What a reduced loop leaves out is no matter of elements.
+        let is_element = |condition: &&Comparison| {
+            !self.mentioned(condition).iter().any(|number| shares.reduced.contains(number))
+        };
+        let written: Vec<Comparison> = self.written.iter().filter(is_element).cloned().collect();
+        let store = if shares.reduced.is_empty() {
+            let value = self.innermost(&self.at_item(shares, at)?, Inside::All)?;
+            self.shared(shares, &written, value)?
+        } else {
+            let element = super::value::scalar(self.statement.accumulator).to_string();
+            let elements = shares.rounds.saturating_add(GROUP - 1).div_euclid(GROUP);
+            let name = self.accumulator.clone();
+            body.push(Stmt::DeclareArray { name, element, elements });
+            let value = self.first(&self.at_item(shares, at)?)?;
+            let set =
+                |value| Stmt::Gather { into: self.held_by(shares), how: Gathering::Set, value };
+            let mut first = vec![set(value)];
+            if self.statement.accumulate && !written.is_empty() {
+                let otherwise =
+                    super::gather::identity(self.statement.op, self.statement.accumulator);
+                let otherwise = vec![set(otherwise)];
+                let condition = condition(&written, &|var| self.scope(var))?;
+                first = vec![Stmt::If { condition, is_usual: true, body: first, otherwise }];
+            }
+            if self.statement.accumulate {
+                body.push(self.share(shares, first)?);
+            } else {
+                let (name, from, to) = (shares.done.clone(), Expr::int(0), Expr::int(elements));
+                body.push(Stmt::For { name, from, to, step: 1, parallel: false, body: first });
+            }
+            let reduced = shares.reduced.clone();
+            body.extend(self.reduced_by_items(shares, &reduced, at)?);
+            let store = self.store(&self.at_item(shares, at)?, self.held_by(shares));
+            self.shared(shares, &written, vec![store])?
+        };
+        body.push(store);
+        let out: Vec<usize> = near
+            .iter()
+            .copied()
+            .filter(|k| self.staged.get(*k).is_some_and(|one| one.is_written))
+            .collect();
+        if !out.is_empty() {
+            body.push(Stmt::Barrier);
+        }
+        for k in &out {
+            body.extend(self.copied_by_items(*k, Which::Own, false)?);
+        }
+        if !near.is_empty() {
+            // The next round of the group writes to the same blocks.
+            body.push(Stmt::Barrier);
+        }
+        Ok(body)
+    }
+
+    /// The reduced loops, which every item goes through, with what is put together innermost.
+    fn reduced_by_items(
+        &mut self,
+        shares: &Shares,
+        rest: &[usize],
+        at: &At,
+    ) -> Result<Vec<Stmt>, PlanError> {
+        let Some((number, rest)) = rest.split_first() else {
+            let conditions = self.asked_of_values(shares, at);
+            let value = self.gathered_value(&self.at_item(shares, at)?)?;
+            let how = super::gather::how(self.statement.op);
+            let into = self.held_by(shares);
+            return Ok(vec![self.shared(
+                shares,
+                &conditions,
+                vec![Stmt::Gather { into, how, value }],
+            )?]);
+        };
+        let number = *number;
+        let extent = match self.domain.loops.get(number) {
+            Some(found) => self.lower(&found.extent.clone())?,
+            None => Expr::int(0),
+        };
+        let (mut all, mut ends, mut inner) =
+            (Vec::new(), [Expr::int(0), extent.clone()], at.clone());
+        let is_double =
+            |staged: &super::stage::Staged<'_>| staged.at == number && staged.has_halves;
+        if !self.staged.iter().any(is_double) {
+            let conditions: Vec<Comparison> =
+                self.written.iter().chain(&self.gathered).cloned().collect();
+            let own = self.own(number, at, &conditions);
+            let bounds = Bounds::of(number, &own, &self.domain)?;
+            if bounds.asked.is_empty() {
+                let (lets, found) = self.ends(number, &bounds)?;
+                all.extend(lets);
+                ends = found;
+                inner.sure.extend(own);
+            }
+        }
+        inner.open.push(number);
+        self.enter_halves(number, &mut inner)?;
+        let lets = self.advance(number, &mut inner, Inside::Gather, false)?;
+        let own: Vec<usize> = (0..self.staged.len())
+            .filter(|k| self.staged.get(*k).is_some_and(|staged| staged.at == number))
+            .collect();
+        let (doubles, singles): (Vec<usize>, Vec<usize>) = own
+            .iter()
+            .copied()
+            .partition(|k| self.staged.get(*k).is_some_and(|staged| staged.has_halves));
+        let mut body = lets;
+        for k in &doubles {
+            all.extend(self.copied_by_items(*k, Which::First, true)?);
+        }
+        if !doubles.is_empty() {
+            all.push(Stmt::Barrier);
+        }
+        for k in &singles {
+            body.extend(self.copied_by_items(*k, Which::Own, true)?);
+        }
+        if !singles.is_empty() {
+            body.push(Stmt::Barrier);
+        }
+        let mut next = Vec::new();
+        for k in &doubles {
+            next.extend(self.copied_by_items(*k, Which::Next, true)?);
+        }
+        if !next.is_empty() {
+            let later = add(self.named(number), Expr::int(1))?;
+            let condition = Expr::compare(super::super::tree::Compare::Lt, later, extent.clone());
+            body.push(Stmt::If { condition, is_usual: false, body: next, otherwise: Vec::new() });
+        }
+        body.extend(self.reduced_by_items(shares, rest, &inner)?);
+        if !own.is_empty() {
+            body.push(Stmt::Barrier);
+        }
+        let name = self.names.get(number).cloned().unwrap_or_default();
+        let [from, to] = ends;
+        all.push(Stmt::For { name, from, to, step: 1, parallel: false, body });
+        Ok(all)
+    }
+
+    /// In a round of a loop, what is read of a block with two halves lies in one of them.
+    fn enter_halves(&self, number: usize, at: &mut At) -> Result<(), PlanError> {
+        let own = self.staged.iter().filter(|staged| staged.at == number && staged.has_halves);
+        for staged in own {
+            let half = multiply(self.half(number, 0)?, Expr::int(staged.elements()))?;
+            for (access, offset) in self.accesses.iter().zip(&mut at.offsets) {
+                if access.bound.name == staged.part.name {
+                    *offset = add(half.clone(), offset.clone())?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What must hold where a value is put together, as far as the loops do not see to it. Where all that is read lies in
+    /// blocks, values of elements that there are none of do no harm: they are not stored.
+    fn asked_of_values(&self, shares: &Shares, at: &At) -> Vec<Comparison> {
+        let reads = self.accesses.iter().filter(|access| access.read.is_some());
+        let is_block = |name: &str| self.staged.iter().any(|staged| staged.part.name == name);
+        let all_near = reads.into_iter().all(|access| is_block(&access.bound.name));
+        let is_asked = |condition: &&Comparison| {
+            let all = self.mentioned(condition);
+            let is_reduced = all.iter().any(|number| shares.reduced.contains(number));
+            !at.sure.contains(condition) && (is_reduced || !all_near)
+        };
+        self.written.iter().chain(&self.gathered).filter(is_asked).cloned().collect()
+    }
+
+    /// The value of an item that is put together, in the round that it does.
+    fn held_by(&self, shares: &Shares) -> Number {
+        Number::Item { array: self.accumulator.clone(), index: Expr::name(&shares.done) }
+    }
+
+    /// The offsets in a round that an item does: nothing is named, for what is named there has 32 bits.
+    fn at_item(&self, shares: &Shares, at: &At) -> Result<At, PlanError> {
+        let mut inner = at.clone();
+        inner.open.extend(&shares.items);
+        for (k, access) in self.accesses.iter().enumerate() {
+            let Some(slot) = inner.offsets.get_mut(k) else { continue };
+            let mut now = slot.clone();
+            let mut reach = 0_i128;
+            for (number, stride) in &access.steps.strides {
+                if shares.items.contains(number) {
+                    let far = stride.as_const().zip(self.domain.rounds(*number));
+                    let far = far.map_or(i128::MAX, |(stride, n)| stride.abs().saturating_mul(n));
+                    reach = reach.saturating_add(far);
+                    now = add(now, multiply(self.named(*number), self.lower(stride)?)?)?;
+                }
+            }
+            let left = self.domain.mentioned(&access.steps.rest);
+            if left.iter().any(|number| shares.items.contains(number)) {
+                now = add(now, self.lower(&access.steps.rest)?)?;
+            }
+            if reach > i128::from(i32::MAX) {
+                return Err(self.too_far(&access.bound.name));
+            }
+            *slot = now;
+        }
+        Ok(inner)
+    }
+
+    /// The rounds that the items share, under a condition.
+    fn shared(
+        &self,
+        shares: &Shares,
+        conditions: &[Comparison],
+        body: Vec<Stmt>,
+    ) -> Result<Stmt, PlanError> {
+        if conditions.is_empty() {
+            return self.share(shares, body);
+        }
+        let condition = condition(conditions, &|var| self.scope(var))?;
+        let otherwise = Vec::new();
+        self.share(shares, vec![Stmt::If { condition, is_usual: false, body, otherwise }])
+    }
+
+    /// The rounds that the items share: each item does as many as every other.
+    fn share(&self, shares: &Shares, body: Vec<Stmt>) -> Result<Stmt, PlanError> {
+        let whole = shares.rounds.saturating_add(GROUP - 1).div_euclid(GROUP).saturating_mul(GROUP);
+        let mut inside = body;
+        if whole != shares.rounds {
+            let (there, all) = (Expr::name(&shares.round), Expr::int(shares.rounds));
+            let condition = Expr::compare(super::super::tree::Compare::Lt, there, all);
+            inside =
+                vec![Stmt::If { condition, is_usual: false, body: inside, otherwise: Vec::new() }];
+        }
+        let lets = self.rounds_of(&shares.round, &shares.items)?;
+        Ok(Stmt::Share {
+            name: shares.round.clone(),
+            to: Expr::int(whole),
+            among: Among::Items,
+            round: Some(shares.done.clone()),
+            body: lets.into_iter().chain(inside).collect(),
+        })
+    }
+
+    /// The items copy a block: into the memory that they share, or out of it.
+    fn copied_by_items(
+        &mut self,
+        k: usize,
+        which: Which,
+        is_in: bool,
+    ) -> Result<Vec<Stmt>, PlanError> {
+        let copied = self.copied(k, which)?;
+        self.is_near(k, &copied)?;
+        let is_written = self.staged.get(k).is_some_and(|staged| staged.is_written);
+        let copy =
+            if is_in && is_written { self.back(k, &copied)? } else { self.copy(k, &copied)? };
+        let mut one = copy;
+        if !copied.inside.is_empty() {
+            let condition = condition(&copied.inside, &|var| self.scope(var))?;
+            let otherwise = if is_in { vec![self.clear(k, &copied)?] } else { Vec::new() };
+            one = Stmt::If { condition, is_usual: false, body: vec![one], otherwise };
+        }
+        let round = self.namer.name("item");
+        let mut lets = Vec::new();
+        let (mut below, mut all) = (1_i64, 1_i64);
+        for (place, (number, rounds)) in copied.loops.iter().enumerate().rev() {
+            let rounds = i64::try_from(*rounds).unwrap_or(i64::MAX);
+            let mut value = Expr::name(&round);
+            if below > 1 {
+                value = Expr::Div { a: Box::new(value), b: Box::new(Expr::int(below)) };
+            }
+            if place > 0 {
+                value = Expr::Mod { a: Box::new(value), b: Box::new(Expr::int(rounds)) };
+            }
+            below = below.saturating_mul(rounds);
+            all = all.saturating_mul(rounds);
+            let name = self.names.get(*number).cloned().unwrap_or_default();
+            lets.push(Stmt::Let { name, value });
+        }
+        lets.reverse();
+        lets.push(one);
+        let share = Stmt::Share {
+            name: round,
+            to: Expr::int(all),
+            among: Among::Items,
+            round: None,
+            body: lets,
+        };
+        Ok(copied.before.into_iter().chain([share]).collect())
+    }
+
+    /// Refuses blocks of which two elements lie farther apart than 32 bits tell: items count in those.
+    fn is_near(&self, k: usize, copied: &Copied) -> Result<(), PlanError> {
+        let Some(staged) = self.staged.get(k) else { return Ok(()) };
+        if copied.reach.is_some_and(|reach| reach <= i128::from(i32::MAX)) {
+            return Ok(());
+        }
+        Err(self.too_far(&staged.whole.name))
+    }
+
+    fn too_far(&self, name: &str) -> PlanError {
+        let at = self.statement.caches.first().map(|cache| &cache.at);
+        PlanError::Choice {
+            message: format!(
+                "the elements of `{name}` that a work group uses may lie 2^31 elements apart, and items count in 32 bits"
+            ),
+            help: "use blocks inside a loop further in, or `memory local`".to_owned(),
+            place: at.map_or(&self.statement.place, |at| &at.place).clone(),
+        }
+    }
+}

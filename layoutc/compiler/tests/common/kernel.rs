@@ -1,0 +1,368 @@
+//! Kernels on many layouts, written, compiled, run and compared with plain loops over the logical axes.
+#![allow(
+    unreachable_pub,
+    missing_docs,
+    missing_debug_implementations,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "shared by several tests"
+)]
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use crate::common::cc::{compile_and_run, compilers, folder, full, write};
+use crate::gpu;
+use layoutc_compiler::config::{Config, TargetC, TargetCuda, TargetOpenCl, Targets};
+use layoutc_compiler::emit::{Settings, Templates, emit};
+use layoutc_compiler::{LoadError, Sources, check};
+
+pub struct One(pub String);
+
+impl Sources for One {
+    fn load(&self, _path: &str) -> Result<String, LoadError> {
+        Ok(self.0.clone())
+    }
+}
+
+/// An operand of a kernel, in several layouts.
+pub struct Operand {
+    pub name: &'static str,
+    pub dtype: &'static str,
+    /// The type of an element of it in C.
+    pub element: &'static str,
+    pub shape: &'static [(&'static str, usize)],
+    pub layouts: &'static [&'static str],
+}
+
+/// A kernel with plain C that says the same: the dense operands are arrays of their names.
+pub struct Kernel {
+    pub name: &'static str,
+    pub text: &'static str,
+    pub operands: &'static [Operand],
+    /// What is written; the others are read, in their order.
+    pub written: &'static [&'static str],
+    pub plain: &'static str,
+    /// How far a result may lie from the plain one, relative to it.
+    pub tolerance: &'static str,
+    /// Schedules of instances besides the planner's own, by the number of the instance.
+    pub schedules: &'static [(usize, &'static str)],
+}
+
+pub const F32: &str = "float";
+
+fn instances(kernel: &Kernel, target: For) -> usize {
+    kernel.operands.iter().map(|operand| operand.layouts(target).len()).max().unwrap()
+}
+
+/// What the files are written for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum For {
+    C,
+    /// CUDA: no layout of rank 2 but in an image.
+    Cuda,
+}
+
+impl Operand {
+    fn layouts(&self, target: For) -> Vec<&'static str> {
+        let is_there = |layout: &&&str| target == For::C || !layout.contains('|');
+        self.layouts.iter().filter(is_there).copied().collect()
+    }
+}
+
+fn manifest(kernel: &Kernel, target: For) -> String {
+    let mut text = String::new();
+    for operand in kernel.operands {
+        let (Operand { name, dtype, shape, .. }, layouts) = (operand, operand.layouts(target));
+        let axes: Vec<String> = shape.iter().map(|(axis, n)| format!("{axis} {n}")).collect();
+        for (k, layout) in layouts.iter().enumerate() {
+            let axes = axes.join("; ");
+            writeln!(
+                text,
+                "tensor {name}{k} dtype={dtype} {{ shape {{ {axes} }}; layout {{ {layout} }} }}"
+            )
+            .unwrap();
+        }
+    }
+    text.push_str(kernel.text);
+    for k in 0..instances(kernel, target) {
+        let bound: Vec<String> = kernel
+            .operands
+            .iter()
+            .map(|operand| format!("{0}={0}{1}", operand.name, k % operand.layouts(target).len()))
+            .collect();
+        let schedule = kernel.schedules.iter().find(|row| row.0 == k).map_or("", |row| row.1);
+        let bound = bound.join(" ");
+        writeln!(text, "instance {0}_{k} of={0} {bound} {{ {schedule} }}", kernel.name).unwrap();
+    }
+    text
+}
+
+fn main_c(kernel: &Kernel, stem: &str, target: For) -> String {
+    let (header, stream) = match target {
+        For::C => ("h", ""),
+        For::Cuda => ("cuh", ", 0"),
+    };
+    let mut text = format!(
+        "#include \"{stem}.{header}\"\n#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\
+         static uint32_t state = 1;\nstatic int next(void) {{ state = state * 1664525u + 1013904223u; return (int)(state >> 24) % 17 - 8; }}\n"
+    );
+    let elements =
+        |operand: &Operand| operand.shape.iter().map(|(_, n)| n).product::<usize>().max(1);
+    for operand in kernel.operands {
+        let (name, element, n) = (operand.name, operand.element, elements(operand));
+        let is_written = kernel.written.contains(&name);
+        let got = if is_written { format!(", {name}_got[{n}]") } else { String::new() };
+        writeln!(text, "static {element} {name}[{n}]{got};").unwrap();
+    }
+    writeln!(text, "static void plain(void) {{\n{}\n}}", kernel.plain).unwrap();
+    if target == For::Cuda && kernel.text.contains("local ") {
+        text.push_str("static float scratch[2][64];\n");
+    }
+    text.push_str("int main(void) {\n    int wrong = 0;\n");
+    for operand in kernel.operands {
+        let (name, element, n) = (operand.name, operand.element, elements(operand));
+        if !kernel.written.contains(&name) {
+            let value = match (operand.dtype, element) {
+                ("f16", _) => "(uint16_t)(0x3400 + (next() + 8) * 16)".to_owned(),
+                (_, "float" | "double") => format!("({element})next() / 4"),
+                _ => format!("({element})next()"),
+            };
+            writeln!(text, "    for (int k = 0; k < {n}; ++k) {name}[k] = {value};").unwrap();
+        }
+    }
+    text.push_str("    plain();\n");
+    for k in 0..instances(kernel, target) {
+        text.push_str("    {\n");
+        let mut read = String::new();
+        let mut written = String::new();
+        let mut after = String::new();
+        for operand in kernel.operands {
+            let (name, element) = (operand.name, operand.element);
+            let tensor = format!("{name}{}", k % operand.layouts(target).len());
+            let upper = tensor.to_uppercase();
+            writeln!(
+                text,
+                "        {element} *{name}_there = ({element} *)malloc((size_t){upper}_BYTES + 1);\n        memset({name}_there, 0x7F, (size_t){upper}_BYTES);"
+            )
+            .unwrap();
+            if kernel.written.contains(&name) {
+                write!(written, ", {name}_there").unwrap();
+                writeln!(after, "        {tensor}_unpack({name}_there, {name}_got{stream});")
+                    .unwrap();
+                let n = elements(operand);
+                let tolerance = kernel.tolerance;
+                writeln!(
+                    after,
+                    "        for (int k = 0; k < {n}; ++k) {{\n            const double a = (double){name}[k], b = (double){name}_got[k];\n            if (!(fabs(a - b) <= {tolerance} * (1 + fabs(a)))) {{ if (wrong++ < 5) printf(\"{0}_{k}: {name}[%d] is %g, not %g\\n\", k, b, a); }}\n        }}",
+                    kernel.name
+                )
+                .unwrap();
+            } else {
+                writeln!(text, "        {tensor}_pack({name}, {name}_there{stream});").unwrap();
+                write!(read, ", {name}_there").unwrap();
+            }
+        }
+        // On GPUs intermediates are memory of the caller's.
+        let locals = if target == For::C { 0 } else { kernel.text.matches("local ").count() };
+        let scratch = ", scratch[0], scratch[1]".get(..locals * 12).unwrap();
+        let args = format!("{read}{written}{scratch}");
+        writeln!(text, "        {}_{k}({}{stream});", kernel.name, args.trim_start_matches(", "))
+            .unwrap();
+        text.push_str(&after);
+        for operand in kernel.operands {
+            writeln!(text, "        free({}_there);", operand.name).unwrap();
+        }
+        text.push_str("    }\n");
+    }
+    text.push_str("    return wrong != 0;\n}\n");
+    text
+}
+
+/// The same by CUDA on the stand-in for a GPU. Elements of C's own types alone: CUDA has a type for halves.
+fn computes_on_items(kernel: &Kernel) {
+    if kernel.operands.iter().any(|operand| operand.dtype == "f16") {
+        return;
+    }
+    let text = manifest(kernel, For::Cuda);
+    let (c, opencl) = (None, Some(TargetOpenCl::default()));
+    let target = Targets { c, opencl, cuda: Some(TargetCuda::default()), own: BTreeMap::new() };
+    let config = Config { target, ..Config::default() };
+    let checked = check(&One(text.clone()), &["a.kdl".to_owned()], &config);
+    assert_eq!(checked.diagnostics, [], "{text}");
+    let outputs = layoutc_compiler::emit(&checked, &config, &BTreeMap::new()).unwrap();
+    let folder = folder(&format!("kernel_{}_gpu", kernel.name));
+    for output in outputs {
+        let name = output.path.rsplit('/').next().unwrap();
+        std::fs::write(folder.join(name), &output.text).unwrap();
+    }
+    std::fs::write(folder.join("main.cpp"), main_c(kernel, "a", For::Cuda)).unwrap();
+    for compiler in gpu::cuda_compilers() {
+        let program = gpu::compile_for_cpu(&compiler, &folder, &["a.cu", "main.cpp"], "program");
+        let program = program.unwrap_or_else(|said| panic!("{said}"));
+        let ran = gpu::run_program(&program, &[]);
+        assert!(ran.is_ok(), "{} in {}:\n{ran:?}", compiler.0, folder.display());
+    }
+    if full()
+        && let Some(nvcc) = gpu::nvcc()
+    {
+        let made = gpu::compile_with_nvcc(&nvcc, &folder, "a.cu", &[80]);
+        made.unwrap_or_else(|said| panic!("{}: {said}", folder.display()));
+    }
+}
+
+/// The same by OpenCL on `PoCL` and Oclgrind: C lays the operands out, and looks at what comes back.
+fn computes_in_opencl(kernel: &Kernel) {
+    if kernel.operands.iter().any(|operand| operand.dtype == "f16") {
+        return;
+    }
+    let text = manifest(kernel, For::Cuda);
+    let targets = |c, opencl| Targets { c, opencl, cuda: None, own: BTreeMap::new() };
+    let folder = folder(&format!("kernel_{}_cl", kernel.name));
+    let mut ranges = String::new();
+    for target in
+        [targets(Some(TargetC::default()), None), targets(None, Some(TargetOpenCl::default()))]
+    {
+        let config = Config { target, ..Config::default() };
+        let checked = check(&One(text.clone()), &["a.kdl".to_owned()], &config);
+        assert_eq!(checked.diagnostics, [], "{text}");
+        let faults = |faults| panic!("{faults:?}");
+        let outputs = layoutc_compiler::emit(&checked, &config, &BTreeMap::new());
+        for output in outputs.unwrap_or_else(faults) {
+            let name = output.path.rsplit('/').next().unwrap();
+            if output.path.contains("opencl") && name == "a.h" {
+                ranges.clone_from(&output.text);
+            } else {
+                std::fs::write(folder.join(name), &output.text).unwrap();
+            }
+        }
+    }
+    std::fs::write(folder.join("main.c"), opencl_main(kernel)).unwrap();
+    let program = folder.join("program");
+    let mut gcc = std::process::Command::new("gcc");
+    let made = gcc.args(["-std=c11", "-O1", "-o", "program", "main.c", "a.c", "-lm"]);
+    assert!(made.current_dir(&folder).status().unwrap().success());
+    gpu::run_program(&program, &["pack"]).unwrap();
+    std::fs::write(folder.join("a.job"), job(kernel, &folder, &ranges)).unwrap();
+    // Oclgrind, which looks for races, takes its time.
+    let is_due = |platform: &gpu::Platform| full() || *platform == gpu::Platform::Pocl;
+    for platform in gpu::platforms().into_iter().filter(is_due) {
+        gpu::run_cl(platform, &folder, &["a.job"])
+            .unwrap_or_else(|said| panic!("{}: {said}", folder.display()));
+        let ran = gpu::run_program(&program, &["check"]);
+        assert!(ran.is_ok(), "{platform:?} in {}:\n{ran:?}", folder.display());
+    }
+}
+
+/// A program that writes the operands as their layouts have them, or looks at what was computed of them.
+fn opencl_main(kernel: &Kernel) -> String {
+    let mut text = main_c(kernel, "a", For::Cuda);
+    text = text.replace("a.cuh", "a.h");
+    let begin = text.find("int main(void)").unwrap();
+    let plain = text.find("    plain();\n").unwrap();
+    let filled = text[begin..plain].replace("int main(void)", "int main(int count, char **words)");
+    let mut main = text[..begin].replace("static float scratch[2][64];\n", "");
+    main.push_str(&filled);
+    main.push_str(
+        "    plain();\n    const int is_check = count > 1 && strcmp(words[1], \"check\") == 0;\n",
+    );
+    for k in 0..instances(kernel, For::Cuda) {
+        for operand in kernel.operands {
+            let (name, element) = (operand.name, operand.element);
+            let tensor = format!("{name}{}", k % operand.layouts(For::Cuda).len());
+            let upper = tensor.to_uppercase();
+            let n = operand.shape.iter().map(|(_, n)| n).product::<usize>().max(1);
+            let is_written = kernel.written.contains(&name);
+            write!(main, "    {{\n        {element} *there = ({element} *)malloc((size_t){upper}_BYTES + 1);\n        memset(there, 0x7F, (size_t){upper}_BYTES);\n").unwrap();
+            if !is_written {
+                writeln!(main, "        {tensor}_pack({name}, there);").unwrap();
+            }
+            write!(main, "        if (!is_check) {{\n            FILE *file = fopen(\"{name}_{k}.bin\", \"wb\");\n            fwrite(there, 1, (size_t){upper}_BYTES, file);\n            fclose(file);\n        }}").unwrap();
+            if is_written {
+                let tolerance = kernel.tolerance;
+                write!(main, " else {{\n            FILE *file = fopen(\"{name}_{k}.out\", \"rb\");\n            if (fread(there, 1, (size_t){upper}_BYTES, file) != (size_t){upper}_BYTES) return 2;\n            fclose(file);\n            {tensor}_unpack(there, {name}_got);\n            for (int i = 0; i < {n}; ++i) {{\n                const double a = (double){name}[i], b = (double){name}_got[i];\n                if (!(fabs(a - b) <= {tolerance} * (1 + fabs(a)))) {{ if (wrong++ < 5) printf(\"{0}_{k}: {name}[%d] is %g, not %g\\n\", i, b, a); }}\n            }}\n        }}", kernel.name).unwrap();
+            }
+            main.push_str("\n        free(there);\n    }\n");
+        }
+    }
+    main.push_str("    return wrong != 0;\n}\n");
+    main
+}
+
+/// What runs the kernels of every instance, in their order.
+fn job(kernel: &Kernel, folder: &std::path::Path, ranges: &str) -> String {
+    let mut job = "program a.cl\nguard 64\n".to_owned();
+    let define = |name: &str| {
+        let squeezed = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+        let line = ranges.lines().map(squeezed);
+        let mut found = line.filter_map(|line| {
+            Some(line.strip_prefix("#define ")?.strip_prefix(name)?.strip_prefix(' ')?.to_owned())
+        });
+        found.next()
+    };
+    let names: Vec<&str> = ranges
+        .lines()
+        .filter_map(|line| line.strip_prefix("// __kernel void ")?.split('(').next())
+        .collect();
+    let locals = kernel.text.matches("local ").count();
+    for k in 0..instances(kernel, For::Cuda) {
+        let mut args = String::new();
+        let written = |operand: &&Operand| kernel.written.contains(&operand.name);
+        let (out, read): (Vec<&Operand>, Vec<&Operand>) = kernel.operands.iter().partition(written);
+        for operand in read.iter().chain(&out) {
+            let file = format!("{}_{k}.bin", operand.name);
+            let bytes = std::fs::metadata(folder.join(&file)).unwrap().len();
+            writeln!(job, "buffer {}_{k} {bytes} file {file}", operand.name).unwrap();
+            write!(args, " mem {}_{k}", operand.name).unwrap();
+        }
+        for local in 0..locals {
+            writeln!(job, "buffer local_{local}_{k} 256 fill 0").unwrap();
+            write!(args, " mem local_{local}_{k}").unwrap();
+        }
+        let own = format!("{}_{k}", kernel.name);
+        let is_own = |name: &&&str| {
+            **name == own
+                || name.strip_prefix(&own).and_then(|rest| rest.strip_prefix('_')).is_some_and(
+                    |rest| {
+                        rest.split('_').all(|part| part == "fill" || part.parse::<usize>().is_ok())
+                    },
+                )
+        };
+        for name in names.iter().filter(is_own) {
+            let upper = name.to_uppercase();
+            let items = define(&format!("{upper}_GLOBAL_SIZE_0")).unwrap();
+            let local = define(&format!("{upper}_LOCAL_SIZE_0"));
+            let local = local.map_or(String::new(), |local| format!(" local {local}"));
+            writeln!(job, "run {name} {items}{local} args{args}").unwrap();
+        }
+        for operand in out {
+            writeln!(job, "save {0}_{k} {0}_{k}.out", operand.name).unwrap();
+        }
+        for operand in kernel.operands {
+            writeln!(job, "free {}_{k}", operand.name).unwrap();
+        }
+    }
+    job
+}
+
+pub fn computes(kernel: &Kernel) {
+    computes_on_items(kernel);
+    computes_in_opencl(kernel);
+    let text = manifest(kernel, For::C);
+    let checked = check(&One(text.clone()), &["a.kdl".to_owned()], &Config::default());
+    assert_eq!(checked.diagnostics, [], "{text}");
+    let stem = format!("kernel_{}", kernel.name);
+    let outputs =
+        emit(&checked.manifests[0], &Settings::c(), &stem, &Templates::default()).unwrap();
+    let folder = folder(&stem);
+    write(&folder, &outputs);
+    std::fs::write(folder.join("main.c"), main_c(kernel, &stem, For::C)).unwrap();
+    let source = format!("{stem}.c");
+    let both = ["main.c", source.as_str(), "-lm"];
+    // Optimised always: what the vectors of a processor need of the stack shows there alone.
+    let optimised = ("gcc", ["-std=c11", "-O2"].to_vec(), true);
+    for (k, compiler) in compilers().into_iter().chain([optimised]).enumerate() {
+        let sources = if compiler.2 { &both[..] } else { &both[1..2] };
+        compile_and_run(&folder, &format!("{stem}_{k}"), sources, compiler);
+    }
+}

@@ -1,0 +1,226 @@
+//! Blocks of tensors that kernels copy near the compute: the same numbers, by C, OpenCL and CUDA.
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    clippy::panic,
+    reason = "a test, which writes the program that it runs"
+)]
+
+mod common;
+#[path = "common/gpu.rs"]
+mod gpu;
+#[path = "common/kernel.rs"]
+mod kernel;
+
+use kernel::{F32, Kernel, Operand, computes};
+
+#[test]
+fn a_product_of_matrices_reads_and_writes_blocks() {
+    computes(&Kernel {
+        name: "staged_matmul",
+        text: "kernel staged_matmul { operands A B C\n  compute \"C[i, j] += A[i, k] * B[k, j]\" }\n",
+        operands: &[
+            Operand {
+                name: "A",
+                dtype: "f32",
+                element: F32,
+                shape: &[("i", 20), ("k", 26)],
+                layouts: &[
+                    "order i k",
+                    "order k i",
+                    "order i k",
+                    "order k i",
+                    "tile 4 8",
+                    "order i k",
+                    "order i k",
+                ],
+            },
+            Operand {
+                name: "B",
+                dtype: "f32",
+                element: F32,
+                shape: &[("k", 26), ("j", 36)],
+                layouts: &[
+                    "order k j",
+                    "order j k",
+                    "tile 8 16",
+                    "order k j",
+                    "order k j",
+                    "order j k",
+                    "order k j",
+                ],
+            },
+            Operand {
+                name: "C",
+                dtype: "f32",
+                element: F32,
+                shape: &[("i", 20), ("j", 36)],
+                layouts: &[
+                    "order i j",
+                    "order j i",
+                    "order i j",
+                    "order i j",
+                    "strides 80 1; padding allow",
+                    "order i j",
+                    "tile 8 8",
+                ],
+            },
+        ],
+        written: &["C"],
+        plain: "for (int i = 0; i < 20; ++i) for (int j = 0; j < 36; ++j) { float sum = 0; for (int k = 0; k < 26; ++k) sum += A[i * 26 + k] * B[k * 36 + j]; C[i * 36 + j] = sum; }",
+        tolerance: "1e-4",
+        schedules: &[
+            (
+                0,
+                "tile i j by=\"16 32\"; split k by=8; cache A at=k_outer { layout { order k i } }; cache B at=k_outer double=#true",
+            ),
+            (
+                1,
+                "tile i j by=\"8 16\"; split k by=8; cache A at=k_outer double=#true; cache B at=k_outer double=#true { layout { pad j after=1 } }",
+            ),
+            (
+                2,
+                "tile i j by=\"16 10\"; cache B at=j_outer; cache C at=j_outer { layout { order j i } }",
+            ),
+            (
+                3,
+                "tile i j by=\"20 36\"; split k by=26; cache A at=k_outer { layout { swizzle 2 0 3 unit=elements } }",
+            ),
+            (
+                4,
+                "tile i j by=\"4 32\"; cache A at=k { memory local }; cache B at=k { memory local }",
+            ),
+            (5, "split k by=10; cache B at=k_outer; loops i j k_outer k_inner"),
+            (6, "tile i_outer j_outer by=\"2 3\"; cache C at=j_outer_outer"),
+        ],
+    });
+}
+
+#[test]
+fn a_convolution_reads_blocks_with_a_halo() {
+    computes(&Kernel {
+        name: "staged_conv",
+        text: "kernel staged_conv { operands A W B\n  compute \"B[n, h, w, k] += (A[n, h + r - 1, w + s - 1, c] ?? 0) * W[k, r, s, c]\" }\n",
+        operands: &[
+            Operand {
+                name: "A",
+                dtype: "f32",
+                element: F32,
+                shape: &[("n", 1), ("h", 6), ("w", 7), ("c", 8)],
+                layouts: &[
+                    "order n c h w",
+                    "order n h w c",
+                    "split c by=4; order n c_outer h w c_inner",
+                ],
+            },
+            Operand {
+                name: "W",
+                dtype: "f32",
+                element: F32,
+                shape: &[("k", 8), ("r", 3), ("s", 3), ("c", 8)],
+                layouts: &[
+                    "order k c r s",
+                    "order r s c k",
+                    "split k by=4; order k_outer r s c k_inner",
+                ],
+            },
+            Operand {
+                name: "B",
+                dtype: "f32",
+                element: F32,
+                shape: &[("n", 1), ("h", 6), ("w", 7), ("k", 8)],
+                layouts: &[
+                    "order n k h w",
+                    "order n h w k",
+                    "split k by=4; order n k_outer h w k_inner",
+                ],
+            },
+        ],
+        written: &["B"],
+        plain: "for (int h = 0; h < 6; ++h) for (int w = 0; w < 7; ++w) for (int k = 0; k < 8; ++k) {\n\
+                float sum = 0;\n\
+                for (int r = 0; r < 3; ++r) for (int s = 0; s < 3; ++s) for (int c = 0; c < 8; ++c) {\n\
+                const int y = h + r - 1, x = w + s - 1;\n\
+                if (y >= 0 && y < 6 && x >= 0 && x < 7) sum += A[(y * 7 + x) * 8 + c] * W[((k * 3 + r) * 3 + s) * 8 + c];\n\
+                }\nB[(h * 7 + w) * 8 + k] = sum; }",
+        tolerance: "1e-4",
+        schedules: &[
+            (0, "tile h w by=\"4 4\"; cache A at=w_outer"),
+            (
+                1,
+                "tile w k by=\"4 8\"; cache A at=w_outer; cache W at=c { layout { order c r s k } }",
+            ),
+            (
+                2,
+                "tile w by=7; vectorize k_inner; cache A at=h double=#true { layout { order c n h w } }; cache B at=h",
+            ),
+        ],
+    });
+}
+
+#[test]
+fn what_has_no_sum_reads_and_writes_blocks_too() {
+    computes(&Kernel {
+        name: "staged_turned",
+        text: "kernel staged_turned { operands A B\n  compute \"B[j, i] = 2 * A[i, j] + (A[i - 1, j] ?? 7)\" }\n",
+        operands: &[
+            Operand {
+                name: "A",
+                dtype: "f32",
+                element: F32,
+                shape: &[("i", 13), ("j", 18)],
+                layouts: &["order i j", "order j i", "tile 4 8", "order i j"],
+            },
+            Operand {
+                name: "B",
+                dtype: "f32",
+                element: F32,
+                shape: &[("j", 18), ("i", 13)],
+                layouts: &["order j i", "order j i", "tile 4 4", "order j i"],
+            },
+        ],
+        written: &["B"],
+        plain: "for (int i = 0; i < 13; ++i) for (int j = 0; j < 18; ++j) B[j * 13 + i] = 2 * A[i * 18 + j] + (i > 0 ? A[(i - 1) * 18 + j] : 7);",
+        tolerance: "0",
+        schedules: &[
+            (0, "tile j i by=\"8 8\"; cache A at=i_outer { layout { pad j after=1 } }"),
+            (
+                1,
+                "tile j i by=\"8 8\"; cache A at=i_outer; cache B at=i_outer { layout { order i j } }",
+            ),
+            (2, "cache A at=i_outer"),
+            (3, "cache A at=j"),
+        ],
+    });
+}
+
+#[test]
+fn what_was_there_is_kept_and_the_greatest_found_in_blocks() {
+    computes(&Kernel {
+        name: "staged_most",
+        text: "kernel staged_most { operands A B\n  range r 3\n  compute \"B[y, x] max= A[2 * y + r - 1, x] ?? -inf\" }\n",
+        operands: &[
+            Operand {
+                name: "A",
+                dtype: "f32",
+                element: F32,
+                shape: &[("y", 9), ("x", 10)],
+                layouts: &["order y x", "order x y"],
+            },
+            Operand {
+                name: "B",
+                dtype: "f32",
+                element: F32,
+                shape: &[("y", 5), ("x", 10)],
+                layouts: &["order y x", "order x y"],
+            },
+        ],
+        written: &["B"],
+        plain: "for (int y = 0; y < 5; ++y) for (int x = 0; x < 10; ++x) { float most = -INFINITY; for (int r = 0; r < 3; ++r) { const int k = 2 * y + r - 1; if (k >= 0 && k < 9) most = fmaxf(most, A[k * 10 + x]); } B[y * 10 + x] = most; }",
+        tolerance: "0",
+        schedules: &[
+            (0, "tile y x by=\"2 4\"; cache A at=x_outer; cache B at=x_outer"),
+            (1, "tile x by=4; cache A at=r double=#true"),
+        ],
+    });
+}
