@@ -1,9 +1,13 @@
-//! `layoutc inspect`: everything known of tensors.
+//! `layoutc inspect`: everything known of tensors, views and kernels.
 
 use std::path::PathBuf;
 
-use layoutc_compiler::inspect::{Plan, plans, tensor_json, tensor_text, view_json, view_text};
-use layoutc_compiler::model::{Tensor, View};
+use layoutc_compiler::inspect::{
+    KernelPlan, Plan, kernel_json, kernel_plan, kernel_text, plans, tensor_json, tensor_text,
+    view_json, view_text,
+};
+use layoutc_compiler::model::compute::Compute;
+use layoutc_compiler::model::{Manifest, Tensor, View};
 use layoutc_compiler::nearest::nearest;
 use layoutc_compiler::plan::cores::Cores;
 use serde_json::{Value, json};
@@ -15,10 +19,11 @@ use crate::session::{Session, localized};
 
 use super::Ending;
 
-/// A tensor with its plans, if they are asked for, or a view.
+/// A tensor with its plans, if they are asked for, a view, or a kernel.
 enum Item<'a> {
     Tensor(&'a Tensor, Option<Vec<Plan>>),
     View(&'a View),
+    Kernel(&'a Manifest, &'a Compute, Option<KernelPlan>),
 }
 
 impl Item<'_> {
@@ -26,6 +31,7 @@ impl Item<'_> {
         match self {
             Item::Tensor(tensor, _) => &tensor.name,
             Item::View(view) => &view.tensor.name,
+            Item::Kernel(_, compute, _) => &compute.name,
         }
     }
 
@@ -39,6 +45,9 @@ impl Item<'_> {
                 object
             }
             Item::View(view) => view_json(view, file),
+            Item::Kernel(manifest, compute, plan) => {
+                kernel_json(manifest, compute, plan.as_ref(), file)
+            }
         }
     }
 
@@ -53,11 +62,15 @@ impl Item<'_> {
                 text
             }
             Item::View(view) => view_text(view, file),
+            Item::Kernel(manifest, compute, plan) => {
+                kernel_text(manifest, compute, plan.as_ref(), file)
+            }
         }
     }
 }
 
-/// Prints the tensors and views that PATHS hold; of those, only `names` if there are any. With `plan` how they are moved.
+/// Prints the tensors, views and kernels that PATHS hold; of those, only `names` if there are any. With `plan` how tensors are
+/// moved, and the loops of kernels.
 pub(crate) fn run(
     paths: &[PathBuf],
     names: &[String],
@@ -72,18 +85,26 @@ pub(crate) fn run(
         let cores = if openmp { Cores::All } else { Cores::One };
         for manifest in checked.manifests.iter().filter(|m| project.manifests.contains_key(&m.path))
         {
-            let tensor = |tensor| {
+            let mut items: Vec<Item<'_>> = Vec::new();
+            for tensor in &manifest.tensors {
                 let plans = plan.then(|| plans(manifest, tensor, cores)).transpose();
                 let plans = plans.unwrap_or_else(|fault| {
                     faults.push(localized(&fault, project));
                     None
                 });
-                Item::Tensor(tensor, plans)
-            };
-            let views = manifest.views.iter().map(Item::View);
-            let items = manifest.tensors.iter().map(tensor).chain(views);
+                items.push(Item::Tensor(tensor, plans));
+            }
+            items.extend(manifest.views.iter().map(Item::View));
+            for compute in &manifest.computes {
+                let plan = plan.then(|| kernel_plan(manifest, compute, cores)).transpose();
+                let plan = plan.unwrap_or_else(|fault| {
+                    faults.push(localized(&fault, project));
+                    None
+                });
+                items.push(Item::Kernel(manifest, compute, plan));
+            }
             let file = project.shown(&manifest.path);
-            all.extend(items.map(|item| (file.clone(), item)));
+            all.extend(items.into_iter().map(|item| (file.clone(), item)));
         }
     }
     session.report.add(faults);
@@ -96,8 +117,16 @@ pub(crate) fn run(
     let items = all.iter().filter(|(_, item)| asked(item));
     match console.format {
         Format::Json => {
-            let tensors: Vec<Value> = items.map(|(file, item)| item.json(file)).collect();
-            console.result(&format!("{}\n", json!({ "version": 1, "tensors": tensors })));
+            let (kernels, tensors): (Vec<_>, Vec<_>) =
+                items.partition(|(_, item)| matches!(item, Item::Kernel(..)));
+            let json = |items: Vec<&(String, Item<'_>)>| -> Vec<Value> {
+                items.into_iter().map(|(file, item)| item.json(file)).collect()
+            };
+            let mut object = json!({ "version": 1, "tensors": json(tensors) });
+            if !kernels.is_empty() {
+                object["kernels"] = json(kernels).into();
+            }
+            console.result(&format!("{object}\n"));
         }
         Format::Text => {
             for (k, (file, item)) in items.enumerate() {

@@ -67,3 +67,36 @@ fn inspect_with_plan_says_how_a_tensor_is_moved() {
     assert_eq!(ran.code, Some(1));
     assert!(ran.err.contains("error[limit::choice]: there are no runs"), "{}", ran.err);
 }
+
+#[test]
+fn inspect_with_plan_says_how_a_kernel_is_done() {
+    let text = "tensor a dtype=f32 { shape { i 64; k 32 } }\n\
+                tensor b dtype=f32 { shape { k 32; j 48 } }\n\
+                tensor c dtype=f32 { shape { i 64; j 48 } }\n\
+                kernel matmul { operands A B C; compute \"C[i, j] += A[i, k] * B[k, j]\" }\n\
+                instance product of=matmul A=a B=b C=c { tile i j by=\"8 16\"; split k by=8; cache A at=k_outer; parallel i_outer }\n";
+    let world = World::new(&[("a.kdl", text), ("layoutc.toml", "[target.c]\n")]);
+    let ran = world.run(&["inspect", "a.kdl", "--tensor", "product", "--plan", "--format", "json"]);
+    let object: Value = serde_json::from_str(ran.good()).expect("JSON");
+    assert_eq!(object["tensors"].as_array().map(Vec::len), Some(0));
+    let kernel = &object["kernels"][0];
+    assert_eq!((&kernel["kind"], &kernel["of"]), (&"kernel".into(), &"matmul".into()));
+    let written = kernel["operands"].as_array().expect("a list");
+    let written: Vec<_> = written.iter().map(|o| (o["tensor"].as_str(), &o["written"])).collect();
+    assert_eq!(written[2], (Some("c"), &true.into()));
+    let loops = kernel["statements"][0]["loops"].as_array().expect("a list");
+    let names: Vec<_> = loops.iter().filter_map(|l| l["name"].as_str()).collect();
+    assert_eq!(names, ["i_outer", "j_outer", "k_outer", "k_inner", "i_inner", "j_inner"]);
+    assert_eq!((&loops[0]["parallel"], &loops[2]["reduced"]), (&true.into(), &true.into()));
+    assert_eq!(loops[2]["blocks"][0]["extents"], serde_json::json!([8, 8]));
+    assert_eq!(loops[5]["at_once"], true);
+
+    let ran = world.run(&["inspect", "a.kdl", "--tensor", "product", "--plan"]);
+    let text = ran.good();
+    assert!(text.starts_with("product (instance of matmul, a.kdl)\n"), "{text}");
+    assert!(text.contains("block           A_block 8 by 8 in k_outer\n"), "{text}");
+    assert!(text.contains("for k_outer in 0..4:"), "{text}");
+    // Without the flag: what it does, and no loops.
+    let ran = world.run(&["inspect", "a.kdl", "--tensor", "product"]);
+    assert!(!ran.good().contains("loops"), "{}", ran.out);
+}

@@ -1,6 +1,7 @@
 //! What is known of a tensor, as JSON for tools and as text for people.
 
 mod code;
+mod kernel;
 mod plan;
 
 use layoutc_algebra::expr::Expr;
@@ -8,6 +9,7 @@ use layoutc_algebra::layout::{Axis, Proof, Verdict};
 use layoutc_algebra::print;
 use serde_json::{Value, json};
 
+pub use self::kernel::{KernelPlan, kernel_json, kernel_plan, kernel_text};
 pub use self::plan::{Plan, plans};
 
 use crate::model::{Tensor, View};

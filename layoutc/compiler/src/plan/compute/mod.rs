@@ -8,6 +8,7 @@ mod access;
 mod block;
 mod bounds;
 mod domain;
+mod facts;
 mod gather;
 mod group;
 mod item;
@@ -21,6 +22,7 @@ use layoutc_algebra::expr::Var;
 use layoutc_algebra::layout::Symbol;
 
 pub use self::block::block_extents;
+pub use self::facts::{LoopFacts, compute_loops};
 use self::nest::Nest;
 use super::Context;
 use super::Naming;
