@@ -10,6 +10,7 @@ use super::access::Steps;
 use super::domain::{Domain, digit};
 use super::nest::reads;
 use super::order::{AtOnce, Order};
+use super::vectors::Seen;
 use crate::model::compute::{Buffer, Schedule, Statement};
 use crate::model::{Chosen, Tensor};
 
@@ -35,7 +36,7 @@ pub fn block_extents(
     let target = renumbered(target, symbols)?;
     let reduced = statement.axes.get(statement.written_axes..).unwrap_or_default();
     let mut domain = Domain::new(&target.layout, symbols, reduced, kept)?;
-    let no_reads = |_: &Domain| Ok(Vec::new());
+    let no_reads = |_: &Domain| Ok(Seen { steps: Vec::new(), guarded: Vec::new() });
     let order = Order::new(&mut domain, schedule, &no_reads, AtOnce::One, &statement.place)?;
     let block = Block::new(&domain, &order, statement, (buffer, at))?;
     Ok(block.map(|block| block.extents))

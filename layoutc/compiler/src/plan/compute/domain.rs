@@ -225,23 +225,49 @@ impl Domain {
         let parts: Vec<usize> = [outer, inner].into_iter().filter(|k| self.is_live(*k)).collect();
         let place = place.unwrap_or(self.live.len());
         self.live.splice(place..place, parts);
-        let cut_var = var(number)?;
+        self.replace(&[(number, value.clone())])?;
+        self.require(Comparison { left: value, op: Cmp::Lt, right: cut.extent })?;
+        Ok([outer, inner])
+    }
+
+    /// Makes one loop, called `name`, of two with known rounds; it changes the inner one's index fastest.
+    ///
+    /// # Errors
+    /// As [`Domain::new`].
+    pub(super) fn fuse(
+        &mut self,
+        [outer, inner]: [usize; 2],
+        name: &str,
+    ) -> Result<Option<usize>, ExprError> {
+        let Some((many, few)) = self.rounds(outer).zip(self.rounds(inner)) else { return Ok(None) };
+        let is_reduced = self.is_reduced(inner);
+        let fused = self.add(name, &Expr::constant(many.saturating_mul(few)), is_reduced)?;
+        self.live.retain(|k| ![outer, inner, fused].contains(k));
+        self.live.push(fused);
+        let by = Expr::constant(few);
+        let of = |op| Expr::binary(op, &digit(fused)?, &by);
+        self.replace(&[(outer, of(BinOp::FloorDiv)?), (inner, of(BinOp::Mod)?)])?;
+        Ok(Some(fused))
+    }
+
+    /// Writes expressions in the place of loops, everywhere.
+    fn replace(&mut self, loops: &[(usize, Expr)]) -> Result<(), ExprError> {
+        let loops: Vec<(Var, &Expr)> = loops
+            .iter()
+            .map(|(number, value)| Ok((var(*number)?, value)))
+            .collect::<Result<_, ExprError>>()?;
         let facts = self.facts.clone();
         let replace = |expr: &Expr| {
-            let there = expr.substitute(&|other| (other == cut_var).then(|| value.clone()))?;
-            facts.simplify(&there)
+            let value =
+                |other| loops.iter().find(|(own, _)| *own == other).map(|(_, v)| (*v).clone());
+            facts.simplify(&expr.substitute(&value)?)
         };
         self.offset = replace(&self.offset)?;
         self.axes = self.axes.iter().map(&replace).collect::<Result<_, _>>()?;
-        let mut conditions = Vec::new();
         for Comparison { left, op, right } in std::mem::take(&mut self.inside) {
-            conditions.push(Comparison { left: replace(&left)?, op, right: replace(&right)? });
+            self.require(Comparison { left: replace(&left)?, op, right: replace(&right)? })?;
         }
-        conditions.push(Comparison { left: value.clone(), op: Cmp::Lt, right: cut.extent });
-        for condition in conditions {
-            self.require(condition)?;
-        }
-        Ok([outer, inner])
+        Ok(())
     }
 
     /// The rounds of a loop, where they are known.

@@ -17,6 +17,7 @@ mod order;
 mod rounds;
 mod stage;
 mod value;
+mod vectors;
 
 use layoutc_algebra::expr::Var;
 use layoutc_algebra::layout::Symbol;

@@ -11,6 +11,7 @@ use super::domain::Domain;
 use super::order::{AtOnce, Order};
 use super::stage::{Staged, fits};
 use super::value::{Here, condition, convert, fetched, inside, load, scalar};
+use super::vectors::Seen;
 use super::{Bound, Runs, bound, gather};
 use crate::model::compute::{Buffer, Compute, Read, Statement, Value, ValueKind};
 
@@ -46,7 +47,9 @@ pub(super) struct Nest<'a> {
     pub(super) gathered: Vec<Comparison>,
     /// Blocks of tensors that are copied near.
     pub(super) staged: Vec<Staged<'a>>,
-    /// Whether the items of a work group do a round of the outer loops together.
+    /// What runs the rounds of the outer loops.
+    pub(super) runs: Runs,
+    /// Whether the items of a work group do a round of those together.
     pub(super) is_grouped: bool,
     /// The array or the name in which values are put together.
     pub(super) accumulator: String,
@@ -109,8 +112,18 @@ impl<'a> Nest<'a> {
             let index = read.index.iter().map(at).collect::<Result<Vec<_>, _>>()?;
             domain.at(&found.tensor.layout.offset, &index)
         };
-        let steps = |domain: &Domain| {
-            reads.iter().map(|read| Steps::of(&offset(domain, read)?, domain)).collect()
+        let seen = |domain: &Domain| {
+            let steps = reads.iter().map(|read| Steps::of(&offset(domain, read)?, domain));
+            let steps = steps.collect::<Result<_, _>>()?;
+            let mut guarded = Vec::new();
+            for read in &reads {
+                let Some(outside) = &read.outside else { continue };
+                for axis in outside.below.iter().chain(&outside.beyond) {
+                    let Some(index) = read.index.get(*axis) else { continue };
+                    guarded.extend(domain.mentioned(&domain.at(index, &domain.axes)?));
+                }
+            }
+            Ok(Seen { steps, guarded })
         };
         let is_image = target.image.is_some();
         if let Some(cache) = statement.caches.first().filter(|_| is_image) {
@@ -119,9 +132,9 @@ impl<'a> Nest<'a> {
         let at_once = match is_image {
             true => AtOnce::Texel,
             false if !statement.caches.is_empty() => AtOnce::One,
-            false => AtOnce::of(runs),
+            false => AtOnce::of(runs, scalar(statement.accumulator).element_bits()),
         };
-        let order = Order::new(&mut domain, &compute.schedule, &steps, at_once, &statement.place)?;
+        let order = Order::new(&mut domain, &compute.schedule, &seen, at_once, &statement.place)?;
         let mut staged = Vec::new();
         for (cache, part) in statement.caches.iter().zip(parts) {
             let found = bound(buffers, compute, cache.buffer);
@@ -147,6 +160,7 @@ impl<'a> Nest<'a> {
             namer: namer.clone(),
             order,
             domain,
+            runs,
             is_grouped: runs == Runs::OnItems
                 && statement.caches.iter().any(|cache| cache.is_shared),
             staged,

@@ -5,18 +5,11 @@ use layoutc_algebra::expr::ExprError;
 use super::super::image::LANES;
 use super::super::lower::PlanError;
 use super::Runs;
-use super::access::Steps;
 use super::domain::Domain;
+use super::vectors::{Reads, by_memory, inner_loops};
 use crate::diagnostic::Place;
 use crate::model::Chosen;
 use crate::model::compute::Schedule;
-
-/// The most rounds of a loop that is put inside the reduction whole, and into how many it is cut else.
-const VECTOR: i128 = 64;
-const CUT: i64 = 32;
-
-/// How many elements are put together at once unasked: they stay in the registers of processors with vectors of 32 bytes.
-const AT_ONCE: i128 = 112;
 
 /// The most elements that are put together at once.
 const MOST_AT_ONCE: i128 = 4096;
@@ -24,8 +17,8 @@ const MOST_AT_ONCE: i128 = 4096;
 /// What may be put together at once, where the manifest leaves that to the planner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AtOnce {
-    /// The elements of vectors.
-    Vectors,
+    /// The elements of vectors, each of so many.
+    Vectors(i128),
     /// One element.
     One,
     /// Those of a texel, in any case.
@@ -33,10 +26,10 @@ pub(super) enum AtOnce {
 }
 
 impl AtOnce {
-    /// What does well for those who run the loops.
-    pub(super) fn of(runs: Runs) -> Self {
+    /// What does well for those who run the loops, where values are put together in elements of so many bits.
+    pub(super) fn of(runs: Runs, bits: u32) -> Self {
         match runs {
-            Runs::OnCores => Self::Vectors,
+            Runs::OnCores => Self::Vectors(i128::from(512_u32.div_euclid(bits.max(8)))),
             Runs::OnItems => Self::One,
         }
     }
@@ -61,7 +54,7 @@ impl Order {
     pub(super) fn new(
         domain: &mut Domain,
         schedule: &Schedule,
-        reads: &dyn Fn(&Domain) -> Result<Vec<Steps>, ExprError>,
+        reads: Reads<'_>,
         at_once: AtOnce,
         place: &Place,
     ) -> Result<Self, PlanError> {
@@ -96,72 +89,21 @@ impl Order {
     fn planned(
         domain: &mut Domain,
         tiles: &[usize],
-        reads: &dyn Fn(&Domain) -> Result<Vec<Steps>, ExprError>,
+        reads: Reads<'_>,
         at_once: AtOnce,
     ) -> Result<Vec<usize>, ExprError> {
         let is_tile = |k: &usize| tiles.contains(k);
-        let (reduced, written): (Vec<usize>, Vec<usize>) =
+        let (mut reduced, written): (Vec<usize>, Vec<usize>) =
             domain.live.iter().partition(|k| domain.is_reduced(**k));
         let (mut inner, mut outer): (Vec<usize>, Vec<usize>) =
             written.iter().partition(|k| is_tile(k));
-        if inner.is_empty()
-            && at_once == AtOnce::Vectors
-            && !reduced.is_empty()
-            && let Some(last) = outer.last().copied()
-            && domain.rounds(last).is_some()
-            && reads(domain)?.iter().all(|steps| follows(steps, last, domain))
-        {
-            outer.pop();
-            let vector = if domain.rounds(last) <= Some(VECTOR) {
-                last
-            } else {
-                let [first, second] = domain.split(last, CUT)?;
-                outer.push(first);
-                second
-            };
-            inner.extend(Self::rows(domain, &mut outer, vector, reads)?);
-            inner.push(vector);
+        if let AtOnce::Vectors(lanes) = at_once {
+            if inner.is_empty() && !reduced.is_empty() {
+                inner = inner_loops(domain, &mut outer, reads, lanes)?;
+            }
+            reduced = by_memory(domain, &reduced, reads)?;
         }
         Ok(outer.into_iter().chain(reduced).chain(inner).collect())
-    }
-
-    /// A part of the loop around the vectors, where something that is read is the same in all of it: so that it is read once
-    /// for several vectors.
-    fn rows(
-        domain: &mut Domain,
-        outer: &mut Vec<usize>,
-        vector: usize,
-        reads: &dyn Fn(&Domain) -> Result<Vec<Steps>, ExprError>,
-    ) -> Result<Option<usize>, ExprError> {
-        // The loop whose neighbours lie nearest, besides that over whole vectors.
-        let cut_from = |k: &usize| {
-            let named = domain.loops.get(vector).map_or("", |found| &found.name);
-            let own = domain.loops.get(*k).map_or("", |found| &found.name);
-            own.strip_suffix("_outer").is_some_and(|own| named.strip_suffix("_inner") == Some(own))
-        };
-        let Some(place) = outer.iter().rposition(|k| !cut_from(k)) else { return Ok(None) };
-        let Some(row) = outer.get(place).copied() else { return Ok(None) };
-        let most = domain.rounds(vector).and_then(|elements| AT_ONCE.checked_div(elements));
-        let Some((rounds, most)) = domain.rounds(row).zip(most) else { return Ok(None) };
-        let steps = reads(domain)?;
-        let stays = |steps: &Steps| {
-            steps.stride(row, domain).is_some_and(|stride| stride.as_const() == Some(0))
-        };
-        if most < 2 || rounds < 2 || !steps.iter().any(stays) {
-            return Ok(None);
-        }
-        if rounds <= most {
-            outer.remove(place);
-            return Ok(Some(row));
-        }
-        // Whole rows where there is a number of them that is not much smaller.
-        let whole = (most.div_euclid(2).max(2)..=most).rev().find(|by| rounds % by == 0);
-        let [first, second] =
-            domain.split(row, i64::try_from(whole.unwrap_or(most)).unwrap_or(1))?;
-        if let Some(slot) = outer.get_mut(place) {
-            *slot = first;
-        }
-        Ok(Some(second))
     }
 
     /// The loops of a kernel that writes an image: the four elements of a texel are innermost.
@@ -228,12 +170,6 @@ impl Order {
         }
         Ok(())
     }
-}
-
-/// Whether an offset stays or goes on by one from round to round of a loop.
-fn follows(steps: &Steps, number: usize, domain: &Domain) -> bool {
-    let stride = steps.stride(number, domain).and_then(|stride| stride.as_const());
-    matches!(stride, Some(0 | 1))
 }
 
 fn refused(message: String, help: String, place: &Place) -> PlanError {

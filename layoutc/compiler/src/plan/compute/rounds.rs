@@ -4,13 +4,14 @@ use layoutc_algebra::expr::Comparison;
 
 use super::super::lower::{PlanError, add, multiply};
 use super::super::tree::{Compare, Expr, Stmt};
+use super::Runs;
 use super::bounds::Bounds;
 use super::nest::{At, Inside, Nest};
 use super::value::condition;
 use crate::model::Chosen;
 
 /// The most rounds that are written out unasked.
-const WRITTEN_OUT: i128 = 16;
+const WRITTEN_OUT: i128 = 32;
 
 /// Writes what is inside loops, there.
 type Body<'b, N> = &'b dyn Fn(&mut N, &At) -> Result<Vec<Stmt>, PlanError>;
@@ -42,14 +43,18 @@ impl Nest<'_> {
         };
         let one = |nest: &mut Self, [from, to]: [Expr; 2], inner: &At| {
             let mut all = Vec::new();
+            let (within, [from, to]) = nest.written_out(number, [from, to], what, rest.is_empty());
             let is_whole = matches!((&from, &to), (Expr::Int { .. }, Expr::Int { .. }));
             let mut body = nest.inside(number, rest, inner, what, conditions)?;
             body = nest.with_blocks(number, body)?;
             if let Some(condition) = asked.clone() {
                 body = vec![Stmt::If { condition, is_usual: false, body, otherwise: Vec::new() }];
             }
-            let body = lets.iter().cloned().chain(body).collect();
-            all.extend(nest.unrolled(number, is_whole, rest.is_empty()));
+            let mut body: Vec<Stmt> = lets.iter().cloned().chain(body).collect();
+            if let Some(condition) = within {
+                body = vec![Stmt::If { condition, is_usual: false, body, otherwise: Vec::new() }];
+            }
+            all.extend(nest.unrolled(number, (is_whole, rest.is_empty()), what));
             let schedule = &nest.compute.schedule;
             let parallel = what == Inside::All && nest.is_chosen(number, &schedule.parallel);
             let name = nest.names.get(number).cloned().unwrap_or_default();
@@ -105,13 +110,69 @@ impl Nest<'_> {
     }
 
     /// Whether a loop is written out, and how many rounds of it.
-    fn unrolled(&self, number: usize, is_whole: bool, is_innermost: bool) -> Option<Stmt> {
+    fn unrolled(
+        &self,
+        number: usize,
+        (is_whole, is_innermost): (bool, bool),
+        what: Inside,
+    ) -> Option<Stmt> {
         let rounds = self.domain.rounds(number).filter(|_| is_whole)?;
         let is_at_once = self.order.at_once(&self.domain).any(|other| other == number);
-        let unasked = is_at_once && !is_innermost && rounds <= WRITTEN_OUT;
+        let unasked = is_at_once && rounds <= WRITTEN_OUT;
         let is_asked = self.is_chosen(number, &self.compute.schedule.unroll);
+        if is_at_once && is_innermost && !is_asked && self.runs == Runs::OnCores {
+            return self.vector(rounds, what);
+        }
         let rounds = i64::try_from(rounds).ok().filter(|_| unasked || is_asked)?;
         Some(Stmt::Unroll { rounds })
+    }
+
+    /// The loop over the elements of a vector. Compilers make a vector of it as long as they do not write it out first; and stores
+    /// written out leave the elements in registers, where a loop of them would be a call to copy memory.
+    fn vector(&self, rounds: i128, what: Inside) -> Option<Stmt> {
+        match what {
+            Inside::Gather => Some(Stmt::Unroll { rounds: 1 }),
+            Inside::Store if rounds <= WRITTEN_OUT => {
+                i64::try_from(rounds).ok().map(|rounds| Stmt::Unroll { rounds })
+            }
+            Inside::Store | Inside::First | Inside::All => None,
+        }
+    }
+
+    /// A loop over rows that are put together at once goes over all of them, written out, with what is done under the condition
+    /// that there is such a row: in a loop of unknown rounds they would not stay in registers.
+    fn written_out(
+        &self,
+        number: usize,
+        [from, to]: [Expr; 2],
+        what: Inside,
+        is_innermost: bool,
+    ) -> (Option<Expr>, [Expr; 2]) {
+        let rounds = self.domain.rounds(number).filter(|rounds| *rounds <= WRITTEN_OUT);
+        let rounds = rounds.and_then(|rounds| i64::try_from(rounds).ok());
+        let is_at_once = self.order.at_once(&self.domain).any(|other| other == number);
+        let Some(rounds) = rounds.filter(|_| is_at_once && !is_innermost && what != Inside::All)
+        else {
+            return (None, [from, to]);
+        };
+        let whole = [Expr::int(0), Expr::int(rounds)];
+        let name = self.named(number);
+        let mut args = Vec::new();
+        if from != whole[0] {
+            args.push(Expr::compare(Compare::Ge, name.clone(), from));
+        }
+        if to != whole[1] {
+            args.push(Expr::compare(Compare::Lt, name, to));
+        }
+        // First values that nothing is put together with do no harm.
+        let is_free = what == Inside::First && !self.statement.accumulate;
+        let condition = match args.len() {
+            0 => None,
+            _ if is_free => None,
+            1 => args.pop(),
+            _ => Some(Expr::All { args }),
+        };
+        (condition, whole)
     }
 
     /// What is inside the loop that was opened last; twice where it is quicker for most rounds if some loops are known to be
