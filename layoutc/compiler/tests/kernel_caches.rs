@@ -224,3 +224,42 @@ fn what_was_there_is_kept_and_the_greatest_found_in_blocks() {
         ],
     });
 }
+
+#[test]
+fn what_stands_outside_is_in_the_block() {
+    computes(&Kernel {
+        name: "staged_rows",
+        text: "kernel staged_rows { operands A W B\n  compute \"B[k, w] += (A[c, w + s - 1] ?? 0) * W[k, c, s]\" }\n",
+        operands: &[
+            Operand {
+                name: "A",
+                dtype: "f32",
+                element: F32,
+                shape: &[("c", 3), ("w", 44)],
+                layouts: &["order c w", "order w c", "order c w"],
+            },
+            Operand {
+                name: "W",
+                dtype: "f32",
+                element: F32,
+                shape: &[("k", 8), ("c", 3), ("s", 3)],
+                layouts: &["order k c s", "order k c s", "order c s k"],
+            },
+            Operand {
+                name: "B",
+                dtype: "f32",
+                element: F32,
+                shape: &[("k", 8), ("w", 44)],
+                layouts: &["order k w", "order k w", "split w by=8; order w_outer k w_inner"],
+            },
+        ],
+        written: &["B"],
+        plain: "for (int k = 0; k < 8; ++k) for (int w = 0; w < 44; ++w) { float sum = 0; for (int c = 0; c < 3; ++c) for (int s = 0; s < 3; ++s) { const int x = w + s - 1; if (x >= 0 && x < 44) sum += A[c * 44 + x] * W[(k * 3 + c) * 3 + s]; } B[k * 44 + w] = sum; }",
+        tolerance: "1e-4",
+        schedules: &[
+            (0, "tile k w by=\"4 32\"; cache A at=w_outer"),
+            (1, "tile k w by=\"8 16\"; cache A at=c { layout { pad w after=3 } }"),
+            (2, "cache A at=w_outer"),
+        ],
+    });
+}

@@ -431,6 +431,47 @@ fn bytes_are_put_together_as_integers() {
 
 /// RFC 0039: the loops follow the new layout of the output, and may be reordered by the names of its axes.
 #[test]
+fn vectors_over_two_loops_are_right() {
+    computes(&Kernel {
+        name: "lanes",
+        text: "kernel lanes { operands A B C\n  compute \"C[i, j] += A[i, k] * B[k, j]\" }\n",
+        operands: &[
+            Operand {
+                name: "A",
+                dtype: "f32",
+                element: F32,
+                shape: &[("i", 9), ("k", 5)],
+                layouts: &["order i k"],
+            },
+            Operand {
+                name: "B",
+                dtype: "f32",
+                element: F32,
+                shape: &[("k", 5), ("j", 96)],
+                layouts: &["order k j"],
+            },
+            Operand {
+                name: "C",
+                dtype: "f32",
+                element: F32,
+                shape: &[("i", 9), ("j", 96)],
+                layouts: &[
+                    "split j by=4; order j_outer i j_inner",
+                    "split j by=32; split j_inner by=2; order j_outer j_inner_outer i j_inner_inner",
+                    "split j by=48; order j_outer i j_inner",
+                ],
+            },
+        ],
+        written: &["C"],
+        plain: "for (int i = 0; i < 9; ++i) for (int j = 0; j < 96; ++j) { float sum = 0; for (int k = 0; k < 5; ++k) sum += A[i * 5 + k] * B[k * 96 + j]; C[i * 96 + j] = sum; }",
+        tolerance: "1e-5",
+        schedules: &[],
+    });
+    let text = std::fs::read_to_string(folder("kernel_lanes").join("kernel_lanes.c")).unwrap();
+    assert!(text.contains("for (int64_t lane = 0; lane < 16; ++lane)"), "{text}");
+}
+
+#[test]
 fn the_example_of_the_rfc_follows_its_output() {
     const RFC: &str = "map \"(i, j, k) -> (i // 4, jk_merged = 128*j + k, i % 4)\"";
     let kernel = Kernel {

@@ -8,7 +8,7 @@ use super::super::kernel::Items;
 use super::super::lower::{PlanError, add, lower, multiply, range};
 use super::super::tree::{Among, Expr, GROUP, Gathering, Number, Stmt};
 use super::bounds::Bounds;
-use super::nest::{At, Inside, Nest};
+use super::nest::{At, Inside, Nest, divides};
 use super::stage::{Copied, Which};
 use super::value::condition;
 
@@ -272,7 +272,8 @@ impl Nest<'_> {
     fn asked_of_values(&self, shares: &Shares, at: &At) -> Vec<Comparison> {
         let reads = self.accesses.iter().filter(|access| access.read.is_some());
         let is_block = |name: &str| self.staged.iter().any(|staged| staged.part.name == name);
-        let all_near = reads.into_iter().all(|access| is_block(&access.bound.name));
+        let all_near = reads.into_iter().all(|access| is_block(&access.bound.name))
+            && !divides(&self.statement.value);
         let is_asked = |condition: &&Comparison| {
             let all = self.mentioned(condition);
             let is_reduced = all.iter().any(|number| shares.reduced.contains(number));

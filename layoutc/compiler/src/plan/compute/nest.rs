@@ -13,7 +13,7 @@ use super::stage::{Staged, fits};
 use super::value::{Here, condition, convert, fetched, inside, load, scalar};
 use super::vectors::Seen;
 use super::{Bound, Runs, bound, gather};
-use crate::model::compute::{Buffer, Compute, Read, Statement, Value, ValueKind};
+use crate::model::compute::{Arithmetic, Buffer, Compute, Read, Statement, Value, ValueKind};
 
 /// A place that a statement reads or writes.
 pub(super) struct Access<'a> {
@@ -144,7 +144,8 @@ impl<'a> Nest<'a> {
             let (Some(whole), Some(block), Some(at)) = (found, block, at) else { continue };
             let is_written = statement.target == cache.buffer;
             let at = (at, is_written);
-            let one = Staged::new(cache, block, (whole, part), at, (&mut domain, runs))?;
+            let places = (whole, part);
+            let one = Staged::new(cache, block, places, at, (&mut domain, runs), statement)?;
             staged.push(one);
         }
         fits(&staged, runs)?;
@@ -202,6 +203,10 @@ impl<'a> Nest<'a> {
                 if !nest.domain.holds(&condition)? {
                     conditions.push(condition);
                 }
+            }
+            // A block holds what stands outside too.
+            if nest.block_of(read.buffer).is_some_and(|staged| staged.outside.is_some()) {
+                conditions.clear();
             }
             if left_out.is_some_and(|left_out| std::ptr::eq(left_out, read)) {
                 let (rounds, others): (Vec<_>, Vec<_>) =
@@ -336,7 +341,8 @@ impl<'a> Nest<'a> {
         let element = scalar(self.statement.accumulator).to_string();
         let name = self.accumulator.clone();
         let written = self.written.clone();
-        let gathered: Vec<Comparison> = written.iter().chain(&self.gathered).cloned().collect();
+        let asked = written.iter().filter(|condition| self.is_asked_of_values(condition));
+        let gathered: Vec<Comparison> = asked.chain(&self.gathered).cloned().collect();
         let mut body = Vec::new();
         if at_once.is_empty() {
             body.push(Stmt::Accumulator { name, element, value: self.first(at)? });
@@ -353,6 +359,26 @@ impl<'a> Nest<'a> {
             body.extend(self.rounds(at_once, at, Inside::Store, &written)?);
         }
         Ok(body)
+    }
+
+    /// Whether a condition on elements must hold where a value is put together, too. Where a block is read, which holds something for
+    /// elements that there are none of, the value does no harm: it is not stored.
+    fn is_asked_of_values(&self, condition: &Comparison) -> bool {
+        let all = self.mentioned(condition);
+        let is_far = |access: &Access<'_>| {
+            let near = self.staged.iter().find(|staged| staged.part.name == access.bound.name);
+            let steps = &access.steps;
+            let left = self.domain.mentioned(&steps.rest);
+            let moves = |number: &usize| {
+                left.contains(number) || steps.strides.iter().any(|step| step.0 == *number)
+            };
+            access.read.is_some()
+                && near.is_none_or(|staged| staged.outside.is_none())
+                && (!access.place.is_empty() || all.iter().any(moves))
+        };
+        all.iter().any(|number| self.domain.is_reduced(*number))
+            || divides(&self.statement.value)
+            || self.accesses.iter().any(is_far)
     }
 
     /// Where values are put together.
@@ -470,26 +496,33 @@ pub(super) fn reads(value: &Value) -> Vec<&Read> {
 }
 
 fn collect<'v>(value: &'v Value, reads: &mut Vec<&'v Read>) {
-    match &value.kind {
-        ValueKind::Read(read) => {
-            if !reads.contains(&&**read) {
-                reads.push(read);
-            }
-            if let Some(outside) = &read.outside {
-                collect(&outside.value, reads);
-            }
-        }
-        ValueKind::Negate(a) | ValueKind::Not(a) | ValueKind::Convert(a) => collect(a, reads),
-        ValueKind::Binary(_, a, b) | ValueKind::Compare(_, a, b) => {
-            collect(a, reads);
-            collect(b, reads);
-        }
-        ValueKind::Select(condition, then, otherwise) => {
-            [condition, then, otherwise].into_iter().for_each(|part| collect(part, reads));
-        }
-        ValueKind::Call(_, args) => args.iter().for_each(|arg| collect(arg, reads)),
-        ValueKind::Integer(_) | ValueKind::Float(_) | ValueKind::Bool(_) | ValueKind::Index(_) => {}
+    if let ValueKind::Read(read) = &value.kind
+        && !reads.contains(&&**read)
+    {
+        reads.push(read);
     }
+    parts(value).into_iter().for_each(|part| collect(part, reads));
+}
+
+/// The values that a value is made of.
+fn parts(value: &Value) -> Vec<&Value> {
+    match &value.kind {
+        ValueKind::Read(read) => read.outside.iter().map(|outside| &outside.value).collect(),
+        ValueKind::Negate(a) | ValueKind::Not(a) | ValueKind::Convert(a) => vec![a],
+        ValueKind::Binary(_, a, b) | ValueKind::Compare(_, a, b) => vec![a, b],
+        ValueKind::Select(condition, then, otherwise) => vec![condition, then, otherwise],
+        ValueKind::Call(_, args) => args.iter().collect(),
+        ValueKind::Integer(_) | ValueKind::Float(_) | ValueKind::Bool(_) | ValueKind::Index(_) => {
+            Vec::new()
+        }
+    }
+}
+
+/// Whether a value may be undefined for some operands: it divides integers.
+pub(super) fn divides(value: &Value) -> bool {
+    let own =
+        matches!(value.kind, ValueKind::Binary(Arithmetic::FloorDivide | Arithmetic::Modulo, ..));
+    own || parts(value).into_iter().any(divides)
 }
 
 fn read_of(value: &Value) -> Option<&Read> {

@@ -151,10 +151,8 @@ impl Nest<'_> {
         let rounds = self.domain.rounds(number).filter(|rounds| *rounds <= WRITTEN_OUT);
         let rounds = rounds.and_then(|rounds| i64::try_from(rounds).ok());
         let is_at_once = self.order.at_once(&self.domain).any(|other| other == number);
-        let Some(rounds) = rounds.filter(|_| is_at_once && !is_innermost && what != Inside::All)
-        else {
-            return (None, [from, to]);
-        };
+        let is_row = is_at_once && !is_innermost && what != Inside::All;
+        let Some(rounds) = rounds.filter(|_| is_row) else { return (None, [from, to]) };
         let whole = [Expr::int(0), Expr::int(rounds)];
         let name = self.named(number);
         let mut args = Vec::new();

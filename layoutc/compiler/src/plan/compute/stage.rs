@@ -10,9 +10,10 @@ use super::block::Block;
 use super::bounds::Bounds;
 use super::domain::{Domain, digit, var};
 use super::nest::Nest;
-use super::value::{condition, convert, scalar};
+use super::value::{condition, convert, float_constant, integer_constant, scalar};
 use super::{Bound, Runs};
-use crate::model::compute::{Cache, Reduction};
+use crate::dtype::Dtype;
+use crate::model::compute::{Cache, Reduction, Statement, Value, ValueKind};
 
 /// The most bytes of blocks of one statement on the stack of a core, and in the memory of a work group.
 const STACK: i128 = 1 << 18;
@@ -30,6 +31,8 @@ pub(super) struct Staged<'a> {
     pub(super) is_written: bool,
     /// Whether the next block is copied into another half while one is used.
     pub(super) has_halves: bool,
+    /// What stands in the block for elements outside the tensor, where all reads have the same there.
+    pub(super) outside: Option<Number>,
     /// The loops over the axes of the block, by axis.
     digits: Vec<usize>,
 }
@@ -69,6 +72,7 @@ impl<'a> Staged<'a> {
         (whole, part): (&'a Bound, &'a Bound),
         (at, is_written): (usize, bool),
         (domain, runs): (&mut Domain, Runs),
+        statement: &Statement,
     ) -> Result<Self, ExprError> {
         let axes = whole.tensor.layout.logical.iter().zip(&block.extents);
         let digits = axes.map(|(axis, extent)| domain.aside(&axis.name, *extent));
@@ -76,7 +80,8 @@ impl<'a> Staged<'a> {
         let is_shared = runs == Runs::OnItems && cache.is_shared;
         // Blocks that are used outside the reduced loops are used once by a group.
         let has_halves = cache.is_double && is_shared && domain.is_reduced(at);
-        Ok(Self { cache, block, whole, part, at, is_written, has_halves, digits })
+        let outside = outside(statement, cache, whole.tensor.dtype);
+        Ok(Self { cache, block, whole, part, at, is_written, has_halves, outside, digits })
     }
 
     /// How many elements the block has.
@@ -97,6 +102,26 @@ impl<'a> Staged<'a> {
         let inside = inside.collect::<Result<Vec<_>, _>>()?;
         domain.at(&self.part.tensor.layout.offset, &inside)
     }
+}
+
+/// What all reads of a tensor have in the place of what lies outside; `None` where that differs, or no element of the block can be
+/// it.
+fn outside(statement: &Statement, cache: &Cache, dtype: Dtype) -> Option<Number> {
+    let reads = super::nest::reads(&statement.value);
+    let mut found: Vec<&Value> = Vec::new();
+    for read in reads.iter().filter(|read| read.buffer == cache.buffer) {
+        found.extend(read.outside.as_ref().map(|outside| &outside.value));
+    }
+    let (first, others) = found.split_first()?;
+    if others.iter().any(|other| other != first) || first.ty != dtype.scalar.computed() {
+        return None;
+    }
+    let (number, is_zero) = match &first.kind {
+        ValueKind::Float(float) => (float_constant(first.ty, *float), *float == 0.0),
+        ValueKind::Integer(integer) => (integer_constant(first.ty, *integer), *integer == 0),
+        _ => return None,
+    };
+    (is_zero || dtype == scalar(first.ty)).then(|| convert(number, scalar(first.ty), dtype))
 }
 
 /// Refuses blocks that are too large for where they are.
@@ -276,13 +301,13 @@ impl Nest<'_> {
         Ok(Stmt::Store { buffer: part, index: copied.part.clone(), value, through: None })
     }
 
-    /// An element of the block becomes 0: there is none in the tensor.
+    /// An element of the block becomes what stands for those outside the tensor, or 0.
     pub(super) fn clear(&self, k: usize, copied: &Copied) -> Result<Stmt, PlanError> {
         let staged = self.staged.get(k).ok_or(PlanError::Scope)?;
         let dtype = staged.part.tensor.dtype;
         let ty = dtype.scalar.computed();
-        let zero = super::gather::identity(Reduction::Sum, ty);
-        let value = Operand::Number { value: convert(zero, scalar(ty), dtype) };
+        let zero = || convert(super::gather::identity(Reduction::Sum, ty), scalar(ty), dtype);
+        let value = Operand::Number { value: staged.outside.clone().unwrap_or_else(zero) };
         let (buffer, index) = (staged.part.name.clone(), copied.part.clone());
         Ok(Stmt::Store { buffer, index, value, through: None })
     }
@@ -323,15 +348,25 @@ impl Nest<'_> {
         Ok(Stmt::Store { buffer: part, index: copied.part.clone(), value, through: None })
     }
 
-    /// Copies a block before it is used, on a core or by an item: the elements that there are, for no others are read.
+    /// Copies a block before it is used, on a core or by an item.
     fn copied_in(&mut self, k: usize) -> Result<Vec<Stmt>, PlanError> {
         let copied = self.copied(k, Which::Own)?;
+        let mut all = Vec::new();
+        // Elsewhere no element outside is read.
+        let has_outside = self.staged.get(k).is_some_and(|staged| staged.outside.is_some());
+        if has_outside && !copied.inside.is_empty() {
+            let clear = self.clear(k, &copied)?;
+            all.push(copied.loops.iter().rev().fold(clear, |body, (number, rounds)| {
+                self.counted(*number, [Expr::int(0), literal(*rounds)], vec![body])
+            }));
+        }
         let one = match self.staged.get(k) {
             // What is written holds what was there before.
             Some(staged) if staged.is_written => self.back(k, &copied)?,
             _ => self.copy(k, &copied)?,
         };
-        self.bounded(copied, one)
+        all.extend(self.bounded(copied, one)?);
+        Ok(all)
     }
 
     /// Copies a block after it is written.
