@@ -1,8 +1,7 @@
 // The functions that move blocks against plain loops: sizes around every vector, strides and pointers of any alignment,
 // and nothing written beside the block.
-// The moves of the source are not called here: once is enough to compile them.
-#define LAYOUTC_FOR_VECTORS(move, parameters, arguments)
-#define LAYOUTC_BY_VECTORS(move) move
+// The moves of the source are not called here: what they call need not be compiled again inside them.
+#define flatten
 #include "blocks.c"
 
 #include <stdio.h>

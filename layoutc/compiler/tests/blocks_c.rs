@@ -7,8 +7,12 @@ mod common;
 #[path = "common/processors.rs"]
 mod processors;
 
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
 use common::cc::{compile_and_run, compilers, folder, full, run, there};
-use layoutc_compiler::config::Config;
+use layoutc_compiler::config::{self, Config};
 use layoutc_compiler::emit::{Settings, Templates, emit};
 use layoutc_compiler::{LoadError, Sources, check};
 
@@ -47,11 +51,11 @@ impl Sources for One<'_> {
 }
 
 /// Writes the files of the manifest into a folder.
-fn written(name: &str, stem: &str, prefix: &str) -> std::path::PathBuf {
+fn written(name: &str, stem: &str, prefix: &str) -> PathBuf {
     written_of(&format!("{MANIFEST}{}", small_blocks()), name, stem, prefix)
 }
 
-fn written_of(manifest: &str, name: &str, stem: &str, prefix: &str) -> std::path::PathBuf {
+fn written_of(manifest: &str, name: &str, stem: &str, prefix: &str) -> PathBuf {
     let checked = check(&One(manifest), &["blocks.kdl".to_owned()], &Config::default());
     assert_eq!(checked.diagnostics, []);
     let settings = Settings { prefix: prefix.to_owned(), ..Settings::c() };
@@ -168,7 +172,7 @@ fn emulates_avx512() -> bool {
     {
         let found = is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("f16c")
-            && std::path::Path::new("/usr/include/simde/x86/avx512.h").exists();
+            && Path::new("/usr/include/simde/x86/avx512.h").exists();
         let ci = std::env::var("CI").is_ok_and(|value| value == "true");
         assert!(found || !ci, "missing: AVX2 or SIMDe");
         if !found {
@@ -210,10 +214,13 @@ fn fields_that_alternate_need_no_tiles_or_no_long_ones() {
             let name = format!("fields_{dtype}_{few}");
             run(&name, &checked.manifests[0]);
             let source = std::fs::read_to_string(folder(&name).join(format!("{name}.c"))).unwrap();
-            assert_eq!(source.contains("layoutc_tiles_"), few == 3, "{name}");
+            assert_eq!(source.contains("layoutc_tile_"), few == 3, "{name}");
             assert!(source.contains("layoutc_alternate_"), "{name}");
             for long in [32, 64] {
-                assert!(!source.contains(&format!("layoutc_tiles_{}_{long}", 1 << k)), "{name}");
+                for of in ["tile", "tiles"] {
+                    let long = format!("layoutc_{of}_{}_{long}", 1 << k);
+                    assert!(!source.contains(&long), "{name}");
+                }
             }
         }
     }
@@ -247,4 +254,28 @@ fn padding_at_the_end_of_rows_is_written_in_the_loop_over_their_tiles() {
         assert_eq!(body.matches("r_outer < 32").count(), 1, "{body}");
     }
     run("padded_rows", &checked.manifests[0]);
+}
+
+#[test]
+fn no_conversion_that_is_timed_takes_400_lines() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/conversion");
+    let text = std::fs::read_to_string(root.join("layoutc.toml")).unwrap();
+    let config = config::parse(&Arc::from("layoutc.toml"), &text).unwrap();
+    let files = root.join("layouts").read_dir().unwrap().map(|file| file.unwrap().path());
+    let mut too_long = Vec::new();
+    let mut count = 0;
+    for path in files {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let checked = check(&One(&text), &["a.kdl".to_owned()], &config);
+        assert_eq!(checked.diagnostics, []);
+        let outputs = layoutc_compiler::emit(&checked, &config, &BTreeMap::new()).unwrap();
+        let source = outputs.iter().find(|output| output.path == "c/a.c").unwrap();
+        let lines = source.text.lines().count();
+        if lines >= 400 {
+            too_long.push(format!("{}: {lines}", path.display()));
+        }
+        count += 1;
+    }
+    assert_eq!(count, 36);
+    assert!(too_long.is_empty(), "{too_long:#?}");
 }
