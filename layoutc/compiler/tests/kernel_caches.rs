@@ -91,7 +91,7 @@ fn a_product_of_matrices_reads_and_writes_blocks() {
                 "tile i j by=\"4 32\"; cache A at=k { memory local }; cache B at=k { memory local }",
             ),
             (5, "split k by=10; cache B at=k_outer; loops i j k_outer k_inner"),
-            (6, "tile i_outer j_outer by=\"2 3\"; cache C at=j_outer_outer"),
+            (6, "tile i_outer j_outer by=\"3 5\"; cache C at=j_outer_outer"),
         ],
     });
 }
@@ -262,4 +262,27 @@ fn what_stands_outside_is_in_the_block() {
             (2, "cache A at=w_outer"),
         ],
     });
+}
+
+#[test]
+fn blocks_that_a_work_group_does_a_part_of_are_refused() {
+    let told = |caches: &str| {
+        let text = format!(
+            "tensor a dtype=f32 {{ shape {{ i 8; k 4 }} }}\ntensor b dtype=f32 {{ shape {{ k 4; j 8 }} }}\ntensor c dtype=f32 {{ shape {{ i 8; j 8 }} }}\n\
+             kernel mm {{ compute \"c[i, j] += a[i, k] * b[k, j]\"; {caches} }}\n"
+        );
+        kernel::gpu_faults(&text)
+    };
+    let part = "a work group does one round of `j_outer`, and a part of the block of `i_outer`";
+    assert_eq!(told("tile i j by=\"4 4\"; cache c at=i_outer; cache b at=j_outer"), [part]);
+    let part = "a work group does one round of `i`, and a part of the block of `k`";
+    assert_eq!(told("cache c at=i; cache b at=k"), [part]);
+    assert_eq!(told("tile i j by=\"4 4\"; cache c at=j_outer; cache b at=k"), [""; 0]);
+    assert_eq!(
+        told("cache b at=i { memory local }"),
+        ["an item does one element of `i`, and its block is for several"]
+    );
+    let wide = "the blocks take 262144 bytes, and at most 49152 bytes a work group shares";
+    let text = "tensor a dtype=f32 { shape { i 256; k 256 } }\ntensor c dtype=f32 { shape { i 256 } }\nkernel s { compute \"c[i] += a[i, k]\"; tile i by=256; cache a at=i_outer }\n";
+    assert_eq!(kernel::gpu_faults(text), [wide]);
 }

@@ -633,6 +633,16 @@ fn caches_are_of_boxes_that_a_statement_uses_inside_a_loop() {
             "split or order the loops so that those inside go over a part of each axis, or use a loop further in",
         ],
     );
+    let part = "tensor p dtype=f32 { shape { i 8 } }\ntensor r dtype=f32 { shape { i 8 }; layout { split i by=4; order i_inner i_outer } }\n\
+        kernel cp { compute \"r[i] = p[i]\"; split i_inner by=3; loops i_inner_outer i_outer i_inner_inner; cache r at=i_outer }\n";
+    told(
+        part,
+        &[(code, "i_outer", "a round of `i_outer` may write a part of its block alone")],
+        &["split by numbers that divide the loops, and leave padding before elements out"],
+    );
+    let one = "tensor a dtype=f32 { shape { i 4; k 1 } }\ntensor b dtype=f32 { shape { k 1; j 1 } }\ntensor c dtype=f32 { shape { i 4; j 1 } }\n\
+        kernel mm { compute \"c[i, j] += a[i, k] * b[k, j]\"; tile i j by=\"4 4\"; split k by=8; cache a at=k_outer; cache b at=j_outer }\n";
+    told(one, &[], &[]);
     told(
         &of("cache a at=x { layout { order i } }"),
         &[("step::axis", "order i", "`order` leaves out j")],

@@ -504,7 +504,7 @@ fn the_example_of_the_rfc_follows_its_output() {
         ("twice_0", ["i_outer", "jk_merged", "i_inner"]),
         ("twice_1", ["i_outer", "i_inner", "jk_merged"]),
     ] {
-        let start = text.find(&format!(" layoutc_{name}(")).unwrap();
+        let start = text.find(&format!(" layoutc_{name}_compute(")).unwrap();
         let body = &text[start..][..text[start..].find("\n}\n").unwrap()];
         let loops = body.lines().filter_map(|line| line.trim().strip_prefix("for (int64_t "));
         let loops: Vec<&str> = loops.filter_map(|rest| rest.split(' ').next()).collect();
@@ -524,4 +524,46 @@ fn elements_that_share_bytes_are_not_written_at_once() {
     let told: Vec<_> = faults.iter().map(|f| (f.code.id(), f.message.as_str())).collect();
     let message = "elements of `b` share bytes, and rounds that run at once would write to one";
     assert_eq!(told, [("limit::choice", message)]);
+}
+
+/// The C of a manifest and a main program, by every compiler at hand.
+fn runs(stem: &str, manifest: &str, main: &str) {
+    let checked = check(&One(manifest.to_owned()), &["a.kdl".to_owned()], &Config::default());
+    assert_eq!(checked.diagnostics, [], "{manifest}");
+    let outputs = emit(&checked.manifests[0], &Settings::c(), stem, &Templates::default()).unwrap();
+    let folder = folder(stem);
+    common::cc::write(&folder, &outputs);
+    let include = format!("#include \"{stem}.h\"\n#include <stdlib.h>\n");
+    std::fs::write(folder.join("main.c"), include + main).unwrap();
+    let source = format!("{stem}.c");
+    for (k, compiler) in common::cc::compilers().into_iter().enumerate() {
+        let both = ["main.c", source.as_str(), "-lm"];
+        let sources = if compiler.2 { &both[..] } else { &both[1..2] };
+        common::cc::compile_and_run(&folder, &format!("{stem}_{k}"), sources, compiler);
+    }
+}
+
+#[test]
+fn what_was_there_is_read_where_there_is_an_element() {
+    runs(
+        "kernel_kept",
+        "tensor a dtype=f32 { shape { i 3; k 4 } }\ntensor b dtype=f32 { shape { k 4; j 12 } }\ntensor c dtype=f32 { shape { i 3; j 12 } }\n\
+         kernel run { operands A B C; compute \"C[i, j] += A[i, k] * B[k, j]\"; accumulate #true }\n\
+         instance tiled of=run A=a B=b C=c { tile i j by=\"2 8\" }\ninstance run of=run A=a B=b C=c\n\
+         instance near of=run A=a B=b C=c { tile i j by=\"2 8\"; cache C at=j_outer; parallel i_outer; unroll i_outer }\n",
+        "int main(void) {\n\
+             float *a = (float *)malloc(48), *b = (float *)malloc(192), *c = (float *)malloc(144);\n\
+             int wrong = 0, k;\n\
+             for (k = 0; k < 12; ++k) a[k] = (float)k;\n\
+             for (k = 0; k < 48; ++k) b[k] = (float)(k % 5);\n\
+             for (k = 0; k < 36; ++k) c[k] = 100;\n\
+             tiled(a, b, c); run(a, b, c); near(a, b, c);\n\
+             for (k = 0; k < 36; ++k) {\n\
+                 float sum = 0; int x;\n\
+                 for (x = 0; x < 4; ++x) sum += a[k / 12 * 4 + x] * b[x * 12 + k % 12];\n\
+                 wrong += c[k] < 99.9f + 3 * sum || c[k] > 100.1f + 3 * sum;\n\
+             }\n\
+             free(a); free(b); free(c);\n\
+             return wrong != 0;\n}\n",
+    );
 }

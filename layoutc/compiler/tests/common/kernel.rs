@@ -366,3 +366,15 @@ pub fn computes(kernel: &Kernel) {
         compile_and_run(&folder, &format!("{stem}_{k}"), sources, compiler);
     }
 }
+
+/// What is said where OpenCL cannot be written.
+#[allow(dead_code, reason = "not every test asks")]
+pub fn gpu_faults(text: &str) -> Vec<String> {
+    let opencl = Some(TargetOpenCl::default());
+    let target = Targets { c: None, opencl, cuda: None, own: BTreeMap::new() };
+    let config = Config { target, ..Config::default() };
+    let checked = check(&One(text.to_owned()), &["a.kdl".to_owned()], &config);
+    assert_eq!(checked.diagnostics, [], "{text}");
+    let faults = layoutc_compiler::emit(&checked, &config, &BTreeMap::new()).err();
+    faults.unwrap_or_default().into_iter().map(|fault| fault.message).collect()
+}

@@ -1,6 +1,6 @@
 //! The block of a tensor that a round of a loop uses: the box of the elements that the loops inside it go over.
 
-use layoutc_algebra::expr::{Expr, ExprError};
+use layoutc_algebra::expr::{Cmp, Expr, ExprError};
 use layoutc_algebra::layout::Symbol;
 
 use super::super::arith::{product, sum};
@@ -99,6 +99,14 @@ impl Block {
             extents.push(extent);
         }
         if is_written {
+            if !is_whole_elsewhere(domain, statement)? {
+                let message =
+                    format!("a round of `{}` may write a part of its block alone", at.value);
+                return Err(refused(
+                    message,
+                    "split by numbers that divide the loops, and leave padding before elements out",
+                ));
+            }
             let rounds = inside.iter().filter(|k| !domain.is_reduced(**k));
             let rounds = rounds.map(|k| domain.rounds(*k)).product::<Option<i128>>();
             if rounds != Some(extents.iter().product()) {
@@ -112,6 +120,27 @@ impl Block {
         }
         Ok(Some(Self { begin, extents }))
     }
+}
+
+/// Whether every round writes an element, but for those beyond the extent of an axis: so that what is copied back was written.
+fn is_whole_elsewhere(domain: &Domain, statement: &Statement) -> Result<bool, ExprError> {
+    let axes = || domain.axes.iter().zip(&statement.axes).take(statement.written_axes);
+    for condition in &domain.inside {
+        let mentioned = [&condition.left, &condition.right].map(|side| domain.mentioned(side));
+        if mentioned.concat().iter().all(|number| domain.is_reduced(*number)) {
+            continue;
+        }
+        let mut is_extent = false;
+        for (here, axis) in axes() {
+            is_extent |= condition.op == Cmp::Lt
+                && domain.facts.proves_eq(&condition.left, here)?
+                && domain.facts.proves_eq(&condition.right, &axis.extent)?;
+        }
+        if !is_extent {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// The first value of an index while the loops inside go on, and how many values it spans; `None` where the loops do not tell.

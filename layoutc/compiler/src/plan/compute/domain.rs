@@ -51,7 +51,16 @@ impl Domain {
         reduced: &[Axis],
         kept: &[String],
     ) -> Result<Self, ExprError> {
-        let empty = Self { kept: kept.to_vec(), ..Self::empty(symbols) };
+        let mut all = kept.to_vec();
+        // What they are parts of is split.
+        for name in kept {
+            let mut name = name.as_str();
+            while let Some(whole) = name.strip_suffix("_outer").or(name.strip_suffix("_inner")) {
+                all.push(whole.to_owned());
+                name = whole;
+            }
+        }
+        let empty = Self { kept: all, ..Self::empty(symbols) };
         let mut domain = match empty.clone().by_storage(layout)? {
             Some(domain) => domain,
             None => empty.by_axes(layout)?,

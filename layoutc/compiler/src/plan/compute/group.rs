@@ -6,7 +6,7 @@ use layoutc_algebra::expr::{Comparison, Expr as Algebra};
 use super::super::arith::product;
 use super::super::kernel::Items;
 use super::super::lower::{PlanError, add, lower, multiply, range};
-use super::super::tree::{Among, Expr, GROUP, Gathering, Number, Stmt};
+use super::super::tree::{Among, Compare, Expr, GROUP, Gathering, Number, Stmt};
 use super::bounds::Bounds;
 use super::nest::{At, Inside, Nest, divides};
 use super::stage::{Copied, Which};
@@ -77,6 +77,7 @@ impl Nest<'_> {
             .filter_map(|staged| self.order.loops.iter().position(|number| *number == staged.at));
         let last = places.filter(|place| *place < first).max();
         let cut = last.map_or(first, |place| place.saturating_add(1));
+        self.are_of_one_group(last, cut)?;
         let (outer, inner) = self.order.loops.split_at(cut);
         let (outer, inner) = (outer.to_vec(), inner.to_vec());
         let (reduced, items): (Vec<usize>, Vec<usize>) =
@@ -95,6 +96,35 @@ impl Nest<'_> {
         };
         let (round, done) = (self.namer.name("element"), self.namer.name("round"));
         Ok(Shares { outer, items, reduced, rounds, round, done })
+    }
+
+    /// Refuses blocks that a group would do a part of: those that are written outside the last loop that groups share, and those inside
+    /// the reduction where loops outside it go over items.
+    fn are_of_one_group(&self, last: Option<usize>, cut: usize) -> Result<(), PlanError> {
+        let first = self.order.first_reduced;
+        for staged in &self.staged {
+            let place = self.order.loops.iter().position(|number| *number == staged.at);
+            let is_near = place.is_some_and(|place| place < first);
+            let is_part = is_near && staged.is_written && place != last;
+            if is_part || (!is_near && cut < first) {
+                let at = &staged.cache.at;
+                let name = self
+                    .domain
+                    .loops
+                    .get(*self.order.loops.get(cut.saturating_sub(1)).unwrap_or(&0));
+                let name = name.map_or("", |found| found.name.as_str());
+                return Err(PlanError::Choice {
+                    message: format!(
+                        "a work group does one round of `{name}`, and a part of the block of `{}`",
+                        at.value
+                    ),
+                    help: "use all blocks inside the same loop, or tile the loops between them"
+                        .to_owned(),
+                    place: at.place.clone(),
+                });
+            }
+        }
+        Ok(())
     }
 
     /// What a group does in one round of the outer loops.
@@ -130,6 +160,7 @@ impl Nest<'_> {
             let element = super::value::scalar(self.statement.accumulator).to_string();
             let elements = shares.rounds.saturating_add(GROUP - 1).div_euclid(GROUP);
             let name = self.accumulator.clone();
+            let elements = elements.max(1);
             body.push(Stmt::DeclareArray { name, element, elements });
             let value = self.first(&self.at_item(shares, at)?)?;
             let set =
@@ -222,9 +253,16 @@ impl Nest<'_> {
             .copied()
             .partition(|k| self.staged.get(*k).is_some_and(|staged| staged.has_halves));
         let mut body = lets;
+        let mut first = Vec::new();
         for k in &doubles {
-            all.extend(self.copied_by_items(*k, Which::First, true)?);
+            first.extend(self.copied_by_items(*k, Which::First, true)?);
         }
+        if !first.is_empty() && !matches!(extent, Expr::Int { value: 1.. }) {
+            let condition = Expr::compare(Compare::Lt, Expr::int(0), extent.clone());
+            first =
+                vec![Stmt::If { condition, is_usual: true, body: first, otherwise: Vec::new() }];
+        }
+        all.extend(first);
         if !doubles.is_empty() {
             all.push(Stmt::Barrier);
         }
@@ -240,7 +278,7 @@ impl Nest<'_> {
         }
         if !next.is_empty() {
             let later = add(self.named(number), Expr::int(1))?;
-            let condition = Expr::compare(super::super::tree::Compare::Lt, later, extent.clone());
+            let condition = Expr::compare(Compare::Lt, later, extent.clone());
             body.push(Stmt::If { condition, is_usual: false, body: next, otherwise: Vec::new() });
         }
         body.extend(self.reduced_by_items(shares, rest, &inner)?);
@@ -336,7 +374,7 @@ impl Nest<'_> {
         let mut inside = body;
         if whole != shares.rounds {
             let (there, all) = (Expr::name(&shares.round), Expr::int(shares.rounds));
-            let condition = Expr::compare(super::super::tree::Compare::Lt, there, all);
+            let condition = Expr::compare(Compare::Lt, there, all);
             inside =
                 vec![Stmt::If { condition, is_usual: false, body: inside, otherwise: Vec::new() }];
         }

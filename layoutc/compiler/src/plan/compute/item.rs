@@ -54,6 +54,45 @@ pub(super) fn padding(
     Ok(Some(Kernel { function, range, group: None, unaligned: None }))
 }
 
+/// Without names for values that nothing mentions.
+pub(super) fn without_unused(body: Vec<Stmt>) -> Vec<Stmt> {
+    let mut kept: Vec<Stmt> = Vec::new();
+    for mut stmt in body.into_iter().rev() {
+        match &mut stmt {
+            Stmt::For { body, .. } | Stmt::Share { body, .. } => {
+                *body = without_unused(std::mem::take(body));
+            }
+            Stmt::If { body, otherwise, .. } => {
+                *body = without_unused(std::mem::take(body));
+                *otherwise = without_unused(std::mem::take(otherwise));
+            }
+            _ => {}
+        }
+        if let Stmt::Let { name, .. } = &stmt
+            && !kept.iter().any(|later| mentions(later, name))
+        {
+            continue;
+        }
+        kept.push(stmt);
+    }
+    kept.reverse();
+    kept
+}
+
+fn mentions(stmt: &Stmt, wanted: &str) -> bool {
+    let found = std::cell::Cell::new(false);
+    let look = |name: &str| found.set(found.get() || name == wanted);
+    stmt.visit(
+        &mut |expr| {
+            if let Expr::Name { name } = expr {
+                look(name);
+            }
+        },
+        &mut |name| look(name),
+    );
+    found.get()
+}
+
 impl Nest<'_> {
     /// What one item does, and how many there are.
     ///
@@ -119,11 +158,16 @@ impl Nest<'_> {
         for (place, number) in outer.iter().enumerate().rev() {
             let Some(found) = self.domain.loops.get(*number) else { continue };
             let mut value = Expr::name(item);
+            // Where a loop has no rounds there is no item.
+            if inside.as_const() == Some(0) || found.extent.as_const() == Some(0) {
+                value = Expr::int(0);
+                inside = Algebra::constant(1);
+            }
             if inside.as_const() != Some(1) {
                 let by = Box::new(self.lower(&inside)?);
                 value = Expr::Div { a: Box::new(value), b: by };
             }
-            if place > 0 {
+            if place > 0 && found.extent.as_const() != Some(0) {
                 let by = Box::new(self.lower(&found.extent)?);
                 value = Expr::Mod { a: Box::new(value), b: by };
             }

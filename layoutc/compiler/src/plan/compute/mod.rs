@@ -136,6 +136,7 @@ pub fn compute_kernels(
         let nest = Nest::new(compute, statement, bounds, &scope, namer, Runs::OnItems)?;
         let group = nest.is_grouped.then_some(GROUP);
         let (body, items) = if nest.is_grouped { nest.write_group()? } else { nest.write_item()? };
+        let body = item::without_unused(body);
         let body = frame.body.iter().cloned().chain(body).collect();
         let mut doc = vec![statement.text.clone()];
         if number == last {

@@ -350,7 +350,9 @@ impl<'a> Nest<'a> {
             let rounds = at_once.iter().filter_map(|number| self.domain.rounds(*number));
             let elements = i64::try_from(rounds.product::<i128>()).unwrap_or(1);
             body.push(Stmt::DeclareArray { name, element, elements });
-            body.extend(self.rounds(at_once, at, Inside::First, &[])?);
+            // What is written may be read first: those elements that there are.
+            let there = if self.statement.accumulate { written.as_slice() } else { &[] };
+            body.extend(self.rounds(at_once, at, Inside::First, there)?);
         }
         body.extend(self.rounds(inside, at, Inside::Gather, &gathered)?);
         if self.accesses.first().is_some_and(|target| target.bound.image.is_some()) {

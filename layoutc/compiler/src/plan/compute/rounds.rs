@@ -13,6 +13,9 @@ use crate::model::Chosen;
 /// The most rounds that are written out unasked.
 const WRITTEN_OUT: i128 = 32;
 
+/// The most that are written out at once when asked.
+const MOST_WRITTEN_OUT: i64 = 1024;
+
 /// Writes what is inside loops, there.
 type Body<'b, N> = &'b dyn Fn(&mut N, &At) -> Result<Vec<Stmt>, PlanError>;
 
@@ -119,12 +122,13 @@ impl Nest<'_> {
         let rounds = self.domain.rounds(number).filter(|_| is_whole)?;
         let is_at_once = self.order.at_once(&self.domain).any(|other| other == number);
         let unasked = is_at_once && rounds <= WRITTEN_OUT;
-        let is_asked = self.is_chosen(number, &self.compute.schedule.unroll);
+        let is_asked = self.is_chosen(number, &self.compute.schedule.unroll)
+            && !self.is_chosen(number, &self.compute.schedule.parallel);
         if is_at_once && is_innermost && !is_asked && self.runs == Runs::OnCores {
             return self.vector(rounds, what);
         }
         let rounds = i64::try_from(rounds).ok().filter(|_| unasked || is_asked)?;
-        Some(Stmt::Unroll { rounds })
+        Some(Stmt::Unroll { rounds: rounds.min(MOST_WRITTEN_OUT) })
     }
 
     /// The loop over the elements of a vector. Compilers make a vector of it as long as they do not write it out first; and stores

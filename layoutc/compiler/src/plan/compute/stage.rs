@@ -352,9 +352,7 @@ impl Nest<'_> {
     fn copied_in(&mut self, k: usize) -> Result<Vec<Stmt>, PlanError> {
         let copied = self.copied(k, Which::Own)?;
         let mut all = Vec::new();
-        // Elsewhere no element outside is read.
-        let has_outside = self.staged.get(k).is_some_and(|staged| staged.outside.is_some());
-        if has_outside && !copied.inside.is_empty() {
+        if !copied.inside.is_empty() {
             let clear = self.clear(k, &copied)?;
             all.push(copied.loops.iter().rev().fold(clear, |body, (number, rounds)| {
                 self.counted(*number, [Expr::int(0), literal(*rounds)], vec![body])
