@@ -125,7 +125,7 @@ impl Nest<'_> {
         let is_asked = self.is_chosen(number, &self.compute.schedule.unroll)
             && !self.is_chosen(number, &self.compute.schedule.parallel);
         if is_at_once && is_innermost && !is_asked && self.runs == Runs::OnCores {
-            return self.vector(rounds, what);
+            return Self::vector(rounds, what);
         }
         let rounds = i64::try_from(rounds).ok().filter(|_| unasked || is_asked)?;
         Some(Stmt::Unroll { rounds: rounds.min(MOST_WRITTEN_OUT) })
@@ -133,7 +133,7 @@ impl Nest<'_> {
 
     /// The loop over the elements of a vector. Compilers make a vector of it as long as they do not write it out first; and stores
     /// written out leave the elements in registers, where a loop of them would be a call to copy memory.
-    fn vector(&self, rounds: i128, what: Inside) -> Option<Stmt> {
+    fn vector(rounds: i128, what: Inside) -> Option<Stmt> {
         match what {
             Inside::Gather => Some(Stmt::Unroll { rounds: 1 }),
             Inside::Store if rounds <= WRITTEN_OUT => {
