@@ -12,20 +12,18 @@ mod gpu;
 #[path = "common/kernel.rs"]
 mod kernel;
 
-use kernel::{F32, Kernel, Operand, computes};
+use kernel::{Kernel, Operand, computes};
 
 #[test]
 fn a_product_of_matrices_reads_and_writes_blocks() {
     computes(&Kernel {
         name: "staged_matmul",
         text: "kernel staged_matmul { operands A B C\n  compute \"C[i, j] += A[i, k] * B[k, j]\" }\n",
-        operands: &[
-            Operand {
-                name: "A",
-                dtype: "f32",
-                element: F32,
-                shape: &[("i", 20), ("k", 26)],
-                layouts: &[
+        operands: vec![
+            Operand::f32(
+                "A",
+                &[("i", 20), ("k", 26)],
+                &[
                     "order i k",
                     "order k i",
                     "order i k",
@@ -34,13 +32,11 @@ fn a_product_of_matrices_reads_and_writes_blocks() {
                     "order i k",
                     "order i k",
                 ],
-            },
-            Operand {
-                name: "B",
-                dtype: "f32",
-                element: F32,
-                shape: &[("k", 26), ("j", 36)],
-                layouts: &[
+            ),
+            Operand::f32(
+                "B",
+                &[("k", 26), ("j", 36)],
+                &[
                     "order k j",
                     "order j k",
                     "tile 8 16",
@@ -49,13 +45,11 @@ fn a_product_of_matrices_reads_and_writes_blocks() {
                     "order j k",
                     "order k j",
                 ],
-            },
-            Operand {
-                name: "C",
-                dtype: "f32",
-                element: F32,
-                shape: &[("i", 20), ("j", 36)],
-                layouts: &[
+            ),
+            Operand::f32(
+                "C",
+                &[("i", 20), ("j", 36)],
+                &[
                     "order i j",
                     "order j i",
                     "order i j",
@@ -64,7 +58,7 @@ fn a_product_of_matrices_reads_and_writes_blocks() {
                     "order i j",
                     "tile 8 8",
                 ],
-            },
+            ),
         ],
         written: &["C"],
         plain: "for (int i = 0; i < 20; ++i) for (int j = 0; j < 36; ++j) { float sum = 0; for (int k = 0; k < 26; ++k) sum += A[i * 26 + k] * B[k * 36 + j]; C[i * 36 + j] = sum; }",
@@ -101,40 +95,22 @@ fn a_convolution_reads_blocks_with_a_halo() {
     computes(&Kernel {
         name: "staged_conv",
         text: "kernel staged_conv { operands A W B\n  compute \"B[n, h, w, k] += (A[n, h + r - 1, w + s - 1, c] ?? 0) * W[k, r, s, c]\" }\n",
-        operands: &[
-            Operand {
-                name: "A",
-                dtype: "f32",
-                element: F32,
-                shape: &[("n", 1), ("h", 6), ("w", 7), ("c", 8)],
-                layouts: &[
-                    "order n c h w",
-                    "order n h w c",
-                    "split c by=4; order n c_outer h w c_inner",
-                ],
-            },
-            Operand {
-                name: "W",
-                dtype: "f32",
-                element: F32,
-                shape: &[("k", 8), ("r", 3), ("s", 3), ("c", 8)],
-                layouts: &[
-                    "order k c r s",
-                    "order r s c k",
-                    "split k by=4; order k_outer r s c k_inner",
-                ],
-            },
-            Operand {
-                name: "B",
-                dtype: "f32",
-                element: F32,
-                shape: &[("n", 1), ("h", 6), ("w", 7), ("k", 8)],
-                layouts: &[
-                    "order n k h w",
-                    "order n h w k",
-                    "split k by=4; order n k_outer h w k_inner",
-                ],
-            },
+        operands: vec![
+            Operand::f32(
+                "A",
+                &[("n", 1), ("h", 6), ("w", 7), ("c", 8)],
+                &["order n c h w", "order n h w c", "split c by=4; order n c_outer h w c_inner"],
+            ),
+            Operand::f32(
+                "W",
+                &[("k", 8), ("r", 3), ("s", 3), ("c", 8)],
+                &["order k c r s", "order r s c k", "split k by=4; order k_outer r s c k_inner"],
+            ),
+            Operand::f32(
+                "B",
+                &[("n", 1), ("h", 6), ("w", 7), ("k", 8)],
+                &["order n k h w", "order n h w k", "split k by=4; order n k_outer h w k_inner"],
+            ),
         ],
         written: &["B"],
         plain: "for (int h = 0; h < 6; ++h) for (int w = 0; w < 7; ++w) for (int k = 0; k < 8; ++k) {\n\
@@ -163,21 +139,17 @@ fn what_has_no_sum_reads_and_writes_blocks_too() {
     computes(&Kernel {
         name: "staged_turned",
         text: "kernel staged_turned { operands A B\n  compute \"B[j, i] = 2 * A[i, j] + (A[i - 1, j] ?? 7)\" }\n",
-        operands: &[
-            Operand {
-                name: "A",
-                dtype: "f32",
-                element: F32,
-                shape: &[("i", 13), ("j", 18)],
-                layouts: &["order i j", "order j i", "tile 4 8", "order i j"],
-            },
-            Operand {
-                name: "B",
-                dtype: "f32",
-                element: F32,
-                shape: &[("j", 18), ("i", 13)],
-                layouts: &["order j i", "order j i", "tile 4 4", "order j i"],
-            },
+        operands: vec![
+            Operand::f32(
+                "A",
+                &[("i", 13), ("j", 18)],
+                &["order i j", "order j i", "tile 4 8", "order i j"],
+            ),
+            Operand::f32(
+                "B",
+                &[("j", 18), ("i", 13)],
+                &["order j i", "order j i", "tile 4 4", "order j i"],
+            ),
         ],
         written: &["B"],
         plain: "for (int i = 0; i < 13; ++i) for (int j = 0; j < 18; ++j) B[j * 13 + i] = 2 * A[i * 18 + j] + (i > 0 ? A[(i - 1) * 18 + j] : 7);",
@@ -199,21 +171,9 @@ fn what_was_there_is_kept_and_the_greatest_found_in_blocks() {
     computes(&Kernel {
         name: "staged_most",
         text: "kernel staged_most { operands A B\n  range r 3\n  compute \"B[y, x] max= A[2 * y + r - 1, x] ?? -inf\" }\n",
-        operands: &[
-            Operand {
-                name: "A",
-                dtype: "f32",
-                element: F32,
-                shape: &[("y", 9), ("x", 10)],
-                layouts: &["order y x", "order x y"],
-            },
-            Operand {
-                name: "B",
-                dtype: "f32",
-                element: F32,
-                shape: &[("y", 5), ("x", 10)],
-                layouts: &["order y x", "order x y"],
-            },
+        operands: vec![
+            Operand::f32("A", &[("y", 9), ("x", 10)], &["order y x", "order x y"]),
+            Operand::f32("B", &[("y", 5), ("x", 10)], &["order y x", "order x y"]),
         ],
         written: &["B"],
         plain: "for (int y = 0; y < 5; ++y) for (int x = 0; x < 10; ++x) { float most = -INFINITY; for (int r = 0; r < 3; ++r) { const int k = 2 * y + r - 1; if (k >= 0 && k < 9) most = fmaxf(most, A[k * 10 + x]); } B[y * 10 + x] = most; }",
@@ -230,28 +190,18 @@ fn what_stands_outside_is_in_the_block() {
     computes(&Kernel {
         name: "staged_rows",
         text: "kernel staged_rows { operands A W B\n  compute \"B[k, w] += (A[c, w + s - 1] ?? 0) * W[k, c, s]\" }\n",
-        operands: &[
-            Operand {
-                name: "A",
-                dtype: "f32",
-                element: F32,
-                shape: &[("c", 3), ("w", 44)],
-                layouts: &["order c w", "order w c", "order c w"],
-            },
-            Operand {
-                name: "W",
-                dtype: "f32",
-                element: F32,
-                shape: &[("k", 8), ("c", 3), ("s", 3)],
-                layouts: &["order k c s", "order k c s", "order c s k"],
-            },
-            Operand {
-                name: "B",
-                dtype: "f32",
-                element: F32,
-                shape: &[("k", 8), ("w", 44)],
-                layouts: &["order k w", "order k w", "split w by=8; order w_outer k w_inner"],
-            },
+        operands: vec![
+            Operand::f32("A", &[("c", 3), ("w", 44)], &["order c w", "order w c", "order c w"]),
+            Operand::f32(
+                "W",
+                &[("k", 8), ("c", 3), ("s", 3)],
+                &["order k c s", "order k c s", "order c s k"],
+            ),
+            Operand::f32(
+                "B",
+                &[("k", 8), ("w", 44)],
+                &["order k w", "order k w", "split w by=8; order w_outer k w_inner"],
+            ),
         ],
         written: &["B"],
         plain: "for (int k = 0; k < 8; ++k) for (int w = 0; w < 44; ++w) { float sum = 0; for (int c = 0; c < 3; ++c) for (int s = 0; s < 3; ++s) { const int x = w + s - 1; if (x >= 0 && x < 44) sum += A[c * 44 + x] * W[(k * 3 + c) * 3 + s]; } B[k * 44 + w] = sum; }",
@@ -260,6 +210,34 @@ fn what_stands_outside_is_in_the_block() {
             (0, "tile k w by=\"4 32\"; cache A at=w_outer"),
             (1, "tile k w by=\"8 16\"; cache A at=c { layout { pad w after=3 } }"),
             (2, "cache A at=w_outer"),
+        ],
+    });
+}
+
+/// Rows that lie outside are left out of a greatest value, also where a block of narrow elements cannot hold what stands for them.
+#[test]
+fn what_a_block_cannot_hold_is_left_out() {
+    let bytes =
+        |name, shape, layouts| Operand { name, dtype: "i8", element: "int8_t", shape, layouts };
+    computes(&Kernel {
+        name: "staged_bytes",
+        text: "kernel staged_bytes { operands A B\n  compute \"B[y, x] max= (A[y - 1, x, r] ?? -1000)\" }\n",
+        operands: vec![
+            bytes("A", &[("y", 6), ("x", 10), ("r", 3)], &["order y x r", "order x y r"]),
+            Operand {
+                name: "B",
+                dtype: "i32",
+                element: "int32_t",
+                shape: &[("y", 6), ("x", 10)],
+                layouts: &["order y x", "order y x"],
+            },
+        ],
+        written: &["B"],
+        plain: "for (int y = 0; y < 6; ++y) for (int x = 0; x < 10; ++x) { int most = -1000; for (int r = 0; y > 0 && r < 3; ++r) { const int a = A[((y - 1) * 10 + x) * 3 + r]; most = a > most ? a : most; } B[y * 10 + x] = most; }",
+        tolerance: "0",
+        schedules: &[
+            (0, "tile y x by=\"4 8\"; cache A at=x_outer"),
+            (1, "tile y x by=\"4 8\"; cache A at=r double=#true"),
         ],
     });
 }

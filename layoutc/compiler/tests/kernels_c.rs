@@ -14,7 +14,7 @@ mod gpu;
 mod kernel;
 
 use common::cc::folder;
-use kernel::{F32, Kernel, One, Operand, computes};
+use kernel::{Kernel, One, Operand, computes};
 use layoutc_compiler::check;
 use layoutc_compiler::config::Config;
 use layoutc_compiler::emit::{Settings, Templates, emit};
@@ -34,33 +34,19 @@ fn a_convolution_is_right_in_every_layout() {
     computes(&Kernel {
         name: "conv",
         text: "kernel conv { operands A W B\n  compute \"B[n, h, w, k] += (A[n, h + r - 1, w + s - 1, c] ?? 0) * W[k, r, s, c]\" }\n",
-        operands: &[
-            Operand {
-                name: "A",
-                dtype: "f32",
-                element: F32,
-                shape: &[("n", 2), ("h", 6), ("w", 7), ("c", 16)],
-                layouts: IMAGES,
-            },
-            Operand {
-                name: "W",
-                dtype: "f32",
-                element: F32,
-                shape: &[("k", 20), ("r", 3), ("s", 3), ("c", 16)],
-                layouts: &[
+        operands: vec![
+            Operand::f32("A", &[("n", 2), ("h", 6), ("w", 7), ("c", 16)], IMAGES),
+            Operand::f32(
+                "W",
+                &[("k", 20), ("r", 3), ("s", 3), ("c", 16)],
+                &[
                     "order k c r s",
                     "order k r s c",
                     "order r s c k",
                     "split k by=16; split c by=16; order k_outer c_outer r s c_inner k_inner",
                 ],
-            },
-            Operand {
-                name: "B",
-                dtype: "f32",
-                element: F32,
-                shape: &[("n", 2), ("h", 6), ("w", 7), ("c", 20)],
-                layouts: IMAGES,
-            },
+            ),
+            Operand::f32("B", &[("n", 2), ("h", 6), ("w", 7), ("c", 20)], IMAGES),
         ],
         written: &["B"],
         plain: "for (int n = 0; n < 2; ++n) for (int h = 0; h < 6; ++h) for (int w = 0; w < 7; ++w) for (int k = 0; k < 20; ++k) {\n\
@@ -79,40 +65,28 @@ fn a_product_of_matrices_is_right_in_every_layout() {
     computes(&Kernel {
         name: "matmul",
         text: "kernel matmul { operands A B C\n  compute \"C[i, j] += A[i, k] * B[k, j]\" }\n",
-        operands: &[
-            Operand {
-                name: "A",
-                dtype: "f32",
-                element: F32,
-                shape: &[("i", 30), ("k", 24)],
-                layouts: &[
-                    "order i k",
-                    "order k i",
-                    "tile 4 8",
-                    "strides 32 1; padding allow",
-                    "order i k",
-                ],
-            },
-            Operand {
-                name: "B",
-                dtype: "f32",
-                element: F32,
-                shape: &[("k", 24), ("j", 70)],
-                layouts: &["order k j", "order j k", "tile 8 16", "order k j", "order k j"],
-            },
-            Operand {
-                name: "C",
-                dtype: "f32",
-                element: F32,
-                shape: &[("i", 30), ("j", 70)],
-                layouts: &[
+        operands: vec![
+            Operand::f32(
+                "A",
+                &[("i", 30), ("k", 24)],
+                &["order i k", "order k i", "tile 4 8", "strides 32 1; padding allow", "order i k"],
+            ),
+            Operand::f32(
+                "B",
+                &[("k", 24), ("j", 70)],
+                &["order k j", "order j k", "tile 8 16", "order k j", "order k j"],
+            ),
+            Operand::f32(
+                "C",
+                &[("i", 30), ("j", 70)],
+                &[
                     "order i j",
                     "order j i",
                     "tile 4 8",
                     "map \"(i, j) -> (i, j ^ (i % 4))\"; padding allow",
                     "strides 80 1; padding allow",
                 ],
-            },
+            ),
         ],
         written: &["C"],
         plain: "for (int i = 0; i < 30; ++i) for (int j = 0; j < 70; ++j) { float sum = 0; for (int k = 0; k < 24; ++k) sum += A[i * 24 + k] * B[k * 70 + j]; C[i * 70 + j] = sum; }",
@@ -126,33 +100,29 @@ fn softmax_is_right_in_every_layout() {
     computes(&Kernel {
         name: "softmax",
         text: "kernel softmax { operands X Y\n  local m dtype=f32\n  local s dtype=f32\n  compute \"m[i] max= X[i, j]\"\n  compute \"e[i, j] = exp(X[i, j] - m[i])\"\n  compute \"s[i] += e[i, j]\"\n  compute \"Y[i, j] = e[i, j] / s[i]\" }\n",
-        operands: &[
-            Operand {
-                name: "X",
-                dtype: "f32",
-                element: F32,
-                shape: &[("i", 9), ("j", 33)],
-                layouts: &[
+        operands: vec![
+            Operand::f32(
+                "X",
+                &[("i", 9), ("j", 33)],
+                &[
                     "order i j",
                     "order j i",
                     "tile 4 8",
                     "split j by=8; order j_outer i j_inner",
                     "split i by=4; order i_outer j i_inner",
                 ],
-            },
-            Operand {
-                name: "Y",
-                dtype: "f32",
-                element: F32,
-                shape: &[("i", 9), ("j", 33)],
-                layouts: &[
+            ),
+            Operand::f32(
+                "Y",
+                &[("i", 9), ("j", 33)],
+                &[
                     "order i j",
                     "order j i",
                     "tile 4 8",
                     "split j by=8; order j_outer i j_inner",
                     "split i by=4; order i_outer j i_inner",
                 ],
-            },
+            ),
         ],
         written: &["Y"],
         plain: "for (int i = 0; i < 9; ++i) { float m = -INFINITY, s = 0; for (int j = 0; j < 33; ++j) m = fmaxf(m, X[i * 33 + j]); for (int j = 0; j < 33; ++j) s += expf(X[i * 33 + j] - m); for (int j = 0; j < 33; ++j) Y[i * 33 + j] = expf(X[i * 33 + j] - m) / s; }",
@@ -166,40 +136,30 @@ fn a_layer_norm_is_right_in_every_layout() {
     computes(&Kernel {
         name: "norm",
         text: "kernel norm { operands X G Y\n  local mean dtype=f32\n  local variance dtype=f32\n  compute \"mean[i] += X[i, j] / 20.0\"\n  compute \"variance[i] += (X[i, j] - mean[i]) * (X[i, j] - mean[i]) / 20.0\"\n  compute \"Y[i, j] = (X[i, j] - mean[i]) * rsqrt(variance[i] + 1e-5) * G[j]\" }\n",
-        operands: &[
-            Operand {
-                name: "X",
-                dtype: "f32",
-                element: F32,
-                shape: &[("i", 7), ("j", 20)],
-                layouts: &[
+        operands: vec![
+            Operand::f32(
+                "X",
+                &[("i", 7), ("j", 20)],
+                &[
                     "order i j",
                     "order j i",
                     "tile 4 8",
                     "split j by=8; order j_outer i j_inner",
                     "split i by=4; order i_outer j i_inner",
                 ],
-            },
-            Operand {
-                name: "G",
-                dtype: "f32",
-                element: F32,
-                shape: &[("j", 20)],
-                layouts: &["order j"],
-            },
-            Operand {
-                name: "Y",
-                dtype: "f32",
-                element: F32,
-                shape: &[("i", 7), ("j", 20)],
-                layouts: &[
+            ),
+            Operand::f32("G", &[("j", 20)], &["order j"]),
+            Operand::f32(
+                "Y",
+                &[("i", 7), ("j", 20)],
+                &[
                     "order j i",
                     "tile 4 8",
                     "order i j",
                     "split j by=8; order j_outer i j_inner",
                     "split i by=4; order i_outer j i_inner",
                 ],
-            },
+            ),
         ],
         written: &["Y"],
         plain: "for (int i = 0; i < 7; ++i) { float m = 0, v = 0; for (int j = 0; j < 20; ++j) m += X[i * 20 + j] / 20; for (int j = 0; j < 20; ++j) v += (X[i * 20 + j] - m) * (X[i * 20 + j] - m) / 20; for (int j = 0; j < 20; ++j) Y[i * 20 + j] = (X[i * 20 + j] - m) / sqrtf(v + 1e-5f) * G[j]; }",
@@ -213,28 +173,10 @@ fn a_depthwise_convolution_with_strides_is_right_in_every_layout() {
     computes(&Kernel {
         name: "depthwise",
         text: "kernel depthwise { operands A W B\n  compute \"B[n, h, w, c] += (A[n, 2*h + r - 1, 2*w + s - 1, c] ?? 0) * W[r, s, c]\" }\n",
-        operands: &[
-            Operand {
-                name: "A",
-                dtype: "f32",
-                element: F32,
-                shape: &[("n", 1), ("h", 8), ("w", 9), ("c", 20)],
-                layouts: IMAGES,
-            },
-            Operand {
-                name: "W",
-                dtype: "f32",
-                element: F32,
-                shape: &[("r", 3), ("s", 3), ("c", 20)],
-                layouts: &["order r s c", "order c r s"],
-            },
-            Operand {
-                name: "B",
-                dtype: "f32",
-                element: F32,
-                shape: &[("n", 1), ("h", 4), ("w", 5), ("c", 20)],
-                layouts: IMAGES,
-            },
+        operands: vec![
+            Operand::f32("A", &[("n", 1), ("h", 8), ("w", 9), ("c", 20)], IMAGES),
+            Operand::f32("W", &[("r", 3), ("s", 3), ("c", 20)], &["order r s c", "order c r s"]),
+            Operand::f32("B", &[("n", 1), ("h", 4), ("w", 5), ("c", 20)], IMAGES),
         ],
         written: &["B"],
         plain: "for (int h = 0; h < 4; ++h) for (int w = 0; w < 5; ++w) for (int c = 0; c < 20; ++c) { float sum = 0; for (int r = 0; r < 3; ++r) for (int s = 0; s < 3; ++s) { const int y = 2 * h + r - 1, x = 2 * w + s - 1; if (y >= 0 && y < 8 && x >= 0 && x < 9) sum += A[(y * 9 + x) * 20 + c] * W[(r * 3 + s) * 20 + c]; } B[(h * 5 + w) * 20 + c] = sum; }",
@@ -248,21 +190,9 @@ fn pooling_is_right_in_every_layout() {
     computes(&Kernel {
         name: "pool",
         text: "kernel pool { operands A B\n  range r 3; range s 3\n  compute \"B[n, h, w, c] max= A[n, 2*h + r - 1, 2*w + s - 1, c] ?? -inf\" }\n",
-        operands: &[
-            Operand {
-                name: "A",
-                dtype: "f32",
-                element: F32,
-                shape: &[("n", 1), ("h", 8), ("w", 9), ("c", 20)],
-                layouts: IMAGES,
-            },
-            Operand {
-                name: "B",
-                dtype: "f32",
-                element: F32,
-                shape: &[("n", 1), ("h", 4), ("w", 5), ("c", 20)],
-                layouts: IMAGES,
-            },
+        operands: vec![
+            Operand::f32("A", &[("n", 1), ("h", 8), ("w", 9), ("c", 20)], IMAGES),
+            Operand::f32("B", &[("n", 1), ("h", 4), ("w", 5), ("c", 20)], IMAGES),
         ],
         written: &["B"],
         plain: "for (int h = 0; h < 4; ++h) for (int w = 0; w < 5; ++w) for (int c = 0; c < 20; ++c) { float most = -INFINITY; for (int r = 0; r < 3; ++r) for (int s = 0; s < 3; ++s) { const int y = 2 * h + r - 1, x = 2 * w + s - 1; if (y >= 0 && y < 8 && x >= 0 && x < 9) most = fmaxf(most, A[(y * 9 + x) * 20 + c]); } B[(h * 5 + w) * 20 + c] = most; }",
@@ -276,40 +206,30 @@ fn a_transposed_sum_is_right_in_every_layout() {
     computes(&Kernel {
         name: "turned",
         text: "kernel turned { operands A B C\n  compute \"C[j, i] = A[i, j] + B[j, i]\" }\n",
-        operands: &[
-            Operand {
-                name: "A",
-                dtype: "f32",
-                element: F32,
-                shape: &[("i", 13), ("j", 18)],
-                layouts: &[
+        operands: vec![
+            Operand::f32(
+                "A",
+                &[("i", 13), ("j", 18)],
+                &[
                     "order i j",
                     "order j i",
                     "tile 4 8",
                     "swizzle 1 2 2 unit=elements; padding allow",
                     "strides 24 1; padding allow",
                 ],
-            },
-            Operand {
-                name: "B",
-                dtype: "f32",
-                element: F32,
-                shape: &[("j", 18), ("i", 13)],
-                layouts: &["order j i", "order i j"],
-            },
-            Operand {
-                name: "C",
-                dtype: "f32",
-                element: F32,
-                shape: &[("j", 18), ("i", 13)],
-                layouts: &[
+            ),
+            Operand::f32("B", &[("j", 18), ("i", 13)], &["order j i", "order i j"]),
+            Operand::f32(
+                "C",
+                &[("j", 18), ("i", 13)],
+                &[
                     "order j i",
                     "tile 4 4",
                     "order i j",
                     "map \"(j, i) -> (j * 13 + i)\"",
                     "map \"(j, i) -> (17 - j, i)\"",
                 ],
-            },
+            ),
         ],
         written: &["C"],
         plain: "for (int i = 0; i < 13; ++i) for (int j = 0; j < 18; ++j) C[j * 13 + i] = A[i * 18 + j] + B[j * 13 + i];",
@@ -323,33 +243,29 @@ fn a_stencil_is_right_in_every_layout() {
     computes(&Kernel {
         name: "stencil",
         text: "kernel stencil { operands A B\n  compute \"B[y, x] = 0.5 * A[y, x] + 0.125 * ((A[y - 1, x] ?? 0) + (A[y + 1, x] ?? 0) + (A[y, x - 1] ?? 0) + (A[y, x + 1] ?? 0))\" }\n",
-        operands: &[
-            Operand {
-                name: "A",
-                dtype: "f32",
-                element: F32,
-                shape: &[("y", 11), ("x", 14)],
-                layouts: &[
+        operands: vec![
+            Operand::f32(
+                "A",
+                &[("y", 11), ("x", 14)],
+                &[
                     "order y x",
                     "order x y",
                     "tile 4 8",
                     "pad y before=1 after=1; pad x before=1 after=1",
                     "strides 16 1; padding allow",
                 ],
-            },
-            Operand {
-                name: "B",
-                dtype: "f32",
-                element: F32,
-                shape: &[("y", 11), ("x", 14)],
-                layouts: &[
+            ),
+            Operand::f32(
+                "B",
+                &[("y", 11), ("x", 14)],
+                &[
                     "order y x",
                     "tile 4 8",
                     "order x y",
                     "pad y before=1 after=1; pad x before=1 after=1",
                     "order y x",
                 ],
-            },
+            ),
         ],
         written: &["B"],
         plain: "for (int y = 0; y < 11; ++y) for (int x = 0; x < 14; ++x) { float sum = 0; if (y > 0) sum += A[(y - 1) * 14 + x]; if (y < 10) sum += A[(y + 1) * 14 + x]; if (x > 0) sum += A[y * 14 + x - 1]; if (x < 13) sum += A[y * 14 + x + 1]; B[y * 14 + x] = 0.5f * A[y * 14 + x] + 0.125f * sum; }",
@@ -363,7 +279,7 @@ fn halves_are_put_together_as_floats() {
     computes(&Kernel {
         name: "halves",
         text: "kernel halves { operands A B C\n  compute \"C[i, j] += A[i, k] * B[k, j]\" }\n",
-        operands: &[
+        operands: vec![
             Operand {
                 name: "A",
                 dtype: "f16",
@@ -378,13 +294,7 @@ fn halves_are_put_together_as_floats() {
                 shape: &[("k", 12), ("j", 10)],
                 layouts: &["order k j", "tile 4 4"],
             },
-            Operand {
-                name: "C",
-                dtype: "f32",
-                element: F32,
-                shape: &[("i", 5), ("j", 10)],
-                layouts: &["order i j", "tile 4 4"],
-            },
+            Operand::f32("C", &[("i", 5), ("j", 10)], &["order i j", "tile 4 4"]),
         ],
         written: &["C"],
         // The halves are 0.25 * (1 + m / 1024), all normal.
@@ -399,7 +309,7 @@ fn bytes_are_put_together_as_integers() {
     computes(&Kernel {
         name: "bytes",
         text: "kernel bytes { operands A B C\n  compute \"C[i, j] += A[i, k] * B[k, j]\" }\n",
-        operands: &[
+        operands: vec![
             Operand {
                 name: "A",
                 dtype: "i8",
@@ -435,32 +345,18 @@ fn vectors_over_two_loops_are_right() {
     computes(&Kernel {
         name: "lanes",
         text: "kernel lanes { operands A B C\n  compute \"C[i, j] += A[i, k] * B[k, j]\" }\n",
-        operands: &[
-            Operand {
-                name: "A",
-                dtype: "f32",
-                element: F32,
-                shape: &[("i", 9), ("k", 5)],
-                layouts: &["order i k"],
-            },
-            Operand {
-                name: "B",
-                dtype: "f32",
-                element: F32,
-                shape: &[("k", 5), ("j", 96)],
-                layouts: &["order k j"],
-            },
-            Operand {
-                name: "C",
-                dtype: "f32",
-                element: F32,
-                shape: &[("i", 9), ("j", 96)],
-                layouts: &[
+        operands: vec![
+            Operand::f32("A", &[("i", 9), ("k", 5)], &["order i k"]),
+            Operand::f32("B", &[("k", 5), ("j", 96)], &["order k j"]),
+            Operand::f32(
+                "C",
+                &[("i", 9), ("j", 96)],
+                &[
                     "split j by=4; order j_outer i j_inner",
                     "split j by=32; split j_inner by=2; order j_outer j_inner_outer i j_inner_inner",
                     "split j by=48; order j_outer i j_inner",
                 ],
-            },
+            ),
         ],
         written: &["C"],
         plain: "for (int i = 0; i < 9; ++i) for (int j = 0; j < 96; ++j) { float sum = 0; for (int k = 0; k < 5; ++k) sum += A[i * 5 + k] * B[k * 96 + j]; C[i * 96 + j] = sum; }",
@@ -477,21 +373,13 @@ fn the_example_of_the_rfc_follows_its_output() {
     let kernel = Kernel {
         name: "twice",
         text: "kernel twice { operands A B\n  compute \"B[i, j, k] = 2 * A[i, j, k]\" }\n",
-        operands: &[
-            Operand {
-                name: "A",
-                dtype: "f32",
-                element: F32,
-                shape: &[("i", 16), ("j", 64), ("k", 128)],
-                layouts: &["map \"(i, j, k) -> (i*64 + j, k // 4, k % 4)\""],
-            },
-            Operand {
-                name: "B",
-                dtype: "f32",
-                element: F32,
-                shape: &[("i", 16), ("j", 64), ("k", 128)],
-                layouts: &[RFC, RFC],
-            },
+        operands: vec![
+            Operand::f32(
+                "A",
+                &[("i", 16), ("j", 64), ("k", 128)],
+                &["map \"(i, j, k) -> (i*64 + j, k // 4, k % 4)\""],
+            ),
+            Operand::f32("B", &[("i", 16), ("j", 64), ("k", 128)], &[RFC, RFC]),
         ],
         written: &["B"],
         plain: "for (int k = 0; k < 16 * 64 * 128; ++k) B[k] = 2 * A[k];",

@@ -120,6 +120,57 @@ pub struct Value {
     pub kind: ValueKind,
 }
 
+impl Value {
+    /// Calls `visit` on this value and all that it is made of, what stands outside tensors too.
+    pub fn walk<'v>(&'v self, visit: &mut dyn FnMut(&'v Value)) {
+        visit(self);
+        match &self.kind {
+            ValueKind::Read(read) => {
+                if let Some(outside) = &read.outside {
+                    outside.value.walk(visit);
+                }
+            }
+            ValueKind::Negate(a) | ValueKind::Not(a) | ValueKind::Convert(a) => a.walk(visit),
+            ValueKind::Binary(_, a, b) | ValueKind::Compare(_, a, b) => {
+                [a, b].into_iter().for_each(|part| part.walk(visit));
+            }
+            ValueKind::Select(condition, then, otherwise) => {
+                [condition, then, otherwise].into_iter().for_each(|part| part.walk(visit));
+            }
+            ValueKind::Call(_, args) => args.iter().for_each(|arg| arg.walk(visit)),
+            ValueKind::Integer(_)
+            | ValueKind::Float(_)
+            | ValueKind::Bool(_)
+            | ValueKind::Index(_) => {}
+        }
+    }
+
+    /// The elements that are read, each once.
+    pub fn reads(&self) -> Vec<&Read> {
+        let mut reads: Vec<&Read> = Vec::new();
+        self.walk(&mut |value| {
+            if let ValueKind::Read(read) = &value.kind
+                && !reads.contains(&&**read)
+            {
+                reads.push(read);
+            }
+        });
+        reads
+    }
+
+    /// Whether it may be undefined for some operands: it divides integers.
+    pub fn divides(&self) -> bool {
+        let mut found = false;
+        self.walk(&mut |value| {
+            found |= matches!(
+                value.kind,
+                ValueKind::Binary(Arithmetic::FloorDivide | Arithmetic::Modulo, ..)
+            );
+        });
+        found
+    }
+}
+
 /// What a value is.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ValueKind {

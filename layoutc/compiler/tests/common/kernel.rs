@@ -39,7 +39,7 @@ pub struct Operand {
 pub struct Kernel {
     pub name: &'static str,
     pub text: &'static str,
-    pub operands: &'static [Operand],
+    pub operands: Vec<Operand>,
     /// What is written; the others are read, in their order.
     pub written: &'static [&'static str],
     pub plain: &'static str,
@@ -48,8 +48,6 @@ pub struct Kernel {
     /// Schedules of instances besides the planner's own, by the number of the instance.
     pub schedules: &'static [(usize, &'static str)],
 }
-
-pub const F32: &str = "float";
 
 fn instances(kernel: &Kernel, target: For) -> usize {
     kernel.operands.iter().map(|operand| operand.layouts(target).len()).max().unwrap()
@@ -64,6 +62,25 @@ enum For {
 }
 
 impl Operand {
+    /// One of `float`s.
+    pub fn f32(
+        name: &'static str,
+        shape: &'static [(&'static str, usize)],
+        layouts: &'static [&'static str],
+    ) -> Self {
+        Self { name, dtype: "f32", element: "float", shape, layouts }
+    }
+
+    /// How many elements it has.
+    fn elements(&self) -> usize {
+        self.shape.iter().map(|(_, n)| n).product::<usize>().max(1)
+    }
+
+    /// The tensor that it is in an instance.
+    fn tensor(&self, instance: usize, target: For) -> String {
+        format!("{}{}", self.name, instance % self.layouts(target).len())
+    }
+
     fn layouts(&self, target: For) -> Vec<&'static str> {
         let is_there = |layout: &&&str| target == For::C || !layout.contains('|');
         self.layouts.iter().filter(is_there).copied().collect()
@@ -72,7 +89,7 @@ impl Operand {
 
 fn manifest(kernel: &Kernel, target: For) -> String {
     let mut text = String::new();
-    for operand in kernel.operands {
+    for operand in &kernel.operands {
         let (Operand { name, dtype, shape, .. }, layouts) = (operand, operand.layouts(target));
         let axes: Vec<String> = shape.iter().map(|(axis, n)| format!("{axis} {n}")).collect();
         for (k, layout) in layouts.iter().enumerate() {
@@ -98,30 +115,22 @@ fn manifest(kernel: &Kernel, target: For) -> String {
     text
 }
 
-fn main_c(kernel: &Kernel, stem: &str, target: For) -> String {
-    let (header, stream) = match target {
-        For::C => ("h", ""),
-        For::Cuda => ("cuh", ", 0"),
-    };
+/// What every program begins with: the dense operands, filled, and `plain` run on them; `main` is how that begins.
+fn begun(kernel: &Kernel, header: &str, main: &str) -> String {
     let mut text = format!(
-        "#include \"{stem}.{header}\"\n#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\
+        "#include \"{header}\"\n#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\
          static uint32_t state = 1;\nstatic int next(void) {{ state = state * 1664525u + 1013904223u; return (int)(state >> 24) % 17 - 8; }}\n"
     );
-    let elements =
-        |operand: &Operand| operand.shape.iter().map(|(_, n)| n).product::<usize>().max(1);
-    for operand in kernel.operands {
-        let (name, element, n) = (operand.name, operand.element, elements(operand));
+    for operand in &kernel.operands {
+        let (name, element, n) = (operand.name, operand.element, operand.elements());
         let is_written = kernel.written.contains(&name);
         let got = if is_written { format!(", {name}_got[{n}]") } else { String::new() };
         writeln!(text, "static {element} {name}[{n}]{got};").unwrap();
     }
     writeln!(text, "static void plain(void) {{\n{}\n}}", kernel.plain).unwrap();
-    if target == For::Cuda && kernel.text.contains("local ") {
-        text.push_str("static float scratch[2][64];\n");
-    }
-    text.push_str("int main(void) {\n    int wrong = 0;\n");
-    for operand in kernel.operands {
-        let (name, element, n) = (operand.name, operand.element, elements(operand));
+    writeln!(text, "{main} {{\n    int wrong = 0;").unwrap();
+    for operand in &kernel.operands {
+        let (name, element, n) = (operand.name, operand.element, operand.elements());
         if !kernel.written.contains(&name) {
             let value = match (operand.dtype, element) {
                 ("f16", _) => "(uint16_t)(0x3400 + (next() + 8) * 16)".to_owned(),
@@ -132,45 +141,62 @@ fn main_c(kernel: &Kernel, stem: &str, target: For) -> String {
         }
     }
     text.push_str("    plain();\n");
+    text
+}
+
+/// Memory for an operand in its layout, called `there`.
+fn memory(operand: &Operand, tensor: &str, there: &str) -> String {
+    let (element, upper) = (operand.element, tensor.to_uppercase());
+    format!(
+        "        {element} *{there} = ({element} *)malloc((size_t){upper}_BYTES + 1);\n        memset({there}, 0x7F, (size_t){upper}_BYTES);\n"
+    )
+}
+
+/// Compares what an instance wrote with what is right.
+fn compared(kernel: &Kernel, operand: &Operand, instance: usize) -> String {
+    let (name, n, tolerance) = (operand.name, operand.elements(), kernel.tolerance);
+    format!(
+        "        for (int k = 0; k < {n}; ++k) {{\n            const double a = (double){name}[k], b = (double){name}_got[k];\n            if (!(fabs(a - b) <= {tolerance} * (1 + fabs(a)))) {{ if (wrong++ < 5) printf(\"{0}_{instance}: {name}[%d] is %g, not %g\\n\", k, b, a); }}\n        }}\n",
+        kernel.name
+    )
+}
+
+fn main_c(kernel: &Kernel, stem: &str, target: For) -> String {
+    let (header, stream) = match target {
+        For::C => ("h", ""),
+        For::Cuda => ("cuh", ", 0"),
+    };
+    let mut text = begun(kernel, &format!("{stem}.{header}"), "int main(void)");
+    // On GPUs intermediates are memory of the caller's.
+    let locals = if target == For::C { 0 } else { kernel.text.matches("local ").count() };
+    if locals > 0 {
+        text.push_str("    static float scratch[2][64];\n");
+    }
     for k in 0..instances(kernel, target) {
         text.push_str("    {\n");
         let mut read = String::new();
         let mut written = String::new();
         let mut after = String::new();
-        for operand in kernel.operands {
-            let (name, element) = (operand.name, operand.element);
-            let tensor = format!("{name}{}", k % operand.layouts(target).len());
-            let upper = tensor.to_uppercase();
-            writeln!(
-                text,
-                "        {element} *{name}_there = ({element} *)malloc((size_t){upper}_BYTES + 1);\n        memset({name}_there, 0x7F, (size_t){upper}_BYTES);"
-            )
-            .unwrap();
+        for operand in &kernel.operands {
+            let name = operand.name;
+            let tensor = operand.tensor(k, target);
+            text.push_str(&memory(operand, &tensor, &format!("{name}_there")));
             if kernel.written.contains(&name) {
                 write!(written, ", {name}_there").unwrap();
                 writeln!(after, "        {tensor}_unpack({name}_there, {name}_got{stream});")
                     .unwrap();
-                let n = elements(operand);
-                let tolerance = kernel.tolerance;
-                writeln!(
-                    after,
-                    "        for (int k = 0; k < {n}; ++k) {{\n            const double a = (double){name}[k], b = (double){name}_got[k];\n            if (!(fabs(a - b) <= {tolerance} * (1 + fabs(a)))) {{ if (wrong++ < 5) printf(\"{0}_{k}: {name}[%d] is %g, not %g\\n\", k, b, a); }}\n        }}",
-                    kernel.name
-                )
-                .unwrap();
+                after.push_str(&compared(kernel, operand, k));
             } else {
                 writeln!(text, "        {tensor}_pack({name}, {name}_there{stream});").unwrap();
                 write!(read, ", {name}_there").unwrap();
             }
         }
-        // On GPUs intermediates are memory of the caller's.
-        let locals = if target == For::C { 0 } else { kernel.text.matches("local ").count() };
         let scratch = ", scratch[0], scratch[1]".get(..locals * 12).unwrap();
         let args = format!("{read}{written}{scratch}");
         writeln!(text, "        {}_{k}({}{stream});", kernel.name, args.trim_start_matches(", "))
             .unwrap();
         text.push_str(&after);
-        for operand in kernel.operands {
+        for operand in &kernel.operands {
             writeln!(text, "        free({}_there);", operand.name).unwrap();
         }
         text.push_str("    }\n");
@@ -254,35 +280,29 @@ fn computes_in_opencl(kernel: &Kernel) {
     }
 }
 
-/// A program that writes the operands as their layouts have them, or looks at what was computed of them.
+/// A program that writes the operands as their layouts have them, or with `check` looks at what was computed of them.
 fn opencl_main(kernel: &Kernel) -> String {
-    let mut text = main_c(kernel, "a", For::Cuda);
-    text = text.replace("a.cuh", "a.h");
-    let begin = text.find("int main(void)").unwrap();
-    let plain = text.find("    plain();\n").unwrap();
-    let filled = text[begin..plain].replace("int main(void)", "int main(int count, char **words)");
-    let mut main = text[..begin].replace("static float scratch[2][64];\n", "");
-    main.push_str(&filled);
-    main.push_str(
-        "    plain();\n    const int is_check = count > 1 && strcmp(words[1], \"check\") == 0;\n",
-    );
+    let mut main = begun(kernel, "a.h", "int main(int count, char **words)");
+    main.push_str("    const int is_check = count > 1 && strcmp(words[1], \"check\") == 0;\n");
     for k in 0..instances(kernel, For::Cuda) {
-        for operand in kernel.operands {
-            let (name, element) = (operand.name, operand.element);
-            let tensor = format!("{name}{}", k % operand.layouts(For::Cuda).len());
-            let upper = tensor.to_uppercase();
-            let n = operand.shape.iter().map(|(_, n)| n).product::<usize>().max(1);
+        for operand in &kernel.operands {
+            let name = operand.name;
+            let tensor = operand.tensor(k, For::Cuda);
+            let bytes = format!("(size_t){}_BYTES", tensor.to_uppercase());
+            main.push_str("    {\n");
+            main.push_str(&memory(operand, &tensor, "there"));
             let is_written = kernel.written.contains(&name);
-            write!(main, "    {{\n        {element} *there = ({element} *)malloc((size_t){upper}_BYTES + 1);\n        memset(there, 0x7F, (size_t){upper}_BYTES);\n").unwrap();
             if !is_written {
                 writeln!(main, "        {tensor}_pack({name}, there);").unwrap();
             }
-            write!(main, "        if (!is_check) {{\n            FILE *file = fopen(\"{name}_{k}.bin\", \"wb\");\n            fwrite(there, 1, (size_t){upper}_BYTES, file);\n            fclose(file);\n        }}").unwrap();
+            writeln!(main, "        FILE *file = fopen(is_check ? \"{name}_{k}.out\" : \"{name}_{k}.bin\", is_check ? \"rb\" : \"wb\");").unwrap();
+            writeln!(main, "        if (!is_check) fwrite(there, 1, {bytes}, file);").unwrap();
             if is_written {
-                let tolerance = kernel.tolerance;
-                write!(main, " else {{\n            FILE *file = fopen(\"{name}_{k}.out\", \"rb\");\n            if (fread(there, 1, (size_t){upper}_BYTES, file) != (size_t){upper}_BYTES) return 2;\n            fclose(file);\n            {tensor}_unpack(there, {name}_got);\n            for (int i = 0; i < {n}; ++i) {{\n                const double a = (double){name}[i], b = (double){name}_got[i];\n                if (!(fabs(a - b) <= {tolerance} * (1 + fabs(a)))) {{ if (wrong++ < 5) printf(\"{0}_{k}: {name}[%d] is %g, not %g\\n\", i, b, a); }}\n            }}\n        }}", kernel.name).unwrap();
+                writeln!(main, "        if (is_check) {{\n        if (fread(there, 1, {bytes}, file) != {bytes}) return 2;\n        {tensor}_unpack(there, {name}_got);").unwrap();
+                main.push_str(&compared(kernel, operand, k));
+                main.push_str("        }\n");
             }
-            main.push_str("\n        free(there);\n    }\n");
+            main.push_str("        if (file) fclose(file);\n        free(there);\n    }\n");
         }
     }
     main.push_str("    return wrong != 0;\n}\n");
@@ -338,7 +358,7 @@ fn job(kernel: &Kernel, folder: &std::path::Path, ranges: &str) -> String {
         for operand in out {
             writeln!(job, "save {0}_{k} {0}_{k}.out", operand.name).unwrap();
         }
-        for operand in kernel.operands {
+        for operand in &kernel.operands {
             writeln!(job, "free {}_{k}", operand.name).unwrap();
         }
     }

@@ -1,5 +1,8 @@
 //! `cache A at=k_outer`: which statements use a block of the tensor inside the loop, and the block as a tensor of its own.
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::Axis;
 
@@ -7,6 +10,7 @@ use super::local;
 use super::program::Program;
 use super::value::Checked;
 use crate::check::scope::suggestion;
+use crate::check::tensor::Good;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::manifest::syntax::{CacheItem, CacheMemory, InstanceItem, LocalItem, Text};
@@ -20,7 +24,7 @@ pub(super) struct Caches<'a> {
     items: &'a [CacheItem],
     /// The position of the file that they stand in.
     home: usize,
-    file: std::sync::Arc<str>,
+    file: Arc<str>,
 }
 
 impl<'a> Caches<'a> {
@@ -28,15 +32,13 @@ impl<'a> Caches<'a> {
     pub(super) fn of(
         program: &'a Program<'_>,
         instance: Option<&'a InstanceItem>,
-        (own, file): (usize, &std::sync::Arc<str>),
+        (own, file): (usize, &Arc<str>),
     ) -> Self {
         match instance.filter(|item| !item.caches.is_empty()) {
-            Some(item) => {
-                Self { items: &item.caches, home: own, file: std::sync::Arc::clone(file) }
-            }
+            Some(item) => Self { items: &item.caches, home: own, file: Arc::clone(file) },
             None => {
                 let def = program.def;
-                let file = std::sync::Arc::clone(&def.file);
+                let file = Arc::clone(&def.file);
                 Self { items: &def.item.caches, home: def.home, file }
             }
         }
@@ -95,7 +97,7 @@ impl<'a> Caches<'a> {
         if errors.is_empty() { Ok((all, warnings)) } else { Err(errors) }
     }
 
-    fn fault(&self, span: &std::ops::Range<usize>, message: String) -> Diagnostic {
+    fn fault(&self, span: &Range<usize>, message: String) -> Diagnostic {
         Diagnostic::error(Code::KernelCache, message, Place::new(&self.file, span.clone()), "")
     }
 
@@ -165,7 +167,7 @@ impl<'a> Caches<'a> {
         program: &Program<'_>,
         item: &CacheItem,
         (tensor, extents): (&Tensor, &[i128]),
-    ) -> Checked<crate::check::tensor::Good> {
+    ) -> Checked<Good> {
         let axes = tensor.layout.logical.iter().zip(extents);
         let shape: Vec<Axis> = axes
             .map(|(axis, extent)| Axis { name: axis.name.clone(), extent: Expr::constant(*extent) })
@@ -192,5 +194,5 @@ impl<'a> Caches<'a> {
 
 /// Whether a statement reads a tensor besides writing it.
 fn reads_too(statement: &Statement, buffer: Buffer) -> bool {
-    super::inline::reads(&statement.value).iter().any(|read| read.buffer == buffer)
+    statement.value.reads().iter().any(|read| read.buffer == buffer)
 }

@@ -136,25 +136,3 @@ impl<'a> Inliner<'a> {
         Ok(Some(Outside { value, below, beyond }))
     }
 }
-
-/// All reads of a value, those in what stands outside too.
-pub(super) fn reads(value: &Value) -> Vec<&Read> {
-    let (mut found, mut open) = (Vec::new(), vec![value]);
-    while let Some(value) = open.pop() {
-        match &value.kind {
-            ValueKind::Integer(_)
-            | ValueKind::Float(_)
-            | ValueKind::Bool(_)
-            | ValueKind::Index(_) => {}
-            ValueKind::Read(read) => {
-                found.push(&**read);
-                open.extend(read.outside.iter().map(|outside| &outside.value));
-            }
-            ValueKind::Negate(a) | ValueKind::Not(a) | ValueKind::Convert(a) => open.push(a),
-            ValueKind::Binary(_, a, b) | ValueKind::Compare(_, a, b) => open.extend([&**a, b]),
-            ValueKind::Select(c, a, b) => open.extend([&**c, a, b]),
-            ValueKind::Call(_, arguments) => open.extend(arguments),
-        }
-    }
-    found
-}

@@ -3,7 +3,6 @@
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::Axis;
 
-use super::inline::reads;
 use super::known::KnownKind;
 use super::program::{Program, Source};
 use super::text::Line;
@@ -79,7 +78,7 @@ impl Program<'_> {
         for known in self.names.values_mut() {
             if let KnownKind::Inlined { value, stale } = &mut known.kind
                 && let Built::Loose(value) | Built::Typed(value) = value
-                && reads(value).iter().any(|read| read.buffer == target)
+                && value.reads().iter().any(|read| read.buffer == target)
             {
                 stale.get_or_insert_with(|| name.to_owned());
             }
@@ -92,7 +91,7 @@ impl Program<'_> {
         let own = (0_u32..).map(|k| Expr::var(Var::Axis(k))).take(line.axes.len());
         let own: Vec<Expr> = own.collect();
         let reduces = line.op != Reduction::Assign;
-        let mut others = reads(value).into_iter().filter(|read| read.buffer == target);
+        let mut others = value.reads().into_iter().filter(|read| read.buffer == target);
         // An axis of one index is a number.
         let is_own = |index: &[Expr]| {
             index.iter().zip(&own).zip(self.extents(line)).all(|((index, own), extent)| {

@@ -8,7 +8,6 @@ use super::super::lower::PlanError;
 use super::super::relayout::renumbered;
 use super::access::Steps;
 use super::domain::{Domain, digit};
-use super::nest::reads;
 use super::order::{AtOnce, Order};
 use super::vectors::Seen;
 use crate::model::compute::{Buffer, Schedule, Statement};
@@ -59,7 +58,7 @@ impl Block {
         let is_written = statement.target == buffer;
         let written: Vec<Expr> = domain.axes.iter().take(statement.written_axes).cloned().collect();
         let mut used = if is_written { vec![written] } else { Vec::new() };
-        for read in reads(&statement.value).iter().filter(|read| read.buffer == buffer) {
+        for read in statement.value.reads().iter().filter(|read| read.buffer == buffer) {
             let index = read.index.iter().map(|index| domain.at(index, &domain.axes));
             used.push(index.collect::<Result<_, ExprError>>()?);
         }

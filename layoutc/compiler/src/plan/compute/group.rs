@@ -8,8 +8,8 @@ use super::super::kernel::Items;
 use super::super::lower::{PlanError, add, lower, multiply, range};
 use super::super::tree::{Among, Compare, Expr, GROUP, Gathering, Number, Stmt};
 use super::bounds::Bounds;
-use super::nest::{At, Inside, Nest, divides};
-use super::stage::{Copied, Which};
+use super::copy::{Copied, Way, Which};
+use super::nest::{At, Inside, Nest};
 use super::value::condition;
 
 /// How many groups are launched at most; each takes every so manyth round.
@@ -141,7 +141,7 @@ impl Nest<'_> {
         for k in &near {
             let is_read = self.staged.get(*k).is_some_and(|staged| !staged.is_written);
             if is_read || self.statement.accumulate {
-                body.extend(self.copied_by_items(*k, Which::Own, true)?);
+                body.extend(self.copied_by_items(*k, Which::Own, Way::In)?);
                 is_copied = true;
             }
         }
@@ -194,7 +194,7 @@ impl Nest<'_> {
             body.push(Stmt::Barrier);
         }
         for k in &out {
-            body.extend(self.copied_by_items(*k, Which::Own, false)?);
+            body.extend(self.copied_by_items(*k, Which::Own, Way::Out)?);
         }
         if !near.is_empty() {
             // The next round of the group writes to the same blocks.
@@ -211,7 +211,10 @@ impl Nest<'_> {
         at: &At,
     ) -> Result<Vec<Stmt>, PlanError> {
         let Some((number, rest)) = rest.split_first() else {
-            let conditions = self.asked_of_values(shares, at);
+            let asked = self.written.iter().filter(|condition| self.is_asked_of_values(condition));
+            let asked =
+                asked.chain(&self.gathered).filter(|condition| !at.sure.contains(condition));
+            let conditions: Vec<Comparison> = asked.cloned().collect();
             let value = self.gathered_value(&self.at_item(shares, at)?)?;
             let how = super::gather::how(self.statement.op);
             let into = self.held_by(shares);
@@ -245,9 +248,7 @@ impl Nest<'_> {
         inner.open.push(number);
         self.enter_halves(number, &mut inner)?;
         let lets = self.advance(number, &mut inner, Inside::Gather, false)?;
-        let own: Vec<usize> = (0..self.staged.len())
-            .filter(|k| self.staged.get(*k).is_some_and(|staged| staged.at == number))
-            .collect();
+        let own = self.blocks_at(number);
         let (doubles, singles): (Vec<usize>, Vec<usize>) = own
             .iter()
             .copied()
@@ -255,7 +256,7 @@ impl Nest<'_> {
         let mut body = lets;
         let mut first = Vec::new();
         for k in &doubles {
-            first.extend(self.copied_by_items(*k, Which::First, true)?);
+            first.extend(self.copied_by_items(*k, Which::First, Way::In)?);
         }
         if !first.is_empty() && !matches!(extent, Expr::Int { value: 1.. }) {
             let condition = Expr::compare(Compare::Lt, Expr::int(0), extent.clone());
@@ -267,14 +268,14 @@ impl Nest<'_> {
             all.push(Stmt::Barrier);
         }
         for k in &singles {
-            body.extend(self.copied_by_items(*k, Which::Own, true)?);
+            body.extend(self.copied_by_items(*k, Which::Own, Way::In)?);
         }
         if !singles.is_empty() {
             body.push(Stmt::Barrier);
         }
         let mut next = Vec::new();
         for k in &doubles {
-            next.extend(self.copied_by_items(*k, Which::Next, true)?);
+            next.extend(self.copied_by_items(*k, Which::Next, Way::In)?);
         }
         if !next.is_empty() {
             let later = add(self.named(number), Expr::int(1))?;
@@ -293,9 +294,9 @@ impl Nest<'_> {
 
     /// In a round of a loop, what is read of a block with two halves lies in one of them.
     fn enter_halves(&self, number: usize, at: &mut At) -> Result<(), PlanError> {
-        let own = self.staged.iter().filter(|staged| staged.at == number && staged.has_halves);
-        for staged in own {
-            let half = multiply(self.half(number, 0)?, Expr::int(staged.elements()))?;
+        for k in self.blocks_at(number) {
+            let Some(staged) = self.staged.get(k) else { continue };
+            let half = self.half_of(k, Which::Own)?;
             for (access, offset) in self.accesses.iter().zip(&mut at.offsets) {
                 if access.bound.name == staged.part.name {
                     *offset = add(half.clone(), offset.clone())?;
@@ -303,21 +304,6 @@ impl Nest<'_> {
             }
         }
         Ok(())
-    }
-
-    /// What must hold where a value is put together, as far as the loops do not see to it. Where all that is read lies in
-    /// blocks, values of elements that there are none of do no harm: they are not stored.
-    fn asked_of_values(&self, shares: &Shares, at: &At) -> Vec<Comparison> {
-        let reads = self.accesses.iter().filter(|access| access.read.is_some());
-        let is_block = |name: &str| self.staged.iter().any(|staged| staged.part.name == name);
-        let all_near = reads.into_iter().all(|access| is_block(&access.bound.name))
-            && !divides(&self.statement.value);
-        let is_asked = |condition: &&Comparison| {
-            let all = self.mentioned(condition);
-            let is_reduced = all.iter().any(|number| shares.reduced.contains(number));
-            !at.sure.contains(condition) && (is_reduced || !all_near)
-        };
-        self.written.iter().chain(&self.gathered).filter(is_asked).cloned().collect()
     }
 
     /// The value of an item that is put together, in the round that it does.
@@ -393,17 +379,17 @@ impl Nest<'_> {
         &mut self,
         k: usize,
         which: Which,
-        is_in: bool,
+        way: Way,
     ) -> Result<Vec<Stmt>, PlanError> {
         let copied = self.copied(k, which)?;
         self.is_near(k, &copied)?;
-        let is_written = self.staged.get(k).is_some_and(|staged| staged.is_written);
-        let copy =
-            if is_in && is_written { self.back(k, &copied)? } else { self.copy(k, &copied)? };
-        let mut one = copy;
+        let mut one = self.copy(k, way, &copied)?;
         if !copied.inside.is_empty() {
             let condition = condition(&copied.inside, &|var| self.scope(var))?;
-            let otherwise = if is_in { vec![self.clear(k, &copied)?] } else { Vec::new() };
+            let otherwise = match way {
+                Way::In => vec![self.clear(k, &copied)?],
+                Way::Out => Vec::new(),
+            };
             one = Stmt::If { condition, is_usual: false, body: vec![one], otherwise };
         }
         let round = self.namer.name("item");

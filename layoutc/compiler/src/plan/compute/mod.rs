@@ -7,6 +7,7 @@
 mod access;
 mod block;
 mod bounds;
+mod copy;
 mod domain;
 mod facts;
 mod gather;

@@ -6,14 +6,13 @@ use super::super::lower::{Binding, PlanError, Scope, add, lower, multiply, range
 use super::super::names::Namer;
 use super::super::tree::{Expr, Gathering, Number, Operand, Stmt};
 use super::access::Steps;
-use super::block::Block;
 use super::domain::Domain;
 use super::order::{AtOnce, Order};
-use super::stage::{Staged, fits};
+use super::stage::{Staged, staged};
 use super::value::{Here, condition, convert, fetched, inside, load, scalar};
 use super::vectors::Seen;
 use super::{Bound, Runs, bound, gather};
-use crate::model::compute::{Arithmetic, Buffer, Compute, Read, Statement, Value, ValueKind};
+use crate::model::compute::{Buffer, Compute, Read, Statement, Value, ValueKind};
 
 /// A place that a statement reads or writes.
 pub(super) struct Access<'a> {
@@ -104,7 +103,7 @@ impl<'a> Nest<'a> {
         let kept: Vec<String> =
             statement.caches.iter().map(|cache| cache.at.value.clone()).collect();
         let mut domain = Domain::new(&target.tensor.layout, &compute.symbols, reduced, &kept)?;
-        let reads = reads(&statement.value);
+        let reads = statement.value.reads();
         let offset = |domain: &Domain, read: &Read| {
             let found = bound(buffers, compute, read.buffer);
             let Some(found) = found else { return Ok(Algebra::constant(0)) };
@@ -129,26 +128,16 @@ impl<'a> Nest<'a> {
         if let Some(cache) = statement.caches.first().filter(|_| is_image) {
             return Err(no_image(target, &cache.at.place));
         }
-        let at_once = match is_image {
-            true => AtOnce::Texel,
-            false if !statement.caches.is_empty() => AtOnce::One,
-            false => AtOnce::of(runs, scalar(statement.accumulator).element_bits()),
+        let at_once = if is_image {
+            AtOnce::Texel
+        } else if statement.caches.is_empty() {
+            AtOnce::of(runs, scalar(statement.accumulator).element_bits())
+        } else {
+            AtOnce::One
         };
         let order = Order::new(&mut domain, &compute.schedule, &seen, at_once, &statement.place)?;
-        let mut staged = Vec::new();
-        for (cache, part) in statement.caches.iter().zip(parts) {
-            let found = bound(buffers, compute, cache.buffer);
-            let block = Block::new(&domain, &order, statement, (cache.buffer, &cache.at))?;
-            let at =
-                order.place(&domain, &cache.at.value).and_then(|k| order.loops.get(k).copied());
-            let (Some(whole), Some(block), Some(at)) = (found, block, at) else { continue };
-            let is_written = statement.target == cache.buffer;
-            let at = (at, is_written);
-            let places = (whole, part);
-            let one = Staged::new(cache, block, places, at, (&mut domain, runs), statement)?;
-            staged.push(one);
-        }
-        fits(&staged, runs)?;
+        let whole = |buffer| bound(buffers, compute, buffer);
+        let staged = staged(statement, (&whole, parts), (&mut domain, &order), runs)?;
         let mut nest = Self {
             compute,
             statement,
@@ -288,6 +277,11 @@ impl<'a> Nest<'a> {
         Some(Binding { tree, range: super::super::lower::Range { low: Some(0), high } })
     }
 
+    /// The round that a loop is in.
+    pub(super) fn named(&self, number: usize) -> Expr {
+        Expr::name(self.names.get(number).map_or("", String::as_str))
+    }
+
     pub(super) fn lower(&self, expr: &Algebra) -> Result<Expr, PlanError> {
         lower(expr, &|var| self.scope(var))
     }
@@ -365,21 +359,18 @@ impl<'a> Nest<'a> {
 
     /// Whether a condition on elements must hold where a value is put together, too. Where a block is read, which holds something for
     /// elements that there are none of, the value does no harm: it is not stored.
-    fn is_asked_of_values(&self, condition: &Comparison) -> bool {
+    pub(super) fn is_asked_of_values(&self, condition: &Comparison) -> bool {
         let all = self.mentioned(condition);
         let is_far = |access: &Access<'_>| {
-            let near = self.staged.iter().find(|staged| staged.part.name == access.bound.name);
-            let steps = &access.steps;
-            let left = self.domain.mentioned(&steps.rest);
+            let is_near = self.staged.iter().any(|staged| staged.part.name == access.bound.name);
+            let left = self.domain.mentioned(&access.steps.rest);
             let moves = |number: &usize| {
-                left.contains(number) || steps.strides.iter().any(|step| step.0 == *number)
+                left.contains(number) || access.steps.strides.iter().any(|step| step.0 == *number)
             };
-            access.read.is_some()
-                && near.is_none_or(|staged| staged.outside.is_none())
-                && (!access.place.is_empty() || all.iter().any(moves))
+            access.read.is_some() && !is_near && (!access.place.is_empty() || all.iter().any(moves))
         };
         all.iter().any(|number| self.domain.is_reduced(*number))
-            || divides(&self.statement.value)
+            || self.statement.value.divides()
             || self.accesses.iter().any(is_far)
     }
 
@@ -387,7 +378,7 @@ impl<'a> Nest<'a> {
     pub(super) fn item(&self) -> Result<Number, PlanError> {
         let mut index: Option<Expr> = None;
         for number in self.order.at_once(&self.domain) {
-            let name = Expr::name(self.names.get(number).map_or("", String::as_str));
+            let name = self.named(number);
             let rounds = self.domain.rounds(number).unwrap_or(1);
             index = Some(match index {
                 None => name,
@@ -488,43 +479,6 @@ fn at_once_in_a_byte(compute: &Compute, target: &Bound, runs: Runs) -> Option<Pl
         help: "write a tensor with elements of a byte or more, and convert it".into(),
         place: place.clone(),
     })
-}
-
-/// The reads of a value, each place once.
-pub(super) fn reads(value: &Value) -> Vec<&Read> {
-    let mut reads = Vec::new();
-    collect(value, &mut reads);
-    reads
-}
-
-fn collect<'v>(value: &'v Value, reads: &mut Vec<&'v Read>) {
-    if let ValueKind::Read(read) = &value.kind
-        && !reads.contains(&&**read)
-    {
-        reads.push(read);
-    }
-    parts(value).into_iter().for_each(|part| collect(part, reads));
-}
-
-/// The values that a value is made of.
-fn parts(value: &Value) -> Vec<&Value> {
-    match &value.kind {
-        ValueKind::Read(read) => read.outside.iter().map(|outside| &outside.value).collect(),
-        ValueKind::Negate(a) | ValueKind::Not(a) | ValueKind::Convert(a) => vec![a],
-        ValueKind::Binary(_, a, b) | ValueKind::Compare(_, a, b) => vec![a, b],
-        ValueKind::Select(condition, then, otherwise) => vec![condition, then, otherwise],
-        ValueKind::Call(_, args) => args.iter().collect(),
-        ValueKind::Integer(_) | ValueKind::Float(_) | ValueKind::Bool(_) | ValueKind::Index(_) => {
-            Vec::new()
-        }
-    }
-}
-
-/// Whether a value may be undefined for some operands: it divides integers.
-pub(super) fn divides(value: &Value) -> bool {
-    let own =
-        matches!(value.kind, ValueKind::Binary(Arithmetic::FloorDivide | Arithmetic::Modulo, ..));
-    own || parts(value).into_iter().any(divides)
 }
 
 fn read_of(value: &Value) -> Option<&Read> {

@@ -11,6 +11,9 @@ use super::domain::Domain;
 /// How many vectors of 64 bytes are put together at once: with what they are put together from, they stay in registers.
 const VECTORS: i128 = 28;
 
+/// The most rows of them.
+const ROWS: i128 = 14;
+
 /// What is known of the reads of a statement, where the loops are as they are.
 pub(super) struct Seen {
     /// Where each of them is.
@@ -31,16 +34,17 @@ pub(super) fn inner_loops(
     lanes: i128,
 ) -> Result<Vec<usize>, ExprError> {
     let Some(along) = along(domain, outer, reads, lanes)? else { return Ok(Vec::new()) };
-    let (vector, rest) = whole_vector(domain, outer, (along, lanes), reads)?;
+    let (vector, mut rest) = whole_vector(domain, outer, (along, lanes), reads)?;
     let mut inner = vec![vector];
     let mut left = VECTORS;
-    if let Some(rest) = rest {
-        let rounds = domain.rounds(rest).unwrap_or(1);
+    if let Some(around) = rest {
+        let rounds = domain.rounds(around).unwrap_or(1);
         let count =
             [2, 3].into_iter().find(|n| rounds % n == 0).unwrap_or(if rounds > 4 { 2 } else { 1 });
         if count > 1 {
-            inner.insert(0, part(domain, outer, rest, count)?);
-            left = left.div_euclid(count);
+            let (vectors, more) = part(domain, outer, around, count)?;
+            inner.insert(0, vectors);
+            (rest, left) = (more, left.div_euclid(count));
         }
     }
     for _ in 0..2 {
@@ -89,9 +93,7 @@ fn whole_vector(
 ) -> Result<(usize, Option<usize>), ExprError> {
     let rounds = domain.rounds(along).unwrap_or(1);
     if rounds > lanes {
-        let vector = part(domain, outer, along, lanes)?;
-        let rest = outer.iter().copied().find(|number| is_around(domain, *number, vector));
-        return Ok((vector, rest));
+        return part(domain, outer, along, lanes);
     }
     outer.retain(|number| *number != along);
     let more = lanes.checked_div(rounds).unwrap_or(1);
@@ -108,37 +110,28 @@ fn whole_vector(
             })
     };
     let Some(next) = outer.iter().copied().rfind(goes_on) else { return Ok((along, None)) };
-    let is_whole = domain.rounds(next) == Some(more);
-    let near = part(domain, outer, next, more)?;
-    let rest = outer.iter().copied().find(|number| !is_whole && is_around(domain, *number, near));
+    let (near, rest) = part(domain, outer, next, more)?;
     let fused = domain.fuse([near, along], "lane")?;
     Ok((fused.unwrap_or(along), rest))
 }
 
-/// Whether a loop goes over what another one is a part of.
-fn is_around(domain: &Domain, number: usize, part: usize) -> bool {
-    let name = |k: usize| domain.loops.get(k).map_or("", |found| found.name.as_str());
-    let whole = name(part).strip_suffix("_inner");
-    whole.is_some() && name(number).strip_suffix("_outer") == whole
-}
-
-/// The last so many rounds of a loop as one of its own; the rest stays among the outer ones.
+/// So many rounds of a loop as one of its own, and what is left of it, which stays among the outer ones.
 fn part(
     domain: &mut Domain,
     outer: &mut Vec<usize>,
     number: usize,
     rounds: i128,
-) -> Result<usize, ExprError> {
+) -> Result<(usize, Option<usize>), ExprError> {
     let place = outer.iter().position(|other| *other == number);
     if domain.rounds(number) == Some(rounds) {
         outer.retain(|other| *other != number);
-        return Ok(number);
+        return Ok((number, None));
     }
     let [first, second] = domain.split(number, i64::try_from(rounds).unwrap_or(i64::MAX))?;
     if let Some(slot) = place.and_then(|place| outer.get_mut(place)) {
         *slot = first;
     }
-    Ok(second)
+    Ok((second, Some(first)))
 }
 
 /// A part of the loop around the vectors, of at most so many rounds, where something that is read is the same in all of it: so that
@@ -150,10 +143,7 @@ fn row(
     reads: Reads<'_>,
 ) -> Result<Option<usize>, ExprError> {
     // The loop whose neighbours lie nearest, besides that over whole vectors.
-    let is_rest = |number: &usize| {
-        rest.is_some_and(|rest| *number == rest || is_around_in_turn(domain, *number, rest))
-    };
-    let Some(number) = outer.iter().copied().rfind(|number| !is_rest(number)) else {
+    let Some(number) = outer.iter().copied().rfind(|number| Some(*number) != rest) else {
         return Ok(None);
     };
     let Some(rounds) = domain.rounds(number) else { return Ok(None) };
@@ -164,16 +154,10 @@ fn row(
         return Ok(None);
     }
     // Whole rows where there is a number of them that is not much smaller.
-    let most = most.min(14);
+    let most = most.min(ROWS);
     let whole = (most.div_euclid(2).max(2)..=most).rev().find(|by| rounds % by == 0);
     let by = if rounds <= most { rounds } else { whole.unwrap_or(most) };
-    part(domain, outer, number, by).map(Some)
-}
-
-/// Whether a loop is what is left of another one that was cut.
-fn is_around_in_turn(domain: &Domain, number: usize, cut: usize) -> bool {
-    let name = |k: usize| domain.loops.get(k).map_or("", |found| found.name.as_str());
-    name(number).strip_suffix("_outer") == Some(name(cut))
+    Ok(Some(part(domain, outer, number, by)?.0))
 }
 
 /// The reduced loops in the order of memory: those that meet borders first, then those whose neighbours lie far apart. One that
