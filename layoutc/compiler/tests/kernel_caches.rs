@@ -214,26 +214,25 @@ fn what_stands_outside_is_in_the_block() {
     });
 }
 
-/// Rows that lie outside are left out of a greatest value, also where a block of narrow elements cannot hold what stands for them.
+/// Where a block of halves cannot hold what stands for elements outside, the rounds that read them are left out.
 #[test]
 fn what_a_block_cannot_hold_is_left_out() {
-    let bytes =
-        |name, shape, layouts| Operand { name, dtype: "i8", element: "int8_t", shape, layouts };
     computes(&Kernel {
-        name: "staged_bytes",
-        text: "kernel staged_bytes { operands A B\n  compute \"B[y, x] max= (A[y - 1, x, r] ?? -1000)\" }\n",
+        name: "staged_halves",
+        text: "kernel staged_halves { operands A B\n  compute \"B[y, x] min= A[y - 1, x, r] ?? inf\" }\n",
         operands: vec![
-            bytes("A", &[("y", 6), ("x", 10), ("r", 3)], &["order y x r", "order x y r"]),
             Operand {
-                name: "B",
-                dtype: "i32",
-                element: "int32_t",
-                shape: &[("y", 6), ("x", 10)],
-                layouts: &["order y x", "order y x"],
+                name: "A",
+                dtype: "f16",
+                element: "uint16_t",
+                shape: &[("y", 6), ("x", 10), ("r", 3)],
+                layouts: &["order y x r", "order x y r"],
             },
+            Operand::f32("B", &[("y", 6), ("x", 10)], &["order y x"]),
         ],
         written: &["B"],
-        plain: "for (int y = 0; y < 6; ++y) for (int x = 0; x < 10; ++x) { int most = -1000; for (int r = 0; y > 0 && r < 3; ++r) { const int a = A[((y - 1) * 10 + x) * 3 + r]; most = a > most ? a : most; } B[y * 10 + x] = most; }",
+        // The elements of A are 0x3400 to 0x3500, of which none has a sign: in their order.
+        plain: "for (int y = 0; y < 6; ++y) for (int x = 0; x < 10; ++x) { float least = INFINITY; for (int r = 0; y > 0 && r < 3; ++r) least = fminf(least, (float)(0x400 + (A[((y - 1) * 10 + x) * 3 + r] & 0x3FF)) / 4096); B[y * 10 + x] = least; }",
         tolerance: "0",
         schedules: &[
             (0, "tile y x by=\"4 8\"; cache A at=x_outer"),

@@ -76,6 +76,12 @@ impl Operand {
         self.shape.iter().map(|(_, n)| n).product::<usize>().max(1)
     }
 
+    /// A pointer to its elements as the target has them: CUDA has a type for halves.
+    fn pointer(&self, of: &str, target: For) -> String {
+        let cast = if target == For::Cuda && self.dtype == "f16" { "(__half *)" } else { "" };
+        format!("{cast}{of}")
+    }
+
     /// The tensor that it is in an instance.
     fn tensor(&self, instance: usize, target: For) -> String {
         format!("{}{}", self.name, instance % self.layouts(target).len())
@@ -156,7 +162,7 @@ fn memory(operand: &Operand, tensor: &str, there: &str) -> String {
 fn compared(kernel: &Kernel, operand: &Operand, instance: usize) -> String {
     let (name, n, tolerance) = (operand.name, operand.elements(), kernel.tolerance);
     format!(
-        "        for (int k = 0; k < {n}; ++k) {{\n            const double a = (double){name}[k], b = (double){name}_got[k];\n            if (!(fabs(a - b) <= {tolerance} * (1 + fabs(a)))) {{ if (wrong++ < 5) printf(\"{0}_{instance}: {name}[%d] is %g, not %g\\n\", k, b, a); }}\n        }}\n",
+        "        for (int k = 0; k < {n}; ++k) {{\n            const double a = (double){name}[k], b = (double){name}_got[k];\n            if (!(a == b || fabs(a - b) <= {tolerance} * (1 + fabs(a)))) {{ if (wrong++ < 5) printf(\"{0}_{instance}: {name}[%d] is %g, not %g\\n\", k, b, a); }}\n        }}\n",
         kernel.name
     )
 }
@@ -181,14 +187,16 @@ fn main_c(kernel: &Kernel, stem: &str, target: For) -> String {
             let name = operand.name;
             let tensor = operand.tensor(k, target);
             text.push_str(&memory(operand, &tensor, &format!("{name}_there")));
+            let there = operand.pointer(&format!("{name}_there"), target);
             if kernel.written.contains(&name) {
-                write!(written, ", {name}_there").unwrap();
-                writeln!(after, "        {tensor}_unpack({name}_there, {name}_got{stream});")
-                    .unwrap();
+                let got = operand.pointer(&format!("{name}_got"), target);
+                write!(written, ", {there}").unwrap();
+                writeln!(after, "        {tensor}_unpack({there}, {got}{stream});").unwrap();
                 after.push_str(&compared(kernel, operand, k));
             } else {
-                writeln!(text, "        {tensor}_pack({name}, {name}_there{stream});").unwrap();
-                write!(read, ", {name}_there").unwrap();
+                let own = operand.pointer(name, target);
+                writeln!(text, "        {tensor}_pack({own}, {there}{stream});").unwrap();
+                write!(read, ", {there}").unwrap();
             }
         }
         let scratch = ", scratch[0], scratch[1]".get(..locals * 12).unwrap();
@@ -205,11 +213,8 @@ fn main_c(kernel: &Kernel, stem: &str, target: For) -> String {
     text
 }
 
-/// The same by CUDA on the stand-in for a GPU. Elements of C's own types alone: CUDA has a type for halves.
+/// The same by CUDA on the stand-in for a GPU.
 fn computes_on_items(kernel: &Kernel) {
-    if kernel.operands.iter().any(|operand| operand.dtype == "f16") {
-        return;
-    }
     let text = manifest(kernel, For::Cuda);
     let (c, opencl) = (None, Some(TargetOpenCl::default()));
     let target = Targets { c, opencl, cuda: Some(TargetCuda::default()), own: BTreeMap::new() };
@@ -239,9 +244,6 @@ fn computes_on_items(kernel: &Kernel) {
 
 /// The same by OpenCL on `PoCL` and Oclgrind: C lays the operands out, and looks at what comes back.
 fn computes_in_opencl(kernel: &Kernel) {
-    if kernel.operands.iter().any(|operand| operand.dtype == "f16") {
-        return;
-    }
     let text = manifest(kernel, For::Cuda);
     let targets = |c, opencl| Targets { c, opencl, cuda: None, own: BTreeMap::new() };
     let folder = folder(&format!("kernel_{}_cl", kernel.name));

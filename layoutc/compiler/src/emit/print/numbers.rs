@@ -23,9 +23,25 @@ enum Tight {
 /// A value as text.
 pub fn number(style: Style, value: &Number) -> String {
     match style {
-        Style::C(dialect) => c(dialect, value).0,
+        Style::C(dialect) => in_c(dialect, value, &str::to_owned),
         Style::Python => python(value).0,
     }
+}
+
+/// A value as text in C, where `buffer` says how the elements of a buffer are reached.
+pub(super) fn in_c(
+    dialect: &'static Dialect,
+    value: &Number,
+    buffer: &dyn Fn(&str) -> String,
+) -> String {
+    c(Printed { dialect, buffer }, value).0
+}
+
+/// How values become text.
+#[derive(Clone, Copy)]
+struct Printed<'a> {
+    dialect: &'static Dialect,
+    buffer: &'a dyn Fn(&str) -> String,
 }
 
 fn held((text, tight): (String, Tight), least: Tight) -> String {
@@ -37,9 +53,10 @@ fn joined(a: &str, sign: &str, b: &str) -> String {
     [a, " ", sign, " ", b].concat()
 }
 
-fn c(dialect: &'static Dialect, value: &Number) -> (String, Tight) {
+fn c(of: Printed<'_>, value: &Number) -> (String, Tight) {
+    let dialect = of.dialect;
     let style = Style::C(dialect);
-    let part = |value: &Number, least| held(c(dialect, value), least);
+    let part = |value: &Number, least| held(c(of, value), least);
     match value {
         Number::Constant { element, bits } => {
             let text = element::literal(dialect, element, bits, Spelling::Number);
@@ -59,7 +76,7 @@ fn c(dialect: &'static Dialect, value: &Number) -> (String, Tight) {
         }
         Number::Holds { condition } => (format!("({})", expr(style, condition)), Tight::Primary),
         Number::Load { buffer, index, through: None } => {
-            (format!("{buffer}[{}]", expr(style, index)), Tight::Primary)
+            (format!("{}[{}]", (of.buffer)(buffer), expr(style, index)), Tight::Primary)
         }
         Number::Load { buffer, index, through: Some(load) } => {
             (format!("{load}({buffer}, {})", expr(style, index)), Tight::Primary)
@@ -67,13 +84,13 @@ fn c(dialect: &'static Dialect, value: &Number) -> (String, Tight) {
         Number::Fetch { function, args } => (call(style, function, args), Tight::Primary),
         Number::Negate { a } => (format!("-{}", part(a, Tight::Primary)), Tight::Unary),
         Number::Not { a } => (format!("!{}", part(a, Tight::Primary)), Tight::Unary),
-        Number::Binary { op, element, a, b } => c_binary(dialect, *op, element, a, b),
+        Number::Binary { op, element, a, b } => c_binary(of, *op, element, a, b),
         Number::Select { condition, then, otherwise } => {
             let condition = part(condition, Tight::Or);
             let (then, otherwise) = (part(then, Tight::Or), part(otherwise, Tight::Or));
             (format!("{condition} ? {then} : {otherwise}"), Tight::Select)
         }
-        Number::Call { function, element, args } => c_call(dialect, function, element, args),
+        Number::Call { function, element, args } => c_call(of, function, element, args),
         Number::Convert { element, value } if element == "bool" => {
             (joined(&part(value, Tight::Sum), "!=", "0"), Tight::Equality)
         }
@@ -82,20 +99,20 @@ fn c(dialect: &'static Dialect, value: &Number) -> (String, Tight) {
             (format!("({ty}){}", part(value, Tight::Unary)), Tight::Unary)
         }
         Number::Cast { cast, value } => {
-            let value = c(dialect, value).0;
+            let value = c(of, value).0;
             (format!("{}cast_{cast}({value})", dialect.structure), Tight::Primary)
         }
     }
 }
 
 fn c_binary(
-    dialect: &'static Dialect,
+    of: Printed<'_>,
     op: NumberOp,
     element: &str,
     a: &Number,
     b: &Number,
 ) -> (String, Tight) {
-    let part = |value: &Number, least| held(c(dialect, value), least);
+    let part = |value: &Number, least| held(c(of, value), least);
     let plain = |sign: &str, left: Tight, right: Tight, tight: Tight| {
         (joined(&part(a, left), sign, &part(b, right)), tight)
     };
@@ -124,8 +141,8 @@ fn c_binary(
         NumberOp::Or => plain("||", Tight::Equality, Tight::Equality, Tight::Or),
         NumberOp::Min | NumberOp::Max if is_float => {
             let name = if op == NumberOp::Min { "fmin" } else { "fmax" };
-            let name = (dialect.math)(name, element);
-            let (a, b) = (c(dialect, a).0, c(dialect, b).0);
+            let name = (of.dialect.math)(name, element);
+            let (a, b) = (c(of, a).0, c(of, b).0);
             (format!("{name}({a}, {b})"), Tight::Primary)
         }
         NumberOp::Min | NumberOp::Max => {
@@ -140,25 +157,20 @@ fn c_binary(
     }
 }
 
-fn c_call(
-    dialect: &'static Dialect,
-    function: &str,
-    element: &str,
-    args: &[Number],
-) -> (String, Tight) {
+fn c_call(of: Printed<'_>, function: &str, element: &str, args: &[Number]) -> (String, Tight) {
     let is_float = matches!(element, "f32" | "f64");
-    let text: Vec<String> = args.iter().map(|arg| c(dialect, arg).0).collect();
+    let text: Vec<String> = args.iter().map(|arg| c(of, arg).0).collect();
     let all = text.join(", ");
     match function {
         "abs" if is_float => {
-            (format!("{}({all})", (dialect.math)("fabs", element)), Tight::Primary)
+            (format!("{}({all})", (of.dialect.math)("fabs", element)), Tight::Primary)
         }
         "abs" => (format!("({all} < 0 ? -({all}) : {all})"), Tight::Primary),
         "rsqrt" => {
             let one = if element == "f32" { "1.0f" } else { "1.0" };
-            (format!("{one} / {}({all})", (dialect.math)("sqrt", element)), Tight::Product)
+            (format!("{one} / {}({all})", (of.dialect.math)("sqrt", element)), Tight::Product)
         }
-        _ => (format!("{}({all})", (dialect.math)(function, element)), Tight::Primary),
+        _ => (format!("{}({all})", (of.dialect.math)(function, element)), Tight::Primary),
     }
 }
 

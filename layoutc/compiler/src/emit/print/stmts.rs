@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use super::head::dialect_of;
-use super::{Style, expr, number, python, write};
+use super::numbers::in_c;
+use super::{Style, expr, python, write};
 use crate::emit::dialect::{Assert, Dialect, Groups};
 use crate::emit::{comment, element};
 use crate::plan::tree::{
@@ -278,13 +279,16 @@ impl Writer<'_> {
     }
 
     fn put_number(&mut self, value: &Number) {
-        let text = number(Style::C(self.dialect), value);
+        let text = self.number_text(value);
         self.put(&[&text]);
     }
 
+    fn number_text(&self, value: &Number) -> String {
+        in_c(self.dialect, value, &|buffer| self.elements(buffer, "const "))
+    }
+
     fn gather(&mut self, into: &Number, how: Gathering, value: &Number, depth: usize) {
-        let style = Style::C(self.dialect);
-        let (there, text) = (number(style, into), number(style, value));
+        let (there, text) = (self.number_text(into), self.number_text(value));
         let line = match how {
             Gathering::Set => format!("{there} = {text};"),
             Gathering::Sum => format!("{there} += {text};"),
@@ -413,11 +417,16 @@ impl Writer<'_> {
 
     /// A buffer of elements; of its bits, where the language does not copy the elements themselves.
     fn put_elements(&mut self, buffer: &str, access: &str) {
+        let elements = self.elements(buffer, access);
+        self.put(&[&elements]);
+    }
+
+    fn elements(&self, buffer: &str, access: &str) -> String {
         match (&self.dialect.half, self.element_of(buffer)) {
             (Some(half), Some("f16")) => {
-                self.put(&["((", self.dialect.pointer, access, half.bits, " *)", buffer, ")"]);
+                ["((", self.dialect.pointer, access, half.bits, " *)", buffer, ")"].concat()
             }
-            _ => self.put(&[buffer]),
+            _ => buffer.to_owned(),
         }
     }
 
