@@ -214,7 +214,9 @@ fn fields_that_alternate_need_no_tiles_or_no_long_ones() {
             let name = format!("fields_{dtype}_{few}");
             run(&name, &checked.manifests[0]);
             let source = std::fs::read_to_string(folder(&name).join(format!("{name}.c"))).unwrap();
-            assert_eq!(source.contains("layoutc_tile_"), few == 3, "{name}");
+            for of in ["layoutc_tile_", "layoutc_tiles_"] {
+                assert_eq!(source.contains(of), few == 3, "{name}");
+            }
             assert!(source.contains("layoutc_alternate_"), "{name}");
             for long in [32, 64] {
                 for of in ["tile", "tiles"] {
