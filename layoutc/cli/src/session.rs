@@ -6,6 +6,7 @@ use std::sync::Arc;
 use layoutc_compiler::check::{Recorder, sort};
 use layoutc_compiler::config::Config;
 use layoutc_compiler::diagnostic::Diagnostic;
+use layoutc_compiler::model::graph::Graph;
 use layoutc_compiler::model::{Manifest, Tensor, View};
 use layoutc_compiler::{Checked, check, check_recording, refused_choices};
 
@@ -91,6 +92,13 @@ impl Session {
     pub(crate) fn views(&self) -> impl Iterator<Item = (String, &View)> {
         self.asked().flat_map(|(file, manifest)| {
             manifest.views.iter().map(move |view| (file.clone(), view))
+        })
+    }
+
+    /// The good graphs likewise.
+    pub(crate) fn graphs(&self) -> impl Iterator<Item = (String, &Graph)> {
+        self.asked().flat_map(|(file, manifest)| {
+            manifest.graphs.iter().map(move |graph| (file.clone(), graph))
         })
     }
 

@@ -25,6 +25,7 @@ pub mod plan;
 pub mod run;
 pub mod same;
 pub mod seal;
+pub mod solve;
 pub mod sources;
 pub mod trace;
 pub mod wording;
@@ -34,16 +35,17 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-pub use check::{Checked, check, check_recording, check_with, syntax_key};
+pub use check::{Checked, syntax_key};
 pub use sources::{LoadError, Sources};
 
+use check::Recorder;
 use codes::Code;
 use config::{Config, CudaIndex, Emit, IndexType, OpenClIndex, TargetOwn};
 use diagnostic::{Diagnostic, Place};
 use emit::dialect::{C, C_INT32, CUDA, CUDA_INT64, OPENCL, OPENCL_INT64};
 use emit::language::{C_FILES, CUDA_FILES, OPENCL_FILES};
 use emit::{OwnFile, Part, Settings, Target, Templates};
-use host::{Observer, Stage, Unobserved};
+use host::{Host, Observer, Stage, Unobserved};
 use model::Manifest;
 use plan::Naming;
 use plan::cores::Cores;
@@ -57,6 +59,42 @@ pub struct Output {
     pub path: String,
     /// Its text, sealed.
     pub text: String,
+}
+
+/// Checks and proves the manifests at `paths` and those that they use, and verifies their graphs.
+pub fn check(sources: &dyn Sources, paths: &[String], config: &Config) -> Checked {
+    verified(check::check(sources, paths, config))
+}
+
+/// The same with a memory and an observer.
+pub fn check_with(host: &Host<'_>, paths: &[String], config: &Config) -> Checked {
+    verified(check::check_with(host, paths, config))
+}
+
+/// The same as [`check()`], and the steps of one tensor go to `recorder`.
+pub fn check_recording(
+    sources: &dyn Sources,
+    paths: &[String],
+    config: &Config,
+    recorder: &Recorder,
+) -> Checked {
+    verified(check::check_recording(sources, paths, config, recorder))
+}
+
+/// Adds what is wrong with graphs that state their layouts.
+fn verified(mut checked: Checked) -> Checked {
+    let Checked { manifests, units, diagnostics } = &mut checked;
+    for (manifest, unit) in manifests.iter().zip(units) {
+        let mut found: Vec<Diagnostic> = manifest.graphs.iter().flat_map(solve::verify).collect();
+        found.extend(manifest.graphs.iter().filter_map(solve::impossible).map(|fault| *fault));
+        if !found.is_empty() {
+            diagnostics.extend(found.iter().cloned());
+            unit.diagnostics.extend(found);
+            check::sort(&mut unit.diagnostics);
+        }
+    }
+    check::sort(diagnostics);
+    checked
 }
 
 /// The files of a checked project, for every target that the configuration names. `templates` are the project's own,
@@ -121,7 +159,11 @@ pub fn emit_each(
             let Some(target) = targets.get(work.target) else { return Ok(Vec::new()) };
             observer.begin();
             let stem = stem(&work.manifest.path, &common);
-            let files = target.files(&work.manifest.for_target(work.target), &stem);
+            let manifest = work.manifest.for_target(work.target);
+            let files = match manifest.graphs.as_slice() {
+                [] => target.files(&manifest, &stem),
+                _ => solve::lay_out(&manifest).and_then(|manifest| target.files(&manifest, &stem)),
+            };
             observer.end(Stage::Emit, &work.manifest.path);
             Ok(files?
                 .into_iter()

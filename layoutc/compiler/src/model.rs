@@ -1,6 +1,8 @@
 //! The checked model: what a manifest means. Only [`crate::check()`] makes one; later stages take it on trust.
 
 pub mod compute;
+pub mod graph;
+pub mod schedule;
 
 use std::borrow::Cow;
 
@@ -14,6 +16,8 @@ use crate::diagnostic::Place;
 use crate::dtype::Dtype;
 
 use self::compute::Compute;
+use self::graph::Graph;
+use self::schedule::Schedule;
 
 /// What a tensor's memory is, as the manifest says it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -294,6 +298,10 @@ pub struct Manifest {
     pub converts: Vec<Convert>,
     /// The good kernels, each on the tensors of one instance.
     pub computes: Vec<Compute>,
+    /// The good graphs.
+    pub graphs: Vec<Graph>,
+    /// The graphs that are solved, as they are run.
+    pub schedules: Vec<Schedule>,
 }
 
 /// Counts that follow from a layout and an element type, over symbols.
@@ -358,7 +366,8 @@ fn simple(expr: Result<Expr, ExprError>, layout: &Layout) -> Expr {
 }
 
 impl Manifest {
-    /// The manifest with the tensors that a target is to have, their views, and the conversions between them.
+    /// The manifest with the tensors that a target is to have, their views, and the conversions between them; graphs
+    /// are not solved yet.
     #[must_use]
     pub fn for_target(&self, target: &str) -> Cow<'_, Self> {
         let wanted =
@@ -398,6 +407,8 @@ impl Manifest {
             view_position.push(kept.map(|_| views.len()));
             views.extend(kept.map(|(of, buffer)| View { of, buffer, ..view.clone() }));
         }
-        Cow::Owned(Self { path: self.path.clone(), tensors, views, converts, computes })
+        let path = self.path.clone();
+        let (graphs, schedules) = (self.graphs.clone(), Vec::new());
+        Cow::Owned(Self { path, tensors, views, converts, computes, graphs, schedules })
     }
 }

@@ -71,6 +71,21 @@ Example: layoutc translate NCHW16c --from tvm --to onednn")]
     #[command(after_help = "\
 Axes are matched by name. Exit code 0: the same; 1: not, or not to be compared.")]
     Same(Same),
+    /// The cheapest layouts for the tensors of a graph, with a proof; writes nothing
+    #[command(after_help = "\
+--format json prints one object; --format dot one graph after the other for Graphviz; --format
+svg the picture of one graph.
+Costs are bytes: what alternatives say, and for each conversion what it reads and writes.")]
+    Solve {
+        /// Manifests or folders [none: the project of this folder or of a parent]
+        paths: Vec<PathBuf>,
+        /// Only this graph; may be given again
+        #[arg(long, value_name = "NAME")]
+        graph: Vec<String>,
+        /// Give the best plan found after so many seconds, with a bound
+        #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+        time_limit: u64,
+    },
     /// Which files a build writes; writes nothing
     #[command(after_help = "\
 --format cmake prints `set(LAYOUTC_OUTPUTS ...)`, with absolute paths, for `include()`.")]
@@ -123,6 +138,7 @@ impl Command {
             Command::Bench(_) => "bench",
             Command::Translate(_) => "translate",
             Command::Same(_) => "same",
+            Command::Solve { .. } => "solve",
             Command::Outputs(_) => "outputs",
             Command::Lock { .. } => "lock",
             Command::Deps(_) => "deps",

@@ -59,9 +59,12 @@ pub(crate) enum Asked {
     /// Only of `outputs`.
     #[value(hide = true)]
     Cmake,
-    /// Only of `deps`.
+    /// Only of `deps` and `solve`.
     #[value(hide = true)]
     Dot,
+    /// Only of `solve`.
+    #[value(hide = true)]
+    Svg,
 }
 
 /// How results and diagnostics are printed.
@@ -80,7 +83,7 @@ pub(crate) enum Color {
 }
 
 /// Commands of later releases.
-const LATER: &[&str] = &["show", "solve", "import", "fmt", "completions", "man", "lsp"];
+const LATER: &[&str] = &["show", "import", "fmt", "completions", "man", "lsp"];
 
 /// The commands of this release.
 const COMMANDS: &[&str] = &[
@@ -98,6 +101,7 @@ const COMMANDS: &[&str] = &[
     "bench",
     "translate",
     "same",
+    "solve",
     "outputs",
     "lock",
     "deps",
@@ -139,13 +143,15 @@ pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Args, Refusa
     let elsewhere = match (args.common.format, &args.command) {
         (Asked::Text | Asked::Json, _)
         | (Asked::Cmake, Command::Outputs(_))
-        | (Asked::Dot, Command::Deps(_)) => None,
-        (Asked::Cmake, _) => Some(("cmake", "outputs")),
-        (Asked::Dot, _) => Some(("dot", "deps")),
+        | (Asked::Dot, Command::Deps(_))
+        | (Asked::Dot | Asked::Svg, Command::Solve { .. }) => None,
+        (Asked::Cmake, _) => Some(("cmake", "`layoutc outputs`")),
+        (Asked::Dot, _) => Some(("dot", "`layoutc deps` and `layoutc solve`")),
+        (Asked::Svg, _) => Some(("svg", "`layoutc solve`")),
     };
     if let Some((format, command)) = elsewhere {
         return Err(Refusal::Line(format!(
-            "`--format {format}` is for `layoutc {command}`; here it is `text` or `json`"
+            "`--format {format}` is for {command}; here it is `text` or `json`"
         )));
     }
     match &args.command {
@@ -164,6 +170,7 @@ pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Args, Refusa
         | Command::Bench(_)
         | Command::Translate(_)
         | Command::Same(_)
+        | Command::Solve { .. }
         | Command::Outputs(_)
         | Command::Lock { .. }
         | Command::Deps(_)

@@ -34,12 +34,19 @@ pub(super) fn tensors(job: &Job<'_>, scan: &Scan<'_>, made: &Made) -> usize {
     job.project.manifests.keys().map(count).sum()
 }
 
-/// The summary's lines for the first `room` tensors that were checked, and how many more there are.
+/// The summary's lines for the first `room` tensors that were checked, how many more there are, and those for graphs.
 pub(super) fn checked(job: &Job<'_>, made: &Made, room: usize) -> (Vec<Row>, usize) {
     let tensors = || made.manifests.values().flat_map(|manifest| &manifest.tensors);
     let first: Vec<Row> = tensors().take(room).map(|tensor| row(job, tensor)).collect();
     let more = tensors().count() - first.len();
-    (first, more)
+    let graphs = made.manifests.values().flat_map(|manifest| &manifest.graphs);
+    let graphs = graphs.filter_map(Row::graph).map(|row| shown(job, row));
+    (first.into_iter().chain(graphs).collect(), more)
+}
+
+fn shown(job: &Job<'_>, row: Row) -> Row {
+    let file = job.project.shown(row.file());
+    row.of(file)
 }
 
 fn row(job: &Job<'_>, tensor: &Tensor) -> Row {
@@ -48,15 +55,12 @@ fn row(job: &Job<'_>, tensor: &Tensor) -> Row {
 
 /// The summary's lines for all tensors and their views.
 pub(super) fn all(job: &Job<'_>, scan: &Scan<'_>, made: &Made, memo: &Disk) -> Vec<Row> {
-    let shown = |row: Row| {
-        let file = job.project.shown(row.file());
-        row.of(file)
-    };
     let rows = |manifest: &Manifest| {
         let tensors = manifest.tensors.iter().map(Row::new);
-        tensors.chain(manifest.views.iter().map(Row::view)).collect()
+        let views = manifest.views.iter().map(Row::view);
+        tensors.chain(views).chain(manifest.graphs.iter().filter_map(Row::graph)).collect()
     };
-    each(job, scan, made, memo, ROWS, &rows).into_iter().map(|(_, row)| shown(row)).collect()
+    each(job, scan, made, memo, ROWS, &rows).into_iter().map(|(_, row)| shown(job, row)).collect()
 }
 
 /// The layout ABI of all tensors, by manifest.

@@ -23,7 +23,9 @@ pub(crate) fn run(paths: &[PathBuf], console: &mut Console) -> Result<Ending, Fa
     let tensors = session.tensors().map(|(file, tensor)| Row::new(tensor).of(file));
     let views = session.views().map(|(file, view)| Row::view(view).of(file));
     let (count, view_count) = (session.tensors().count(), session.views().count());
-    let rows: Vec<Row> = tensors.chain(views).collect();
+    let graphs = session.graphs().filter_map(|(file, graph)| Some(Row::graph(graph)?.of(file)));
+    let graph_count = session.graphs().count();
+    let rows: Vec<Row> = tensors.chain(views).chain(graphs).collect();
     match console.format {
         Format::Json => {
             let tensors: Vec<_> = rows.iter().map(Row::json).collect();
@@ -34,13 +36,15 @@ pub(crate) fn run(paths: &[PathBuf], console: &mut Console) -> Result<Ending, Fa
             if console.verbose {
                 console.result(&table(&rows));
             }
-            let views = match view_count {
-                0 => String::new(),
-                count => format!(" and {}", counted(count, "view")),
-            };
+            let parts = [(count, "tensor"), (view_count, "view"), (graph_count, "graph")];
+            let parts = parts
+                .iter()
+                .enumerate()
+                .filter(|(k, part)| part.0 > 0 || (*k == 0 && rows.is_empty()));
+            let parts: Vec<String> = parts.map(|(_, part)| counted(part.0, part.1)).collect();
             console.result(&format!(
-                "{}{views} in {} proven in {} ms\n",
-                counted(count, "tensor"),
+                "{} in {} proven in {} ms\n",
+                parts.join(" and "),
                 counted(session.manifests(), "manifest"),
                 start.elapsed().as_millis()
             ));

@@ -15,12 +15,14 @@ mod lock;
 mod outputs;
 mod pack;
 mod same;
+mod solve;
 mod templates;
 mod trace;
 mod translate;
 mod watch;
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use crate::args::{Args, Command};
 use crate::console::{Console, write_plainly};
@@ -71,6 +73,10 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         Command::Bench(bench) => bench::run(bench, &mut console),
         Command::Translate(translate) => translate::run(translate, &mut console),
         Command::Same(same) => same::run(same, &mut console),
+        Command::Solve { paths, graph, time_limit } => {
+            let asked = solve::Asked { names: graph, format: args.common.format };
+            solve::run(paths, &asked, Duration::from_secs(*time_limit), &mut console)
+        }
         Command::Explain { code } => explain::run(code.as_deref(), &mut console),
         // `args::parse` gives none of these.
         Command::Other(_) => Err(Fault::Usage("there is no such command".to_owned())),

@@ -23,7 +23,9 @@ pub(crate) fn run(args: &Outputs, asked: Asked, console: &mut Console) -> Result
                 let outputs: Vec<String> = graph.outputs().map(seen).collect();
                 json!({ "version": 1, "kind": "outputs", "outputs": outputs }).to_string() + "\n"
             }
-            Asked::Text | Asked::Dot => graph.outputs().map(|file| seen(file) + "\n").collect(),
+            Asked::Text | Asked::Dot | Asked::Svg => {
+                graph.outputs().map(|file| seen(file) + "\n").collect()
+            }
         };
         console.result(&text);
     }

@@ -61,6 +61,8 @@ const PURPOSES: &[(&str, &str)] = &[
     ("c/header.h.j2", "what other code includes: constants, index functions, prototypes"),
     ("c/pieces.c.j2", "how vectors are read and written"),
     ("c/runs.c.j2", "how runs are copied"),
+    ("c/schedule.c.j2", "the calls of a graph, in their order"),
+    ("c/schedule.h.j2", "the buffers, the operators and the functions of a graph"),
     ("c/source.c.j2", "pack, unpack and the conversions"),
     ("c/squares.c.j2", "how squares of whole lines are transposed"),
     ("c/test.c.j2", "a stand-alone program that tests the others"),

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use layoutc_compiler::host::Stage;
 use layoutc_compiler::inspect::{summary_json, view_verdict};
+use layoutc_compiler::model::graph::Graph;
 use layoutc_compiler::model::{Tensor, View};
+use layoutc_compiler::solve::{Conversion, Settings, solve};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -29,6 +31,17 @@ pub(crate) struct Row {
     padding: Padding,
     /// What a view is a view of; it has no bytes of its own.
     view_of: Option<String>,
+    /// What a graph is, in place of everything but name and file.
+    graph: Option<GraphRow>,
+}
+
+/// What a build says of a solved graph: its cost in bytes, and how many conversions move any.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct GraphRow {
+    nodes: usize,
+    conversions: usize,
+    cost: u64,
+    lower_bound: u64,
 }
 
 /// How much of a tensor's memory holds no element.
@@ -56,6 +69,20 @@ impl Row {
         Self { verdict, view_of: Some(view.of_name.clone()), ..Self::new(&view.tensor) }
     }
 
+    /// What a build says of a graph; `None` where it has no plan, of which a diagnostic tells.
+    pub(crate) fn graph(graph: &Graph) -> Option<Self> {
+        let plan = solve(graph, &Settings::default()).ok()?;
+        let is_paid = |conversion: &&Conversion| conversion.cost > 0;
+        let found = GraphRow {
+            nodes: graph.nodes.len(),
+            conversions: plan.conversions.iter().filter(is_paid).count(),
+            cost: plan.cost,
+            lower_bound: plan.lower_bound,
+        };
+        let row = Self::from_json(&json!({ "name": graph.name }), &graph.place.file);
+        Some(Self { graph: Some(found), ..row })
+    }
+
     /// The same with the path of the manifest that people see.
     pub(crate) fn of(self, file: String) -> Self {
         Self { file, ..self }
@@ -74,11 +101,24 @@ impl Row {
             bytes: value["bytes"].clone(),
             padding: padding(value),
             view_of: None,
+            graph: None,
         }
     }
 
     /// The row as an object of `build --format json`.
     pub(crate) fn json(&self) -> Value {
+        if let Some(GraphRow { nodes, conversions, cost, lower_bound }) = self.graph {
+            return json!({
+                "kind": "graph",
+                "name": self.name,
+                "file": self.file,
+                "nodes": nodes,
+                "conversions": conversions,
+                "cost": cost,
+                "lower_bound": lower_bound,
+                "optimal": lower_bound >= cost,
+            });
+        }
         if let Some(of) = &self.view_of {
             return json!({
                 "kind": "view",
@@ -115,6 +155,16 @@ impl Row {
     }
 
     fn columns(&self) -> [String; 6] {
+        if let Some(GraphRow { nodes, conversions, cost, lower_bound }) = &self.graph {
+            return [
+                escape(&self.name),
+                "graph".to_owned(),
+                counted(*nodes, "node"),
+                if lower_bound >= cost { "optimal" } else { "not proven" }.to_owned(),
+                format!("{} bytes", grouped(*cost)),
+                counted(*conversions, "conversion"),
+            ];
+        }
         [
             escape(&self.name),
             self.dtype.clone(),

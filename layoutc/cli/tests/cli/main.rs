@@ -23,6 +23,7 @@ mod integrations;
 mod marks;
 mod pack;
 mod project;
+mod solve;
 mod tools;
 mod trace;
 mod translate;

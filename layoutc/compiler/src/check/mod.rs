@@ -10,6 +10,7 @@ mod convert;
 mod expr;
 mod faults;
 mod gate;
+mod graph;
 mod line;
 mod load;
 mod machine;
@@ -177,7 +178,10 @@ fn check_manifest(
     let converts = convert::check(syntax, &tensors, &mut diagnostics);
     let path = syntax.file.to_string();
     let computes = compute::check(place, &tensors, &mut diagnostics);
-    Some((Manifest { path, tensors, views, converts, computes }, diagnostics))
+    let graphs = graph::check(place, &mut diagnostics);
+    let schedules = Vec::new();
+    let manifest = Manifest { path, tensors, views, converts, computes, graphs, schedules };
+    Some((manifest, diagnostics))
 }
 
 /// By file and place; the same fault found twice (a transform that two tensors apply) is told once.

@@ -9,7 +9,7 @@ use crate::config::Config;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::emit::dialect::{C, Dialect};
 use crate::emit::language::Language;
-use crate::manifest::syntax::{FIELD, Manifest, Name, Record, Shape, Text};
+use crate::manifest::syntax::{FIELD, GraphItem, Manifest, Name, Record, Shape, Text};
 
 /// Every name of a manifest that a target cannot take, or takes for another.
 pub(super) fn check(manifest: &Manifest, config: &Config) -> Vec<Diagnostic> {
@@ -40,10 +40,41 @@ pub(super) fn check(manifest: &Manifest, config: &Config) -> Vec<Diagnostic> {
             reserved(name, "operand", &all, file, &mut diagnostics);
         }
     }
+    for graph in &manifest.graphs {
+        graph_names(graph, config, &all, file, &mut diagnostics);
+    }
     for symbol in &manifest.symbols {
         reserved(&symbol.name, "symbol", &all, file, &mut diagnostics);
     }
     diagnostics
+}
+
+/// The names of a graph: its tensors and nodes are members of structures, its name begins others.
+fn graph_names(
+    graph: &GraphItem,
+    config: &Config,
+    dialects: &[&Dialect],
+    file: &Arc<str>,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    if config.project.prefix.is_empty() {
+        reserved(&graph.name, "graph", dialects, file, diagnostics);
+    }
+    let results = graph.nodes.iter().flat_map(|node| &node.outputs);
+    let tensors: Vec<&Name> =
+        graph.tensors.iter().chain(results).map(|tensor| &tensor.name).collect();
+    let nodes: Vec<&Name> = graph.nodes.iter().map(|node| &node.name).collect();
+    distinct(&tensors, "tensors of the graph", file, diagnostics);
+    // Members of structures may be called as functions of a library are, but not by words of the language.
+    let is_word = |name: &&&Name| {
+        let mut languages = dialects.iter().filter_map(|dialect| dialect.reserved(&name.value));
+        languages.any(|language| !language.ends_with("library"))
+    };
+    for (what, names) in [("tensor", tensors), ("node", nodes)] {
+        for name in names.iter().filter(is_word) {
+            reserved(name, what, dialects, file, diagnostics);
+        }
+    }
 }
 
 /// The axis of a statement, if a target that is asked for cannot take its name.

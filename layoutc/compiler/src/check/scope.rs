@@ -9,6 +9,7 @@ use layoutc_algebra::simplify::Facts;
 
 use super::compute::KernelDef;
 use super::expr::constant;
+use super::graph::BackendDef;
 use super::load::Files;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
@@ -29,6 +30,7 @@ pub(super) struct Scope {
     pub(super) symbols: BTreeMap<String, (Symbol, Place)>,
     pub(super) transforms: BTreeMap<String, Arc<TransformDef>>,
     pub(super) kernels: BTreeMap<String, Arc<KernelDef>>,
+    pub(super) backends: BTreeMap<String, Arc<BackendDef>>,
     pub(super) spaces: BTreeMap<String, (Space, Place)>,
     /// Names whose items have errors of their own: a reference to one needs no further diagnostic.
     pub(super) broken: BTreeSet<(Kind, String)>,
@@ -60,6 +62,7 @@ impl Scope {
         self.symbols.extend(other.symbols.iter().map(|(k, v)| (k.clone(), v.clone())));
         self.transforms.extend(other.transforms.iter().map(|(k, v)| (k.clone(), Arc::clone(v))));
         self.kernels.extend(other.kernels.iter().map(|(k, v)| (k.clone(), Arc::clone(v))));
+        self.backends.extend(other.backends.iter().map(|(k, v)| (k.clone(), Arc::clone(v))));
         self.spaces.extend(other.spaces.iter().map(|(k, v)| (k.clone(), v.clone())));
         self.broken.extend(other.broken.iter().cloned());
         self.torn |= other.torn;
@@ -136,6 +139,24 @@ fn own(scope: &mut Scope, syntax: &Manifest, home: usize, diagnostics: &mut Vec<
         }
     }
     kernels(scope, syntax, home, diagnostics);
+    backends(scope, syntax, diagnostics);
+}
+
+fn backends(scope: &mut Scope, syntax: &Manifest, diagnostics: &mut Vec<Diagnostic>) {
+    let file = &syntax.file;
+    for item in &syntax.backends {
+        let def = BackendDef { item: item.clone(), file: Arc::clone(file) };
+        let name = item.name.value.clone();
+        if let Some(earlier) = scope.backends.insert(name.clone(), Arc::new(def))
+            && !(Arc::ptr_eq(&earlier.file, file) && earlier.item == *item)
+        {
+            let place = Place::new(file, item.name.span.clone());
+            let message = format!("the backend `{name}` is declared twice");
+            let other = Place::new(&earlier.file, earlier.item.name.span.clone());
+            let error = Diagnostic::error(Code::NameDuplicate, message, place, "again here");
+            diagnostics.push(error.also(other, "first here"));
+        }
+    }
 }
 
 fn kernels(scope: &mut Scope, syntax: &Manifest, home: usize, diagnostics: &mut Vec<Diagnostic>) {

@@ -10,6 +10,7 @@ use super::{Part, Settings};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::model::compute::Compute;
+use crate::model::schedule::Schedule;
 use crate::model::{Manifest, Memory, Tensor, View};
 
 /// The beginning of the guard macro and the files' names. A folder in the stem would let two guards collide: a hash tells them apart.
@@ -58,6 +59,7 @@ enum Subject<'a> {
     View(&'a str),
     Convert([&'a str; 2]),
     Compute(&'a str),
+    Graph(&'a str),
 }
 
 impl fmt::Display for Owner<'_> {
@@ -73,6 +75,7 @@ impl fmt::Display for Owner<'_> {
             Subject::View(name) => write!(f, "view `{name}`"),
             Subject::Convert([from, to]) => write!(f, "convert `{from}` to `{to}`"),
             Subject::Compute(name) => write!(f, "kernel `{name}`"),
+            Subject::Graph(name) => write!(f, "graph `{name}`"),
         }
     }
 }
@@ -190,6 +193,24 @@ impl<'a> Claims<'a> {
     }
 }
 
+impl<'a> Claims<'a> {
+    /// What a graph has besides its tensors and conversions.
+    fn schedule(&mut self, schedule: &'a Schedule) {
+        let ident = format!("{}{}", self.settings.prefix, schedule.name);
+        let upper = ident.to_ascii_uppercase();
+        let words = ["buffers", "operators", "load", "run"].map(|word| joined(&ident, word));
+        let bytes = schedule.buffers.iter().map(|buffer| buffer_bytes(&upper, &buffer.name));
+        for name in words.into_iter().chain(bytes) {
+            self.claim(name, What::Whole, Subject::Graph(&schedule.name), &schedule.place);
+        }
+    }
+}
+
+/// The macro for the bytes of a graph's buffer.
+pub(super) fn buffer_bytes(upper: &str, buffer: &str) -> String {
+    format!("{upper}_{}_BUFFER_BYTES", buffer.to_ascii_uppercase())
+}
+
 fn joined(owner: &str, what: &str) -> String {
     [owner, "_", what].concat()
 }
@@ -215,6 +236,9 @@ pub(super) fn globals(manifest: &Manifest, settings: &Settings) -> Result<Names,
     for compute in &manifest.computes {
         let name = format!("{}{}", settings.prefix, compute.name);
         claims.compute(compute, &name);
+    }
+    for schedule in &manifest.schedules {
+        claims.schedule(schedule);
     }
     let Claims { owners, faults, .. } = claims;
     if faults.is_empty() { Ok(Names::new(owners.into_keys().collect())) } else { Err(faults) }

@@ -24,6 +24,8 @@ mod needs;
 mod once;
 pub mod print;
 pub mod render;
+mod schedule_model;
+mod schedule_unit;
 mod seen;
 mod suits;
 mod test_unit;

@@ -11,11 +11,12 @@ pub use super::block_model::{BlockCall, Blocks, TransposeUnit};
 pub use super::cast_model::{
     CastFloat, CastSide, CastUnit, FloatBits, PackFromUnit, RunCast, RunTranspose,
 };
+pub use super::schedule_model::{BufferUnit, CallUnit, OperatorUnit, ParamUnit, ScheduleUnit};
 use super::whole::Whole;
 use crate::plan::tree::{Expr, Function, Stmt};
 
 /// The version of the model. It changes when a field's meaning or a tree's form does.
-pub const VERSION: u32 = 9;
+pub const VERSION: u32 = 10;
 
 /// What one manifest's files are made from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -70,6 +71,8 @@ pub struct Unit {
     pub converts: Vec<ConvertUnit>,
     /// The kernels, each on the tensors of one instance, in the order of the manifest.
     pub computes: Vec<ComputeUnit>,
+    /// The graphs, solved.
+    pub schedules: Vec<ScheduleUnit>,
 }
 
 /// The names of a manifest's files.

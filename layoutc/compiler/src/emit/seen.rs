@@ -7,10 +7,11 @@ use minijinja::value::{Enumerator, Object, ObjectRepr, Serde, Value};
 use serde::Serialize;
 
 use super::model::{
-    AxisUnit, BenchUnit, BlockCall, Blocks, CastFloat, CastSide, CastUnit, ComputeUnit, Constant,
-    ConvertUnit, Files, FloatBits, ImageUnit, KernelUnit, KernelsUnit, Language, MacroUnit,
-    PackFromUnit, Packed, Parts, RangeUnit, RunCast, RunTranspose, SmallFloat, SpaceUnit,
-    Structure, TensorUnit, TestUnit, TransposeUnit, UnalignedUnit, Unit, ViewTestUnit, ViewUnit,
+    AxisUnit, BenchUnit, BlockCall, Blocks, BufferUnit, CallUnit, CastFloat, CastSide, CastUnit,
+    ComputeUnit, Constant, ConvertUnit, Files, FloatBits, ImageUnit, KernelUnit, KernelsUnit,
+    Language, MacroUnit, OperatorUnit, PackFromUnit, Packed, ParamUnit, Parts, RangeUnit, RunCast,
+    RunTranspose, ScheduleUnit, SmallFloat, SpaceUnit, Structure, TensorUnit, TestUnit,
+    TransposeUnit, UnalignedUnit, Unit, ViewTestUnit, ViewUnit,
 };
 use super::umbrella::Umbrella;
 use crate::plan::tree::{Expr, Function, Stmt};
@@ -62,7 +63,13 @@ show! {
         version, target, generator, manifest, files, guard, stamp_name, stamp, emit, language,
         header_includes, source_includes, host_helpers, wide_helpers, helpers, blocks, test_helpers,
         conversions, float_bits, casts, structures, tensors, views, converts, computes,
+        schedules,
     }
+    ScheduleUnit { name, ident, upper, cost, lower_bound, buffers, operators, load, run }
+    BufferUnit { name, element, layout, bytes, bytes_name, role }
+    OperatorUnit { name, doc, params }
+    ParamUnit { name, buffer, written }
+    CallUnit { name, is_operator, buffers }
     ComputeUnit { name, kernel, function, moves }
     Blocks { runs, transposes, zeros, casts }
     TransposeUnit { bytes, few, few_rows, apart, tiles, calls }
@@ -133,7 +140,7 @@ macro_rules! show_plain {
     )*};
 }
 
-show_plain! { bool i64 u32 usize }
+show_plain! { bool i64 u32 u64 usize }
 
 impl Seen for String {
     fn seen(&self) -> Value {

@@ -10,7 +10,7 @@ use super::print::{self, Style};
 use super::whole::Whole;
 use super::{
     Part, Settings, bench_unit, blocks, casts, element, fits, float_bits, globals, kernels, macros,
-    needs, plan_fault, suits, test_unit, types, view_unit,
+    needs, plan_fault, schedule_unit, suits, test_unit, types, view_unit,
 };
 use crate::diagnostic::Diagnostic;
 use crate::dtype::Scalar;
@@ -79,6 +79,15 @@ pub(super) fn build(
             Err(error) => faults.push(plan_fault(compute.place.clone(), &compute.name, &error)),
         }
     }
+    let mut schedules = Vec::new();
+    // What a schedule calls is there where nothing went wrong before.
+    let wanted = if faults.is_empty() { manifest.schedules.as_slice() } else { &[] };
+    for schedule in wanted {
+        match schedule_unit::build(manifest, schedule, &converts, settings) {
+            Ok(unit) => schedules.push(unit),
+            Err(fault) => faults.push(fault),
+        }
+    }
     if !faults.is_empty() {
         return Err(faults);
     }
@@ -134,6 +143,7 @@ pub(super) fn build(
         views,
         converts,
         computes,
+        schedules,
     };
     (unit.helpers, unit.source_includes) = needs::needs(&unit, settings);
     unit.casts = casts::of(&unit, dialect, settings.language.kernels);

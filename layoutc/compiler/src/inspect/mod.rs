@@ -1,6 +1,7 @@
 //! What is known of a tensor, as JSON for tools and as text for people.
 
 mod code;
+mod graph;
 mod kernel;
 mod plan;
 
@@ -9,6 +10,7 @@ use layoutc_algebra::layout::{Axis, Proof, Verdict};
 use layoutc_algebra::print;
 use serde_json::{Value, json};
 
+pub use self::graph::{dot, solution_json, solution_text, svg};
 pub use self::kernel::{KernelPlan, kernel_json, kernel_plan, kernel_text};
 pub use self::plan::{Plan, plans};
 

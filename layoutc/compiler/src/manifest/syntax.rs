@@ -1,6 +1,7 @@
 //! A manifest as typed syntax: every node of the language with its parts and their places. Nothing is resolved: a name
 //! is not looked up, an expression is not parsed, an extent is not computed.
 
+mod graph;
 mod kernel;
 
 use std::ops::Range;
@@ -10,6 +11,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::cast::Mode;
 
+pub use graph::{
+    AcceptsItem, BackendItem, CostItem, Decimal, DefaultLayoutItem, GraphItem, GraphTensorItem,
+    NodeItem, OperatorItem, OperatorRule, OutputItem, PinItem, PropertyItem,
+};
 pub use kernel::{
     CacheItem, CacheMemory, InstanceItem, KernelItem, LocalItem, ScheduleItem, ScheduleKind,
 };
@@ -79,6 +84,10 @@ pub enum Kind {
     Kernel,
     /// `instance`
     Instance,
+    /// `backend`
+    Backend,
+    /// `graph`
+    Graph,
     /// `use`: the name is the path
     Use,
 }
@@ -109,6 +118,10 @@ pub struct Manifest {
     pub kernels: Vec<KernelItem>,
     /// Its instances of kernels, its own and those of manifests that it uses.
     pub instances: Vec<InstanceItem>,
+    /// What devices accept.
+    pub backends: Vec<BackendItem>,
+    /// Its graphs of operators.
+    pub graphs: Vec<GraphItem>,
     /// What had errors and is left out above: a reference to one of these needs no further diagnostic.
     pub broken: Vec<(Kind, String)>,
     /// Whether part of the file could not be read at all: a name that is not found here may stand there, and needs no

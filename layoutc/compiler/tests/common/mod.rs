@@ -218,6 +218,8 @@ pub fn manifest(tensors: Vec<Tensor>, converts: Vec<Convert>) -> Manifest {
         views: Vec::new(),
         converts,
         computes: Vec::new(),
+        graphs: Vec::new(),
+        schedules: Vec::new(),
     }
 }
 

@@ -39,7 +39,7 @@ pub(super) struct Scope {
     /// The nodes that may stand there.
     nodes: &'static [&'static str],
     /// The properties of the node around.
-    props: &'static [&'static str],
+    pub(super) props: &'static [&'static str],
 }
 
 impl Scope {
@@ -56,6 +56,8 @@ impl Scope {
             "convert",
             "kernel",
             "instance",
+            "backend",
+            "graph",
         ],
         props: &[],
     };
@@ -78,6 +80,27 @@ impl Scope {
         ],
         props: &[],
     };
+    pub(super) const BACKEND: Self =
+        Self { place: "a backend", nodes: &["default-layout", "op", "others"], props: &["verify"] };
+    pub(super) const OPERATOR: Self = Self {
+        place: "an operator",
+        nodes: &["accepts"],
+        props: &["elementwise", "any", "default", "cost", "cost-per-byte"],
+    };
+    pub(super) const ACCEPTS: Self = Self {
+        place: "an alternative",
+        nodes: &["in", "out"],
+        props: &["cost", "cost-per-byte", "when"],
+    };
+    pub(super) const GRAPH: Self = Self {
+        place: "a graph",
+        nodes: &["input", "constant", "node", "output", "keep", "forbid"],
+        props: &["backend"],
+    };
+    pub(super) const NODE: Self =
+        Self { place: "a node", nodes: &["in", "out", "accepts"], props: &["op"] };
+    pub(super) const GRAPH_TENSOR: Self =
+        Self { place: "a tensor of a graph", nodes: &["shape"], props: &["dtype", "layout"] };
     pub(super) const CACHE: Self =
         Self { place: "a cache", nodes: &["layout", "memory"], props: &["at", "double"] };
     pub(super) const LOCAL: Self =

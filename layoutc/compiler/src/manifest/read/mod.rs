@@ -1,10 +1,12 @@
 //! Tree → syntax: every node checked against what the language lets it take.
 
+mod backend;
 mod cache;
 mod choice;
 mod foreign;
 mod form;
 mod gate;
+mod graph;
 mod item;
 mod kernel;
 mod record;
@@ -41,6 +43,8 @@ pub(super) fn manifest(file: &Arc<str>, text: &str, tree: &Tree, faults: &mut Fa
         converts: Vec::new(),
         kernels: Vec::new(),
         instances: Vec::new(),
+        backends: Vec::new(),
+        graphs: Vec::new(),
         broken: Vec::new(),
         torn: tree.torn,
     };
@@ -91,6 +95,10 @@ impl Reader<'_, '_> {
             "instance" => {
                 manifest.instances.extend(self.keep(Kind::Instance, node, broken, Self::instance));
             }
+            "backend" => {
+                manifest.backends.extend(self.keep(Kind::Backend, node, broken, Self::backend));
+            }
+            "graph" => manifest.graphs.extend(self.keep(Kind::Graph, node, broken, Self::graph)),
             "view" => manifest.views.extend(self.keep(Kind::Tensor, node, broken, Self::view)),
             "convert" => {
                 let before = self.faults.count();

@@ -2,7 +2,7 @@
 
 use super::Reader;
 use crate::codes::Code;
-use crate::manifest::syntax::{Bound, Number, Share};
+use crate::manifest::syntax::{Bound, Decimal, Number, Share};
 use crate::manifest::tree::{Entry, Value};
 
 /// Units of bytes; case counts for nothing.
@@ -54,7 +54,8 @@ impl Reader<'_, '_> {
         let share = match &entry.value {
             Value::Integer(value) => Some(Share { digits: *value, places: 0 }),
             // The shortest decimal that means this number is what was written, but for zeros at the end.
-            Value::Float(value) => decimal(&value.to_string()),
+            Value::Float(value) => decimal(&value.to_string())
+                .map(|Decimal { digits, places }| Share { digits, places }),
             Value::String(_) | Value::Bool(_) | Value::Null => None,
         };
         let one = |share: &Share| 10_i128.checked_pow(share.places);
@@ -73,7 +74,7 @@ impl Reader<'_, '_> {
 }
 
 /// `1.5` as 15 / 10^1; `None` for anything but digits with at most one point, 18 of them in all.
-fn decimal(text: &str) -> Option<Share> {
+pub(super) fn decimal(text: &str) -> Option<Decimal> {
     let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
     let part = part.trim_end_matches('0');
     let is_digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
@@ -81,5 +82,5 @@ fn decimal(text: &str) -> Option<Share> {
         return None;
     }
     let digits = format!("{whole}{part}").parse().ok()?;
-    Some(Share { digits, places: u32::try_from(part.len()).ok()? })
+    Some(Decimal { digits, places: u32::try_from(part.len()).ok()? })
 }

@@ -6,8 +6,6 @@ pub(super) const FOREIGN: &[&str] =
 
 /// Nodes and properties of later releases, with what they will be.
 const LATER: &[(&str, &str)] = &[
-    ("backend", "what layouts each operator of a device accepts"),
-    ("graph", "operators whose tensors get the cheapest layouts"),
     ("mesh", "the devices that tensors are sharded over"),
     ("shard", "the part of a tensor that each device of a mesh holds"),
 ];

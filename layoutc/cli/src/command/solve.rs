@@ -1,0 +1,104 @@
+//! `layoutc solve`: the cheapest layouts for graphs.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use layoutc_compiler::inspect::{dot, solution_json, solution_text, svg};
+use layoutc_compiler::model::graph::Graph;
+use layoutc_compiler::solve::{Plan, Settings, solve};
+use serde_json::json;
+
+use crate::args;
+use crate::console::Console;
+use crate::fault::Fault;
+use crate::session::{Session, localized};
+
+use super::Ending;
+
+/// What is asked for.
+pub(crate) struct Asked<'a> {
+    /// Only these graphs, if there are any.
+    pub(crate) names: &'a [String],
+    /// How they are printed.
+    pub(crate) format: args::Asked,
+}
+
+/// Solves the graphs that PATHS hold, each within `limit`.
+pub(crate) fn run(
+    paths: &[PathBuf],
+    asked: &Asked<'_>,
+    limit: Duration,
+    console: &mut Console,
+) -> Result<Ending, Fault> {
+    let mut session = Session::open(paths, console)?;
+    let mut solved: Vec<(String, &Graph, Plan)> = Vec::new();
+    let mut faults = Vec::new();
+    let mut known: Vec<&str> = Vec::new();
+    for (project, checked) in &session.projects {
+        let own = checked.manifests.iter().filter(|m| project.manifests.contains_key(&m.path));
+        for manifest in own {
+            for graph in &manifest.graphs {
+                known.push(&graph.name);
+                if !asked.names.is_empty() && !asked.names.contains(&graph.name) {
+                    continue;
+                }
+                let start = Instant::now();
+                let stop = || start.elapsed() >= limit;
+                let settings = Settings { stop: &stop, ..Settings::default() };
+                match solve(graph, &settings) {
+                    Ok(plan) => solved.push((project.shown(&manifest.path), graph, plan)),
+                    Err(fault) => faults.push(localized(&fault, project)),
+                }
+            }
+        }
+    }
+    session.report.add(faults);
+    let ending = Ending::of(&session.report);
+    if ending == Ending::Good {
+        if let Some(name) = asked.names.iter().find(|name| !known.contains(&name.as_str())) {
+            return Err(Fault::Usage(unknown(name, &known)));
+        }
+        if solved.is_empty() {
+            console.remark("there is no graph here\n");
+        }
+    }
+    console.result(&printed(asked.format, &solved)?);
+    session.report.print(console);
+    Ok(ending)
+}
+
+fn unknown(name: &str, known: &[&str]) -> String {
+    let hint = match known {
+        [] => String::new(),
+        known => format!("; there is `{}`", known.join("`, `")),
+    };
+    format!("there is no graph `{name}`{hint}")
+}
+
+fn printed(format: args::Asked, solved: &[(String, &Graph, Plan)]) -> Result<String, Fault> {
+    match format {
+        args::Asked::Json => {
+            let graphs: Vec<_> =
+                solved.iter().map(|(_, graph, plan)| solution_json(graph, plan)).collect();
+            Ok(format!("{}\n", json!({ "version": 1, "graphs": graphs })))
+        }
+        args::Asked::Dot => Ok(solved.iter().map(|(_, graph, plan)| dot(graph, plan)).collect()),
+        args::Asked::Svg => match solved {
+            [] => Ok(String::new()),
+            [(_, graph, plan)] => Ok(svg(graph, plan)),
+            several => {
+                let names: Vec<&str> =
+                    several.iter().map(|(_, graph, _)| graph.name.as_str()).collect();
+                let names = names.join("`, `");
+                let line =
+                    format!("a picture is of one graph: add `--graph` with one of `{names}`");
+                Err(Fault::Usage(line))
+            }
+        },
+        args::Asked::Text | args::Asked::Cmake => {
+            let texts = solved.iter().map(|(file, graph, plan)| solution_text(graph, plan, file));
+            let texts: Vec<String> = texts.map(|text| format!("{}\n", text.trim_end())).collect();
+            Ok(texts.join("\n"))
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! `layoutc solve`, and the example whose schedule is compiled and run.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::tools::find;
+use crate::world::World;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn block() -> String {
+    let path = root().join("examples/residual-block/layouts/block.kdl");
+    fs::read_to_string(path).expect("the example")
+}
+
+#[test]
+fn json_says_what_the_contract_says() {
+    let world = World::new(&[("block.kdl", &block())]);
+    let ran = world.run(&["solve", "block.kdl", "--format", "json"]);
+    let object: Value = serde_json::from_str(ran.good()).expect("one object");
+    assert_eq!(object["version"], 1);
+    let graph = &object["graphs"][0];
+    assert_eq!(graph["name"], "block");
+    assert_eq!((&graph["cost"], &graph["lower_bound"]), (&301_056.into(), &301_056.into()));
+    assert_eq!(graph["optimal"], true);
+    assert_eq!(graph["inputs"], serde_json::json!({}));
+    assert_eq!(graph["choices"], serde_json::json!({ "conv1": 1, "conv2": 1 }));
+    let first = serde_json::json!({
+        "tensor": "x", "from": "NHWC", "to": "NCHW16c", "cost": 100_352,
+    });
+    assert_eq!(graph["conversions"][0], first);
+    assert_eq!(graph["constants"].as_array().map(Vec::len), Some(2));
+    // What is open is chosen, and says so.
+    let text = block().replace("input x dtype=f32 layout=NHWC", "input x dtype=f32");
+    world.write("block.kdl", &text);
+    let ran = world.run(&["solve", "block.kdl", "--format", "json"]);
+    let object: Value = serde_json::from_str(ran.good()).expect("one object");
+    assert_eq!(object["graphs"][0]["inputs"], serde_json::json!({ "x": "NCHW16c" }));
+}
+
+#[test]
+fn the_same_plan_comes_out_each_time() {
+    let world = World::new(&[("block.kdl", &block())]);
+    for format in ["text", "json", "dot", "svg"] {
+        let first = world.run(&["solve", "block.kdl", "--format", format]);
+        let again = world.run(&["solve", "block.kdl", "--format", format]);
+        assert_eq!(first.good(), again.good());
+    }
+}
+
+#[test]
+fn the_picture_of_the_book_is_what_is_drawn() {
+    let world = World::new(&[("block.kdl", &block())]);
+    let ran = world.run(&["solve", "block.kdl", "--format", "svg"]);
+    let path = root().join("book/src/graph_block.svg");
+    if std::env::var_os("BLESS").is_some() {
+        fs::write(&path, ran.good()).expect("the picture");
+    }
+    let shown = fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(shown, ran.good(), "BLESS=1 draws it again");
+}
+
+#[test]
+fn what_cannot_be_asked_for_is_refused_in_one_line() {
+    let two = format!("{}\n{}", block(), "graph other { input x dtype=f32 { shape { N 1 } } }\n");
+    let world = World::new(&[("block.kdl", &block()), ("two.kdl", &two), ("none.kdl", "")]);
+    let ran = world.run(&["solve", "block.kdl", "--graph", "blok"]);
+    let line = "error: there is no graph `blok`; there is `block`\n";
+    assert_eq!(ran.refused(), (Some(2), line));
+    let ran = world.run(&["solve", "two.kdl", "--format", "svg"]);
+    let line = "error: a picture is of one graph: add `--graph` with one of `block`, `other`\n";
+    assert_eq!(ran.refused(), (Some(2), line));
+    let ran = world.run(&["check", "block.kdl", "--format", "svg"]);
+    let line = "error: `--format svg` is for `layoutc solve`; here it is `text` or `json`\n";
+    assert_eq!(ran.refused(), (Some(2), line));
+    let ran = world.run(&["solve", "none.kdl"]);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), "there is no graph here\n"));
+}
+
+#[test]
+fn a_graph_without_a_plan_is_an_error_of_every_command() {
+    let text =
+        block().replace("output y layout=NHWC", "output y layout=NHWC\n    keep x\n    keep t3");
+    let text = text.replace("accepts cost-per-byte=6 { in NHWC OHWI; out NHWC }", "");
+    let world = World::new(&[("block.kdl", &text)]);
+    for command in ["check", "build", "solve"] {
+        let ran = world.run(&[command, "block.kdl"]);
+        assert_eq!(ran.code, Some(1), "{command}");
+        assert!(
+            ran.err.contains("error[graph::pinned]: no plan of `block` is possible"),
+            "{}",
+            ran.err
+        );
+    }
+    assert!(world.files("generated").is_empty());
+}
+
+#[test]
+fn the_schedule_of_the_example_computes_what_dense_arrays_do() {
+    let Some(gcc) = find("gcc") else { return };
+    let world = World::new(&[("layouts/block.kdl", &block())]);
+    let main = root().join("examples/residual-block/main.c");
+    world.run(&["build", "layouts/block.kdl", "--out", "generated"]).good();
+    let folder = world.path("generated/c");
+    let strict = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wsign-conversion"];
+    let program = world.path("block");
+    let compiled = Command::new(gcc)
+        .args(strict)
+        .args(["-Werror", "-O1", "-fsanitize=address,undefined", "-I"])
+        .arg(&folder)
+        .args([&main, &folder.join("block.c")])
+        .arg("-o")
+        .arg(&program)
+        .output()
+        .expect("gcc runs");
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+    // It frees nothing before it ends.
+    let mut run = Command::new(&program);
+    let ran = run.env("ASAN_OPTIONS", "detect_leaks=0").output().expect("it runs");
+    let said = String::from_utf8_lossy(&ran.stdout);
+    assert!(ran.status.success(), "{said}{}", String::from_utf8_lossy(&ran.stderr));
+    assert_eq!(said, "5 operators ran, 12544 elements agree\n");
+}

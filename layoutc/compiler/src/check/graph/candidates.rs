@@ -1,0 +1,221 @@
+//! The layouts that each tensor of a graph may have: those that are stated of it, those that its writer and its readers
+//! ask for, and through operators that take any layout those of their other operands.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::layouts::{Layouts, ROW_MAJOR, is_any, is_opaque};
+use super::resolve::Resolved;
+use super::wants::{Alternative, Want};
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::manifest::syntax::{GraphTensorItem, Text};
+use crate::model::Tensor;
+use crate::model::graph::Candidate;
+
+/// The most layouts of one tensor.
+const MAX_LAYOUTS: usize = 12;
+
+/// A layout that is asked of a tensor.
+struct Demand {
+    text: Text,
+    place: Place,
+    /// Whether the manifest states it of this tensor: then it must be one.
+    is_stated: bool,
+}
+
+/// The candidates of every tensor.
+///
+/// # Errors
+/// What is stated of a tensor and is no layout of it, or a tensor without a number of bytes.
+pub(super) fn candidates(
+    graph: &Resolved<'_>,
+    wants: &[Vec<Alternative>],
+    layouts: &mut Layouts<'_>,
+) -> Result<Vec<Vec<Candidate>>, Vec<Diagnostic>> {
+    let mut demands = stated(graph);
+    asked(graph, wants, &mut demands);
+    spread(graph, wants, &mut demands);
+    let (mut all, mut errors) = (Vec::new(), Vec::new());
+    for (item, demands) in graph.tensors.iter().zip(demands) {
+        match of_tensor(graph, item, demands, layouts) {
+            Ok(candidates) => all.push(candidates),
+            Err(found) => errors.extend(found),
+        }
+    }
+    if errors.is_empty() { Ok(all) } else { Err(errors) }
+}
+
+fn add(demands: &mut [Vec<Demand>], tensor: usize, demand: Demand) {
+    let Some(list) = demands.get_mut(tensor) else { return };
+    if !list.iter().any(|known| known.text.value == demand.text.value) {
+        list.push(demand);
+    }
+}
+
+/// What the manifest states of tensors.
+fn stated(graph: &Resolved<'_>) -> Vec<Vec<Demand>> {
+    let mut demands: Vec<Vec<Demand>> = graph.tensors.iter().map(|_| Vec::new()).collect();
+    let demand = |text: &Text| {
+        let place = Place::new(graph.file, text.span.clone());
+        Demand { text: text.clone(), place, is_stated: true }
+    };
+    let own = graph.tensors.iter().map(|item| item.layout.as_ref()).enumerate();
+    let wanted = graph.outputs.iter().map(|(tensor, item)| (*tensor, item.layout.as_ref()));
+    let pinned = graph.pins.iter().map(|(tensor, item)| (*tensor, item.layout.as_ref()));
+    for (tensor, text) in own.chain(wanted).chain(pinned) {
+        if let Some(text) = text.filter(|text| !is_any(&text.value)) {
+            add(&mut demands, tensor, demand(text));
+        }
+    }
+    demands
+}
+
+/// Everything that alternatives ask for, with the tensor that they ask it of.
+fn asks<'w>(
+    graph: &'w Resolved<'_>,
+    node: usize,
+    alternative: &'w Alternative,
+) -> impl Iterator<Item = (usize, &'w Want)> {
+    let reads = graph.reads.get(node).into_iter().flatten().copied();
+    let writes = graph.writes.get(node).into_iter().flatten().copied();
+    let inputs = reads.zip(&alternative.inputs);
+    inputs.chain(writes.zip(&alternative.outputs))
+}
+
+fn asked(graph: &Resolved<'_>, wants: &[Vec<Alternative>], demands: &mut [Vec<Demand>]) {
+    for (node, alternatives) in wants.iter().enumerate() {
+        for alternative in alternatives {
+            for (tensor, want) in asks(graph, node, alternative) {
+                let Want::Text(text, file) = want else { continue };
+                let place = Place::new(file, text.span.clone());
+                let demand = Demand { text: text.clone(), place, is_stated: false };
+                add(demands, tensor, demand);
+            }
+        }
+    }
+}
+
+/// What is asked of one of several tensors that must be alike is asked of all, until nothing new is.
+fn spread(graph: &Resolved<'_>, wants: &[Vec<Alternative>], demands: &mut [Vec<Demand>]) {
+    let bound: Vec<BTreeSet<usize>> = wants
+        .iter()
+        .enumerate()
+        .flat_map(|(node, alternatives)| {
+            alternatives.iter().map(move |alternative| {
+                let asks = asks(graph, node, alternative);
+                asks.filter(|(_, want)| matches!(want, Want::Bound)).map(|ask| ask.0).collect()
+            })
+        })
+        .collect();
+    loop {
+        let count = |demands: &[Vec<Demand>]| demands.iter().map(Vec::len).sum::<usize>();
+        let before = count(demands);
+        // Once down and once up again: a chain is done in one round.
+        for tensors in bound.iter().chain(bound.iter().rev()) {
+            let mut texts: Vec<(Text, Place)> = Vec::new();
+            for demand in tensors.iter().filter_map(|tensor| demands.get(*tensor)).flatten() {
+                if !texts.iter().any(|known| known.0.value == demand.text.value) {
+                    texts.push((demand.text.clone(), demand.place.clone()));
+                }
+            }
+            for tensor in tensors {
+                for (text, place) in &texts {
+                    let demand =
+                        Demand { text: text.clone(), place: place.clone(), is_stated: false };
+                    add(demands, *tensor, demand);
+                }
+            }
+        }
+        if count(demands) == before {
+            return;
+        }
+    }
+}
+
+fn of_tensor(
+    graph: &Resolved<'_>,
+    item: &GraphTensorItem,
+    demands: Vec<Demand>,
+    layouts: &mut Layouts<'_>,
+) -> Result<Vec<Candidate>, Vec<Diagnostic>> {
+    let mut found: Vec<(Demand, Tensor)> = Vec::new();
+    for demand in demands {
+        let text = here(graph, item, &demand);
+        match layouts.tensor(item, &text) {
+            Ok(tensor) => found.push((demand, tensor)),
+            Err(errors) if demand.is_stated => return Err(errors),
+            Err(_) => {}
+        }
+    }
+    if found.is_empty() {
+        found.push(fallback(graph, item, layouts)?);
+    }
+    if found.len() > MAX_LAYOUTS {
+        let message = format!("{} layouts are asked of `{}`", found.len(), item.name.value);
+        let place = Place::new(graph.file, item.name.span.clone());
+        let error = Diagnostic::error(Code::LimitGraph, message, place, "");
+        return Err(vec![error.note(format!("the most are {MAX_LAYOUTS}"))]);
+    }
+    let mut candidates = Vec::new();
+    for (demand, tensor) in &found {
+        let bytes = bytes(graph, item, tensor)?;
+        let text = demand.text.value.as_str();
+        let fits = found.iter().map(|(other, asked)| {
+            layouts.fit(item, (text, tensor), (other.text.value.as_str(), asked))
+        });
+        candidates.push(Candidate {
+            text: text.to_owned(),
+            place: demand.place.clone(),
+            fits: fits.collect(),
+            tensor: tensor.clone(),
+            bytes,
+            is_forbidden: false,
+            is_opaque: is_opaque(text),
+        });
+    }
+    Ok(candidates)
+}
+
+/// The text with a place in the graph's manifest: its own, or the tensor's name.
+fn here(graph: &Resolved<'_>, item: &GraphTensorItem, demand: &Demand) -> Text {
+    if Arc::ptr_eq(&demand.place.file, graph.file) {
+        return demand.text.clone();
+    }
+    Text { span: item.name.span.clone(), ..demand.text.clone() }
+}
+
+/// The layout of a tensor of which nobody asks one: the backend's default, else row-major.
+fn fallback(
+    graph: &Resolved<'_>,
+    item: &GraphTensorItem,
+    layouts: &mut Layouts<'_>,
+) -> Result<(Demand, Tensor), Vec<Diagnostic>> {
+    let place = Place::new(graph.file, item.name.span.clone());
+    let text =
+        |value: &str| Text { value: value.to_owned(), span: item.name.span.clone(), quoted: false };
+    let default = graph.backend.as_ref().and_then(|def| def.default_layout(item.shape.axes.len()));
+    let default = default.filter(|text| !is_any(&text.value)).map(|default| text(&default.value));
+    if let Some(text) = default
+        && let Ok(tensor) = layouts.tensor(item, &text)
+    {
+        return Ok((Demand { text, place, is_stated: false }, tensor));
+    }
+    let text = text(ROW_MAJOR);
+    let tensor = layouts.tensor(item, &text)?;
+    Ok((Demand { text, place, is_stated: false }, tensor))
+}
+
+fn bytes(
+    graph: &Resolved<'_>,
+    item: &GraphTensorItem,
+    tensor: &Tensor,
+) -> Result<u64, Vec<Diagnostic>> {
+    let bytes = tensor.counts().bytes.as_const().and_then(|bytes| u64::try_from(bytes).ok());
+    bytes.ok_or_else(|| {
+        let message = format!("the extents of `{}` are not all numbers", item.name.value);
+        let place = Place::new(graph.file, item.shape.span.clone());
+        let error = Diagnostic::error(Code::GraphExtent, message, place, "");
+        vec![error.help("costs are bytes: write the extents that the graph is run with")]
+    })
+}

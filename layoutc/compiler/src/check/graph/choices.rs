@@ -1,0 +1,239 @@
+//! Every way to do an operator: its alternatives, with the candidates of its tensors that they ask for.
+
+use super::layouts::is_any;
+use super::resolve::Resolved;
+use super::wants::{Alternative, Want, Wants, counted};
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::manifest::syntax::CostItem;
+use crate::model::graph::{Candidate, Choice, Role};
+
+/// The most ways of one operator.
+const MAX_CHOICES: usize = 4096;
+
+/// The largest cost, in bytes: sums of many stay within 64 bits.
+const MAX_COST: u64 = 1 << 50;
+
+/// The ways of a node.
+///
+/// # Errors
+/// There is none, too many, or one too dear.
+pub(super) fn choices(
+    graph: &Resolved<'_>,
+    node: usize,
+    wants: &Wants,
+    candidates: &[Vec<Candidate>],
+) -> Result<Vec<Choice>, Box<Diagnostic>> {
+    let (mut choices, mut refused) = (Vec::new(), wants.refused.clone());
+    for alternative in &wants.alternatives {
+        let before = choices.len();
+        let fault = ways(graph, node, alternative, candidates, &mut choices)?;
+        if choices.len() == before {
+            let name = match alternative.number {
+                Some(k) => format!("alternative {k}"),
+                None => "the operator".to_owned(),
+            };
+            let fault = fault.unwrap_or_else(|| "asks for no layout that all can have".to_owned());
+            refused.push(format!("{name} {fault}"));
+        }
+    }
+    let Some(item) = graph.nodes.get(node).filter(|_| choices.is_empty()) else {
+        return Ok(choices);
+    };
+    let message =
+        format!("no alternative of `{}` fits the tensors of `{}`", item.op.value, item.name.value);
+    let place = Place::new(graph.file, item.name.span.clone());
+    let mut error = Diagnostic::error(Code::GraphAlternative, message, place, "");
+    error = error.also(wants.place.clone(), "what is accepted");
+    error.notes.extend(refused);
+    error.notes.push(format!("the node has {}", tensors(graph, node)));
+    Err(Box::new(error.help("a node may say what it accepts itself: `accepts { in …; out … }`")))
+}
+
+/// `x (N, H, W, C), w (O, H, W, I) and gives y (N, H, W, C)`
+fn tensors(graph: &Resolved<'_>, node: usize) -> String {
+    let shown = |positions: Option<&Vec<usize>>| {
+        let items = positions.into_iter().flatten().filter_map(|k| graph.tensors.get(*k));
+        let one = |item: &&crate::manifest::syntax::GraphTensorItem| {
+            let axes: Vec<&str> =
+                item.shape.axes.iter().map(|axis| axis.name.value.as_str()).collect();
+            format!("`{}` ({})", item.name.value, axes.join(", "))
+        };
+        let all: Vec<String> = items.map(one).collect();
+        if all.is_empty() { "nothing".to_owned() } else { all.join(", ") }
+    };
+    format!("{} and gives {}", shown(graph.reads.get(node)), shown(graph.writes.get(node)))
+}
+
+/// One tensor of a node as an alternative asks for it.
+struct Slot<'a> {
+    tensor: usize,
+    want: &'a Want,
+    is_result: bool,
+}
+
+/// Adds the ways of one alternative; gives why there is none where that is known.
+fn ways(
+    graph: &Resolved<'_>,
+    node: usize,
+    alternative: &Alternative,
+    candidates: &[Vec<Candidate>],
+    choices: &mut Vec<Choice>,
+) -> Result<Option<String>, Box<Diagnostic>> {
+    let slots = slots(graph, node, alternative);
+    let find = |tensor: usize, text: &str| {
+        let list = candidates.get(tensor)?;
+        list.iter().position(|candidate| candidate.text == text)
+    };
+    let name =
+        |tensor: usize| graph.tensors.get(tensor).map_or("", |item| item.name.value.as_str());
+    for slot in &slots {
+        if let Want::Text(text, _) = slot.want
+            && find(slot.tensor, &text.value).is_none()
+        {
+            return Ok(Some(format!(
+                "asks for `{}`, which `{}` cannot have",
+                text.value,
+                name(slot.tensor)
+            )));
+        }
+    }
+    let mut fault = None;
+    for text in bound_texts(graph, &slots, candidates) {
+        let mut inputs = Vec::new();
+        let mut outputs: Vec<Vec<usize>> = Vec::new();
+        let mut is_possible = true;
+        for slot in &slots {
+            let wanted = match (slot.want, text) {
+                (Want::Text(own, _), _) => Some(own.value.as_str()),
+                (Want::Bound, Some(text)) if !is_exempt(graph, slot) => Some(text),
+                (Want::Bound | Want::Free, _) => None,
+            };
+            let candidate = wanted.map(|wanted| find(slot.tensor, wanted));
+            if candidate == Some(None) {
+                fault = Some(format!(
+                    "takes one layout for all, and `{}` cannot have `{}`",
+                    name(slot.tensor),
+                    wanted.unwrap_or_default()
+                ));
+                is_possible = false;
+            }
+            let candidate = candidate.flatten();
+            if slot.is_result {
+                let all = candidates.get(slot.tensor).map_or(0, Vec::len);
+                outputs.push(candidate.map_or_else(|| (0..all).collect(), |one| vec![one]));
+            } else {
+                inputs.push(candidate);
+            }
+        }
+        if is_possible {
+            for outputs in product(&outputs) {
+                let cost = cost(graph, node, alternative, &outputs, candidates)?;
+                let (alternative, place) = (alternative.number, alternative.place.clone());
+                choices.push(Choice { alternative, inputs: inputs.clone(), outputs, cost, place });
+            }
+        }
+        if choices.len() > MAX_CHOICES {
+            return Err(Box::new(too_many(graph, node)));
+        }
+    }
+    Ok(fault)
+}
+
+fn too_many(graph: &Resolved<'_>, node: usize) -> Diagnostic {
+    let item = graph.nodes.get(node);
+    let name = item.map_or("", |item| item.name.value.as_str());
+    let span = item.map_or(0..0, |item| item.name.span.clone());
+    let message = format!("`{name}` can be done in more than {MAX_CHOICES} ways");
+    Diagnostic::error(Code::LimitGraph, message, Place::new(graph.file, span), "")
+}
+
+fn slots<'a>(graph: &Resolved<'_>, node: usize, alternative: &'a Alternative) -> Vec<Slot<'a>> {
+    let side = |positions: Option<&Vec<usize>>, wants: &'a [Want], is_result: bool| {
+        let positions = positions.into_iter().flatten().copied().collect::<Vec<_>>();
+        let slot = move |(tensor, want): (usize, &'a Want)| Slot { tensor, want, is_result };
+        positions.into_iter().zip(wants).map(slot).collect::<Vec<_>>()
+    };
+    let mut slots = side(graph.reads.get(node), &alternative.inputs, false);
+    slots.extend(side(graph.writes.get(node), &alternative.outputs, true));
+    slots
+}
+
+/// Whether a tensor need not be alike: a constant, which costs nothing in any layout, or one with no order of axes. A
+/// result always has a layout.
+fn is_exempt(graph: &Resolved<'_>, slot: &Slot<'_>) -> bool {
+    let is_constant = graph.roles.get(slot.tensor) == Some(&Role::Constant);
+    let rank = graph.tensors.get(slot.tensor).map_or(0, |item| item.shape.axes.len());
+    !slot.is_result && (is_constant || rank <= 1)
+}
+
+/// The texts that what must be alike may have; one `None` where nothing must be.
+fn bound_texts<'c>(
+    graph: &Resolved<'_>,
+    slots: &[Slot<'_>],
+    candidates: &'c [Vec<Candidate>],
+) -> Vec<Option<&'c str>> {
+    let bound: Vec<&Slot<'_>> =
+        slots.iter().filter(|slot| matches!(slot.want, Want::Bound)).collect();
+    if bound.iter().all(|slot| is_exempt(graph, slot)) {
+        return vec![None];
+    }
+    let mut texts: Vec<Option<&str>> = Vec::new();
+    for slot in bound.iter().filter(|slot| !is_exempt(graph, slot)) {
+        for candidate in candidates.get(slot.tensor).into_iter().flatten() {
+            let text = Some(candidate.text.as_str());
+            if !texts.contains(&text) && !is_any(&candidate.text) {
+                texts.push(text);
+            }
+        }
+    }
+    texts
+}
+
+/// Every combination of one of each.
+fn product(lists: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let mut all: Vec<Vec<usize>> = vec![Vec::new()];
+    for list in lists {
+        all = all
+            .iter()
+            .flat_map(|head| {
+                list.iter().map(move |one| head.iter().copied().chain([*one]).collect())
+            })
+            .take(MAX_CHOICES + 1)
+            .collect();
+    }
+    all
+}
+
+/// The bytes that an alternative states, or its share of those of the results; parts of a byte are dropped.
+fn cost(
+    graph: &Resolved<'_>,
+    node: usize,
+    alternative: &Alternative,
+    outputs: &[usize],
+    candidates: &[Vec<Candidate>],
+) -> Result<u64, Box<Diagnostic>> {
+    let cost = match &alternative.cost {
+        None => Some(0),
+        Some(CostItem::Bytes(number)) => u64::try_from(number.value).ok(),
+        Some(CostItem::PerByte(share)) => {
+            let written = graph.writes.get(node).into_iter().flatten().zip(outputs);
+            let bytes: u128 = written
+                .filter_map(|(tensor, k)| candidates.get(*tensor)?.get(*k))
+                .map(|candidate| u128::from(candidate.bytes))
+                .sum();
+            let digits = u128::try_from(share.digits).ok();
+            let one = 10_u128.checked_pow(share.places);
+            let product = digits.and_then(|digits| digits.checked_mul(bytes));
+            let cost = product.zip(one).and_then(|(product, one)| product.checked_div(one));
+            cost.and_then(|cost| u64::try_from(cost).ok())
+        }
+    };
+    cost.filter(|cost| *cost <= MAX_COST).ok_or_else(|| {
+        let message = "the cost is too large to be added up";
+        let place = alternative.place.clone();
+        let error = Diagnostic::error(Code::LimitGraph, message, place, "");
+        let all = counted(outputs.len(), "result");
+        Box::new(error.note(format!("the largest cost of {all} is {MAX_COST} bytes")))
+    })
+}

@@ -1,0 +1,181 @@
+//! A tensor of a graph in a layout: checked and proven as if it stood in the manifest. Tensors of one shape share what
+//! was found.
+
+use std::collections::BTreeMap;
+
+use layoutc_algebra::notation::{Notation, glow};
+use layoutc_algebra::same::{Sameness, compare};
+
+use crate::check::machine::Threads;
+use crate::check::tensor::{self, Place};
+use crate::diagnostic::Diagnostic;
+use crate::manifest::syntax::{
+    Bound, Extent, GraphTensorItem, LayoutItem, Step, StepKind, TensorItem, Text,
+};
+use crate::model::Tensor;
+use crate::model::graph::Fit;
+
+/// The word for a layout that nobody names: row-major.
+pub(super) const ROW_MAJOR: &str = "row-major";
+
+/// A tensor in a layout, or what keeps it from it.
+type Made = Result<Tensor, Vec<Diagnostic>>;
+
+/// What was found so far.
+pub(super) struct Layouts<'a> {
+    place: Place<'a>,
+    made: BTreeMap<(String, String), Made>,
+    fits: BTreeMap<(String, String, String), Fit>,
+}
+
+impl<'a> Layouts<'a> {
+    pub(super) fn new(place: Place<'a>) -> Self {
+        Self { place, made: BTreeMap::new(), fits: BTreeMap::new() }
+    }
+
+    /// The tensor in the layout that a text says.
+    ///
+    /// # Errors
+    /// What is wrong with its element type, its shape, or the text for it, with places as if the text stood where its
+    /// span says.
+    pub(super) fn tensor(&mut self, item: &GraphTensorItem, text: &Text) -> Made {
+        let key = (shape(item), text.value.clone());
+        if let Some(made) = self.made.get(&key) {
+            return made.clone().map(|tensor| Tensor { name: item.name.value.clone(), ..tensor });
+        }
+        let made = tensor::check(&as_tensor(item, text), self.place).map(|good| good.tensor);
+        self.made.insert(key, made.clone());
+        made
+    }
+
+    /// What a tensor in one layout is to one who asks for another.
+    pub(super) fn fit(
+        &mut self,
+        item: &GraphTensorItem,
+        has: (&str, &Tensor),
+        asked: (&str, &Tensor),
+    ) -> Fit {
+        let key = (shape(item), has.0.to_owned(), asked.0.to_owned());
+        if let Some(fit) = self.fits.get(&key) {
+            return *fit;
+        }
+        let fit = fit(has, asked, &Threads(self.place.memo));
+        self.fits.insert(key, fit);
+        fit
+    }
+}
+
+/// What tensors have in common that are laid out alike by one text.
+fn shape(item: &GraphTensorItem) -> String {
+    let mut key = item.dtype.value.clone();
+    for axis in &item.shape.axes {
+        let extent = match &axis.extent {
+            Extent::Bound(Bound::Integer(number)) => number.value.to_string(),
+            Extent::Bound(Bound::Text(text)) => format!("`{}`", text.value),
+            Extent::Labels(labels) => labels.len().to_string(),
+            Extent::Fields => "?".to_owned(),
+        };
+        key.push_str(&format!(";{} {extent}", axis.name.value));
+    }
+    key
+}
+
+/// The tensor as the manifest would declare it.
+fn as_tensor(item: &GraphTensorItem, text: &Text) -> TensorItem {
+    let (notation, start) = notation(&text.value);
+    let span = text.span.start + start..text.span.end;
+    let value = text.value.get(start..).unwrap_or_default().to_owned();
+    let kind = StepKind::Foreign {
+        notation: notation.word().to_owned(),
+        text: Text { value, span, quoted: text.quoted },
+        sizes: Vec::new(),
+    };
+    let step = Step { kind, span: text.span.clone(), name_span: text.span.clone() };
+    let layout = LayoutItem { steps: vec![step], span: text.span.clone() };
+    TensorItem {
+        name: item.name.clone(),
+        dtype: Some(item.dtype.clone()),
+        record: None,
+        like: None,
+        shape: Some(item.shape.clone()),
+        layout: (text.value != ROW_MAJOR).then_some(layout),
+        memory: None,
+        gates: Vec::new(),
+        targets: None,
+        nibbles: None,
+        pack_from: None,
+        span: item.span.clone(),
+    }
+}
+
+/// The notation of a text, and where it begins: `onednn:aBcd16b` says it; letters, `*` and brackets are Glow's; blocks
+/// with capitals outside are TVM's (`NCHW16c`), any others oneDNN's (`nChw16c`).
+fn notation(text: &str) -> (Notation, usize) {
+    let said =
+        text.split_once(':').and_then(|(word, _)| Some((Notation::of(word)?, word.len() + 1)));
+    if let Some(said) = said {
+        return said;
+    }
+    let is_blocked = !text.contains('[') && text.bytes().any(|b| b.is_ascii_digit());
+    if !is_blocked {
+        return (Notation::Glow, 0);
+    }
+    // A letter without a number before it is an outer axis.
+    let mut digit = false;
+    let is_lower = text.bytes().any(|b| {
+        let outer = b.is_ascii_lowercase() && !digit;
+        digit = b.is_ascii_digit();
+        outer
+    });
+    (if is_lower { Notation::Onednn } else { Notation::Tvm }, 0)
+}
+
+/// Whether a text asks for nothing: `****`.
+pub(super) fn is_any(text: &str) -> bool {
+    let parsed = glow::parse(text);
+    let any = |dim: &glow::Dim| dim.is_any() && dim.extensions().is_empty();
+    parsed.is_ok_and(|layout| layout.rank() > 0 && layout.dims().iter().all(any))
+}
+
+/// Glow's string, if the text is one.
+fn string(text: &str) -> Option<glow::Layout> {
+    let (notation, start) = notation(text);
+    let text = text.get(start..).filter(|_| notation == Notation::Glow && text != ROW_MAJOR)?;
+    glow::parse(text).ok()
+}
+
+/// Whether a text has attributes that only their owner understands.
+pub(super) fn is_opaque(text: &str) -> bool {
+    string(text)
+        .is_some_and(|layout| layout.dims().iter().any(|dim| dim.attributes().next().is_some()))
+}
+
+fn fit(has: (&str, &Tensor), asked: (&str, &Tensor), machine: &Threads<'_>) -> Fit {
+    if has.0 == asked.0 {
+        return Fit::Satisfied;
+    }
+    let (own, required) = (string(has.0), string(asked.0));
+    let asks_more = required
+        .as_ref()
+        .is_some_and(|layout| layout.dims().iter().any(|dim| dim.attributes().next().is_some()));
+    if let Some(required) = &required {
+        let strides: Option<Vec<i128>> =
+            has.1.layout.strides.iter().map(layoutc_algebra::expr::Expr::as_const).collect();
+        let judged = strides.zip(own).map(|(strides, own)| {
+            let element_bits = has.1.dtype.element_bits();
+            let tensor = glow::Tensor { strides: &strides, element_bits, layout: Some(&own) };
+            glow::satisfied(&tensor, required)
+        });
+        match judged {
+            Some(glow::Satisfaction::Satisfied) => return Fit::Satisfied,
+            Some(glow::Satisfaction::Unknown(_)) => return Fit::Unknown,
+            Some(glow::Satisfaction::Unsatisfied(_)) | None if asks_more => return Fit::Differs,
+            Some(glow::Satisfaction::Unsatisfied(_)) | None => {}
+        }
+    }
+    match compare(&has.1.layout, &asked.1.layout, machine) {
+        Ok(Sameness::Same { .. }) => Fit::Satisfied,
+        Ok(Sameness::Differs { .. } | Sameness::Ranks { .. } | Sameness::Undecided { .. })
+        | Err(_) => Fit::Differs,
+    }
+}

@@ -1,0 +1,171 @@
+//! Graphs: names resolved, every layout that a tensor may have proven, every way to do an operator listed. Which of them
+//! are taken is not decided here.
+
+mod backend;
+mod candidates;
+mod choices;
+mod layouts;
+mod resolve;
+mod wants;
+mod when;
+
+pub(super) use backend::BackendDef;
+
+use std::collections::BTreeMap;
+
+use super::tensor::Place;
+use crate::codes::Code;
+use crate::diagnostic::{self, Diagnostic};
+use crate::manifest::syntax::{GraphItem, Name};
+use crate::model::graph::{Graph, GraphTensor, Node, Wanted};
+use layouts::{Layouts, is_any};
+use resolve::{Resolved, resolve};
+use wants::{Site, Wants, wants};
+
+/// The good graphs of a manifest.
+pub(super) fn check(place: Place<'_>, diagnostics: &mut Vec<Diagnostic>) -> Vec<Graph> {
+    let Some(syntax) = place.files.syntax(place.file) else { return Vec::new() };
+    let Some(scope) = place.scopes.get(place.file) else { return Vec::new() };
+    let mut graphs = Vec::new();
+    let mut seen: BTreeMap<&str, &Name> = BTreeMap::new();
+    for item in &syntax.graphs {
+        if let Some(first) = seen.insert(item.name.value.as_str(), &item.name) {
+            let at = |name: &Name| diagnostic::Place::new(&syntax.file, name.span.clone());
+            let message = format!("two graphs are called `{}`", item.name.value);
+            let error = Diagnostic::error(Code::NameDuplicate, message, at(&item.name), "");
+            diagnostics.push(error.also(at(first), "the first"));
+            continue;
+        }
+        match resolve(item, scope, &syntax.file).and_then(|graph| one(item, &graph, place)) {
+            Ok(graph) => graphs.push(graph),
+            Err(found) => diagnostics.extend(found),
+        }
+    }
+    graphs
+}
+
+fn one(item: &GraphItem, graph: &Resolved<'_>, place: Place<'_>) -> Result<Graph, Vec<Diagnostic>> {
+    let all = all_wants(graph)?;
+    let mut layouts = Layouts::new(place);
+    let alternatives: Vec<_> = all.iter().map(|wants| wants.alternatives.clone()).collect();
+    let candidates = candidates::candidates(graph, &alternatives, &mut layouts)?;
+    let (mut nodes, mut errors) = (Vec::new(), Vec::new());
+    for (k, (node, wants)) in graph.nodes.iter().zip(&all).enumerate() {
+        match choices::choices(graph, k, wants, &candidates) {
+            Ok(choices) => nodes.push(Node {
+                name: node.name.value.clone(),
+                op: node.op.value.clone(),
+                place: diagnostic::Place::new(graph.file, node.name.span.clone()),
+                inputs: graph.reads.get(k).cloned().unwrap_or_default(),
+                outputs: graph.writes.get(k).cloned().unwrap_or_default(),
+                choices,
+                is_elementwise: wants.is_elementwise,
+            }),
+            Err(error) => errors.push(*error),
+        }
+    }
+    let tensors = tensors(graph, candidates).map_err(|error| vec![*error]);
+    let tensors = tensors.map_err(|found| errors.extend(found)).unwrap_or_default();
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let is_result = |(tensor, k): (&GraphTensor, usize)| {
+        let states = graph.tensors.get(k).is_some_and(|item| item.layout.is_some());
+        matches!(tensor.role, crate::model::graph::Role::Result { .. }).then_some(states)
+    };
+    let all_stated = tensors.iter().zip(0..).filter_map(is_result).all(|states| states);
+    let is_off = graph.backend.as_ref().is_some_and(|def| !def.item.verify);
+    let outputs = outputs(graph, &tensors);
+    let name = item.name.value.clone();
+    let place = diagnostic::Place::new(graph.file, item.name.span.clone());
+    let is_fixed = !is_off && (all_stated || outputs.is_empty());
+    Ok(Graph { name, place, tensors, nodes, outputs, is_fixed })
+}
+
+/// What every operator asks for.
+fn all_wants(graph: &Resolved<'_>) -> Result<Vec<Wants>, Vec<Diagnostic>> {
+    let (mut all, mut errors) = (Vec::new(), Vec::new());
+    for (k, node) in graph.nodes.iter().enumerate() {
+        let inputs: Vec<_> = graph
+            .reads
+            .get(k)
+            .into_iter()
+            .flatten()
+            .filter_map(|tensor| graph.tensors.get(*tensor).copied())
+            .collect();
+        let site = Site { node, inputs: &inputs, file: graph.file };
+        match wants(&site, graph.backend.as_deref()) {
+            Ok(wants) => all.push(wants),
+            Err(error) => errors.push(*error),
+        }
+    }
+    // A condition that is wrong is told once for all nodes that have the operator.
+    super::sort(&mut errors);
+    if errors.is_empty() { Ok(all) } else { Err(errors) }
+}
+
+/// The tensors with what the manifest states of them.
+fn tensors(
+    graph: &Resolved<'_>,
+    candidates: Vec<Vec<crate::model::graph::Candidate>>,
+) -> Result<Vec<GraphTensor>, Box<Diagnostic>> {
+    let mut tensors = Vec::new();
+    for ((item, role), candidates) in graph.tensors.iter().zip(&graph.roles).zip(candidates) {
+        let stated = item.layout.as_ref().filter(|text| !is_any(&text.value));
+        let declared = stated.and_then(|text| candidates.iter().position(|c| c.text == text.value));
+        tensors.push(GraphTensor {
+            name: item.name.value.clone(),
+            place: diagnostic::Place::new(graph.file, item.name.span.clone()),
+            role: *role,
+            candidates,
+            declared,
+            is_kept: false,
+        });
+    }
+    for (position, pin) in &graph.pins {
+        let Some(tensor) = tensors.get_mut(*position) else { continue };
+        let text = pin.layout.as_ref().filter(|text| !is_any(&text.value));
+        let found = text.and_then(|text| {
+            tensor.candidates.iter().position(|candidate| candidate.text == text.value)
+        });
+        let place = diagnostic::Place::new(graph.file, pin.span.clone());
+        if pin.forbid {
+            let candidate = found.and_then(|k| tensor.candidates.get_mut(k));
+            candidate.into_iter().for_each(|candidate| candidate.is_forbidden = true);
+        } else {
+            tensor.is_kept = true;
+            if let (Some(asked), Some(own)) = (found, tensor.declared)
+                && asked != own
+            {
+                let (asked, own) = (tensor.text(asked), tensor.text(own));
+                let message =
+                    format!("`{}` is kept in `{asked}` and declared `{own}`", tensor.name);
+                let error = Diagnostic::error(Code::GraphPinned, message, place, "");
+                return Err(Box::new(error.also(tensor.place.clone(), "declared here")));
+            }
+            tensor.declared = found.or(tensor.declared);
+        }
+        let own = tensor.declared.and_then(|k| tensor.candidates.get(k));
+        let none_left = tensor.candidates.iter().all(|candidate| candidate.is_forbidden);
+        if none_left || own.is_some_and(|candidate| candidate.is_forbidden) {
+            let which = if none_left { "every" } else { "the declared" };
+            let message = format!("{which} layout of `{}` is forbidden", tensor.name);
+            let place = diagnostic::Place::new(graph.file, pin.span.clone());
+            return Err(Box::new(Diagnostic::error(Code::GraphPinned, message, place, "")));
+        }
+    }
+    Ok(tensors)
+}
+
+fn outputs(graph: &Resolved<'_>, tensors: &[GraphTensor]) -> Vec<Wanted> {
+    let wanted = |(tensor, item): &(usize, &crate::manifest::syntax::OutputItem)| {
+        let text = item.layout.as_ref().filter(|text| !is_any(&text.value));
+        let candidates = tensors.get(*tensor).map(|tensor| &tensor.candidates);
+        let candidate = text.zip(candidates).and_then(|(text, candidates)| {
+            candidates.iter().position(|candidate| candidate.text == text.value)
+        });
+        let place = diagnostic::Place::new(graph.file, item.tensor.span.clone());
+        Wanted { tensor: *tensor, candidate, place }
+    };
+    graph.outputs.iter().map(wanted).collect()
+}

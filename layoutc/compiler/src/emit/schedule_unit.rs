@@ -1,0 +1,93 @@
+//! A schedule for templates.
+
+use super::element;
+use super::globals::buffer_bytes;
+use super::model::{BufferUnit, CallUnit, ConvertUnit, OperatorUnit, ParamUnit, ScheduleUnit};
+use super::{Settings, plan_fault};
+use crate::diagnostic::Diagnostic;
+use crate::model::Manifest;
+use crate::model::schedule::{Buffer, Call, Operator, Schedule, Use};
+use crate::plan::lower::PlanError;
+
+/// The schedule; `converts` are those of the manifest, in its order.
+///
+/// # Errors
+/// A conversion of the schedule that the target does not have.
+#[expect(clippy::result_large_err, reason = "one diagnostic, on the way out")]
+pub(super) fn build(
+    manifest: &Manifest,
+    schedule: &Schedule,
+    converts: &[ConvertUnit],
+    settings: &Settings,
+) -> Result<ScheduleUnit, Diagnostic> {
+    let ident = format!("{}{}", settings.prefix, schedule.name);
+    let upper = ident.to_ascii_uppercase();
+    let buffers = schedule.buffers.iter().map(|buffer| buffer_unit(buffer, &upper, settings));
+    let call = |call: &Call| match *call {
+        Call::Operator(k) => {
+            let operator = schedule.operators.get(k)?;
+            let buffers = operator.reads.iter().chain(&operator.writes).copied().collect();
+            Some(CallUnit { name: operator.name.clone(), is_operator: true, buffers })
+        }
+        Call::Convert { convert, from, to } => {
+            let convert = manifest.converts.get(convert)?;
+            let same = |unit: &&ConvertUnit| (unit.from, unit.to) == (convert.from, convert.to);
+            let name = converts.iter().find(same)?.function.name.clone();
+            Some(CallUnit { name, is_operator: false, buffers: vec![from, to] })
+        }
+    };
+    let calls = |calls: &[Call]| calls.iter().map(call).collect::<Option<Vec<_>>>();
+    let (Some(load), Some(run)) = (calls(&schedule.load), calls(&schedule.run)) else {
+        return Err(plan_fault(schedule.place.clone(), &schedule.name, &PlanError::Scope));
+    };
+    let operators = schedule.operators.iter().map(|operator| OperatorUnit {
+        name: operator.name.clone(),
+        doc: operator.doc.clone(),
+        params: params(operator, schedule),
+    });
+    Ok(ScheduleUnit {
+        name: schedule.name.clone(),
+        cost: schedule.cost,
+        lower_bound: schedule.lower_bound,
+        buffers: buffers.collect(),
+        operators: operators.collect(),
+        load,
+        run,
+        ident,
+        upper,
+    })
+}
+
+/// What an operator is handed, each by the name of its buffer; with a number behind it where that comes again.
+fn params(operator: &Operator, schedule: &Schedule) -> Vec<ParamUnit> {
+    let reads = operator.reads.iter().map(|buffer| (*buffer, false));
+    let writes = operator.writes.iter().map(|buffer| (*buffer, true));
+    let mut params: Vec<ParamUnit> = Vec::new();
+    for (buffer, written) in reads.chain(writes) {
+        let plain = schedule.buffers.get(buffer).map_or("", |buffer| buffer.name.as_str());
+        let is_taken = |params: &[ParamUnit], name: &str| params.iter().any(|p| p.name == name);
+        let numbered = (2_usize..).map(|k| format!("{plain}_{k}"));
+        let mut names = std::iter::once(plain.to_owned()).chain(numbered);
+        let name = names.find(|name| !is_taken(&params, name)).unwrap_or_default();
+        params.push(ParamUnit { name, buffer, written });
+    }
+    params
+}
+
+fn buffer_unit(buffer: &Buffer, upper: &str, settings: &Settings) -> BufferUnit {
+    let role = match buffer.use_of {
+        Use::Input => "input",
+        Use::Constant => "constant",
+        Use::Loaded => "loaded",
+        Use::Between => "between",
+        Use::Output => "output",
+    };
+    BufferUnit {
+        name: buffer.name.clone(),
+        element: element::type_name(settings.dialect, &buffer.dtype.to_string(), true),
+        layout: buffer.layout.clone(),
+        bytes: buffer.bytes,
+        bytes_name: buffer_bytes(upper, &buffer.name),
+        role: role.to_owned(),
+    }
+}

@@ -1,0 +1,176 @@
+//! A solved graph as boxes and arrows: operators, tensors from outside, conversions; layouts and bytes on the arrows.
+
+use std::collections::BTreeMap;
+
+use crate::model::graph::{Graph, GraphTensor, Role};
+use crate::solve::{Conversion, Plan};
+
+/// What a box stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Input,
+    Constant,
+    Operator,
+    Conversion,
+    Output,
+}
+
+/// A box.
+#[derive(Debug)]
+pub(super) struct Shown {
+    pub(super) kind: Kind,
+    pub(super) title: String,
+    pub(super) below: String,
+}
+
+/// An arrow between two boxes, by their positions.
+#[derive(Debug)]
+pub(super) struct Arrow {
+    pub(super) from: usize,
+    pub(super) to: usize,
+    pub(super) label: String,
+}
+
+/// All of it. A box stands after those that arrows lead from to it.
+#[derive(Debug, Default)]
+pub(super) struct Drawing {
+    pub(super) boxes: Vec<Shown>,
+    pub(super) arrows: Vec<Arrow>,
+    /// The box that gives a tensor in a layout.
+    givers: BTreeMap<(usize, usize), usize>,
+}
+
+impl Drawing {
+    pub(super) fn new(graph: &Graph, plan: &Plan) -> Self {
+        let mut drawing = Self::default();
+        for (k, tensor) in graph.tensors.iter().enumerate() {
+            let kind = match tensor.role {
+                Role::Input => Kind::Input,
+                Role::Constant => Kind::Constant,
+                Role::Result { .. } => continue,
+            };
+            let here = drawing.add(kind, &tensor.name, &shape(tensor));
+            drawing.given(plan, k, tensor, here);
+        }
+        for (k, node) in graph.nodes.iter().enumerate() {
+            let choice = plan.choices.get(k).and_then(|choice| node.choices.get(*choice));
+            let below = match choice {
+                Some(choice) if choice.cost > 0 => format!("{}, {}", node.op, bytes(choice.cost)),
+                _ => node.op.clone(),
+            };
+            let here = drawing.add(Kind::Operator, &node.name, &below);
+            for (slot, read) in node.inputs.iter().enumerate() {
+                let asked = choice.and_then(|choice| choice.inputs.get(slot).copied().flatten());
+                drawing.arrow(graph, plan, *read, asked, here);
+            }
+            for written in &node.outputs {
+                if let Some(tensor) = graph.tensors.get(*written) {
+                    drawing.given(plan, *written, tensor, here);
+                }
+            }
+        }
+        for wanted in &graph.outputs {
+            let name = graph.tensors.get(wanted.tensor).map_or("", |tensor| &tensor.name);
+            let here = drawing.add(Kind::Output, name, "output");
+            drawing.arrow(graph, plan, wanted.tensor, wanted.candidate, here);
+        }
+        drawing
+    }
+
+    fn add(&mut self, kind: Kind, title: &str, below: &str) -> usize {
+        self.boxes.push(Shown { kind, title: title.to_owned(), below: below.to_owned() });
+        self.boxes.len() - 1
+    }
+
+    /// A tensor comes from a box, and is converted behind it.
+    fn given(&mut self, plan: &Plan, position: usize, tensor: &GraphTensor, from: usize) {
+        let stored = plan.stored.get(position).copied().unwrap_or(0);
+        self.givers.insert((position, stored), from);
+        let conversions: Vec<Conversion> = plan.conversions_of(position).copied().collect();
+        for conversion in conversions {
+            let Some(giver) = self.givers.get(&(position, conversion.from)).copied() else {
+                continue;
+            };
+            if conversion.is_free {
+                self.givers.insert((position, conversion.to), giver);
+                continue;
+            }
+            let is_constant = tensor.is_constant();
+            let below = if is_constant { "once".to_owned() } else { bytes(conversion.cost) };
+            let here =
+                self.add(Kind::Conversion, &format!("to {}", tensor.text(conversion.to)), &below);
+            self.link(tensor, conversion.from, giver, here);
+            self.givers.insert((position, conversion.to), here);
+        }
+    }
+
+    fn arrow(
+        &mut self,
+        graph: &Graph,
+        plan: &Plan,
+        tensor: usize,
+        asked: Option<usize>,
+        to: usize,
+    ) {
+        let stored = plan.stored.get(tensor).copied().unwrap_or(0);
+        let layout = asked.unwrap_or(stored);
+        let giver = self.givers.get(&(tensor, layout)).copied();
+        if let (Some(shown), Some(giver)) = (graph.tensors.get(tensor), giver) {
+            self.link(shown, layout, giver, to);
+        }
+    }
+
+    fn link(&mut self, tensor: &GraphTensor, layout: usize, from: usize, to: usize) {
+        let size = tensor.candidates.get(layout).map_or(0, |candidate| candidate.bytes);
+        let label = format!("{} {}, {}", tensor.name, tensor.text(layout), bytes(size));
+        self.arrows.push(Arrow { from, to, label });
+    }
+}
+
+/// `1x56x56x64 f32`
+fn shape(tensor: &GraphTensor) -> String {
+    let Some(candidate) = tensor.candidates.first() else { return String::new() };
+    let layout = &candidate.tensor.layout;
+    let extents: Vec<String> = layout
+        .logical
+        .iter()
+        .map(|axis| axis.extent.as_const().map_or_else(|| "?".to_owned(), |n| n.to_string()))
+        .collect();
+    format!("{} {}", extents.join("x"), candidate.tensor.dtype)
+}
+
+/// Bytes for people: `784 KiB`, where they are many.
+fn bytes(bytes: u64) -> String {
+    let units = [(1_u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    let unit = units.into_iter().find(|(unit, _)| bytes >= *unit);
+    let Some((unit, name)) = unit else { return format!("{bytes} B") };
+    let tenths = u128::from(bytes) * 10 / u128::from(unit);
+    if tenths.is_multiple_of(10) || tenths >= 1000 {
+        format!("{} {name}", tenths / 10)
+    } else {
+        format!("{}.{} {name}", tenths / 10, tenths % 10)
+    }
+}
+
+/// The graph for Graphviz.
+pub fn dot(graph: &Graph, plan: &Plan) -> String {
+    let drawing = Drawing::new(graph, plan);
+    let quoted = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
+    let mut text =
+        format!("digraph \"{}\" {{\n  node [fontname=\"sans-serif\"]\n", quoted(&graph.name));
+    for (k, shown) in drawing.boxes.iter().enumerate() {
+        let style = match shown.kind {
+            Kind::Operator => "shape=box",
+            Kind::Input | Kind::Output => "shape=ellipse",
+            Kind::Constant => "shape=ellipse style=dashed",
+            Kind::Conversion => "shape=box style=\"rounded,filled\" fillcolor=\"#ffd9a0\"",
+        };
+        let (title, below) = (quoted(&shown.title), quoted(&shown.below));
+        text.push_str(&format!("  n{k} [{style} label=\"{title}\\n{below}\"]\n"));
+    }
+    for arrow in &drawing.arrows {
+        let label = quoted(&arrow.label);
+        text.push_str(&format!("  n{} -> n{} [label=\"{label}\"]\n", arrow.from, arrow.to));
+    }
+    text + "}\n"
+}

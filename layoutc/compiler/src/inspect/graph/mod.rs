@@ -1,0 +1,133 @@
+//! A solved graph: as JSON for tools, as text for people, as a picture.
+
+mod arrows;
+mod drawing;
+mod svg;
+
+use serde_json::{Map, Value, json};
+
+pub use drawing::dot;
+pub use svg::svg;
+
+use super::lines_text;
+use crate::model::graph::{Graph, GraphTensor, Node, Role};
+use crate::solve::{Conversion, Plan};
+
+/// The object of `solve --format json`, of one graph. Costs and bytes are bytes; `choices` are the alternatives that
+/// operators take, counted from 0; `layouts` are those in which tensors are given or written.
+pub fn solution_json(graph: &Graph, plan: &Plan) -> Value {
+    let all = || graph.tensors.iter().zip(&plan.stored);
+    let stored = |(tensor, stored): (&GraphTensor, &usize)| {
+        (tensor.name.clone(), Value::from(tensor.text(*stored)))
+    };
+    let is_open = |(tensor, _): &(&GraphTensor, &usize)| {
+        tensor.role == Role::Input && tensor.declared.is_none()
+    };
+    let inputs: Map<String, Value> = all().filter(is_open).map(stored).collect();
+    let layouts: Map<String, Value> = all().map(stored).collect();
+    let choices: Map<String, Value> = graph
+        .nodes
+        .iter()
+        .zip(&plan.choices)
+        .filter_map(|(node, choice)| {
+            Some((node.name.clone(), Value::from(node.choices.get(*choice)?.alternative?)))
+        })
+        .collect();
+    let list = |wanted: &dyn Fn(&Conversion) -> bool| -> Vec<Value> {
+        let wanted = plan.conversions.iter().filter(|conversion| wanted(conversion));
+        wanted.filter_map(|conversion| conversion_json(graph, conversion)).collect()
+    };
+    let is_constant = |conversion: &Conversion| {
+        graph.tensors.get(conversion.tensor).is_some_and(GraphTensor::is_constant)
+    };
+    json!({
+        "name": graph.name,
+        "cost": plan.cost,
+        "lower_bound": plan.lower_bound,
+        "optimal": plan.is_optimal(),
+        "inputs": inputs,
+        "choices": choices,
+        "conversions": list(&|c| !c.is_free && !is_constant(c)),
+        "free": list(&|c| c.is_free && !is_constant(c)),
+        "constants": list(&|c| is_constant(c)),
+        "layouts": layouts,
+    })
+}
+
+fn conversion_json(graph: &Graph, conversion: &Conversion) -> Option<Value> {
+    let tensor = graph.tensors.get(conversion.tensor)?;
+    let (from, to) = (tensor.text(conversion.from), tensor.text(conversion.to));
+    Some(json!({ "tensor": tensor.name, "from": from, "to": to, "cost": conversion.cost }))
+}
+
+/// The same for people: what each operator takes and gives, what is converted, what it costs.
+pub fn solution_text(graph: &Graph, plan: &Plan, file: &str) -> String {
+    let mut lines: Vec<(&str, String)> = Vec::new();
+    let outside = graph.tensors.iter().zip(&plan.stored);
+    for (tensor, stored) in outside.filter(|row| row.0.role == Role::Input) {
+        let chosen = if tensor.declared.is_none() { ", chosen" } else { "" };
+        lines.push(("input", format!("{} {}{chosen}", tensor.name, tensor.text(*stored))));
+    }
+    for (node, choice) in graph.nodes.iter().zip(&plan.choices) {
+        lines.push(("node", node_text(graph, node, *choice)));
+    }
+    for wanted in &graph.outputs {
+        let Some(tensor) = graph.tensors.get(wanted.tensor) else { continue };
+        let stored = plan.stored.get(wanted.tensor).copied().unwrap_or(0);
+        let layout = tensor.text(wanted.candidate.unwrap_or(stored));
+        lines.push(("output", format!("{} {layout}", tensor.name)));
+    }
+    for conversion in &plan.conversions {
+        let Some(tensor) = graph.tensors.get(conversion.tensor) else { continue };
+        let how = match (conversion.is_free, tensor.is_constant()) {
+            (true, _) => "no byte moves".to_owned(),
+            (false, true) => "once, when it is loaded".to_owned(),
+            (false, false) => format!("{} bytes", conversion.cost),
+        };
+        let (from, to) = (tensor.text(conversion.from), tensor.text(conversion.to));
+        lines.push(("convert", format!("{} {from} -> {to}, {how}", tensor.name)));
+    }
+    let proof = if plan.is_optimal() {
+        "proven least".to_owned()
+    } else {
+        format!("proven to be at least {}, a gap of {}", plan.lower_bound, gap(plan))
+    };
+    lines.push(("cost", format!("{} bytes, {proof}", plan.cost)));
+    format!("{} (graph, {file})\n{}", graph.name, lines_text(&lines))
+}
+
+/// `1.25 %` of the cost.
+fn gap(plan: &Plan) -> String {
+    let rest = u128::from(plan.cost.saturating_sub(plan.lower_bound)) * 10_000;
+    let share = rest.checked_div(u128::from(plan.cost)).unwrap_or(0);
+    format!("{}.{:02} %", share / 100, share % 100)
+}
+
+/// `c1 = conv(x NHWC, w OHWI) -> y NHWC, alternative 0, 100352 bytes`
+fn node_text(graph: &Graph, node: &Node, choice: usize) -> String {
+    let Some(choice) = node.choices.get(choice) else { return node.name.clone() };
+    let tensor = |k: &usize, layout: Option<usize>| {
+        let Some(tensor) = graph.tensors.get(*k) else { return String::new() };
+        match layout {
+            Some(layout) => format!("{} {}", tensor.name, tensor.text(layout)),
+            None => tensor.name.clone(),
+        }
+    };
+    let reads: Vec<String> =
+        node.inputs.iter().zip(&choice.inputs).map(|(k, layout)| tensor(k, *layout)).collect();
+    let writes: Vec<String> = node
+        .outputs
+        .iter()
+        .zip(&choice.outputs)
+        .map(|(k, layout)| tensor(k, Some(*layout)))
+        .collect();
+    let mut text =
+        format!("{} = {}({}) -> {}", node.name, node.op, reads.join(", "), writes.join(", "));
+    if let Some(k) = choice.alternative.filter(|_| node.choices.len() > 1) {
+        text.push_str(&format!(", alternative {k}"));
+    }
+    if choice.cost > 0 {
+        text.push_str(&format!(", {} bytes", choice.cost));
+    }
+    text
+}

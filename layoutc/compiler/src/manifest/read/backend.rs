@@ -1,0 +1,266 @@
+//! `backend opencl { default-layout 4 NHWC; op conv { accepts … }; others default=#true }`
+
+use super::Reader;
+use super::form::{Block, Form, Scope};
+use super::size::decimal;
+use crate::codes::Code;
+use crate::manifest::syntax::{
+    AcceptsItem, BackendItem, CostItem, Decimal, DefaultLayoutItem, Number, OperatorItem,
+    OperatorRule, Text,
+};
+use crate::manifest::tree::{Entry, Node, Value};
+
+const BACKEND: &str = "backend opencl { op conv { accepts { in NHWC OHWI; out NHWC } } }";
+const OPERATOR: &str = "op conv { accepts { in NHWC OHWI; out NHWC } }";
+const ACCEPTS: &str = "accepts cost-per-byte=0.5 { in NHWC OHWI; out NHWC }";
+
+/// The words for rules that need no alternatives.
+const RULES: &[(&str, OperatorRule)] = &[
+    ("elementwise", OperatorRule::Elementwise),
+    ("any", OperatorRule::Any),
+    ("default", OperatorRule::Default),
+];
+
+/// The most axes of a default layout.
+const MAX_RANK: i128 = 64;
+
+impl Reader<'_, '_> {
+    pub(super) fn backend(&mut self, node: &Node) -> Option<BackendItem> {
+        let props = Some(Scope::BACKEND.props);
+        self.form(node, &Form { usage: BACKEND, args: 1..=1, props, block: Block::Always });
+        let verify = Self::prop(node, "verify").map(|entry| self.truth(entry, "`verify`"));
+        let (mut defaults, mut operators, mut others) = (Vec::new(), Vec::new(), None);
+        let mut seen: Vec<&Node> = Vec::new();
+        for child in node.children() {
+            match child.name.as_str() {
+                "default-layout" => defaults.extend(self.default_layout(child)),
+                "op" => operators.extend(self.operator(child)),
+                "others" if self.is_first(child, &seen, true) => {
+                    others = self.operator(child);
+                    seen.push(child);
+                }
+                "others" => {}
+                _ => self.unknown_node(child, &Scope::BACKEND),
+            }
+        }
+        self.differ_texts(operators.iter().map(|op: &OperatorItem| &op.name), "the operator");
+        self.ranks_differ(&defaults);
+        let name = self.name(node.args.first()?, "a backend's name")?;
+        let verify = verify.unwrap_or(Some(true))?;
+        Some(BackendItem { name, verify, defaults, operators, others, span: node.span.clone() })
+    }
+
+    fn default_layout(&mut self, node: &Node) -> Option<DefaultLayoutItem> {
+        let usage = "default-layout 4 NHWC";
+        if !self.form(node, &Form { usage, args: 2..=2, props: Some(&[]), block: Block::Never }) {
+            return None;
+        }
+        let entry = node.args.first()?;
+        let rank = match entry.value {
+            Value::Integer(value) if (0..=MAX_RANK).contains(&value) => {
+                Some(Number { value, span: entry.span.clone() })
+            }
+            _ => {
+                let message = format!("a number of axes is a whole number from 0 to {MAX_RANK}");
+                self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
+                None
+            }
+        };
+        let layout = self.text_of(node.args.get(1)?, "a layout");
+        Some(DefaultLayoutItem { rank: rank?, layout: layout? })
+    }
+
+    fn ranks_differ(&mut self, defaults: &[DefaultLayoutItem]) {
+        for (k, item) in defaults.iter().enumerate() {
+            let mut before = defaults.iter().take(k);
+            if let Some(first) = before.find(|first| first.rank.value == item.rank.value) {
+                let place = self.faults.place(first.rank.span.clone());
+                let message = format!("{} axes have two default layouts", item.rank.value);
+                let span = item.rank.span.clone();
+                let fault = self.faults.error(Code::KdlTwice, message, span, "");
+                *fault = fault.clone().also(place, "first here");
+            }
+        }
+    }
+
+    /// `op conv { … }`, or `others …`, which has no name.
+    fn operator(&mut self, node: &Node) -> Option<OperatorItem> {
+        let args = if node.name == "op" { 1..=1 } else { 0..=0 };
+        let props = Some(Scope::OPERATOR.props);
+        let before = self.faults.count();
+        self.form(node, &Form { usage: OPERATOR, args, props, block: Block::Maybe });
+        let name = match node.args.first() {
+            Some(entry) => self.text_of(entry, "an operator's name")?,
+            None => Text { value: node.name.clone(), span: node.name_span.clone(), quoted: false },
+        };
+        let mut rules = Vec::new();
+        for (word, rule) in RULES {
+            let Some(entry) = Self::prop(node, word) else { continue };
+            if self.truth(entry, &format!("`{word}`"))? {
+                rules.push((*rule, entry.span.clone()));
+            }
+        }
+        let cost = self.cost(node)?;
+        let accepts = self.alternatives(node, &Scope::OPERATOR);
+        if self.faults.count() > before {
+            return None;
+        }
+        let rule = self.one_rule(node, &rules, &accepts, cost.is_some())?;
+        Some(OperatorItem { name, rule, cost, accepts, span: node.head.clone() })
+    }
+
+    /// One rule, or alternatives.
+    fn one_rule(
+        &mut self,
+        node: &Node,
+        rules: &[(OperatorRule, std::ops::Range<usize>)],
+        accepts: &[AcceptsItem],
+        has_cost: bool,
+    ) -> Option<OperatorRule> {
+        match (rules, accepts) {
+            ([(rule, _)], []) => Some(*rule),
+            ([], [_, ..]) if has_cost => {
+                let message = "a cost stands at each alternative";
+                let fault = self.faults.error(Code::KdlSurplus, message, node.head.clone(), "");
+                fault.help = vec![format!("write `{ACCEPTS}`")];
+                None
+            }
+            ([], [_, ..]) => Some(OperatorRule::Accepts),
+            ([], []) => {
+                let message = "an operator needs to say what it accepts";
+                let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
+                fault.help = vec![format!(
+                    "write alternatives: `{OPERATOR}`; or `elementwise=#true`, `any=#true` or `default=#true`"
+                )];
+                None
+            }
+            ([(_, first), ..], _) => {
+                let span = rules.get(1).map_or_else(|| node.head.clone(), |(_, span)| span.clone());
+                let place = self.faults.place(first.clone());
+                let message = "an operator has alternatives or one rule";
+                let fault = self.faults.error(Code::KdlTwice, message, span, "");
+                *fault = fault.clone().also(place, "the rule");
+                None
+            }
+        }
+    }
+
+    /// The alternatives among the children of a node; `scope` says what else may stand there.
+    pub(super) fn alternatives(&mut self, node: &Node, scope: &Scope) -> Vec<AcceptsItem> {
+        let mut accepts = Vec::new();
+        for child in node.children() {
+            if child.name == "accepts" {
+                accepts.extend(self.accepts(child));
+            } else if !scope.has(&child.name) {
+                self.unknown_node(child, scope);
+            }
+        }
+        accepts
+    }
+
+    fn accepts(&mut self, node: &Node) -> Option<AcceptsItem> {
+        let props = Some(Scope::ACCEPTS.props);
+        let before = self.faults.count();
+        self.form(node, &Form { usage: ACCEPTS, args: 0..=0, props, block: Block::Always });
+        let (mut inputs, mut outputs) = (Vec::new(), None);
+        let mut seen: Vec<&Node> = Vec::new();
+        for child in node.children() {
+            if !Scope::ACCEPTS.has(&child.name) {
+                self.unknown_node(child, &Scope::ACCEPTS);
+            } else if self.is_first(child, &seen, true) {
+                seen.push(child);
+                let layouts = self.layouts(child);
+                if child.name == "in" { inputs = layouts } else { outputs = Some(layouts) }
+            }
+        }
+        if outputs.is_none() && !node.broken && node.children.is_some() {
+            let message = "an alternative needs `out`, the layouts of the results";
+            let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
+            fault.help = vec![format!("it is written `{ACCEPTS}`")];
+        }
+        let cost = self.cost(node)?;
+        let when = match Self::prop(node, "when") {
+            Some(entry) => Some(self.text_of(entry, "a condition")?),
+            None => None,
+        };
+        let outputs = outputs.filter(|_| self.faults.count() == before)?;
+        Some(AcceptsItem { inputs, outputs, cost, when, span: node.head.clone() })
+    }
+
+    /// `in NHWC OHWI`
+    fn layouts(&mut self, node: &Node) -> Vec<Text> {
+        let usage = "in NHWC OHWI";
+        let form = Form { usage, args: 0..=usize::MAX, props: Some(&[]), block: Block::Never };
+        self.form(node, &form);
+        node.args.iter().filter_map(|entry| self.text_of(entry, "a layout")).collect()
+    }
+
+    /// The cost that a node states; `None` where it is wrong.
+    #[expect(clippy::option_option, reason = "no cost, and a wrong one")]
+    pub(super) fn cost(&mut self, node: &Node) -> Option<Option<CostItem>> {
+        match (Self::prop(node, "cost"), Self::prop(node, "cost-per-byte")) {
+            (None, None) => Some(None),
+            (Some(entry), None) => match entry.value {
+                Value::Integer(value) if (0..=i128::from(i64::MAX)).contains(&value) => {
+                    Some(Some(CostItem::Bytes(Number { value, span: entry.span.clone() })))
+                }
+                _ => {
+                    let message = "`cost` is a whole number of bytes from 0 that 63 bits hold";
+                    let span = entry.span.clone();
+                    let fault = self.faults.error(Code::KdlValue, message, span, "");
+                    fault.help =
+                        vec!["a share of the results' bytes is `cost-per-byte=0.5`".into()];
+                    None
+                }
+            },
+            (None, Some(entry)) => Some(Some(CostItem::PerByte(self.per_byte(entry)?))),
+            (Some(_), Some(entry)) => {
+                let message = "a cost is `cost` or `cost-per-byte`";
+                self.faults.error(Code::KdlTwice, message, entry.span.clone(), "");
+                None
+            }
+        }
+    }
+
+    fn per_byte(&mut self, entry: &Entry) -> Option<Decimal> {
+        let most = 1_000_000_000_i128;
+        let number = match &entry.value {
+            Value::Integer(value) => Some(Decimal { digits: *value, places: 0 }),
+            // The shortest decimal that means this number is what was written, but for zeros at the end.
+            Value::Float(value) => decimal(&value.to_string()),
+            Value::String(_) | Value::Bool(_) | Value::Null => None,
+        };
+        let number = number.filter(|number| {
+            let one = 10_i128.checked_pow(number.places).unwrap_or(i128::MAX);
+            number.digits >= 0 && number.digits.checked_div(one).is_some_and(|whole| whole < most)
+        });
+        if number.is_none() {
+            let message = format!("`cost-per-byte` is a number from 0 and below {most}");
+            self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
+        }
+        number
+    }
+
+    /// `#true` or `#false`.
+    pub(super) fn truth(&mut self, entry: &Entry, what: &str) -> Option<bool> {
+        if let Value::Bool(value) = entry.value {
+            return Some(value);
+        }
+        let message = format!("{what} is `#true` or `#false`");
+        self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
+        None
+    }
+
+    /// Reports a text that stands twice; `what` it is: `the operator`.
+    fn differ_texts<'n>(&mut self, texts: impl Iterator<Item = &'n Text>, what: &str) {
+        let mut seen = std::collections::BTreeMap::new();
+        for text in texts {
+            if let Some(first) = seen.insert(text.value.as_str(), text) {
+                let place = self.faults.place(first.span.clone());
+                let message = format!("{what} `{}` is given twice", text.value);
+                let fault = self.faults.error(Code::KdlTwice, message, text.span.clone(), "");
+                *fault = fault.clone().also(place, "first here");
+            }
+        }
+    }
+}

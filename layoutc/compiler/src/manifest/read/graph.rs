@@ -1,0 +1,182 @@
+//! `graph block backend=opencl { input x …; constant w …; node c1 op=conv { … }; output z layout=NHWC }`
+
+use std::collections::BTreeMap;
+
+use super::Reader;
+use super::form::{Block, Form, Scope, show};
+use crate::codes::Code;
+use crate::manifest::syntax::{
+    GraphItem, GraphTensorItem, Name, NodeItem, OutputItem, PinItem, PropertyItem, Text,
+};
+use crate::manifest::tree::{Entry, Node, Value};
+
+const GRAPH: &str = "graph block backend=opencl { … }";
+const TENSOR: &str = "input x dtype=f32 layout=NHWC { shape { N 1; H 56; W 56; C 64 } }";
+const NODE: &str = "node c1 op=conv { in x w; out y dtype=f32 { shape { N 1; C 64 } } }";
+
+impl Reader<'_, '_> {
+    pub(super) fn graph(&mut self, node: &Node) -> Option<GraphItem> {
+        let props = Some(Scope::GRAPH.props);
+        self.form(node, &Form { usage: GRAPH, args: 1..=1, props, block: Block::Always });
+        let backend = Self::prop(node, "backend").map(|entry| self.name(entry, "a backend"));
+        let (mut tensors, mut nodes) = (Vec::new(), Vec::new());
+        let (mut outputs, mut pins) = (Vec::new(), Vec::new());
+        for child in node.children() {
+            match child.name.as_str() {
+                "input" | "constant" => tensors.extend(self.graph_tensor(child)),
+                "node" => nodes.extend(self.graph_node(child)),
+                "output" => outputs.extend(self.output(child)),
+                "keep" | "forbid" => pins.extend(self.pin(child)),
+                _ => self.unknown_node(child, &Scope::GRAPH),
+            }
+        }
+        let mut seen = BTreeMap::new();
+        let written = nodes.iter().flat_map(|node: &NodeItem| &node.outputs);
+        for tensor in tensors.iter().chain(written) {
+            self.unique("tensors of the graph", &tensor.name, &mut seen);
+        }
+        let mut seen = BTreeMap::new();
+        for node in &nodes {
+            self.unique("nodes of the graph", &node.name, &mut seen);
+        }
+        self.differ(outputs.iter().map(|output: &OutputItem| &output.tensor), "the output");
+        let name = self.name(node.args.first()?, "a graph's name")?;
+        let backend = backend.map_or(Some(None), |backend| backend.map(Some))?;
+        Some(GraphItem { name, backend, tensors, nodes, outputs, pins, span: node.span.clone() })
+    }
+
+    /// An input, a constant, or a result.
+    fn graph_tensor(&mut self, node: &Node) -> Option<GraphTensorItem> {
+        let props = Some(Scope::GRAPH_TENSOR.props);
+        let form = Form { usage: TENSOR, args: 1..=1, props, block: Block::Always };
+        if !self.form(node, &form) {
+            return None;
+        }
+        let mut shape = None;
+        let mut seen: Vec<&Node> = Vec::new();
+        for child in node.children() {
+            if !Scope::GRAPH_TENSOR.has(&child.name) {
+                self.unknown_node(child, &Scope::GRAPH_TENSOR);
+            } else if self.is_first(child, &seen, true) {
+                seen.push(child);
+                shape = self.shape(child);
+            }
+        }
+        let name = self.name(node.args.first()?, "a tensor's name");
+        let layout = self.layout_text(node)?;
+        let missing = |what: &str| format!("`{}` needs {what}", node.name);
+        let Some(dtype) = Self::prop(node, "dtype") else {
+            let message = missing("an element type");
+            let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
+            fault.help = vec!["write `dtype=f32`".to_owned()];
+            return None;
+        };
+        let dtype = self.text_of(dtype, "an element type")?;
+        if seen.is_empty() {
+            let message = missing("a shape");
+            let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
+            fault.help = vec!["write `{ shape { N 1; H 56; W 56; C 64 } }`".to_owned()];
+        }
+        let constant = node.name == "constant";
+        let span = node.head.clone();
+        Some(GraphTensorItem { name: name?, constant, dtype, shape: shape?, layout, span })
+    }
+
+    /// The layout that a node states; `None` where it is none.
+    #[expect(clippy::option_option, reason = "no layout, and a wrong one")]
+    fn layout_text(&mut self, node: &Node) -> Option<Option<Text>> {
+        match Self::prop(node, "layout") {
+            None => Some(None),
+            Some(entry) => Some(Some(self.text_of(entry, "a layout")?)),
+        }
+    }
+
+    fn graph_node(&mut self, node: &Node) -> Option<NodeItem> {
+        let before = self.faults.count();
+        self.form(node, &Form { usage: NODE, args: 1..=1, props: None, block: Block::Always });
+        let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
+        let mut seen: Vec<&Node> = Vec::new();
+        for child in node.children() {
+            match child.name.as_str() {
+                "in" if self.is_first(child, &seen, true) => {
+                    seen.push(child);
+                    let usage = "in x w";
+                    let (args, block) = (0..=usize::MAX, Block::Never);
+                    self.form(child, &Form { usage, args, props: Some(&[]), block });
+                    inputs = self.all_names(&child.args, "a tensor").unwrap_or_default();
+                }
+                "out" => outputs.extend(self.graph_tensor(child)),
+                _ => {}
+            }
+        }
+        let accepts = self.alternatives(node, &Scope::NODE);
+        let mut properties = Vec::new();
+        for (key, entry) in node.props.iter().filter(|(key, _)| key.value != "op") {
+            properties.push((self.key(key)?, self.property(&key.value, entry)?));
+        }
+        let op = match Self::prop(node, "op") {
+            Some(entry) => self.text_of(entry, "an operator")?,
+            None if node.broken => return None,
+            None => {
+                let message = "`node` needs `op=`, the operator";
+                let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
+                fault.help = vec![format!("it is written `{NODE}`")];
+                return None;
+            }
+        };
+        if outputs.is_empty() && self.faults.count() == before {
+            let message = "`node` needs `out`, the tensor that it writes";
+            let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
+            fault.help = vec![format!("it is written `{NODE}`")];
+        }
+        let name = self.name(node.args.first()?, "a node's name")?;
+        let good = self.faults.count() == before;
+        let span = node.head.clone();
+        let item = NodeItem { name, op, properties, inputs, outputs, accepts, span };
+        good.then_some(item)
+    }
+
+    fn property(&mut self, key: &str, entry: &Entry) -> Option<PropertyItem> {
+        match &entry.value {
+            Value::Integer(value) => Some(PropertyItem::Integer(*value)),
+            Value::String(word) => Some(PropertyItem::Word(word.clone())),
+            Value::Bool(value) => Some(PropertyItem::Integer(i128::from(*value))),
+            Value::Float(_) | Value::Null => {
+                self.wrong_kind(entry, &format!("the property `{}`", show(key)));
+                None
+            }
+        }
+    }
+
+    fn output(&mut self, node: &Node) -> Option<OutputItem> {
+        let usage = "output z layout=NHWC";
+        let props = Some(["layout"].as_slice());
+        if !self.form(node, &Form { usage, args: 1..=1, props, block: Block::Never }) {
+            return None;
+        }
+        let layout = self.layout_text(node)?;
+        Some(OutputItem { tensor: self.tensor_name(node)?, layout })
+    }
+
+    fn pin(&mut self, node: &Node) -> Option<PinItem> {
+        let forbid = node.name == "forbid";
+        let usage = if forbid { "forbid y layout=NCHW" } else { "keep y" };
+        let props = Some(["layout"].as_slice());
+        if !self.form(node, &Form { usage, args: 1..=1, props, block: Block::Never }) {
+            return None;
+        }
+        let layout = self.layout_text(node)?;
+        if forbid && layout.is_none() {
+            let message = "`forbid` needs a layout";
+            let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
+            fault.help = vec![format!("it is written `{usage}`")];
+            return None;
+        }
+        let tensor = self.tensor_name(node)?;
+        Some(PinItem { forbid, tensor, layout, span: node.head.clone() })
+    }
+
+    fn tensor_name(&mut self, node: &Node) -> Option<Name> {
+        self.name(node.args.first()?, "a tensor of the graph")
+    }
+}

@@ -1,0 +1,180 @@
+//! What a device accepts, and graphs of operators.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Name, Number, Shape, Text};
+
+/// A number from 0, exact as it is written: `digits / 10^places`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decimal {
+    /// The digits without the point.
+    pub digits: i128,
+    /// How many of them stand behind the point, at most 18.
+    pub places: u32,
+}
+
+/// What an alternative costs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CostItem {
+    /// `cost=100352`, in bytes; not negative.
+    Bytes(Number),
+    /// `cost-per-byte=0.5`, for each byte of the results.
+    PerByte(Decimal),
+}
+
+/// `backend opencl { … }`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BackendItem {
+    /// The name.
+    pub name: Name,
+    /// Whether graphs for it are verified.
+    pub verify: bool,
+    /// `default-layout 4 NHWC`: a layout for a number of axes; the numbers differ.
+    pub defaults: Vec<DefaultLayoutItem>,
+    /// Its operators; their names differ.
+    pub operators: Vec<OperatorItem>,
+    /// `others default=#true`: all operators that are not named.
+    pub others: Option<OperatorItem>,
+    /// The node.
+    pub span: Range<usize>,
+}
+
+/// `default-layout 4 NHWC`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DefaultLayoutItem {
+    /// How many axes, from 0.
+    pub rank: Number,
+    /// The layout.
+    pub layout: Text,
+}
+
+/// `op conv { … }`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OperatorItem {
+    /// The name; `others` for those without.
+    pub name: Text,
+    /// What it accepts.
+    pub rule: OperatorRule,
+    /// What it costs, whatever its layouts are: not beside `accepts`.
+    pub cost: Option<CostItem>,
+    /// Its alternatives, for [`OperatorRule::Accepts`].
+    pub accepts: Vec<AcceptsItem>,
+    /// The node.
+    pub span: Range<usize>,
+}
+
+/// What kind of layouts an operator accepts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum OperatorRule {
+    /// One of its alternatives.
+    Accepts,
+    /// `elementwise=#true`: any layout, the same one for all operands and results.
+    Elementwise,
+    /// `any=#true`: any layout, each its own.
+    Any,
+    /// `default=#true`: the default layouts for the number of axes.
+    Default,
+}
+
+/// `accepts cost-per-byte=0.5 when="R <= 3" { in NHWC OHWI; out NHWC }`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AcceptsItem {
+    /// The layouts of the operands, in order.
+    pub inputs: Vec<Text>,
+    /// The layouts of the results, in order.
+    pub outputs: Vec<Text>,
+    /// What it costs; nothing if that is not said.
+    pub cost: Option<CostItem>,
+    /// When it is there at all.
+    pub when: Option<Text>,
+    /// The node.
+    pub span: Range<usize>,
+}
+
+/// `graph block backend=opencl { … }`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GraphItem {
+    /// The name.
+    pub name: Name,
+    /// The backend; without one, operators must bring their own alternatives.
+    pub backend: Option<Name>,
+    /// Inputs and constants.
+    pub tensors: Vec<GraphTensorItem>,
+    /// The operators, in the order of the file.
+    pub nodes: Vec<NodeItem>,
+    /// What the graph gives.
+    pub outputs: Vec<OutputItem>,
+    /// What is asked of single tensors.
+    pub pins: Vec<PinItem>,
+    /// The node.
+    pub span: Range<usize>,
+}
+
+/// `input x dtype=f32 layout=NHWC { shape { … } }`, `constant w …`, or `out y …` in an operator.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GraphTensorItem {
+    /// The name.
+    pub name: Name,
+    /// Whether it is a constant.
+    pub constant: bool,
+    /// The element type as written.
+    pub dtype: Text,
+    /// The shape.
+    pub shape: Shape,
+    /// The layout that it has.
+    pub layout: Option<Text>,
+    /// The node.
+    pub span: Range<usize>,
+}
+
+/// `node c1 op=conv stride=2 { in x w; out y … }`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeItem {
+    /// The name.
+    pub name: Name,
+    /// The operator.
+    pub op: Text,
+    /// Its own properties, by name.
+    pub properties: Vec<(Name, PropertyItem)>,
+    /// The tensors that it reads.
+    pub inputs: Vec<Name>,
+    /// The tensors that it writes, one at least.
+    pub outputs: Vec<GraphTensorItem>,
+    /// Its own alternatives: with one, those of the operator do not count.
+    pub accepts: Vec<AcceptsItem>,
+    /// The node.
+    pub span: Range<usize>,
+}
+
+/// The value of an operator's property.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PropertyItem {
+    /// `stride=2`
+    Integer(i128),
+    /// `padding=same`
+    Word(String),
+}
+
+/// `output z layout=NHWC`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutputItem {
+    /// The tensor.
+    pub tensor: Name,
+    /// The layout in which it is wanted.
+    pub layout: Option<Text>,
+}
+
+/// `keep y layout=NHWC`: it is never converted. `forbid y layout=NCHW`: it is never in this layout.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PinItem {
+    /// Whether it is `forbid`, which has a layout.
+    pub forbid: bool,
+    /// The tensor.
+    pub tensor: Name,
+    /// The layout.
+    pub layout: Option<Text>,
+    /// The node.
+    pub span: Range<usize>,
+}

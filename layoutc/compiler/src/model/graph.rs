@@ -1,0 +1,163 @@
+//! A checked graph: operators, the tensors between them, and every layout that each tensor may have.
+
+use crate::diagnostic::Place;
+use crate::model::Tensor;
+
+/// A graph of operators. Lists refer to each other by position; every tensor is written before it is read.
+#[derive(Debug, Clone)]
+pub struct Graph {
+    /// Its name.
+    pub name: String,
+    /// Its name in the manifest.
+    pub place: Place,
+    /// Inputs, constants, and then what the nodes write.
+    pub tensors: Vec<GraphTensor>,
+    /// The operators, each after those whose results it reads.
+    pub nodes: Vec<Node>,
+    /// What it gives.
+    pub outputs: Vec<Wanted>,
+    /// Whether it is only verified: every result states its layout, or nothing is asked of it.
+    pub is_fixed: bool,
+}
+
+/// Where a tensor of a graph comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// From outside, each time.
+    Input,
+    /// From outside, once: a change of its layout costs nothing.
+    Constant,
+    /// From a node.
+    Result {
+        /// Its position in [`Graph::nodes`].
+        node: usize,
+        /// Which of its results it is.
+        result: usize,
+    },
+}
+
+/// A tensor of a graph.
+#[derive(Debug, Clone)]
+pub struct GraphTensor {
+    /// Its name.
+    pub name: String,
+    /// Its name in the manifest.
+    pub place: Place,
+    /// Where it comes from.
+    pub role: Role,
+    /// The layouts that it may have, at least one, those first that the manifest states of it.
+    pub candidates: Vec<Candidate>,
+    /// The layout that it has: an input is given in it, a result is there in it.
+    pub declared: Option<usize>,
+    /// Whether it is never converted.
+    pub is_kept: bool,
+}
+
+/// A layout that a tensor may have.
+#[derive(Debug, Clone)]
+pub struct Candidate {
+    /// As it is written.
+    pub text: String,
+    /// Where it is written first.
+    pub place: Place,
+    /// The tensor in this layout, proven.
+    pub tensor: Tensor,
+    /// Its bytes, padding included.
+    pub bytes: u64,
+    /// Whether the manifest forbids it.
+    pub is_forbidden: bool,
+    /// Whether it has an attribute of somebody else's, which no conversion can give a tensor.
+    pub is_opaque: bool,
+    /// What it is to one who asks for each of the tensor's candidates, by position.
+    pub fits: Vec<Fit>,
+}
+
+/// What a layout is to one who asks for another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fit {
+    /// It is as good: the same elements at the same places, or what a pattern asks for.
+    Satisfied,
+    /// Only the owner of an attribute could say.
+    Unknown,
+    /// It is another.
+    Differs,
+}
+
+/// An operator at its place in a graph.
+#[derive(Debug, Clone)]
+pub struct Node {
+    /// Its name.
+    pub name: String,
+    /// The operator's name.
+    pub op: String,
+    /// Its name in the manifest.
+    pub place: Place,
+    /// What it reads: positions in [`Graph::tensors`].
+    pub inputs: Vec<usize>,
+    /// What it writes.
+    pub outputs: Vec<usize>,
+    /// How it can be done, at least one way.
+    pub choices: Vec<Choice>,
+    /// Whether all that it reads and writes has one layout, whichever.
+    pub is_elementwise: bool,
+}
+
+/// One way to do an operator: the layout of everything that it reads and writes.
+#[derive(Debug, Clone)]
+pub struct Choice {
+    /// The alternative in the manifest, counted from 0; `None` where the operator takes any layout.
+    pub alternative: Option<usize>,
+    /// For each operand its candidate; `None`: any.
+    pub inputs: Vec<Option<usize>>,
+    /// For each result its candidate.
+    pub outputs: Vec<usize>,
+    /// What it costs, in bytes.
+    pub cost: u64,
+    /// Where it is declared.
+    pub place: Place,
+}
+
+/// A tensor that is wanted in a layout.
+#[derive(Debug, Clone)]
+pub struct Wanted {
+    /// Its position in [`Graph::tensors`].
+    pub tensor: usize,
+    /// The candidate; `None`: any.
+    pub candidate: Option<usize>,
+    /// Where that is said.
+    pub place: Place,
+}
+
+impl Graph {
+    /// The readers of a tensor: nodes, and which of their operands it is.
+    pub fn readers(&self, tensor: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.nodes.iter().enumerate().flat_map(move |(k, node)| {
+            let reads = node.inputs.iter().enumerate().filter(move |(_, read)| **read == tensor);
+            reads.map(move |(operand, _)| (k, operand))
+        })
+    }
+}
+
+impl GraphTensor {
+    /// Whether it is a constant.
+    pub fn is_constant(&self) -> bool {
+        self.role == Role::Constant
+    }
+
+    /// Whether its layouts are of no concern: a constant that nobody asks to be kept, or not to have one.
+    pub fn is_loose(&self) -> bool {
+        let is_pinned = self.is_kept || self.candidates.iter().any(|c| c.is_forbidden);
+        self.is_constant() && !is_pinned
+    }
+
+    /// What having it in one candidate is to one who asks for another.
+    pub fn fit(&self, has: usize, asked: usize) -> Fit {
+        let fits = self.candidates.get(has).map(|candidate| &candidate.fits);
+        fits.and_then(|fits| fits.get(asked)).copied().unwrap_or(Fit::Differs)
+    }
+
+    /// The text of a candidate; empty for none.
+    pub fn text(&self, candidate: usize) -> &str {
+        self.candidates.get(candidate).map_or("", |candidate| &candidate.text)
+    }
+}

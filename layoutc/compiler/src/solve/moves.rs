@@ -1,0 +1,240 @@
+//! What changing the layout of one tensor costs: from each candidate to each, and to several at once.
+
+use crate::model::graph::{Fit, GraphTensor};
+
+/// What a change costs: its bytes, [`scaled`], and one for itself, so that of plans that cost as many bytes the one with the
+/// fewest conversions is the cheapest.
+pub(super) type Weight = u128;
+
+/// No way leads there.
+pub(super) const NEVER: Weight = Weight::MAX;
+
+/// How many conversions weigh as much as a byte: more than any graph has.
+const ONES: Weight = 1 << 32;
+
+/// Bytes as a weight.
+pub(super) fn scaled(bytes: u64) -> Weight {
+    Weight::from(bytes) * ONES
+}
+
+/// The bytes of a weight, of all that is left out what is less than one.
+pub(super) fn bytes(weight: Weight) -> u64 {
+    u64::try_from(weight / ONES).unwrap_or(u64::MAX)
+}
+
+/// A change of layout, by the positions of two candidates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Step {
+    pub(super) from: usize,
+    pub(super) to: usize,
+}
+
+/// The costs of all changes of a tensor's layout, and the cheapest ways.
+#[derive(Debug, Clone)]
+pub(super) struct Moves {
+    /// How many candidates there are.
+    count: usize,
+    /// `cost[from][to]` by one change.
+    cost: Vec<Vec<Weight>>,
+    /// `least[from][to]` by a chain of changes.
+    least: Vec<Vec<Weight>>,
+    /// `first[from][to]`: the first stop on the cheapest way.
+    first: Vec<Vec<usize>>,
+}
+
+/// The bytes of a change that moves some; `None` if there is no such change.
+pub(super) type Price<'a> = dyn Fn(usize, usize) -> Option<u64> + 'a;
+
+/// The bytes that a conversion reads and writes, padding included: what a change costs if nothing was measured.
+pub fn bytes_moved(tensor: &GraphTensor, from: usize, to: usize) -> u64 {
+    let bytes = |k: usize| tensor.candidates.get(k).map_or(0, |candidate| candidate.bytes);
+    bytes(from).saturating_add(bytes(to))
+}
+
+impl Moves {
+    /// The changes of a tensor. A layout that does as another costs nothing; one that is forbidden, or has an attribute
+    /// that nobody can give, is never reached; a tensor that is kept is never converted.
+    pub(super) fn new(tensor: &GraphTensor, price: &Price<'_>) -> Self {
+        let count = tensor.candidates.len();
+        let one = |from: usize, to: usize| {
+            let target = tensor.candidates.get(to);
+            if from == to {
+                return 0;
+            }
+            if target.is_none_or(|to| to.is_forbidden) {
+                return NEVER;
+            }
+            if tensor.fit(from, to) == Fit::Satisfied {
+                return 0;
+            }
+            let is_opaque = target.is_none_or(|to| to.is_opaque);
+            let price = if is_opaque || tensor.is_kept { None } else { price(from, to) };
+            price.map_or(NEVER, |bytes| scaled(bytes) + 1)
+        };
+        let cost: Vec<Vec<Weight>> =
+            (0..count).map(|from| (0..count).map(|to| one(from, to)).collect()).collect();
+        let mut moves = Self {
+            count,
+            least: cost.clone(),
+            first: (0..count).map(|_| (0..count).collect()).collect(),
+            cost,
+        };
+        moves.chain();
+        moves
+    }
+
+    /// The cheapest chains, by one more stop each time.
+    fn chain(&mut self) {
+        for stop in 0..self.count {
+            for from in 0..self.count {
+                for to in 0..self.count {
+                    let way = sum(self.least(from, stop), self.least(stop, to));
+                    if way < self.least(from, to) {
+                        let first = self.first(from, stop);
+                        set(&mut self.least, from, to, way);
+                        set(&mut self.first, from, to, first);
+                    }
+                }
+            }
+        }
+    }
+
+    /// What one change costs.
+    pub(super) fn cost(&self, step: Step) -> Weight {
+        self.cost.get(step.from).and_then(|row| row.get(step.to)).copied().unwrap_or(NEVER)
+    }
+
+    fn least(&self, from: usize, to: usize) -> Weight {
+        self.least.get(from).and_then(|row| row.get(to)).copied().unwrap_or(NEVER)
+    }
+
+    fn first(&self, from: usize, to: usize) -> usize {
+        self.first.get(from).and_then(|row| row.get(to)).copied().unwrap_or(to)
+    }
+
+    /// The cheapest sets of changes that give all of `targets` together, from each candidate.
+    pub(super) fn trees(&self, targets: &[usize]) -> Trees<'_> {
+        let all = 1_usize << targets.len();
+        let mut trees = Trees { moves: self, targets: targets.to_vec(), rows: Vec::new() };
+        for mask in 0..all {
+            let row = trees.row(mask);
+            trees.rows.push(row);
+        }
+        trees
+    }
+}
+
+fn sum(a: Weight, b: Weight) -> Weight {
+    a.checked_add(b).unwrap_or(NEVER)
+}
+
+fn set<T>(table: &mut [Vec<T>], row: usize, column: usize, value: T) {
+    if let Some(slot) = table.get_mut(row).and_then(|row| row.get_mut(column)) {
+        *slot = value;
+    }
+}
+
+/// How a tree goes on from a candidate.
+#[derive(Debug, Clone, Copy)]
+enum Branch {
+    /// Nothing is left to reach.
+    End,
+    /// To another candidate first.
+    Go(usize),
+    /// As two trees: this set of targets, and the rest.
+    Part(usize),
+}
+
+/// For each set of targets, as bits, and each candidate to begin with, the cost of the cheapest tree.
+///
+/// Source: Dreyfus and Wagner, The Steiner problem in graphs (1971), here with a direction: what is common to several
+/// targets is converted once.
+#[derive(Debug)]
+pub(super) struct Trees<'m> {
+    moves: &'m Moves,
+    targets: Vec<usize>,
+    rows: Vec<Vec<(Weight, Branch)>>,
+}
+
+impl Trees<'_> {
+    fn at(&self, mask: usize, root: usize) -> (Weight, Branch) {
+        let row = self.rows.get(mask);
+        row.and_then(|row| row.get(root)).copied().unwrap_or((NEVER, Branch::End))
+    }
+
+    /// The trees for one set, where those of smaller sets are known.
+    fn row(&self, mask: usize) -> Vec<(Weight, Branch)> {
+        let moves = self.moves;
+        if mask == 0 {
+            return vec![(0, Branch::End); moves.count];
+        }
+        let single = mask.is_power_of_two().then_some(mask.trailing_zeros());
+        let single = single.and_then(|bit| self.targets.get(usize::try_from(bit).ok()?));
+        let parted = |root: usize| match single {
+            Some(target) if *target == root => (0, Branch::End),
+            Some(_) => (NEVER, Branch::End),
+            None => self.parted(mask, root),
+        };
+        let parts: Vec<(Weight, Branch)> = (0..moves.count).map(parted).collect();
+        let gone = |root: usize| {
+            let own = parts.get(root).copied().unwrap_or((NEVER, Branch::End));
+            let ways = parts.iter().enumerate().filter(|(to, _)| *to != root);
+            let best = ways.map(|(to, part)| (sum(moves.least(root, to), part.0), to)).min();
+            match best {
+                Some((cost, to)) if cost < own.0 => (cost, Branch::Go(to)),
+                _ => own,
+            }
+        };
+        (0..moves.count).map(gone).collect()
+    }
+
+    /// The cheapest two trees from `root` that share a set.
+    fn parted(&self, mask: usize, root: usize) -> (Weight, Branch) {
+        let mut best = (NEVER, Branch::End);
+        let mut part = (mask - 1) & mask;
+        while part > 0 {
+            let cost = sum(self.at(part, root).0, self.at(mask ^ part, root).0);
+            if cost < best.0 {
+                best = (cost, Branch::Part(part));
+            }
+            part = (part - 1) & mask;
+        }
+        best
+    }
+
+    /// What reaching a set of targets costs from a candidate; [`NEVER`] if no way leads to one of them.
+    pub(super) fn cost(&self, root: usize, mask: usize) -> Weight {
+        self.at(mask, root).0
+    }
+
+    /// The changes of the cheapest tree, each after the one that it goes on from, none twice.
+    pub(super) fn steps(&self, root: usize, mask: usize) -> Vec<Step> {
+        let mut steps: Vec<Step> = Vec::new();
+        let mut open = vec![(mask, root)];
+        while let Some((mask, root)) = open.pop() {
+            match self.at(mask, root).1 {
+                Branch::End => {}
+                Branch::Part(part) => open.extend([(mask ^ part, root), (part, root)]),
+                Branch::Go(to) => {
+                    self.walk(root, to, &mut steps);
+                    open.push((mask, to));
+                }
+            }
+        }
+        steps
+    }
+
+    fn walk(&self, root: usize, to: usize, steps: &mut Vec<Step>) {
+        let mut from = root;
+        for _ in 0..self.moves.count {
+            if from == to {
+                return;
+            }
+            let step = Step { from, to: self.moves.first(from, to) };
+            if !steps.contains(&step) {
+                steps.push(step);
+            }
+            from = step.to;
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Verification: every tensor of a graph that states its layouts has the one that its readers ask for.
+//!
+//! Whether one consistent layout exists for what states none is decided by the solver, with conversions left out. What is
+//! wrong is then found by going through the operators in order.
+
+use super::build::build;
+use super::moves::bytes_moved;
+use super::network::{self, Limits};
+use crate::codes::Code;
+use crate::diagnostic::Diagnostic;
+use crate::model::graph::{Choice, Fit, Graph, GraphTensor, Node, Role};
+use layoutc_algebra::notation::glow::{self, Shuffle, Unmet};
+
+/// Everything that is wrong with a graph that is only verified; nothing for any other.
+pub fn verify(graph: &Graph) -> Vec<Diagnostic> {
+    if !graph.is_fixed {
+        return Vec::new();
+    }
+    let built = build(graph, &|_, _, _| None);
+    if network::solve(&built.network, &Limits::default(), &|| false).is_ok() {
+        return Vec::new();
+    }
+    let mut walk = Walk { graph, layouts: Vec::new(), found: Vec::new() };
+    walk.layouts = graph.tensors.iter().map(|tensor| tensor.declared).collect();
+    for k in 0..graph.nodes.len() {
+        walk.node(k);
+    }
+    for wanted in &graph.outputs {
+        let own = walk.layouts.get(wanted.tensor).copied().flatten();
+        let (Some(tensor), Some(own), Some(asked)) =
+            (graph.tensors.get(wanted.tensor), own, wanted.candidate)
+        else {
+            continue;
+        };
+        if tensor.fit(own, asked) != Fit::Satisfied {
+            let (has, asks) = (tensor.text(own), tensor.text(asked));
+            let message = format!("`{}` is {has}, and the output asks for {asks}", tensor.name);
+            let error =
+                Diagnostic::error(Code::GraphUnsatisfied, message, wanted.place.clone(), "");
+            walk.found.push(with_fix(error, tensor, own, asked));
+        }
+    }
+    if walk.found.is_empty() {
+        let message = format!("no one layout for each tensor of `{}` does for all", graph.name);
+        walk.found.push(Diagnostic::error(
+            Code::GraphUnsatisfied,
+            message,
+            graph.place.clone(),
+            "",
+        ));
+    }
+    walk.found
+}
+
+/// A graph that is gone through, operator by operator.
+struct Walk<'g> {
+    graph: &'g Graph,
+    /// The layout of each tensor, as far as it is known.
+    layouts: Vec<Option<usize>>,
+    found: Vec<Diagnostic>,
+}
+
+impl Walk<'_> {
+    fn layout(&self, tensor: usize) -> Option<usize> {
+        self.layouts.get(tensor).copied().flatten()
+    }
+
+    /// Takes the way of an operator that leaves least wrong, and says what is.
+    fn node(&mut self, position: usize) {
+        let graph = self.graph;
+        let Some(node) = graph.nodes.get(position) else { return };
+        let wrong = |choice: &&Choice| self.wrong(node, choice).len();
+        let Some(choice) = node.choices.iter().min_by_key(wrong) else { return };
+        for (tensor, own, asked, is_read) in self.wrong(node, choice) {
+            let error = self.fault(node, choice, (tensor, own, asked), is_read);
+            self.found.push(error);
+        }
+        let asked = node.inputs.iter().copied().zip(choice.inputs.iter().copied());
+        let given = node.outputs.iter().copied().zip(choice.outputs.iter().copied().map(Some));
+        for (tensor, layout) in asked.chain(given) {
+            if let Some(slot) = self.layouts.get_mut(tensor) {
+                *slot = slot.or(layout);
+            }
+        }
+    }
+
+    /// The tensors of an operator that are not as it asks, or gives: tensor, what it has, what is asked, whether it is
+    /// read.
+    fn wrong(&self, node: &Node, choice: &Choice) -> Vec<(usize, usize, usize, bool)> {
+        let tensor = |k: usize| self.graph.tensors.get(k);
+        let reads = node.inputs.iter().zip(&choice.inputs).filter_map(|(k, asked)| {
+            let (own, asked) = (self.layout(*k)?, (*asked)?);
+            let tensor = tensor(*k)?;
+            let is_wrong = !tensor.is_constant() && tensor.fit(own, asked) != Fit::Satisfied;
+            is_wrong.then_some((*k, own, asked, true))
+        });
+        let writes = node.outputs.iter().zip(&choice.outputs).filter_map(|(k, given)| {
+            let own = self.layout(*k)?;
+            let is_wrong = tensor(*k)?.fit(*given, own) != Fit::Satisfied;
+            is_wrong.then_some((*k, *given, own, false))
+        });
+        reads.chain(writes).collect()
+    }
+
+    fn fault(
+        &self,
+        node: &Node,
+        choice: &Choice,
+        (position, own, asked): (usize, usize, usize),
+        is_read: bool,
+    ) -> Diagnostic {
+        let Some(tensor) = self.graph.tensors.get(position) else {
+            return Diagnostic::error(Code::GraphUnsatisfied, "", node.place.clone(), "");
+        };
+        let (name, by) = (&tensor.name, &node.name);
+        let (has, asks) = (tensor.text(own), tensor.text(asked));
+        if tensor.fit(own, asked) == Fit::Unknown {
+            let message = format!("whether `{name}`, which is {has}, does for {asks} is not known");
+            let error = Diagnostic::error(Code::GraphUnknown, message, node.place.clone(), "asks");
+            let help = "give the tensor the same attribute, or leave it out of what is asked";
+            return declared(error, tensor).help(help);
+        }
+        let (message, label) = match (is_read, node.is_elementwise) {
+            (true, false) => {
+                (format!("`{name}` is {has}, and `{by}` takes {asks}"), format!("takes {asks}"))
+            }
+            (true, true) => (
+                format!("`{name}` is {has}, and what else `{by}` has is {asks}"),
+                "takes one layout for all".to_owned(),
+            ),
+            (false, _) => (
+                format!("`{by}` gives `{name}` as {has}, and it is declared {asks}"),
+                format!("gives {has}"),
+            ),
+        };
+        let mut error =
+            Diagnostic::error(Code::GraphUnsatisfied, message, node.place.clone(), label);
+        let path = self.path(position);
+        let origin = path.last().copied().filter(|_| is_read).unwrap_or(position);
+        error = declared(error, self.graph.tensors.get(origin).unwrap_or(tensor));
+        if is_read && path.len() > 1 {
+            error.notes.push(format!("the layout comes by {} → {by}", self.way(&path)));
+        }
+        error.notes.extend(alignments(tensor, own, asked));
+        if let Some(k) = choice.alternative.filter(|_| node.choices.len() > 1) {
+            error.notes.push(format!("alternative {k} of `{}` leaves least to change", node.op));
+        }
+        with_fix(error, tensor, own, asked)
+    }
+
+    /// The tensors that a layout came through, by operators that take any, backwards.
+    fn path(&self, position: usize) -> Vec<usize> {
+        let mut path = vec![position];
+        while let Some(source) = path.last().and_then(|at| self.source(*at)) {
+            path.push(source);
+        }
+        path
+    }
+
+    /// The operand of an operator that takes any layout from which a tensor has its own.
+    fn source(&self, position: usize) -> Option<usize> {
+        let tensor = self.graph.tensors.get(position)?;
+        let Role::Result { node, .. } = tensor.role else { return None };
+        let node = self.graph.nodes.get(node).filter(|node| node.is_elementwise)?;
+        let text = self.layout(position).map(|k| tensor.text(k));
+        node.inputs.iter().copied().find(|input| {
+            let known = self.graph.tensors.get(*input).zip(self.layout(*input));
+            known.is_some_and(|(tensor, own)| Some(tensor.text(own)) == text)
+        })
+    }
+
+    /// `x → relu1 → r`, of a path backwards.
+    fn way(&self, path: &[usize]) -> String {
+        let mut names: Vec<&str> = Vec::new();
+        for position in path.iter().rev() {
+            let Some(tensor) = self.graph.tensors.get(*position) else { continue };
+            if let (Role::Result { node, .. }, false) = (tensor.role, names.is_empty()) {
+                names.extend(self.graph.nodes.get(node).map(|node| node.name.as_str()));
+            }
+            names.push(&tensor.name);
+        }
+        names.join(" → ")
+    }
+}
+
+/// The diagnostic with the place where the tensor's layout is declared.
+fn declared(error: Diagnostic, tensor: &GraphTensor) -> Diagnostic {
+    let Some(declared) = tensor.declared.and_then(|k| tensor.candidates.get(k)) else {
+        return error.note(format!("`{}` declares no layout", tensor.name));
+    };
+    error.also(declared.place.clone(), format!("`{}` is declared here", tensor.name))
+}
+
+/// The steps along axes that are no multiple of what is asked for.
+fn alignments(tensor: &GraphTensor, own: usize, asked: usize) -> Vec<String> {
+    let (Some(has), Ok(required)) = (tensor.candidates.get(own), glow::parse(tensor.text(asked)))
+    else {
+        return Vec::new();
+    };
+    let strides: Option<Vec<i128>> =
+        has.tensor.layout.strides.iter().map(layoutc_algebra::expr::Expr::as_const).collect();
+    let (Some(strides), Ok(layout)) = (strides, glow::parse(&has.text)) else { return Vec::new() };
+    let element_bits = has.tensor.dtype.element_bits();
+    let judged = glow::Tensor { strides: &strides, element_bits, layout: Some(&layout) };
+    let glow::Satisfaction::Unsatisfied(unmet) = glow::satisfied(&judged, &required) else {
+        return Vec::new();
+    };
+    let is_align = |unmet: &&Unmet| matches!(unmet, Unmet::Align { .. });
+    unmet.iter().filter(is_align).map(ToString::to_string).collect()
+}
+
+/// The diagnostic with the conversion that mends it.
+fn with_fix(error: Diagnostic, tensor: &GraphTensor, own: usize, asked: usize) -> Diagnostic {
+    let (has, asks) = (tensor.text(own), tensor.text(asked));
+    if tensor.candidates.get(asked).is_some_and(|candidate| candidate.is_opaque) {
+        let help = "no conversion gives a tensor an attribute: declare it with the same, or leave it out of what is asked";
+        return error.help(help);
+    }
+    let bytes = bytes_moved(tensor, own, asked);
+    let letters = |text: &str| glow::parse(text).ok();
+    let shuffle = letters(has).zip(letters(asks));
+    let shuffle = shuffle.and_then(|(from, to)| Shuffle::between(&from, &to).ok());
+    let how = match shuffle.filter(|shuffle| !shuffle.is_identity()) {
+        Some(shuffle) => format!("transpose it by {:?}", shuffle.perm()),
+        None => format!("convert it from {has} to {asks}"),
+    };
+    let name = &tensor.name;
+    let error = error.help(format!(
+        "{how}: {bytes} bytes are read and written; or declare `{name}` with `layout=\"{asks}\"`"
+    ));
+    error.help("leave the layouts of results out, and `layoutc solve` finds the cheapest")
+}

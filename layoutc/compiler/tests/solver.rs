@@ -1,0 +1,408 @@
+//! The solver: cases with proven optima, and random graphs against brute force.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "a test that reads LAYOUTC_FULL"
+)]
+
+use layoutc_compiler::config::Config;
+use layoutc_compiler::model::graph::{Fit, Graph, Role};
+use layoutc_compiler::solve::{Plan, Settings, bytes_moved, solve};
+use layoutc_compiler::{LoadError, Sources, check};
+use serde_json::Value;
+
+const GLOW: &str = include_str!("../../algebra/tests/cases/glow.json");
+
+struct One<'a>(&'a str);
+
+impl Sources for One<'_> {
+    fn load(&self, path: &str) -> Result<String, LoadError> {
+        if path == "a.kdl" { Ok(self.0.to_owned()) } else { Err(LoadError::NotFound) }
+    }
+}
+
+fn graph(text: &str) -> Graph {
+    let checked = check(&One(text), &["a.kdl".to_owned()], &Config::default());
+    assert_eq!(checked.diagnostics, [], "{text}");
+    checked.manifests[0].graphs[0].clone()
+}
+
+fn solved(text: &str) -> Plan {
+    solve(&graph(text), &Settings::default()).unwrap_or_else(|fault| panic!("{fault:?}\n{text}"))
+}
+
+fn shape(tensor: &Value) -> String {
+    let dims = tensor["dims"].as_object().unwrap();
+    let dims: Vec<String> = dims.iter().map(|(name, extent)| format!("{name} {extent}")).collect();
+    let dtype = match tensor["elem"].as_u64().unwrap() {
+        4 => "f32",
+        2 => "f16",
+        _ => "i8",
+    };
+    format!("dtype={dtype} {{ shape {{ {} }} }}", dims.join("; "))
+}
+
+fn quoted(list: &Value) -> String {
+    let texts = list.as_array().unwrap().iter().map(|text| format!("{text}"));
+    texts.collect::<Vec<_>>().join(" ")
+}
+
+/// A case as a manifest; operators that take any layout by their rule, or by the alternatives that the case lists.
+fn manifest(case: &Value, by_rule: bool) -> String {
+    let graph = &case["graph"];
+    let tensors = graph["tensors"].as_object().unwrap();
+    let ops = graph["ops"].as_array().unwrap();
+    let names = |list: &Value| -> Vec<String> {
+        list.as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_owned()).collect()
+    };
+    let written: Vec<String> = ops.iter().flat_map(|op| names(&op["out"])).collect();
+    let mut text = "backend b { op each elementwise=#true }\ngraph g backend=b {\n".to_owned();
+    for (name, tensor) in tensors.iter().filter(|(name, _)| !written.contains(name)) {
+        let what = if tensor["const"] == true { "constant" } else { "input" };
+        let layout = tensor["layout"].as_str().map(|layout| format!(" layout=\"{layout}\""));
+        let body = shape(tensor).replacen(" {", &format!("{} {{", layout.unwrap_or_default()), 1);
+        text.push_str(&format!("    {what} {name} {body}\n"));
+    }
+    for op in ops {
+        let name = op["name"].as_str().unwrap().replace('-', "_");
+        let by_rule = by_rule && op["dp"] == true;
+        let kind = if by_rule { "each" } else { "other" };
+        text.push_str(&format!(
+            "    node {name} op={kind} {{\n        in {}\n",
+            names(&op["in"]).join(" ")
+        ));
+        for name in names(&op["out"]) {
+            text.push_str(&format!("        out {name} {}\n", shape(&tensors[&name])));
+        }
+        for option in op["options"].as_array().unwrap().iter().filter(|_| !by_rule) {
+            text.push_str(&format!(
+                "        accepts cost={} {{ in {}; out {} }}\n",
+                option["cost"],
+                quoted(&option["in"]),
+                quoted(&option["out"])
+            ));
+        }
+        text.push_str("    }\n");
+    }
+    for (name, layout) in graph["outputs"].as_object().unwrap() {
+        text.push_str(&format!("    output {name} layout={layout}\n"));
+    }
+    text + "}\n"
+}
+
+#[test]
+fn the_given_graphs_cost_what_is_proven() {
+    let file: Value = serde_json::from_str(GLOW).unwrap();
+    let cases = file["cases"].as_array().unwrap();
+    let mut count = 0;
+    for case in cases.iter().filter(|case| case["sub"] == "assign") {
+        for by_rule in [false, true] {
+            let plan = solved(&manifest(case, by_rule));
+            let cost = case["expect"]["min_cost"].as_u64().unwrap();
+            assert_eq!((plan.cost, plan.lower_bound), (cost, cost), "{}", case["id"]);
+            let paid = plan.conversions.iter().filter(|c| c.cost > 0).count();
+            let fewest = usize::try_from(case["expect"]["min_conversions"].as_u64().unwrap());
+            assert!(paid >= fewest.unwrap() || case["id"] == "g08", "{}", case["id"]);
+        }
+        count += 1;
+    }
+    assert_eq!(count, 15);
+}
+
+/// The least cost by going through all choices: of each tensor by the cheapest way through sets of layouts.
+fn brute(graph: &Graph) -> Option<u64> {
+    let mut counts: Vec<usize> = graph.nodes.iter().map(|node| node.choices.len()).collect();
+    let open: Vec<usize> = (0..graph.tensors.len())
+        .filter(|k| {
+            let tensor = &graph.tensors[*k];
+            let is_outside = !matches!(tensor.role, Role::Result { .. });
+            is_outside && !tensor.is_loose() && tensor.declared.is_none()
+        })
+        .collect();
+    counts.extend(open.iter().map(|k| graph.tensors[*k].candidates.len()));
+    let mut values = vec![0; counts.len()];
+    let mut least = None;
+    loop {
+        if let Some(cost) = cost_of(graph, &values, &open) {
+            least = Some(least.map_or(cost, |least: u64| least.min(cost)));
+        }
+        let Some(k) = (0..values.len()).rev().find(|k| values[*k] + 1 < counts[*k]) else {
+            return least;
+        };
+        values[k] += 1;
+        values[k + 1..].fill(0);
+    }
+}
+
+fn cost_of(graph: &Graph, values: &[usize], open: &[usize]) -> Option<u64> {
+    let mut total = 0;
+    let choice = |node: usize| &graph.nodes[node].choices[values[node]];
+    for node in 0..graph.nodes.len() {
+        total += choice(node).cost;
+    }
+    for (k, tensor) in graph.tensors.iter().enumerate() {
+        if tensor.is_loose() {
+            continue;
+        }
+        let has = match tensor.role {
+            Role::Result { node, result } => choice(node).outputs[result],
+            _ => tensor.declared.unwrap_or_else(|| {
+                values[graph.nodes.len() + open.iter().position(|o| *o == k).unwrap()]
+            }),
+        };
+        if tensor.candidates[has].is_forbidden {
+            return None;
+        }
+        let mut asked = 0_usize;
+        for (node, operand) in graph.readers(k) {
+            asked |= choice(node).inputs[operand].map_or(0, |candidate| 1 << candidate);
+        }
+        for wanted in graph.outputs.iter().filter(|wanted| wanted.tensor == k) {
+            asked |= wanted.candidate.map_or(0, |candidate| 1 << candidate);
+        }
+        if let (Role::Result { .. }, Some(declared)) = (tensor.role, tensor.declared) {
+            asked |= 1 << declared;
+        }
+        total += sets(graph, k, has, asked)?;
+    }
+    Some(total)
+}
+
+/// The least cost to have all of `asked`, beginning with one layout: sets of layouts, each one conversion larger.
+fn sets(graph: &Graph, tensor: usize, has: usize, asked: usize) -> Option<u64> {
+    let tensor = &graph.tensors[tensor];
+    let count = tensor.candidates.len();
+    let mut cost: Vec<Option<u64>> = vec![None; 1 << count];
+    cost[1 << has] = Some(0);
+    let mut least: Option<u64> = None;
+    for set in 0..1 << count {
+        let Some(own) = cost[set] else { continue };
+        if set & asked == asked {
+            least = Some(least.map_or(own, |least| least.min(own)));
+        }
+        for to in (0..count).filter(|to| set >> to & 1 == 0) {
+            if tensor.candidates[to].is_forbidden {
+                continue;
+            }
+            for from in (0..count).filter(|from| set >> from & 1 == 1) {
+                let is_free = tensor.fit(from, to) == Fit::Satisfied;
+                if tensor.is_kept && !is_free {
+                    continue;
+                }
+                let is_paid = !is_free && tensor.role != Role::Constant;
+                let step = if is_paid { bytes_moved(tensor, from, to) } else { 0 };
+                let next = &mut cost[set | 1 << to];
+                *next = Some(next.map_or(own + step, |known| known.min(own + step)));
+            }
+        }
+    }
+    least
+}
+
+/// A small generator of numbers (xorshift), the same each time.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % most as u64).unwrap()
+    }
+
+    fn pick<'t>(&mut self, from: &[&'t str]) -> &'t str {
+        from[self.below(from.len())]
+    }
+}
+
+const LAYOUTS: &[&str] = &["NHWC", "NCHW", "NCHW4c", "NCHW8c", "CHWN", "N[a=64]HWC"];
+
+/// A random graph of so many operators.
+fn random(numbers: &mut Numbers, operators: usize) -> String {
+    let mut text = "backend b { default-layout 4 NHWC; op each elementwise=#true; op sum any=#true }\ngraph g backend=b {\n".to_owned();
+    let sizes = ["1", "2", "3", "5", "8"];
+    let shape = format!(
+        "{{ shape {{ N {}; H {}; W {}; C {} }} }}",
+        numbers.pick(&["1", "2"]),
+        numbers.pick(&sizes),
+        numbers.pick(&sizes),
+        numbers.pick(&sizes)
+    );
+    let known = 1 + numbers.below(3);
+    let layouts: Vec<&str> = (0..=known).map(|_| numbers.pick(LAYOUTS)).collect();
+    let mut tensors: Vec<String> = Vec::new();
+    for k in 0..1 + numbers.below(2) {
+        let layout = match numbers.below(3) {
+            0 => String::new(),
+            _ => format!(" layout=\"{}\"", numbers.pick(&layouts)),
+        };
+        let what = if k > 0 && numbers.below(4) == 0 { "constant" } else { "input" };
+        text.push_str(&format!("    {what} x{k} dtype=f32{layout} {shape}\n"));
+        tensors.push(format!("x{k}"));
+    }
+    let mut ways = 1_usize;
+    for k in 0..operators {
+        let reads: Vec<String> = (0..1 + numbers.below(2))
+            .map(|_| {
+                let back = numbers.below(tensors.len().min(4));
+                tensors[tensors.len() - 1 - back].clone()
+            })
+            .collect();
+        let declared = match numbers.below(12) {
+            0 => format!(" layout=\"{}\"", numbers.pick(&layouts)),
+            _ => String::new(),
+        };
+        let out = format!("out t{k} dtype=f32{declared} {shape}");
+        let read = reads.join(" ");
+        let kind = if ways > 4000 { 9 } else { numbers.below(4) };
+        match kind {
+            0 => text.push_str(&format!("    node n{k} op=each {{ in {read}; {out} }}\n")),
+            1 if numbers.below(3) == 0 => {
+                text.push_str(&format!("    node n{k} op=sum {{ in {read}; {out} }}\n"));
+            }
+            _ => {
+                let count = if kind == 9 { 1 } else { 1 + numbers.below(3) };
+                text.push_str(&format!("    node n{k} op=own {{ in {read}; {out}\n"));
+                for _ in 0..count {
+                    let ins: Vec<String> =
+                        reads.iter().map(|_| format!("\"{}\"", numbers.pick(&layouts))).collect();
+                    let cost = numbers.below(3000);
+                    let given = numbers.pick(&layouts);
+                    text.push_str(&format!(
+                        "        accepts cost={cost} {{ in {}; out \"{given}\" }}\n",
+                        ins.join(" ")
+                    ));
+                }
+                text.push_str("    }\n");
+                ways *= count;
+            }
+        }
+        if matches!(kind, 0 | 1) {
+            ways *= layouts.len();
+        }
+        tensors.push(format!("t{k}"));
+    }
+    let last = tensors.len() - 1;
+    text.push_str(&format!("    output {} layout=\"{}\"\n", tensors[last], numbers.pick(&layouts)));
+    match numbers.below(10) {
+        0 => text.push_str(&format!("    keep {}\n", tensors[numbers.below(last)])),
+        1 => {
+            let layout = numbers.pick(&layouts);
+            text.push_str(&format!("    forbid {} layout=\"{layout}\"\n", tensors[last]));
+        }
+        _ => {}
+    }
+    text + "}\n"
+}
+
+#[test]
+fn random_graphs_cost_what_brute_force_finds() {
+    let is_full = std::env::var("LAYOUTC_FULL").is_ok_and(|value| value == "1");
+    let rounds = if is_full { 10_000 } else { 600 };
+    let mut numbers = Numbers(0x5DEE_CE66_D1CE_CAFE);
+    let (mut solved, mut impossible) = (0, 0);
+    for _ in 0..rounds {
+        let operators = 1 + numbers.below(12);
+        let text = random(&mut numbers, operators);
+        let checked = check(&One(&text), &["a.kdl".to_owned()], &Config::default());
+        let codes: Vec<&str> = checked.diagnostics.iter().map(|fault| fault.code.id()).collect();
+        let Some(graph) = checked.manifests[0].graphs.first() else {
+            assert!(codes.contains(&"graph::pinned"), "{codes:?}\n{text}");
+            continue;
+        };
+        let is_known =
+            codes.iter().all(|code| ["graph::pinned", "graph::unsatisfied"].contains(code));
+        assert!(is_known, "{codes:?}\n{text}");
+        let found = solve(graph, &Settings::default()).ok();
+        assert_eq!(found.as_ref().map(|plan| plan.cost), brute(graph), "{text}");
+        match found {
+            Some(plan) => {
+                assert!(plan.is_optimal(), "{text}");
+                solved += 1;
+            }
+            None => impossible += 1,
+        }
+    }
+    assert!(solved > rounds / 2 && impossible > 0, "{solved} {impossible}");
+}
+
+#[test]
+fn a_conversion_is_shared_and_chained_where_that_is_cheaper() {
+    // Three readers of one layout pay for it once.
+    let reader = |k: usize| {
+        format!(
+            "    node r{k} op=f {{ in x; out y{k} dtype=f32 {{ shape {{ N 1; H 4; W 4; C 8 }} }}; accepts {{ in NCHW; out NCHW }} }}\n"
+        )
+    };
+    let text = format!(
+        "graph g {{\n    input x dtype=f32 layout=NHWC {{ shape {{ N 1; H 4; W 4; C 8 }} }}\n{}{}{}    output y0\n}}\n",
+        reader(0),
+        reader(1),
+        reader(2)
+    );
+    let plan = solved(&text);
+    assert_eq!((plan.cost, plan.conversions.len()), (1024, 1));
+    // From a padded layout it is cheaper to read the copy without padding.
+    let text = "graph g {
+    input x dtype=f32 layout=\"NCHW16c\" { shape { N 1; H 4; W 4; C 1 } }
+    node a op=f { in x; out y dtype=f32 { shape { N 1; H 4; W 4; C 1 } }; accepts { in NHWC; out NHWC } }
+    node b op=f { in x; out z dtype=f32 { shape { N 1; H 4; W 4; C 1 } }; accepts { in WHNC; out NHWC } }
+    output y
+    output z
+}
+";
+    let plan = solved(text);
+    // 1024 bytes are read once, and then 64 instead of them.
+    assert_eq!((plan.cost, plan.conversions.len()), (1024 + 64 + 64 + 64, 2));
+    assert_eq!(plan.conversions[1].from, plan.conversions[0].to);
+}
+
+#[test]
+fn pins_are_kept() {
+    let text = |pins: &str| {
+        format!(
+            "graph g {{
+    input x dtype=f32 layout=NHWC {{ shape {{ N 1; H 4; W 4; C 8 }} }}
+    node a op=f {{
+        in x
+        out y dtype=f32 {{ shape {{ N 1; H 4; W 4; C 8 }} }}
+        accepts cost=1 {{ in NHWC; out NHWC }}
+        accepts cost=5000 {{ in NHWC; out NCHW }}
+    }}
+    output y layout=NCHW
+    {pins}
+}}
+"
+        )
+    };
+    assert_eq!(solved(&text("")).cost, 1025);
+    assert_eq!(solved(&text("keep y")).cost, 5000);
+    assert_eq!(solved(&text("forbid y layout=NHWC")).cost, 5000);
+    let graph = graph(&text("keep x layout=NHWC"));
+    assert_eq!(solve(&graph, &Settings::default()).unwrap().cost, 1025);
+}
+
+#[test]
+fn conditions_decide_which_alternatives_are_there() {
+    let text = |property: &str, channels: usize| {
+        format!(
+            "backend b {{
+    op conv {{
+        accepts cost=10 {{ in NHWC; out NHWC }}
+        accepts cost=1 when=\"C % 16 == 0 and stride < 3 and padding == 'same'\" {{ in NHWC; out NHWC }}
+    }}
+}}
+graph g backend=b {{
+    input x dtype=f32 layout=NHWC {{ shape {{ N 1; H 4; W 4; C {channels} }} }}
+    node a op=conv {property} {{ in x; out y dtype=f32 {{ shape {{ N 1; H 4; W 4; C {channels} }} }} }}
+    output y layout=NHWC
+}}
+"
+        )
+    };
+    assert_eq!(solved(&text("stride=2 padding=same", 32)).cost, 1);
+    assert_eq!(solved(&text("stride=2 padding=same", 24)).cost, 10);
+    assert_eq!(solved(&text("stride=3 padding=same", 32)).cost, 10);
+    assert_eq!(solved(&text("stride=2", 32)).cost, 10);
+}
