@@ -12,21 +12,26 @@ use tempfile::TempDir;
 use crate::fault::{Fault, placeless, plain};
 use crate::interrupt;
 
-/// A folder of generated sources, removed with this.
+/// A compiled program in a folder of its own, removed with this.
 #[derive(Debug)]
-pub(crate) struct Runner<'a> {
+pub(crate) struct Program {
     folder: TempDir,
-    compiler: &'a str,
-    flags: Vec<&'a str>,
 }
 
-impl<'a> Runner<'a> {
-    /// Writes the outputs.
+impl Program {
+    /// Writes the outputs, and compiles the sources among them. `compiler` may have flags behind it; without one it is
+    /// that of the environment, else `cc`.
     pub(crate) fn new(
         outputs: &[Output],
-        compiler: &'a str,
-        flags: Vec<&'a str>,
+        compiler: Option<&str>,
+        flags: &str,
     ) -> Result<Self, Fault> {
+        let own = || std::env::var("CC").ok().filter(|cc| !cc.is_empty());
+        let compiler = compiler.map(str::to_owned).or_else(own).unwrap_or_else(|| "cc".to_owned());
+        let (program, first) = program_and_flags(&compiler);
+        if program.is_empty() {
+            return Err(Fault::Usage("`--cc` names no compiler".to_owned()));
+        }
         let folder = tempfile::Builder::new().prefix("layoutc-").tempdir();
         let folder =
             folder.map_err(|error| Fault::io("make a folder in", &std::env::temp_dir(), &error))?;
@@ -37,27 +42,48 @@ impl<'a> Runner<'a> {
                 .and_then(|()| std::fs::write(&path, &output.text))
                 .map_err(|error| Fault::io("write", &path, &error))?;
         }
-        Ok(Self { folder, compiler, flags })
+        let built = Self { folder };
+        let flags: Vec<&str> = first.split_whitespace().chain(flags.split_whitespace()).collect();
+        built.compile(outputs, program, &flags)?;
+        Ok(built)
     }
 
-    /// Compiles sources, paths below the folder, to a program.
-    pub(crate) fn compile(&self, sources: &[&str]) -> Result<PathBuf, Fault> {
-        let program = self.folder.path().join("program");
-        let mut command = Command::new(self.compiler);
+    /// Where the program is.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.path().join("program")
+    }
+
+    fn compile(&self, outputs: &[Output], compiler: &str, flags: &[&str]) -> Result<(), Fault> {
+        let is_source = |output: &&Output| {
+            let path = Path::new(&output.path);
+            path.extension().is_some_and(|extension| extension == "c")
+        };
+        let sources: Vec<&str> =
+            outputs.iter().filter(is_source).map(|output| output.path.as_str()).collect();
+        let mut command = Command::new(compiler);
         let paths = sources.iter().map(|source| self.folder.path().join(source));
-        command.args(&self.flags).arg("-o").arg(&program).args(paths).arg("-lm");
+        command.args(flags).arg("-o").arg(self.path()).args(paths).arg("-lm");
         let made = command.stdin(Stdio::null()).output();
-        let made = made.map_err(|error| no_compiler(self.compiler, &error))?;
+        let made = made.map_err(|error| no_compiler(compiler, &error))?;
         interrupt::check()?;
         if made.status.success() {
-            return Ok(program);
+            return Ok(());
         }
         let said = String::from_utf8_lossy(&made.stderr).into_owned();
-        let message = format!("`{}` does not compile {}", self.compiler, sources.join(" and "));
+        let message = format!("`{compiler}` does not compile {}", sources.join(" and "));
         let mut fault = placeless(Code::OutputIo, message);
         fault.notes.extend(said.lines().take(LINES).map(str::to_owned));
         Err(Fault::Machine(Box::new(fault)))
     }
+}
+
+/// A compiler, and the flags that stand behind it: `ccache gcc`. The path of a file is one word, whatever is in it.
+fn program_and_flags(compiler: &str) -> (&str, &str) {
+    let compiler = compiler.trim();
+    if Path::new(compiler).is_file() {
+        return (compiler, "");
+    }
+    compiler.split_once(char::is_whitespace).unwrap_or((compiler, ""))
 }
 
 /// The most lines of a compiler that are passed on.

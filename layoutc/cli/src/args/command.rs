@@ -85,6 +85,12 @@ Costs are bytes: what alternatives say, and for each conversion what it reads an
         /// Give the best plan found after so many seconds, with a bound
         #[arg(long, value_name = "SECONDS", default_value_t = 60)]
         time_limit: u64,
+        /// Compile and time the conversions, and count slow ones for more than their bytes
+        #[arg(long)]
+        measure: bool,
+        /// The C compiler for that [default: $CC, else cc]
+        #[arg(long, value_name = "CC", requires = "measure")]
+        cc: Option<String>,
     },
     /// Which files a build writes; writes nothing
     #[command(after_help = "\

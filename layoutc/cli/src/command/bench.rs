@@ -1,8 +1,6 @@
 //! `layoutc bench`: pack, unpack and conversions compiled and timed.
 
-use std::env;
 use std::ops::ControlFlow;
-use std::path::Path;
 
 use layoutc_compiler::config::{Config, Emit, Targets};
 use layoutc_compiler::host::Unobserved;
@@ -16,7 +14,7 @@ use crate::confine;
 use crate::console::Console;
 use crate::fault::Fault;
 use crate::interrupt::{self, Writing};
-use crate::runner::{self, Runner};
+use crate::runner::{self, Program};
 use crate::session::Session;
 
 use super::Ending;
@@ -64,7 +62,7 @@ pub(crate) fn run(args: &Bench, console: &mut Console) -> Result<Ending, Fault> 
 }
 
 /// The same project, of which only C is written: with the program that times it, and nothing that it does not need.
-fn bench_config(config: &Config) -> Config {
+pub(super) fn bench_config(config: &Config) -> Config {
     let mut c = config.target.c.clone().unwrap_or_default();
     c.emit = vec![Emit::Bench];
     c.umbrella_header = None;
@@ -80,27 +78,13 @@ fn one(
     openmp: bool,
     console: &mut Console,
 ) -> Result<(), Fault> {
-    let given = args.cc.clone().or_else(|| env::var("CC").ok().filter(|cc| !cc.is_empty()));
-    let compiler = given.unwrap_or_else(|| "cc".to_owned());
-    let (program, first) = program_and_flags(&compiler);
-    if program.is_empty() {
-        return Err(Fault::Usage("`--cc` names no compiler".to_owned()));
-    }
-    let openmp = openmp.then_some("-fopenmp");
-    let flags = first.split_whitespace().chain(args.cflags.split_whitespace()).chain(openmp);
-    let flags = flags.collect();
-    let runner = Runner::new(outputs, program, flags)?;
-    let is_source = |output: &&Output| {
-        let path = Path::new(&output.path);
-        path.extension().is_some_and(|extension| extension == "c")
-    };
-    let sources = outputs.iter().filter(is_source).map(|output| output.path.as_str());
-    let program = runner.compile(&sources.collect::<Vec<_>>())?;
+    let openmp = if openmp { " -fopenmp" } else { "" };
+    let built = Program::new(outputs, args.cc.as_deref(), &format!("{}{openmp}", args.cflags))?;
     let mut arguments = vec![args.seconds.to_string()];
     arguments.extend((console.format == Format::Json).then(|| "json".to_owned()));
     arguments.extend(args.only.iter().cloned());
     let mut timed = 0_usize;
-    runner::run(&program, &arguments, &mut |line| {
+    runner::run(&built.path(), &arguments, &mut |line| {
         timed = timed.saturating_add(1);
         match console.format {
             Format::Text => console.result(&format!("{line}\n")),
@@ -116,15 +100,6 @@ fn one(
         console.remark(&format!("note: {message}\n"));
     }
     Ok(())
-}
-
-/// A compiler, and the flags that stand behind it: `ccache gcc`. The path of a file is one word, whatever is in it.
-fn program_and_flags(compiler: &str) -> (&str, &str) {
-    let compiler = compiler.trim();
-    if Path::new(compiler).is_file() {
-        return (compiler, "");
-    }
-    compiler.split_once(char::is_whitespace).unwrap_or((compiler, ""))
 }
 
 /// The object of a routine, with the manifest that it is of.

@@ -12,6 +12,7 @@ mod index;
 mod init;
 mod inspect;
 mod lock;
+mod measure;
 mod outputs;
 mod pack;
 mod same;
@@ -73,9 +74,15 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         Command::Bench(bench) => bench::run(bench, &mut console),
         Command::Translate(translate) => translate::run(translate, &mut console),
         Command::Same(same) => same::run(same, &mut console),
-        Command::Solve { paths, graph, time_limit } => {
-            let asked = solve::Asked { names: graph, format: args.common.format };
-            solve::run(paths, &asked, Duration::from_secs(*time_limit), &mut console)
+        Command::Solve { paths, graph, time_limit, measure, cc } => {
+            let asked = solve::Asked {
+                names: graph,
+                format: args.common.format,
+                limit: Duration::from_secs(*time_limit),
+                measure: *measure,
+                cc: cc.as_deref(),
+            };
+            solve::run(paths, &asked, &mut console)
         }
         Command::Explain { code } => explain::run(code.as_deref(), &mut console),
         // `args::parse` gives none of these.

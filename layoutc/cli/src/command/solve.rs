@@ -1,11 +1,13 @@
 //! `layoutc solve`: the cheapest layouts for graphs.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use layoutc_compiler::diagnostic::Diagnostic;
 use layoutc_compiler::inspect::{dot, solution_json, solution_text, svg};
 use layoutc_compiler::model::graph::Graph;
-use layoutc_compiler::solve::{Plan, Settings, solve};
+use layoutc_compiler::solve::{Change, Plan, Settings, solve};
 use serde_json::json;
 
 use crate::args;
@@ -13,7 +15,7 @@ use crate::console::Console;
 use crate::fault::Fault;
 use crate::session::{Session, localized};
 
-use super::Ending;
+use super::{Ending, measure};
 
 /// What is asked for.
 pub(crate) struct Asked<'a> {
@@ -21,13 +23,18 @@ pub(crate) struct Asked<'a> {
     pub(crate) names: &'a [String],
     /// How they are printed.
     pub(crate) format: args::Asked,
+    /// How long the search for each may take.
+    pub(crate) limit: Duration,
+    /// Whether conversions are timed.
+    pub(crate) measure: bool,
+    /// The compiler for that.
+    pub(crate) cc: Option<&'a str>,
 }
 
-/// Solves the graphs that PATHS hold, each within `limit`.
+/// Solves the graphs that PATHS hold.
 pub(crate) fn run(
     paths: &[PathBuf],
     asked: &Asked<'_>,
-    limit: Duration,
     console: &mut Console,
 ) -> Result<Ending, Fault> {
     let mut session = Session::open(paths, console)?;
@@ -42,10 +49,10 @@ pub(crate) fn run(
                 if !asked.names.is_empty() && !asked.names.contains(&graph.name) {
                     continue;
                 }
-                let start = Instant::now();
-                let stop = || start.elapsed() >= limit;
-                let settings = Settings { stop: &stop, ..Settings::default() };
-                match solve(graph, &settings) {
+                let measured =
+                    asked.measure.then(|| measure::costs(graph, &project.config, asked.cc));
+                let measured = measured.transpose()?;
+                match within(graph, asked.limit, measured.as_ref()) {
                     Ok(plan) => solved.push((project.shown(&manifest.path), graph, plan)),
                     Err(fault) => faults.push(localized(&fault, project)),
                 }
@@ -65,6 +72,22 @@ pub(crate) fn run(
     console.result(&printed(asked.format, &solved)?);
     session.report.print(console);
     Ok(ending)
+}
+
+/// The plan of a graph, or the best that is found in time.
+fn within(
+    graph: &Graph,
+    limit: Duration,
+    measured: Option<&BTreeMap<Change, u64>>,
+) -> Result<Plan, Box<Diagnostic>> {
+    let start = Instant::now();
+    let stop = || start.elapsed() >= limit;
+    let price = |tensor, from, to| measured?.get(&(tensor, from, to)).copied();
+    let settings = Settings { stop: &stop, ..Settings::default() };
+    match measured {
+        None => solve(graph, &settings),
+        Some(_) => solve(graph, &Settings { price: Some(&price), ..settings }),
+    }
 }
 
 fn unknown(name: &str, known: &[&str]) -> String {

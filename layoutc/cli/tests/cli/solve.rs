@@ -126,3 +126,28 @@ fn the_schedule_of_the_example_computes_what_dense_arrays_do() {
     assert!(ran.status.success(), "{said}{}", String::from_utf8_lossy(&ran.stderr));
     assert_eq!(said, "5 operators ran, 12544 elements agree\n");
 }
+
+#[test]
+fn measured_conversions_are_priced_by_what_they_take() {
+    if find("gcc").is_none() {
+        return;
+    }
+    let world = World::new(&[("block.kdl", &block())]);
+    let args = ["solve", "block.kdl", "--measure", "--cc", "gcc", "--format", "json"];
+    let ran = world.run(&args);
+    let object: Value = serde_json::from_str(ran.good()).expect("one object");
+    let graph = &object["graphs"][0];
+    assert_eq!((&graph["optimal"], &graph["cost"]), (&true.into(), &graph["lower_bound"]));
+    // Whichever conversions are taken: their costs and those of the alternatives are all that there is.
+    let paid = graph["conversions"].as_array().expect("a list").iter();
+    let paid: u64 = paid.map(|one| one["cost"].as_u64().expect("a cost")).sum();
+    let own: u64 = ["conv1", "conv2"]
+        .iter()
+        .map(|node| if graph["choices"][node] == 1 { 50_176 } else { 301_056 })
+        .sum();
+    assert_eq!(graph["cost"], paid + own);
+    let ran = world.run(&["solve", "block.kdl", "--measure", "--cc", "no-such-compiler"]);
+    assert_eq!(ran.code, Some(3), "{}", ran.err);
+    let ran = world.run(&["solve", "block.kdl", "--cc", "gcc"]);
+    assert_eq!(ran.code, Some(2), "{}", ran.err);
+}

@@ -192,6 +192,15 @@ fn unions(fixed: usize, readers: &[(usize, Vec<usize>)]) -> Vec<usize> {
 }
 
 impl Built {
+    /// Leaves operators the one way that is given for them.
+    pub(super) fn fix(&mut self, graph: &Graph, choices: &[Option<usize>]) {
+        for ((variable, node), choice) in self.nodes.iter().zip(&graph.nodes).zip(choices) {
+            let Some(choice) = choice else { continue };
+            let costs = (0..node.choices.len()).map(|k| if k == *choice { 0 } else { INFINITE });
+            self.network.add_unary(*variable, costs.collect());
+        }
+    }
+
     /// The plan of an assignment: a value for each variable of the network.
     pub(super) fn plan(
         &self,

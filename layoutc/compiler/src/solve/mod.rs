@@ -5,6 +5,7 @@
 
 mod build;
 mod lay_out;
+mod measure;
 mod moves;
 pub mod network;
 mod plan;
@@ -12,6 +13,7 @@ mod recheck;
 mod verify;
 
 pub use lay_out::lay_out;
+pub use measure::{Change, changes};
 pub use moves::bytes_moved;
 pub use plan::{Conversion, Plan};
 pub use verify::verify;
@@ -29,13 +31,15 @@ pub struct Settings<'a> {
     pub limits: Limits,
     /// What a change of layout costs, by tensor, from and to; the bytes moved where nothing is said.
     pub price: Option<&'a (dyn Fn(usize, usize, usize) -> Option<u64> + Sync)>,
+    /// The way of each operator, by position, where it is not to be chosen.
+    pub choices: &'a [Option<usize>],
     /// Whether it is time to give what there is.
     pub stop: &'a (dyn Fn() -> bool + Sync),
 }
 
 impl Default for Settings<'_> {
     fn default() -> Self {
-        Self { limits: Limits::default(), price: None, stop: &|| false }
+        Self { limits: Limits::default(), price: None, choices: &[], stop: &|| false }
     }
 }
 
@@ -57,7 +61,8 @@ pub fn solve(graph: &Graph, settings: &Settings<'_>) -> Result<Plan, Box<Diagnos
         Some(price) => price,
         None => &bytes,
     };
-    let built = build::build(graph, price);
+    let mut built = build::build(graph, price);
+    built.fix(graph, settings.choices);
     let solution = network::solve(&built.network, &settings.limits, settings.stop);
     let solution = solution.map_err(|failure| {
         let (message, help) = match failure {

@@ -1,0 +1,73 @@
+//! What conversions cost on this machine: compiled and timed, each beside memcpy of as many bytes.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use layoutc_compiler::config::Config;
+use layoutc_compiler::host::Unobserved;
+use layoutc_compiler::model::graph::Graph;
+use layoutc_compiler::solve::{Change, bytes_moved, changes};
+use layoutc_compiler::{Work, emit_each, own_templates};
+use serde_json::Value;
+
+use crate::fault::Fault;
+use crate::interrupt::{self, Writing};
+use crate::runner::{self, Program};
+
+use super::bench::bench_config;
+
+/// The time for each conversion, in seconds.
+const SECONDS: &str = "0.05";
+
+/// The costs of all changes that a graph may need, in bytes: those moved, and more by as much as memcpy is faster.
+pub(super) fn costs(
+    graph: &Graph,
+    config: &Config,
+    compiler: Option<&str>,
+) -> Result<BTreeMap<Change, u64>, Fault> {
+    let (manifest, routines) = changes(graph);
+    if routines.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let config = bench_config(config);
+    let work = [Work { target: "c", manifest: &manifest }];
+    let templates = own_templates(&config, BTreeMap::new());
+    let outputs = emit_each(&work, &config, &templates, &Unobserved).map_err(Fault::Input)?;
+    interrupt::install()?;
+    let _writing = Writing::begin();
+    let outputs: Vec<_> = outputs.into_iter().flatten().collect();
+    let program = Program::new(&outputs, compiler, "-O2")?;
+    // Of all that is there only the conversions.
+    let arguments = [SECONDS, "json", "_to_"].map(str::to_owned);
+    let mut speeds: BTreeMap<String, f64> = BTreeMap::new();
+    runner::run(&program.path(), &arguments, &mut |line| {
+        let object: Value = serde_json::from_str(line).unwrap_or_default();
+        if let (Some(name), Some(speed)) =
+            (object["routine"].as_str(), object["of_memcpy"].as_f64())
+        {
+            speeds.insert(name.to_owned(), speed);
+        }
+        ControlFlow::Continue(())
+    })?;
+    let prefix = &config.project.prefix;
+    let cost = |((tensor, from, to), routine): (Change, String)| {
+        let bytes = graph.tensors.get(tensor).map_or(0, |tensor| bytes_moved(tensor, from, to));
+        let speed = speeds.get(&format!("{prefix}{routine}")).copied().filter(|s| *s > 0.0);
+        ((tensor, from, to), scaled(bytes, speed.unwrap_or(1.0)))
+    };
+    Ok(routines.into_iter().map(cost).collect())
+}
+
+/// Bytes at a share of the speed of memcpy.
+fn scaled(bytes: u64, speed: f64) -> u64 {
+    // In thousandths, so that the rest is counted in integers.
+    let thousandths = (1000.0 / speed).round().clamp(1.0, 1e9);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "it is between 1 and 10^9"
+    )]
+    let thousandths = thousandths as u64;
+    let cost = u128::from(bytes) * u128::from(thousandths) / 1000;
+    u64::try_from(cost).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,80 @@
+//! The conversions that a graph may need, as a manifest that can be compiled and timed.
+
+use std::collections::BTreeMap;
+
+use crate::model::graph::{Fit, Graph, GraphTensor};
+use crate::model::{Choices, Convert, Manifest, Tensor};
+
+/// A conversion that a graph may need: a tensor's position, and those of two candidates.
+pub type Change = (usize, usize, usize);
+
+/// A manifest with the conversions, and for each change that moves bytes the routine that does it. Tensors of one shape
+/// have the same.
+pub fn changes(graph: &Graph) -> (Manifest, BTreeMap<Change, String>) {
+    let mut manifest = Manifest {
+        path: graph.place.file.to_string(),
+        tensors: Vec::new(),
+        views: Vec::new(),
+        converts: Vec::new(),
+        computes: Vec::new(),
+        graphs: Vec::new(),
+        schedules: Vec::new(),
+    };
+    let mut routines = BTreeMap::new();
+    let mut known: BTreeMap<(String, String), usize> = BTreeMap::new();
+    for (position, tensor) in graph.tensors.iter().enumerate().filter(|(_, t)| !t.is_constant()) {
+        let count = tensor.candidates.len();
+        for (from, to) in (0..count).flat_map(|from| (0..count).map(move |to| (from, to))) {
+            let is_moved = tensor.fit(from, to) != Fit::Satisfied;
+            let is_closed = tensor.candidates.get(to).is_none_or(|c| c.is_opaque || c.is_forbidden);
+            if !is_moved || is_closed {
+                continue;
+            }
+            let places = [from, to].map(|k| laid_out(tensor, k, &mut known, &mut manifest));
+            let [Some(from_tensor), Some(to_tensor)] = places else { continue };
+            convert(graph, from_tensor, to_tensor, &mut manifest);
+            let name = format!("{}_to_{}", name(from_tensor), name(to_tensor));
+            routines.insert((position, from, to), name);
+        }
+    }
+    (manifest, routines)
+}
+
+/// The name of a tensor at its position.
+fn name(position: usize) -> String {
+    format!("measured{position}")
+}
+
+/// The position of a tensor in a layout, added where it is not there.
+fn laid_out(
+    tensor: &GraphTensor,
+    candidate: usize,
+    known: &mut BTreeMap<(String, String), usize>,
+    manifest: &mut Manifest,
+) -> Option<usize> {
+    let candidate = tensor.candidates.get(candidate)?;
+    let shape = format!("{:?} {}", candidate.tensor.layout.logical, candidate.tensor.dtype);
+    let key = (shape, candidate.text.clone());
+    if let Some(position) = known.get(&key) {
+        return Some(*position);
+    }
+    let position = manifest.tensors.len();
+    known.insert(key, position);
+    manifest.tensors.push(Tensor { name: name(position), ..candidate.tensor.clone() });
+    Some(position)
+}
+
+fn convert(graph: &Graph, from: usize, to: usize, manifest: &mut Manifest) {
+    if manifest.converts.iter().any(|convert| (convert.from, convert.to) == (from, to)) {
+        return;
+    }
+    let rank = manifest.tensors.get(from).map_or(0, |tensor| tensor.layout.logical.len());
+    manifest.converts.push(Convert {
+        from,
+        to,
+        axes: (0..rank).collect(),
+        cast: None,
+        choices: Choices::NONE.clone(),
+        place: graph.place.clone(),
+    });
+}
