@@ -232,7 +232,7 @@ fn random(numbers: &mut Numbers, operators: usize) -> String {
     let known = 1 + numbers.below(3);
     let layouts: Vec<&str> = (0..=known).map(|_| numbers.pick(LAYOUTS)).collect();
     let mut tensors: Vec<String> = Vec::new();
-    for k in 0..1 + numbers.below(2) {
+    for k in 0..=numbers.below(2) {
         let layout = match numbers.below(3) {
             0 => String::new(),
             _ => format!(" layout=\"{}\"", numbers.pick(&layouts)),
@@ -243,7 +243,7 @@ fn random(numbers: &mut Numbers, operators: usize) -> String {
     }
     let mut ways = 1_usize;
     for k in 0..operators {
-        let reads: Vec<String> = (0..1 + numbers.below(2))
+        let reads: Vec<String> = (0..=numbers.below(2))
             .map(|_| {
                 let back = numbers.below(tensors.len().min(4));
                 tensors[tensors.len() - 1 - back].clone()
