@@ -190,7 +190,7 @@ fn with(graph: &Graph, choices: &[usize]) -> Plan {
 }
 
 /// The texts of a way: of everything that is no constant.
-fn texts<'g>(graph: &'g Graph, node: usize, choice: usize) -> Vec<&'g str> {
+fn texts(graph: &Graph, node: usize, choice: usize) -> Vec<&str> {
     let node = &graph.nodes[node];
     let choice = &node.choices[choice];
     let reads = node.inputs.iter().zip(&choice.inputs).filter_map(|(k, c)| Some((*k, (*c)?)));
@@ -261,19 +261,18 @@ fn unshared(graph: &Graph) -> Plan {
     let nodes: Vec<_> = graph
         .nodes
         .iter()
-        .map(|node| network.add_variable(node.choices.iter().map(|c| c.cost.into()).collect()))
+        .map(|node| network.add_variable(node.choices.iter().map(|c| c.cost).collect()).unwrap())
         .collect();
     for (k, tensor) in graph.tensors.iter().enumerate().filter(|(_, t)| !t.is_constant()) {
         let moved = |from: usize, to: Option<usize>| match to {
-            Some(to) if tensor.fit(from, to) != Fit::Satisfied => {
-                bytes_moved(tensor, from, to).into()
-            }
+            Some(to) if tensor.fit(from, to) != Fit::Satisfied => bytes_moved(tensor, from, to),
             _ => 0,
         };
         for wanted in graph.outputs.iter().filter(|wanted| wanted.tensor == k) {
             let Role::Result { node, result } = tensor.role else { continue };
             let given = graph.nodes[node].choices.iter().map(|choice| choice.outputs[result]);
-            network.add_unary(nodes[node], given.map(|c| moved(c, wanted.candidate)).collect());
+            let costs: Vec<u64> = given.map(|c| moved(c, wanted.candidate)).collect();
+            network.add_unary(nodes[node], &costs).unwrap();
         }
         for (node, operand) in graph.readers(k) {
             let asks: Vec<Option<usize>> =
@@ -283,20 +282,26 @@ fn unshared(graph: &Graph) -> Plan {
                     let given = graph.nodes[from].choices.iter().map(|c| c.outputs[result]);
                     let table =
                         given.flat_map(|given| asks.iter().map(move |to| moved(given, *to)));
-                    network.add_pair(nodes[from], nodes[node], table.collect());
+                    network.add_pair(nodes[from], nodes[node], table.collect()).unwrap();
                 }
                 _ => {
                     let given = tensor.declared.unwrap_or(0);
-                    let costs = asks.iter().map(|to| moved(given, *to)).collect();
-                    network.add_unary(nodes[node], costs);
+                    let costs: Vec<u64> = asks.iter().map(|to| moved(given, *to)).collect();
+                    network.add_unary(nodes[node], &costs).unwrap();
                 }
             }
         }
     }
-    let found = network::solve(&network, &Limits::default(), &|| false).unwrap();
+    let found = network::solve(&network, &Limits::default(), &|| false);
     assert!(found.cost < INFINITE && found.bound == found.cost);
-    let choices: Vec<usize> = nodes.iter().map(|node| found.values[node.index()]).collect();
+    let choices: Vec<usize> = nodes.iter().map(|node| found.values[node.number()]).collect();
     with(graph, &choices)
+}
+
+/// One cost by another.
+#[expect(clippy::cast_precision_loss, reason = "costs are far below 2^52")]
+fn share(cost: u64, best: u64) -> f64 {
+    cost as f64 / best as f64
 }
 
 fn median(mut run: impl FnMut()) -> f64 {
@@ -334,7 +339,7 @@ fn main() {
             println!(
                 "| {name} | {what} | {} | {:.3} | {paid} | {ms:.2} |",
                 found.cost,
-                found.cost as f64 / best.cost as f64
+                share(found.cost, best.cost)
             );
         }
     }

@@ -6,10 +6,10 @@
 
 use std::collections::BTreeSet;
 
-use super::moves::{Moves, Price, Step, bytes, scaled};
-use super::network::{Cost, INFINITE, Network, Variable};
+use super::moves::{Moves, Price, Scale, Step};
+use super::network::{Cost, INFINITE, Network, NetworkError, Variable};
 use super::plan::{Conversion, Plan};
-use crate::model::graph::{Graph, GraphTensor, Role};
+use crate::model::graph::{Fit, Graph, GraphTensor, Role};
 
 /// What each change of layout costs: by tensor, from, to.
 pub(super) type Prices<'a> = dyn Fn(usize, usize, usize) -> Option<u64> + Sync + 'a;
@@ -17,6 +17,7 @@ pub(super) type Prices<'a> = dyn Fn(usize, usize, usize) -> Option<u64> + Sync +
 /// A network, and what its variables are.
 pub(super) struct Built {
     pub(super) network: Network,
+    pub(super) scale: Scale,
     nodes: Vec<Variable>,
     producers: Vec<Producer>,
     tensors: Vec<Side>,
@@ -43,9 +44,13 @@ struct Side {
 }
 
 /// The network of a graph.
-pub(super) fn build(graph: &Graph, prices: &Prices<'_>) -> Built {
+///
+/// # Errors
+/// Its costs come to too much.
+pub(super) fn build(graph: &Graph, prices: &Prices<'_>) -> Result<Built, NetworkError> {
     let mut network = Network::new();
-    let nodes: Vec<Variable> = graph
+    let scale = scale(graph, prices);
+    let nodes: Result<Vec<Variable>, NetworkError> = graph
         .nodes
         .iter()
         .map(|node| {
@@ -55,14 +60,15 @@ pub(super) fn build(graph: &Graph, prices: &Prices<'_>) -> Built {
                     let tensor = graph.tensors.get(*tensor);
                     tensor.and_then(|t| t.candidates.get(*k)).is_none_or(|c| c.is_forbidden)
                 });
-                if is_forbidden { INFINITE } else { scaled(choice.cost) }
+                if is_forbidden { INFINITE } else { scale.of(choice.cost) }
             };
             network.add_variable(node.choices.iter().map(cost).collect())
         })
         .collect();
+    let nodes = nodes?;
     let mut producers = Vec::new();
     for tensor in &graph.tensors {
-        producers.push(producer(graph, tensor, &nodes, &mut network));
+        producers.push(producer(graph, tensor, &nodes, &mut network)?);
     }
     let mut tensors = Vec::new();
     for (k, tensor) in graph.tensors.iter().enumerate() {
@@ -71,13 +77,31 @@ pub(super) fn build(graph: &Graph, prices: &Prices<'_>) -> Built {
             Role::Constant => Some(0),
             Role::Input | Role::Result { .. } => prices(k, from, to),
         };
-        let side = side(graph, k, tensor, &price);
+        let side = side(graph, k, tensor, (&price, scale));
         if let Some(producer) = producers.get(k).filter(|_| !tensor.is_loose()) {
-            connect(&side, producer, &nodes, &mut network);
+            connect(&side, producer, &nodes, &mut network)?;
         }
         tensors.push(side);
     }
-    Built { network, nodes, producers, tensors }
+    Ok(Built { network, scale, nodes, producers, tensors })
+}
+
+/// How bytes are weighed in a graph: by how many conversions it may need, and how many bytes it may cost.
+fn scale(graph: &Graph, prices: &Prices<'_>) -> Scale {
+    let choices = |node: &crate::model::graph::Node| {
+        node.choices.iter().map(|choice| choice.cost).max().map_or(0, u128::from)
+    };
+    let mut bytes: u128 = graph.nodes.iter().map(choices).sum();
+    let mut conversions = 0;
+    for (k, tensor) in graph.tensors.iter().enumerate().filter(|(_, t)| !t.is_loose()) {
+        let count = tensor.candidates.len();
+        let all = (0..count).flat_map(|from| (0..count).map(move |to| (from, to)));
+        let dearest = all.filter_map(|(from, to)| prices(k, from, to)).max().map_or(0, u128::from);
+        let count = u64::try_from(count).unwrap_or(u64::MAX);
+        bytes = bytes.saturating_add(dearest.saturating_mul(count.into()));
+        conversions = count.saturating_add(conversions);
+    }
+    Scale::new(conversions, bytes)
 }
 
 fn producer(
@@ -85,8 +109,8 @@ fn producer(
     tensor: &GraphTensor,
     nodes: &[Variable],
     network: &mut Network,
-) -> Producer {
-    match (tensor.role, tensor.declared) {
+) -> Result<Producer, NetworkError> {
+    Ok(match (tensor.role, tensor.declared) {
         (Role::Result { node, result }, _) => {
             let choices = graph.nodes.get(node).map_or(&[][..], |node| &node.choices);
             let given = choices.iter().map(|choice| choice.outputs.get(result).copied());
@@ -102,15 +126,20 @@ fn producer(
             let cost = |candidate: &crate::model::graph::Candidate| {
                 if candidate.is_forbidden { INFINITE } else { 0 }
             };
-            let variable = network.add_variable(tensor.candidates.iter().map(cost).collect());
+            let variable = network.add_variable(tensor.candidates.iter().map(cost).collect())?;
             Producer::Open(variable, (0..tensor.candidates.len()).collect())
         }
-    }
+    })
 }
 
 /// What is asked of a tensor, by the outside and by its readers.
-fn side(graph: &Graph, position: usize, tensor: &GraphTensor, price: &Price<'_>) -> Side {
-    let moves = Moves::new(tensor, price);
+fn side(
+    graph: &Graph,
+    position: usize,
+    tensor: &GraphTensor,
+    (price, scale): (&Price<'_>, Scale),
+) -> Side {
+    let moves = Moves::new(tensor, price, scale);
     let stated = tensor.declared.filter(|_| matches!(tensor.role, Role::Result { .. }));
     let wanted = graph.outputs.iter().filter(|wanted| wanted.tensor == position);
     let always: BTreeSet<usize> =
@@ -143,9 +172,14 @@ fn side(graph: &Graph, position: usize, tensor: &GraphTensor, price: &Price<'_>)
 }
 
 /// Adds what a tensor costs for each way in which it is written and read.
-fn connect(side: &Side, producer: &Producer, nodes: &[Variable], network: &mut Network) {
+fn connect(
+    side: &Side,
+    producer: &Producer,
+    nodes: &[Variable],
+    network: &mut Network,
+) -> Result<(), NetworkError> {
     if side.targets.is_empty() {
-        return;
+        return Ok(());
     }
     let trees = side.moves.trees(&side.targets);
     let roots = match producer {
@@ -158,13 +192,13 @@ fn connect(side: &Side, producer: &Producer, nodes: &[Variable], network: &mut N
         [(node, masks)] => (nodes.get(*node).copied(), masks.clone()),
         several => {
             let sets = unions(side.fixed, several);
-            let owned = network.add_variable(vec![0; sets.len()]);
+            let owned = network.add_variable(vec![0; sets.len()])?;
             for (node, masks) in several {
                 let table = sets.iter().flat_map(|set| {
                     masks.iter().map(move |mask| if mask & set == *mask { 0 } else { INFINITE })
                 });
                 if let Some(node) = nodes.get(*node) {
-                    network.add_pair(owned, *node, table.collect());
+                    network.add_pair(owned, *node, table.collect())?;
                 }
             }
             (Some(owned), sets)
@@ -176,8 +210,8 @@ fn connect(side: &Side, producer: &Producer, nodes: &[Variable], network: &mut N
     let table: Vec<Cost> = table.collect();
     match (producer, asker) {
         (Producer::Open(variable, _), Some(asker)) => network.add_pair(*variable, asker, table),
-        (Producer::Open(variable, _), None) => network.add_unary(*variable, table),
-        (Producer::Fixed(_), Some(asker)) => network.add_unary(asker, table),
+        (Producer::Open(variable, _), None) => network.add_unary(*variable, &table),
+        (Producer::Fixed(_), Some(asker)) => network.add_unary(asker, &table),
         (Producer::Fixed(_), None) => network.add_constant(table.first().copied().unwrap_or(0)),
     }
 }
@@ -193,12 +227,17 @@ fn unions(fixed: usize, readers: &[(usize, Vec<usize>)]) -> Vec<usize> {
 
 impl Built {
     /// Leaves operators the one way that is given for them.
-    pub(super) fn fix(&mut self, graph: &Graph, choices: &[Option<usize>]) {
+    pub(super) fn fix(
+        &mut self,
+        graph: &Graph,
+        choices: &[Option<usize>],
+    ) -> Result<(), NetworkError> {
         for ((variable, node), choice) in self.nodes.iter().zip(&graph.nodes).zip(choices) {
             let Some(choice) = choice else { continue };
             let costs = (0..node.choices.len()).map(|k| if k == *choice { 0 } else { INFINITE });
-            self.network.add_unary(*variable, costs.collect());
+            self.network.add_unary(*variable, &costs.collect::<Vec<_>>())?;
         }
+        Ok(())
     }
 
     /// The plan of an assignment: a value for each variable of the network.
@@ -209,7 +248,7 @@ impl Built {
         cost: u64,
         lower_bound: u64,
     ) -> Plan {
-        let value = |variable: &Variable| values.get(variable.index()).copied().unwrap_or(0);
+        let value = |variable: &Variable| values.get(variable.number()).copied().unwrap_or(0);
         let choices: Vec<usize> = self.nodes.iter().map(value).collect();
         let (mut stored, mut conversions) = (Vec::new(), Vec::new());
         for (k, tensor) in graph.tensors.iter().enumerate() {
@@ -232,7 +271,7 @@ impl Built {
                 let steps = side.moves.trees(&side.targets).steps(root, mask);
                 conversions.extend(steps.into_iter().map(|step| {
                     let weight = side.moves.cost(step);
-                    Conversion::new(k, step, bytes(weight), weight == 0)
+                    Conversion::new(k, step, self.scale.bytes(weight), is_free(tensor, step))
                 }));
             }
             stored.push(root);
@@ -247,6 +286,11 @@ fn constant_root(tensor: &GraphTensor, side: &Side, mask: usize) -> usize {
     tensor.declared.or(asked.map(|(_, target)| *target)).unwrap_or(0)
 }
 
+/// Whether a step moves no byte.
+fn is_free(tensor: &GraphTensor, step: Step) -> bool {
+    tensor.fit(step.from, step.to) == Fit::Satisfied
+}
+
 /// What a constant becomes once, when it is loaded.
 fn at_load(
     position: usize,
@@ -258,9 +302,6 @@ fn at_load(
     asked
         .map(|(_, to)| Step { from: root, to: *to })
         .filter(|step| step.from != step.to)
-        .map(|step| {
-            let is_free = tensor.fit(step.from, step.to) == crate::model::graph::Fit::Satisfied;
-            Conversion::new(position, step, 0, is_free)
-        })
+        .map(|step| Conversion::new(position, step, 0, is_free(tensor, step)))
         .collect()
 }

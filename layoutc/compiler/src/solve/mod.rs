@@ -21,7 +21,7 @@ pub use verify::verify;
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::model::graph::Graph;
-use network::{Failure, Limits};
+use network::{INFINITE, Limits, NetworkError};
 
 /// How a graph is solved.
 #[derive(Clone, Copy)]
@@ -43,9 +43,33 @@ impl Default for Settings<'_> {
     }
 }
 
-/// Why a graph that states not all of its layouts has no plan; `None` if it has one, or is only verified.
+/// Why a graph that states not all of its layouts has no plan; `None` if it has one, or is only verified, or that would take
+/// longer to find out than to solve it.
 pub fn impossible(graph: &Graph) -> Option<Box<Diagnostic>> {
-    if graph.is_fixed { None } else { solve(graph, &Settings::default()).err() }
+    let bytes = bytes_of(graph);
+    let built = build::build(graph, &bytes).ok().filter(|_| !graph.is_fixed)?;
+    let limits = Limits { table: 1 << 16, nodes: 0, sweeps: 0 };
+    let found = network::solve(&built.network, &limits, &|| false);
+    (found.bound == INFINITE).then(|| Box::new(no_plan(graph, true)))
+}
+
+/// The bytes that each conversion moves.
+fn bytes_of(graph: &Graph) -> impl Fn(usize, usize, usize) -> Option<u64> + Sync + '_ {
+    |tensor, from, to| graph.tensors.get(tensor).map(|tensor| bytes_moved(tensor, from, to))
+}
+
+/// There is no plan, or none was found.
+fn no_plan(graph: &Graph, is_proven: bool) -> Diagnostic {
+    let (message, help) = if is_proven {
+        (
+            "is possible",
+            "what is kept, forbidden or has an attribute of its own leaves an operator no layout",
+        )
+    } else {
+        ("was found", "fewer alternatives, or a longer time limit, may help")
+    };
+    let message = format!("no plan of `{}` {message}", graph.name);
+    Diagnostic::error(Code::GraphPinned, message, graph.place.clone(), "").help(help)
 }
 
 /// The cheapest plan of a graph, or the best that was found with a bound for what is possible. The proof is checked
@@ -54,40 +78,28 @@ pub fn impossible(graph: &Graph) -> Option<Box<Diagnostic>> {
 /// # Errors
 /// `graph::pinned` where no plan is possible.
 pub fn solve(graph: &Graph, settings: &Settings<'_>) -> Result<Plan, Box<Diagnostic>> {
-    let bytes = |tensor: usize, from: usize, to: usize| {
-        graph.tensors.get(tensor).map(|tensor| bytes_moved(tensor, from, to))
-    };
+    let bytes = bytes_of(graph);
     let price: &build::Prices<'_> = match settings.price {
         Some(price) => price,
         None => &bytes,
     };
-    let mut built = build::build(graph, price);
-    built.fix(graph, settings.choices);
+    let large = |_: NetworkError| {
+        let message = format!("the costs of `{}` come to 2^62 bytes or more", graph.name);
+        Box::new(Diagnostic::error(Code::LimitGraph, message, graph.place.clone(), ""))
+    };
+    let mut built = build::build(graph, price).map_err(large)?;
+    built.fix(graph, settings.choices).map_err(large)?;
     let solution = network::solve(&built.network, &settings.limits, settings.stop);
-    let solution = solution.map_err(|failure| {
-        let (message, help) = match failure {
-            Failure::Impossible => (
-                "is possible",
-                "what is kept, forbidden or has an attribute of its own leaves an operator no layout",
-            ),
-            Failure::GaveUp => {
-                ("was found", "fewer alternatives, or a longer time limit, may help")
-            }
-        };
-        let error = Diagnostic::error(
-            Code::GraphPinned,
-            format!("no plan of `{}` {message}", graph.name),
-            graph.place.clone(),
-            "",
-        );
-        Box::new(error.help(help))
-    })?;
+    if solution.cost == INFINITE {
+        return Err(Box::new(no_plan(graph, solution.bound == INFINITE)));
+    }
     let cannot = |what: String| {
         let message = format!("the plan of `{}` is refused: {what}", graph.name);
         Box::new(Diagnostic::error(Code::GraphPinned, message, graph.place.clone(), ""))
     };
-    network::verify(&built.network, &solution).map_err(|wrong| cannot(wrong.to_string()))?;
-    let (cost, bound) = (moves::bytes(solution.cost), moves::bytes(solution.bound));
+    network::verify(&built.network, &solution, &settings.limits)
+        .map_err(|wrong| cannot(format!("{wrong:?}")))?;
+    let [cost, bound] = [solution.cost, solution.bound].map(|weight| built.scale.bytes(weight));
     let plan = built.plan(graph, &solution.values, cost, bound);
     recheck::recheck(graph, &plan, price).map_err(cannot)?;
     Ok(plan)

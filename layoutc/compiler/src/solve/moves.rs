@@ -1,25 +1,39 @@
 //! What changing the layout of one tensor costs: from each candidate to each, and to several at once.
 
+use super::network::{Cost, INFINITE, LARGEST};
 use crate::model::graph::{Fit, GraphTensor};
 
-/// What a change costs: its bytes, [`scaled`], and one for itself, so that of plans that cost as many bytes the one with the
-/// fewest conversions is the cheapest.
-pub(super) type Weight = u128;
-
 /// No way leads there.
-pub(super) const NEVER: Weight = Weight::MAX;
+pub(super) const NEVER: Cost = INFINITE;
 
-/// How many conversions weigh as much as a byte: more than any graph has.
-const ONES: Weight = 1 << 32;
+/// How costs are weighed: bytes times a scale, and one for each conversion, so that of plans that cost as many bytes the
+/// one with the fewest conversions is the cheapest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Scale(Cost);
 
-/// Bytes as a weight.
-pub(super) fn scaled(bytes: u64) -> Weight {
-    Weight::from(bytes) * ONES
-}
+impl Scale {
+    /// The scale for at most so many conversions; 1, for which conversions do not count, where a sum of so many bytes
+    /// would be too large.
+    pub(super) fn new(conversions: Cost, bytes: u128) -> Self {
+        let scale = conversions.saturating_add(1);
+        let fits = u128::from(scale).checked_mul(bytes).is_some_and(|all| all < LARGEST.into());
+        Self(if fits { scale } else { 1 })
+    }
 
-/// The bytes of a weight, of all that is left out what is less than one.
-pub(super) fn bytes(weight: Weight) -> u64 {
-    u64::try_from(weight / ONES).unwrap_or(u64::MAX)
+    /// Bytes as a weight.
+    pub(super) fn of(self, bytes: u64) -> Cost {
+        bytes.saturating_mul(self.0)
+    }
+
+    /// The weight of a conversion of so many bytes.
+    pub(super) fn conversion(self, bytes: u64) -> Cost {
+        self.of(bytes).saturating_add(Cost::from(self.0 > 1))
+    }
+
+    /// The bytes of a weight: what conversions count for is less than one.
+    pub(super) fn bytes(self, weight: Cost) -> u64 {
+        weight.checked_div(self.0).unwrap_or(weight)
+    }
 }
 
 /// A change of layout, by the positions of two candidates.
@@ -35,9 +49,9 @@ pub(super) struct Moves {
     /// How many candidates there are.
     count: usize,
     /// `cost[from][to]` by one change.
-    cost: Vec<Vec<Weight>>,
+    cost: Vec<Vec<Cost>>,
     /// `least[from][to]` by a chain of changes.
-    least: Vec<Vec<Weight>>,
+    least: Vec<Vec<Cost>>,
     /// `first[from][to]`: the first stop on the cheapest way.
     first: Vec<Vec<usize>>,
 }
@@ -54,7 +68,7 @@ pub fn bytes_moved(tensor: &GraphTensor, from: usize, to: usize) -> u64 {
 impl Moves {
     /// The changes of a tensor. A layout that does as another costs nothing; one that is forbidden, or has an attribute
     /// that nobody can give, is never reached; a tensor that is kept is never converted.
-    pub(super) fn new(tensor: &GraphTensor, price: &Price<'_>) -> Self {
+    pub(super) fn new(tensor: &GraphTensor, price: &Price<'_>, scale: Scale) -> Self {
         let count = tensor.candidates.len();
         let one = |from: usize, to: usize| {
             let target = tensor.candidates.get(to);
@@ -69,9 +83,9 @@ impl Moves {
             }
             let is_opaque = target.is_none_or(|to| to.is_opaque);
             let price = if is_opaque || tensor.is_kept { None } else { price(from, to) };
-            price.map_or(NEVER, |bytes| scaled(bytes) + 1)
+            price.map_or(NEVER, |bytes| scale.conversion(bytes))
         };
-        let cost: Vec<Vec<Weight>> =
+        let cost: Vec<Vec<Cost>> =
             (0..count).map(|from| (0..count).map(|to| one(from, to)).collect()).collect();
         let mut moves = Self {
             count,
@@ -100,11 +114,11 @@ impl Moves {
     }
 
     /// What one change costs.
-    pub(super) fn cost(&self, step: Step) -> Weight {
+    pub(super) fn cost(&self, step: Step) -> Cost {
         self.cost.get(step.from).and_then(|row| row.get(step.to)).copied().unwrap_or(NEVER)
     }
 
-    fn least(&self, from: usize, to: usize) -> Weight {
+    fn least(&self, from: usize, to: usize) -> Cost {
         self.least.get(from).and_then(|row| row.get(to)).copied().unwrap_or(NEVER)
     }
 
@@ -124,7 +138,7 @@ impl Moves {
     }
 }
 
-fn sum(a: Weight, b: Weight) -> Weight {
+fn sum(a: Cost, b: Cost) -> Cost {
     a.checked_add(b).unwrap_or(NEVER)
 }
 
@@ -153,17 +167,17 @@ enum Branch {
 pub(super) struct Trees<'m> {
     moves: &'m Moves,
     targets: Vec<usize>,
-    rows: Vec<Vec<(Weight, Branch)>>,
+    rows: Vec<Vec<(Cost, Branch)>>,
 }
 
 impl Trees<'_> {
-    fn at(&self, mask: usize, root: usize) -> (Weight, Branch) {
+    fn at(&self, mask: usize, root: usize) -> (Cost, Branch) {
         let row = self.rows.get(mask);
         row.and_then(|row| row.get(root)).copied().unwrap_or((NEVER, Branch::End))
     }
 
     /// The trees for one set, where those of smaller sets are known.
-    fn row(&self, mask: usize) -> Vec<(Weight, Branch)> {
+    fn row(&self, mask: usize) -> Vec<(Cost, Branch)> {
         let moves = self.moves;
         if mask == 0 {
             return vec![(0, Branch::End); moves.count];
@@ -175,7 +189,7 @@ impl Trees<'_> {
             Some(_) => (NEVER, Branch::End),
             None => self.parted(mask, root),
         };
-        let parts: Vec<(Weight, Branch)> = (0..moves.count).map(parted).collect();
+        let parts: Vec<(Cost, Branch)> = (0..moves.count).map(parted).collect();
         let gone = |root: usize| {
             let own = parts.get(root).copied().unwrap_or((NEVER, Branch::End));
             let ways = parts.iter().enumerate().filter(|(to, _)| *to != root);
@@ -189,7 +203,7 @@ impl Trees<'_> {
     }
 
     /// The cheapest two trees from `root` that share a set.
-    fn parted(&self, mask: usize, root: usize) -> (Weight, Branch) {
+    fn parted(&self, mask: usize, root: usize) -> (Cost, Branch) {
         let mut best = (NEVER, Branch::End);
         let mut part = (mask - 1) & mask;
         while part > 0 {
@@ -203,7 +217,7 @@ impl Trees<'_> {
     }
 
     /// What reaching a set of targets costs from a candidate; [`NEVER`] if no way leads to one of them.
-    pub(super) fn cost(&self, root: usize, mask: usize) -> Weight {
+    pub(super) fn cost(&self, root: usize, mask: usize) -> Cost {
         self.at(mask, root).0
     }
 

@@ -5,7 +5,7 @@
 
 use super::build::build;
 use super::moves::bytes_moved;
-use super::network::{self, Limits};
+use super::network::{self, INFINITE, Limits};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::model::graph::{Choice, Fit, Graph, GraphTensor, Node, Role};
@@ -16,8 +16,9 @@ pub fn verify(graph: &Graph) -> Vec<Diagnostic> {
     if !graph.is_fixed {
         return Vec::new();
     }
-    let built = build(graph, &|_, _, _| None);
-    if network::solve(&built.network, &Limits::default(), &|| false).is_ok() {
+    let Ok(built) = build(graph, &|_, _, _| None) else { return Vec::new() };
+    let found = network::solve(&built.network, &Limits::default(), &|| false);
+    if found.cost != INFINITE {
         return Vec::new();
     }
     let mut walk = Walk { graph, layouts: Vec::new(), found: Vec::new() };
@@ -40,7 +41,7 @@ pub fn verify(graph: &Graph) -> Vec<Diagnostic> {
             walk.found.push(with_fix(error, tensor, own, asked));
         }
     }
-    if walk.found.is_empty() {
+    if walk.found.is_empty() && found.bound == INFINITE {
         let message = format!("no one layout for each tensor of `{}` does for all", graph.name);
         walk.found.push(Diagnostic::error(
             Code::GraphUnsatisfied,

@@ -1,179 +1,173 @@
-//! Cost function networks: variables with a few values each, costs of values and of pairs of values, and the assignment
-//! of least total cost with a proof that there is none cheaper.
+//! Exact solver of cost function networks: the assignment of least total cost, and a proof that a checker follows.
 //!
-//! A variable is *eliminated* by putting the least cost over its values in the place of all tables that mention it. Once
-//! all are, the constant that is left is the least cost. A table grows with the variables that it is over: where it would
-//! grow beyond a budget, the tables of a variable are put into several groups, each minimised alone. That gives a bound;
-//! the gap is closed by branching on such a variable.
+//! 1. Values that are forbidden or never better than another one are dropped (`reduce`).
+//! 2. Variables that no table connects are solved apart (`part`), each part by bucket elimination in a greedy order
+//!    (`order`, `plan`, `table`, `eliminate`): exact where the tables stay within [`Limits::table`].
+//! 3. Where they do not, costs move between tables (`messages`), buckets are cut into groups, whose tables are bounds, and
+//!    a best-first search over the variables of cut buckets closes the gap (`search`, `improve`).
+//! 4. [`verify`] follows the proof in exact integers and shares no code with the rest.
 //!
-//! Source: Dechter, Bucket elimination (1999), and Dechter and Rish, Mini-buckets (2003).
+//! It does not know tensors or layouts, and reads no clock: `stop` says when the time is over.
+//!
+//! Source: Dechter, "Bucket elimination" (1999); Dechter and Rish, "Mini-buckets" (2003); Kask and Dechter, "A general
+//! scheme for automatic generation of search heuristics from specification dependencies" (2001).
 
-mod assign;
 mod check;
+mod data;
 mod eliminate;
+mod improve;
+mod messages;
+mod order;
+mod part;
+mod plan;
+mod proof;
+mod reduce;
 mod search;
 mod table;
+#[cfg(test)]
+mod tests;
 
-use thiserror::Error;
+use self::eliminate::{Eliminated, eliminate};
+use self::part::{Part, Reduced};
+use self::plan::{Plan, plan, quick_plan};
+use self::search::{Found, Search};
 
-pub use check::verify;
-pub use search::solve;
-pub use table::{Cost, INFINITE};
+pub use self::check::{Wrong, verify};
+pub use self::data::{Cost, INFINITE, LARGEST, Network, NetworkError, Variable};
+pub use self::proof::{Bucket, Dropped, Group, Message, Part as ProofPart, Proof, Solution};
 
-use table::{Table, sum};
-
-/// A variable of a network.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Variable(usize);
-
-impl Variable {
-    /// Its position: that of its value in [`Solution::values`].
-    pub fn index(self) -> usize {
-        self.0
-    }
-}
-
-/// Variables, and what their values cost.
-#[derive(Debug, Clone, Default)]
-pub struct Network {
-    /// How many values each variable has.
-    domains: Vec<usize>,
-    /// Costs over one or two variables each.
-    tables: Vec<Table>,
-    /// What every assignment costs.
-    constant: Cost,
-}
-
-impl Network {
-    /// A network without variables.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// A variable with as many values as there are costs.
-    pub fn add_variable(&mut self, costs: Vec<Cost>) -> Variable {
-        let variable = self.domains.len();
-        self.domains.push(costs.len());
-        self.tables.push(Table::new(vec![variable], &self.domains, costs));
-        Variable(variable)
-    }
-
-    /// What the values of a variable cost besides.
-    pub fn add_unary(&mut self, variable: Variable, costs: Vec<Cost>) {
-        self.tables.push(Table::new(vec![variable.0], &self.domains, costs));
-    }
-
-    /// What pairs of values cost: `costs` has a row for each value of `a`, with an entry for each value of `b`.
-    pub fn add_pair(&mut self, a: Variable, b: Variable, costs: Vec<Cost>) {
-        self.tables.push(Table::new(vec![a.0, b.0], &self.domains, costs));
-    }
-
-    /// What every assignment costs besides.
-    pub fn add_constant(&mut self, cost: Cost) {
-        self.constant = sum(self.constant, cost);
-    }
-
-    /// How many variables there are.
-    pub fn variables(&self) -> usize {
-        self.domains.len()
-    }
-
-    /// What an assignment costs: the sum over all tables; [`INFINITE`] where it is none.
-    pub fn cost(&self, values: &[usize]) -> Cost {
-        let at = |table: &Table| table.at(values);
-        self.tables.iter().map(at).fold(self.constant, sum)
-    }
-}
-
-/// How much is tried.
+/// How much may be spent on an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Entries of the largest table.
-    pub entries: usize,
-    /// Bounds that are worked out.
+    /// Entries of all tables that are made for one part and kept until it is solved, 8 bytes each. Each table of the
+    /// network itself comes on top, and the smallest possible plan is made whatever it needs.
+    pub table: usize,
+    /// Prefixes of values that the search keeps, about 40 bytes each; the last step may exceed it by one domain.
     pub nodes: usize,
+    /// How often costs move through all pairs of a part that is too dense for its tables.
+    pub sweeps: usize,
 }
 
 impl Default for Limits {
+    /// 32 MiB of tables, about 40 MiB of search, 200 sweeps.
     fn default() -> Self {
-        Self { entries: 1 << 20, nodes: 400 }
+        Self { table: 1 << 22, nodes: 1 << 20, sweeps: 200 }
     }
 }
 
-/// An assignment, and a proof of how good it is.
-#[derive(Debug, Clone)]
-pub struct Solution {
-    /// A value for each variable.
-    pub values: Vec<usize>,
-    /// What they cost.
-    pub cost: Cost,
-    /// No assignment costs less.
-    pub bound: Cost,
-    /// Why.
-    pub proof: Proof,
+/// Finds the assignment of least cost. Where the limits or `stop` end it before, the answer is the best assignment that was
+/// found and a bound that is proven all the same; see [`Solution::is_proven`].
+///
+/// Two variables of costs `[0, 5]` and `[3, 0]` with the table `[9, 9, 0, 9]`: values `[1, 0]`, cost and bound 8.
+///
+/// The same network gives the same answer, as long as `stop` says the same. Among equally cheap assignments it prefers small
+/// values: no single variable can take a smaller one at the same cost.
+pub fn solve(network: &Network, limits: &Limits, stop: &dyn Fn() -> bool) -> Solution {
+    let (left, drops) = reduce::reduce(network);
+    let mut proof = Proof { drops, parts: Vec::new() };
+    if left.iter().any(Vec::is_empty) {
+        return Solution { values: Vec::new(), cost: INFINITE, bound: INFINITE, proof };
+    }
+    let pairs_of = network.pairs_of();
+    let reduced = Reduced { network, pairs_of: &pairs_of, left: &left };
+    let mut values: Vec<usize> = left.iter().filter_map(|left| left.first().copied()).collect();
+    let mut bound = reduced.base();
+    let mut nodes = limits.nodes;
+    for group in reduced.groups() {
+        let limits = Limits { nodes, ..*limits };
+        let part = solve_part(reduced, &group, &mut values, &limits, stop);
+        nodes = nodes.saturating_sub(part.nodes);
+        bound = bound.saturating_add(part.bound);
+        proof.parts.push(part);
+    }
+    let bound = if bound > LARGEST { INFINITE } else { bound };
+    let every: Vec<usize> = (0..values.len()).collect();
+    let all: reduce::Left =
+        network.unaries.iter().map(|costs| (0..costs.len()).collect()).collect();
+    improve::improve(network, &pairs_of, &all, &every, &mut values);
+    if network.cost(&values) == INFINITE {
+        values = Vec::new();
+    }
+    Solution { cost: network.cost(&values), values, bound, proof }
 }
 
-/// Why there is no solution.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Failure {
-    /// Every assignment is forbidden.
-    Impossible,
-    /// None was found within the limits that is not forbidden, and whether there is one is not known.
-    GaveUp,
+/// Finds the best values of the variables of a part and writes them to `values`; gives why nothing is better.
+fn solve_part(
+    reduced: Reduced<'_>,
+    group: &[usize],
+    values: &mut [usize],
+    limits: &Limits,
+    stop: &dyn Fn() -> bool,
+) -> proof::Part {
+    let variables = reduced.network.variables();
+    let made = variables.saturating_add(reduced.network.pairs());
+    let mut part = Part::new(reduced, group);
+    let scopes = part.scopes(variables);
+    let sizes = part.sizes.clone();
+    let mut plan = plan(&scopes, &sizes, made, limits);
+    let mut sent = Vec::new();
+    if plan.hard() > 0 {
+        let mut moved = part.clone();
+        messages::sweep(&mut moved.unaries, &mut moved.edges, limits.sweeps, stop);
+        if let Some(messages) = moved.messages() {
+            (part, sent) = (moved, messages);
+        }
+    }
+    let done = eliminate(&plan, part.tables(variables), made, &sizes, stop).unwrap_or_else(|| {
+        plan = quick_plan(&scopes, &sizes, made);
+        eliminate(&plan, part.tables(variables), made, &sizes, &|| false).unwrap_or_default()
+    });
+    let originals = part.tables(variables);
+    let improve = |chosen: &mut Vec<usize>| {
+        let mut all = values.to_vec();
+        write(reduced, &part.variables, chosen, &mut all);
+        improve::improve(reduced.network, reduced.pairs_of, reduced.left, group, &mut all);
+        *chosen = read(reduced, &part.variables, &all);
+        table::capped(originals.values().map(|t| t.at(chosen)).fold(0, Cost::saturating_add))
+    };
+    let found = Search::new(&plan, &done, &sizes).run(limits.nodes, &improve, stop);
+    if let Some((chosen, _)) = &found.best {
+        write(reduced, &part.variables, chosen, values);
+    }
+    recipe(&part.variables, plan, done, sent, &found)
 }
 
-/// Why no assignment costs less than a bound.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Proof {
-    /// Variables eliminated one after the other.
-    Eliminated(Vec<Step>),
-    /// One proof for each value of a variable.
-    Cases {
-        /// The variable.
-        variable: usize,
-        /// A proof for each of its values.
-        cases: Vec<Proof>,
-    },
-    /// Not looked into: what every assignment costs at least, without a proof of its own.
-    Open,
+/// Gives variables the values that are chosen among those that are left.
+fn write(reduced: Reduced<'_>, variables: &[usize], chosen: &[usize], values: &mut [usize]) {
+    for (&variable, &place) in variables.iter().zip(chosen) {
+        let value = reduced.left_of(variable).get(place);
+        if let (Some(target), Some(&value)) = (values.get_mut(variable), value) {
+            *target = value;
+        }
+    }
 }
 
-/// A variable that is eliminated.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
-    /// The variable.
-    pub variable: usize,
-    /// The tables that mention it, in groups that are minimised one by one. Tables are counted as they come into being:
-    /// first those of the network, then one for each group.
-    pub groups: Vec<Vec<usize>>,
+/// The places of the values of variables among those that are left.
+fn read(reduced: Reduced<'_>, variables: &[usize], values: &[usize]) -> Vec<usize> {
+    let place = |&variable: &usize| {
+        let value = values.get(variable)?;
+        reduced.left_of(variable).binary_search(value).ok()
+    };
+    variables.iter().map(|variable| place(variable).unwrap_or(0)).collect()
 }
 
-/// What is wrong with a solution.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum Wrong {
-    /// A variable has no value, or one that it does not have.
-    #[error("the values are none of the network")]
-    Values,
-    /// The costs do not add up.
-    #[error("the values cost {found}, and it says {said}")]
-    Cost {
-        /// What they cost.
-        found: Cost,
-        /// What is said.
-        said: Cost,
-    },
-    /// The proof does not go through.
-    #[error("the proof is not of this network: {0}")]
-    Proof(&'static str),
-    /// The proof shows less.
-    #[error("the proof shows a bound of {found}, and it says {said}")]
-    Bound {
-        /// What it shows.
-        found: Cost,
-        /// What is said.
-        said: Cost,
-    },
+/// The proof of a part: what to add up, in which order.
+fn recipe(
+    variables: &[usize],
+    plan: Plan,
+    done: Eliminated,
+    messages: Vec<Message>,
+    found: &Found,
+) -> proof::Part {
+    let levels = variables.iter().zip(plan.levels).zip(done.shifts).rev();
+    let bucket = |((&variable, groups), shifts): ((_, Vec<plan::Group>), Vec<Vec<i64>>)| Bucket {
+        variable,
+        groups: groups
+            .into_iter()
+            .zip(shifts)
+            .map(|(group, shift)| Group { tables: group.tables, shift })
+            .collect(),
+    };
+    let buckets = levels.map(bucket).collect();
+    proof::Part { messages, buckets, bound: found.bound, nodes: found.nodes }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,142 +1,160 @@
-//! The search: elimination gives the answer where all tables fit, else a bound; then one variable is given each of its
-//! values, the part with the lowest bound first.
+//! The best values of the levels whose costs are not exact: best first, with the made tables as bounds.
+//!
+//! A prefix gives values to the levels 0, 1, …. Its cost is what its own tables come to, and the tables that the levels
+//! after it made over its levels: no continuation costs less, and where no later bucket has more than one group, the best
+//! continuation costs just that. A prefix never costs less than a shorter one.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::assign::assignment;
-use super::eliminate::eliminate;
-use super::table::{Cost, INFINITE};
-use super::{Failure, Limits, Network, Proof, Solution};
+use super::data::{Cost, INFINITE};
+use super::eliminate::Eliminated;
+use super::plan::Plan;
+use super::table::{Table, capped};
 
-/// A part of the search: what is fixed there.
-#[derive(Debug)]
-struct Part {
-    fixed: Vec<Option<usize>>,
-    bound: Cost,
-    proof: Proof,
-    /// The variable to branch on, where the bound may be raised.
-    split: Option<usize>,
-    /// The parts that it was cut into, by the values of that variable.
-    parts: Option<(usize, Vec<usize>)>,
+/// Prefixes between two attempts to complete one greedily.
+const BETWEEN_DIVES: usize = 128;
+
+/// Prefixes between two questions whether to stop.
+const BETWEEN_STOPS: usize = 256;
+
+/// What a search found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Found {
+    /// A value for each level, and what they cost.
+    pub(super) best: Option<(Vec<usize>, Cost)>,
+    /// Nothing costs less.
+    pub(super) bound: Cost,
+    /// How many prefixes cost less than the bound, at most.
+    pub(super) nodes: usize,
 }
 
-/// The assignment of least cost, or the best that was found within the limits, or until `stop` says so, with a bound.
-///
-///
-/// Two variables of two values, of which equal values cost 3 and others nothing, have the least cost 0 by (0, 1).
-///
-/// # Errors
-/// [`Failure`].
-pub fn solve(
-    network: &Network,
-    limits: &Limits,
-    stop: &dyn Fn() -> bool,
-) -> Result<Solution, Failure> {
-    let mut best: (Vec<usize>, Cost) = (Vec::new(), INFINITE);
-    let mut parts: Vec<Part> = Vec::new();
-    let root = vec![None; network.domains.len()];
-    look(network, limits, root, &mut parts, &mut best);
-    let mut open = BinaryHeap::from([Reverse((Cost::MIN, 0))]);
-    for _ in 1..limits.nodes {
-        let Some(Reverse((bound, next))) = open.pop() else { break };
-        // What cannot be better than what is known is done with, and so is all that is left.
-        if bound >= best.1 || stop() {
-            break;
-        }
-        let before = parts.len();
-        branch(network, limits, next, &mut parts, &mut best);
-        let new = parts.iter().enumerate().skip(before);
-        let new = new.filter(|(_, part)| part.split.is_some() && part.bound < best.1);
-        open.extend(new.map(|(k, part)| Reverse((part.bound, k))));
-    }
-    let bound = proven(&parts, 0);
-    let (values, cost) = best;
-    // Where all is forbidden the bound says so.
-    if bound == INFINITE {
-        return Err(Failure::Impossible);
-    }
-    if cost == INFINITE {
-        return Err(Failure::GaveUp);
-    }
-    let bound = bound.min(cost);
-    Ok(Solution { values, cost, bound, proof: proof(&mut parts, 0) })
+/// A prefix: its last value, and where the one before is.
+struct Node {
+    before: usize,
+    value: usize,
 }
 
-/// Works out a part.
-fn look(
-    network: &Network,
-    limits: &Limits,
-    fixed: Vec<Option<usize>>,
-    parts: &mut Vec<Part>,
-    best: &mut (Vec<usize>, Cost),
-) {
-    let found = eliminate(network, &fixed, limits.entries);
-    if found.bound != INFINITE {
-        let (values, cost) = assignment(network, &found, &fixed);
-        if cost < best.1 {
-            *best = (values, cost);
+/// The tables of a part by the level at which they count.
+pub(super) struct Search<'a> {
+    /// For each level: tables whose innermost level it is.
+    ins: Vec<Vec<&'a Table>>,
+    /// For each level: tables that it made.
+    outs: Vec<Vec<&'a Table>>,
+    sizes: &'a [usize],
+    hard: usize,
+    start: Cost,
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(plan: &Plan, done: &'a Eliminated, sizes: &'a [usize]) -> Self {
+        let table = |number: usize| done.tables.get(&number);
+        let ins = plan.levels.iter().map(|groups| {
+            groups.iter().flat_map(|group| group.tables.iter().filter_map(|&t| table(t))).collect()
+        });
+        let outs = done.made.iter().map(|made| made.iter().filter_map(|&t| table(t)).collect());
+        Self {
+            ins: ins.collect(),
+            outs: outs.collect(),
+            sizes,
+            hard: plan.hard(),
+            start: done.bound,
         }
     }
-    let (bound, split) = (found.bound, found.split);
-    parts.push(Part { fixed, bound, proof: Proof::Eliminated(found.steps), split, parts: None });
-}
 
-/// Cuts a part by the values of the variable that had to be split.
-fn branch(
-    network: &Network,
-    limits: &Limits,
-    position: usize,
-    parts: &mut Vec<Part>,
-    best: &mut (Vec<usize>, Cost),
-) {
-    let Some(part) = parts.get(position) else { return };
-    let (Some(variable), fixed) = (part.split, part.fixed.clone()) else { return };
-    let mut children = Vec::new();
-    for value in 0..network.domains.get(variable).copied().unwrap_or(0) {
-        let mut fixed = fixed.clone();
-        fixed.get_mut(variable).into_iter().for_each(|slot| *slot = Some(value));
-        children.push(parts.len());
-        look(network, limits, fixed, parts, best);
-    }
-    if let Some(part) = parts.get_mut(position) {
-        part.parts = Some((variable, children));
-    }
-}
-
-/// The bound that the parts below one show. Parts come after those that they are cut from.
-fn proven(parts: &[Part], root: usize) -> Cost {
-    let mut bounds: Vec<Cost> = parts.iter().map(|part| part.bound).collect();
-    for (k, part) in parts.iter().enumerate().rev() {
-        let Some((_, children)) = &part.parts else { continue };
-        let least = children.iter().filter_map(|child| bounds.get(*child)).min().copied();
-        let own = bounds.get(k).copied().unwrap_or(0);
-        let bound = own.max(least.unwrap_or(INFINITE));
-        bounds.get_mut(k).into_iter().for_each(|slot| *slot = bound);
-    }
-    bounds.get(root).copied().unwrap_or(0)
-}
-
-/// The proof below a part: of a cut part the cases, where they show more than its own elimination.
-fn proof(parts: &mut [Part], root: usize) -> Proof {
-    for k in (root..parts.len()).rev() {
-        let Some((variable, children)) = parts.get_mut(k).and_then(|part| part.parts.take()) else {
-            continue;
-        };
-        let bound = |parts: &[Part], child: &usize| parts.get(*child).map_or(0, |part| part.bound);
-        let least = children.iter().map(|child| bound(parts, child)).min().unwrap_or(INFINITE);
-        if least <= bound(parts, &k) {
-            continue;
+    /// The costs of a prefix with each value of the next level.
+    fn next(&self, prefix: &[usize], cost: Cost) -> Vec<Cost> {
+        let level = prefix.len();
+        let outs = self.outs.get(level).map_or(&[][..], Vec::as_slice);
+        let base = outs.iter().fold(cost, |cost, table| cost.saturating_sub(table.at(prefix)));
+        let mut costs = vec![base; self.sizes.get(level).copied().unwrap_or(0)];
+        for table in self.ins.get(level).map_or(&[][..], Vec::as_slice) {
+            for (cost, &more) in costs.iter_mut().zip(table.row(prefix)) {
+                *cost = cost.saturating_add(more);
+            }
         }
-        let mut take = |child: &usize| match parts.get_mut(*child) {
-            Some(part) => std::mem::replace(&mut part.proof, Proof::Open),
-            None => Proof::Open,
-        };
-        let cases = children.iter().map(&mut take).collect();
-        if let Some(part) = parts.get_mut(k) {
-            part.bound = least;
-            part.proof = Proof::Cases { variable, cases };
-        }
+        costs.into_iter().map(capped).collect()
     }
-    parts.get_mut(root).map_or(Proof::Open, |part| std::mem::replace(&mut part.proof, Proof::Open))
+
+    /// The prefix with the cheapest next values to the end, the smallest of equal ones.
+    fn dive(&self, mut prefix: Vec<usize>, mut cost: Cost) -> Option<(Vec<usize>, Cost)> {
+        while prefix.len() < self.sizes.len() {
+            let costs = self.next(&prefix, cost);
+            let (value, &least) = costs.iter().enumerate().min_by_key(|&(_, &cost)| cost)?;
+            if least == INFINITE {
+                return None;
+            }
+            prefix.push(value);
+            cost = least;
+        }
+        Some((prefix, cost))
+    }
+
+    /// Finds the best values. `improve` may make an assignment better; it gives its cost. At most `nodes` prefixes are
+    /// kept.
+    pub(super) fn run(
+        &self,
+        nodes: usize,
+        improve: &dyn Fn(&mut Vec<usize>) -> Cost,
+        stop: &dyn Fn() -> bool,
+    ) -> Found {
+        let mut best: Option<(Vec<usize>, Cost)> = None;
+        let mut arena: Vec<Node> = Vec::new();
+        let mut waiting = BinaryHeap::from([Reverse((self.start, self.hard, usize::MAX))]);
+        let mut bound = INFINITE;
+        let mut opened = 0usize;
+        while let Some(Reverse((cost, depth_left, at))) = waiting.pop() {
+            let least = best.as_ref().map_or(INFINITE, |&(_, cost)| cost);
+            if cost >= least {
+                bound = least;
+                break;
+            }
+            let prefix = values(&arena, at);
+            let full = depth_left == 0;
+            if full || opened.is_multiple_of(BETWEEN_DIVES) {
+                let dived = self.dive(prefix.clone(), cost).map(|(mut values, cost)| {
+                    let improved = if full { cost } else { improve(&mut values) };
+                    (values, improved)
+                });
+                best = better(best, dived);
+            }
+            let least = best.as_ref().map_or(INFINITE, |&(_, cost)| cost);
+            let stopped = arena.len() >= nodes || (opened.is_multiple_of(BETWEEN_STOPS) && stop());
+            if full || cost >= least || stopped {
+                bound = cost.min(least);
+                break;
+            }
+            opened += 1;
+            for (value, &cost) in self.next(&prefix, cost).iter().enumerate() {
+                if cost < least {
+                    waiting.push(Reverse((cost, depth_left - 1, arena.len())));
+                    arena.push(Node { before: at, value });
+                }
+            }
+        }
+        let bound = bound.min(best.as_ref().map_or(INFINITE, |&(_, cost)| cost));
+        Found { best, bound, nodes: arena.len() }
+    }
+}
+
+/// The one of lower cost; the first one of equal ones.
+fn better(
+    a: Option<(Vec<usize>, Cost)>,
+    b: Option<(Vec<usize>, Cost)>,
+) -> Option<(Vec<usize>, Cost)> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(if b.1 < a.1 { b } else { a }),
+        (a, b) => a.or(b),
+    }
+}
+
+/// The values of a prefix, level 0 first.
+fn values(arena: &[Node], mut at: usize) -> Vec<usize> {
+    let mut values = Vec::new();
+    while let Some(node) = arena.get(at) {
+        values.push(node.value);
+        at = node.before;
+    }
+    values.reverse();
+    values
 }

@@ -1,94 +1,131 @@
-//! Costs over some variables: one entry for each combination of their values, the last variable fastest.
+//! Tables of costs over some variables of a part, and sums of them. Variables are given by level: level 0 is the variable
+//! that goes last. A table's levels ascend, so that the variable that goes first is the innermost one.
 
-/// A cost, in whatever the user counts; [`INFINITE`] is forbidden.
-pub type Cost = u128;
+use super::data::{Cost, INFINITE, LARGEST};
 
-/// What is forbidden.
-pub const INFINITE: Cost = u128::MAX;
+/// Rows after which a long sum asks whether it is to stop.
+const ROWS: usize = 1 << 16;
 
-/// The sum of two costs; what does not fit is forbidden.
-pub(super) fn sum(a: Cost, b: Cost) -> Cost {
-    a.checked_add(b).unwrap_or(INFINITE)
-}
-
-/// Costs over some variables.
+/// Costs for all values of some levels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Table {
-    /// The variables, each once, ascending.
-    pub(super) scope: Vec<usize>,
-    /// How many entries lie between one value of each and the next.
+    /// Ascending.
+    levels: Vec<usize>,
+    /// Entries between neighbouring values, one for each of `levels`.
     strides: Vec<usize>,
-    costs: Vec<Cost>,
+    /// How many values the innermost level has.
+    width: usize,
+    /// Row-major, the smallest level outermost.
+    pub(super) costs: Vec<Cost>,
 }
 
 impl Table {
-    /// A table; `scope` and `costs` may have the variables in any order. Entries that are missing are forbidden.
-    pub(super) fn new(scope: Vec<usize>, domains: &[usize], costs: Vec<Cost>) -> Self {
-        let given = Self { strides: strides(&scope, domains), scope, costs };
-        if given.scope.is_sorted() {
-            return given;
+    /// A table of levels in ascending order. `sizes` gives the values of every level.
+    pub(super) fn new(levels: Vec<usize>, sizes: &[usize], costs: Vec<Cost>) -> Self {
+        let mut strides = vec![1; levels.len()];
+        let mut stride = 1usize;
+        for (place, level) in strides.iter_mut().zip(&levels).rev() {
+            *place = stride;
+            stride = stride.saturating_mul(size_of(sizes, *level));
         }
-        let mut sorted = given.scope.clone();
-        sorted.sort_unstable();
-        Self::of(sorted, domains, &mut |values| given.at(values))
+        let width = levels.last().map_or(1, |&level| size_of(sizes, level));
+        Self { levels, strides, width, costs }
     }
 
-    /// The table whose entries a function gives for the values of all variables of the network. Those outside `scope` are
-    /// 0 first, and the function may change them.
-    pub(super) fn of(
-        scope: Vec<usize>,
-        domains: &[usize],
-        cost: &mut dyn FnMut(&mut [usize]) -> Cost,
-    ) -> Self {
-        let mut values = vec![0; domains.len()];
-        let mut costs = Vec::with_capacity(entries(&scope, domains).unwrap_or(0));
-        for _ in 0..entries(&scope, domains).unwrap_or(0) {
-            costs.push(cost(&mut values));
-            next(&scope, domains, &mut values);
-        }
-        Self { strides: strides(&scope, domains), scope, costs }
+    /// The innermost of its levels; `None` for a single cost.
+    pub(super) fn innermost(&self) -> Option<usize> {
+        self.levels.last().copied()
     }
 
-    /// The entry for the values of all variables of the network.
+    /// Its cost at the values of all levels, in order of levels.
     pub(super) fn at(&self, values: &[usize]) -> Cost {
-        let steps = self.scope.iter().zip(&self.strides);
-        let place = steps.map(|(variable, stride)| {
-            values.get(*variable).copied().unwrap_or(0).saturating_mul(*stride)
-        });
-        self.costs.get(place.sum::<usize>()).copied().unwrap_or(INFINITE)
+        self.costs.get(self.offset(values)).copied().unwrap_or(INFINITE)
     }
 
-    /// Whether it is over a variable.
-    pub(super) fn mentions(&self, variable: usize) -> bool {
-        self.scope.contains(&variable)
+    /// Its costs for all values of its innermost level, at the values of the levels before.
+    pub(super) fn row(&self, values: &[usize]) -> &[Cost] {
+        let start = self.offset(values);
+        self.costs.get(start..start.saturating_add(self.width)).unwrap_or(&[])
+    }
+
+    /// Levels that `values` does not reach count as 0.
+    fn offset(&self, values: &[usize]) -> usize {
+        let places = self.levels.iter().zip(&self.strides);
+        places.map(|(&l, &stride)| values.get(l).copied().unwrap_or(0).saturating_mul(stride)).sum()
+    }
+
+    fn stride(&self, level: usize) -> usize {
+        let mut places = self.levels.iter().zip(&self.strides);
+        places.find(|&(&l, _)| l == level).map_or(0, |(_, &stride)| stride)
     }
 }
 
-/// How many combinations of values there are; `None` beyond the machine's numbers.
-pub(super) fn entries(scope: &[usize], domains: &[usize]) -> Option<usize> {
-    let mut counts = scope.iter().map(|variable| domains.get(*variable).copied().unwrap_or(0));
-    counts.try_fold(1_usize, usize::checked_mul)
+/// A cost that is more than all finite ones together is in no assignment of finite cost, as no table has costs below 0.
+pub(super) fn capped(cost: Cost) -> Cost {
+    if cost > LARGEST { INFINITE } else { cost }
 }
 
-fn strides(scope: &[usize], domains: &[usize]) -> Vec<usize> {
-    let mut strides = Vec::with_capacity(scope.len());
-    let mut stride = 1_usize;
-    for variable in scope.iter().rev() {
-        strides.push(stride);
-        stride = stride.saturating_mul(domains.get(*variable).copied().unwrap_or(0));
-    }
-    strides.reverse();
-    strides
+fn size_of(sizes: &[usize], level: usize) -> usize {
+    sizes.get(level).copied().unwrap_or(1)
 }
 
-/// The next combination of the values of `scope`; the first after the last.
-pub(super) fn next(scope: &[usize], domains: &[usize], values: &mut [usize]) {
-    for variable in scope.iter().rev() {
-        let Some(value) = values.get_mut(*variable) else { return };
-        *value += 1;
-        if *value < domains.get(*variable).copied().unwrap_or(0) {
-            return;
+/// One level of an odometer: where it is, how far it goes, and how far each table moves with it.
+struct Wheel {
+    at: usize,
+    extent: usize,
+    steps: Vec<usize>,
+}
+
+/// Adds tables up that have the same innermost level, and shows the sum for every assignment of the `outer` levels, in
+/// row-major order: one cost for each value of the innermost level. `None` when it was stopped.
+pub(super) fn sum_rows(
+    tables: &[&Table],
+    outer: &[usize],
+    sizes: &[usize],
+    stop: &dyn Fn() -> bool,
+    mut show: impl FnMut(&[Cost]),
+) -> Option<()> {
+    let mut wheels: Vec<Wheel> = outer.iter().map(|&level| wheel(tables, level, sizes)).collect();
+    let width = tables.iter().map(|table| table.width).max().unwrap_or(1);
+    let mut offsets = vec![0usize; tables.len()];
+    let mut sum = vec![0; width];
+    for row in 1.. {
+        sum.fill(0);
+        for (table, &start) in tables.iter().zip(&offsets) {
+            let costs = table.costs.get(start..start.saturating_add(width)).unwrap_or(&[]);
+            for (sum, &cost) in sum.iter_mut().zip(costs) {
+                *sum = Cost::saturating_add(*sum, cost);
+            }
         }
-        *value = 0;
+        show(&sum);
+        if row % ROWS == 0 && stop() {
+            return None;
+        }
+        if !advance(&mut wheels, &mut offsets) {
+            break;
+        }
     }
+    Some(())
+}
+
+fn wheel(tables: &[&Table], level: usize, sizes: &[usize]) -> Wheel {
+    let steps = tables.iter().map(|table| table.stride(level)).collect();
+    Wheel { at: 0, extent: size_of(sizes, level), steps }
+}
+
+/// Turns to the next row; `false` after the last one.
+fn advance(wheels: &mut [Wheel], offsets: &mut [usize]) -> bool {
+    for wheel in wheels.iter_mut().rev() {
+        wheel.at += 1;
+        let turns = wheel.at < wheel.extent;
+        for (offset, &step) in offsets.iter_mut().zip(&wheel.steps) {
+            let back = step.saturating_mul(wheel.extent.saturating_sub(1));
+            *offset = if turns { offset.saturating_add(step) } else { offset.saturating_sub(back) };
+        }
+        if turns {
+            return true;
+        }
+        wheel.at = 0;
+    }
+    false
 }

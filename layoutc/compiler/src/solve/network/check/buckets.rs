@@ -1,0 +1,137 @@
+//! Follows the buckets of a part: makes the tables again, entry by entry.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::super::Limits;
+use super::super::data::{Cost, INFINITE};
+use super::super::proof::{Bucket, Group, Part};
+use super::Wrong;
+use super::tables::{Costs, Parts, settled};
+
+/// The tables of one place: those that went, and those that came instead.
+#[derive(Debug, Default)]
+pub(super) struct Step {
+    pub(super) gone: Vec<Costs>,
+    pub(super) made: Vec<Costs>,
+    /// How many values the variable has.
+    pub(super) size: usize,
+}
+
+/// The steps of a part by place: the last one to go is first.
+pub(super) fn follow(
+    parts: &mut Parts<'_>,
+    number: usize,
+    part: &Part,
+    limits: &Limits,
+) -> Result<Vec<Step>, Wrong> {
+    let mut alive = parts.tables(number, part)?;
+    let read: usize = alive.values().map(|table| table.entries.len()).sum();
+    let mut room = limits.table.saturating_add(read);
+    let mut next = parts.network_tables();
+    let mut steps = Vec::new();
+    for (bucket, place) in part.buckets.iter().zip((0..part.buckets.len()).rev()) {
+        let size = parts.left.get(bucket.variable).map_or(0, Vec::len);
+        let mut step = Step { size, ..Step::default() };
+        if !shifts_cancel(bucket, size) {
+            return Err(Wrong::Shift { variable: bucket.variable });
+        }
+        for group in &bucket.groups {
+            let mut members = Vec::new();
+            for &table in &group.tables {
+                let costs = alive.remove(&table).ok_or(Wrong::Table { table })?;
+                if costs.axes.last().map(|&(place, _)| place) != Some(place) {
+                    return Err(Wrong::Table { table });
+                }
+                members.push(costs);
+            }
+            let made = least(&members, group, place, size, &mut room, next)?;
+            step.gone.append(&mut members);
+            step.made.push(made.clone());
+            alive.insert(next, made);
+            next += 1;
+        }
+        if alive.values().any(|table| table.axes.iter().any(|&(p, _)| p == place)) {
+            return Err(Wrong::LeftOut { variable: bucket.variable });
+        }
+        steps.push(step);
+    }
+    steps.reverse();
+    Ok(steps)
+}
+
+fn shifts_cancel(bucket: &Bucket, size: usize) -> bool {
+    let mut sums = vec![0i128; size];
+    for shift in bucket.groups.iter().map(|group| &group.shift).filter(|shift| !shift.is_empty()) {
+        if shift.len() != size {
+            return false;
+        }
+        for (sum, &by) in sums.iter_mut().zip(shift) {
+            *sum += i128::from(by);
+        }
+    }
+    sums.iter().all(|&sum| sum == 0)
+}
+
+/// The least sum of tables over the values of one place, for all values of the others.
+fn least(
+    members: &[Costs],
+    group: &Group,
+    place: usize,
+    size: usize,
+    room: &mut usize,
+    number: usize,
+) -> Result<Costs, Wrong> {
+    let all: BTreeMap<usize, usize> = members.iter().flat_map(|m| m.axes.iter().copied()).collect();
+    let axes: Vec<(usize, usize)> = all.into_iter().filter(|&(p, _)| p != place).collect();
+    let entries = axes.iter().try_fold(1usize, |n, &(_, extent)| n.checked_mul(extent));
+    let entries = entries.filter(|entries| entries <= room).ok_or(Wrong::Limits)?;
+    *room -= entries;
+    let needed: BTreeSet<usize> = axes.iter().map(|&(p, _)| p).chain([place]).collect();
+    let mut values = vec![0usize; needed.last().map_or(0, |last| last + 1)];
+    let mut made = Vec::with_capacity(entries);
+    for index in 0..entries {
+        let mut rest = index;
+        for &(p, extent) in axes.iter().rev() {
+            put(&mut values, p, rest % extent);
+            rest /= extent;
+        }
+        let mut best = INFINITE;
+        for value in 0..size {
+            put(&mut values, place, value);
+            let mut sum = Some(i128::from(group.shift.get(value).copied().unwrap_or(0)));
+            for member in members {
+                let cost = member.at(&values);
+                sum = sum.filter(|_| cost != INFINITE).map(|sum| sum + i128::from(cost));
+            }
+            best = best.min(settled(sum).ok_or(Wrong::Negative { table: number })?);
+        }
+        made.push(best);
+    }
+    Ok(Costs { axes, entries: made })
+}
+
+fn put(values: &mut [usize], place: usize, value: usize) {
+    if let Some(slot) = values.get_mut(place) {
+        *slot = value;
+    }
+}
+
+/// What a step changes at a prefix that reaches its place: what went less what came, or nothing where it is forbidden.
+pub(super) fn difference(step: &Step, values: &[usize]) -> Option<i128> {
+    let mut sum = 0i128;
+    for table in &step.gone {
+        let cost: Cost = table.at(values);
+        if cost == INFINITE {
+            return None;
+        }
+        sum += i128::from(cost);
+    }
+    for table in &step.made {
+        let cost = table.at(values);
+        if cost == INFINITE {
+            return None;
+        }
+        sum -= i128::from(cost);
+    }
+    Some(sum)
+}

@@ -1,0 +1,220 @@
+//! The tables of a reduced network as the checker reads them: sparse in nothing, indexed by variable.
+
+use std::collections::BTreeMap;
+
+use super::super::data::{Cost, INFINITE, LARGEST, Network};
+use super::super::proof::{Part, Proof};
+use super::Wrong;
+
+/// Costs over variables, each given by its place in the order of the part: the first to go has the highest place.
+#[derive(Debug, Clone)]
+pub(super) struct Costs {
+    /// Places, ascending, and how many values each has.
+    pub(super) axes: Vec<(usize, usize)>,
+    /// Row-major, the first axis outermost. `INFINITE`, or at most [`LARGEST`].
+    pub(super) entries: Vec<Cost>,
+}
+
+impl Costs {
+    /// The entry at a value for each place.
+    pub(super) fn at(&self, values: &[usize]) -> Cost {
+        let mut index = 0usize;
+        for &(place, extent) in &self.axes {
+            index = index * extent + values.get(place).copied().unwrap_or(0);
+        }
+        self.entries.get(index).copied().unwrap_or(INFINITE)
+    }
+}
+
+/// A cost as the checker keeps it. All tables together are the cost of an assignment and none has an entry below 0, so an
+/// entry above [`LARGEST`] is in no assignment of finite cost. `None`: below 0.
+pub(super) fn settled(cost: Option<i128>) -> Option<Cost> {
+    match cost {
+        None => Some(INFINITE),
+        Some(cost) if cost > i128::from(LARGEST) => Some(INFINITE),
+        Some(cost) => Cost::try_from(cost).ok(),
+    }
+}
+
+/// What belongs to which part.
+pub(super) struct Parts<'a> {
+    network: &'a Network,
+    pub(super) left: &'a [Vec<usize>],
+    /// For each variable of a part: the part, and the place in its order.
+    places: Vec<Option<(usize, usize)>>,
+    /// For each pair: the part that it belongs to, if any.
+    pairs: Vec<Option<usize>>,
+    /// What variables of one value cost, with the constant.
+    pub(super) closed: Cost,
+}
+
+impl<'a> Parts<'a> {
+    /// Assigns variables and pairs to the parts of a proof.
+    pub(super) fn new(
+        network: &'a Network,
+        left: &'a [Vec<usize>],
+        proof: &Proof,
+    ) -> Result<Self, Wrong> {
+        let mut places = vec![None; left.len()];
+        for (number, part) in proof.parts.iter().enumerate() {
+            for (place, bucket) in part.buckets.iter().rev().enumerate() {
+                let wrong = Wrong::Variable { variable: bucket.variable };
+                let slot = places.get_mut(bucket.variable).ok_or(wrong)?;
+                let open = left.get(bucket.variable).is_some_and(|values| values.len() > 1);
+                if slot.is_some() || !open {
+                    return Err(wrong);
+                }
+                *slot = Some((number, place));
+            }
+        }
+        let mut parts = Self { network, left, places, pairs: Vec::new(), closed: network.constant };
+        if let Some(variable) = parts.missing() {
+            return Err(Wrong::Variable { variable });
+        }
+        for variable in 0..left.len() {
+            if parts.place(variable).is_none() {
+                let costs = parts.alone(variable).into_iter().fold(0, Cost::saturating_add);
+                parts.closed = parts.closed.saturating_add(costs);
+            }
+        }
+        for (number, pair) in network.pairs.iter().enumerate() {
+            let ends = [parts.place(pair.first), parts.place(pair.second)];
+            let part = match ends {
+                [Some((a, _)), Some((b, _))] if a != b => {
+                    return Err(Wrong::Table { table: left.len() + number });
+                }
+                [Some((part, _)), _] | [_, Some((part, _))] => Some(part),
+                [None, None] => {
+                    let costs = parts.together(number).into_iter().fold(0, Cost::saturating_add);
+                    parts.closed = parts.closed.saturating_add(costs);
+                    None
+                }
+            };
+            parts.pairs.push(part);
+        }
+        Ok(parts)
+    }
+
+    /// A variable of more than one value that no part has.
+    pub(super) fn missing(&self) -> Option<usize> {
+        let mut variables = self.left.iter().zip(&self.places);
+        variables.position(|(values, place)| values.len() > 1 && place.is_none())
+    }
+
+    /// How many tables the network has: the first number of a table that is made.
+    pub(super) fn network_tables(&self) -> usize {
+        self.left.len() + self.pairs.len()
+    }
+
+    fn place(&self, variable: usize) -> Option<(usize, usize)> {
+        self.places.get(variable).copied().flatten()
+    }
+
+    fn values(&self, variable: usize) -> &'a [usize] {
+        self.left.get(variable).map_or(&[], Vec::as_slice)
+    }
+
+    fn alone(&self, variable: usize) -> Vec<Cost> {
+        let costs = self.network.unaries.get(variable).map_or(&[][..], Vec::as_slice);
+        let kept = self.values(variable).iter();
+        kept.map(|&value| costs.get(value).copied().unwrap_or(INFINITE)).collect()
+    }
+
+    /// A row for each value that is left of the pair's first variable.
+    fn together(&self, number: usize) -> Vec<Cost> {
+        let mut kept = Vec::new();
+        let Some(pair) = self.network.pairs.get(number) else { return kept };
+        let rows: Vec<&[Cost]> = pair.costs.chunks(pair.width.max(1)).collect();
+        for &a in self.values(pair.first) {
+            let row = rows.get(a).copied().unwrap_or(&[]);
+            let columns = self.values(pair.second).iter();
+            kept.extend(columns.map(|&b| row.get(b).copied().unwrap_or(INFINITE)));
+        }
+        kept
+    }
+
+    /// The tables of a part after its messages, by number.
+    pub(super) fn tables(
+        &self,
+        number: usize,
+        part: &Part,
+    ) -> Result<BTreeMap<usize, Costs>, Wrong> {
+        let mut sent: BTreeMap<(usize, usize), Vec<i128>> = BTreeMap::new();
+        let mut got: BTreeMap<usize, Vec<i128>> = BTreeMap::new();
+        for (step, message) in part.messages.iter().enumerate() {
+            let wrong = Wrong::Message { step };
+            let pair = self.network.pairs.get(message.pair).ok_or(wrong)?;
+            let size = self.values(message.variable).len();
+            let ours = self.place(message.variable).is_some_and(|(part, _)| part == number);
+            let within = [pair.first, pair.second].contains(&message.variable);
+            if !ours || !within || message.costs.len() != size {
+                return Err(wrong);
+            }
+            for list in [
+                sent.entry((message.pair, message.variable)).or_insert_with(|| vec![0; size]),
+                got.entry(message.variable).or_insert_with(|| vec![0; size]),
+            ] {
+                for (sum, &cost) in list.iter_mut().zip(&message.costs) {
+                    *sum += i128::from(cost);
+                }
+            }
+        }
+        let mut tables = BTreeMap::new();
+        for bucket in &part.buckets {
+            let (v, size) = (bucket.variable, self.values(bucket.variable).len());
+            let more = got.remove(&v).unwrap_or_else(|| vec![0; size]);
+            let sums = self.alone(v).into_iter().zip(more).map(|(cost, more)| exact(cost, more));
+            tables.insert(v, self.costs(v, &[v], sums)?);
+        }
+        for (index, _) in self.pairs.iter().enumerate().filter(|&(_, &p)| p == Some(number)) {
+            let table = self.pair_table(index, &sent)?;
+            tables.insert(self.left.len() + index, table);
+        }
+        Ok(tables)
+    }
+
+    fn pair_table(
+        &self,
+        index: usize,
+        sent: &BTreeMap<(usize, usize), Vec<i128>>,
+    ) -> Result<Costs, Wrong> {
+        let number = self.left.len() + index;
+        let pair = self.network.pairs.get(index).ok_or(Wrong::Table { table: number })?;
+        let (rows, width) = (self.values(pair.first).len(), self.values(pair.second).len());
+        let gone = |variable: usize, place: usize| {
+            sent.get(&(index, variable)).and_then(|costs| costs.get(place)).copied().unwrap_or(0)
+        };
+        let costs = self.together(index);
+        let entry = |a: usize, b: usize| {
+            let cost = costs.get(a * width + b).copied().unwrap_or(INFINITE);
+            exact(cost, -gone(pair.first, a) - gone(pair.second, b))
+        };
+        let (a, b) = (self.place(pair.first), self.place(pair.second));
+        if let (Some(a), Some(b)) = (a, b)
+            && a > b
+        {
+            let sums = (0..width).flat_map(|b| (0..rows).map(move |a| (a, b)));
+            return self.costs(number, &[pair.second, pair.first], sums.map(|(a, b)| entry(a, b)));
+        }
+        let sums = (0..rows).flat_map(|a| (0..width).map(move |b| (a, b)));
+        self.costs(number, &[pair.first, pair.second], sums.map(|(a, b)| entry(a, b)))
+    }
+
+    /// A table over those of the variables that are in a part.
+    fn costs(
+        &self,
+        number: usize,
+        variables: &[usize],
+        sums: impl Iterator<Item = Option<i128>>,
+    ) -> Result<Costs, Wrong> {
+        let places =
+            variables.iter().filter_map(|&v| Some((self.place(v)?.1, self.values(v).len())));
+        let entries: Option<Vec<Cost>> = sums.map(settled).collect();
+        let entries = entries.ok_or(Wrong::Negative { table: number })?;
+        Ok(Costs { axes: places.collect(), entries })
+    }
+}
+
+fn exact(cost: Cost, more: i128) -> Option<i128> {
+    (cost != INFINITE).then(|| i128::from(cost) + more)
+}

@@ -1,0 +1,227 @@
+//! What is to be solved: variables, their costs alone and in pairs. Only data, no solving.
+
+use std::collections::BTreeMap;
+
+/// A cost in bytes, or [`INFINITE`].
+pub type Cost = u64;
+
+/// The cost of what is forbidden. Whatever is added to it, it stays.
+pub const INFINITE: Cost = u64::MAX;
+
+/// The most that the finite costs of a network may come to, 2^62 - 1 bytes: sums of a few tables stay within `u64`.
+pub const LARGEST: Cost = (1 << 62) - 1;
+
+/// A variable of a [`Network`], by its number: 0 is the one that was added first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Variable(usize);
+
+impl Variable {
+    /// Its number, which is also its place in `Solution::values`.
+    pub fn number(self) -> usize {
+        self.0
+    }
+}
+
+/// Why something was not added to a network. The network stays as it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NetworkError {
+    /// A variable without values.
+    Empty,
+    /// Not a variable of this network.
+    Unknown {
+        /// Its number.
+        variable: usize,
+    },
+    /// A pair of a variable with itself.
+    Same {
+        /// Its number.
+        variable: usize,
+    },
+    /// A table of a pair that has not as many entries as there are pairs of values.
+    Entries {
+        /// How many there are.
+        given: usize,
+        /// How many there have to be.
+        needed: usize,
+    },
+    /// The largest finite costs of all tables together exceed [`LARGEST`].
+    TooLarge,
+}
+
+/// The costs of the values of two variables together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Pair {
+    /// The variable with the smaller number.
+    pub(super) first: usize,
+    /// The other one.
+    pub(super) second: usize,
+    /// Row-major, one row for each value of `first`.
+    pub(super) costs: Vec<Cost>,
+    /// How long a row is: the values of `second`.
+    pub(super) width: usize,
+}
+
+impl Pair {
+    /// The cost of a value of `first` with a value of `second`.
+    pub(super) fn cost(&self, first: usize, second: usize) -> Cost {
+        let place = first.checked_mul(self.width).and_then(|row| row.checked_add(second));
+        place.and_then(|place| self.costs.get(place)).copied().unwrap_or(INFINITE)
+    }
+
+    /// The cost of a value of `variable`, which is one of the two, with a value of the other one.
+    pub(super) fn cost_from(&self, variable: usize, value: usize, other: usize) -> Cost {
+        if variable == self.first { self.cost(value, other) } else { self.cost(other, value) }
+    }
+
+    /// The other one of the two.
+    pub(super) fn other(&self, variable: usize) -> usize {
+        if variable == self.first { self.second } else { self.first }
+    }
+}
+
+/// A cost function network: variables with finitely many values, a cost for each value, and tables of costs for some
+/// pairs of variables. The cost of an assignment is the sum of all of them, in bytes.
+///
+/// Two variables of costs `[0, 5]` and `[3, 0]` with the table `[9, 9, 0, 9]` cost 5 + 3 + 0 = 8 at the values 1 and 0.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Network {
+    pub(super) constant: Cost,
+    pub(super) unaries: Vec<Vec<Cost>>,
+    pub(super) pairs: Vec<Pair>,
+    places: BTreeMap<(usize, usize), usize>,
+    largest: Cost,
+}
+
+impl Network {
+    /// A network without variables, of cost 0.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many variables there are.
+    pub fn variables(&self) -> usize {
+        self.unaries.len()
+    }
+
+    /// How many pairs of variables have a table.
+    pub fn pairs(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// Adds what every assignment costs, in bytes; [`INFINITE`] forbids all of them.
+    ///
+    /// # Errors
+    /// [`NetworkError::TooLarge`].
+    pub fn add_constant(&mut self, cost: Cost) -> Result<(), NetworkError> {
+        self.largest = self.grown(&[cost])?;
+        self.constant = self.constant.saturating_add(cost);
+        Ok(())
+    }
+
+    /// Adds a variable with one value for each cost, in bytes. [`INFINITE`] forbids a value.
+    ///
+    /// # Errors
+    /// [`NetworkError::Empty`] where there is no value, [`NetworkError::TooLarge`].
+    pub fn add_variable(&mut self, costs: Vec<Cost>) -> Result<Variable, NetworkError> {
+        if costs.is_empty() {
+            return Err(NetworkError::Empty);
+        }
+        self.largest = self.grown(&costs)?;
+        self.unaries.push(costs);
+        Ok(Variable(self.unaries.len() - 1))
+    }
+
+    /// Adds to the costs of the values of a variable, in bytes.
+    ///
+    /// # Errors
+    /// [`NetworkError::Unknown`], [`NetworkError::Entries`], [`NetworkError::TooLarge`].
+    pub fn add_unary(&mut self, variable: Variable, costs: &[Cost]) -> Result<(), NetworkError> {
+        let needed = self.values(variable)?;
+        if costs.len() != needed {
+            return Err(NetworkError::Entries { given: costs.len(), needed });
+        }
+        self.largest = self.grown(costs)?;
+        let own = self.unaries.get_mut(variable.0).into_iter().flatten();
+        own.zip(costs).for_each(|(own, cost)| *own = own.saturating_add(*cost));
+        Ok(())
+    }
+
+    /// Adds costs for the values of two variables, in bytes: row-major, a row for each value of `a`. A second table for
+    /// the same two is added to the first one, entry by entry.
+    ///
+    /// # Errors
+    /// [`NetworkError::Unknown`], [`NetworkError::Same`], [`NetworkError::Entries`], [`NetworkError::TooLarge`].
+    pub fn add_pair(
+        &mut self,
+        a: Variable,
+        b: Variable,
+        table: Vec<Cost>,
+    ) -> Result<(), NetworkError> {
+        let (rows, width) = (self.values(a)?, self.values(b)?);
+        if a == b {
+            return Err(NetworkError::Same { variable: a.0 });
+        }
+        let needed = rows.checked_mul(width).ok_or(NetworkError::TooLarge)?;
+        if table.len() != needed {
+            return Err(NetworkError::Entries { given: table.len(), needed });
+        }
+        self.largest = self.grown(&table)?;
+        let (first, second) = (a.min(b).0, a.max(b).0);
+        let costs = if a < b { table } else { transposed(&table, width) };
+        let width = if a < b { width } else { rows };
+        if let Some(pair) = self.places.get(&(first, second)).and_then(|&p| self.pairs.get_mut(p)) {
+            for (old, new) in pair.costs.iter_mut().zip(costs) {
+                *old = old.saturating_add(new);
+            }
+            return Ok(());
+        }
+        self.places.insert((first, second), self.pairs.len());
+        self.pairs.push(Pair { first, second, costs, width });
+        Ok(())
+    }
+
+    /// The cost of an assignment in bytes, one value for each variable, and [`INFINITE`] where it is forbidden or none.
+    pub fn cost(&self, values: &[usize]) -> Cost {
+        if values.len() != self.unaries.len() {
+            return INFINITE;
+        }
+        let unaries = self.unaries.iter().zip(values);
+        let alone = unaries.map(|(costs, &v)| costs.get(v).copied().unwrap_or(INFINITE));
+        let together = self.pairs.iter().map(|pair| {
+            let value = |variable: usize| values.get(variable).copied().unwrap_or(usize::MAX);
+            pair.cost(value(pair.first), value(pair.second))
+        });
+        alone.chain(together).fold(self.constant, Cost::saturating_add)
+    }
+
+    /// The numbers of the pairs that each variable is in.
+    pub(super) fn pairs_of(&self) -> Vec<Vec<usize>> {
+        let mut of = vec![Vec::new(); self.unaries.len()];
+        for (number, pair) in self.pairs.iter().enumerate() {
+            for variable in [pair.first, pair.second] {
+                if let Some(list) = of.get_mut(variable) {
+                    list.push(number);
+                }
+            }
+        }
+        of
+    }
+
+    fn values(&self, variable: Variable) -> Result<usize, NetworkError> {
+        let unknown = NetworkError::Unknown { variable: variable.0 };
+        self.unaries.get(variable.0).map(Vec::len).ok_or(unknown)
+    }
+
+    /// The largest sum of finite costs after these are added.
+    fn grown(&self, costs: &[Cost]) -> Result<Cost, NetworkError> {
+        let most = costs.iter().copied().filter(|&c| c != INFINITE).max().unwrap_or(0);
+        let sum = self.largest.checked_add(most).filter(|&sum| sum <= LARGEST);
+        sum.ok_or(NetworkError::TooLarge)
+    }
+}
+
+/// Rows as columns.
+fn transposed(table: &[Cost], width: usize) -> Vec<Cost> {
+    let columns = (0..width).flat_map(|c| table.iter().skip(c).step_by(width.max(1)));
+    columns.copied().collect()
+}

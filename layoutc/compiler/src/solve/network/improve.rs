@@ -1,0 +1,49 @@
+//! An assignment gets better one variable at a time.
+
+use super::data::{Cost, INFINITE, Network};
+
+/// How often all variables are gone through at most.
+const SWEEPS: usize = 100;
+
+/// Gives each of `variables`, in order, the cheapest of its `left` values while all others stay; the smallest of equally
+/// cheap ones. Ends when nothing changes.
+pub(super) fn improve(
+    network: &Network,
+    pairs_of: &[Vec<usize>],
+    left: &[Vec<usize>],
+    variables: &[usize],
+    values: &mut [usize],
+) {
+    for _ in 0..SWEEPS {
+        let mut changed = false;
+        for &variable in variables {
+            let candidates = left.get(variable).map_or(&[][..], Vec::as_slice);
+            let cost = |&value: &usize| beside(network, pairs_of, variable, value, values);
+            let best = candidates.iter().copied().min_by_key(|value| (cost(value), *value));
+            if let (Some(best), Some(value)) = (best, values.get_mut(variable)) {
+                changed |= *value != best;
+                *value = best;
+            }
+        }
+        if !changed {
+            return;
+        }
+    }
+}
+
+/// The cost of a value beside the values of the neighbours.
+fn beside(
+    network: &Network,
+    pairs_of: &[Vec<usize>],
+    variable: usize,
+    value: usize,
+    values: &[usize],
+) -> Cost {
+    let alone = network.unaries.get(variable).and_then(|costs| costs.get(value));
+    let numbers = pairs_of.get(variable).map_or(&[][..], Vec::as_slice);
+    let together = numbers.iter().filter_map(|&number| network.pairs.get(number)).map(|pair| {
+        let other = values.get(pair.other(variable)).copied().unwrap_or(usize::MAX);
+        pair.cost_from(variable, value, other)
+    });
+    together.fold(alone.copied().unwrap_or(INFINITE), Cost::saturating_add)
+}

@@ -1,0 +1,112 @@
+//! Values that a best assignment does without: forbidden ones, and those that another value is never worse than.
+
+use std::collections::BTreeSet;
+
+use super::data::{INFINITE, Network, Pair};
+use super::proof::Dropped;
+
+/// How many entries may be compared in the search for values that others are never worse than.
+const COMPARISONS: usize = 1 << 27;
+
+/// The values that are left of each variable, ascending.
+pub(super) type Left = Vec<Vec<usize>>;
+
+/// The values that stay, and why the others do not. A variable that nothing is left of ends it: there is no assignment.
+pub(super) fn reduce(network: &Network) -> (Left, Vec<Dropped>) {
+    let mut state = State {
+        network,
+        pairs_of: network.pairs_of(),
+        left: network.unaries.iter().map(|costs| (0..costs.len()).collect()).collect(),
+        drops: Vec::new(),
+        comparisons: COMPARISONS,
+    };
+    let mut waiting: BTreeSet<usize> = (0..network.unaries.len()).collect();
+    while let Some(variable) = waiting.pop_first() {
+        let before = state.drops.len();
+        state.drop_forbidden(variable);
+        if state.left_of(variable).is_empty() {
+            break;
+        }
+        state.drop_dominated(variable);
+        if state.drops.len() > before {
+            waiting.extend(state.pairs(variable).map(|pair| pair.other(variable)));
+        }
+    }
+    (state.left, state.drops)
+}
+
+struct State<'a> {
+    network: &'a Network,
+    pairs_of: Vec<Vec<usize>>,
+    left: Left,
+    drops: Vec<Dropped>,
+    comparisons: usize,
+}
+
+impl State<'_> {
+    fn left_of(&self, variable: usize) -> &[usize] {
+        self.left.get(variable).map_or(&[], Vec::as_slice)
+    }
+
+    fn pairs(&self, variable: usize) -> impl Iterator<Item = &Pair> {
+        let numbers = self.pairs_of.get(variable).map_or(&[][..], Vec::as_slice);
+        numbers.iter().filter_map(|&number| self.network.pairs.get(number))
+    }
+
+    fn alone(&self, variable: usize, value: usize) -> u64 {
+        let costs = self.network.unaries.get(variable);
+        costs.and_then(|costs| costs.get(value)).copied().unwrap_or(INFINITE)
+    }
+
+    fn remove(&mut self, variable: usize, value: usize, by: Option<usize>) {
+        if let Some(left) = self.left.get_mut(variable) {
+            left.retain(|&v| v != value);
+        }
+        self.drops.push(Dropped { variable, value, by });
+    }
+
+    fn drop_forbidden(&mut self, variable: usize) {
+        for value in self.left_of(variable).to_vec() {
+            let alone = self.alone(variable, value) == INFINITE;
+            if alone || self.pairs(variable).any(|pair| self.is_alone(pair, variable, value)) {
+                self.remove(variable, value, None);
+            }
+        }
+    }
+
+    /// Whether nothing that is left of the other variable goes with the value.
+    fn is_alone(&self, pair: &Pair, variable: usize, value: usize) -> bool {
+        let mut others = self.left_of(pair.other(variable)).iter();
+        others.all(|&other| pair.cost_from(variable, value, other) == INFINITE)
+    }
+
+    fn drop_dominated(&mut self, variable: usize) {
+        for value in self.left_of(variable).to_vec().into_iter().rev() {
+            let candidates = self.left_of(variable).to_vec();
+            let by = candidates.into_iter().filter(|&by| by != value).find(|&by| {
+                self.is_dominated(variable, value, by)
+                    && (by < value || !self.is_dominated(variable, by, value))
+            });
+            if by.is_some() {
+                self.remove(variable, value, by);
+            }
+        }
+    }
+
+    /// Whether `by` costs as little as `value` or less, whatever the neighbours are.
+    fn is_dominated(&mut self, variable: usize, value: usize, by: usize) -> bool {
+        if self.comparisons == 0 {
+            return false;
+        }
+        let mut read = 1;
+        let holds = self.alone(variable, by) <= self.alone(variable, value)
+            && self.pairs(variable).all(|pair| {
+                self.left_of(pair.other(variable)).iter().all(|&other| {
+                    read += 1;
+                    pair.cost_from(variable, by, other) <= pair.cost_from(variable, value, other)
+                })
+            });
+        self.comparisons = self.comparisons.saturating_sub(read);
+        holds
+    }
+}

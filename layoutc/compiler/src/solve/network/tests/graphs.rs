@@ -1,0 +1,52 @@
+//! Networks shaped like operator graphs.
+
+use super::*;
+
+/// Variables of the same size, pairs as listed.
+pub(super) fn shaped(
+    numbers: &mut Numbers,
+    variables: usize,
+    domain: usize,
+    pairs: &[(usize, usize)],
+) -> Network {
+    let mut network = Network::new();
+    let all: Vec<Variable> = (0..variables)
+        .map(|_| network.add_variable(costs(numbers, domain, 1 << 20, 0)).unwrap())
+        .collect();
+    for &(a, b) in pairs {
+        let table = costs(numbers, domain * domain, 1 << 20, 0);
+        network.add_pair(all[a], all[b], table).unwrap();
+    }
+    network
+}
+
+pub(super) fn chain(variables: usize) -> Vec<(usize, usize)> {
+    (1..variables).map(|v| (v - 1, v)).collect()
+}
+
+/// A chain with a jump over three operators at every third one.
+pub(super) fn ladder(variables: usize) -> Vec<(usize, usize)> {
+    let jumps = (3..variables).step_by(3).map(|v| (v - 3, v));
+    chain(variables).into_iter().chain(jumps).collect()
+}
+
+/// Each operator reads one to three of the last `window` ones.
+pub(super) fn window(
+    numbers: &mut Numbers,
+    variables: usize,
+    window: usize,
+) -> Vec<(usize, usize)> {
+    let mut pairs = Vec::new();
+    for v in 1..variables {
+        for _ in 0..=numbers.index(3) {
+            pairs.push((v - 1 - numbers.index(window.min(v)), v));
+        }
+    }
+    pairs
+}
+
+/// Every two variables with a chance in percent.
+pub(super) fn dense(numbers: &mut Numbers, variables: usize, chance: u64) -> Vec<(usize, usize)> {
+    let all = (0..variables).flat_map(|a| (0..a).map(move |b| (b, a)));
+    all.filter(|_| numbers.below(100) < chance).collect()
+}

@@ -1,0 +1,47 @@
+//! Large networks are solved or bounded within their limits.
+
+use super::graphs::{chain, dense, ladder, shaped, window};
+use super::*;
+
+#[test]
+fn chains_ladders_and_windows_are_proven_without_a_search() {
+    let mut numbers = Numbers::new(1);
+    let near = window(&mut numbers, 200, 4);
+    for pairs in [chain(200), ladder(200), near] {
+        let network = shaped(&mut numbers, 200, 4, &pairs);
+        let solution = solved(&network, &Limits::default());
+        assert!(solution.is_proven());
+        assert!(solution.proof.parts.iter().all(|part| part.nodes == 0));
+    }
+}
+
+#[test]
+fn a_window_is_proven_by_search_where_tables_have_no_room() {
+    let mut numbers = Numbers::new(2);
+    let pairs = window(&mut numbers, 200, 4);
+    let network = shaped(&mut numbers, 200, 4, &pairs);
+    let exact = solved(&network, &Limits::default());
+    let limits = Limits { table: 6_000, ..Limits::default() };
+    let searched = solved(&network, &limits);
+    assert_eq!((searched.cost, searched.bound), (exact.cost, exact.cost));
+}
+
+#[test]
+fn a_dense_network_ends_within_its_limits() {
+    let mut numbers = Numbers::new(3);
+    let pairs = dense(&mut numbers, 40, 50);
+    let network = shaped(&mut numbers, 40, 4, &pairs);
+    let limits = Limits { table: 1 << 14, nodes: 2_000, sweeps: 50 };
+    let solution = solved(&network, &limits);
+    assert!(solution.bound > 0 && solution.bound < solution.cost);
+    assert!(solution.proof.parts[0].nodes <= 2_000 + 4);
+}
+
+#[test]
+fn large_domains_and_long_chains_need_no_deep_stack() {
+    let mut numbers = Numbers::new(4);
+    let network = shaped(&mut numbers, 20_000, 2, &chain(20_000));
+    assert!(solved(&network, &Limits::default()).is_proven());
+    let network = shaped(&mut numbers, 3, 512, &[(0, 1), (1, 2), (0, 2)]);
+    assert!(solved(&network, &Limits::default()).is_proven());
+}

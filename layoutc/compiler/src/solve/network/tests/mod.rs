@@ -1,0 +1,70 @@
+//! Against enumeration, on large graphs, and with proofs that are wrong.
+
+mod brute;
+mod graphs;
+mod large;
+mod wrong;
+
+use super::{INFINITE, Limits, Network, Solution, Variable, solve, verify};
+
+/// A small generator of numbers: xorshift.
+pub(super) struct Numbers(u64);
+
+impl Numbers {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+
+    /// From 0 to `below` - 1.
+    pub(super) fn below(&mut self, below: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) % below
+    }
+
+    pub(super) fn index(&mut self, below: usize) -> usize {
+        usize::try_from(self.below(below as u64)).unwrap()
+    }
+}
+
+/// Solves and verifies.
+pub(super) fn solved(network: &Network, limits: &Limits) -> Solution {
+    let solution = solve(network, limits, &|| false);
+    assert_eq!(verify(network, &solution, limits), Ok(()));
+    solution
+}
+
+pub(super) fn costs(numbers: &mut Numbers, entries: usize, most: u64, forbidden: u64) -> Vec<u64> {
+    let cost = |_| {
+        if numbers.below(100) < forbidden { INFINITE } else { numbers.below(most + 1) }
+    };
+    (0..entries).map(cost).collect()
+}
+
+/// Variables of up to `domain` values, pairs with the given chance in percent.
+pub(super) fn random(
+    numbers: &mut Numbers,
+    variables: usize,
+    domain: usize,
+    chance: u64,
+    most: u64,
+    forbidden: u64,
+) -> Network {
+    let mut network = Network::new();
+    network.add_constant(numbers.below(3)).unwrap();
+    let sizes: Vec<usize> = (0..variables).map(|_| 1 + numbers.index(domain)).collect();
+    let all: Vec<Variable> = sizes
+        .iter()
+        .map(|&size| network.add_variable(costs(numbers, size, most, forbidden)).unwrap())
+        .collect();
+    for a in 0..variables {
+        for b in 0..variables {
+            if a != b && numbers.below(100) < chance {
+                let table = costs(numbers, sizes[a] * sizes[b], most, forbidden);
+                network.add_pair(all[a], all[b], table).unwrap();
+            }
+        }
+    }
+    network
+}
