@@ -7,8 +7,9 @@ use minijinja::value::{Enumerator, Object, ObjectRepr, Serde, Value};
 use serde::Serialize;
 
 use super::model::{
-    AxisUnit, BenchUnit, BlockCall, Blocks, CastFloat, CastSide, CastUnit, ComputeUnit, Constant,
-    ConvertUnit, Files, FloatBits, ImageUnit, KernelUnit, KernelsUnit, Language, MacroUnit,
+    AxisUnit, BenchUnit, BlockCall, Blocks, CastFloat, CastSide, CastUnit, ComputeBenchUnit,
+    ComputeMemoryUnit, ComputeTestUnit, ComputeUnit, ComputedUnit, Constant, ConvertUnit, Files,
+    FloatBits, ImageUnit, KernelUnit, KernelsUnit, Language, LocalUnit, MacroUnit, OperandTestUnit,
     PackFromUnit, Packed, Parts, RangeUnit, RunCast, RunTranspose, SmallFloat, SpaceUnit,
     Structure, TensorUnit, TestUnit, TransposeUnit, UnalignedUnit, Unit, ViewTestUnit, ViewUnit,
 };
@@ -61,9 +62,18 @@ show! {
     Unit {
         version, target, generator, manifest, files, guard, stamp_name, stamp, emit, language,
         header_includes, source_includes, host_helpers, wide_helpers, helpers, blocks, test_helpers,
-        conversions, float_bits, casts, structures, tensors, views, converts, computes,
+        conversions, float_bits, casts, structures, tensors, views, converts, computes, computed,
     }
-    ComputeUnit { name, kernel, function, moves }
+    ComputeUnit { name, kernel, function, test, bench, moves }
+    ComputeTestUnit { plain, samples, symbols, cases, operands, locals }
+    OperandTestUnit {
+        name, tensor, symbols, is_filled, first, count, is_written, pads, is_sampled, absolute,
+        relative,
+    }
+    LocalUnit { name, in_buffer, bytes }
+    ComputedUnit { tensor, numbers, is_filled, is_written }
+    ComputeBenchUnit { values, elements, operations, bytes, memory }
+    ComputeMemoryUnit { in_buffer, bytes, one }
     Blocks { runs, transposes, zeros, casts }
     TransposeUnit { bytes, few, few_rows, apart, tiles, calls }
     RunCast {
@@ -240,6 +250,14 @@ view row of=nibbles {
 
 convert skewed to=flat
 convert halves to=bytes cast=round
+
+kernel sums {
+    operands A B
+    compute "T[n] += f32(A[n, c])"
+    compute "B[n, c] = i32(A[n, c] - T[n])"
+    local T dtype=f32
+}
+instance rows of=sums A=halves B=bytes
 "#;
 
     #[test]

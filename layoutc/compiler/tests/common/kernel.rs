@@ -380,13 +380,15 @@ pub fn computes(kernel: &Kernel) {
     write(&folder, &outputs);
     std::fs::write(folder.join("main.c"), main_c(kernel, &stem, For::C)).unwrap();
     let source = format!("{stem}.c");
-    let both = ["main.c", source.as_str(), "-lm"];
+    let both = ["main.c", source.as_str()];
     // Optimised always: what the vectors of a processor need of the stack shows there alone.
     let optimised = ("gcc", ["-std=c11", "-O2"].to_vec(), true);
-    for (k, compiler) in compilers().into_iter().chain([optimised]).enumerate() {
+    for (k, compiler) in compilers().into_iter().chain([optimised.clone()]).enumerate() {
         let sources = if compiler.2 { &both[..] } else { &both[1..2] };
         compile_and_run(&folder, &format!("{stem}_{k}"), sources, compiler);
     }
+    let test = format!("{stem}_test.c");
+    compile_and_run(&folder, &format!("{stem}_test"), &[&test, &source], optimised);
 }
 
 /// What is said where OpenCL cannot be written.
