@@ -162,3 +162,67 @@ fn timed(folder: &Path, stem: &str, kernel: &str) -> String {
     assert!(ran.status.success(), "{ran:?}");
     String::from_utf8(ran.stdout).unwrap()
 }
+
+const EXAMPLE: &str = include_str!("../../../examples/convolution/layouts/conv.kdl");
+
+/// A convolution of dense arrays, each of the example's five held against it: the numbers are small integers, and equal.
+const AGAINST_DENSE: &str = r#"#include "conv.h"
+#include <stdio.h>
+#include <stdlib.h>
+enum { H = 14, W = 14, C = 24 };
+static float image[H * W * C], filters[C * 9 * C], result[H * W * C], back[H * W * C];
+static int wrong = 0;
+static void convolve(void) {
+    for (int h = 0; h < H; ++h) for (int w = 0; w < W; ++w) for (int k = 0; k < C; ++k) {
+        float sum = 0;
+        for (int r = 0; r < 3; ++r) for (int s = 0; s < 3; ++s) {
+            const int y = h + r - 1, x = w + s - 1;
+            if (y < 0 || y >= H || x < 0 || x >= W) continue;
+            for (int c = 0; c < C; ++c) sum += image[(y * W + x) * C + c] * filters[((k * 3 + r) * 3 + s) * C + c];
+        }
+        result[(h * W + w) * C + k] = sum;
+    }
+}
+#define RUN(layout, in, weights, out) { \
+    float *a = (float *)malloc(in##_BYTES), *b = (float *)malloc(weights##_BYTES), *c = (float *)malloc(out##_BYTES); \
+    PACK_##layout(a, b); conv_##layout(a, b, c); UNPACK_##layout(c); \
+    for (int k = 0; k < H * W * C; ++k) wrong += back[k] != result[k]; \
+    printf("conv_%s: %d wrong\n", #layout, wrong); free(a); free(b); free(c); }
+#define PACK_nhwc(a, b) image_nhwc_pack(image, a), filters_hwio_pack(filters, b)
+#define PACK_nchw(a, b) image_nchw_pack(image, a), filters_oihw_pack(filters, b)
+#define PACK_nchw4c(a, b) image_nchw4c_pack(image, a), filters_oihw4i4o_pack(filters, b)
+#define PACK_nchw16c(a, b) image_nchw16c_pack(image, a), filters_oihw16i16o_pack(filters, b)
+#define PACK_texture(a, b) image_texture_pack(image, a), filters_oihw4i4o_pack(filters, b)
+#define UNPACK_nhwc(c) result_nhwc_unpack(c, back)
+#define UNPACK_nchw(c) result_nchw_unpack(c, back)
+#define UNPACK_nchw4c(c) result_nchw4c_unpack(c, back)
+#define UNPACK_nchw16c(c) result_nchw16c_unpack(c, back)
+#define UNPACK_texture(c) result_texture_unpack(c, back)
+int main(void) {
+    for (int k = 0; k < H * W * C; ++k) image[k] = (float)(k * 7 % 17 - 8);
+    for (int k = 0; k < C * 9 * C; ++k) filters[k] = (float)(k * 5 % 11 - 5);
+    convolve();
+    RUN(nhwc, IMAGE_NHWC, FILTERS_HWIO, RESULT_NHWC)
+    RUN(nchw, IMAGE_NCHW, FILTERS_OIHW, RESULT_NCHW)
+    RUN(nchw4c, IMAGE_NCHW4C, FILTERS_OIHW4I4O, RESULT_NCHW4C)
+    RUN(nchw16c, IMAGE_NCHW16C, FILTERS_OIHW16I16O, RESULT_NCHW16C)
+    RUN(texture, IMAGE_TEXTURE, FILTERS_OIHW4I4O, RESULT_TEXTURE)
+    return wrong != 0;
+}
+"#;
+
+#[test]
+fn the_example_convolves_in_five_layouts() {
+    let manifest = manifest(EXAMPLE);
+    let printed = run("conv", &manifest);
+    let folder = folder("conv");
+    std::fs::write(folder.join("main.c"), AGAINST_DENSE).unwrap();
+    for (k, flags) in ["-O0", "-O2"].into_iter().enumerate() {
+        let gcc = ("gcc", vec!["-std=c99", "-Wall", "-Wextra", "-Werror", flags], true);
+        let sources = ["main.c", "conv.c"];
+        common::cc::compile_and_run(&folder, &format!("main_{k}"), &sources, gcc);
+    }
+    for layout in ["nhwc", "nchw", "nchw4c", "nchw16c", "texture"] {
+        assert!(printed.contains(&format!("conv_{layout}: ok")), "{printed}");
+    }
+}
