@@ -3,13 +3,15 @@
 # What is missing is installed where that is allowed (as root, or with CI=true); elsewhere the line that installs it is
 # printed and the rest runs without it. With CI=true a missing tool is a failure.
 #
-# Sets `compilers` (of C). Exports to the tests, where there: LAYOUTC_NVCC (nvcc), LAYOUTC_MDBOOK (mdbook 0.5).
+# Sets `compilers` (of C). Exports to the tests, where there: LAYOUTC_NVCC (nvcc), LAYOUTC_MDBOOK (mdbook 0.5),
+# LAYOUTC_NUMPY (the folder that NumPy is installed in).
 
 provide_tools() {
     provide_packages
     provide_nvcc
     provide_mdbook
     provide_pre_commit
+    [ -z "${LAYOUTC_FULL:-}" ] || provide_numpy
 
     compilers=()
     local cc
@@ -124,6 +126,23 @@ provide_pre_commit() {
         export PATH
     else
         do_without pre-commit "${install[*]}"
+    fi
+}
+
+# NumPy, which kernels are held against in the long campaigns; a wheel below the target folder.
+provide_numpy() {
+    python3 -c 'import numpy' 2>/dev/null && return
+    local folder
+    folder=$(target_folder)/tools/numpy
+    local install=(python3 -m pip install --quiet --root-user-action=ignore --target "$folder" numpy)
+    if [ ! -d "$folder" ] && allowed; then
+        "${install[@]}" || true
+    fi
+    if [ -d "$folder" ]; then
+        LAYOUTC_NUMPY=$(realpath "$folder")
+        export LAYOUTC_NUMPY
+    else
+        do_without numpy "${install[*]}"
     fi
 }
 

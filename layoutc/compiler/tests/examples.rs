@@ -109,3 +109,8 @@ fn the_tiles_run() {
 fn the_project_with_three_targets_runs() {
     run("one-project-three-targets", "net");
 }
+
+#[test]
+fn the_layouts_of_the_convolution_run() {
+    run("convolution", "conv");
+}

@@ -62,6 +62,7 @@ fn a_product_of_matrices_reads_and_writes_blocks() {
         ],
         written: &["C"],
         plain: "for (int i = 0; i < 20; ++i) for (int j = 0; j < 36; ++j) { float sum = 0; for (int k = 0; k < 26; ++k) sum += A[i * 26 + k] * B[k * 36 + j]; C[i * 36 + j] = sum; }",
+        numpy: "",
         tolerance: "1e-4",
         schedules: &[
             (
@@ -119,6 +120,7 @@ fn a_convolution_reads_blocks_with_a_halo() {
                 const int y = h + r - 1, x = w + s - 1;\n\
                 if (y >= 0 && y < 6 && x >= 0 && x < 7) sum += A[(y * 7 + x) * 8 + c] * W[((k * 3 + r) * 3 + s) * 8 + c];\n\
                 }\nB[(h * 7 + w) * 8 + k] = sum; }",
+        numpy: "",
         tolerance: "1e-4",
         schedules: &[
             (0, "tile h w by=\"4 4\"; cache A at=w_outer"),
@@ -153,6 +155,7 @@ fn what_has_no_sum_reads_and_writes_blocks_too() {
         ],
         written: &["B"],
         plain: "for (int i = 0; i < 13; ++i) for (int j = 0; j < 18; ++j) B[j * 13 + i] = 2 * A[i * 18 + j] + (i > 0 ? A[(i - 1) * 18 + j] : 7);",
+        numpy: "",
         tolerance: "0",
         schedules: &[
             (0, "tile j i by=\"8 8\"; cache A at=i_outer { layout { pad j after=1 } }"),
@@ -177,6 +180,7 @@ fn what_was_there_is_kept_and_the_greatest_found_in_blocks() {
         ],
         written: &["B"],
         plain: "for (int y = 0; y < 5; ++y) for (int x = 0; x < 10; ++x) { float most = -INFINITY; for (int r = 0; r < 3; ++r) { const int k = 2 * y + r - 1; if (k >= 0 && k < 9) most = fmaxf(most, A[k * 10 + x]); } B[y * 10 + x] = most; }",
+        numpy: "",
         tolerance: "0",
         schedules: &[
             (0, "tile y x by=\"2 4\"; cache A at=x_outer; cache B at=x_outer"),
@@ -205,6 +209,7 @@ fn what_stands_outside_is_in_the_block() {
         ],
         written: &["B"],
         plain: "for (int k = 0; k < 8; ++k) for (int w = 0; w < 44; ++w) { float sum = 0; for (int c = 0; c < 3; ++c) for (int s = 0; s < 3; ++s) { const int x = w + s - 1; if (x >= 0 && x < 44) sum += A[c * 44 + x] * W[(k * 3 + c) * 3 + s]; } B[k * 44 + w] = sum; }",
+        numpy: "",
         tolerance: "1e-4",
         schedules: &[
             (0, "tile k w by=\"4 32\"; cache A at=w_outer"),
@@ -233,6 +238,7 @@ fn what_a_block_cannot_hold_is_left_out() {
         written: &["B"],
         // The elements of A are 0x3400 to 0x3500, of which none has a sign: in their order.
         plain: "for (int y = 0; y < 6; ++y) for (int x = 0; x < 10; ++x) { float least = INFINITY; for (int r = 0; y > 0 && r < 3; ++r) least = fminf(least, (float)(0x400 + (A[((y - 1) * 10 + x) * 3 + r] & 0x3FF)) / 4096); B[y * 10 + x] = least; }",
+        numpy: "",
         tolerance: "0",
         schedules: &[
             (0, "tile y x by=\"4 8\"; cache A at=x_outer"),

@@ -431,7 +431,14 @@ fn unknown_names_get_the_nearest() {
     told(
         &of("view w of=a\ninstance c of=copy X=w Y=b"),
         &[("name::not_yet", "w", "kernels on views are not built yet")],
-        &["name the tensor that it is a view of, and write its indices"],
+        &["name `a`, whose memory it is, and write the indices of that"],
+    );
+    told(
+        &of(
+            "view w of=a { shape { i 4; j 32 }; map \"(i, j) -> (2 * i, j)\" }\ninstance c of=copy X=w Y=b",
+        ),
+        &[("name::not_yet", "w", "kernels on views are not built yet")],
+        &["name `a`, and write what the map gives for its indices: `a[2 * i, j]`"],
     );
     told(
         &of("instance c of=copy X=a Y=a"),

@@ -55,6 +55,7 @@ fn a_convolution_is_right_in_every_layout() {
                 const int y = h + r - 1, x = w + s - 1;\n\
                 if (y >= 0 && y < 6 && x >= 0 && x < 7) sum += A[((n * 6 + y) * 7 + x) * 16 + c] * W[((k * 3 + r) * 3 + s) * 16 + c];\n\
                 }\nB[((n * 6 + h) * 7 + w) * 20 + k] = sum; }",
+        numpy: "P = np.pad(A, ((0, 0), (1, 1), (1, 1), (0, 0)))\nB = sum(np.einsum('nhwc,kc->nhwk', P[:, r:r + 6, s:s + 7], W[:, r, s]) for r in range(3) for s in range(3))",
         tolerance: "1e-4",
         schedules: &[(3, "tile w by=4; vectorize c_inner"), (1, "parallel n")],
     });
@@ -90,6 +91,7 @@ fn a_product_of_matrices_is_right_in_every_layout() {
         ],
         written: &["C"],
         plain: "for (int i = 0; i < 30; ++i) for (int j = 0; j < 70; ++j) { float sum = 0; for (int k = 0; k < 24; ++k) sum += A[i * 24 + k] * B[k * 70 + j]; C[i * 70 + j] = sum; }",
+        numpy: "C = A @ B",
         tolerance: "1e-4",
         schedules: &[(4, "tile i j by=\"4 32\"")],
     });
@@ -126,6 +128,7 @@ fn softmax_is_right_in_every_layout() {
         ],
         written: &["Y"],
         plain: "for (int i = 0; i < 9; ++i) { float m = -INFINITY, s = 0; for (int j = 0; j < 33; ++j) m = fmaxf(m, X[i * 33 + j]); for (int j = 0; j < 33; ++j) s += expf(X[i * 33 + j] - m); for (int j = 0; j < 33; ++j) Y[i * 33 + j] = expf(X[i * 33 + j] - m) / s; }",
+        numpy: "e = np.exp(X - X.max(1, keepdims=True))\nY = e / e.sum(1, keepdims=True)",
         tolerance: "1e-5",
         schedules: &[],
     });
@@ -163,6 +166,7 @@ fn a_layer_norm_is_right_in_every_layout() {
         ],
         written: &["Y"],
         plain: "for (int i = 0; i < 7; ++i) { float m = 0, v = 0; for (int j = 0; j < 20; ++j) m += X[i * 20 + j] / 20; for (int j = 0; j < 20; ++j) v += (X[i * 20 + j] - m) * (X[i * 20 + j] - m) / 20; for (int j = 0; j < 20; ++j) Y[i * 20 + j] = (X[i * 20 + j] - m) / sqrtf(v + 1e-5f) * G[j]; }",
+        numpy: "Y = (X - X.mean(1, keepdims=True)) / np.sqrt(X.var(1, keepdims=True) + 1e-5) * G",
         tolerance: "1e-4",
         schedules: &[],
     });
@@ -180,6 +184,7 @@ fn a_depthwise_convolution_with_strides_is_right_in_every_layout() {
         ],
         written: &["B"],
         plain: "for (int h = 0; h < 4; ++h) for (int w = 0; w < 5; ++w) for (int c = 0; c < 20; ++c) { float sum = 0; for (int r = 0; r < 3; ++r) for (int s = 0; s < 3; ++s) { const int y = 2 * h + r - 1, x = 2 * w + s - 1; if (y >= 0 && y < 8 && x >= 0 && x < 9) sum += A[(y * 9 + x) * 20 + c] * W[(r * 3 + s) * 20 + c]; } B[(h * 5 + w) * 20 + c] = sum; }",
+        numpy: "P = np.pad(A, ((0, 0), (1, 1), (1, 1), (0, 0)))\nB = sum(P[:, r:r + 8:2, s:s + 9:2] * W[r, s] for r in range(3) for s in range(3))",
         tolerance: "1e-5",
         schedules: &[],
     });
@@ -196,6 +201,7 @@ fn pooling_is_right_in_every_layout() {
         ],
         written: &["B"],
         plain: "for (int h = 0; h < 4; ++h) for (int w = 0; w < 5; ++w) for (int c = 0; c < 20; ++c) { float most = -INFINITY; for (int r = 0; r < 3; ++r) for (int s = 0; s < 3; ++s) { const int y = 2 * h + r - 1, x = 2 * w + s - 1; if (y >= 0 && y < 8 && x >= 0 && x < 9) most = fmaxf(most, A[(y * 9 + x) * 20 + c]); } B[(h * 5 + w) * 20 + c] = most; }",
+        numpy: "P = np.pad(A, ((0, 0), (1, 1), (1, 1), (0, 0)), constant_values=-np.inf)\nB = np.max([P[:, r:r + 8:2, s:s + 9:2] for r in range(3) for s in range(3)], axis=0)",
         tolerance: "0",
         schedules: &[],
     });
@@ -233,6 +239,7 @@ fn a_transposed_sum_is_right_in_every_layout() {
         ],
         written: &["C"],
         plain: "for (int i = 0; i < 13; ++i) for (int j = 0; j < 18; ++j) C[j * 13 + i] = A[i * 18 + j] + B[j * 13 + i];",
+        numpy: "C = A.T + B",
         tolerance: "0",
         schedules: &[],
     });
@@ -269,6 +276,7 @@ fn a_stencil_is_right_in_every_layout() {
         ],
         written: &["B"],
         plain: "for (int y = 0; y < 11; ++y) for (int x = 0; x < 14; ++x) { float sum = 0; if (y > 0) sum += A[(y - 1) * 14 + x]; if (y < 10) sum += A[(y + 1) * 14 + x]; if (x > 0) sum += A[y * 14 + x - 1]; if (x < 13) sum += A[y * 14 + x + 1]; B[y * 14 + x] = 0.5f * A[y * 14 + x] + 0.125f * sum; }",
+        numpy: "P = np.pad(A, 1)\nB = 0.5 * A + 0.125 * (P[:-2, 1:-1] + P[2:, 1:-1] + P[1:-1, :-2] + P[1:-1, 2:])",
         tolerance: "1e-6",
         schedules: &[],
     });
@@ -299,7 +307,69 @@ fn halves_are_put_together_as_floats() {
         written: &["C"],
         // The halves are 0.25 * (1 + m / 1024), all normal.
         plain: "for (int i = 0; i < 5; ++i) for (int j = 0; j < 10; ++j) { float sum = 0; for (int k = 0; k < 12; ++k) sum += 0.25f * (1 + (float)(A[i * 12 + k] & 1023) / 1024) * (0.25f * (1 + (float)(B[k * 10 + j] & 1023) / 1024)); C[i * 10 + j] = sum; }",
+        numpy: "C = A @ B",
         tolerance: "1e-5",
+        schedules: &[],
+    });
+}
+
+#[test]
+fn texels_of_many_types_are_read_and_written() {
+    let operand = |name, dtype, element, layouts| Operand {
+        name,
+        dtype,
+        element,
+        shape: &[("y", 8), ("x", 12)],
+        layouts,
+    };
+    computes(&Kernel {
+        name: "texels",
+        text: "kernel texels { operands A B C D\n  compute \"C[y, x] = A[y, x] * f32(B[y, x] + (B[y, x - 1] ?? 3))\"\n  compute \"D[y, x] = B[y, x] - 2 * B[7 - y, x]\" }\n",
+        operands: vec![
+            operand(
+                "A",
+                "f16",
+                "uint16_t",
+                &[
+                    "map \"(y, x) -> (y | x)\"",
+                    "map \"(y, x) -> (x | y)\"",
+                    "map \"(y, x) -> (y // 4, x // 4 | y % 4, x % 4)\"",
+                    "order y x",
+                ],
+            ),
+            operand(
+                "B",
+                "i16",
+                "int16_t",
+                &["map \"(y, x) -> (x | y)\"", "map \"(y, x) -> (y | x)\"", "order x y"],
+            ),
+            operand(
+                "C",
+                "f32",
+                "float",
+                &[
+                    "map \"(y, x) -> (y | x)\"",
+                    "map \"(y, x) -> (y // 4 | x, y % 4)\"",
+                    "map \"(y, x) -> (x | y)\"",
+                    "order y x",
+                ],
+            ),
+            operand(
+                "D",
+                "i32",
+                "int32_t",
+                &[
+                    "map \"(y, x) -> (x | y)\"",
+                    "order y x",
+                    "map \"(y, x) -> (y | x ^ (y % 4))\"; padding allow",
+                ],
+            ),
+        ],
+        written: &["C", "D"],
+        // The halves are 0.25 * (1 + m / 1024), all normal.
+        plain: "for (int y = 0; y < 8; ++y) for (int x = 0; x < 12; ++x) { C[y * 12 + x] = 0.25f * (1 + (float)(A[y * 12 + x] & 1023) / 1024) * (float)(B[y * 12 + x] + (x > 0 ? B[y * 12 + x - 1] : 3)); D[y * 12 + x] = B[y * 12 + x] - 2 * B[(7 - y) * 12 + x]; }",
+        numpy: "C = A * (B + np.pad(B, ((0, 0), (1, 0)), constant_values=3)[:, :-1])\nD = B - 2 * B[::-1]",
+        tolerance: "1e-6",
         schedules: &[],
     });
 }
@@ -334,6 +404,7 @@ fn bytes_are_put_together_as_integers() {
         ],
         written: &["C"],
         plain: "for (int i = 0; i < 5; ++i) for (int j = 0; j < 10; ++j) { int sum = 0; for (int k = 0; k < 12; ++k) sum += A[i * 12 + k] * B[k * 10 + j]; C[i * 10 + j] = sum; }",
+        numpy: "C = A @ B",
         tolerance: "0",
         schedules: &[],
     });
@@ -360,6 +431,7 @@ fn vectors_over_two_loops_are_right() {
         ],
         written: &["C"],
         plain: "for (int i = 0; i < 9; ++i) for (int j = 0; j < 96; ++j) { float sum = 0; for (int k = 0; k < 5; ++k) sum += A[i * 5 + k] * B[k * 96 + j]; C[i * 96 + j] = sum; }",
+        numpy: "C = A @ B",
         tolerance: "1e-5",
         schedules: &[],
     });
@@ -383,6 +455,7 @@ fn the_example_of_the_rfc_follows_its_output() {
         ],
         written: &["B"],
         plain: "for (int k = 0; k < 16 * 64 * 128; ++k) B[k] = 2 * A[k];",
+        numpy: "B = 2 * A",
         tolerance: "0",
         schedules: &[(1, "loops i_outer i_inner jk_merged")],
     };
@@ -425,7 +498,7 @@ fn runs(stem: &str, manifest: &str, main: &str) {
     std::fs::write(folder.join("main.c"), include + main).unwrap();
     let source = format!("{stem}.c");
     for (k, compiler) in common::cc::compilers().into_iter().enumerate() {
-        let both = ["main.c", source.as_str(), "-lm"];
+        let both = ["main.c", source.as_str()];
         let sources = if compiler.2 { &both[..] } else { &both[1..2] };
         common::cc::compile_and_run(&folder, &format!("{stem}_{k}"), sources, compiler);
     }

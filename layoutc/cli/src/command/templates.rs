@@ -56,6 +56,7 @@ const PURPOSES: &[(&str, &str)] = &[
     ("c/blocks.c.j2", "the functions that move blocks"),
     ("c/cast_runs.c.j2", "how runs and blocks get another element type"),
     ("c/cast_vectors.c.j2", "how vectors get another element type"),
+    ("c/compute_test.c.j2", "the tests of kernels"),
     ("c/computes.c.j2", "how kernels are compiled for longer vectors"),
     ("c/floats.h.j2", "conversions of float types that C lacks, for the header"),
     ("c/header.h.j2", "what other code includes: constants, index functions, prototypes"),

@@ -47,6 +47,30 @@ fn a_part_of_the_name_picks_routines_and_json_has_their_figures() {
 }
 
 #[test]
+fn kernels_are_timed_behind_the_moves_with_their_operations() {
+    let kernel = "kernel add { compute \"b[n, c, w] = 2 * a[n, c, w] + b[n, c, w]\" }\n";
+    let world = World::new(&[("a.kdl", &format!("{TWO}{kernel}"))]);
+    let (code, out, err) = bench(&world, &["a.kdl", "--seconds", "0.002"]);
+    assert_eq!((code, err.as_str()), (Some(0), ""));
+    let last: Vec<&str> = out.lines().rev().take(3).collect();
+    assert!(last[0].starts_with("add  "), "{out}");
+    let head = ["kernel", "MiB", "GB/s", "spread", "Gop/s", "Melements/s"];
+    assert_eq!(last[1].split_whitespace().collect::<Vec<_>>(), head);
+    assert!(last[2].starts_with("a_to_b  "), "{out}");
+    let args = ["a.kdl", "--only", "add", "--seconds", "0.002", "--format", "json"];
+    let (_, out, _) = bench(&world, &args);
+    let object: Value = serde_json::from_str(out.trim_end()).expect("one object");
+    assert_eq!((&object["kind"], &object["kernel"]), (&"bench".into(), &"add".into()));
+    assert_eq!(
+        [&object["bytes"], &object["elements"], &object["operations"]],
+        [131_072, 16384, 32768]
+    );
+    for figure in ["seconds", "gb_per_second", "elements_per_second", "gop_per_second"] {
+        assert!(object[figure].as_f64() > Some(0.0), "{figure}: {object}");
+    }
+}
+
+#[test]
 fn the_configuration_and_the_projects_templates_hold() {
     let config = "[project]\nsources = [\"*.kdl\"]\nprefix = \"net_\"\n[target.c]\nopenmp = true\n";
     let world = World::new(&[("a.kdl", TWO), ("layoutc.toml", config)]);

@@ -16,7 +16,7 @@ const STEPS: i128 = 1 << 26;
 /// pack and unpack of one tensor.
 pub(super) fn tensor(context: &Context<'_>) -> Result<BenchUnit, PlanError> {
     let facts: Vec<&Symbol> = context.symbols.iter().map(|symbol| symbol.facts).collect();
-    let sizes = Sizes::new(&facts, &[context]);
+    let sizes = Sizes::new(&facts, &[context], &|_| true);
     let layout = &context.layout;
     let moved = sizes.value(context, &buffer_bytes(context, &layout.logical_elements)?)?;
     let dense = sizes.value(context, &logical_bytes(context, &layout.logical_elements)?)?;
@@ -30,7 +30,7 @@ pub(super) fn convert(
     contexts: &[Context<'_>; 2],
 ) -> Result<BenchUnit, PlanError> {
     let [from, to] = contexts;
-    let sizes = Sizes::new(symbols, &[from, to]);
+    let sizes = Sizes::new(symbols, &[from, to], &|_| true);
     let bytes =
         |side: &Context<'_>, elements: &Algebra| sizes.value(side, &buffer_bytes(side, elements)?);
     let read = bytes(from, &from.layout.logical_elements)?;
@@ -42,13 +42,18 @@ pub(super) fn convert(
 
 /// Values of symbols: the greatest promised ones with which all buffers can be filled; of too great ones the greatest
 /// is halved first. The least, where even these are too great.
-struct Sizes<'a> {
+pub(super) struct Sizes<'a> {
     symbols: &'a [&'a Symbol],
-    values: Vec<i128>,
+    pub(super) values: Vec<i128>,
 }
 
 impl<'a> Sizes<'a> {
-    fn new(symbols: &'a [&'a Symbol], contexts: &[&Context<'_>]) -> Self {
+    /// Those with which `is_short` holds too.
+    pub(super) fn new(
+        symbols: &'a [&'a Symbol],
+        contexts: &[&Context<'_>],
+        is_short: &dyn Fn(&[i128]) -> bool,
+    ) -> Self {
         let most = |symbol: &&Symbol| {
             let above = symbol.max.saturating_sub(least(symbol));
             above.checked_div(symbol.multiple.max(1)).unwrap_or(0).clamp(0, STEPS)
@@ -59,15 +64,16 @@ impl<'a> Sizes<'a> {
                 least(symbol).saturating_add(symbol.multiple.max(1).saturating_mul(*steps))
             };
             let values: Vec<i128> = symbols.iter().zip(&steps).map(value).collect();
+            let is_good = fits(symbols, &values, contexts) && is_short(&values);
             match steps.iter_mut().max() {
-                Some(most) if *most > 0 && !fits(symbols, &values, contexts) => *most >>= 1,
+                Some(most) if *most > 0 && !is_good => *most >>= 1,
                 _ => return Self { symbols, values },
             }
         }
     }
 
     /// A number of bytes at these sizes; the greatest number where there are more.
-    fn value(&self, context: &Context<'_>, bytes: &Algebra) -> Result<i64, PlanError> {
+    pub(super) fn value(&self, context: &Context<'_>, bytes: &Algebra) -> Result<i64, PlanError> {
         let value = |var: Var| {
             let known = context.symbols.iter().find(|known| var == Var::Symbol(known.number))?;
             let at = self.symbols.iter().position(|symbol| symbol.name == known.facts.name)?;

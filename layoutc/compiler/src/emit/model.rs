@@ -11,6 +11,10 @@ pub use super::block_model::{BlockCall, Blocks, TransposeUnit};
 pub use super::cast_model::{
     CastFloat, CastSide, CastUnit, FloatBits, PackFromUnit, RunCast, RunTranspose,
 };
+pub use super::compute_model::{
+    ComputeBenchUnit, ComputeMemoryUnit, ComputeTestUnit, ComputeUnit, ComputedUnit, LocalUnit,
+    OperandTestUnit,
+};
 pub use super::schedule_model::{BufferUnit, CallUnit, OperatorUnit, ParamUnit, ScheduleUnit};
 use super::whole::Whole;
 use crate::plan::tree::{Expr, Function, Stmt};
@@ -71,6 +75,8 @@ pub struct Unit {
     pub converts: Vec<ConvertUnit>,
     /// The kernels, each on the tensors of one instance, in the order of the manifest.
     pub computes: Vec<ComputeUnit>,
+    /// The tensors that tests of kernels fill or look at.
+    pub computed: Vec<ComputedUnit>,
     /// The graphs, solved.
     pub schedules: Vec<ScheduleUnit>,
 }
@@ -548,17 +554,4 @@ pub struct ConvertUnit {
     pub cases: Vec<Vec<i64>>,
     /// At which size it is timed.
     pub bench: Whole<BenchUnit>,
-}
-
-/// A kernel on the tensors of one instance.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ComputeUnit {
-    /// The instance's name in the manifest, or the kernel's where it names tensors itself.
-    pub name: String,
-    /// The kernel's name.
-    pub kernel: String,
-    /// What is computed; `null` on a target with kernels.
-    pub function: Option<Whole<Function>>,
-    /// The same by kernels, on a target with kernels.
-    pub moves: Option<KernelsUnit>,
 }

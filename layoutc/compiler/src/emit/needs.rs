@@ -43,7 +43,9 @@ pub(super) fn test_helpers(unit: &Unit) -> Vec<String> {
     let tensors = unit.tensors.iter().map(|tensor| &tensor.test.plain);
     let views = unit.views.iter().map(|view| &view.test);
     let views = views.flat_map(|test| [&test.plain].into_iter().chain(&test.plain_lane));
-    for function in tensors.chain(views) {
+    let computes = unit.computes.iter().filter_map(|compute| compute.test.as_ref());
+    let computes = computes.map(|test| &test.plain);
+    for function in tensors.chain(views).chain(computes) {
         function.visit(&mut |expr| helpers.extend(helper(expr)));
     }
     helpers.into_iter().map(str::to_owned).collect()

@@ -8,9 +8,10 @@ use serde::Serialize;
 
 use super::model::{
     AxisUnit, BenchUnit, BlockCall, Blocks, BufferUnit, CallUnit, CastFloat, CastSide, CastUnit,
-    ComputeUnit, Constant, ConvertUnit, Files, FloatBits, ImageUnit, KernelUnit, KernelsUnit,
-    Language, MacroUnit, OperatorUnit, PackFromUnit, Packed, ParamUnit, Parts, RangeUnit, RunCast,
-    RunTranspose, ScheduleUnit, SmallFloat, SpaceUnit, Structure, TensorUnit, TestUnit,
+    ComputeBenchUnit, ComputeMemoryUnit, ComputeTestUnit, ComputeUnit, ComputedUnit, Constant,
+    ConvertUnit, Files, FloatBits, ImageUnit, KernelUnit, KernelsUnit, Language, LocalUnit,
+    MacroUnit, OperandTestUnit, OperatorUnit, PackFromUnit, Packed, ParamUnit, Parts, RangeUnit,
+    RunCast, RunTranspose, ScheduleUnit, SmallFloat, SpaceUnit, Structure, TensorUnit, TestUnit,
     TransposeUnit, UnalignedUnit, Unit, ViewTestUnit, ViewUnit,
 };
 use super::umbrella::Umbrella;
@@ -63,14 +64,23 @@ show! {
         version, target, generator, manifest, files, guard, stamp_name, stamp, emit, language,
         header_includes, source_includes, host_helpers, wide_helpers, helpers, blocks, test_helpers,
         conversions, float_bits, casts, structures, tensors, views, converts, computes,
-        schedules,
+        computed, schedules,
     }
     ScheduleUnit { name, ident, upper, cost, lower_bound, buffers, operators, load, run }
     BufferUnit { name, element, layout, bytes, bytes_name, role }
     OperatorUnit { name, doc, params }
     ParamUnit { name, buffer, written }
     CallUnit { name, is_operator, buffers }
-    ComputeUnit { name, kernel, function, moves }
+    ComputeUnit { name, kernel, function, test, bench, moves }
+    ComputeTestUnit { plain, samples, symbols, cases, operands, locals }
+    OperandTestUnit {
+        name, tensor, symbols, is_filled, first, count, is_written, pads, is_sampled, absolute,
+        relative,
+    }
+    LocalUnit { name, in_buffer, bytes }
+    ComputedUnit { tensor, numbers, is_filled, is_written }
+    ComputeBenchUnit { values, elements, operations, bytes, memory }
+    ComputeMemoryUnit { in_buffer, bytes, one }
     Blocks { runs, transposes, zeros, casts }
     TransposeUnit { bytes, few, few_rows, apart, tiles, calls }
     RunCast {
@@ -247,6 +257,14 @@ view row of=nibbles {
 
 convert skewed to=flat
 convert halves to=bytes cast=round
+
+kernel sums {
+    operands A B
+    compute "T[n] += f32(A[n, c])"
+    compute "B[n, c] = i32(A[n, c] - T[n])"
+    local T dtype=f32
+}
+instance rows of=sums A=halves B=bytes
 "#;
 
     #[test]

@@ -61,13 +61,26 @@ const TAKEN: &[&str] = &[
     "dense_bytes",
     "is_inverse",
     "wanted",
+    "got",
+    "numbers",
+    "state",
+    "number",
+    "first",
+    "count",
+    "kernel",
+    "every",
+    "absolute",
+    "relative",
+    "pads",
 ];
 
 /// Whether the template uses a name inside a function, or it looks like one that is generated for tests.
-fn is_taken(name: &str) -> bool {
+pub(super) fn is_taken(name: &str) -> bool {
     TAKEN.contains(&name)
         || name.starts_with("found_")
         || name.starts_with("plain_")
+        || name.starts_with("wanted_")
+        || name.ends_with("_bytes")
         || name.ends_with("_plain_offset")
         || name.ends_with("_plain_lane")
 }

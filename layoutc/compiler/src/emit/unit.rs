@@ -9,8 +9,9 @@ use super::model::{
 use super::print::{self, Style};
 use super::whole::Whole;
 use super::{
-    Part, Settings, bench_unit, blocks, casts, element, fits, float_bits, globals, kernels, macros,
-    needs, plan_fault, schedule_unit, suits, test_unit, types, view_unit,
+    Part, Settings, bench_unit, blocks, casts, compute_bench, compute_test, element, fits,
+    float_bits, globals, kernels, macros, needs, plan_fault, schedule_unit, suits, test_unit,
+    types, view_unit,
 };
 use crate::diagnostic::Diagnostic;
 use crate::dtype::Scalar;
@@ -105,6 +106,8 @@ pub(super) fn build(
     };
     let (guard, files) = globals::file_names(out_stem, &settings.prefix);
     let guard = format!("{guard}{}", settings.language.macros);
+    let tests: Vec<_> = computes.iter().filter_map(|c: &ComputeUnit| c.test.as_deref()).collect();
+    let computed = compute_test::computed(manifest, &tests, dialect);
     let all = manifest.tensors.iter().chain(manifest.views.iter().map(|view| &view.tensor));
     let mut unit = Unit {
         version: VERSION,
@@ -143,6 +146,7 @@ pub(super) fn build(
         views,
         converts,
         computes,
+        computed,
         schedules,
     };
     (unit.helpers, unit.source_includes) = needs::needs(&unit, settings);
@@ -366,12 +370,15 @@ fn compute_unit(
     settings: &Settings,
 ) -> Result<ComputeUnit, PlanError> {
     let (name, kernel) = (compute.name.clone(), compute.kernel.clone());
-    let (function, moves) = if settings.language.kernels {
-        (None, kernels::compute(manifest, compute, naming)?)
-    } else {
-        (Some(plan::compute(manifest, compute, naming)?.into()), None)
-    };
-    Ok(ComputeUnit { name, kernel, function, moves })
+    if settings.language.kernels {
+        let moves = kernels::compute(manifest, compute, naming)?;
+        return Ok(ComputeUnit { name, kernel, function: None, test: None, bench: None, moves });
+    }
+    let function = plan::compute(manifest, compute, naming)?;
+    let test = compute_test::compute(manifest, compute, naming, settings.dialect)?;
+    let bench = compute_bench::compute(manifest, compute, naming, settings.dialect)?;
+    let (test, bench) = (Some(test.into()), Some(bench.into()));
+    Ok(ComputeUnit { name, kernel, function: Some(function.into()), test, bench, moves: None })
 }
 
 fn convert_unit(

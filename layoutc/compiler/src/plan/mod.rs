@@ -31,7 +31,9 @@ use self::nest::Ways;
 use self::tree::{Expr, Function};
 use crate::model::{Fill, Memory, Tensor};
 
-pub use self::compute::{LoopFacts, block_extents, compute, compute_kernels, compute_loops};
+pub use self::compute::{
+    LoopFacts, Plain, block_extents, compute, compute_kernels, compute_loops, is_given, plain,
+};
 pub use self::kernel::Kernel;
 pub(crate) use self::moves::past_caches;
 pub use self::moves::{Move, Padding};

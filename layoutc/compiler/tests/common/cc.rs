@@ -98,7 +98,11 @@ pub fn compile_and_run(
     if runs {
         command.args(["-o", program]);
     }
-    let compiled = command.args(sources).current_dir(folder).output().unwrap();
+    command.args(sources);
+    if runs {
+        command.arg("-lm");
+    }
+    let compiled = command.current_dir(folder).output().unwrap();
     let said = String::from_utf8_lossy(&compiled.stderr);
     assert!(compiled.status.success(), "{compiler} {flags:?} in {}:\n{said}", folder.display());
     if !runs {

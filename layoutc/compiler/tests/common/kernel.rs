@@ -8,6 +8,9 @@
     reason = "shared by several tests"
 )]
 
+#[path = "numpy.rs"]
+mod numpy;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -43,6 +46,8 @@ pub struct Kernel {
     /// What is written; the others are read, in their order.
     pub written: &'static [&'static str],
     pub plain: &'static str,
+    /// The same in `NumPy`, for the full campaign: computes what is written from what is read; empty where that is not asked.
+    pub numpy: &'static str,
     /// How far a result may lie from the plain one, relative to it.
     pub tolerance: &'static str,
     /// Schedules of instances besides the planner's own, by the number of the instance.
@@ -57,7 +62,9 @@ fn instances(kernel: &Kernel, target: For) -> usize {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum For {
     C,
-    /// CUDA: no layout of rank 2 but in an image.
+    /// OpenCL: layouts of rank 2 are images.
+    OpenCl,
+    /// CUDA: no layout of rank 2.
     Cuda,
 }
 
@@ -88,7 +95,7 @@ impl Operand {
     }
 
     fn layouts(&self, target: For) -> Vec<&'static str> {
-        let is_there = |layout: &&&str| target == For::C || !layout.contains('|');
+        let is_there = |layout: &&&str| target != For::Cuda || !layout.contains('|');
         self.layouts.iter().filter(is_there).copied().collect()
     }
 }
@@ -100,9 +107,11 @@ fn manifest(kernel: &Kernel, target: For) -> String {
         let axes: Vec<String> = shape.iter().map(|(axis, n)| format!("{axis} {n}")).collect();
         for (k, layout) in layouts.iter().enumerate() {
             let axes = axes.join("; ");
+            let is_image = target == For::OpenCl && layout.contains('|');
+            let memory = if is_image { "; memory texture" } else { "" };
             writeln!(
                 text,
-                "tensor {name}{k} dtype={dtype} {{ shape {{ {axes} }}; layout {{ {layout} }} }}"
+                "tensor {name}{k} dtype={dtype} {{ shape {{ {axes} }}; layout {{ {layout} }}{memory} }}"
             )
             .unwrap();
         }
@@ -169,7 +178,7 @@ fn compared(kernel: &Kernel, operand: &Operand, instance: usize) -> String {
 
 fn main_c(kernel: &Kernel, stem: &str, target: For) -> String {
     let (header, stream) = match target {
-        For::C => ("h", ""),
+        For::C | For::OpenCl => ("h", ""),
         For::Cuda => ("cuh", ", 0"),
     };
     let mut text = begun(kernel, &format!("{stem}.{header}"), "int main(void)");
@@ -244,7 +253,7 @@ fn computes_on_items(kernel: &Kernel) {
 
 /// The same by OpenCL on `PoCL` and Oclgrind: C lays the operands out, and looks at what comes back.
 fn computes_in_opencl(kernel: &Kernel) {
-    let text = manifest(kernel, For::Cuda);
+    let text = manifest(kernel, For::OpenCl);
     let targets = |c, opencl| Targets { c, opencl, cuda: None, own: BTreeMap::new() };
     let folder = folder(&format!("kernel_{}_cl", kernel.name));
     let mut ranges = String::new();
@@ -286,10 +295,10 @@ fn computes_in_opencl(kernel: &Kernel) {
 fn opencl_main(kernel: &Kernel) -> String {
     let mut main = begun(kernel, "a.h", "int main(int count, char **words)");
     main.push_str("    const int is_check = count > 1 && strcmp(words[1], \"check\") == 0;\n");
-    for k in 0..instances(kernel, For::Cuda) {
+    for k in 0..instances(kernel, For::OpenCl) {
         for operand in &kernel.operands {
             let name = operand.name;
-            let tensor = operand.tensor(k, For::Cuda);
+            let tensor = operand.tensor(k, For::OpenCl);
             let bytes = format!("(size_t){}_BYTES", tensor.to_uppercase());
             main.push_str("    {\n");
             main.push_str(&memory(operand, &tensor, "there"));
@@ -327,14 +336,23 @@ fn job(kernel: &Kernel, folder: &std::path::Path, ranges: &str) -> String {
         .filter_map(|line| line.strip_prefix("// __kernel void ")?.split('(').next())
         .collect();
     let locals = kernel.text.matches("local ").count();
-    for k in 0..instances(kernel, For::Cuda) {
+    for k in 0..instances(kernel, For::OpenCl) {
         let mut args = String::new();
         let written = |operand: &&Operand| kernel.written.contains(&operand.name);
         let (out, read): (Vec<&Operand>, Vec<&Operand>) = kernel.operands.iter().partition(written);
         for operand in read.iter().chain(&out) {
             let file = format!("{}_{k}.bin", operand.name);
             let bytes = std::fs::metadata(folder.join(&file)).unwrap().len();
-            writeln!(job, "buffer {}_{k} {bytes} file {file}", operand.name).unwrap();
+            let tensor = operand.tensor(k, For::OpenCl).to_uppercase();
+            let size = ["WIDTH", "HEIGHT"].map(|what| define(&format!("{tensor}_IMAGE_{what}")));
+            let (name, dtype) = (operand.name, operand.dtype);
+            match size {
+                [Some(width), Some(height)] => {
+                    writeln!(job, "image {name}_{k} {dtype} {width} {height} 0 file {file}")
+                        .unwrap();
+                }
+                _ => writeln!(job, "buffer {name}_{k} {bytes} file {file}").unwrap(),
+            }
             write!(args, " mem {}_{k}", operand.name).unwrap();
         }
         for local in 0..locals {
@@ -380,12 +398,17 @@ pub fn computes(kernel: &Kernel) {
     write(&folder, &outputs);
     std::fs::write(folder.join("main.c"), main_c(kernel, &stem, For::C)).unwrap();
     let source = format!("{stem}.c");
-    let both = ["main.c", source.as_str(), "-lm"];
+    let both = ["main.c", source.as_str()];
     // Optimised always: what the vectors of a processor need of the stack shows there alone.
     let optimised = ("gcc", ["-std=c11", "-O2"].to_vec(), true);
-    for (k, compiler) in compilers().into_iter().chain([optimised]).enumerate() {
+    for (k, compiler) in compilers().into_iter().chain([optimised.clone()]).enumerate() {
         let sources = if compiler.2 { &both[..] } else { &both[1..2] };
         compile_and_run(&folder, &format!("{stem}_{k}"), sources, compiler);
+    }
+    let test = format!("{stem}_test.c");
+    compile_and_run(&folder, &format!("{stem}_test"), &[&test, &source], optimised);
+    if full() {
+        numpy::compare(kernel, &folder, &stem);
     }
 }
 

@@ -10,7 +10,7 @@ use crate::check::scope::{Scope, nearest_or_all};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::dtype::{Dtype, Scalar};
-use crate::manifest::syntax::{InstanceItem, Kind, Manifest, Name, Text};
+use crate::manifest::syntax::{InstanceItem, Kind, Manifest, Name, Text, ViewItem};
 use crate::model::{Memory, Tensor};
 
 /// Binds the names of a kernel.
@@ -190,10 +190,10 @@ impl Binder<'_> {
     /// The position of a tensor; `None` where an earlier diagnostic says what is wrong with it.
     fn tensor(&self, name: &Name) -> Result<Option<usize>, Diagnostic> {
         let place = Place::new(&self.syntax.file, name.span.clone());
-        if self.syntax.views.iter().any(|view| view.name.value == name.value) {
+        if let Some(view) = self.syntax.views.iter().find(|view| view.name.value == name.value) {
             let message = "kernels on views are not built yet";
             let error = Diagnostic::error(Code::NameNotYet, message, place, "a view");
-            return Err(error.help("name the tensor that it is a view of, and write its indices"));
+            return Err(error.help(in_place_of(view)));
         }
         if !self.is_declared(&name.value) && !self.scope.is_broken(Kind::Tensor, &name.value) {
             let message = format!("there is no tensor `{}`", name.value);
@@ -239,6 +239,35 @@ impl Binder<'_> {
             }
         }
         errors
+    }
+}
+
+/// Whether every parenthesis that closes was opened.
+fn is_balanced(text: &str) -> bool {
+    let mut open = 0_usize;
+    text.chars().all(|letter| {
+        match letter {
+            '(' => open = open.saturating_add(1),
+            ')' if open == 0 => return false,
+            ')' => open = open.saturating_sub(1),
+            _ => {}
+        }
+        true
+    })
+}
+
+/// What a kernel names in place of a view: what that sees, at the indices of a window's map.
+fn in_place_of(view: &ViewItem) -> String {
+    let of = &view.of.value;
+    match &view.map {
+        Some(map) => {
+            let items = map.value.rsplit("->").next().unwrap_or_default().trim();
+            let inside = items.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+            // `(h + 1), (w)` has parentheses at both ends, and none around the whole.
+            let items = inside.filter(|inside| is_balanced(inside)).unwrap_or(items);
+            format!("name `{of}`, and write what the map gives for its indices: `{of}[{items}]`")
+        }
+        None => format!("name `{of}`, whose memory it is, and write the indices of that"),
     }
 }
 

@@ -15,6 +15,7 @@ mod group;
 mod item;
 mod nest;
 mod order;
+mod plain;
 mod rounds;
 mod stage;
 mod value;
@@ -26,6 +27,7 @@ use layoutc_algebra::layout::Symbol;
 pub use self::block::block_extents;
 pub use self::facts::{LoopFacts, compute_loops};
 use self::nest::Nest;
+pub use self::plain::{Plain, plain};
 use super::Context;
 use super::Naming;
 use super::image;
@@ -211,7 +213,7 @@ impl<'a> Frame<'a> {
 fn documented(compute: &Compute) -> Vec<String> {
     let mut doc: Vec<String> =
         compute.statements.iter().map(|statement| statement.text.clone()).collect();
-    for tensor in compute.locals.iter().filter(|tensor| stack_elements(tensor).is_none()) {
+    for tensor in compute.locals.iter().filter(|tensor| is_given(tensor)) {
         doc.push(format!("`{}` is memory of the caller's for an intermediate.", tensor.name));
     }
     doc.push("The buffers must not overlap.".to_owned());
@@ -249,7 +251,7 @@ fn bind(
     for tensor in &compute.locals {
         let tensor = renumbered(tensor, &compute.symbols)?;
         let name = namer.name(&tensor.name);
-        let is_param = runs == Runs::OnItems || stack_elements(&tensor).is_none();
+        let is_param = runs == Runs::OnItems || is_given(&tensor);
         if tensor.dtype.element_bits() < 8 {
             return Err(shares_bytes(&tensor, compute));
         }
@@ -311,6 +313,11 @@ fn asserted(
     all
 }
 
+/// Whether the caller gives a kernel on cores the memory for this intermediate tensor.
+pub fn is_given(tensor: &Tensor) -> bool {
+    stack_elements(tensor).is_none()
+}
+
 /// The elements of an intermediate tensor that lives on the stack; `None` where it is too large, or its size is not known
 /// before.
 fn stack_elements(tensor: &Tensor) -> Option<i64> {
@@ -343,7 +350,7 @@ fn padding(
 ) -> Result<Vec<Stmt>, PlanError> {
     let context = Context::new(&bound.tensor, naming);
     let elements = &bound.tensor.layout.physical_elements;
-    if !context.fills() || bound.is_local || context.is_packed() || elements.as_const() == Some(0) {
+    if !context.fills() || bound.is_local || elements.as_const() == Some(0) {
         return Ok(Vec::new());
     }
     let buffer = bound.name.clone();
@@ -355,7 +362,7 @@ fn padding(
     let constant = fill_constant(&context, &fill)?;
     let name = namer.name("slot");
     let (index, value) = (Expr::name(&name), Operand::Element { name: fill });
-    let body = vec![Stmt::Store { buffer, index, value, through: None }];
+    let body = vec![Stmt::Store { buffer, index, value, through: bound.store.clone() }];
     let to = lower(elements, scope)?;
     Ok(vec![constant, Stmt::For { name, from: Expr::int(0), to, step: 1, parallel: false, body }])
 }

@@ -1,0 +1,115 @@
+//! At which size a kernel is timed, and what it does then.
+
+use layoutc_algebra::expr::Expr as Algebra;
+use layoutc_algebra::layout::Symbol;
+
+use super::bench_unit::Sizes;
+use super::compute_test::rounds;
+use super::dialect::Dialect;
+use super::element;
+use super::model::{ComputeBenchUnit, ComputeMemoryUnit};
+use crate::fill;
+use crate::model::compute::{Arithmetic, Buffer, Compute, Reduction, Statement, ValueKind};
+use crate::model::{Fill, FillValue, Manifest, Tensor};
+use crate::plan::index::buffer_bytes;
+use crate::plan::lower::PlanError;
+use crate::plan::tree::Spelling;
+use crate::plan::{Context, Naming, is_given};
+
+/// The most operations of a kernel whose symbols are chosen.
+const MOST_OPERATIONS: i128 = 1 << 28;
+
+/// The size of one kernel.
+pub(super) fn compute(
+    manifest: &Manifest,
+    compute: &Compute,
+    naming: &Naming<'_>,
+    dialect: &Dialect,
+) -> Result<ComputeBenchUnit, PlanError> {
+    let tensors: Vec<&Tensor> = compute
+        .operands
+        .iter()
+        .map(|operand| manifest.tensors.get(operand.tensor).ok_or(PlanError::Scope))
+        .collect::<Result<_, _>>()?;
+    let contexts: Vec<Context<'_>> =
+        tensors.iter().map(|tensor| Context::new(tensor, naming)).collect();
+    let facts: Vec<&Symbol> = compute.symbols.iter().collect();
+    let is_short = |values: &[i128]| {
+        operations(compute, &whole(values)).is_ok_and(|count| count <= MOST_OPERATIONS)
+    };
+    let sizes = Sizes::new(&facts, &contexts.iter().collect::<Vec<_>>(), &is_short);
+    let values = whole(&sizes.values);
+    let mut bytes = 0_i64;
+    let mut memory = Vec::new();
+    for context in &contexts {
+        let elements = |elements: &Algebra| sizes.value(context, &buffer_bytes(context, elements)?);
+        bytes = bytes.saturating_add(elements(&context.layout.logical_elements)?);
+        let slots = elements(&context.layout.physical_elements)?;
+        memory.push(memory_of(context.tensor, slots, dialect));
+    }
+    for tensor in compute.locals.iter().filter(|tensor| is_given(tensor)) {
+        let context = Context::new(tensor, naming);
+        let slots = buffer_bytes(&context, &tensor.layout.physical_elements)?;
+        memory.push(memory_of(tensor, sizes.value(&context, &slots)?, dialect));
+    }
+    let mut elements = 0_i128;
+    for statement in &compute.statements {
+        if let Buffer::Operand(_) = statement.target {
+            let written = Statement { axes: axes_written(statement), ..statement.clone() };
+            elements = elements.saturating_add(rounds(&written, 0, &values)?);
+        }
+    }
+    let [elements, operations] = [elements, operations(compute, &values)?].map(clamped);
+    Ok(ComputeBenchUnit { values, elements, operations, bytes, memory })
+}
+
+fn axes_written(statement: &Statement) -> Vec<layoutc_algebra::layout::Axis> {
+    statement.axes.iter().take(statement.written_axes).cloned().collect()
+}
+
+fn clamped(value: i128) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+fn whole(values: &[i128]) -> Vec<i64> {
+    values.iter().map(|value| clamped(*value)).collect()
+}
+
+fn memory_of(tensor: &Tensor, bytes: i64, dialect: &Dialect) -> ComputeMemoryUnit {
+    let dtype = tensor.dtype;
+    let bits = fill::bits(dtype, Fill::Value(FillValue::Integer(1))).unwrap_or(0);
+    let element = dtype.to_string();
+    let one = if dtype.element_bits() < 8 {
+        format!("0x{:02X}", bits | bits << dtype.element_bits())
+    } else {
+        element::literal(dialect, &element, &format!("{bits:x}"), Spelling::Number)
+    };
+    let in_buffer = element::type_name(dialect, &element, true);
+    ComputeMemoryUnit { in_buffer, bytes, one }
+}
+
+/// Operations on elements, those outside tensors too.
+fn operations(compute: &Compute, values: &[i64]) -> Result<i128, PlanError> {
+    let mut all = 0_i128;
+    for statement in &compute.statements {
+        let rounds = rounds(statement, 0, values)?;
+        all = all.saturating_add(rounds.saturating_mul(operations_of(statement)));
+    }
+    Ok(all)
+}
+
+/// Operations on elements in one round.
+fn operations_of(statement: &Statement) -> i128 {
+    let is_reduced = statement.axes.len() > statement.written_axes;
+    let puts_together = statement.op != Reduction::Assign && (is_reduced || statement.accumulate);
+    let mut count = i128::from(puts_together);
+    statement.value.walk(&mut |value| {
+        let is_one = match &value.kind {
+            ValueKind::Binary(op, ..) => !matches!(op, Arithmetic::And | Arithmetic::Or),
+            ValueKind::Negate(_) | ValueKind::Call(..) => true,
+            _ => false,
+        };
+        count = count.saturating_add(i128::from(is_one));
+    });
+    count
+}

@@ -1,0 +1,284 @@
+//! What the test program of a manifest needs to know of each kernel: its definition, numbers for what it reads, and how far
+//! from the definition what it writes may lie.
+
+use layoutc_algebra::expr::Var;
+use layoutc_algebra::layout::Symbol;
+
+use super::dialect::Dialect;
+use super::element;
+use super::model::{ComputeTestUnit, ComputedUnit, LocalUnit, OperandTestUnit};
+use super::test_unit::{cases, is_taken};
+use crate::dtype::{Dtype, Scalar};
+use crate::fill;
+use crate::model::compute::{Buffer, Compute, Function, Reduction, Statement, ValueKind};
+use crate::model::{Fill, FillValue, Manifest, Tensor};
+use crate::plan::index::buffer_bytes;
+use crate::plan::lower::{Binding, PlanError, Range, lower};
+use crate::plan::names::Namer;
+use crate::plan::tree::{Expr, Spelling};
+use crate::plan::{self, Context, Naming, Plain};
+
+/// With more rounds than this the definition leaves out elements.
+const MOST_ROUNDS: i128 = 1 << 24;
+
+/// The test values of one kernel.
+pub(super) fn compute(
+    manifest: &Manifest,
+    compute: &Compute,
+    naming: &Naming<'_>,
+    dialect: &Dialect,
+) -> Result<ComputeTestUnit, PlanError> {
+    let avoid = |name: &str| (naming.avoid)(name) || is_taken(name);
+    let mut namer = Namer::new(&avoid);
+    let facts: Vec<&Symbol> = compute.symbols.iter().collect();
+    let symbols: Vec<String> = facts.iter().map(|symbol| namer.name(&symbol.name)).collect();
+    let tensors: Vec<&Tensor> = compute
+        .operands
+        .iter()
+        .map(|operand| manifest.tensors.get(operand.tensor).ok_or(PlanError::Scope))
+        .collect::<Result<_, _>>()?;
+    let contexts: Vec<Context<'_>> =
+        tensors.iter().map(|tensor| Context::new(tensor, naming)).collect();
+    let mut cases = cases(&facts, &contexts.iter().collect::<Vec<_>>());
+    let work = cases.iter().map(|case| {
+        let statements = compute.statements.iter();
+        statements.map(|statement| rounds(statement, 0, case)).sum::<Result<i128, PlanError>>()
+    });
+    let work = work.collect::<Result<Vec<i128>, PlanError>>()?;
+    let samples = work.iter().any(|rounds| *rounds > MOST_ROUNDS);
+    let name = format!("layoutc_plain_{}", naming.tensor(&compute.name));
+    let Plain { function, is_sampled } = plan::plain(manifest, compute, naming, (name, samples))?;
+    let relative = tolerance(compute, cases.last().map_or(&[], Vec::as_slice))?;
+    if samples {
+        for (case, rounds) in cases.iter_mut().zip(work) {
+            // Odd, so that it is no multiple of a power of two.
+            case.push(i64::try_from(rounds / MOST_ROUNDS).unwrap_or(i64::MAX) | 1);
+        }
+    }
+    let named: Vec<(&str, &String)> =
+        facts.iter().map(|symbol| symbol.name.as_str()).zip(&symbols).collect();
+    let mut operands = Vec::new();
+    for (k, context) in contexts.iter().enumerate() {
+        let is_sampled = is_sampled.get(k).copied().unwrap_or(false);
+        let unit = operand(compute, (k, context), relative, &named).ok_or(PlanError::Scope)?;
+        operands.push(OperandTestUnit { name: namer.name(&unit.name), is_sampled, ..unit });
+    }
+    let locals = locals(compute, dialect, naming, &symbols, &mut namer)?;
+    Ok(ComputeTestUnit { plain: function.into(), samples, symbols, cases, operands, locals })
+}
+
+/// An operand, with the names of symbols; the definition computes all of its elements.
+fn operand(
+    compute: &Compute,
+    (k, context): (usize, &Context<'_>),
+    relative: f64,
+    named: &[(&str, &String)],
+) -> Option<OperandTestUnit> {
+    let operand = compute.operands.get(k)?;
+    let dtype = context.tensor.dtype;
+    let [absolute, relative] = allowed(dtype, relative);
+    let (first, count) = picked(dtype, numbers_for(compute));
+    let symbols = context.symbols.iter().map(|symbol| {
+        let known = named.iter().find(|(name, _)| *name == symbol.facts.name);
+        known.map(|(_, name)| (*name).clone())
+    });
+    Some(OperandTestUnit {
+        name: operand.name.clone(),
+        tensor: operand.tensor,
+        symbols: symbols.collect::<Option<_>>()?,
+        is_filled: is_read(compute, Buffer::Operand(k)),
+        first,
+        count,
+        is_written: operand.is_written,
+        pads: context.fills() && is_overwritten(compute, Buffer::Operand(k)),
+        is_sampled: false,
+        absolute,
+        relative,
+    })
+}
+
+/// The memory for intermediates that the caller gives: the last parameters.
+fn locals(
+    compute: &Compute,
+    dialect: &Dialect,
+    naming: &Naming<'_>,
+    symbols: &[String],
+    namer: &mut Namer<'_>,
+) -> Result<Vec<LocalUnit>, PlanError> {
+    let mut units = Vec::new();
+    for tensor in compute.locals.iter().filter(|tensor| plan::is_given(tensor)) {
+        let context = Context::new(tensor, naming);
+        let scope = |var: Var| {
+            let known = context.symbols.iter().find(|known| var == Var::Symbol(known.number))?;
+            let mut all = compute.symbols.iter();
+            let number = all.position(|symbol| symbol.name == known.facts.name)?;
+            Some(Binding { tree: Expr::name(symbols.get(number)?), range: Range::NATURAL })
+        };
+        let bytes = buffer_bytes(&context, &tensor.layout.physical_elements)?;
+        units.push(LocalUnit {
+            name: namer.name(&tensor.name),
+            in_buffer: element::type_name(dialect, &tensor.dtype.to_string(), true),
+            bytes: lower(&bytes, &scope)?.into(),
+        });
+    }
+    Ok(units)
+}
+
+/// How often a statement computes a value, with these values of the symbols; from this axis on.
+pub(super) fn rounds(
+    statement: &Statement,
+    from: usize,
+    values: &[i64],
+) -> Result<i128, PlanError> {
+    let value = |var: Var| match var {
+        Var::Symbol(k) => values.get(usize::try_from(k).ok()?).map(|value| i128::from(*value)),
+        _ => None,
+    };
+    let mut rounds = 1_i128;
+    for axis in statement.axes.iter().skip(from) {
+        rounds = rounds.saturating_mul(axis.extent.evaluate(&value)?);
+    }
+    Ok(rounds)
+}
+
+/// Whether what a buffer held before is read.
+fn is_read(compute: &Compute, buffer: Buffer) -> bool {
+    compute.statements.iter().any(|statement| {
+        let accumulates = statement.accumulate && statement.target == buffer;
+        accumulates || statement.value.reads().iter().any(|read| read.buffer == buffer)
+    })
+}
+
+/// Whether a buffer is written without regard to what it held.
+fn is_overwritten(compute: &Compute, buffer: Buffer) -> bool {
+    let mut statements = compute.statements.iter();
+    let first = statements.find(|statement| statement.target == buffer);
+    first.is_some_and(|statement| !statement.accumulate)
+}
+
+/// How much of a number each of its float operations may be wrong: half of it at the most, and the other order of sums.
+fn tolerance(compute: &Compute, values: &[i64]) -> Result<f64, PlanError> {
+    let mut all = 0.0_f64;
+    for statement in &compute.statements {
+        let mut computed = 0.0_f64;
+        statement.value.walk(&mut |value| computed = computed.max(epsilon(value.ty)));
+        let target = match statement.target {
+            Buffer::Operand(_) => 0.0,
+            Buffer::Local(k) => {
+                compute.locals.get(k).map_or(0.0, |local| epsilon(local.dtype.scalar))
+            }
+        };
+        let terms = rounds(statement, statement.written_axes, values)?.clamp(0, 1 << 24);
+        let terms = u32::try_from(terms).unwrap_or(u32::MAX);
+        let summed = f64::from(terms) * epsilon(statement.accumulator);
+        all += summed + 8.0 * computed.max(epsilon(statement.accumulator)) + 2.0 * target;
+    }
+    Ok(all)
+}
+
+/// The distance from 1 to the next number; 0 for integers.
+fn epsilon(scalar: Scalar) -> f64 {
+    fill::format(scalar).map_or(0.0, |format| {
+        let bits = i32::try_from(format.mantissa_bits).unwrap_or(0);
+        2.0_f64.powi(-bits)
+    })
+}
+
+/// How far an element of this type may lie from what it is by definition, and as a part of that.
+fn allowed(dtype: Dtype, relative: f64) -> [String; 2] {
+    let spelled = |value: f64| if value == 0.0 { "0".to_owned() } else { format!("{value:.1e}") };
+    match dtype.scalar {
+        Scalar::Bool => [spelled(0.0), spelled(0.0)],
+        scalar => match epsilon(scalar) {
+            // What is rounded to an integer may be rounded to the next.
+            0.0 if relative > 0.0 => ["1".to_owned(), spelled(relative)],
+            0.0 => [spelled(0.0), spelled(0.0)],
+            own => [spelled(relative + 2.0 * own), spelled(relative + 2.0 * own)],
+        },
+    }
+}
+
+/// Which numbers a kernel is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Numbers {
+    All,
+    /// For functions that have no value below 0.
+    Positive,
+    /// For products of integers.
+    Units,
+}
+
+fn numbers_for(compute: &Compute) -> Numbers {
+    let is_integer = |statement: &&Statement| {
+        statement.op == Reduction::Product && epsilon(statement.accumulator) == 0.0
+    };
+    if compute.statements.iter().any(|statement| is_integer(&statement)) {
+        return Numbers::Units;
+    }
+    let mut found = Numbers::All;
+    for statement in &compute.statements {
+        statement.value.walk(&mut |value| {
+            if let ValueKind::Call(
+                Function::Log | Function::Sqrt | Function::Rsqrt | Function::Pow,
+                _,
+            ) = value.kind
+            {
+                found = Numbers::Positive;
+            }
+        });
+    }
+    found
+}
+
+/// Numbers that sums and products of a few thousand elements hold exactly, none of them 0 where there are others.
+fn numbers(dtype: Dtype) -> Vec<(f64, u64)> {
+    let all: &[f64] = match dtype.scalar {
+        Scalar::Bool | Scalar::U1 => &[0.0, 1.0],
+        scalar if epsilon(scalar) > 0.0 => &[-2.0, -1.5, -1.0, -0.5, 0.5, 0.75, 1.0, 2.0],
+        _ => &[-3.0, -2.0, -1.0, 1.0, 2.0, 3.0, 4.0, 5.0],
+    };
+    let bits = |number: f64| {
+        let bits = fill::bits(dtype, Fill::Value(FillValue::Float(number))).ok()?;
+        Some((number, bits))
+    };
+    all.iter().filter_map(|number| bits(*number)).collect()
+}
+
+/// The first of the numbers of a type that are picked, and how many there are.
+fn picked(dtype: Dtype, wanted: Numbers) -> (usize, usize) {
+    let all = numbers(dtype);
+    let is_it = |number: f64| match wanted {
+        Numbers::All => true,
+        Numbers::Positive => number > 0.0,
+        Numbers::Units => number.abs() <= 1.0 && number.abs() >= 1.0,
+    };
+    let first = all.iter().position(|(number, _)| is_it(*number)).unwrap_or(0);
+    (first, all.iter().filter(|(number, _)| is_it(*number)).count().max(1))
+}
+
+/// The tensors that the tests fill or look at, in their order.
+pub(super) fn computed(
+    manifest: &Manifest,
+    tests: &[&ComputeTestUnit],
+    dialect: &Dialect,
+) -> Vec<ComputedUnit> {
+    let mut units = Vec::new();
+    for (tensor, checked) in manifest.tensors.iter().enumerate() {
+        let operands = || {
+            let all = tests.iter().flat_map(|test| &test.operands);
+            all.filter(move |operand| operand.tensor == tensor)
+        };
+        let is_filled = operands().any(|operand| operand.is_filled);
+        let is_written = operands().any(|operand| operand.is_written);
+        if !is_filled && !is_written {
+            continue;
+        }
+        let dtype = checked.dtype;
+        let literal = |(_, bits): (f64, u64)| {
+            element::literal(dialect, &dtype.to_string(), &format!("{bits:x}"), Spelling::Number)
+        };
+        let numbers = numbers(dtype).into_iter().map(literal).collect();
+        units.push(ComputedUnit { tensor, numbers, is_filled, is_written });
+    }
+    units
+}

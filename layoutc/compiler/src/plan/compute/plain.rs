@@ -1,0 +1,249 @@
+//! A kernel as its text says it: loops over logical axes, one element after the other, whatever the layouts. Test programs
+//! hold the generated function against it.
+
+use layoutc_algebra::expr::{Expr as Algebra, Predicate, Var};
+use layoutc_algebra::layout::Axis;
+
+use super::super::Context;
+use super::super::arith::{product, sum};
+use super::super::index::dense_offset;
+use super::super::lower::{Binding, PlanError, Range, lower};
+use super::super::names::Namer;
+use super::super::side::dense_strides;
+use super::super::tree::{
+    Compare, Expr, Function, Number, Operand, Param, ParamType, Returns, Stmt,
+};
+use super::value::{Here, condition, convert, inside, load, scalar};
+use super::{Bound, Frame, Naming, Runs, avoiding, bound, gather, on_the_stack, symbol};
+use crate::model::Manifest;
+use crate::model::compute::{Buffer, Compute, Read, Statement};
+
+/// The definition of one instance.
+#[derive(Debug, Clone)]
+pub struct Plain {
+    /// Its parameters are those of the kernel, behind them `every` where it computes some elements only.
+    pub function: Function,
+    /// Of each operand, whether it computes only the elements whose number in row-major order is a multiple of `every`.
+    pub is_sampled: Vec<bool>,
+}
+
+/// Plans the definition of one instance, called `name`. With `samples` it leaves out elements that nothing else needs.
+///
+/// # Errors
+/// [`PlanError`] where a number leaves 64 bits or an expression nests too deep.
+pub fn plain(
+    manifest: &Manifest,
+    compute: &Compute,
+    naming: &Naming<'_>,
+    (name, samples): (String, bool),
+) -> Result<Plain, PlanError> {
+    let avoid = avoiding(naming);
+    let frame = Frame::new(manifest, compute, naming, &avoid, Runs::OnCores)?;
+    let Frame { symbols, buffers, mut params, mut namer, .. } = frame;
+    let every = samples.then(|| namer.name("every"));
+    let count = |name: &String| Param { name: name.clone(), ty: ParamType::Index };
+    params.extend(every.iter().map(count));
+    let scope = Definition { manifest, compute, naming, symbols, buffers, every };
+    let stacked = scope.buffers.iter().filter(|bound| bound.is_local).filter_map(on_the_stack);
+    let mut body: Vec<Stmt> = stacked.collect();
+    for number in 0..compute.statements.len() {
+        body.extend(scope.statement(number, namer.clone())?);
+    }
+    let mut doc: Vec<String> =
+        compute.statements.iter().map(|statement| statement.text.clone()).collect();
+    doc.push("One element after the other, by definition.".to_owned());
+    let operands = 0..compute.operands.len();
+    let is_sampled = operands.map(|k| samples && scope.is_sampled(Buffer::Operand(k))).collect();
+    let function = Function { name, doc, returns: Returns::Nothing, params, body }.with_unused();
+    Ok(Plain { function, is_sampled })
+}
+
+/// What all statements know.
+struct Definition<'a> {
+    manifest: &'a Manifest,
+    compute: &'a Compute,
+    naming: &'a Naming<'a>,
+    symbols: Vec<Binding>,
+    buffers: Vec<Bound>,
+    every: Option<String>,
+}
+
+impl Definition<'_> {
+    /// Whether some elements of what is written are left out: one statement writes it, and none reads it.
+    fn is_sampled(&self, target: Buffer) -> bool {
+        let statements = || self.compute.statements.iter();
+        let writes = statements().filter(|statement| statement.target == target).count();
+        let reads = statements().flat_map(|statement| statement.value.reads());
+        matches!(target, Buffer::Operand(_))
+            && writes == 1
+            && reads.into_iter().all(|read| read.buffer != target)
+    }
+
+    fn statement(&self, number: usize, mut namer: Namer<'_>) -> Result<Vec<Stmt>, PlanError> {
+        let statement = self.compute.statements.get(number).ok_or(PlanError::Scope)?;
+        let names: Vec<String> = statement.axes.iter().map(|axis| namer.name(&axis.name)).collect();
+        let here = At { of: self, statement, names: &names };
+        let (written, reduced) = statement.axes.split_at(statement.written_axes);
+        let (outer, inner) = names.split_at(statement.written_axes);
+        let body = if reduced.is_empty() {
+            vec![here.store(here.alone()?)?]
+        } else {
+            let total = namer.name(gather::word(statement.op));
+            let element = scalar(statement.accumulator).to_string();
+            let first = Stmt::Accumulator { name: total.clone(), element, value: here.first()? };
+            let (into, how) = (Number::name(&total), gather::how(statement.op));
+            let value = Stmt::Gather { into: into.clone(), how, value: here.value()? };
+            let mut body = vec![first];
+            body.extend(here.rounds(reduced, inner, vec![value])?);
+            body.push(here.store(into)?);
+            body
+        };
+        let body = match &self.every {
+            Some(every) if self.is_sampled(statement.target) => {
+                let number = dense_offset(written, outer, &|var| here.named(var))?;
+                let (a, b) = (Box::new(number), Box::new(Expr::name(every)));
+                let condition = Expr::compare(Compare::Eq, Expr::Mod { a, b }, Expr::int(0));
+                vec![Stmt::If { condition, is_usual: false, body, otherwise: Vec::new() }]
+            }
+            _ => body,
+        };
+        let mut all = Vec::new();
+        if self.compute.statements.len() > 1 {
+            all.push(Stmt::Comment { text: statement.text.clone() });
+        }
+        all.extend(here.rounds(written, outer, body)?);
+        Ok(all)
+    }
+}
+
+/// One element of a statement.
+struct At<'a> {
+    of: &'a Definition<'a>,
+    statement: &'a Statement,
+    /// What the axes are called.
+    names: &'a [String],
+}
+
+impl At<'_> {
+    /// Without ranges, so that no division is taken for one of numbers that are not negative.
+    fn named(&self, var: Var) -> Option<Binding> {
+        match var {
+            Var::Axis(k) => {
+                let tree = Expr::name(self.names.get(usize::try_from(k).ok()?)?);
+                Some(Binding { tree, range: Range::ANY })
+            }
+            _ => symbol(&self.of.symbols, var),
+        }
+    }
+
+    fn lower(&self, expr: &Algebra) -> Result<Expr, PlanError> {
+        lower(expr, &|var| self.named(var))
+    }
+
+    /// Loops over axes, the first outermost.
+    fn rounds(
+        &self,
+        axes: &[Axis],
+        names: &[String],
+        body: Vec<Stmt>,
+    ) -> Result<Vec<Stmt>, PlanError> {
+        let mut body = body;
+        for (axis, name) in axes.iter().zip(names).rev() {
+            let (name, from, to) = (name.clone(), Expr::int(0), self.lower(&axis.extent)?);
+            body = vec![Stmt::For { name, from, to, step: 1, parallel: false, body }];
+        }
+        Ok(body)
+    }
+
+    fn bound(&self, buffer: Buffer) -> Result<&Bound, PlanError> {
+        bound(&self.of.buffers, self.of.compute, buffer).ok_or(PlanError::Scope)
+    }
+
+    /// Where an element is: an operand's by its own function, an intermediate's in row-major order.
+    fn offset(&self, buffer: Buffer, index: &[Algebra]) -> Result<Expr, PlanError> {
+        let Definition { manifest, compute, naming, symbols, .. } = self.of;
+        let operand = match buffer {
+            Buffer::Operand(k) => compute.operands.get(k).ok_or(PlanError::Scope)?,
+            Buffer::Local(_) => {
+                let mut offset = Algebra::constant(0);
+                let strides = dense_strides(&self.bound(buffer)?.tensor.layout.logical)?;
+                for (index, stride) in index.iter().zip(strides) {
+                    offset = sum(&offset, &product(index, &stride)?)?;
+                }
+                return self.lower(&offset);
+            }
+        };
+        let tensor = manifest.tensors.get(operand.tensor).ok_or(PlanError::Scope)?;
+        let context = Context::new(tensor, naming);
+        let own = context.symbols.iter().map(|symbol| {
+            let mut all = compute.symbols.iter();
+            let number = all.position(|other| other.name == symbol.facts.name);
+            let binding = number.and_then(|number| symbols.get(number)).ok_or(PlanError::Scope)?;
+            Ok(binding.tree.clone())
+        });
+        let args = own.chain(index.iter().map(|index| self.lower(index)));
+        Ok(Expr::call(&context.function("offset"), args.collect::<Result<_, PlanError>>()?))
+    }
+
+    /// The element that is written.
+    fn target(&self) -> Result<(&Bound, Expr), PlanError> {
+        let Statement { target, written_axes, .. } = self.statement;
+        let axes = (0..*written_axes).map(|k| {
+            let k = u32::try_from(k).map_err(|_| PlanError::Scope)?;
+            Ok(Algebra::var(Var::Axis(k)))
+        });
+        let axes = axes.collect::<Result<Vec<_>, PlanError>>()?;
+        Ok((self.bound(*target)?, self.offset(*target, &axes)?))
+    }
+
+    /// What the element holds before.
+    fn held(&self) -> Result<Number, PlanError> {
+        let (target, offset) = self.target()?;
+        let ty = target.tensor.dtype.scalar.computed();
+        Ok(convert(load(target, offset), scalar(ty), scalar(self.statement.accumulator)))
+    }
+
+    /// What values are put together with.
+    fn first(&self) -> Result<Number, PlanError> {
+        if self.statement.accumulate {
+            return self.held();
+        }
+        Ok(gather::identity(self.statement.op, self.statement.accumulator))
+    }
+
+    /// The element, where there is one value.
+    fn alone(&self) -> Result<Number, PlanError> {
+        let value = self.value()?;
+        match gather::operator(self.statement.op) {
+            Some(op) if self.statement.accumulate => {
+                let element = scalar(self.statement.accumulator).to_string();
+                Ok(Number::binary(op, &element, self.held()?, value))
+            }
+            _ => Ok(value),
+        }
+    }
+
+    fn store(&self, value: Number) -> Result<Stmt, PlanError> {
+        let (target, index) = self.target()?;
+        let value = convert(value, scalar(self.statement.accumulator), target.tensor.dtype);
+        let (buffer, through) = (target.name.clone(), target.store.clone());
+        Ok(Stmt::Store { buffer, index, value: Operand::Number { value }, through })
+    }
+
+    /// The value, in the type in which values are put together.
+    fn value(&self) -> Result<Number, PlanError> {
+        let read = |read: &Read| {
+            let found = self.bound(read.buffer)?;
+            let axes = &found.tensor.layout.logical;
+            let extents: Vec<Algebra> = axes.iter().map(|axis| axis.extent.clone()).collect();
+            let element = load(found, self.offset(read.buffer, &read.index)?);
+            Ok((element, inside(read, &read.index, &extents)))
+        };
+        let index = |expr: &Algebra| self.lower(expr);
+        let condition = |all: &Predicate| condition(&all.all, &|var| self.named(var));
+        let here = Here { read: &read, index: &index, condition: &condition };
+        let value = here.number(&self.statement.value)?;
+        let (from, to) = (self.statement.value.ty, self.statement.accumulator);
+        Ok(convert(value, scalar(from), scalar(to)))
+    }
+}
