@@ -37,7 +37,11 @@ pub(super) fn inner_loops(
     let (vector, mut rest) = whole_vector(domain, outer, (along, lanes), reads)?;
     let mut inner = vec![vector];
     let mut left = VECTORS;
-    if let Some(around) = rest {
+    let around = match rest {
+        Some(around) => Some(around),
+        None => beside(domain, outer, vector, reads)?,
+    };
+    if let Some(around) = around {
         let rounds = domain.rounds(around).unwrap_or(1);
         let count =
             [2, 3].into_iter().find(|n| rounds % n == 0).unwrap_or(if rounds > 4 { 2 } else { 1 });
@@ -113,6 +117,30 @@ fn whole_vector(
     let (near, rest) = part(domain, outer, next, more)?;
     let fused = domain.fuse([near, along], "lane")?;
     Ok((fused.unwrap_or(along), rest))
+}
+
+/// The loop of which a round is another vector for the same rows, where none is left around the vectors: all that is one
+/// element for a whole vector stays along it, and something that is a vector does not. What is read for a row is then read
+/// once for several vectors.
+fn beside(
+    domain: &Domain,
+    outer: &[usize],
+    vector: usize,
+    reads: Reads<'_>,
+) -> Result<Option<usize>, ExprError> {
+    let Seen { steps, guarded } = reads(domain)?;
+    let stays = |steps: &Steps, number: usize| {
+        steps.stride(number, domain).is_some_and(|stride| stride.as_const() == Some(0))
+    };
+    let (same, vectors): (Vec<&Steps>, Vec<&Steps>) =
+        steps.iter().partition(|one| stays(one, vector));
+    let is_beside = |number: &usize| {
+        let is_long = domain.rounds(*number).is_some_and(|rounds| rounds > 1);
+        let moves = vectors.iter().any(|one| !stays(one, *number));
+        is_long && moves && !guarded.contains(number) && same.iter().all(|one| stays(one, *number))
+    };
+    let found = if same.is_empty() { None } else { outer.iter().copied().rfind(is_beside) };
+    Ok(found)
 }
 
 /// So many rounds of a loop as one of its own, and what is left of it, which stays among the outer ones.
