@@ -3,8 +3,8 @@
 
 use super::data::{Cost, INFINITE, LARGEST};
 
-/// Rows after which a long sum asks whether it is to stop.
-const ROWS: usize = 1 << 16;
+/// Entries after which a long sum asks whether it is to stop.
+const ENTRIES: usize = 1 << 22;
 
 /// Costs for all values of some levels.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,7 +89,8 @@ pub(super) fn sum_rows(
     let width = tables.iter().map(|table| table.width).max().unwrap_or(1);
     let mut offsets = vec![0usize; tables.len()];
     let mut sum = vec![0; width];
-    for row in 1.. {
+    let mut read = 0usize;
+    loop {
         sum.fill(0);
         for (table, &start) in tables.iter().zip(&offsets) {
             let costs = table.costs.get(start..start.saturating_add(width)).unwrap_or(&[]);
@@ -98,14 +99,17 @@ pub(super) fn sum_rows(
             }
         }
         show(&sum);
-        if row % ROWS == 0 && stop() {
-            return None;
+        read = read.saturating_add(width);
+        if read >= ENTRIES {
+            read = 0;
+            if stop() {
+                return None;
+            }
         }
         if !advance(&mut wheels, &mut offsets) {
-            break;
+            return Some(());
         }
     }
-    Some(())
 }
 
 fn wheel(tables: &[&Table], level: usize, sizes: &[usize]) -> Wheel {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::Limits;
-use super::super::data::{Cost, INFINITE};
+use super::super::data::{Cost, INFINITE, LARGEST};
 use super::super::proof::{Bucket, Group, Part};
 use super::Wrong;
 use super::tables::{Costs, Parts, settled};
@@ -98,11 +98,14 @@ fn least(
         let mut best = INFINITE;
         for value in 0..size {
             put(&mut values, place, value);
-            let mut sum = Some(i128::from(group.shift.get(value).copied().unwrap_or(0)));
+            let mut sum = Some(0i128);
             for member in members {
                 let cost = member.at(&values);
                 sum = sum.filter(|_| cost != INFINITE).map(|sum| sum + i128::from(cost));
             }
+            // What exceeds all finite costs before the shift is forbidden after it too.
+            let shift = i128::from(group.shift.get(value).copied().unwrap_or(0));
+            let sum = sum.filter(|&sum| sum <= i128::from(LARGEST)).map(|sum| sum + shift);
             best = best.min(settled(sum).ok_or(Wrong::Negative { table: number })?);
         }
         made.push(best);
