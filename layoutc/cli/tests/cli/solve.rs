@@ -121,11 +121,38 @@ fn the_schedule_of_the_example_computes_what_dense_arrays_do() {
     assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
     // It frees nothing before it ends.
     let mut run = Command::new(&program);
-    let ran = run.env("ASAN_OPTIONS", "detect_leaks=0").output().expect("it runs");
+    let result = world.path("y.bin");
+    let ran = run.env("ASAN_OPTIONS", "detect_leaks=0").arg(&result).output().expect("it runs");
     let said = String::from_utf8_lossy(&ran.stdout);
     assert!(ran.status.success(), "{said}{}", String::from_utf8_lossy(&ran.stderr));
     assert_eq!(said, "5 operators ran, 12544 elements agree\n");
+    // Where NumPy is at hand, as in the long campaigns, it says the same.
+    if let Some(numpy) = std::env::var_os("LAYOUTC_NUMPY") {
+        let mut python = Command::new("python3");
+        let ran = python.env("PYTHONPATH", numpy).args(["-c", NUMPY]).arg(&result).output();
+        let ran = ran.expect("python runs");
+        let said = String::from_utf8_lossy(&ran.stderr);
+        assert!(ran.status.success(), "{said}");
+        assert_eq!(String::from_utf8_lossy(&ran.stdout), "equal\n", "{said}");
+    }
 }
+
+/// The block in `NumPy`, on the numbers of the example's program, against the file that it wrote.
+const NUMPY: &str = "
+import sys
+import numpy as np
+def filled(count, factor, modulus):
+    return (np.arange(count) * factor % modulus - modulus // 2).astype(np.float32)
+x = filled(14 * 14 * 64, 7, 11).reshape(14, 14, 64)
+w1 = filled(64 * 64, 5, 7).reshape(64, 64)
+w2 = filled(64 * 9 * 64, 3, 5).reshape(64, 3, 3, 64)
+t = np.pad(np.maximum(np.einsum('hwi,oi->hwo', x, w1), 0), ((1, 1), (1, 1), (0, 0)))
+taps = [(r, s) for r in range(3) for s in range(3)]
+y = sum(np.einsum('hwi,oi->hwo', t[r:r + 14, s:s + 14], w2[:, r, s]) for r, s in taps)
+y = np.maximum(y + x, 0)
+found = np.fromfile(sys.argv[1], np.float32).reshape(y.shape)
+print('equal' if np.array_equal(found, y) else np.argwhere(found != y)[:4])
+";
 
 #[test]
 fn measured_conversions_are_priced_by_what_they_take() {
