@@ -238,6 +238,27 @@ fn bad_strings_have_their_place() {
 }
 
 #[test]
+fn what_is_wrong_is_told_of_each_tensor() {
+    let text = "graph g {
+    input x dtype=f32 layout=NHWX { shape { N 1; H 4; W 4; C 8 } }
+    input z dtype=f32 layout=NHWX { shape { N 1; H 4; W 4; C 8 } }
+}
+";
+    let message = "`X` is no axis here; the axes are N, H, W, C";
+    let found = told(text, &[("notation::axes", "X", message), ("notation::axes", "X", message)]);
+    assert_ne!(found[0].labels[0].place, found[1].labels[0].place);
+}
+
+#[test]
+fn both_declarations_are_quoted() {
+    let text = asks("NCHW", "NHWC");
+    let found = found(&text);
+    let quoted: Vec<&str> =
+        found[0].labels.iter().map(|label| &text[label.place.start..label.place.end]).collect();
+    assert_eq!(quoted, ["c", "accepts", "NCHW"]);
+}
+
+#[test]
 fn names_that_are_none_are_told() {
     let base = |what: &str| {
         format!(

@@ -46,8 +46,13 @@ impl Default for Settings<'_> {
 /// Why a graph that states not all of its layouts has no plan; `None` if it has one, or is only verified, or that would take
 /// longer to find out than to solve it.
 pub fn impossible(graph: &Graph) -> Option<Box<Diagnostic>> {
-    let bytes = bytes_of(graph);
-    let built = build::build(graph, &bytes).ok().filter(|_| !graph.is_fixed)?;
+    if graph.is_fixed {
+        return None;
+    }
+    let built = match build::build(graph, &bytes_of(graph)) {
+        Ok(built) => built,
+        Err(error) => return Some(Box::new(too_much(graph, error))),
+    };
     let limits = Limits { table: 1 << 16, nodes: 0, sweeps: 0 };
     let found = network::solve(&built.network, &limits, &|| false);
     (found.bound == INFINITE).then(|| Box::new(no_plan(graph, true)))
@@ -72,6 +77,12 @@ fn no_plan(graph: &Graph, is_proven: bool) -> Diagnostic {
     Diagnostic::error(Code::GraphPinned, message, graph.place.clone(), "").help(help)
 }
 
+/// The network of a graph cannot be made.
+fn too_much(graph: &Graph, error: NetworkError) -> Diagnostic {
+    let message = format!("the costs of `{}` cannot be added up: {error}", graph.name);
+    Diagnostic::error(Code::LimitGraph, message, graph.place.clone(), "")
+}
+
 /// The cheapest plan of a graph, or the best that was found with a bound for what is possible. The proof is checked
 /// again, and so is the plan.
 ///
@@ -83,10 +94,7 @@ pub fn solve(graph: &Graph, settings: &Settings<'_>) -> Result<Plan, Box<Diagnos
         Some(price) => price,
         None => &bytes,
     };
-    let large = |_: NetworkError| {
-        let message = format!("the costs of `{}` come to 2^62 bytes or more", graph.name);
-        Box::new(Diagnostic::error(Code::LimitGraph, message, graph.place.clone(), ""))
-    };
+    let large = |error| Box::new(too_much(graph, error));
     let mut built = build::build(graph, price).map_err(large)?;
     built.fix(graph, settings.choices).map_err(large)?;
     let solution = network::solve(&built.network, &settings.limits, settings.stop);
@@ -98,7 +106,7 @@ pub fn solve(graph: &Graph, settings: &Settings<'_>) -> Result<Plan, Box<Diagnos
         Box::new(Diagnostic::error(Code::GraphPinned, message, graph.place.clone(), ""))
     };
     network::verify(&built.network, &solution, &settings.limits)
-        .map_err(|wrong| cannot(format!("{wrong:?}")))?;
+        .map_err(|wrong| cannot(wrong.to_string()))?;
     let [cost, bound] = [solution.cost, solution.bound].map(|weight| built.scale.bytes(weight));
     let plan = built.plan(graph, &solution.values, cost, bound);
     recheck::recheck(graph, &plan, price).map_err(cannot)?;

@@ -119,6 +119,7 @@ impl Walk<'_> {
             let message = format!("whether `{name}`, which is {has}, does for {asks} is not known");
             let error = Diagnostic::error(Code::GraphUnknown, message, node.place.clone(), "asks");
             let help = "give the tensor the same attribute, or leave it out of what is asked";
+            let error = error.also(choice.place.clone(), "what is accepted");
             return declared(error, tensor).help(help);
         }
         let (message, label) = match (is_read, node.is_elementwise) {
@@ -136,6 +137,7 @@ impl Walk<'_> {
         };
         let mut error =
             Diagnostic::error(Code::GraphUnsatisfied, message, node.place.clone(), label);
+        error = error.also(choice.place.clone(), "what is accepted");
         let path = self.path(position);
         let origin = path.last().copied().filter(|_| is_read).unwrap_or(position);
         error = declared(error, self.graph.tensors.get(origin).unwrap_or(tensor));

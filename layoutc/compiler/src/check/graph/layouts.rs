@@ -8,23 +8,20 @@ use layoutc_algebra::same::{Sameness, compare};
 
 use crate::check::machine::Threads;
 use crate::check::tensor::{self, Place};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{self, Diagnostic};
 use crate::manifest::syntax::{
     Bound, Extent, GraphTensorItem, LayoutItem, Step, StepKind, TensorItem, Text,
 };
-use crate::model::Tensor;
 use crate::model::graph::Fit;
+use crate::model::{Places, Tensor};
 
 /// The word for a layout that nobody names: row-major.
 pub(super) const ROW_MAJOR: &str = "row-major";
 
-/// A tensor in a layout, or what keeps it from it.
-type Made = Result<Tensor, Vec<Diagnostic>>;
-
 /// What was found so far.
 pub(super) struct Layouts<'a> {
     place: Place<'a>,
-    made: BTreeMap<(String, String), Made>,
+    made: BTreeMap<(String, String), Tensor>,
     fits: BTreeMap<(String, String, String), Fit>,
 }
 
@@ -38,14 +35,25 @@ impl<'a> Layouts<'a> {
     /// # Errors
     /// What is wrong with its element type, its shape, or the text for it, with places as if the text stood where its
     /// span says.
-    pub(super) fn tensor(&mut self, item: &GraphTensorItem, text: &Text) -> Made {
+    pub(super) fn tensor(
+        &mut self,
+        item: &GraphTensorItem,
+        text: &Text,
+    ) -> Result<Tensor, Vec<Diagnostic>> {
         let key = (shape(item), text.value.clone());
-        if let Some(made) = self.made.get(&key) {
-            return made.clone().map(|tensor| Tensor { name: item.name.value.clone(), ..tensor });
-        }
-        let made = tensor::check(&as_tensor(item, text), self.place).map(|good| good.tensor);
+        let made = match self.made.get(&key) {
+            Some(made) => made.clone(),
+            // What is wrong is told of each tensor.
+            None => tensor::check(&as_tensor(item, text), self.place)?.tensor,
+        };
         self.made.insert(key, made.clone());
-        made
+        let places = self
+            .place
+            .files
+            .syntax(self.place.file)
+            .map(|syntax| Places::at(&diagnostic::Place::new(&syntax.file, text.span.clone())));
+        let places = places.unwrap_or_else(|| made.places.clone());
+        Ok(Tensor { name: item.name.value.clone(), places, ..made })
     }
 
     /// What a tensor in one layout is to one who asks for another.

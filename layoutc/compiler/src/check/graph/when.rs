@@ -77,7 +77,7 @@ impl<'a> Reader<'a> {
     fn name(&mut self) -> &'a str {
         self.blanks();
         let rest = self.rest();
-        let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-'));
+        let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
         let word = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
         if word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') { word } else { "" }
     }
@@ -272,6 +272,7 @@ mod tests {
             ("layout != 'NHWC' and (R + 1) % 2 == 0", true),
             ("R * stride // 4 == 1", true),
             ("-1 < 0", true),
+            ("R-1 == 2 and R -1 == 2 and R - -1 == 4", true),
             ("groups == 1 or C + 1 < 4", false),
             ("groups != 1", true),
         ] {

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use thiserror::Error;
+
 /// A cost in bytes, or [`INFINITE`].
 pub type Cost = u64;
 
@@ -23,21 +25,25 @@ impl Variable {
 }
 
 /// Why something was not added to a network. The network stays as it was.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum NetworkError {
     /// A variable without values.
+    #[error("a variable has no values")]
     Empty,
     /// Not a variable of this network.
+    #[error("there is no variable {variable}")]
     Unknown {
         /// Its number.
         variable: usize,
     },
     /// A pair of a variable with itself.
+    #[error("variable {variable} makes a pair with itself")]
     Same {
         /// Its number.
         variable: usize,
     },
     /// A table of a pair that has not as many entries as there are pairs of values.
+    #[error("a table has {given} entries, and {needed} are needed")]
     Entries {
         /// How many there are.
         given: usize,
@@ -45,6 +51,7 @@ pub enum NetworkError {
         needed: usize,
     },
     /// The largest finite costs of all tables together exceed [`LARGEST`].
+    #[error("they come to 2^62 bytes or more")]
     TooLarge,
 }
 

@@ -16,66 +16,80 @@ mod drops;
 mod tables;
 mod walk;
 
+use thiserror::Error;
+
 use super::Limits;
 use super::data::{Cost, INFINITE, LARGEST, Network};
 use super::proof::Solution;
 
 /// Why a solution is not believed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Wrong {
     /// The values cost something else, or they are no assignment.
+    #[error("the values cost {found}")]
     Cost {
         /// What they cost, in bytes.
         found: Cost,
     },
     /// The bound is above the cost.
+    #[error("the bound is above the cost")]
     Crossed,
     /// The value is not forbidden, or the other one is not always as good, or one of both is not left.
+    #[error("drop {step} leaves out a value without reason")]
     Dropped {
         /// Which of the proof's drops.
         step: usize,
     },
     /// A message to a variable that its pair lacks, of a length that does not fit, or to a pair of another part.
+    #[error("message {step} is to nobody, or of another length")]
     Message {
         /// Which of the part's messages.
         step: usize,
     },
     /// After messages or shifts a table has an entry below 0.
+    #[error("table {table} has an entry below 0")]
     Negative {
         /// The table's number.
         table: usize,
     },
     /// A variable of more than one value is in no part or in two, or one of a single value is in one.
+    #[error("variable {variable} is not in one part")]
     Variable {
         /// Its number.
         variable: usize,
     },
     /// A group names a table that is not there, is used before, lacks the variable, or belongs to another part.
+    #[error("table {table} is used wrongly")]
     Table {
         /// The table's number.
         table: usize,
     },
     /// A table of the variable is in no group.
+    #[error("a table of variable {variable} is left out")]
     LeftOut {
         /// The variable, by number.
         variable: usize,
     },
     /// The shifts of a bucket are of the wrong length or do not come to 0.
+    #[error("the shifts of variable {variable} do not cancel")]
     Shift {
         /// The variable, by number.
         variable: usize,
     },
     /// The bound of a part is above what its tables prove.
+    #[error("part {part} proves less than it says")]
     PartBound {
         /// Which of the proof's parts.
         part: usize,
     },
     /// The bound is not what the parts come to.
+    #[error("the parts prove {found}")]
     Bound {
         /// What they come to, in bytes.
         found: Cost,
     },
     /// Following the proof takes more tables or prefixes than the limits or the proof itself say.
+    #[error("following the proof goes beyond its limits")]
     Limits,
 }
 
