@@ -63,12 +63,12 @@ pub struct Output {
 
 /// Checks and proves the manifests at `paths` and those that they use, and verifies their graphs.
 pub fn check(sources: &dyn Sources, paths: &[String], config: &Config) -> Checked {
-    verified(check::check(sources, paths, config))
+    check_with(&Host::new(sources), paths, config)
 }
 
 /// The same with a memory and an observer.
 pub fn check_with(host: &Host<'_>, paths: &[String], config: &Config) -> Checked {
-    verified(check::check_with(host, paths, config))
+    verified(check::check(host, paths, config, None))
 }
 
 /// The same as [`check()`], and the steps of one tensor go to `recorder`.
@@ -78,7 +78,7 @@ pub fn check_recording(
     config: &Config,
     recorder: &Recorder,
 ) -> Checked {
-    verified(check::check_recording(sources, paths, config, recorder))
+    verified(check::check(&Host::new(sources), paths, config, Some(recorder)))
 }
 
 /// Adds what is wrong with graphs that state their layouts.

@@ -172,6 +172,14 @@ pub struct Choices {
     pub fill: Option<Chosen<FillTime>>,
 }
 
+impl Convert {
+    /// A conversion between tensors of the same axes in the same order, so many, as the planner does it.
+    pub fn between(from: usize, to: usize, axes: usize, place: Place) -> Self {
+        let choices = Choices::default();
+        Self { from, to, axes: (0..axes).collect(), cast: None, choices, place }
+    }
+}
+
 impl Choices {
     /// None: the planner chooses.
     pub const NONE: &Self =
@@ -286,7 +294,7 @@ impl View {
 }
 
 /// A checked manifest.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Manifest {
     /// The path as given.
     pub path: String,

@@ -1,37 +1,10 @@
 //! What is wrong with kernels is told: code, place, words and the way out.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use layoutc_compiler::config::Config;
-use layoutc_compiler::diagnostic::Diagnostic;
-use layoutc_compiler::{LoadError, Sources, check};
+#[path = "common/told.rs"]
+mod told;
 
-struct One<'a>(&'a str);
-
-impl Sources for One<'_> {
-    fn load(&self, path: &str) -> Result<String, LoadError> {
-        if path == "a.kdl" { Ok(self.0.to_owned()) } else { Err(LoadError::NotFound) }
-    }
-}
-
-fn found(text: &str) -> Vec<Diagnostic> {
-    check(&One(text), &["a.kdl".to_owned()], &Config::default()).diagnostics
-}
-
-/// Asserts the diagnostics of `text`, each as code, marked text and message, then the help of all.
-#[track_caller]
-fn told(text: &str, expected: &[(&str, &str, &str)], help: &[&str]) {
-    let found = found(text);
-    let rows: Vec<_> = found
-        .iter()
-        .map(|fault| {
-            let place = &fault.labels[0].place;
-            (fault.code.id(), &text[place.start..place.end], fault.message.as_str())
-        })
-        .collect();
-    assert_eq!(rows, expected, "{text}");
-    let helps: Vec<_> = found.iter().flat_map(|fault| &fault.help).collect();
-    assert_eq!(helps, help, "{text}");
-}
+use told::{found, told_with_help as told};
 
 const TENSORS: &str = "\
 const TWO 2

@@ -4,10 +4,9 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use layoutc_compiler::check::check_with;
 use layoutc_compiler::config::Config;
 use layoutc_compiler::host::{Host, Key, Memo};
-use layoutc_compiler::{LoadError, Sources};
+use layoutc_compiler::{LoadError, Sources, check_with};
 
 /// One manifest.
 struct Only(&'static str);

@@ -6,26 +6,17 @@
 )]
 
 mod common;
+#[path = "common/told.rs"]
+mod told;
 
 use std::collections::BTreeMap;
 
 use common::cc::{compile_and_run, compilers, folder};
 use layoutc_compiler::config::Config;
+use layoutc_compiler::emit;
 use layoutc_compiler::inspect::tensor_json;
-use layoutc_compiler::{Checked, LoadError, Sources, check, emit};
 use serde_json::json;
-
-struct One<'a>(&'a str);
-
-impl Sources for One<'_> {
-    fn load(&self, path: &str) -> Result<String, LoadError> {
-        if path == "m.kdl" { Ok(self.0.to_owned()) } else { Err(LoadError::NotFound) }
-    }
-}
-
-fn checked(text: &str) -> Checked {
-    check(&One(text), &["m.kdl".to_owned()], &Config::default())
-}
+use told::{checked, told_with_help as told};
 
 /// Each tensor's element type, axes and labels.
 fn meant(text: &str) -> Vec<String> {
@@ -134,21 +125,6 @@ fn inspect_shows_the_axis_and_the_element_type() {
     assert_eq!(json["axes"], json!([{"name": "n", "extent": 10}, {"name": "field", "extent": 3}]));
     assert_eq!(json["storage_map"], json!(["field", "n"]));
     assert_eq!(json["verdict"], "bijective");
-}
-
-#[track_caller]
-fn told(text: &str, expected: &[(&str, &str, &str)], help: &[&str]) {
-    let found = checked(text).diagnostics;
-    let rows: Vec<_> = found
-        .iter()
-        .map(|fault| {
-            let place = &fault.labels[0].place;
-            (fault.code.id(), &text[place.start..place.end], fault.message.as_str())
-        })
-        .collect();
-    assert_eq!(rows, expected, "{text}");
-    let helps: Vec<&String> = found.iter().flat_map(|fault| &fault.help).collect();
-    assert_eq!(helps, help, "{text}");
 }
 
 #[test]

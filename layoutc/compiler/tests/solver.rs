@@ -6,24 +6,18 @@
     reason = "a test that reads LAYOUTC_FULL"
 )]
 
-use layoutc_compiler::config::Config;
+#[path = "common/told.rs"]
+mod told;
+
 use layoutc_compiler::model::graph::{Fit, Graph, Role};
 use layoutc_compiler::solve::{Plan, Settings, bytes_moved, solve};
-use layoutc_compiler::{LoadError, Sources, check};
 use serde_json::Value;
+use told::checked;
 
 const GLOW: &str = include_str!("../../algebra/tests/cases/glow.json");
 
-struct One<'a>(&'a str);
-
-impl Sources for One<'_> {
-    fn load(&self, path: &str) -> Result<String, LoadError> {
-        if path == "a.kdl" { Ok(self.0.to_owned()) } else { Err(LoadError::NotFound) }
-    }
-}
-
 fn graph(text: &str) -> Graph {
-    let checked = check(&One(text), &["a.kdl".to_owned()], &Config::default());
+    let checked = checked(text);
     assert_eq!(checked.diagnostics, [], "{text}");
     checked.manifests[0].graphs[0].clone()
 }
@@ -305,7 +299,7 @@ fn random_graphs_cost_what_brute_force_finds() {
     for _ in 0..rounds {
         let operators = 1 + numbers.below(12);
         let text = random(&mut numbers, operators);
-        let checked = check(&One(&text), &["a.kdl".to_owned()], &Config::default());
+        let checked = checked(&text);
         let codes: Vec<&str> = checked.diagnostics.iter().map(|fault| fault.code.id()).collect();
         let Some(graph) = checked.manifests[0].graphs.first() else {
             assert!(codes.contains(&"graph::pinned"), "{codes:?}\n{text}");

@@ -43,7 +43,6 @@ use crate::config::Config;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::host::{Host, Memo, Stage};
 use crate::model::Manifest;
-use crate::sources::Sources;
 
 /// What a project means, as far as it means anything.
 #[derive(Debug, Clone)]
@@ -72,27 +71,9 @@ impl Checked {
     }
 }
 
-/// Checks and proves the manifests at `paths`, and those that they use.
-pub fn check(sources: &dyn Sources, paths: &[String], config: &Config) -> Checked {
-    check_with(&Host::new(sources), paths, config)
-}
-
-/// The same with a memory and an observer.
-pub fn check_with(host: &Host<'_>, paths: &[String], config: &Config) -> Checked {
-    check_all(host, paths, config, None)
-}
-
-/// The same as [`check()`], and the steps of one tensor go to `recorder`.
-pub fn check_recording(
-    sources: &dyn Sources,
-    paths: &[String],
-    config: &Config,
-    recorder: &Recorder,
-) -> Checked {
-    check_all(&Host::new(sources), paths, config, Some(recorder))
-}
-
-fn check_all(
+/// Checks and proves the manifests at `paths`, and those that they use. The steps of the tensor that `recorder` wants go to
+/// it.
+pub(crate) fn check(
     host: &Host<'_>,
     paths: &[String],
     config: &Config,

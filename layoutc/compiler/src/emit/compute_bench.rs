@@ -4,7 +4,7 @@ use layoutc_algebra::expr::Expr as Algebra;
 use layoutc_algebra::layout::Symbol;
 
 use super::bench_unit::Sizes;
-use super::compute_test::rounds;
+use super::compute_test::{operands, rounds};
 use super::dialect::Dialect;
 use super::element;
 use super::model::{ComputeBenchUnit, ComputeMemoryUnit};
@@ -26,11 +26,7 @@ pub(super) fn compute(
     naming: &Naming<'_>,
     dialect: &Dialect,
 ) -> Result<ComputeBenchUnit, PlanError> {
-    let tensors: Vec<&Tensor> = compute
-        .operands
-        .iter()
-        .map(|operand| manifest.tensors.get(operand.tensor).ok_or(PlanError::Scope))
-        .collect::<Result<_, _>>()?;
+    let tensors = operands(manifest, compute)?;
     let contexts: Vec<Context<'_>> =
         tensors.iter().map(|tensor| Context::new(tensor, naming)).collect();
     let facts: Vec<&Symbol> = compute.symbols.iter().collect();

@@ -10,7 +10,7 @@ use super::model::{ComputeTestUnit, ComputedUnit, LocalUnit, OperandTestUnit};
 use super::test_unit::{cases, is_taken};
 use crate::dtype::{Dtype, Scalar};
 use crate::fill;
-use crate::model::compute::{Buffer, Compute, Function, Reduction, Statement, ValueKind};
+use crate::model::compute::{Buffer, Compute, Function, Operand, Reduction, Statement, ValueKind};
 use crate::model::{Fill, FillValue, Manifest, Tensor};
 use crate::plan::index::buffer_bytes;
 use crate::plan::lower::{Binding, PlanError, Range, lower};
@@ -32,11 +32,7 @@ pub(super) fn compute(
     let mut namer = Namer::new(&avoid);
     let facts: Vec<&Symbol> = compute.symbols.iter().collect();
     let symbols: Vec<String> = facts.iter().map(|symbol| namer.name(&symbol.name)).collect();
-    let tensors: Vec<&Tensor> = compute
-        .operands
-        .iter()
-        .map(|operand| manifest.tensors.get(operand.tensor).ok_or(PlanError::Scope))
-        .collect::<Result<_, _>>()?;
+    let tensors = operands(manifest, compute)?;
     let contexts: Vec<Context<'_>> =
         tensors.iter().map(|tensor| Context::new(tensor, naming)).collect();
     let mut cases = cases(&facts, &contexts.iter().collect::<Vec<_>>());
@@ -57,14 +53,24 @@ pub(super) fn compute(
     }
     let named: Vec<(&str, &String)> =
         facts.iter().map(|symbol| symbol.name.as_str()).zip(&symbols).collect();
-    let mut operands = Vec::new();
+    let mut units = Vec::new();
     for (k, context) in contexts.iter().enumerate() {
         let is_sampled = is_sampled.get(k).copied().unwrap_or(false);
         let unit = operand(compute, (k, context), relative, &named).ok_or(PlanError::Scope)?;
-        operands.push(OperandTestUnit { name: namer.name(&unit.name), is_sampled, ..unit });
+        units.push(OperandTestUnit { name: namer.name(&unit.name), is_sampled, ..unit });
     }
     let locals = locals(compute, dialect, naming, &symbols, &mut namer)?;
-    Ok(ComputeTestUnit { plain: function.into(), samples, symbols, cases, operands, locals })
+    let (plain, operands) = (function.into(), units);
+    Ok(ComputeTestUnit { plain, samples, symbols, cases, operands, locals })
+}
+
+/// The tensors that the operands of a kernel are.
+pub(super) fn operands<'m>(
+    manifest: &'m Manifest,
+    compute: &Compute,
+) -> Result<Vec<&'m Tensor>, PlanError> {
+    let tensor = |operand: &Operand| manifest.tensors.get(operand.tensor).ok_or(PlanError::Scope);
+    compute.operands.iter().map(tensor).collect()
 }
 
 /// An operand, with the names of symbols; the definition computes all of its elements.

@@ -1,5 +1,8 @@
 //! A checked graph: operators, the tensors between them, and every layout that each tensor may have.
 
+use layoutc_algebra::expr::Expr;
+use layoutc_algebra::notation::glow;
+
 use crate::diagnostic::Place;
 use crate::model::Tensor;
 
@@ -66,8 +69,8 @@ pub struct Candidate {
     pub bytes: u64,
     /// Whether the manifest forbids it.
     pub is_forbidden: bool,
-    /// Whether it has an attribute of somebody else's, which no conversion can give a tensor.
-    pub is_opaque: bool,
+    /// Glow's string, where the text is one.
+    pub string: Option<glow::Layout>,
     /// What it is to one who asks for each of the tensor's candidates, by position.
     pub fits: Vec<Fit>,
 }
@@ -138,6 +141,25 @@ impl Graph {
     }
 }
 
+impl Candidate {
+    /// Whether it has an attribute of somebody else's, which no conversion can give a tensor.
+    pub fn is_opaque(&self) -> bool {
+        let has_attribute = |dim: &glow::Dim| dim.attributes().next().is_some();
+        self.string.as_ref().is_some_and(|string| string.dims().iter().any(has_attribute))
+    }
+
+    /// What it is to one who asks for another, as Glow's rules have it: by letters, attributes and strides. `None` where one
+    /// of the two is no string of Glow's.
+    pub fn judged(&self, asked: &Self) -> Option<glow::Satisfaction> {
+        let (own, asked) = (self.string.as_ref()?, asked.string.as_ref()?);
+        let strides: Option<Vec<i128>> =
+            self.tensor.layout.strides.iter().map(Expr::as_const).collect();
+        let element_bits = self.tensor.dtype.element_bits();
+        let tensor = glow::Tensor { strides: &strides?, element_bits, layout: Some(own) };
+        Some(glow::satisfied(&tensor, asked))
+    }
+}
+
 impl GraphTensor {
     /// Whether it is a constant.
     pub fn is_constant(&self) -> bool {
@@ -154,6 +176,11 @@ impl GraphTensor {
     pub fn fit(&self, has: usize, asked: usize) -> Fit {
         let fits = self.candidates.get(has).map(|candidate| &candidate.fits);
         fits.and_then(|fits| fits.get(asked)).copied().unwrap_or(Fit::Differs)
+    }
+
+    /// The candidate of a text.
+    pub fn find(&self, text: &str) -> Option<usize> {
+        self.candidates.iter().position(|candidate| candidate.text == text)
     }
 
     /// The text of a candidate; empty for none.

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use super::moves::{Moves, Price, Scale, Step};
 use super::network::{Cost, INFINITE, Network, NetworkError, Variable};
 use super::plan::{Conversion, Plan};
-use crate::model::graph::{Fit, Graph, GraphTensor, Role};
+use crate::model::graph::{Candidate, Choice, Fit, Graph, GraphTensor, Node, Role};
 
 /// What each change of layout costs: by tensor, from, to.
 pub(super) type Prices<'a> = dyn Fn(usize, usize, usize) -> Option<u64> + Sync + 'a;
@@ -54,7 +54,7 @@ pub(super) fn build(graph: &Graph, prices: &Prices<'_>) -> Result<Built, Network
         .nodes
         .iter()
         .map(|node| {
-            let cost = |choice: &crate::model::graph::Choice| {
+            let cost = |choice: &Choice| {
                 let mut written = node.outputs.iter().zip(&choice.outputs);
                 let is_forbidden = written.any(|(tensor, k)| {
                     let tensor = graph.tensors.get(*tensor);
@@ -88,9 +88,8 @@ pub(super) fn build(graph: &Graph, prices: &Prices<'_>) -> Result<Built, Network
 
 /// How bytes are weighed in a graph: by how many conversions it may need, and how many bytes it may cost.
 fn scale(graph: &Graph, prices: &Prices<'_>) -> Scale {
-    let choices = |node: &crate::model::graph::Node| {
-        node.choices.iter().map(|choice| choice.cost).max().map_or(0, u128::from)
-    };
+    let choices =
+        |node: &Node| node.choices.iter().map(|choice| choice.cost).max().map_or(0, u128::from);
     let mut bytes: u128 = graph.nodes.iter().map(choices).sum();
     let mut conversions = 0;
     for (k, tensor) in graph.tensors.iter().enumerate().filter(|(_, t)| !t.is_loose()) {
@@ -123,7 +122,7 @@ fn producer(
         (Role::Input | Role::Constant, Some(declared)) => Producer::Fixed(declared),
         (Role::Constant, None) if tensor.is_loose() => Producer::Fixed(0),
         (Role::Input | Role::Constant, None) => {
-            let cost = |candidate: &crate::model::graph::Candidate| {
+            let cost = |candidate: &Candidate| {
                 if candidate.is_forbidden { INFINITE } else { 0 }
             };
             let variable = network.add_variable(tensor.candidates.iter().map(cost).collect())?;
@@ -148,7 +147,7 @@ fn side(
     readers.dedup();
     let asked = |node: usize| -> Vec<BTreeSet<usize>> {
         let Some(node) = graph.nodes.get(node) else { return Vec::new() };
-        let of = |choice: &crate::model::graph::Choice| {
+        let of = |choice: &Choice| {
             let reads = node.inputs.iter().zip(&choice.inputs);
             reads.filter(|(tensor, _)| **tensor == position).filter_map(|(_, k)| *k).collect()
         };

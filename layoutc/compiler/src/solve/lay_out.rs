@@ -7,7 +7,7 @@ use super::{Settings, solve};
 use crate::diagnostic::Diagnostic;
 use crate::model::graph::{Candidate, Choice, Graph, GraphTensor, Node, Role};
 use crate::model::schedule::{Buffer, Call, Operator, Schedule, Use};
-use crate::model::{Choices, Convert, Manifest, Memory, Tensor};
+use crate::model::{Convert, Manifest, Memory, Tensor};
 
 /// The manifest with a schedule for each of its graphs, and all that the schedules call.
 ///
@@ -175,14 +175,8 @@ impl<'a> Builder<'a> {
     fn convert(&mut self, from: usize, to: usize) -> Option<usize> {
         let (from, to) = (self.buffers.get(from)?.tensor, self.buffers.get(to)?.tensor);
         let rank = self.manifest.tensors.get(from)?.layout.logical.len();
-        self.manifest.converts.push(Convert {
-            from,
-            to,
-            axes: (0..rank).collect(),
-            cast: None,
-            choices: Choices::NONE.clone(),
-            place: self.graph.place.clone(),
-        });
+        let convert = Convert::between(from, to, rank, self.graph.place.clone());
+        self.manifest.converts.push(convert);
         Some(self.manifest.converts.len() - 1)
     }
 }

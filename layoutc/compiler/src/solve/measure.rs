@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::graph::{Fit, Graph, GraphTensor};
-use crate::model::{Choices, Convert, Manifest, Tensor};
+use crate::model::{Convert, Manifest, Tensor};
 
 /// A conversion that a graph may need: a tensor's position, and those of two candidates.
 pub type Change = (usize, usize, usize);
@@ -11,22 +11,16 @@ pub type Change = (usize, usize, usize);
 /// A manifest with the conversions, and for each change that moves bytes the routine that does it. Tensors of one shape
 /// have the same.
 pub fn changes(graph: &Graph) -> (Manifest, BTreeMap<Change, String>) {
-    let mut manifest = Manifest {
-        path: graph.place.file.to_string(),
-        tensors: Vec::new(),
-        views: Vec::new(),
-        converts: Vec::new(),
-        computes: Vec::new(),
-        graphs: Vec::new(),
-        schedules: Vec::new(),
-    };
+    let path = graph.place.file.to_string();
+    let mut manifest = Manifest { path, ..Manifest::default() };
     let mut routines = BTreeMap::new();
     let mut known: BTreeMap<(String, String), usize> = BTreeMap::new();
     for (position, tensor) in graph.tensors.iter().enumerate().filter(|(_, t)| !t.is_constant()) {
         let count = tensor.candidates.len();
         for (from, to) in (0..count).flat_map(|from| (0..count).map(move |to| (from, to))) {
             let is_moved = tensor.fit(from, to) != Fit::Satisfied;
-            let is_closed = tensor.candidates.get(to).is_none_or(|c| c.is_opaque || c.is_forbidden);
+            let is_closed =
+                tensor.candidates.get(to).is_none_or(|c| c.is_opaque() || c.is_forbidden);
             if !is_moved || is_closed {
                 continue;
             }
@@ -69,12 +63,5 @@ fn convert(graph: &Graph, from: usize, to: usize, manifest: &mut Manifest) {
         return;
     }
     let rank = manifest.tensors.get(from).map_or(0, |tensor| tensor.layout.logical.len());
-    manifest.converts.push(Convert {
-        from,
-        to,
-        axes: (0..rank).collect(),
-        cast: None,
-        choices: Choices::NONE.clone(),
-        place: graph.place.clone(),
-    });
+    manifest.converts.push(Convert::between(from, to, rank, graph.place.clone()));
 }

@@ -1,10 +1,7 @@
 //! What changing the layout of one tensor costs: from each candidate to each, and to several at once.
 
 use super::network::{Cost, INFINITE, LARGEST};
-use crate::model::graph::{Fit, GraphTensor};
-
-/// No way leads there.
-pub(super) const NEVER: Cost = INFINITE;
+use crate::model::graph::{Candidate, Fit, GraphTensor};
 
 /// How costs are weighed: bytes times a scale, and one for each conversion, so that of plans that cost as many bytes the
 /// one with the fewest conversions is the cheapest.
@@ -76,14 +73,14 @@ impl Moves {
                 return 0;
             }
             if target.is_none_or(|to| to.is_forbidden) {
-                return NEVER;
+                return INFINITE;
             }
             if tensor.fit(from, to) == Fit::Satisfied {
                 return 0;
             }
-            let is_opaque = target.is_none_or(|to| to.is_opaque);
+            let is_opaque = target.is_none_or(Candidate::is_opaque);
             let price = if is_opaque || tensor.is_kept { None } else { price(from, to) };
-            price.map_or(NEVER, |bytes| scale.conversion(bytes))
+            price.map_or(INFINITE, |bytes| scale.conversion(bytes))
         };
         let cost: Vec<Vec<Cost>> =
             (0..count).map(|from| (0..count).map(|to| one(from, to)).collect()).collect();
@@ -115,11 +112,11 @@ impl Moves {
 
     /// What one change costs.
     pub(super) fn cost(&self, step: Step) -> Cost {
-        self.cost.get(step.from).and_then(|row| row.get(step.to)).copied().unwrap_or(NEVER)
+        self.cost.get(step.from).and_then(|row| row.get(step.to)).copied().unwrap_or(INFINITE)
     }
 
     fn least(&self, from: usize, to: usize) -> Cost {
-        self.least.get(from).and_then(|row| row.get(to)).copied().unwrap_or(NEVER)
+        self.least.get(from).and_then(|row| row.get(to)).copied().unwrap_or(INFINITE)
     }
 
     fn first(&self, from: usize, to: usize) -> usize {
@@ -139,7 +136,7 @@ impl Moves {
 }
 
 fn sum(a: Cost, b: Cost) -> Cost {
-    a.checked_add(b).unwrap_or(NEVER)
+    a.checked_add(b).unwrap_or(INFINITE)
 }
 
 fn set<T>(table: &mut [Vec<T>], row: usize, column: usize, value: T) {
@@ -173,7 +170,7 @@ pub(super) struct Trees<'m> {
 impl Trees<'_> {
     fn at(&self, mask: usize, root: usize) -> (Cost, Branch) {
         let row = self.rows.get(mask);
-        row.and_then(|row| row.get(root)).copied().unwrap_or((NEVER, Branch::End))
+        row.and_then(|row| row.get(root)).copied().unwrap_or((INFINITE, Branch::End))
     }
 
     /// The trees for one set, where those of smaller sets are known.
@@ -186,12 +183,12 @@ impl Trees<'_> {
         let single = single.and_then(|bit| self.targets.get(usize::try_from(bit).ok()?));
         let parted = |root: usize| match single {
             Some(target) if *target == root => (0, Branch::End),
-            Some(_) => (NEVER, Branch::End),
+            Some(_) => (INFINITE, Branch::End),
             None => self.parted(mask, root),
         };
         let parts: Vec<(Cost, Branch)> = (0..moves.count).map(parted).collect();
         let gone = |root: usize| {
-            let own = parts.get(root).copied().unwrap_or((NEVER, Branch::End));
+            let own = parts.get(root).copied().unwrap_or((INFINITE, Branch::End));
             let ways = parts.iter().enumerate().filter(|(to, _)| *to != root);
             let best = ways.map(|(to, part)| (sum(moves.least(root, to), part.0), to)).min();
             match best {
@@ -204,7 +201,7 @@ impl Trees<'_> {
 
     /// The cheapest two trees from `root` that share a set.
     fn parted(&self, mask: usize, root: usize) -> (Cost, Branch) {
-        let mut best = (NEVER, Branch::End);
+        let mut best = (INFINITE, Branch::End);
         let mut part = (mask - 1) & mask;
         while part > 0 {
             let cost = sum(self.at(part, root).0, self.at(mask ^ part, root).0);
@@ -216,7 +213,7 @@ impl Trees<'_> {
         best
     }
 
-    /// What reaching a set of targets costs from a candidate; [`NEVER`] if no way leads to one of them.
+    /// What reaching a set of targets costs from a candidate; [`INFINITE`] if no way leads to one of them.
     pub(super) fn cost(&self, root: usize, mask: usize) -> Cost {
         self.at(mask, root).0
     }

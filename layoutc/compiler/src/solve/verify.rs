@@ -8,8 +8,8 @@ use super::moves::bytes_moved;
 use super::network::{self, INFINITE, Limits};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
-use crate::model::graph::{Choice, Fit, Graph, GraphTensor, Node, Role};
-use layoutc_algebra::notation::glow::{self, Shuffle, Unmet};
+use crate::model::graph::{Candidate, Choice, Fit, Graph, GraphTensor, Node, Role};
+use layoutc_algebra::notation::glow::{Satisfaction, Shuffle, Unmet};
 
 /// Everything that is wrong with a graph that is only verified; nothing for any other.
 pub fn verify(graph: &Graph) -> Vec<Diagnostic> {
@@ -196,18 +196,9 @@ fn declared(error: Diagnostic, tensor: &GraphTensor) -> Diagnostic {
 
 /// The steps along axes that are no multiple of what is asked for.
 fn alignments(tensor: &GraphTensor, own: usize, asked: usize) -> Vec<String> {
-    let (Some(has), Ok(required)) = (tensor.candidates.get(own), glow::parse(tensor.text(asked)))
-    else {
-        return Vec::new();
-    };
-    let strides: Option<Vec<i128>> =
-        has.tensor.layout.strides.iter().map(layoutc_algebra::expr::Expr::as_const).collect();
-    let (Some(strides), Ok(layout)) = (strides, glow::parse(&has.text)) else { return Vec::new() };
-    let element_bits = has.tensor.dtype.element_bits();
-    let judged = glow::Tensor { strides: &strides, element_bits, layout: Some(&layout) };
-    let glow::Satisfaction::Unsatisfied(unmet) = glow::satisfied(&judged, &required) else {
-        return Vec::new();
-    };
+    let [own, asked] = [own, asked].map(|k| tensor.candidates.get(k));
+    let judged = own.zip(asked).and_then(|(own, asked)| own.judged(asked));
+    let Some(Satisfaction::Unsatisfied(unmet)) = judged else { return Vec::new() };
     let is_align = |unmet: &&Unmet| matches!(unmet, Unmet::Align { .. });
     unmet.iter().filter(is_align).map(ToString::to_string).collect()
 }
@@ -215,14 +206,14 @@ fn alignments(tensor: &GraphTensor, own: usize, asked: usize) -> Vec<String> {
 /// The diagnostic with the conversion that mends it.
 fn with_fix(error: Diagnostic, tensor: &GraphTensor, own: usize, asked: usize) -> Diagnostic {
     let (has, asks) = (tensor.text(own), tensor.text(asked));
-    if tensor.candidates.get(asked).is_some_and(|candidate| candidate.is_opaque) {
+    let [from, to] = [own, asked].map(|k| tensor.candidates.get(k));
+    if to.is_some_and(Candidate::is_opaque) {
         let help = "no conversion gives a tensor an attribute: declare it with the same, or leave it out of what is asked";
         return error.help(help);
     }
     let bytes = bytes_moved(tensor, own, asked);
-    let letters = |text: &str| glow::parse(text).ok();
-    let shuffle = letters(has).zip(letters(asks));
-    let shuffle = shuffle.and_then(|(from, to)| Shuffle::between(&from, &to).ok());
+    let [from, to] = [from, to].map(|candidate| candidate.and_then(|c| c.string.as_ref()));
+    let shuffle = from.zip(to).and_then(|(from, to)| Shuffle::between(from, to).ok());
     let how = match shuffle.filter(|shuffle| !shuffle.is_identity()) {
         Some(shuffle) => format!("transpose it by {:?}", shuffle.perm()),
         None => format!("convert it from {has} to {asks}"),

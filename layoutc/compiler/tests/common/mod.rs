@@ -212,15 +212,7 @@ pub fn convert(from: usize, to: usize, axes: &[usize]) -> Convert {
 }
 
 pub fn manifest(tensors: Vec<Tensor>, converts: Vec<Convert>) -> Manifest {
-    Manifest {
-        path: "layers/a.kdl".to_owned(),
-        tensors,
-        views: Vec::new(),
-        converts,
-        computes: Vec::new(),
-        graphs: Vec::new(),
-        schedules: Vec::new(),
-    }
+    Manifest { path: "layers/a.kdl".to_owned(), tensors, converts, ..Manifest::default() }
 }
 
 /// `+ - * // % & ^` with Python's precedence.

@@ -4,14 +4,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::layouts::{Layouts, ROW_MAJOR, is_any, is_opaque};
+use super::layouts::{Layouts, ROW_MAJOR, is_any, string};
 use super::resolve::Resolved;
 use super::wants::{Alternative, Want};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::manifest::syntax::{GraphTensorItem, Text};
 use crate::model::Tensor;
-use crate::model::graph::Candidate;
+use crate::model::graph::{Candidate, Fit};
 
 /// The most layouts of one tensor.
 const MAX_LAYOUTS: usize = 12;
@@ -158,21 +158,23 @@ fn of_tensor(
         return Err(vec![error.note(format!("the most are {MAX_LAYOUTS}"))]);
     }
     let mut candidates = Vec::new();
-    for (demand, tensor) in &found {
-        let bytes = bytes(graph, item, tensor)?;
-        let text = demand.text.value.as_str();
-        let fits = found.iter().map(|(other, asked)| {
-            layouts.fit(item, (text, tensor), (other.text.value.as_str(), asked))
-        });
+    for (demand, tensor) in found {
         candidates.push(Candidate {
-            text: text.to_owned(),
-            place: demand.place.clone(),
-            fits: fits.collect(),
-            tensor: tensor.clone(),
-            bytes,
+            bytes: bytes(graph, item, &tensor)?,
+            string: string(&demand.text.value),
+            text: demand.text.value,
+            place: demand.place,
+            tensor,
             is_forbidden: false,
-            is_opaque: is_opaque(text),
+            fits: Vec::new(),
         });
+    }
+    let fits = |has: &Candidate, layouts: &mut Layouts<'_>| {
+        candidates.iter().map(|asked| layouts.fit(item, has, asked)).collect()
+    };
+    let fits: Vec<Vec<Fit>> = candidates.iter().map(|has| fits(has, layouts)).collect();
+    for (candidate, fits) in candidates.iter_mut().zip(fits) {
+        candidate.fits = fits;
     }
     Ok(candidates)
 }
@@ -195,7 +197,7 @@ fn fallback(
     let text =
         |value: &str| Text { value: value.to_owned(), span: item.name.span.clone(), quoted: false };
     let default = graph.backend.as_ref().and_then(|def| def.default_layout(item.shape.axes.len()));
-    let default = default.filter(|text| !is_any(&text.value)).map(|default| text(&default.value));
+    let default = default.filter(|found| !is_any(&found.0.value)).map(|found| text(&found.0.value));
     if let Some(text) = default
         && let Ok(tensor) = layouts.tensor(item, &text)
     {

@@ -5,7 +5,7 @@ use super::resolve::Resolved;
 use super::wants::{Alternative, Want, Wants, counted};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
-use crate::manifest::syntax::CostItem;
+use crate::manifest::syntax::{CostItem, GraphTensorItem};
 use crate::model::graph::{Candidate, Choice, Role};
 
 /// The most ways of one operator.
@@ -54,7 +54,7 @@ pub(super) fn choices(
 fn tensors(graph: &Resolved<'_>, node: usize) -> String {
     let shown = |positions: Option<&Vec<usize>>| {
         let items = positions.into_iter().flatten().filter_map(|k| graph.tensors.get(*k));
-        let one = |item: &&crate::manifest::syntax::GraphTensorItem| {
+        let one = |item: &&GraphTensorItem| {
             let axes: Vec<&str> =
                 item.shape.axes.iter().map(|axis| axis.name.value.as_str()).collect();
             format!("`{}` ({})", item.name.value, axes.join(", "))

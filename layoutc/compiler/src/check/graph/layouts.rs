@@ -12,7 +12,7 @@ use crate::diagnostic::{self, Diagnostic};
 use crate::manifest::syntax::{
     Bound, Extent, GraphTensorItem, LayoutItem, Step, StepKind, TensorItem, Text,
 };
-use crate::model::graph::Fit;
+use crate::model::graph::{Candidate, Fit};
 use crate::model::{Places, Tensor};
 
 /// The word for a layout that nobody names: row-major.
@@ -60,10 +60,10 @@ impl<'a> Layouts<'a> {
     pub(super) fn fit(
         &mut self,
         item: &GraphTensorItem,
-        has: (&str, &Tensor),
-        asked: (&str, &Tensor),
+        has: &Candidate,
+        asked: &Candidate,
     ) -> Fit {
-        let key = (shape(item), has.0.to_owned(), asked.0.to_owned());
+        let key = (shape(item), has.text.clone(), asked.text.clone());
         if let Some(fit) = self.fits.get(&key) {
             return *fit;
         }
@@ -146,42 +146,25 @@ pub(super) fn is_any(text: &str) -> bool {
 }
 
 /// Glow's string, if the text is one.
-fn string(text: &str) -> Option<glow::Layout> {
+pub(super) fn string(text: &str) -> Option<glow::Layout> {
     let (notation, start) = notation(text);
     let text = text.get(start..).filter(|_| notation == Notation::Glow && text != ROW_MAJOR)?;
     glow::parse(text).ok()
 }
 
-/// Whether a text has attributes that only their owner understands.
-pub(super) fn is_opaque(text: &str) -> bool {
-    string(text)
-        .is_some_and(|layout| layout.dims().iter().any(|dim| dim.attributes().next().is_some()))
-}
-
-fn fit(has: (&str, &Tensor), asked: (&str, &Tensor), machine: &Threads<'_>) -> Fit {
-    if has.0 == asked.0 {
+fn fit(has: &Candidate, asked: &Candidate, machine: &Threads<'_>) -> Fit {
+    if has.text == asked.text {
         return Fit::Satisfied;
     }
-    let (own, required) = (string(has.0), string(asked.0));
-    let asks_more = required
-        .as_ref()
-        .is_some_and(|layout| layout.dims().iter().any(|dim| dim.attributes().next().is_some()));
-    if let Some(required) = &required {
-        let strides: Option<Vec<i128>> =
-            has.1.layout.strides.iter().map(layoutc_algebra::expr::Expr::as_const).collect();
-        let judged = strides.zip(own).map(|(strides, own)| {
-            let element_bits = has.1.dtype.element_bits();
-            let tensor = glow::Tensor { strides: &strides, element_bits, layout: Some(&own) };
-            glow::satisfied(&tensor, required)
-        });
-        match judged {
-            Some(glow::Satisfaction::Satisfied) => return Fit::Satisfied,
-            Some(glow::Satisfaction::Unknown(_)) => return Fit::Unknown,
-            Some(glow::Satisfaction::Unsatisfied(_)) | None if asks_more => return Fit::Differs,
-            Some(glow::Satisfaction::Unsatisfied(_)) | None => {}
+    match has.judged(asked) {
+        Some(glow::Satisfaction::Satisfied) => return Fit::Satisfied,
+        Some(glow::Satisfaction::Unknown(_)) => return Fit::Unknown,
+        Some(glow::Satisfaction::Unsatisfied(_)) | None if asked.is_opaque() => {
+            return Fit::Differs;
         }
+        Some(glow::Satisfaction::Unsatisfied(_)) | None => {}
     }
-    match compare(&has.1.layout, &asked.1.layout, machine) {
+    match compare(&has.tensor.layout, &asked.tensor.layout, machine) {
         Ok(Sameness::Same { .. }) => Fit::Satisfied,
         Ok(Sameness::Differs { .. } | Sameness::Ranks { .. } | Sameness::Undecided { .. })
         | Err(_) => Fit::Differs,

@@ -16,8 +16,8 @@ use std::collections::BTreeMap;
 use super::tensor::Place;
 use crate::codes::Code;
 use crate::diagnostic::{self, Diagnostic};
-use crate::manifest::syntax::{GraphItem, Name};
-use crate::model::graph::{Graph, GraphTensor, Node, Wanted};
+use crate::manifest::syntax::{GraphItem, Name, OutputItem, Text};
+use crate::model::graph::{Candidate, Graph, GraphTensor, Node, Role, Wanted};
 use layouts::{Layouts, is_any};
 use resolve::{Resolved, resolve};
 use wants::{Site, Wants, wants};
@@ -71,7 +71,7 @@ fn one(item: &GraphItem, graph: &Resolved<'_>, place: Place<'_>) -> Result<Graph
     }
     let is_result = |(tensor, k): (&GraphTensor, usize)| {
         let states = graph.tensors.get(k).is_some_and(|item| item.layout.is_some());
-        matches!(tensor.role, crate::model::graph::Role::Result { .. }).then_some(states)
+        matches!(tensor.role, Role::Result { .. }).then_some(states)
     };
     let all_stated = tensors.iter().zip(0..).filter_map(is_result).all(|states| states);
     let is_off = graph.backend.as_ref().is_some_and(|def| !def.item.verify);
@@ -107,27 +107,24 @@ fn all_wants(graph: &Resolved<'_>) -> Result<Vec<Wants>, Vec<Diagnostic>> {
 /// The tensors with what the manifest states of them.
 fn tensors(
     graph: &Resolved<'_>,
-    candidates: Vec<Vec<crate::model::graph::Candidate>>,
+    candidates: Vec<Vec<Candidate>>,
 ) -> Result<Vec<GraphTensor>, Box<Diagnostic>> {
     let mut tensors = Vec::new();
     for ((item, role), candidates) in graph.tensors.iter().zip(&graph.roles).zip(candidates) {
-        let stated = item.layout.as_ref().filter(|text| !is_any(&text.value));
-        let declared = stated.and_then(|text| candidates.iter().position(|c| c.text == text.value));
-        tensors.push(GraphTensor {
+        let mut tensor = GraphTensor {
             name: item.name.value.clone(),
             place: diagnostic::Place::new(graph.file, item.name.span.clone()),
             role: *role,
             candidates,
-            declared,
+            declared: None,
             is_kept: false,
-        });
+        };
+        tensor.declared = stated(item.layout.as_ref(), &tensor);
+        tensors.push(tensor);
     }
     for (position, pin) in &graph.pins {
         let Some(tensor) = tensors.get_mut(*position) else { continue };
-        let text = pin.layout.as_ref().filter(|text| !is_any(&text.value));
-        let found = text.and_then(|text| {
-            tensor.candidates.iter().position(|candidate| candidate.text == text.value)
-        });
+        let found = stated(pin.layout.as_ref(), tensor);
         let place = diagnostic::Place::new(graph.file, pin.span.clone());
         if pin.forbid {
             let candidate = found.and_then(|k| tensor.candidates.get_mut(k));
@@ -157,13 +154,14 @@ fn tensors(
     Ok(tensors)
 }
 
+/// The candidate of a layout that the manifest states; none for `****`, which asks for nothing.
+fn stated(text: Option<&Text>, tensor: &GraphTensor) -> Option<usize> {
+    tensor.find(&text.filter(|text| !is_any(&text.value))?.value)
+}
+
 fn outputs(graph: &Resolved<'_>, tensors: &[GraphTensor]) -> Vec<Wanted> {
-    let wanted = |(tensor, item): &(usize, &crate::manifest::syntax::OutputItem)| {
-        let text = item.layout.as_ref().filter(|text| !is_any(&text.value));
-        let candidates = tensors.get(*tensor).map(|tensor| &tensor.candidates);
-        let candidate = text.zip(candidates).and_then(|(text, candidates)| {
-            candidates.iter().position(|candidate| candidate.text == text.value)
-        });
+    let wanted = |(tensor, item): &(usize, &OutputItem)| {
+        let candidate = tensors.get(*tensor).and_then(|found| stated(item.layout.as_ref(), found));
         let place = diagnostic::Place::new(graph.file, item.tensor.span.clone());
         Wanted { tensor: *tensor, candidate, place }
     };

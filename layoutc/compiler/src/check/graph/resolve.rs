@@ -1,7 +1,7 @@
 //! The names of a graph: every tensor and node by position, operators in an order in which each comes after those whose
 //! results it reads.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::backend::{self, BackendDef};
@@ -99,13 +99,13 @@ fn in_order<'a>(
     let mut readers: Vec<Vec<usize>> = vec![Vec::new(); item.nodes.len()];
     for (k, node) in item.nodes.iter().enumerate() {
         let writers = node.inputs.iter().filter_map(|name| writer.get(name.value.as_str()));
-        let writers: std::collections::BTreeSet<usize> = writers.copied().collect();
+        let writers: BTreeSet<usize> = writers.copied().collect();
         waits.push(writers.len());
         for before in writers {
             readers.get_mut(before).into_iter().for_each(|list| list.push(k));
         }
     }
-    let mut ready: std::collections::BTreeSet<usize> =
+    let mut ready: BTreeSet<usize> =
         waits.iter().enumerate().filter(|(_, count)| **count == 0).map(|(k, _)| k).collect();
     let mut order = Vec::new();
     while let Some(next) = ready.pop_first() {

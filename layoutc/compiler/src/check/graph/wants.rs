@@ -5,12 +5,13 @@ use std::sync::Arc;
 use super::backend::BackendDef;
 use super::layouts::is_any;
 use super::when::{self, Value};
+use crate::check::scope::nearest_or_all;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::manifest::syntax::{
-    AcceptsItem, CostItem, GraphTensorItem, NodeItem, OperatorRule, PropertyItem, Text,
+    AcceptsItem, Bound, CostItem, Extent, GraphTensorItem, NodeItem, OperatorRule, PropertyItem,
+    Text,
 };
-use crate::manifest::syntax::{Bound, Extent};
 
 /// A layout that is asked for.
 #[derive(Debug, Clone)]
@@ -71,27 +72,26 @@ pub(super) fn wants(
         let help = "name a backend (`graph … backend=canonical`), or write `accepts { … }` here";
         return Err(Box::new(error.help(help)));
     };
-    let Some(operator) = backend.operator(&node.op.value) else {
+    let Some((operator, file)) = backend.operator(&node.op.value) else {
         let name = &backend.item.name.value;
         let message = format!("the backend `{name}` has no operator `{}`", node.op.value);
         let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
-        let known: Vec<&str> =
-            backend.item.operators.iter().map(|op| op.name.value.as_str()).collect();
-        error.help.extend(crate::check::scope::nearest_or_all(&node.op.value, "operators", &known));
+        let known: Vec<&str> = backend.operators().collect();
+        error.help.extend(nearest_or_all(&node.op.value, "operators", &known));
         error.help.push("a node may say what it accepts itself: `accepts { in …; out … }`".into());
         return Err(Box::new(error));
     };
-    let place = Place::new(&backend.file, operator.span.clone());
+    let place = Place::new(file, operator.span.clone());
     let default = |tensor: &&GraphTensorItem| match backend.default_layout(tensor.shape.axes.len())
     {
-        Some(text) if !is_any(&text.value) => Want::Text(text.clone(), Arc::clone(&backend.file)),
+        Some((text, file)) if !is_any(&text.value) => Want::Text(text.clone(), Arc::clone(file)),
         _ => Want::Free,
     };
     let outputs: Vec<&GraphTensorItem> = node.outputs.iter().collect();
     let all = |want: Want| (vec![want.clone(); site.inputs.len()], vec![want; outputs.len()]);
     let (inputs, outputs) = match operator.rule {
         OperatorRule::Accepts => {
-            return listed(site, &operator.accepts, &backend.file, &operator.span);
+            return listed(site, &operator.accepts, file, &operator.span);
         }
         OperatorRule::Elementwise => all(Want::Bound),
         OperatorRule::Any => all(Want::Free),

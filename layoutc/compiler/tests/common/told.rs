@@ -1,0 +1,48 @@
+//! A manifest that is a text, and what is said of it.
+#![allow(dead_code, unreachable_pub, missing_docs, reason = "shared by several tests")]
+
+use layoutc_compiler::config::Config;
+use layoutc_compiler::diagnostic::Diagnostic;
+use layoutc_compiler::{Checked, LoadError, Sources, check};
+
+/// The path of the manifest.
+pub const FILE: &str = "m.kdl";
+
+struct One<'a>(&'a str);
+
+impl Sources for One<'_> {
+    fn load(&self, path: &str) -> Result<String, LoadError> {
+        if path == FILE { Ok(self.0.to_owned()) } else { Err(LoadError::NotFound) }
+    }
+}
+
+pub fn checked(text: &str) -> Checked {
+    check(&One(text), &[FILE.to_owned()], &Config::default())
+}
+
+pub fn found(text: &str) -> Vec<Diagnostic> {
+    checked(text).diagnostics
+}
+
+/// Asserts the diagnostics of `text`, each as code, marked text and message.
+#[track_caller]
+pub fn told(text: &str, expected: &[(&str, &str, &str)]) -> Vec<Diagnostic> {
+    let found = found(text);
+    let rows: Vec<_> = found
+        .iter()
+        .map(|fault| {
+            let place = &fault.labels[0].place;
+            (fault.code.id(), &text[place.start..place.end], fault.message.as_str())
+        })
+        .collect();
+    assert_eq!(rows, expected, "{text}");
+    found
+}
+
+/// The same, then the help of all.
+#[track_caller]
+pub fn told_with_help(text: &str, expected: &[(&str, &str, &str)], help: &[&str]) {
+    let found = told(text, expected);
+    let helps: Vec<_> = found.iter().flat_map(|fault| &fault.help).collect();
+    assert_eq!(helps, help, "{text}");
+}
