@@ -4,14 +4,17 @@
 # printed and the rest runs without it. With CI=true a missing tool is a failure.
 #
 # Sets `compilers` (of C). Exports to the tests, where there: LAYOUTC_NVCC (nvcc), LAYOUTC_MDBOOK (mdbook 0.5),
-# LAYOUTC_NUMPY (the folder that NumPy is installed in).
+# LAYOUTC_ONNX and LAYOUTC_NUMPY (the folders that these Python packages are installed in).
 
 provide_tools() {
     provide_packages
     provide_nvcc
     provide_mdbook
     provide_pre_commit
-    [ -z "${LAYOUTC_FULL:-}" ] || provide_numpy
+    # The models to import are written by it.
+    provide_wheel onnx LAYOUTC_ONNX
+    # Kernels are held against it in the long campaigns.
+    [ -z "${LAYOUTC_FULL:-}" ] || provide_wheel numpy LAYOUTC_NUMPY
 
     compilers=()
     local cc
@@ -129,20 +132,20 @@ provide_pre_commit() {
     fi
 }
 
-# NumPy, which kernels are held against in the long campaigns; a wheel below the target folder.
-provide_numpy() {
-    python3 -c 'import numpy' 2>/dev/null && return
+# provide_wheel NAME VARIABLE: a Python package in a folder of its own below the target folder, which the variable then names.
+provide_wheel() {
+    python3 -c "import $1" 2>/dev/null && return
     local folder
-    folder=$(target_folder)/tools/numpy
-    local install=(python3 -m pip install --quiet --root-user-action=ignore --target "$folder" numpy)
+    folder=$(target_folder)/tools/$1
+    local install=(python3 -m pip install --quiet --root-user-action=ignore --target "$folder" "$1")
     if [ ! -d "$folder" ] && allowed; then
         "${install[@]}" || true
     fi
     if [ -d "$folder" ]; then
-        LAYOUTC_NUMPY=$(realpath "$folder")
-        export LAYOUTC_NUMPY
+        folder=$(realpath "$folder")
+        export "$2=$folder"
     else
-        do_without numpy "${install[*]}"
+        do_without "$1" "${install[*]}"
     fi
 }
 

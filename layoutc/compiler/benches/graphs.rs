@@ -10,13 +10,15 @@
     reason = "a bench that measures and prints"
 )]
 
+use std::path::Path;
 use std::time::Instant;
 
 use layoutc_compiler::config::Config;
+use layoutc_compiler::import::Asked;
 use layoutc_compiler::model::graph::{Fit, Graph, Role};
 use layoutc_compiler::solve::network::{self, INFINITE, Limits, Network};
 use layoutc_compiler::solve::{Plan, Settings, bytes_moved, solve};
-use layoutc_compiler::{LoadError, Sources, check};
+use layoutc_compiler::{LoadError, Sources, check, import_onnx};
 
 struct One<'a>(&'a str);
 
@@ -27,154 +29,37 @@ impl Sources for One<'_> {
 }
 
 /// What a device accepts on which convolutions like blocks of 16 channels, and depthwise ones channels last.
-const BACKEND: &str = "backend device {
-    default-layout 4 NCHW
-    op conv {
-        accepts cost-per-byte=0.5 { in NHWC OHWI; out NHWC }
-        accepts cost-per-byte=0.6 { in NCHW OIHW; out NCHW }
-        accepts cost-per-byte=0.3 { in NCHW16c OIHW16i16o; out NCHW16c }
+const BACKEND: &str = "backend device like=onnx {
+    op Conv {
+        accepts cost-per-byte=0.5 when=\"group == 1\" { in NHWC OHWI; out NHWC }
+        accepts cost-per-byte=0.5 when=\"group == 1\" { in NHWC OHWI C; out NHWC }
+        accepts cost-per-byte=0.6 when=\"group == 1\" { in NCHW OIHW; out NCHW }
+        accepts cost-per-byte=0.6 when=\"group == 1\" { in NCHW OIHW C; out NCHW }
+        accepts cost-per-byte=0.3 when=\"group == 1\" { in NCHW16c OIHW16i16o; out NCHW16c }
+        accepts cost-per-byte=0.3 when=\"group == 1\" { in NCHW16c OIHW16i16o C; out NCHW16c }
+        accepts cost-per-byte=0.2 when=\"group > 1\" { in NHWC OHWI; out NHWC }
+        accepts cost-per-byte=0.6 when=\"group > 1\" { in NCHW OIHW; out NCHW }
+        accepts cost-per-byte=0.5 when=\"group > 1\" { in NCHW16c OIHW; out NCHW16c }
     }
-    op depthwise {
-        accepts cost-per-byte=0.2 { in NHWC OHWI; out NHWC }
-        accepts cost-per-byte=0.6 { in NCHW OIHW; out NCHW }
-        accepts cost-per-byte=0.5 { in NCHW16c OIHW; out NCHW16c }
-    }
-    op pool {
+    op MaxPool {
         accepts cost-per-byte=0.2 { in NHWC; out NHWC }
         accepts cost-per-byte=0.2 { in NCHW; out NCHW }
         accepts cost-per-byte=0.1 { in NCHW16c; out NCHW16c }
     }
-    op relu elementwise=#true
-    op add elementwise=#true
+    op GlobalAveragePool {
+        accepts cost-per-byte=0.2 { in NHWC; out NHWC }
+        accepts cost-per-byte=0.2 { in NCHW; out NCHW }
+        accepts cost-per-byte=0.1 { in NCHW16c; out NCHW16c }
+    }
 }
 ";
 
-/// A network in the making: nodes, and the last tensor with its channels and its size.
-struct Net {
-    text: String,
-    count: usize,
-}
-
-/// A tensor: its name, channels, rows and columns.
-#[derive(Clone)]
-struct Tensor(String, usize, usize);
-
-fn shape(channels: usize, size: usize) -> String {
-    format!("dtype=f32 {{ shape {{ N 1; C {channels}; H {size}; W {size} }} }}")
-}
-
-impl Net {
-    fn new(name: &str) -> Self {
-        let text = format!(
-            "{BACKEND}graph {name} backend=device {{\n    input x dtype=f32 layout=NCHW {{ shape {{ N 1; C 3; H 224; W 224 }} }}\n"
-        );
-        Self { text, count: 0 }
-    }
-
-    fn node(&mut self, op: &str, reads: &str, channels: usize, size: usize) -> Tensor {
-        self.count += 1;
-        let name = format!("t{}", self.count);
-        self.text.push_str(&format!(
-            "    node n{} op={op} {{ in {reads}; out {name} {} }}\n",
-            self.count,
-            shape(channels, size)
-        ));
-        Tensor(name, channels, size)
-    }
-
-    fn filtered(
-        &mut self,
-        op: &str,
-        from: &Tensor,
-        channels: usize,
-        kernel: usize,
-        size: usize,
-    ) -> Tensor {
-        let own = if op == "depthwise" { 1 } else { from.1 };
-        let filter = format!("w{}", self.count + 1);
-        self.text.push_str(&format!(
-            "    constant {filter} dtype=f32 {{ shape {{ O {channels}; I {own}; H {kernel}; W {kernel} }} }}\n"
-        ));
-        self.node(op, &format!("{} {filter}", from.0), channels, size)
-    }
-
-    fn conv(&mut self, from: &Tensor, channels: usize, kernel: usize, size: usize) -> Tensor {
-        self.filtered("conv", from, channels, kernel, size)
-    }
-
-    fn relu(&mut self, from: &Tensor) -> Tensor {
-        self.node("relu", &from.0.clone(), from.1, from.2)
-    }
-
-    fn add(&mut self, a: &Tensor, b: &Tensor) -> Tensor {
-        self.node("add", &format!("{} {}", a.0, b.0), a.1, a.2)
-    }
-
-    fn end(mut self, last: &Tensor) -> String {
-        self.text.push_str(&format!("    output {} layout=NCHW\n}}\n", last.0));
-        self.text
-    }
-}
-
-fn input() -> Tensor {
-    Tensor("x".to_owned(), 3, 224)
-}
-
-/// 16 bottlenecks, as in ResNet-50.
-fn resnet() -> String {
-    let mut net = Net::new("resnet50");
-    let stem = net.conv(&input(), 64, 7, 112);
-    let stem = net.relu(&stem);
-    let mut last = net.node("pool", &stem.0, 64, 56);
-    for (stage, blocks) in [3, 4, 6, 3].into_iter().enumerate() {
-        let (inner, size) = (64 << stage, 56 >> stage);
-        for block in 0..blocks {
-            let a = net.conv(&last, inner, 1, size);
-            let a = net.relu(&a);
-            let b = net.conv(&a, inner, 3, size);
-            let b = net.relu(&b);
-            let c = net.conv(&b, inner * 4, 1, size);
-            let side = if block == 0 { net.conv(&last, inner * 4, 1, size) } else { last };
-            let sum = net.add(&c, &side);
-            last = net.relu(&sum);
-        }
-    }
-    let pooled = net.node("pool", &last.0.clone(), 2048, 1);
-    let out = net.conv(&pooled, 1000, 1, 1);
-    net.end(&out)
-}
-
-/// 17 inverted residuals, as in MobileNet-V2.
-fn mobilenet() -> String {
-    let mut net = Net::new("mobilenet");
-    let stem = net.conv(&input(), 32, 3, 112);
-    let mut last = net.relu(&stem);
-    let stages = [
-        (1, 16, 1, 1),
-        (6, 24, 2, 2),
-        (6, 32, 3, 2),
-        (6, 64, 4, 2),
-        (6, 96, 3, 1),
-        (6, 160, 3, 2),
-        (6, 320, 1, 1),
-    ];
-    for (grow, channels, blocks, stride) in stages {
-        for block in 0..blocks {
-            let size = if block == 0 { last.2 / stride } else { last.2 };
-            let wide = last.1 * grow;
-            let a = net.conv(&last, wide, 1, last.2);
-            let a = net.relu(&a);
-            let b = net.filtered("depthwise", &a, wide, 3, size);
-            let b = net.relu(&b);
-            let c = net.conv(&b, channels, 1, size);
-            last = if block > 0 { net.add(&c, &last) } else { c };
-        }
-    }
-    let top = net.conv(&last, 1280, 1, last.2);
-    let top = net.relu(&top);
-    let pooled = net.node("pool", &top.0, 1280, 1);
-    let out = net.conv(&pooled, 1000, 1, 1);
-    net.end(&out)
+/// The model of `bench/graphs`, for the device.
+fn imported(stem: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/graphs");
+    let file = std::fs::read(folder.join(format!("{stem}.onnx"))).unwrap();
+    let asked = Asked { name: stem, backend: "device", ..Asked::default() };
+    format!("{BACKEND}{}", import_onnx(file, &asked).unwrap().text)
 }
 
 fn graph(text: &str) -> Graph {
@@ -319,8 +204,8 @@ fn median(mut run: impl FnMut()) -> f64 {
 fn main() {
     println!("| network | plan | bytes | of the optimum | conversions | ms |");
     println!("|---|---|--:|--:|--:|--:|");
-    for (name, text) in [("ResNet-50-like", resnet()), ("MobileNet-V2-like", mobilenet())] {
-        let graph = graph(&text);
+    for (name, stem) in [("ResNet-50-like", "resnet50"), ("MobileNet-V2-like", "mobilenet")] {
+        let graph = graph(&imported(stem));
         let best = solve(&graph, &Settings::default()).unwrap();
         assert!(best.is_optimal());
         let rows: [(&str, &dyn Fn() -> Plan); 5] = [

@@ -15,6 +15,7 @@ pub mod dtype;
 pub mod emit;
 pub mod fill;
 pub mod host;
+pub mod import;
 pub mod inspect;
 pub mod locate;
 pub mod manifest;
@@ -119,6 +120,19 @@ pub fn emit(
     let header = umbrella(config, &paths, &templates).map_err(|fault| vec![fault])?;
     outputs.extend(header);
     Ok(outputs)
+}
+
+/// The graph of an ONNX model as the text of a manifest.
+///
+/// # Errors
+/// What was asked for is not there, or the file is no model that a graph can say.
+pub fn import_onnx(
+    file: Vec<u8>,
+    asked: &import::Asked<'_>,
+) -> Result<import::Imported, import::Refused> {
+    let is_reserved =
+        |name: &str| [&C, &OPENCL, &CUDA].iter().any(|own| own.reserved(name).is_some());
+    import::import(file.into(), asked, &is_reserved)
 }
 
 /// A project's own templates, with the folder that its configuration says they lie in.

@@ -7,6 +7,7 @@ use clap::Subcommand;
 
 use super::algebra::Algebra;
 use super::bench::{BENCHING, Bench};
+use super::import::{IMPORTING, Import};
 use super::pack::{PACKING, Pack, UNPACKING, Unpack};
 
 /// The commands. What each understands is only worked out of the one that was typed.
@@ -92,6 +93,9 @@ Costs are bytes: what alternatives say, and for each conversion what it reads an
         #[arg(long, value_name = "CC", requires = "measure")]
         cc: Option<String>,
     },
+    /// The graph of an ONNX model as a manifest
+    #[command(after_help = IMPORTING)]
+    Import(Import),
     /// Which files a build writes; writes nothing
     #[command(after_help = "\
 --format cmake prints `set(LAYOUTC_OUTPUTS ...)`, with absolute paths, for `include()`.")]
@@ -145,6 +149,7 @@ impl Command {
             Command::Translate(_) => "translate",
             Command::Same(_) => "same",
             Command::Solve { .. } => "solve",
+            Command::Import(_) => "import",
             Command::Outputs(_) => "outputs",
             Command::Lock { .. } => "lock",
             Command::Deps(_) => "deps",

@@ -3,6 +3,7 @@
 mod algebra;
 mod bench;
 mod command;
+mod import;
 mod pack;
 
 use std::ffi::OsString;
@@ -18,6 +19,7 @@ pub(crate) use bench::Bench;
 pub(crate) use command::{
     Build, Clean, Command, Deps, Index, Outputs, Same, Select, Templates, Trace, Translate, Watch,
 };
+pub(crate) use import::Import;
 pub(crate) use pack::{Moved, Pack, Unpack};
 
 /// Proven tensor layouts: manifests in; C, OpenCL and CUDA out.
@@ -83,7 +85,7 @@ pub(crate) enum Color {
 }
 
 /// Commands of later releases.
-const LATER: &[&str] = &["show", "import", "fmt", "completions", "man", "lsp"];
+const LATER: &[&str] = &["show", "fmt", "completions", "man", "lsp"];
 
 /// The commands of this release.
 const COMMANDS: &[&str] = &[
@@ -102,6 +104,7 @@ const COMMANDS: &[&str] = &[
     "translate",
     "same",
     "solve",
+    "import",
     "outputs",
     "lock",
     "deps",
@@ -171,6 +174,7 @@ pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Args, Refusa
         | Command::Translate(_)
         | Command::Same(_)
         | Command::Solve { .. }
+        | Command::Import(_)
         | Command::Outputs(_)
         | Command::Lock { .. }
         | Command::Deps(_)

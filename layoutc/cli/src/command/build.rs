@@ -73,8 +73,8 @@ fn show(
                 "version": 1,
                 "kind": "build",
                 "outputs": outputs.listed.iter().map(written).collect::<Vec<_>>(),
-                "tensors": rows.iter().map(Row::json).collect::<Vec<_>>(),
             });
+            Row::add_to(&mut object, rows);
             if is_rehearsed(args) {
                 object["dry_run"] = Value::from(true);
             }

@@ -28,8 +28,8 @@ pub(crate) fn run(paths: &[PathBuf], console: &mut Console) -> Result<Ending, Fa
     let rows: Vec<Row> = tensors.chain(views).chain(graphs).collect();
     match console.format {
         Format::Json => {
-            let tensors: Vec<_> = rows.iter().map(Row::json).collect();
-            let object = json!({ "version": 1, "kind": "check", "tensors": tensors });
+            let mut object = json!({ "version": 1, "kind": "check" });
+            Row::add_to(&mut object, &rows);
             console.result(&format!("{object}\n"));
         }
         Format::Text if ending == Ending::Good && !console.quiet => {

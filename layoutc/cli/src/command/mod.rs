@@ -8,6 +8,7 @@ mod clean;
 mod deps;
 mod element;
 mod explain;
+mod import;
 mod index;
 mod init;
 mod inspect;
@@ -84,6 +85,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
             };
             solve::run(paths, &asked, &mut console)
         }
+        Command::Import(import) => import::run(import, &mut console),
         Command::Explain { code } => explain::run(code.as_deref(), &mut console),
         // `args::parse` gives none of these.
         Command::Other(_) => Err(Fault::Usage("there is no such command".to_owned())),

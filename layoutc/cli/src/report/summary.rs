@@ -105,11 +105,18 @@ impl Row {
         }
     }
 
-    /// The row as an object of `build --format json`.
-    pub(crate) fn json(&self) -> Value {
+    /// Adds the rows to an object of `build` or `check`: `tensors`, views among them, and `graphs`.
+    pub(crate) fn add_to(object: &mut Value, rows: &[Self]) {
+        let of = |graphs: bool| -> Vec<Value> {
+            rows.iter().filter(|row| row.graph.is_some() == graphs).map(Self::json).collect()
+        };
+        object["tensors"] = of(false).into();
+        object["graphs"] = of(true).into();
+    }
+
+    fn json(&self) -> Value {
         if let Some(GraphRow { nodes, conversions, cost, lower_bound }) = self.graph {
             return json!({
-                "kind": "graph",
                 "name": self.name,
                 "file": self.file,
                 "nodes": nodes,

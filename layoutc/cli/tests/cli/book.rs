@@ -17,7 +17,8 @@
 //! Times are not compared, and the folder of a story is called `/home/me`. `BLESS=1` writes what the commands print into
 //! the pages.
 //!
-//! Of the pages of codes, the commands are run that raise the code and then mend it.
+//! Of the pages of codes, the commands are run that raise the code and then mend it; those of `import::` have the models of
+//! the folder `models`.
 
 mod compare;
 mod page;
@@ -37,13 +38,13 @@ const NOT_RAISED: &[&str] = &["output::io", "output::outside"];
 #[test]
 fn what_the_pages_show_is_what_happens() {
     let bless = std::env::var_os("BLESS").is_some();
-    let examples: Vec<(String, String)> = ["examples", "integrations"]
+    let examples: Vec<(String, Vec<u8>)> = ["examples", "integrations"]
         .iter()
         .flat_map(|folder| files(&root().join(folder)))
         .filter(|path| !path.iter().any(|part| part == "generated" || part == ".layoutc"))
         .map(|path| {
             let name = path.strip_prefix(root()).expect("below the root").display().to_string();
-            (name, fs::read_to_string(&path).expect("a text"))
+            (name, fs::read(&path).expect("a file"))
         })
         .collect();
     let mut faults = Vec::new();
@@ -153,6 +154,12 @@ fn the_commands_of_a_codes_page_raise_it_and_then_mend_it() {
         } else {
             World::new(&[("layoutc.toml", ""), ("layouts/t.kdl", manifest)])
         };
+        if name.starts_with("import") {
+            for model in files(&root().join("layoutc/cli/tests/cli/models")) {
+                let name = model.file_name().expect("a name").to_string_lossy().into_owned();
+                world.write_bytes(&name, &fs::read(&model).expect("a model"));
+            }
+        }
         let ran = shell(&world, ".", &format!("{wrong}\necho MENDED\nset -e\n{mended}"));
         let (before, after) = ran.text.split_once("MENDED\n").unwrap_or((&ran.text, "not reached"));
         if !before.contains(&format!("error[{code}]")) || ran.code != 0 || after.contains("error") {

@@ -16,6 +16,7 @@ mod explain;
 mod hostile;
 #[path = "../../../compiler/tests/hostile/mod.rs"]
 mod hostile_templates;
+mod import;
 mod incremental;
 mod index;
 mod inspect;

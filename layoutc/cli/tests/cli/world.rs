@@ -43,9 +43,13 @@ impl World {
     }
 
     pub(crate) fn write(&self, path: &str, text: &str) {
+        self.write_bytes(path, text.as_bytes());
+    }
+
+    pub(crate) fn write_bytes(&self, path: &str, bytes: &[u8]) {
         let path = self.path(path);
         fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
-        fs::write(path, text).expect("a file");
+        fs::write(path, bytes).expect("a file");
     }
 
     pub(crate) fn read(&self, path: &str) -> Option<String> {

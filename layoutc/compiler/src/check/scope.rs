@@ -145,7 +145,7 @@ fn own(scope: &mut Scope, syntax: &Manifest, home: usize, diagnostics: &mut Vec<
 fn backends(scope: &mut Scope, syntax: &Manifest, diagnostics: &mut Vec<Diagnostic>) {
     let file = &syntax.file;
     for item in &syntax.backends {
-        let def = BackendDef::new(item, file);
+        let def = BackendDef { item: item.clone(), file: Arc::clone(file) };
         let name = item.name.value.clone();
         if let Some(earlier) = scope.backends.insert(name.clone(), Arc::new(def))
             && !(Arc::ptr_eq(&earlier.file, file) && earlier.item == *item)

@@ -26,7 +26,7 @@ pub(super) struct Told {
 }
 
 /// Runs a page. One that speaks of `examples/`, or of `integrations/`, has them in its folder.
-pub(super) fn tell(name: &str, page: &str, examples: &[(String, String)]) -> Told {
+pub(super) fn tell(name: &str, page: &str, examples: &[(String, Vec<u8>)]) -> Told {
     let mut story = Story {
         name,
         world: World::new(&[]),
@@ -37,7 +37,7 @@ pub(super) fn tell(name: &str, page: &str, examples: &[(String, String)]) -> Tol
     for (path, text) in examples {
         let folder = path.split_inclusive('/').next().unwrap_or_default();
         if page.contains(folder) {
-            story.world.write(path, text);
+            story.world.write_bytes(path, text);
         }
     }
     for block in blocks(page) {

@@ -5,32 +5,35 @@ use std::sync::{Arc, LazyLock};
 use crate::check::scope::{Scope, nearest_or_all};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
-use crate::manifest::syntax::{BackendItem, Kind, Name, OperatorItem, Text};
+use crate::manifest::syntax::{BackendItem, Kind, Manifest, Name, OperatorItem, Text};
 
 /// A backend with the manifest that it stands in.
 #[derive(Debug)]
 pub(in crate::check) struct BackendDef {
     pub(in crate::check) item: BackendItem,
     pub(in crate::check) file: Arc<str>,
-    /// The profile that says what this one does not.
-    base: Option<Arc<BackendDef>>,
 }
 
-impl BackendDef {
-    /// A backend of a manifest.
-    pub(in crate::check) fn new(item: &BackendItem, file: &Arc<str>) -> Self {
-        Self { item: item.clone(), file: Arc::clone(file), base: None }
+/// A backend, and behind it those that it is like: each says what those before it do not.
+#[derive(Debug)]
+pub(super) struct Backend {
+    chain: Vec<Arc<BackendDef>>,
+}
+
+impl Backend {
+    pub(super) fn name(&self) -> &str {
+        self.chain.first().map_or("", |def| def.item.name.value.as_str())
     }
 
-    /// This one, and those that it stands on.
-    fn chain(&self) -> impl Iterator<Item = &Self> {
-        std::iter::successors(Some(self), |def| def.base.as_deref())
+    /// Whether graphs for it are verified.
+    pub(super) fn is_verified(&self) -> bool {
+        self.chain.first().is_none_or(|def| def.item.verify)
     }
 
     /// The layout that it has for so many axes, and the manifest that says so.
     pub(super) fn default_layout(&self, rank: usize) -> Option<(&Text, &Arc<str>)> {
         let rank = i128::try_from(rank).ok()?;
-        self.chain().find_map(|def| {
+        self.chain.iter().find_map(|def| {
             let found = def.item.defaults.iter().find(|item| item.rank.value == rank)?;
             Some((&found.layout, &def.file))
         })
@@ -38,34 +41,38 @@ impl BackendDef {
 
     /// The operator of a name, or the rule for those without one, and the manifest that it stands in.
     pub(super) fn operator(&self, name: &str) -> Option<(&OperatorItem, &Arc<str>)> {
-        let named = self.chain().find_map(|def| {
+        let named = self.chain.iter().find_map(|def| {
             let found = def.item.operators.iter().find(|operator| operator.name.value == name)?;
             Some((found, &def.file))
         });
-        named.or_else(|| self.chain().find_map(|def| Some((def.item.others.as_ref()?, &def.file))))
+        let other = |def: &'_ Arc<BackendDef>| def.item.others.is_some();
+        named.or_else(|| {
+            let def = self.chain.iter().find(|def| other(def))?;
+            Some((def.item.others.as_ref()?, &def.file))
+        })
     }
 
     /// The names of its operators.
     pub(super) fn operators(&self) -> impl Iterator<Item = &str> {
-        let operators = self.chain().flat_map(|def| &def.item.operators);
+        let operators = self.chain.iter().flat_map(|def| &def.item.operators);
         operators.map(|operator| operator.name.value.as_str())
     }
 }
 
-/// The profiles, each a manifest with one backend; all but the first stand on it.
+/// The profiles that layoutc brings, each a manifest with one backend.
 const PROFILES: &[(&str, &str)] = &[
     ("canonical", include_str!("profiles/canonical.kdl")),
     ("opencl", include_str!("profiles/opencl.kdl")),
+    ("onnx", include_str!("profiles/onnx.kdl")),
 ];
 
 static SHIPPED: LazyLock<Vec<Arc<BackendDef>>> = LazyLock::new(|| {
-    let mut shipped: Vec<Arc<BackendDef>> = Vec::new();
+    let mut shipped = Vec::new();
     for (name, text) in PROFILES {
         let file: Arc<str> = Arc::from(format!("profiles/{name}.kdl"));
         let (manifest, _) = crate::manifest::parse(&file, text);
-        let base = shipped.first().cloned();
-        let def = |item| BackendDef { item, file: Arc::clone(&file), base: base.clone() };
-        shipped.extend(manifest.backends.into_iter().map(|item| Arc::new(def(item))));
+        let def = |item| Arc::new(BackendDef { item, file: Arc::clone(&file) });
+        shipped.extend(manifest.backends.into_iter().map(def));
     }
     shipped
 });
@@ -73,8 +80,43 @@ static SHIPPED: LazyLock<Vec<Arc<BackendDef>>> = LazyLock::new(|| {
 /// The backend of a name: the manifest's own comes before a profile.
 ///
 /// # Errors
-/// That there is none; `None` where an earlier diagnostic says enough.
+/// That there is none; `None` where another diagnostic says enough.
 pub(super) fn find(
+    name: &Name,
+    scope: &Scope,
+    file: &Arc<str>,
+) -> Result<Backend, Option<Box<Diagnostic>>> {
+    let first = definition(name, scope, file)?;
+    // What is wrong with what it is like is told where it is declared.
+    chain(first, scope).map_err(|_| None)
+}
+
+/// What is wrong with the backends of a manifest: with what they are like.
+pub(super) fn faults(syntax: &Manifest, scope: &Scope) -> Vec<Diagnostic> {
+    let own = syntax.backends.iter().filter_map(|item| scope.backends.get(&item.name.value));
+    own.filter_map(|def| chain(Arc::clone(def), scope).err().flatten())
+        .map(|error| *error)
+        .collect()
+}
+
+/// A backend, what it is like, what that is like.
+fn chain(first: Arc<BackendDef>, scope: &Scope) -> Result<Backend, Option<Box<Diagnostic>>> {
+    let mut chain = vec![first];
+    loop {
+        let Some(last) = chain.last() else { return Ok(Backend { chain }) };
+        let Some(like) = &last.item.like else { return Ok(Backend { chain }) };
+        let next = definition(like, scope, &last.file)?;
+        if chain.iter().any(|def| Arc::ptr_eq(def, &next)) {
+            let names: Vec<&str> = chain.iter().map(|def| def.item.name.value.as_str()).collect();
+            let message = format!("`{}` is like itself", names.join("` is like `"));
+            let place = Place::new(&last.file, like.span.clone());
+            return Err(Some(Box::new(Diagnostic::error(Code::NameCycle, message, place, ""))));
+        }
+        chain.push(next);
+    }
+}
+
+fn definition(
     name: &Name,
     scope: &Scope,
     file: &Arc<str>,
@@ -112,13 +154,17 @@ mod tests {
 
     #[test]
     fn the_profile_of_opencl_says_only_what_differs() {
-        let [canonical, opencl] = [&SHIPPED[0], &SHIPPED[1]];
-        let file = |def: &BackendDef, op: &str| def.operator(op).map(|found| found.1.to_string());
+        let shipped = |name: &str| {
+            let def = SHIPPED.iter().find(|def| def.item.name.value == name);
+            chain(Arc::clone(def.expect("a profile")), &Scope::default()).expect("a chain")
+        };
+        let (canonical, opencl) = (shipped("canonical"), shipped("opencl"));
+        let file = |def: &Backend, op: &str| def.operator(op).map(|found| found.1.to_string());
         let [own, base] = ["opencl", "canonical"].map(|name| Some(format!("profiles/{name}.kdl")));
-        assert_eq!(file(opencl, "MaxPool"), own);
-        assert_eq!(file(opencl, "Relu"), base);
-        assert_eq!(file(opencl, "SoftMax"), base);
-        assert_eq!(file(canonical, "MaxPool"), base);
+        assert_eq!(file(&opencl, "MaxPool"), own);
+        assert_eq!(file(&opencl, "Relu"), base);
+        assert_eq!(file(&opencl, "SoftMax"), base);
+        assert_eq!(file(&canonical, "MaxPool"), base);
         assert_eq!(opencl.default_layout(4).map(|found| found.0.value.as_str()), Some("NHWC"));
     }
 }

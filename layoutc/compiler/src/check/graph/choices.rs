@@ -106,7 +106,7 @@ fn ways(
         for slot in &slots {
             let wanted = match (slot.want, text) {
                 (Want::Text(own, _), _) => Some(own.value.as_str()),
-                (Want::Bound, Some(text)) if !is_exempt(graph, slot) => Some(text),
+                (Want::Bound, Some(text)) if !is_exempt(graph, slot, &slots) => Some(text),
                 (Want::Bound | Want::Free, _) => None,
             };
             let candidate = wanted.map(|wanted| find(slot.tensor, wanted));
@@ -159,12 +159,14 @@ fn slots<'a>(graph: &Resolved<'_>, node: usize, alternative: &'a Alternative) ->
     slots
 }
 
-/// Whether a tensor need not be alike: a constant, which costs nothing in any layout, or one with no order of axes. A
-/// result always has a layout.
-fn is_exempt(graph: &Resolved<'_>, slot: &Slot<'_>) -> bool {
+/// Whether a tensor need not be alike: a constant, which costs nothing in any layout, one with no order of axes, or one with
+/// fewer axes than a result, which is broadcast. A result always has a layout.
+fn is_exempt(graph: &Resolved<'_>, slot: &Slot<'_>, slots: &[Slot<'_>]) -> bool {
     let is_constant = graph.roles.get(slot.tensor) == Some(&Role::Constant);
-    let rank = graph.tensors.get(slot.tensor).map_or(0, |item| item.shape.axes.len());
-    !slot.is_result && (is_constant || rank <= 1)
+    let rank =
+        |slot: &Slot<'_>| graph.tensors.get(slot.tensor).map_or(0, |item| item.shape.axes.len());
+    let is_broadcast = slots.iter().any(|other| other.is_result && rank(other) > rank(slot));
+    !slot.is_result && (is_constant || is_broadcast || rank(slot) <= 1)
 }
 
 /// The texts that what must be alike may have; one `None` where nothing must be.
@@ -175,11 +177,11 @@ fn bound_texts<'c>(
 ) -> Vec<Option<&'c str>> {
     let bound: Vec<&Slot<'_>> =
         slots.iter().filter(|slot| matches!(slot.want, Want::Bound)).collect();
-    if bound.iter().all(|slot| is_exempt(graph, slot)) {
+    if bound.iter().all(|slot| is_exempt(graph, slot, slots)) {
         return vec![None];
     }
     let mut texts: Vec<Option<&str>> = Vec::new();
-    for slot in bound.iter().filter(|slot| !is_exempt(graph, slot)) {
+    for slot in bound.iter().filter(|slot| !is_exempt(graph, slot, slots)) {
         for candidate in candidates.get(slot.tensor).into_iter().flatten() {
             let text = Some(candidate.text.as_str());
             if !texts.contains(&text) && !is_any(&candidate.text) {

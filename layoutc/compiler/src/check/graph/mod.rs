@@ -26,6 +26,7 @@ use wants::{Site, Wants, wants};
 pub(super) fn check(place: Place<'_>, diagnostics: &mut Vec<Diagnostic>) -> Vec<Graph> {
     let Some(syntax) = place.files.syntax(place.file) else { return Vec::new() };
     let Some(scope) = place.scopes.get(place.file) else { return Vec::new() };
+    diagnostics.extend(backend::faults(syntax, scope));
     let mut graphs = Vec::new();
     let mut seen: BTreeMap<&str, &Name> = BTreeMap::new();
     for item in &syntax.graphs {
@@ -74,7 +75,7 @@ fn one(item: &GraphItem, graph: &Resolved<'_>, place: Place<'_>) -> Result<Graph
         matches!(tensor.role, Role::Result { .. }).then_some(states)
     };
     let all_stated = tensors.iter().zip(0..).filter_map(is_result).all(|states| states);
-    let is_off = graph.backend.as_ref().is_some_and(|def| !def.item.verify);
+    let is_off = graph.backend.as_ref().is_some_and(|backend| !backend.is_verified());
     let outputs = outputs(graph, &tensors);
     let name = item.name.value.clone();
     let place = diagnostic::Place::new(graph.file, item.name.span.clone());
@@ -94,7 +95,7 @@ fn all_wants(graph: &Resolved<'_>) -> Result<Vec<Wants>, Vec<Diagnostic>> {
             .filter_map(|tensor| graph.tensors.get(*tensor).copied())
             .collect();
         let site = Site { node, inputs: &inputs, file: graph.file };
-        match wants(&site, graph.backend.as_deref()) {
+        match wants(&site, graph.backend.as_ref()) {
             Ok(wants) => all.push(wants),
             Err(error) => errors.push(*error),
         }

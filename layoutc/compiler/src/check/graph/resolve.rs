@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::backend::{self, BackendDef};
+use super::backend::{self, Backend};
 use crate::check::scope::{Scope, nearest_or_all};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
@@ -14,7 +14,7 @@ use crate::model::graph::Role;
 /// A graph whose names are positions.
 pub(super) struct Resolved<'a> {
     pub(super) file: &'a Arc<str>,
-    pub(super) backend: Option<Arc<BackendDef>>,
+    pub(super) backend: Option<Backend>,
     /// Inputs and constants, then results in the order of the nodes.
     pub(super) tensors: Vec<&'a GraphTensorItem>,
     pub(super) roles: Vec<Role>,

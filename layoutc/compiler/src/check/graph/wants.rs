@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::backend::BackendDef;
+use super::backend::Backend;
 use super::layouts::is_any;
 use super::when::{self, Value};
 use crate::check::scope::nearest_or_all;
@@ -57,10 +57,7 @@ pub(super) struct Site<'a> {
 ///
 /// # Errors
 /// Its operator is none of the backend's, or a condition is not well-formed.
-pub(super) fn wants(
-    site: &Site<'_>,
-    backend: Option<&BackendDef>,
-) -> Result<Wants, Box<Diagnostic>> {
+pub(super) fn wants(site: &Site<'_>, backend: Option<&Backend>) -> Result<Wants, Box<Diagnostic>> {
     let node = site.node;
     if !node.accepts.is_empty() {
         return listed(site, &node.accepts, site.file, &node.name.span);
@@ -73,7 +70,7 @@ pub(super) fn wants(
         return Err(Box::new(error.help(help)));
     };
     let Some((operator, file)) = backend.operator(&node.op.value) else {
-        let name = &backend.item.name.value;
+        let name = backend.name();
         let message = format!("the backend `{name}` has no operator `{}`", node.op.value);
         let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
         let known: Vec<&str> = backend.operators().collect();

@@ -28,6 +28,7 @@ impl Reader<'_, '_> {
     pub(super) fn backend(&mut self, node: &Node) -> Option<BackendItem> {
         let props = Some(Scope::BACKEND.props);
         self.form(node, &Form { usage: BACKEND, args: 1..=1, props, block: Block::Always });
+        let like = Self::prop(node, "like").map(|entry| self.name(entry, "a backend"));
         let verify = Self::prop(node, "verify").map(|entry| self.truth(entry, "`verify`"));
         let (mut defaults, mut operators, mut others) = (Vec::new(), Vec::new(), None);
         let mut seen: Vec<&Node> = Vec::new();
@@ -47,7 +48,9 @@ impl Reader<'_, '_> {
         self.ranks_differ(&defaults);
         let name = self.name(node.args.first()?, "a backend's name")?;
         let verify = verify.unwrap_or(Some(true))?;
-        Some(BackendItem { name, verify, defaults, operators, others, span: node.span.clone() })
+        let like = like.map_or(Some(None), |like| like.map(Some))?;
+        let span = node.span.clone();
+        Some(BackendItem { name, like, verify, defaults, operators, others, span })
     }
 
     fn default_layout(&mut self, node: &Node) -> Option<DefaultLayoutItem> {

@@ -80,8 +80,11 @@ impl Scope {
         ],
         props: &[],
     };
-    pub(super) const BACKEND: Self =
-        Self { place: "a backend", nodes: &["default-layout", "op", "others"], props: &["verify"] };
+    pub(super) const BACKEND: Self = Self {
+        place: "a backend",
+        nodes: &["default-layout", "op", "others"],
+        props: &["like", "verify"],
+    };
     pub(super) const OPERATOR: Self = Self {
         place: "an operator",
         nodes: &["accepts"],

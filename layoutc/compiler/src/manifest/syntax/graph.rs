@@ -29,6 +29,8 @@ pub enum CostItem {
 pub struct BackendItem {
     /// The name.
     pub name: Name,
+    /// `like=onnx`: the backend that says what this one does not.
+    pub like: Option<Name>,
     /// Whether graphs for it are verified.
     pub verify: bool,
     /// `default-layout 4 NHWC`: a layout for a number of axes; the numbers differ.

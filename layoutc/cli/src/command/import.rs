@@ -1,0 +1,153 @@
+//! `layoutc import`: the graph of an ONNX model as a manifest.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use layoutc_compiler::diagnostic::{Diagnostic, Label, Place};
+use layoutc_compiler::import::{Asked, Imported, Refused};
+use layoutc_compiler::import_onnx;
+use serde_json::json;
+
+use crate::args::{Format, Import};
+use crate::array::file::{STANDARD, called, is_standard, keep, read, write};
+use crate::console::Console;
+use crate::fault::Fault;
+use crate::report::{Report, counted};
+
+use super::Ending;
+
+/// Writes the graph of a model.
+pub(crate) fn run(args: &Import, console: &mut Console) -> Result<Ending, Fault> {
+    let sizes = args.set.iter().map(|text| size(text)).collect::<Result<Vec<_>, _>>()?;
+    let shapes = args.shape.iter().map(|text| shape(text)).collect::<Result<Vec<_>, _>>()?;
+    let output = args.output.as_deref().unwrap_or(Path::new(STANDARD));
+    keep(&[&args.model], output)?;
+    let file = read(&args.model)?;
+    let part = |part: Option<&OsStr>| {
+        let part = part.filter(|_| !is_standard(&args.model));
+        part.map(|part| part.to_string_lossy().into_owned()).unwrap_or_default()
+    };
+    let (stem, name) = (part(args.model.file_stem()), part(args.model.file_name()));
+    let asked = Asked {
+        name: args.graph.as_deref().unwrap_or(&stem),
+        file: &name,
+        backend: &args.backend,
+        uses: &args.r#use,
+        sizes: &sizes,
+        shapes: &shapes,
+    };
+    let imported = match import_onnx(file, &asked) {
+        Ok(imported) => imported,
+        Err(Refused::Asked(line)) => return Err(Fault::Usage(line)),
+        Err(Refused::Faulty(error)) => {
+            let path: Arc<str> = Arc::from(called(&args.model, "standard input"));
+            let label =
+                Label { place: Place::new(&path, 0..0), message: String::new(), primary: true };
+            let mut report = Report::default();
+            report.add([Diagnostic { labels: vec![label], ..*error }]);
+            report.print(console);
+            return Ok(Ending::Bad);
+        }
+    };
+    let status = written(args, output, &imported, console)?;
+    told(output, &imported, status, console);
+    Ok(Ending::Good)
+}
+
+/// Writes the manifest, unless somebody else's would be lost; gives what became of it.
+fn written(
+    args: &Import,
+    output: &Path,
+    imported: &Imported,
+    console: &mut Console,
+) -> Result<&'static str, Fault> {
+    if is_standard(output) {
+        if console.format == Format::Text {
+            console.result(&imported.text);
+        }
+        return Ok("printed");
+    }
+    match fs::read(output) {
+        Ok(there) if there == imported.text.as_bytes() => return Ok("unchanged"),
+        Ok(there) if !there.is_empty() && !args.force => {
+            let path = output.display();
+            let line = format!("`{path}` is there already and says something else");
+            return Err(Fault::Usage(format!("{line}; `--force` writes over it")));
+        }
+        Ok(_) | Err(_) => {}
+    }
+    write(output, &[imported.text.as_bytes()], console)?;
+    Ok("written")
+}
+
+fn told(output: &Path, imported: &Imported, status: &str, console: &mut Console) {
+    let Imported { graph, nodes, tensors, transposes, folded, text } = imported;
+    if console.format == Format::Json {
+        let mut object = json!({
+            "version": 1,
+            "kind": "import",
+            "graph": graph,
+            "nodes": nodes,
+            "tensors": tensors,
+            "transposes": transposes,
+            "folded": folded,
+        });
+        if is_standard(output) {
+            object["text"] = text.as_str().into();
+        } else {
+            object["path"] = output.display().to_string().into();
+            object["status"] = status.into();
+        }
+        console.result(&format!("{object}\n"));
+        return;
+    }
+    if is_standard(output) || console.quiet {
+        return;
+    }
+    let mut parts = vec![counted(*nodes, "operator"), counted(*tensors, "tensor")];
+    if *transposes > 0 {
+        parts.push(format!("{} as changes of layout", counted(*transposes, "transposition")));
+    }
+    if *folded > 0 {
+        parts.push(format!("{} worked out", counted(*folded, "operator")));
+    }
+    let line = format!("{status:9}  {}\n{graph}: {}\n", output.display(), parts.join(", "));
+    console.result(&line);
+}
+
+/// `batch=8`
+fn size(text: &str) -> Result<(String, u64), Fault> {
+    let (name, value) = text.rsplit_once('=').unwrap_or((text, ""));
+    match extent(value) {
+        Some(value) => Ok((name.to_owned(), value)),
+        None => {
+            let line =
+                format!("`--set {text}`: write a name and a whole number from 1, as batch=8");
+            Err(Fault::Usage(line))
+        }
+    }
+}
+
+/// `input=1,3,224,224`
+fn shape(text: &str) -> Result<(String, Vec<u64>), Fault> {
+    let (name, list) = text.rsplit_once('=').unwrap_or((text, "?"));
+    let extents: Option<Vec<u64>> = match list.trim() {
+        "" => Some(Vec::new()),
+        list => list.split(',').map(extent).collect(),
+    };
+    match extents {
+        Some(extents) => Ok((name.to_owned(), extents)),
+        None => {
+            let line = format!(
+                "`--shape {text}`: write an input and whole numbers from 1, as input=1,3,224,224"
+            );
+            Err(Fault::Usage(line))
+        }
+    }
+}
+
+fn extent(text: &str) -> Option<u64> {
+    text.trim().parse().ok().filter(|value: &u64| *value > 0 && i64::try_from(*value).is_ok())
+}

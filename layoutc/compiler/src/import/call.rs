@@ -1,0 +1,136 @@
+//! An operator with its operands, as the rules of shapes see it.
+
+use super::elements::Values;
+use super::fault::{Shaping, Unshaped, wrong};
+use super::proto;
+use crate::dtype::Scalar;
+
+/// A tensor whose shape is known.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Shaped {
+    pub(super) dtype: Scalar,
+    pub(super) shape: Vec<u64>,
+    /// Its elements, where they are few and known before the model runs.
+    pub(super) known: Option<Values>,
+}
+
+impl Shaped {
+    pub(super) fn new(dtype: Scalar, shape: Vec<u64>) -> Self {
+        Self { dtype, shape, known: None }
+    }
+}
+
+/// An operator with its operands; one that is left out is `None`.
+pub(super) struct Call<'a> {
+    pub(super) node: &'a proto::Node,
+    /// The version of ONNX's own operators.
+    pub(super) opset: i64,
+    pub(super) inputs: Vec<Option<&'a Shaped>>,
+    /// How many results are asked for, those left out between others included.
+    pub(super) outputs: usize,
+}
+
+impl<'a> Call<'a> {
+    /// An operand that there must be.
+    pub(super) fn input(&self, k: usize) -> Shaping<&'a Shaped> {
+        match self.optional(k) {
+            Some(input) => Ok(input),
+            None => wrong(format!("operand {k} is missing")),
+        }
+    }
+
+    pub(super) fn optional(&self, k: usize) -> Option<&'a Shaped> {
+        self.inputs.get(k).copied().flatten()
+    }
+
+    pub(super) fn shape(&self, k: usize) -> Shaping<&'a [u64]> {
+        self.input(k).map(|input| input.shape.as_slice())
+    }
+
+    pub(super) fn attribute(&self, name: &str) -> Option<&'a proto::Attribute> {
+        self.node.attribute.iter().find(|attribute| attribute.name == name)
+    }
+
+    pub(super) fn integer(&self, name: &str) -> Option<i64> {
+        self.attribute(name)?.i
+    }
+
+    pub(super) fn integers(&self, name: &str) -> Option<&'a [i64]> {
+        self.attribute(name).map(|attribute| attribute.ints.as_slice())
+    }
+
+    pub(super) fn word(&self, name: &str) -> Option<&'a str> {
+        std::str::from_utf8(self.attribute(name)?.s.as_ref()?).ok()
+    }
+
+    /// Integers that older operators have as an attribute and newer ones as an operand; `None` where neither is there.
+    pub(super) fn parameter(&self, name: &str, k: usize) -> Shaping<Option<Vec<i64>>> {
+        if let Some(own) = self.integers(name) {
+            return Ok(Some(own.to_vec()));
+        }
+        let Some(input) = self.optional(k) else { return Ok(None) };
+        let known = input.known.as_ref().and_then(Values::integers);
+        match known {
+            Some(values) => Ok(Some(values.to_vec())),
+            None => Err(Unshaped::Open(format!("operand {k}, `{name}`, is not a constant"))),
+        }
+    }
+
+    /// An axis as it is counted from 0; ONNX counts from the end below 0.
+    pub(super) fn axis(axis: i64, rank: usize) -> Shaping<usize> {
+        let counted =
+            i64::try_from(rank).ok().map(|rank| if axis < 0 { axis + rank } else { axis });
+        match counted.and_then(|axis| usize::try_from(axis).ok()).filter(|axis| *axis < rank) {
+            Some(axis) => Ok(axis),
+            None => wrong(format!("there is no axis {axis} among {rank}")),
+        }
+    }
+
+    /// The same for several, in the order given and each once.
+    pub(super) fn axes(axes: &[i64], rank: usize) -> Shaping<Vec<usize>> {
+        let mut found = Vec::new();
+        for axis in axes {
+            let axis = Self::axis(*axis, rank)?;
+            if found.contains(&axis) {
+                return wrong(format!("axis {axis} is given twice"));
+            }
+            found.push(axis);
+        }
+        Ok(found)
+    }
+}
+
+/// The product of extents, if 63 bits hold it.
+pub(super) fn count(shape: &[u64]) -> Shaping<u64> {
+    let product = shape.iter().try_fold(1_u64, |all, extent| all.checked_mul(*extent));
+    match product.filter(|count| i64::try_from(*count).is_ok()) {
+        Some(count) => Ok(count),
+        // Zero elements, whatever the other extents are.
+        None if shape.contains(&0) => Ok(0),
+        None => wrong("a tensor has more elements than 63 bits count"),
+    }
+}
+
+/// An extent from a number that must not be negative.
+pub(super) fn extent(value: i64) -> Shaping<u64> {
+    match u64::try_from(value) {
+        Ok(extent) => Ok(extent),
+        Err(_) => wrong(format!("an extent is {value}")),
+    }
+}
+
+/// A signed number for arithmetic on an extent.
+pub(super) fn signed(extent: u64) -> Shaping<i64> {
+    match i64::try_from(extent) {
+        Ok(value) => Ok(value),
+        Err(_) => wrong(format!("an extent is {extent}")),
+    }
+}
+
+/// Arithmetic that left 64 bits.
+pub(super) fn large<T>(value: Option<T>) -> Shaping<T> {
+    match value {
+        Some(value) => Ok(value),
+        None => wrong("an extent does not fit 64 bits"),
+    }
+}

@@ -1,0 +1,73 @@
+//! Why a model was not imported.
+
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Severity};
+
+/// Why there is no manifest.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Refused {
+    /// What was asked for is at fault: one line.
+    Asked(String),
+    /// The model is.
+    Faulty(Box<Diagnostic>),
+}
+
+impl From<Box<Diagnostic>> for Refused {
+    fn from(diagnostic: Box<Diagnostic>) -> Self {
+        Self::Faulty(diagnostic)
+    }
+}
+
+/// Why the shapes of an operator's results are not known.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Unshaped {
+    /// The operator is none that is known here.
+    Operator,
+    /// They depend on what is only known when the model runs.
+    Open(String),
+    /// The operands do not go together.
+    Wrong(String),
+}
+
+/// Shapes, or why there are none.
+pub(super) type Shaping<T> = Result<T, Unshaped>;
+
+/// Operands that do not go together.
+pub(super) fn wrong<T>(message: impl Into<String>) -> Shaping<T> {
+    Err(Unshaped::Wrong(message.into()))
+}
+
+/// An error without a place: a model has no lines.
+pub(super) fn error(code: Code, message: impl Into<String>) -> Diagnostic {
+    Diagnostic {
+        severity: Severity::Error,
+        code,
+        message: message.into(),
+        labels: Vec::new(),
+        notes: Vec::new(),
+        help: Vec::new(),
+        witness: Vec::new(),
+    }
+}
+
+/// A name of the model as it is shown: no control character, and not too long.
+pub(super) fn shown(name: &str) -> String {
+    let mut shown = String::new();
+    for c in name.chars().take(120) {
+        if c.is_alphanumeric() || c.is_ascii_graphic() || c == ' ' {
+            shown.push(c);
+        } else {
+            shown.extend(c.escape_unicode());
+        }
+    }
+    if name.chars().nth(120).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+/// `[1, 64, 56, 56]`
+pub(super) fn listed(shape: &[u64]) -> String {
+    let extents: Vec<String> = shape.iter().map(u64::to_string).collect();
+    format!("[{}]", extents.join(", "))
+}

@@ -1,0 +1,75 @@
+//! Element-wise operators: the shapes of operands are broadcast.
+
+use super::cast;
+use crate::dtype::Scalar;
+use crate::import::call::{Call, Shaped, extent};
+use crate::import::fault::{Shaping, Unshaped, listed, wrong};
+
+/// Operators that keep the shape of their first operand and are not element-wise.
+const KEEPING: &[&str] = &[
+    "CumSum",
+    "GroupNormalization",
+    "Hardmax",
+    "InstanceNormalization",
+    "LRN",
+    "LogSoftmax",
+    "LpNormalization",
+    "MeanVarianceNormalization",
+    "RMSNormalization",
+    "Softmax",
+];
+
+/// The results of an operator that keeps the shape of an operand, or broadcasts several.
+pub(super) fn elementwise(call: &Call<'_>, op: &str) -> Shaping<Vec<Shaped>> {
+    if cast::is_broadcast(op) {
+        let mut shape = Vec::new();
+        for k in 0..call.inputs.len() {
+            shape = together(&shape, call.shape(k)?)?;
+        }
+        return Ok(vec![Shaped::new(cast::result(call, op)?, shape)]);
+    }
+    if KEEPING.contains(&op) {
+        let first = call.input(0)?;
+        return Ok(vec![Shaped::new(first.dtype, first.shape.clone())]);
+    }
+    if !cast::is_unary(op) {
+        return Err(Unshaped::Operator);
+    }
+    let first = call.input(0)?;
+    if op == "PRelu" && together(&first.shape, call.shape(1)?)? != first.shape {
+        return wrong(format!(
+            "the slopes {} do not fit {}",
+            listed(call.shape(1)?),
+            listed(&first.shape)
+        ));
+    }
+    let mut results = vec![Shaped::new(cast::result(call, op)?, first.shape.clone())];
+    if op == "Dropout" {
+        results.push(Shaped::new(Scalar::Bool, first.shape.clone()));
+    }
+    Ok(results)
+}
+
+/// The shape that both are broadcast to.
+pub(super) fn together(a: &[u64], b: &[u64]) -> Shaping<Vec<u64>> {
+    let rank = a.len().max(b.len());
+    let at = |shape: &[u64], k: usize| {
+        (k + shape.len()).checked_sub(rank).and_then(|k| shape.get(k)).copied().unwrap_or(1)
+    };
+    let mut shape = Vec::new();
+    for k in 0..rank {
+        shape.push(match (at(a, k), at(b, k)) {
+            (a, b) if a == b => a,
+            (1, extent) | (extent, 1) => extent,
+            _ => return wrong(format!("{} and {} are not broadcast", listed(a), listed(b))),
+        });
+    }
+    Ok(shape)
+}
+
+pub(super) fn expand(call: &Call<'_>) -> Shaping<Shaped> {
+    let input = call.input(0)?;
+    let Some(shape) = call.parameter("shape", 1)? else { return wrong("the shape is missing") };
+    let shape = shape.into_iter().map(extent).collect::<Shaping<Vec<_>>>()?;
+    Ok(Shaped::new(input.dtype, together(&input.shape, &shape)?))
+}

@@ -1,0 +1,124 @@
+//! Operators that see elements alone, by what they make of element types.
+
+use crate::dtype::Scalar;
+use crate::import::call::Call;
+use crate::import::elements::scalar;
+use crate::import::fault::{Shaping, Unshaped, wrong};
+
+/// One operand with data: the result has its shape. What stands besides are scalars, or one number for each channel.
+const UNARY: &[&str] = &[
+    "Abs",
+    "Acos",
+    "Asin",
+    "Atan",
+    "BitwiseNot",
+    "Cast",
+    "Ceil",
+    "Celu",
+    "Clip",
+    "Cos",
+    "Cosh",
+    "DequantizeLinear",
+    "Dropout",
+    "Elu",
+    "Erf",
+    "Exp",
+    "Floor",
+    "Gelu",
+    "HardSigmoid",
+    "HardSwish",
+    "Identity",
+    "IsInf",
+    "IsNaN",
+    "LeakyRelu",
+    "Log",
+    "Mish",
+    "Neg",
+    "Not",
+    "PRelu",
+    "QuantizeLinear",
+    "Reciprocal",
+    "Relu",
+    "Round",
+    "Selu",
+    "Sigmoid",
+    "Sign",
+    "Sin",
+    "Sinh",
+    "Softplus",
+    "Softsign",
+    "Sqrt",
+    "Swish",
+    "Tan",
+    "Tanh",
+    "ThresholdedRelu",
+];
+
+/// Several operands that are broadcast.
+const BROADCAST: &[&str] = &[
+    "Add",
+    "And",
+    "BitwiseAnd",
+    "BitwiseOr",
+    "BitwiseXor",
+    "Div",
+    "Equal",
+    "Greater",
+    "GreaterOrEqual",
+    "Less",
+    "LessOrEqual",
+    "Max",
+    "Mean",
+    "Min",
+    "Mod",
+    "Mul",
+    "Or",
+    "Pow",
+    "Sub",
+    "Sum",
+    "Where",
+    "Xor",
+];
+
+/// They have axes of their own, and all that they read and write has one layout.
+const ALONG_AXES: &[&str] = &["BatchNormalization", "Concat", "Pad", "Slice", "Split"];
+
+/// Whether an operator gives one operand's shape.
+pub(super) fn is_unary(op: &str) -> bool {
+    UNARY.contains(&op)
+}
+
+/// Whether an operator broadcasts its operands.
+pub(super) fn is_broadcast(op: &str) -> bool {
+    BROADCAST.contains(&op)
+}
+
+/// Whether all that an operator reads and writes has one layout, whichever: `elementwise` in the profile.
+pub(in crate::import) fn is_elementwise(op: &str) -> bool {
+    is_unary(op) || is_broadcast(op) || ALONG_AXES.contains(&op)
+}
+
+/// Whether all operands go along the axes of the result, not the first alone.
+pub(in crate::import) fn is_along_all(op: &str) -> bool {
+    is_broadcast(op) || op == "Concat"
+}
+
+/// The element type of the first result of an element-wise operator.
+pub(super) fn result(call: &Call<'_>, op: &str) -> Shaping<Scalar> {
+    let own = call.input(0)?.dtype;
+    Ok(match op {
+        "And" | "Or" | "Xor" | "Not" | "Equal" | "Greater" | "GreaterOrEqual" | "Less"
+        | "LessOrEqual" | "IsInf" | "IsNaN" => Scalar::Bool,
+        "Where" => call.input(1)?.dtype,
+        "Cast" => match call.integer("to") {
+            Some(to) => match i32::try_from(to).ok().and_then(scalar) {
+                Some(to) => to,
+                None => return Err(Unshaped::Wrong(format!("there is no element type {to}"))),
+            },
+            None => return wrong("`to` is missing"),
+        },
+        "QuantizeLinear" => call.optional(2).map_or(Scalar::U8, |zero| zero.dtype),
+        "DequantizeLinear" => call.input(1)?.dtype,
+        _ => own,
+    })
+}

@@ -1,0 +1,58 @@
+//! Operators that leave axes out, and norms with results besides.
+
+use crate::dtype::Scalar;
+use crate::import::call::{Call, Shaped};
+use crate::import::fault::{Shaping, listed, wrong};
+
+pub(super) fn reduce(call: &Call<'_>) -> Shaping<Shaped> {
+    let input = call.input(0)?;
+    let rank = input.shape.len();
+    let given = call.parameter("axes", 1)?.filter(|axes| !axes.is_empty());
+    let axes = match given {
+        Some(axes) => Call::axes(&axes, rank)?,
+        None if call.integer("noop_with_empty_axes") == Some(1) => Vec::new(),
+        None => (0..rank).collect(),
+    };
+    Ok(Shaped::new(input.dtype, without(call, &input.shape, &axes)))
+}
+
+/// Where the largest or smallest is.
+pub(super) fn arg(call: &Call<'_>) -> Shaping<Shaped> {
+    let shape = call.shape(0)?;
+    let axis = Call::axis(call.integer("axis").unwrap_or(0), shape.len())?;
+    Ok(Shaped::new(Scalar::I64, without(call, shape, &[axis])))
+}
+
+/// The axes are 1, or gone where `keepdims` is 0.
+fn without(call: &Call<'_>, shape: &[u64], axes: &[usize]) -> Vec<u64> {
+    let keeps = call.integer("keepdims") != Some(0);
+    let kept = shape.iter().enumerate().filter(|(k, _)| keeps || !axes.contains(k));
+    kept.map(|(k, extent)| if axes.contains(&k) { 1 } else { *extent }).collect()
+}
+
+/// The result, the means and the inverse deviations.
+pub(super) fn layer_normalization(call: &Call<'_>) -> Shaping<Vec<Shaped>> {
+    let input = call.input(0)?;
+    let axis = Call::axis(call.integer("axis").unwrap_or(-1), input.shape.len())?;
+    let one = |(k, extent): (usize, &u64)| if k < axis { *extent } else { 1 };
+    let means: Vec<u64> = input.shape.iter().enumerate().map(one).collect();
+    let means = Shaped::new(Scalar::F32, means);
+    Ok(vec![Shaped::new(input.dtype, input.shape.clone()), means.clone(), means])
+}
+
+/// The result, and while training means and variances of channels.
+pub(super) fn batch_normalization(call: &Call<'_>) -> Shaping<Vec<Shaped>> {
+    let input = call.input(0)?;
+    let channels = input.shape.get(1).copied().unwrap_or(1);
+    for k in 1..5 {
+        if call.shape(k)? != [channels] {
+            let (own, shape) = (listed(call.shape(k)?), listed(&input.shape));
+            return wrong(format!("operand {k} of {own} does not fit {shape}"));
+        }
+    }
+    let mut results = vec![Shaped::new(input.dtype, input.shape.clone())];
+    for k in [3, 4, 3, 4] {
+        results.push(Shaped::new(call.input(k)?.dtype, vec![channels]));
+    }
+    Ok(results)
+}

@@ -1,0 +1,109 @@
+//! Operators that keep the elements and change the axes.
+
+use crate::import::call::{Call, Shaped, count, extent, large};
+use crate::import::fault::{Shaping, listed, wrong};
+
+pub(super) fn flatten(call: &Call<'_>) -> Shaping<Shaped> {
+    let input = call.input(0)?;
+    let (axis, rank) = (call.integer("axis").unwrap_or(1), input.shape.len());
+    // Behind the last axis is a place too.
+    let at = if i64::try_from(rank).ok() == Some(axis) { rank } else { Call::axis(axis, rank)? };
+    let (rows, columns) = input.shape.split_at_checked(at).unwrap_or((&input.shape, &[]));
+    Ok(Shaped::new(input.dtype, vec![count(rows)?, count(columns)?]))
+}
+
+pub(super) fn reshape(call: &Call<'_>) -> Shaping<Shaped> {
+    let input = call.input(0)?;
+    let Some(asked) = call.parameter("shape", 1)? else { return wrong("the shape is missing") };
+    let keeps_zero = call.integer("allowzero") == Some(1);
+    let mut shape = Vec::new();
+    let mut open = None;
+    for (k, value) in asked.iter().enumerate() {
+        shape.push(match value {
+            0 if !keeps_zero => match input.shape.get(k) {
+                Some(extent) => *extent,
+                None => return wrong(format!("axis {k} of {} is not there", listed(&input.shape))),
+            },
+            -1 if open.is_none() => {
+                open = Some(k);
+                1
+            }
+            value => extent(*value)?,
+        });
+    }
+    let (all, others) = (count(&input.shape)?, count(&shape)?);
+    if let Some(slot) = open.and_then(|k| shape.get_mut(k)) {
+        let fits = others > 0 && all % others == 0;
+        *slot = if fits { all / others } else { 0 };
+    }
+    if count(&shape)? != all {
+        return wrong(format!("{} has not as many elements as {asked:?}", listed(&input.shape)));
+    }
+    Ok(Shaped::new(input.dtype, shape))
+}
+
+pub(super) fn squeeze(call: &Call<'_>) -> Shaping<Shaped> {
+    let input = call.input(0)?;
+    let axes = match call.parameter("axes", 1)? {
+        Some(axes) => Call::axes(&axes, input.shape.len())?,
+        None => (0..input.shape.len()).filter(|k| input.shape.get(*k) == Some(&1)).collect(),
+    };
+    if let Some(axis) = axes.iter().find(|k| input.shape.get(**k) != Some(&1)) {
+        return wrong(format!("axis {axis} of {} is not 1", listed(&input.shape)));
+    }
+    let kept = input.shape.iter().enumerate().filter(|(k, _)| !axes.contains(k));
+    Ok(Shaped::new(input.dtype, kept.map(|(_, extent)| *extent).collect()))
+}
+
+pub(super) fn unsqueeze(call: &Call<'_>) -> Shaping<Shaped> {
+    let input = call.input(0)?;
+    let Some(axes) = call.parameter("axes", 1)? else { return wrong("`axes` is missing") };
+    let rank = input.shape.len() + axes.len();
+    let axes = Call::axes(&axes, rank)?;
+    let mut old = input.shape.iter().copied();
+    let shape = (0..rank).map(|k| if axes.contains(&k) { 1 } else { old.next().unwrap_or(1) });
+    Ok(Shaped::new(input.dtype, shape.collect()))
+}
+
+/// The axes that a transposition takes: axis k of the result is axis `[k]` of the operand.
+pub(in crate::import) fn permutation(call: &Call<'_>) -> Shaping<Vec<usize>> {
+    let rank = call.shape(0)?.len();
+    let Some(axes) = call.integers("perm") else { return Ok((0..rank).rev().collect()) };
+    let axes = Call::axes(axes, rank)?;
+    if axes.len() != rank {
+        return wrong(format!("`perm` has {} axes for {rank}", axes.len()));
+    }
+    Ok(axes)
+}
+
+pub(super) fn transpose(call: &Call<'_>) -> Shaping<Shaped> {
+    let input = call.input(0)?;
+    let axes = permutation(call)?;
+    let shape = axes.iter().filter_map(|axis| input.shape.get(*axis)).copied().collect();
+    Ok(Shaped::new(input.dtype, shape))
+}
+
+pub(super) fn depth_to_space(call: &Call<'_>) -> Shaping<Shaped> {
+    let (input, block) = (call.input(0)?, extent(call.integer("blocksize").unwrap_or(0))?);
+    let square = large(block.checked_mul(block))?;
+    let [n, c, h, w] = input.shape[..] else {
+        return wrong(format!("{} has not four axes", listed(&input.shape)));
+    };
+    if square == 0 || c % square != 0 {
+        return wrong(format!("{c} channels are no blocks of {block} x {block}"));
+    }
+    let (h, w) = (large(h.checked_mul(block))?, large(w.checked_mul(block))?);
+    Ok(Shaped::new(input.dtype, vec![n, c / square, h, w]))
+}
+
+pub(super) fn space_to_depth(call: &Call<'_>) -> Shaping<Shaped> {
+    let (input, block) = (call.input(0)?, extent(call.integer("blocksize").unwrap_or(0))?);
+    let [n, c, h, w] = input.shape[..] else {
+        return wrong(format!("{} has not four axes", listed(&input.shape)));
+    };
+    if block == 0 || h % block != 0 || w % block != 0 {
+        return wrong(format!("{h} x {w} is not cut into blocks of {block}"));
+    }
+    let channels = c.checked_mul(block).and_then(|c| c.checked_mul(block));
+    Ok(Shaped::new(input.dtype, vec![n, large(channels)?, h / block, w / block]))
+}

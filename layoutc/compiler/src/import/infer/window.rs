@@ -1,0 +1,177 @@
+//! Convolutions and pools: a window that moves over the axes behind the first two.
+
+use crate::dtype::Scalar;
+use crate::import::call::{Call, Shaped, extent, large, signed};
+use crate::import::fault::{Shaping, listed, wrong};
+
+/// How a window moves along one axis.
+struct Move {
+    kernel: i64,
+    stride: i64,
+    dilation: i64,
+    /// Elements before and after.
+    pads: [i64; 2],
+}
+
+impl Move {
+    /// The elements that the window spans: `(kernel - 1) * dilation + 1`.
+    fn span(&self) -> Shaping<i64> {
+        let steps = self.kernel.checked_sub(1).and_then(|steps| steps.checked_mul(self.dilation));
+        large(steps.and_then(|steps| steps.checked_add(1)))
+    }
+}
+
+/// The kernel is as large as the filter of operand 1, whose channels go with those of operand 0.
+pub(super) fn conv(call: &Call<'_>) -> Shaping<Shaped> {
+    let (data, filter) = (call.input(0)?, call.shape(1)?);
+    let [batch, channels, space @ ..] = data.shape.as_slice() else {
+        return wrong(format!("{} has no channels", listed(&data.shape)));
+    };
+    let [features, own, kernel @ ..] = filter else {
+        return wrong(format!("the filter {} has no channels", listed(filter)));
+    };
+    let group = group(call)?;
+    if own.checked_mul(group) != Some(*channels) || *features % group != 0 {
+        return wrong(format!(
+            "a filter of {} in {group} groups does not fit {}",
+            listed(filter),
+            listed(&data.shape)
+        ));
+    }
+    let mut shape = vec![*batch, *features];
+    for (size, along) in space.iter().zip(moves(call, space.len(), Some(kernel))?) {
+        shape.push(slid(call, *size, &along, 0)?);
+    }
+    Ok(Shaped::new(data.dtype, shape))
+}
+
+/// Source: ONNX, `ConvTranspose`: `stride * (extent - 1) + output_padding + span - pads`.
+pub(super) fn conv_transpose(call: &Call<'_>) -> Shaping<Shaped> {
+    let (data, filter) = (call.input(0)?, call.shape(1)?);
+    let [batch, channels, space @ ..] = data.shape.as_slice() else {
+        return wrong(format!("{} has no channels", listed(&data.shape)));
+    };
+    let [own, features, kernel @ ..] = filter else {
+        return wrong(format!("the filter {} has no channels", listed(filter)));
+    };
+    if own != channels {
+        return wrong(format!(
+            "a filter of {} does not fit {}",
+            listed(filter),
+            listed(&data.shape)
+        ));
+    }
+    let mut shape = vec![*batch, large(features.checked_mul(group(call)?))?];
+    let moves = moves(call, space.len(), Some(kernel))?;
+    let extra = call.integers("output_padding").unwrap_or(&[]);
+    let asked = call.integers("output_shape").unwrap_or(&[]);
+    let is_same = call.word("auto_pad").is_some_and(|word| word.starts_with("SAME"));
+    for (k, (size, along)) in space.iter().zip(&moves).enumerate() {
+        // Some models give batch and channels too.
+        let asked = asked.get(k + asked.len().saturating_sub(space.len()));
+        if let Some(asked) = asked {
+            shape.push(extent(*asked)?);
+            continue;
+        }
+        let size = signed(*size)?;
+        let moved = if is_same {
+            size.checked_mul(along.stride)
+        } else {
+            let ends = along.pads[0].checked_add(along.pads[1]);
+            let steps = size.checked_sub(1).and_then(|steps| steps.checked_mul(along.stride));
+            let extra = extra.get(k).copied().unwrap_or(0);
+            let whole = steps.and_then(|steps| steps.checked_add(extra));
+            let whole = whole.zip(along.span().ok()).and_then(|(a, b)| a.checked_add(b));
+            whole.zip(ends).and_then(|(whole, ends)| whole.checked_sub(ends))
+        };
+        shape.push(extent(large(moved)?)?);
+    }
+    Ok(Shaped::new(data.dtype, shape))
+}
+
+/// A pool, and for `MaxPool` where each maximum was.
+pub(super) fn pool(call: &Call<'_>) -> Shaping<Vec<Shaped>> {
+    let data = call.input(0)?;
+    let [batch, channels, space @ ..] = data.shape.as_slice() else {
+        return wrong(format!("{} has no channels", listed(&data.shape)));
+    };
+    let ceil = i64::from(call.integer("ceil_mode") == Some(1));
+    let mut shape = vec![*batch, *channels];
+    for (size, along) in space.iter().zip(moves(call, space.len(), None)?) {
+        shape.push(slid(call, *size, &along, ceil)?);
+    }
+    let mut results = vec![Shaped::new(data.dtype, shape.clone())];
+    if call.node.op_type == "MaxPool" {
+        results.push(Shaped::new(Scalar::I64, shape));
+    }
+    Ok(results)
+}
+
+pub(super) fn global_pool(call: &Call<'_>) -> Shaping<Shaped> {
+    let data = call.input(0)?;
+    let [batch, channels, space @ ..] = data.shape.as_slice() else {
+        return wrong(format!("{} has no channels", listed(&data.shape)));
+    };
+    let mut shape = vec![*batch, *channels];
+    shape.extend(space.iter().map(|_| 1));
+    Ok(Shaped::new(data.dtype, shape))
+}
+
+fn group(call: &Call<'_>) -> Shaping<u64> {
+    match call.integer("group").unwrap_or(1) {
+        group if group >= 1 => extent(group),
+        group => wrong(format!("`group` is {group}")),
+    }
+}
+
+/// How the window moves along each axis; `filter`: the kernel where none is given.
+fn moves(call: &Call<'_>, rank: usize, filter: Option<&[u64]>) -> Shaping<Vec<Move>> {
+    let list = |name: &str| call.integers(name).filter(|list| !list.is_empty());
+    let kernel = match (list("kernel_shape"), filter) {
+        (Some(kernel), _) => kernel.to_vec(),
+        (None, Some(filter)) => filter.iter().copied().map(signed).collect::<Shaping<_>>()?,
+        (None, None) => return wrong("`kernel_shape` is missing"),
+    };
+    let fits = |name: &str, count: usize| list(name).is_none_or(|list| list.len() == count);
+    let all_fit = fits("strides", rank) && fits("dilations", rank) && fits("pads", 2 * rank);
+    if kernel.len() != rank || filter.is_some_and(|filter| filter.len() != rank) || !all_fit {
+        return wrong(format!("the window is not one of {rank} axes"));
+    }
+    let at = |name: &str, k: usize, default| {
+        list(name).and_then(|list| list.get(k)).copied().unwrap_or(default)
+    };
+    let mut moves = Vec::new();
+    for (k, kernel) in kernel.into_iter().enumerate() {
+        let (stride, dilation) = (at("strides", k, 1), at("dilations", k, 1));
+        let pads = [at("pads", k, 0), at("pads", k + rank, 0)];
+        if kernel < 1 || stride < 1 || dilation < 1 {
+            return wrong(format!("a window of {kernel} by {stride}, {dilation} apart"));
+        }
+        moves.push(Move { kernel, stride, dilation, pads });
+    }
+    Ok(moves)
+}
+
+/// How often the window fits: `(extent + pads - span) / stride + 1`, rounded up where `ceil` is 1.
+fn slid(call: &Call<'_>, size: u64, along: &Move, ceil: i64) -> Shaping<u64> {
+    let size = signed(size)?;
+    let auto = call.word("auto_pad").unwrap_or("NOTSET");
+    if auto.starts_with("SAME") {
+        let up = size.checked_add(along.stride - 1);
+        return extent(large(up)? / along.stride);
+    }
+    let pads = if auto == "VALID" { [0, 0] } else { along.pads };
+    let whole = large(size.checked_add(pads[0]).and_then(|whole| whole.checked_add(pads[1])))?;
+    let rest = large(whole.checked_sub(along.span()?))?;
+    if rest < 0 {
+        return wrong(format!("a window of {} is larger than {whole} elements", along.span()?));
+    }
+    let rest = large(rest.checked_add(ceil * (along.stride - 1)))?;
+    let mut count = rest / along.stride + 1;
+    // A window that would begin behind the last element is none.
+    let start = (count - 1).checked_mul(along.stride);
+    if ceil == 1 && large(start)? >= large(size.checked_add(pads[0]))? {
+        count -= 1;
+    }
+    extent(count)
+}

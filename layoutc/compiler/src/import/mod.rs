@@ -1,0 +1,99 @@
+//! ONNX models: bytes in, the text of a manifest with one graph out.
+//!
+//! What depends on the order of axes says so: inputs, outputs and constants have the row-major layout that ONNX implies,
+//! and each operator accepts what ONNX means by it. A transposition moves nothing here: it becomes a change of layout.
+
+mod axes;
+mod call;
+mod elements;
+mod fault;
+mod infer;
+mod letters;
+mod limits;
+mod names;
+mod network;
+mod operator;
+mod proto;
+#[cfg(test)]
+mod tests;
+mod trace;
+mod write;
+
+use prost::Message;
+use prost::bytes::Bytes;
+
+use crate::codes::Code;
+use crate::diagnostic::Diagnostic;
+use fault::error;
+use limits::{MAX_PARTS, is_bounded};
+
+pub use fault::Refused;
+pub(crate) use names::Reserved;
+
+/// What is asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Asked<'a> {
+    /// The graph's name, before it is made one of a manifest; empty: the model's own.
+    pub name: &'a str,
+    /// The name of the file, for the first line.
+    pub file: &'a str,
+    /// The backend's name.
+    pub backend: &'a str,
+    /// Manifests that the graph uses, for its backend.
+    pub uses: &'a [String],
+    /// Extents that the model calls by a name.
+    pub sizes: &'a [(String, u64)],
+    /// Shapes of inputs, in place of the model's own.
+    pub shapes: &'a [(String, Vec<u64>)],
+}
+
+/// A graph as a manifest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Imported {
+    /// The manifest.
+    pub text: String,
+    /// The graph's name.
+    pub graph: String,
+    /// How many operators it has.
+    pub nodes: usize,
+    /// How many inputs, constants and results it has.
+    pub tensors: usize,
+    /// How many transpositions became changes of layout.
+    pub transposes: usize,
+    /// How many operators are gone because what they give is known before the model runs.
+    pub folded: usize,
+}
+
+/// The graph of a model.
+///
+/// # Errors
+/// What was asked for is not there, or the file is no model that a graph can say: codes `import::…`.
+pub(crate) fn import(
+    file: Bytes,
+    asked: &Asked<'_>,
+    is_reserved: &Reserved<'_>,
+) -> Result<Imported, Refused> {
+    let model = decode(file)?;
+    let mut network = trace::trace(&model, asked)?;
+    let letters = letters::letters(&mut network)?;
+    Ok(write::write(&network, &letters, asked, is_reserved))
+}
+
+/// The messages of a file.
+fn decode(file: Bytes) -> Result<proto::Model, Box<Diagnostic>> {
+    if !is_bounded(&file) {
+        let message = format!("the model has more than {MAX_PARTS} parts");
+        return Err(Box::new(error(Code::LimitGraph, message)));
+    }
+    let bytes = file.len();
+    let model = proto::Model::decode(file).map_err(|fault| {
+        let message = "the file is not an ONNX model";
+        let found = error(Code::ImportMalformed, message);
+        Box::new(found.note(fault.to_string()).note(format!("it has {bytes} bytes")))
+    })?;
+    if model.graph.is_some() {
+        return Ok(model);
+    }
+    let found = error(Code::ImportMalformed, "the file has no graph, so it is not an ONNX model");
+    Err(Box::new(found.help("models are files as `onnx.save` writes them")))
+}

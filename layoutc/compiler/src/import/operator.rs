@@ -1,0 +1,134 @@
+//! What is known of the operators of ONNX besides the shapes of their results.
+
+use super::infer::is_elementwise;
+use super::proto;
+
+/// What an operator means by the axes of its operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// It sees elements alone: any layout, the same one for all.
+    Elementwise,
+    /// It names its axes: batch, channels, space.
+    Window(Window),
+    /// Its result has the elements of its operand, in another order of axes.
+    Transpose,
+    /// Axes by number: row-major, as ONNX has it.
+    RowMajor,
+}
+
+/// An operator whose axes have names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Window {
+    /// The filter has output channels first.
+    Conv,
+    /// The filter has input channels first.
+    ConvTranspose,
+    /// No filter.
+    Pool,
+}
+
+/// Operators whose operands behind the first are parameters: shapes, axes, numbers of elements.
+const PARAMETERS: &[&str] = &[
+    "CenterCropPad",
+    "Clip",
+    "ConstantOfShape",
+    "CumSum",
+    "Dropout",
+    "Expand",
+    "OneHot",
+    "Pad",
+    "Range",
+    "ReduceL1",
+    "ReduceL2",
+    "ReduceLogSum",
+    "ReduceLogSumExp",
+    "ReduceMax",
+    "ReduceMean",
+    "ReduceMin",
+    "ReduceProd",
+    "ReduceSum",
+    "ReduceSumSquare",
+    "Reshape",
+    "Resize",
+    "Slice",
+    "Split",
+    "Squeeze",
+    "Tile",
+    "TopK",
+    "Trilu",
+    "Unsqueeze",
+    "Upsample",
+];
+
+/// Operators that give something else each time.
+const RANDOM: &[&str] = &[
+    "Bernoulli",
+    "Multinomial",
+    "RandomNormal",
+    "RandomNormalLike",
+    "RandomUniform",
+    "RandomUniformLike",
+];
+
+/// The letters behind batch and channels, by how many there are.
+const SPACE: [&str; 4] = ["", "W", "HW", "DHW"];
+
+impl Window {
+    /// The letters of operand `k` of `rank` axes, as ONNX orders them. `None`: one that has no names here.
+    pub(super) fn operand(self, k: usize, rank: usize) -> Option<String> {
+        let axes = match (self, k) {
+            (Self::Pool, 0) => "NC",
+            (_, 2) => return (rank == 1).then(|| "C".to_owned()),
+            // Without space nothing is filtered.
+            (_, _) if rank < 3 => return None,
+            (_, 0) => "NC",
+            (Self::Conv, 1) => "OI",
+            (Self::ConvTranspose, 1) => "IO",
+            _ => return None,
+        };
+        Some(format!("{axes}{}", SPACE.get(rank.checked_sub(2)?)?))
+    }
+
+    /// The letters of a result of `rank` axes.
+    pub(super) fn result(rank: usize) -> Option<String> {
+        Some(format!("NC{}", SPACE.get(rank.checked_sub(2)?)?))
+    }
+}
+
+/// What an operator means by axes.
+pub(super) fn kind(node: &proto::Node) -> Kind {
+    if !is_standard(node) {
+        return Kind::RowMajor;
+    }
+    match node.op_type.as_str() {
+        "Conv" => Kind::Window(Window::Conv),
+        "ConvTranspose" => Kind::Window(Window::ConvTranspose),
+        "MaxPool" | "AveragePool" | "LpPool" | "GlobalAveragePool" | "GlobalMaxPool"
+        | "GlobalLpPool" => Kind::Window(Window::Pool),
+        "Transpose" => Kind::Transpose,
+        op if is_elementwise(op) => Kind::Elementwise,
+        _ => Kind::RowMajor,
+    }
+}
+
+/// Whether it is one of ONNX's own operators.
+pub(super) fn is_standard(node: &proto::Node) -> bool {
+    ["", "ai.onnx"].contains(&node.domain.as_str())
+}
+
+/// Whether operand `k` is a parameter where it is worked out.
+pub(super) fn is_parameter(node: &proto::Node, k: usize) -> bool {
+    is_standard(node) && k > 0 && PARAMETERS.contains(&node.op_type.as_str())
+}
+
+/// Whether its results are known where its operands are.
+pub(super) fn is_pure(node: &proto::Node) -> bool {
+    is_standard(node) && !RANDOM.contains(&node.op_type.as_str())
+}
+
+/// Whether its first result is its first operand.
+pub(super) fn is_identity(node: &proto::Node) -> bool {
+    let is_used = |k: usize| node.output.get(k).is_some_and(|name| !name.is_empty());
+    let is_named = ["Identity", "Dropout"].contains(&node.op_type.as_str());
+    is_standard(node) && is_named && !is_used(1)
+}

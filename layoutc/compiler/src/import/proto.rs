@@ -1,0 +1,148 @@
+//! The messages of an ONNX file, as far as they are read; what is not named here is skipped.
+//!
+//! Source: onnx.proto3 of ONNX. Raw bytes of weights are not copied: they stay a part of the file's buffer.
+
+use prost::Message;
+use prost::bytes::Bytes;
+
+/// A file.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct Model {
+    #[prost(message, optional, tag = "7")]
+    pub(super) graph: Option<Graph>,
+    #[prost(message, repeated, tag = "8")]
+    pub(super) opset_import: Vec<OperatorSet>,
+}
+
+/// A set of operators, and its version.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct OperatorSet {
+    #[prost(string, tag = "1")]
+    pub(super) domain: String,
+    #[prost(int64, tag = "2")]
+    pub(super) version: i64,
+}
+
+/// A graph.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct Graph {
+    #[prost(message, repeated, tag = "1")]
+    pub(super) node: Vec<Node>,
+    #[prost(string, tag = "2")]
+    pub(super) name: String,
+    #[prost(message, repeated, tag = "5")]
+    pub(super) initializer: Vec<Tensor>,
+    #[prost(message, repeated, tag = "11")]
+    pub(super) input: Vec<ValueInfo>,
+    #[prost(message, repeated, tag = "12")]
+    pub(super) output: Vec<ValueInfo>,
+    #[prost(message, repeated, tag = "13")]
+    pub(super) value_info: Vec<ValueInfo>,
+}
+
+/// An operator at its place.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct Node {
+    #[prost(string, repeated, tag = "1")]
+    pub(super) input: Vec<String>,
+    #[prost(string, repeated, tag = "2")]
+    pub(super) output: Vec<String>,
+    #[prost(string, tag = "3")]
+    pub(super) name: String,
+    #[prost(string, tag = "4")]
+    pub(super) op_type: String,
+    #[prost(message, repeated, tag = "5")]
+    pub(super) attribute: Vec<Attribute>,
+    #[prost(string, tag = "7")]
+    pub(super) domain: String,
+}
+
+/// An attribute of an operator. Graphs in it are not looked into.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct Attribute {
+    #[prost(string, tag = "1")]
+    pub(super) name: String,
+    #[prost(float, optional, tag = "2")]
+    pub(super) f: Option<f32>,
+    #[prost(int64, optional, tag = "3")]
+    pub(super) i: Option<i64>,
+    #[prost(bytes = "bytes", optional, tag = "4")]
+    pub(super) s: Option<Bytes>,
+    #[prost(message, optional, tag = "5")]
+    pub(super) t: Option<Tensor>,
+    #[prost(bytes = "bytes", optional, tag = "6")]
+    pub(super) g: Option<Bytes>,
+    #[prost(float, repeated, tag = "7")]
+    pub(super) floats: Vec<f32>,
+    #[prost(int64, repeated, tag = "8")]
+    pub(super) ints: Vec<i64>,
+    #[prost(bytes = "bytes", repeated, tag = "11")]
+    pub(super) graphs: Vec<Bytes>,
+}
+
+impl Attribute {
+    /// Whether it holds a graph.
+    pub(super) fn has_graph(&self) -> bool {
+        self.g.is_some() || !self.graphs.is_empty()
+    }
+}
+
+/// A tensor with its elements.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct Tensor {
+    #[prost(int64, repeated, tag = "1")]
+    pub(super) dims: Vec<i64>,
+    #[prost(int32, tag = "2")]
+    pub(super) data_type: i32,
+    #[prost(float, repeated, tag = "4")]
+    pub(super) float_data: Vec<f32>,
+    #[prost(int32, repeated, tag = "5")]
+    pub(super) int32_data: Vec<i32>,
+    #[prost(int64, repeated, tag = "7")]
+    pub(super) int64_data: Vec<i64>,
+    #[prost(string, tag = "8")]
+    pub(super) name: String,
+    #[prost(bytes = "bytes", tag = "9")]
+    pub(super) raw_data: Bytes,
+}
+
+/// A tensor's name and type.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct ValueInfo {
+    #[prost(string, tag = "1")]
+    pub(super) name: String,
+    #[prost(message, optional, tag = "2")]
+    pub(super) r#type: Option<Type>,
+}
+
+/// A type: none but that of tensors is read.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct Type {
+    #[prost(message, optional, tag = "1")]
+    pub(super) tensor_type: Option<TensorType>,
+}
+
+/// Element type and shape.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct TensorType {
+    #[prost(int32, tag = "1")]
+    pub(super) elem_type: i32,
+    #[prost(message, optional, tag = "2")]
+    pub(super) shape: Option<Shape>,
+}
+
+/// The extents of all axes.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct Shape {
+    #[prost(message, repeated, tag = "1")]
+    pub(super) dim: Vec<Dimension>,
+}
+
+/// An extent: a number, a name, or neither.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct Dimension {
+    #[prost(int64, optional, tag = "1")]
+    pub(super) dim_value: Option<i64>,
+    #[prost(string, optional, tag = "2")]
+    pub(super) dim_param: Option<String>,
+}

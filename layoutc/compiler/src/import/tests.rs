@@ -1,0 +1,285 @@
+use prost::Message;
+use prost::bytes::Bytes;
+
+use super::{Asked, Imported, Refused, import, proto};
+use crate::codes::Code;
+
+fn value(name: &str, extents: &[Option<i64>]) -> proto::ValueInfo {
+    let dim = |extent: &Option<i64>| proto::Dimension {
+        dim_value: *extent,
+        dim_param: extent.is_none().then(|| "batch".to_owned()),
+    };
+    let shape = proto::Shape { dim: extents.iter().map(dim).collect() };
+    let tensor_type = Some(proto::TensorType { elem_type: 1, shape: Some(shape) });
+    proto::ValueInfo { name: name.to_owned(), r#type: Some(proto::Type { tensor_type }) }
+}
+
+fn node(op: &str, inputs: &[&str], outputs: &[&str]) -> proto::Node {
+    let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let (input, output) = (owned(inputs), owned(outputs));
+    proto::Node { op_type: op.to_owned(), input, output, ..proto::Node::default() }
+}
+
+fn ints(name: &str, ints: &[i64]) -> proto::Attribute {
+    proto::Attribute { name: name.to_owned(), ints: ints.to_vec(), ..proto::Attribute::default() }
+}
+
+fn along(node: proto::Node, axis: i64) -> proto::Node {
+    let name = "axis".to_owned();
+    let axis = proto::Attribute { name, i: Some(axis), ..proto::Attribute::default() };
+    proto::Node { attribute: vec![axis], ..node }
+}
+
+fn constant(name: &str, values: &[i64]) -> proto::Tensor {
+    let dims = vec![i64::try_from(values.len()).unwrap()];
+    let int64_data = values.to_vec();
+    proto::Tensor { name: name.to_owned(), dims, data_type: 7, int64_data, ..Default::default() }
+}
+
+/// `x` [2, 3, 4, 5] through some nodes to `y`.
+fn model(nodes: Vec<proto::Node>) -> proto::Model {
+    let graph = proto::Graph {
+        node: nodes,
+        name: "m".to_owned(),
+        input: vec![value("x", &[Some(2), Some(3), Some(4), Some(5)])],
+        output: vec![proto::ValueInfo { name: "y".to_owned(), r#type: None }],
+        ..proto::Graph::default()
+    };
+    let opset_import = vec![proto::OperatorSet { domain: String::new(), version: 17 }];
+    proto::Model { graph: Some(graph), opset_import }
+}
+
+fn with_constants(mut model: proto::Model, constants: Vec<proto::Tensor>) -> proto::Model {
+    model.graph.as_mut().unwrap().initializer = constants;
+    model
+}
+
+fn asked<'a>() -> Asked<'a> {
+    Asked { name: "g", backend: "onnx", ..Asked::default() }
+}
+
+fn imported(model: &proto::Model) -> Result<Imported, Refused> {
+    import(model.encode_to_vec().into(), &asked(), &|name| name == "int")
+}
+
+/// What `y` is declared as.
+fn result(nodes: Vec<proto::Node>, constants: Vec<proto::Tensor>) -> String {
+    let text = imported(&with_constants(model(nodes), constants)).unwrap().text;
+    let line = text.lines().find(|line| line.trim_start().starts_with("out y "));
+    line.unwrap_or_else(|| panic!("{text}")).trim().to_owned()
+}
+
+fn refused(model: &proto::Model) -> (Code, String) {
+    match imported(model) {
+        Err(Refused::Faulty(fault)) => (fault.code, fault.message),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn shape(extents: &str) -> String {
+    format!("out y dtype=f32 {{ shape {{ {extents} }} }}")
+}
+
+#[test]
+fn shapes_are_those_of_onnx() {
+    let y = |op: &str, attributes: Vec<proto::Attribute>| {
+        vec![proto::Node { attribute: attributes, ..node(op, &["x"], &["y"]) }]
+    };
+    let kernel = || ints("kernel_shape", &[2, 2]);
+    let cases = [
+        (y("Relu", vec![]), "N 2; C 3; H 4; W 5"),
+        (y("MaxPool", vec![kernel()]), "N 2; C 3; H 3; W 4"),
+        (y("MaxPool", vec![kernel(), ints("strides", &[2, 2])]), "N 2; C 3; H 2; W 2"),
+        (y("AveragePool", vec![kernel(), ints("pads", &[0, 0, 1, 1])]), "N 2; C 3; H 4; W 5"),
+        (y("AveragePool", vec![kernel(), ints("dilations", &[3, 4])]), "N 2; C 3; H 1; W 1"),
+        (y("GlobalMaxPool", vec![]), "N 2; C 3; H 1; W 1"),
+        (y("Flatten", vec![]), "N 2; C 60"),
+        (y("Softmax", vec![]), "N 2; C 3; H 4; W 5"),
+    ];
+    for (nodes, extents) in cases {
+        let op = nodes[0].op_type.clone();
+        assert_eq!(result(nodes, vec![]), shape(extents), "{op}");
+    }
+}
+
+#[test]
+fn a_shape_is_worked_out_from_what_is_known() {
+    let nodes = vec![
+        node("Shape", &["x"], &["s"]),
+        node("Gather", &["s", "zero"], &["n"]),
+        along(node("Concat", &["n", "rest"], &["t"]), 0),
+        node("Reshape", &["x", "t"], &["y"]),
+    ];
+    let constants = vec![constant("zero", &[0]), constant("rest", &[-1, 4])];
+    assert_eq!(result(nodes.clone(), constants.clone()), shape("N 2; C 15; W 4"));
+    let found = imported(&with_constants(model(nodes), constants)).unwrap();
+    assert_eq!((found.nodes, found.folded), (1, 3));
+    assert!(!found.text.contains("rest"), "{}", found.text);
+}
+
+#[test]
+fn a_transposition_is_a_change_of_layout() {
+    let turn = |from: &str, to: &str, perm: &[i64]| proto::Node {
+        attribute: vec![ints("perm", perm)],
+        ..node("Transpose", &[from], &[to])
+    };
+    let nodes = vec![
+        turn("x", "a", &[0, 3, 1, 2]),
+        node("GlobalAveragePool", &["a"], &["b"]),
+        node("Mul", &["a", "b"], &["c"]),
+        turn("c", "d", &[0, 2, 3, 1]),
+        node("Add", &["d", "x"], &["y"]),
+    ];
+    let found = imported(&model(nodes)).unwrap();
+    assert_eq!((found.nodes, found.transposes), (3, 2), "{}", found.text);
+    let input = "input x dtype=f32 layout=NHWC { shape { N 2; H 3; W 4; C 5 } }";
+    assert!(found.text.contains(input), "{}", found.text);
+    assert!(found.text.contains("output y layout=NHWC"), "{}", found.text);
+    // What is its own transpose has two letters for one axis: the transposition stays.
+    let nodes = vec![
+        turn("x", "a", &[1, 0, 2, 3]),
+        turn("a", "b", &[1, 0, 2, 3]),
+        node("Add", &["a", "b"], &["y"]),
+    ];
+    let square = |mut model: proto::Model| {
+        model.graph.as_mut().unwrap().input =
+            vec![value("x", &[Some(3), Some(3), Some(4), Some(5)])];
+        model
+    };
+    let found = imported(&square(model(nodes))).unwrap();
+    assert_eq!((found.nodes, found.transposes), (2, 1), "{}", found.text);
+}
+
+#[test]
+fn names_become_names_of_a_manifest() {
+    let mut named = node("Relu", &["x"], &["int"]);
+    named.name = "/layer.1/Relu".to_owned();
+    let nodes = vec![
+        named,
+        node("Relu", &["int"], &["7"]),
+        node("Neg", &["7"], &["a:0"]),
+        node("Neg", &["a:0"], &["A.0"]),
+        node("Abs", &["A.0"], &["é"]),
+        node("Abs", &["é"], &["y"]),
+    ];
+    let text = imported(&model(nodes)).unwrap().text;
+    for part in [
+        "node layer_1_Relu op=Relu",
+        "out int_2 ",
+        "out t7 ",
+        "out a_0 ",
+        "out A_0_2 ",
+        "out tensor ",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+}
+
+#[test]
+fn what_cannot_be_imported_is_told() {
+    let with = |node: proto::Node, attribute: proto::Attribute| proto::Node {
+        attribute: vec![attribute],
+        ..node
+    };
+    let body = proto::Attribute {
+        name: "then_branch".to_owned(),
+        g: Some(Bytes::from_static(b"")),
+        ..proto::Attribute::default()
+    };
+    let text = proto::Tensor {
+        name: "w".to_owned(),
+        dims: vec![1],
+        data_type: 8,
+        ..proto::Tensor::default()
+    };
+    let cases = [
+        (model(vec![node("Relu", &["z"], &["y"])]), Code::ImportOperands, "`z`"),
+        (model(vec![node("Relu", &["x"], &["z"])]), Code::ImportOperands, "output `y`"),
+        (model(vec![node("Odd", &["x"], &["y"])]), Code::ImportShape, "`Odd`"),
+        (model(vec![node("NonZero", &["x"], &["y"])]), Code::ImportShape, "`NonZero`"),
+        (model(vec![with(node("If", &["x"], &["y"]), body)]), Code::ImportUnsupported, "`If`"),
+        (model(vec![node("MatMul", &["x", "x"], &["y"])]), Code::ImportOperands, "multiplied"),
+        (model(vec![node("Reshape", &["x", "x"], &["y"])]), Code::ImportShape, "before the model"),
+        (
+            model(vec![with(node("Relu", &["x"], &["x"]), ints("a", &[]))]),
+            Code::ImportMalformed,
+            "two tensors",
+        ),
+        (
+            with_constants(model(vec![node("Add", &["x", "w"], &["y"])]), vec![text]),
+            Code::ImportUnsupported,
+            "type 8",
+        ),
+    ];
+    for (model, code, part) in cases {
+        let (own, message) = refused(&model);
+        assert_eq!(own, code, "{message}");
+        assert!(message.contains(part), "{message}");
+    }
+}
+
+#[test]
+fn open_extents_are_asked_for() {
+    let mut open = model(vec![node("Relu", &["x"], &["y"])]);
+    open.graph.as_mut().unwrap().input = vec![value("x", &[None, Some(3)])];
+    let (code, message) = refused(&open);
+    assert_eq!(code, Code::ImportShape);
+    assert!(message.contains("`batch`"), "{message}");
+    let import = |asked: &Asked<'_>| import(open.encode_to_vec().into(), asked, &|_| false);
+    let sizes = [("batch".to_owned(), 7)];
+    let found = import(&Asked { sizes: &sizes, ..asked() }).unwrap();
+    assert!(found.text.contains("input x dtype=f32 layout=NC { shape { N 7; C 3 } }"));
+    let shapes = [("x".to_owned(), vec![5, 6])];
+    let found = import(&Asked { shapes: &shapes, ..asked() }).unwrap();
+    assert!(found.text.contains("shape { N 5; C 6 }"));
+    let sizes = [("bath".to_owned(), 7)];
+    let wrong = import(&Asked { sizes: &sizes, ..asked() });
+    assert!(matches!(wrong, Err(Refused::Asked(line)) if line.contains("there is `batch`")));
+}
+
+#[test]
+fn no_damage_to_a_file_does_any_harm() {
+    let nodes = vec![
+        node("Shape", &["x"], &["s"]),
+        node("Reshape", &["x", "s"], &["r"]),
+        proto::Node {
+            attribute: vec![ints("perm", &[0, 2, 3, 1])],
+            ..node("Transpose", &["r"], &["t"])
+        },
+        along(node("Concat", &["t", "t"], &["c"]), 1),
+        node("Slice", &["c", "from", "to"], &["y"]),
+    ];
+    let constants = vec![constant("from", &[0, 1]), constant("to", &[1, i64::MAX])];
+    let whole = with_constants(model(nodes), constants).encode_to_vec();
+    let mut random = 7_u64;
+    let mut next = move |below: usize| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        usize::try_from(random >> 33).unwrap() % below
+    };
+    let mut good = 0;
+    for _ in 0..20_000 {
+        let mut file = whole.clone();
+        for _ in 0..=next(3) {
+            let at = next(file.len());
+            match next(4) {
+                0 => file.truncate(at.max(1)),
+                1 => file.insert(at, u8::try_from(next(256)).unwrap()),
+                2 => file[at] ^= 1 << next(8),
+                _ => file[at] = u8::try_from(next(256)).unwrap(),
+            }
+        }
+        good += usize::from(import(file.into(), &asked(), &|_| false).is_ok());
+    }
+    assert!(good > 100, "{good}");
+}
+
+#[test]
+fn a_file_of_very_many_parts_is_refused_before_it_is_decoded() {
+    // A graph of empty nodes: two bytes each.
+    let graph = [0x0a, 0x00].repeat(super::MAX_PARTS + 1);
+    let mut file = vec![0x3a];
+    prost::encoding::encode_varint(graph.len().try_into().unwrap(), &mut file);
+    file.extend(graph);
+    let found = import(file.into(), &asked(), &|_| false);
+    assert!(matches!(found, Err(Refused::Faulty(fault)) if fault.code == Code::LimitGraph));
+}

@@ -1,0 +1,206 @@
+//! ONNX models that a script writes: the shapes are those that ONNX's own inference finds, the graphs are good, and what they
+//! cost is known. `LAYOUTC_ONNX` is the folder that the Python package is installed in.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a test that runs a script"
+)]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use layoutc_compiler::config::Config;
+use layoutc_compiler::import::{Asked, Imported};
+use layoutc_compiler::model::graph::Graph;
+use layoutc_compiler::solve::{Plan, Settings, solve};
+use layoutc_compiler::{LoadError, Sources, check, import_onnx};
+
+struct One(String);
+
+impl Sources for One {
+    fn load(&self, path: &str) -> Result<String, LoadError> {
+        if path == "a.kdl" { Ok(self.0.clone()) } else { Err(LoadError::NotFound) }
+    }
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A folder with the models of the script; `None` where its package is not installed.
+fn models(test: &str) -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("import_{test}"));
+    std::fs::create_dir_all(&folder).unwrap();
+    let mut python = Command::new("python3");
+    if let Some(package) = std::env::var_os("LAYOUTC_ONNX") {
+        python.env("PYTHONPATH", package);
+    }
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/import/models.py");
+    let ran = python.arg(script).arg(&folder).output().unwrap();
+    if ran.status.success() {
+        return Some(folder);
+    }
+    let told = String::from_utf8_lossy(&ran.stderr);
+    assert!(told.contains("No module named"), "{told}");
+    assert!(std::env::var_os("CI").is_none(), "the Python package onnx is missing");
+    eprintln!("skipped: the Python package onnx is not installed");
+    None
+}
+
+fn imported(folder: &Path, stem: &str, backend: &str) -> Imported {
+    let file = std::fs::read(folder.join(format!("{stem}.onnx"))).unwrap();
+    let sizes = [("batch".to_owned(), 1)];
+    let sizes = if stem == "tensorflow" { &sizes[..] } else { &[] };
+    let asked = Asked { name: stem, backend, sizes, ..Asked::default() };
+    import_onnx(file, &asked).unwrap_or_else(|fault| panic!("{stem}: {fault:?}"))
+}
+
+fn graph(text: &str) -> Graph {
+    let checked = check(&One(text.to_owned()), &["a.kdl".to_owned()], &Config::default());
+    assert_eq!(checked.diagnostics, [], "{text}");
+    checked.manifests[0].graphs[0].clone()
+}
+
+fn plan(graph: &Graph) -> Plan {
+    let plan = solve(graph, &Settings::default()).unwrap();
+    assert!(plan.is_optimal(), "{}", graph.name);
+    plan
+}
+
+/// What ONNX says of each tensor: the number of its element type and its extents.
+fn shapes(folder: &Path, stem: &str) -> BTreeMap<String, Vec<u64>> {
+    let text = std::fs::read_to_string(folder.join(format!("{stem}.shapes"))).unwrap();
+    let line = |line: &str| {
+        let mut words = line.split(' ');
+        let name = words.next().unwrap().to_owned();
+        (name, words.map(|word| word.parse().unwrap()).collect())
+    };
+    text.lines().map(line).collect()
+}
+
+#[test]
+fn shapes_are_those_that_onnx_finds() {
+    let Some(folder) = models("shapes") else { return };
+    let mut compared = 0;
+    for (stem, operators, transposes) in [
+        ("resnet50", 122, 0),
+        ("mobilenet", 152, 0),
+        ("tensorflow", 21, 8),
+        ("attention", 17, 4),
+        ("squeeze_excite", 11, 0),
+        ("conflicts", 7, 1),
+        ("elementwise", 10, 0),
+        ("custom", 2, 0),
+    ] {
+        let found = imported(&folder, stem, "onnx");
+        assert_eq!((found.nodes, found.transposes), (operators, transposes), "{stem}");
+        let graph = graph(&found.text);
+        assert_eq!(graph.nodes.len(), operators, "{stem}");
+        let shapes = shapes(&folder, stem);
+        for tensor in &graph.tensors {
+            let Some([number, own @ ..]) = shapes.get(&tensor.name).map(Vec::as_slice) else {
+                // Of constants it says nothing, and of one result it does not find the size.
+                let is_open = tensor.name == "reshape_154_out";
+                assert!(tensor.is_constant() || is_open, "{stem}: `{}`", tensor.name);
+                continue;
+            };
+            let found_of = &tensor.candidates[0].tensor;
+            let dtype = match number {
+                1 => "f32",
+                7 => "i64",
+                9 => "bool",
+                10 => "f16",
+                _ => panic!("{stem}: `{}` has elements of {number}", tensor.name),
+            };
+            assert_eq!(found_of.dtype.to_string(), dtype, "{stem}: `{}`", tensor.name);
+            let axes = found_of.layout.logical.iter();
+            let mut extents: Vec<u64> =
+                axes.map(|axis| axis.extent.as_const().unwrap().try_into().unwrap()).collect();
+            let mut own = own.to_vec();
+            if transposes > 0 {
+                // The same axes in another order.
+                extents.sort_unstable();
+                own.sort_unstable();
+            }
+            assert_eq!(extents, own, "{stem}: `{}`", tensor.name);
+            compared += 1;
+        }
+    }
+    assert!(compared > 330, "{compared}");
+}
+
+#[test]
+fn as_onnx_has_it_nothing_moves_but_what_is_transposed() {
+    let Some(folder) = models("costs") else { return };
+    for (stem, cost, conversions) in [
+        ("resnet50", 0, 0),
+        ("mobilenet", 0, 0),
+        ("squeeze_excite", 0, 0),
+        // Eight transpositions in the model; channels first inside, last outside.
+        ("tensorflow", 2 * 2 * 4 * 56 * 56 * 32, 2),
+        ("attention", 4 * 2 * 4 * 2 * 128 * 4 * 64, 4),
+    ] {
+        let graph = graph(&imported(&folder, stem, "onnx").text);
+        let plan = plan(&graph);
+        let paid = plan.conversions.iter().filter(|conversion| conversion.cost > 0).count();
+        assert_eq!((plan.cost, paid), (cost, conversions), "{stem}");
+    }
+}
+
+#[test]
+fn on_channels_last_the_transpositions_of_a_model_cancel() {
+    let Some(folder) = models("last") else { return };
+    let text = imported(&folder, "tensorflow", "device").text;
+    let backend = "backend device like=onnx { op Conv { accepts { in NHWC OHWI; out NHWC } } }\n";
+    assert_eq!(plan(&graph(&format!("{backend}{text}"))).cost, 0);
+}
+
+#[test]
+fn the_models_that_are_kept_are_those_of_the_script() {
+    let Some(folder) = models("kept") else { return };
+    let kept = root().join("bench/graphs");
+    for stem in ["resnet50", "mobilenet"] {
+        let own = imported(&kept, stem, "onnx");
+        assert_eq!(own, imported(&folder, stem, "onnx"), "{stem}");
+    }
+}
+
+#[test]
+fn the_graph_of_the_example_is_what_its_model_gives() {
+    let folder = root().join("examples/imported-model");
+    let file = std::fs::read(folder.join("model.onnx")).unwrap();
+    let (uses, sizes) = (["cpu.kdl".to_owned()], [("batch".to_owned(), 1)]);
+    let asked = Asked {
+        name: "block",
+        file: "model.onnx",
+        backend: "cpu",
+        uses: &uses,
+        sizes: &sizes,
+        ..Asked::default()
+    };
+    let kept = std::fs::read_to_string(folder.join("layouts/block.kdl")).unwrap();
+    assert_eq!(import_onnx(file, &asked).unwrap().text, kept);
+}
+
+/// Every operator that is said to see elements alone is so in the profile, and no other.
+#[test]
+fn the_profile_knows_the_operators() {
+    let profile = root().join("layoutc/compiler/src/check/graph/profiles/onnx.kdl");
+    let rules = root().join("layoutc/compiler/src/import/infer/cast.rs");
+    let (profile, rules) =
+        (std::fs::read_to_string(profile).unwrap(), std::fs::read_to_string(rules).unwrap());
+    let lines = rules.lines().map(str::trim).take_while(|line| !line.starts_with("pub"));
+    let words: Vec<&str> = lines
+        .filter(|line| !line.starts_with("//"))
+        .flat_map(|line| line.split('"').skip(1).step_by(2))
+        .collect();
+    assert!(words.len() > 60, "{words:?}");
+    let listed = |line: &&str| line.trim().ends_with("elementwise=#true");
+    assert_eq!(profile.lines().filter(listed).count(), words.len());
+    for word in words {
+        assert!(profile.contains(&format!("op {word} elementwise=#true\n")), "{word}");
+    }
+}
