@@ -27,6 +27,8 @@ pub(super) enum Unshaped {
     Open(String),
     /// The operands do not go together.
     Wrong(String),
+    /// The elements are of a type that there is none of here, by its number in ONNX.
+    Elements(i64),
 }
 
 /// Shapes, or why there are none.

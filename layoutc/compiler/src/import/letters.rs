@@ -21,6 +21,9 @@ pub(super) struct Letters {
     pub(super) is_named: Vec<bool>,
 }
 
+/// The most axes that a layout says by letters.
+pub(super) const MAX_LETTERS: usize = 6;
+
 /// The letters that axes have where no operator names them, by how many there are.
 const USUAL: [&str; 6] = ["", "C", "NC", "NCW", "NCHW", "NCDHW"];
 
@@ -94,6 +97,10 @@ fn aligned(
         .filter(|(k, _)| *k == 0 || is_along_all(&operator.node.op_type))
         .map(|(_, operand)| *operand)
         .filter(|operand| is_constant(*operand) == constants);
+    let mut more = operator.outputs.iter().skip(1);
+    if more.any(|other| rank(*other) != rank(first)) {
+        return false;
+    }
     let others: Vec<usize> = operands.chain(operator.outputs.iter().skip(1).copied()).collect();
     others.into_iter().all(|other| {
         let (own, all) = (rank(other), rank(first));
@@ -104,7 +111,7 @@ fn aligned(
 /// Takes transpositions for what they are where letters allow it; gives the tensor that each one is.
 fn untransposed(axes: &mut Axes, network: &Network<'_>) -> Vec<usize> {
     let mut same: Vec<usize> = (0..network.tensors.len()).collect();
-    // A tensor is asked for once.
+    // What the model gives is given once, and by its own name.
     let mut asked_for: Vec<usize> = Vec::new();
     for operator in network.operators.iter().filter(|operator| operator.kind == Kind::Transpose) {
         let ([from], [to]) = (operator.inputs.as_slice(), operator.outputs.as_slice()) else {
@@ -112,8 +119,10 @@ fn untransposed(axes: &mut Axes, network: &Network<'_>) -> Vec<usize> {
         };
         let root = same.get(*from).copied().unwrap_or(*from);
         let is_output = network.outputs.contains(to);
-        let is_asked = network.outputs.contains(&root) || asked_for.contains(&root);
-        if is_output && is_asked {
+        let is_known = network.outputs.contains(&root) || network.inputs.contains(&root);
+        let is_asked = is_known || asked_for.contains(&root);
+        let rank = network.tensors.get(*to).map_or(0, Tensor::rank);
+        if (is_output && is_asked) || rank > MAX_LETTERS {
             continue;
         }
         let shaped = network.tensors.get(*from).map(|tensor| &tensor.shaped);

@@ -121,6 +121,11 @@ pub(super) fn is_parameter(node: &proto::Node, k: usize) -> bool {
     is_standard(node) && k > 0 && PARAMETERS.contains(&node.op_type.as_str())
 }
 
+/// Whether of operand `k` the element type alone is read.
+pub(super) fn is_unread(node: &proto::Node, k: usize) -> bool {
+    is_standard(node) && k == 1 && node.op_type == "CastLike"
+}
+
 /// Whether its results are known where its operands are.
 pub(super) fn is_pure(node: &proto::Node) -> bool {
     is_standard(node) && !RANDOM.contains(&node.op_type.as_str())

@@ -8,7 +8,7 @@ use super::elements::{Values, scalar, values};
 use super::fault::{Refused, Unshaped, error, listed, shown};
 use super::infer::infer;
 use super::network::{Network, Operator, Tensor};
-use super::operator::{is_identity, is_parameter, is_pure, kind};
+use super::operator::{is_identity, is_parameter, is_pure, is_unread, kind};
 use super::proto;
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
@@ -240,16 +240,17 @@ impl<'a> Tracer<'a> {
             self.by_name.insert(name, *operand);
             return Ok(());
         }
-        let read: Vec<usize> = inputs.iter().flatten().copied().collect();
+        let read = inputs.iter().enumerate().filter(|(k, _)| !is_unread(node, *k));
+        let read = read.filter_map(|(k, operand)| Some((k, (*operand)?)));
+        let read: Vec<(usize, usize)> = read.collect();
         let is_constant =
             |k: &usize| self.network.tensors.get(*k).is_some_and(|tensor| tensor.is_constant);
         let is_made_here = is_pure(node)
-            && (read.iter().all(is_constant) || results.iter().all(|one| one.known.is_some()));
-        let data = inputs.iter().enumerate().filter_map(|(k, operand)| {
-            let operand = (*operand)?;
-            (!is_parameter(node, k) || !is_constant(&operand)).then_some(operand)
-        });
-        let data: Vec<usize> = data.collect();
+            && (read.iter().all(|(_, operand)| is_constant(operand))
+                || results.iter().all(|one| one.known.is_some()));
+        let is_data =
+            |(k, operand): &&(usize, usize)| !is_parameter(node, *k) || !is_constant(operand);
+        let data: Vec<usize> = read.iter().filter(is_data).map(|(_, operand)| *operand).collect();
         let mut written = Vec::new();
         for (name, shaped) in node.output.iter().zip(results) {
             written.push(self.add(name, shaped, is_made_here)?);
@@ -301,6 +302,12 @@ impl<'a> Tracer<'a> {
                 let found = error(Code::ImportOperands, message).note(place(node));
                 return Err(Box::new(found));
             }
+            Err(Unshaped::Elements(number)) => {
+                let op = shown(&node.op_type);
+                let message = format!("`{op}` gives elements of type {number} of ONNX");
+                let found = error(Code::ImportUnsupported, message).note(place(node));
+                return Err(Box::new(found.note("there is no such element type here")));
+            }
             Err(fault) => fault,
         };
         let names = node.output.iter().take(outputs);
@@ -313,7 +320,7 @@ impl<'a> Tracer<'a> {
             Unshaped::Open(reason) => {
                 (format!("what `{op}` gives has no size before the model runs"), Some(reason))
             }
-            Unshaped::Operator | Unshaped::Wrong(_) => {
+            Unshaped::Operator | Unshaped::Wrong(_) | Unshaped::Elements(_) => {
                 let message = format!(
                     "`{op}` is no operator that layoutc knows, and the model does not say what it gives"
                 );

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::letters::Letters;
+use super::letters::{Letters, MAX_LETTERS};
 use super::names::{Names, Reserved};
 use super::network::{Network, Operator};
 use super::operator::{Kind, is_standard};
@@ -13,7 +13,7 @@ use crate::dtype::Dtype;
 /// The layouts of operators that go by the order of axes, by how many there are: those of the profile `onnx`.
 const DEFAULTS: [&str; 6] = ["", "", "NC", "NCW", "NCHW", "NCDHW"];
 
-/// What a layout is called that has no letter.
+/// What a layout is called that has no letter, or too many.
 const ROW_MAJOR: &str = "row-major";
 
 /// The manifest of a network.
@@ -201,7 +201,7 @@ impl Writer<'_> {
     /// Row-major, as ONNX has it.
     fn layout(&self, tensor: usize) -> String {
         let letters = self.letters.of.get(tensor).cloned().unwrap_or_default();
-        if letters.is_empty() { ROW_MAJOR.to_owned() } else { letters }
+        if (1..=MAX_LETTERS).contains(&letters.len()) { letters } else { ROW_MAJOR.to_owned() }
     }
 }
 

@@ -2,7 +2,7 @@
 
     python3 models.py FOLDER [NAME ...]
 
-`--small` writes the models of the book's pages and of the tests of the command line, which are kept in the repository.
+`--small` writes the models of the book's pages and of the tests of the command line, which are kept in the repository; `--cases` those of ONNX's own tests of each operator, with the shapes of their results.
 """
 
 import os
@@ -280,7 +280,23 @@ SMALL = {
 }
 
 
+def cases(folder):
+    from onnx.backend.test.case.node import collect_testcases
+
+    for case in collect_testcases(None):
+        onnx.save(case.model, os.path.join(folder, f"{case.name}.onnx"))
+        with open(os.path.join(folder, f"{case.name}.shapes"), "w") as out:
+            for value in case.model.graph.output:
+                of = value.type.tensor_type
+                known = of.HasField("shape") and all(dim.HasField("dim_value") for dim in of.shape.dim)
+                extents = [dim.dim_value for dim in of.shape.dim] if known else ["?"]
+                print(value.name.replace(" ", "_"), of.elem_type, *extents, file=out)
+
+
 def main():
+    if sys.argv[1] == "--cases":
+        cases(sys.argv[2])
+        return
     if sys.argv[1] == "--small":
         for name, model in SMALL.items():
             onnx.save(model().made(), os.path.join(sys.argv[2], f"{name}.onnx"))

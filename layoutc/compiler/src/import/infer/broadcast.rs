@@ -16,11 +16,19 @@ const KEEPING: &[&str] = &[
     "LpNormalization",
     "MeanVarianceNormalization",
     "RMSNormalization",
+    "Scatter",
+    "ScatterElements",
+    "ScatterND",
     "Softmax",
+    "Trilu",
 ];
 
 /// The results of an operator that keeps the shape of an operand, or broadcasts several.
 pub(super) fn elementwise(call: &Call<'_>, op: &str) -> Shaping<Vec<Shaped>> {
+    if cast::is_broadcast(op) && call.opset < 7 && call.integer("broadcast") == Some(1) {
+        // The second operand lies along axes of the first from `axis` on.
+        return Ok(vec![Shaped::new(cast::result(call, op)?, call.shape(0)?.to_vec())]);
+    }
     if cast::is_broadcast(op) {
         let mut shape = Vec::new();
         for k in 0..call.inputs.len() {
@@ -36,7 +44,7 @@ pub(super) fn elementwise(call: &Call<'_>, op: &str) -> Shaping<Vec<Shaped>> {
         return Err(Unshaped::Operator);
     }
     let first = call.input(0)?;
-    if op == "PRelu" && together(&first.shape, call.shape(1)?)? != first.shape {
+    if op == "PRelu" && call.opset >= 7 && together(&first.shape, call.shape(1)?)? != first.shape {
         return wrong(format!(
             "the slopes {} do not fit {}",
             listed(call.shape(1)?),

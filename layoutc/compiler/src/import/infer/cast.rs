@@ -13,6 +13,7 @@ const UNARY: &[&str] = &[
     "Atan",
     "BitwiseNot",
     "Cast",
+    "CastLike",
     "Ceil",
     "Celu",
     "Clip",
@@ -113,10 +114,11 @@ pub(super) fn result(call: &Call<'_>, op: &str) -> Shaping<Scalar> {
         "Cast" => match call.integer("to") {
             Some(to) => match i32::try_from(to).ok().and_then(scalar) {
                 Some(to) => to,
-                None => return Err(Unshaped::Wrong(format!("there is no element type {to}"))),
+                None => return Err(Unshaped::Elements(to)),
             },
             None => return wrong("`to` is missing"),
         },
+        "CastLike" => call.input(1)?.dtype,
         "QuantizeLinear" => call.optional(2).map_or(Scalar::U8, |zero| zero.dtype),
         "DequantizeLinear" => call.input(1)?.dtype,
         _ => own,

@@ -34,7 +34,7 @@ fn vector(values: Vec<i64>) -> Shaped {
 pub(super) fn constant(call: &Call<'_>) -> Shaping<Shaped> {
     if let Some(tensor) = call.attribute("value").and_then(|attribute| attribute.t.as_ref()) {
         let Some(dtype) = scalar(tensor.data_type) else {
-            return wrong(format!("elements of type {} are not known", tensor.data_type));
+            return Err(Unshaped::Elements(tensor.data_type.into()));
         };
         let shape = tensor.dims.iter().copied().map(extent).collect::<Shaping<Vec<_>>>()?;
         let known = values(tensor, dtype, count(&shape)?);
@@ -67,7 +67,7 @@ pub(super) fn constant_of_shape(call: &Call<'_>) -> Shaping<Shaped> {
         return Ok(Shaped { dtype: Scalar::F32, shape, known });
     };
     let Some(dtype) = scalar(value.data_type) else {
-        return wrong(format!("elements of type {} are not known", value.data_type));
+        return Err(Unshaped::Elements(value.data_type.into()));
     };
     let known = all.zip(values(value, dtype, 1)).and_then(|(all, one)| match one {
         Values::Integers(one) => Some(Values::Integers(vec![*one.first()?; all])),

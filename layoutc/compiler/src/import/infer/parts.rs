@@ -1,5 +1,6 @@
 //! Operators that cut tensors, join them, or take elements out of them.
 
+use crate::dtype::Scalar;
 use crate::import::call::{Call, Shaped, extent, large, signed};
 use crate::import::fault::{Shaping, Unshaped, listed, wrong};
 
@@ -126,6 +127,43 @@ pub(super) fn gather(call: &Call<'_>) -> Shaping<Shaped> {
     let (before, rest) = input.shape.split_at_checked(axis).unwrap_or_default();
     let shape = [before, indices, rest.get(1..).unwrap_or_default()].concat();
     Ok(Shaped::new(input.dtype, shape))
+}
+
+/// An element for each index.
+pub(super) fn gather_elements(call: &Call<'_>) -> Shaping<Shaped> {
+    Ok(Shaped::new(call.input(0)?.dtype, call.shape(1)?.to_vec()))
+}
+
+/// The last axis of the indices says which part is taken; `batch_dims` axes go along.
+pub(super) fn gather_nd(call: &Call<'_>) -> Shaping<Shaped> {
+    let (input, indices) = (call.input(0)?, call.shape(1)?);
+    let Some((depth, outer)) = indices.split_last() else { return wrong("there are no indices") };
+    let along = extent(call.integer("batch_dims").unwrap_or(0))?;
+    let taken = large(depth.checked_add(along).and_then(|taken| usize::try_from(taken).ok()))?;
+    let Some(rest) = input.shape.get(taken..) else {
+        let (input, indices) = (listed(&input.shape), listed(indices));
+        return wrong(format!("{indices} takes more axes than {input} has"));
+    };
+    Ok(Shaped::new(input.dtype, [outer, rest].concat()))
+}
+
+/// The largest or smallest along an axis, and where they were.
+pub(super) fn top(call: &Call<'_>) -> Shaping<Vec<Shaped>> {
+    let input = call.input(0)?;
+    let axis = Call::axis(call.integer("axis").unwrap_or(-1), input.shape.len())?;
+    let count = match call.integer("k") {
+        Some(count) => count,
+        None => match call.parameter("K", 1)?.as_deref() {
+            Some([count]) => *count,
+            _ => return wrong("how many are asked for is missing"),
+        },
+    };
+    let mut shape = input.shape.clone();
+    shape
+        .get_mut(axis)
+        .into_iter()
+        .try_for_each(|slot| extent(count).map(|count| *slot = count))?;
+    Ok(vec![Shaped::new(input.dtype, shape.clone()), Shaped::new(Scalar::I64, shape)])
 }
 
 pub(super) fn tile(call: &Call<'_>) -> Shaping<Shaped> {
