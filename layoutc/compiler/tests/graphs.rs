@@ -38,7 +38,7 @@ fn a_layout_is_not_forgotten_at_operators_that_take_any() {
 
 #[test]
 fn operands_of_one_operator_are_compared_with_each_other() {
-    for op in ["Add", "Concat", "Select"] {
+    for op in ["Add", "Concat", "Select", "FloorDiv", "CmpLT"] {
         let text = graph(&format!(
             "input x dtype=f32 layout=NHWC X
              input z dtype=f32 layout=NCHW X

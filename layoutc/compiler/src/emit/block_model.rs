@@ -27,9 +27,6 @@ pub struct TransposeUnit {
     pub few: Vec<u32>,
     /// Whether blocks may have fewer rows than a vector of 16 bytes has elements.
     pub few_rows: bool,
-    /// Whether rows may lie so far apart that they share few sets of a first-level cache, where elements have less than 4
-    /// bytes.
-    pub apart: bool,
     /// The longest vectors with which tiles are moved, in bytes: 0 where all blocks are of 2 or 4 rows or columns whose
     /// elements alternate on the other side, 16 where others are of 3 in this way, else 64.
     pub tiles: u32,

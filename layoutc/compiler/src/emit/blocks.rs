@@ -107,9 +107,6 @@ fn extent(count: &Expr, names: &BTreeMap<&str, &Expr>) -> Option<u32> {
     }
 }
 
-/// Rows share few sets of a first-level cache where they are a multiple of so many elements apart.
-const APART: u32 = 512;
-
 /// Bytes of the longest vectors.
 const LONGEST: u32 = 64;
 
@@ -125,11 +122,6 @@ impl Transposes {
         unit.add_call(BlockCall::One);
         unit.add_few([rows, columns]);
         unit.few_rows |= elements > 2 && rows.is_none_or(|rows| (2..elements).contains(&rows));
-        let is_apart = |stride: &Expr| match stride {
-            Expr::Int { value } => value % i64::from(APART * bytes) == 0,
-            _ => true,
-        };
-        unit.apart |= bytes == 1 || (bytes == 2 && is_apart(strides[1]));
         let tiles = |(extent, stride): (Option<u32>, &Expr)| {
             let next = |few: &u32| *stride == Expr::int(i64::from(few.saturating_mul(bytes)));
             match extent.filter(next) {
@@ -178,7 +170,6 @@ impl Transposes {
             bytes,
             few: Vec::new(),
             few_rows: false,
-            apart: false,
             tiles: 0,
             calls: Vec::new(),
         })
