@@ -10,8 +10,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use layoutc_compiler::codes::Code;
+use layoutc_compiler::diagnostic::Diagnostic;
 
-use crate::fault::{Fault, placeless};
+use crate::fault::Fault;
 
 /// Says to a child that it is one.
 const MARK: &str = "LAYOUTC_CONFINED";
@@ -75,7 +76,7 @@ pub(crate) fn rehearse() -> Result<(), Fault> {
         return Ok(());
     }
     let message = "the project's templates take too much memory or time";
-    let error = placeless(Code::TemplateMemory, message)
+    let error = Diagnostic::placeless(Code::TemplateMemory, message)
         .note(format!("they may take {} GiB and {} seconds", MEMORY_BYTES >> 30, PATIENCE.as_secs()))
         .help("a string that is joined to itself in a loop doubles each time: write the parts one after another");
     Err(Fault::Input(vec![error]))

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use layoutc_compiler::codes::Code;
-use layoutc_compiler::diagnostic::{Diagnostic, Severity};
+use layoutc_compiler::diagnostic::Diagnostic;
 
 use crate::project::seen;
 
@@ -28,14 +28,14 @@ impl Fault {
     pub(crate) fn io(verb: &str, path: &Path, error: &io::Error) -> Self {
         let shown = if path.is_absolute() { seen(path) } else { path.display().to_string() };
         let message = format!("cannot {verb} `{shown}`: {}", plain(error));
-        Fault::Machine(Box::new(placeless(Code::OutputIo, message)))
+        Fault::Machine(Box::new(Diagnostic::placeless(Code::OutputIo, message)))
     }
 
     /// `holder` is building into the folder `output`.
     pub(crate) fn busy(holder: &str, output: &str) -> Self {
         let message = format!("{holder} is writing to `{output}`");
         let help = "try again later, or wait for it without `--no-wait`";
-        Fault::Machine(Box::new(placeless(Code::OutputIo, message).help(help)))
+        Fault::Machine(Box::new(Diagnostic::placeless(Code::OutputIo, message).help(help)))
     }
 }
 
@@ -45,18 +45,5 @@ pub(crate) fn plain(error: &io::Error) -> String {
     match text.find(" (os error") {
         Some(end) => text[..end].to_lowercase(),
         None => text,
-    }
-}
-
-/// An error without a place in a file.
-pub(crate) fn placeless(code: Code, message: impl Into<String>) -> Diagnostic {
-    Diagnostic {
-        severity: Severity::Error,
-        code,
-        message: message.into(),
-        labels: Vec::new(),
-        notes: Vec::new(),
-        help: Vec::new(),
-        witness: Vec::new(),
     }
 }

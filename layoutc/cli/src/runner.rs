@@ -7,9 +7,10 @@ use std::process::{Command, Stdio};
 
 use layoutc_compiler::Output;
 use layoutc_compiler::codes::Code;
+use layoutc_compiler::diagnostic::Diagnostic;
 use tempfile::TempDir;
 
-use crate::fault::{Fault, placeless, plain};
+use crate::fault::{Fault, plain};
 use crate::interrupt;
 
 /// A compiled program in a folder of its own, removed with this.
@@ -71,7 +72,7 @@ impl Program {
         }
         let said = String::from_utf8_lossy(&made.stderr).into_owned();
         let message = format!("`{compiler}` does not compile {}", sources.join(" and "));
-        let mut fault = placeless(Code::OutputIo, message);
+        let mut fault = Diagnostic::placeless(Code::OutputIo, message);
         fault.notes.extend(said.lines().take(LINES).map(str::to_owned));
         Err(Fault::Machine(Box::new(fault)))
     }
@@ -92,7 +93,7 @@ const LINES: usize = 20;
 fn no_compiler(compiler: &str, error: &io::Error) -> Fault {
     let message = format!("cannot run the C compiler `{compiler}`: {}", plain(error));
     let help = "name one that there is: `--cc gcc`, or CC in the environment";
-    Fault::Machine(Box::new(placeless(Code::OutputIo, message).help(help)))
+    Fault::Machine(Box::new(Diagnostic::placeless(Code::OutputIo, message).help(help)))
 }
 
 /// Runs a program; `line` sees each line of what it prints as it comes, and ends it where it says so.

@@ -66,6 +66,19 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
+    /// An error without a place in a file.
+    pub fn placeless(code: Code, message: impl Into<String>) -> Self {
+        Self {
+            severity: Severity::Error,
+            code,
+            message: message.into(),
+            labels: Vec::new(),
+            notes: Vec::new(),
+            help: Vec::new(),
+            witness: Vec::new(),
+        }
+    }
+
     /// An error at a place; the label's message may be empty.
     pub fn error(
         code: Code,
@@ -74,15 +87,7 @@ impl Diagnostic {
         label: impl Into<String>,
     ) -> Self {
         let label = Label { place, message: label.into(), primary: true };
-        Self {
-            severity: Severity::Error,
-            code,
-            message: message.into(),
-            labels: vec![label],
-            notes: Vec::new(),
-            help: Vec::new(),
-            witness: Vec::new(),
-        }
+        Self { labels: vec![label], ..Self::placeless(code, message) }
     }
 
     /// A warning at a place.

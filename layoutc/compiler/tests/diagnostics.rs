@@ -1,12 +1,16 @@
 //! What a newcomer's slips are told: code, place, words and the way out.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+#[path = "common/told.rs"]
+mod told;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use layoutc_compiler::config::{self, Config};
 use layoutc_compiler::diagnostic::Diagnostic;
 use layoutc_compiler::{LoadError, Sources, check, emit};
+use told::rows;
 
 struct One<'a>(&'a str);
 
@@ -29,14 +33,7 @@ fn found(text: &str, config: &Config) -> Vec<Diagnostic> {
 #[track_caller]
 fn told_of(text: &str, config: &Config, expected: (&str, &str, &str), help: &[&str]) {
     let found = found(text, config);
-    let rows: Vec<_> = found
-        .iter()
-        .map(|fault| {
-            let place = &fault.labels[0].place;
-            (fault.code.id(), &text[place.start..place.end], fault.message.as_str())
-        })
-        .collect();
-    assert_eq!(rows, [expected], "{text}");
+    assert_eq!(rows(text, &found), [expected], "{text}");
     assert_eq!(found[0].help, help, "{text}");
 }
 

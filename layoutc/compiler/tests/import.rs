@@ -235,23 +235,3 @@ fn the_results_of_onnx_tests_have_their_shapes() {
     }
     assert!(good > 1400 && compared > 1600, "{good} {compared}");
 }
-
-/// Every operator that is said to see elements alone is so in the profile, and no other.
-#[test]
-fn the_profile_knows_the_operators() {
-    let profile = root().join("layoutc/compiler/src/check/graph/profiles/onnx.kdl");
-    let rules = root().join("layoutc/compiler/src/import/infer/cast.rs");
-    let (profile, rules) =
-        (std::fs::read_to_string(profile).unwrap(), std::fs::read_to_string(rules).unwrap());
-    let lines = rules.lines().map(str::trim).take_while(|line| !line.starts_with("pub"));
-    let words: Vec<&str> = lines
-        .filter(|line| !line.starts_with("//"))
-        .flat_map(|line| line.split('"').skip(1).step_by(2))
-        .collect();
-    assert!(words.len() > 60, "{words:?}");
-    let listed = |line: &&str| line.trim().ends_with("elementwise=#true");
-    assert_eq!(profile.lines().filter(listed).count(), words.len());
-    for word in words {
-        assert!(profile.contains(&format!("op {word} elementwise=#true\n")), "{word}");
-    }
-}

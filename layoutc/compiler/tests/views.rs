@@ -2,6 +2,8 @@
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test that runs compilers")]
 
 mod common;
+#[path = "common/told.rs"]
+mod told;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,6 +13,7 @@ use layoutc_compiler::config::{self, Config};
 use layoutc_compiler::emit::{Output, Settings, Templates, emit};
 use layoutc_compiler::model::Manifest;
 use layoutc_compiler::{LoadError, Sources, check};
+use told::rows;
 
 struct One<'a>(&'a str);
 
@@ -30,14 +33,7 @@ fn manifest(text: &str) -> Manifest {
 #[track_caller]
 fn refused(text: &str, expected: (&str, &str, &str), notes: &[&str], help: &[&str]) {
     let found = check(&One(text), &["a.kdl".to_owned()], &Config::default()).diagnostics;
-    let rows: Vec<_> = found
-        .iter()
-        .map(|fault| {
-            let place = &fault.labels[0].place;
-            (fault.code.id(), &text[place.start..place.end], fault.message.as_str())
-        })
-        .collect();
-    assert_eq!(rows, [expected], "{text}");
+    assert_eq!(rows(text, &found), [expected], "{text}");
     assert_eq!(found[0].notes, notes, "{text}");
     assert_eq!(found[0].help, help, "{text}");
 }

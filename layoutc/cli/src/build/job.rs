@@ -8,7 +8,7 @@ use layoutc_compiler::nearest::nearest;
 
 use crate::args::Select;
 use crate::console::Console;
-use crate::fault::{Fault, placeless};
+use crate::fault::Fault;
 use crate::output::{Home, StateFolder, Sweep, link};
 use crate::project::paths::is_below;
 use crate::project::{self, CONFIG, Project, seen};
@@ -18,6 +18,7 @@ use crate::state::lock::{Lock, try_lock};
 use crate::state::log::{Log, Store};
 
 use layoutc_compiler::codes::Code;
+use layoutc_compiler::diagnostic::Diagnostic;
 
 /// What to do while another build holds the lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -197,7 +198,7 @@ fn own_home(project: &Project) -> Result<Home, Fault> {
 fn outside(out_dir: &str) -> Fault {
     let message = format!("the output folder `{out_dir}` is not inside the project");
     let help = "name a folder of the project as `out-dir`, or write elsewhere with `--out`";
-    Fault::Input(vec![placeless(Code::OutputOutside, message).help(help)])
+    Fault::Input(vec![Diagnostic::placeless(Code::OutputOutside, message).help(help)])
 }
 
 /// Where a file of the project lies.

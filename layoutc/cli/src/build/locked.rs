@@ -11,7 +11,7 @@ use layoutc_compiler::diagnostic::{Diagnostic, Place};
 
 use crate::args::Select;
 use crate::console::Console;
-use crate::fault::{Fault, placeless};
+use crate::fault::Fault;
 use crate::output::{Status, replace};
 use crate::project::files::{self, Unread};
 use crate::project::{Project, seen};
@@ -129,7 +129,7 @@ fn differences(project: &Project, tensors: &[(String, Abi)]) -> Result<Differenc
         }
         Err(error) => {
             let message = format!("cannot read `{}`: {}", seen(&path), error.reason());
-            return Err(Fault::Machine(Box::new(placeless(Code::OutputIo, message))));
+            return Err(Fault::Machine(Box::new(Diagnostic::placeless(Code::OutputIo, message))));
         }
     };
     let shown: Arc<str> = Arc::from(NAME);
@@ -187,7 +187,7 @@ fn parse_line(line: &str) -> Option<(Name, String)> {
 }
 
 fn missing(path: &Path) -> Diagnostic {
-    placeless(Code::OutputLocked, format!("there is no `{}`", seen(path)))
+    Diagnostic::placeless(Code::OutputLocked, format!("there is no `{}`", seen(path)))
         .help("write it with `layoutc lock`, and keep it with the manifests")
 }
 

@@ -14,7 +14,7 @@ use layoutc_compiler::{Output, Work, check_with, emit_each, own_templates, synta
 use rayon::prelude::*;
 
 use crate::confine;
-use crate::fault::{Fault, placeless};
+use crate::fault::Fault;
 use crate::project::files::{self, Unread};
 use crate::project::reads::Reads;
 use crate::project::{Project, seen};
@@ -330,7 +330,7 @@ fn template(path: &Path) -> Result<Option<files::Text>, Fault> {
         Err(error) => {
             let (shown, reason) = (seen(path), error.reason());
             let message = format!("cannot read the template `{shown}`: {reason}");
-            Err(Fault::Machine(Box::new(placeless(Code::OutputIo, message))))
+            Err(Fault::Machine(Box::new(Diagnostic::placeless(Code::OutputIo, message))))
         }
     }
 }

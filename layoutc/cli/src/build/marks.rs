@@ -7,9 +7,10 @@ use std::process;
 use std::time::SystemTime;
 
 use layoutc_compiler::codes::Code;
+use layoutc_compiler::diagnostic::Diagnostic;
 
 use crate::args::Build;
-use crate::fault::{Fault, placeless};
+use crate::fault::Fault;
 use crate::interrupt;
 use crate::project::paths::relative;
 use crate::project::seen;
@@ -107,7 +108,7 @@ fn standing(
     let foreign = || {
         let message = format!("`{}` is not {kind}, and is kept", seen(file));
         let help = "move it away, or name another file";
-        Err(Fault::Input(vec![placeless(Code::OutputForeign, message).help(help)]))
+        Err(Fault::Input(vec![Diagnostic::placeless(Code::OutputForeign, message).help(help)]))
     };
     match fs::symlink_metadata(file) {
         Ok(metadata) if !metadata.is_file() || metadata.len() > LARGEST => return foreign(),

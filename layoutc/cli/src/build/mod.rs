@@ -27,7 +27,7 @@ use layoutc_compiler::diagnostic::Diagnostic;
 use crate::args::{Build, Format, Select};
 use crate::confine;
 use crate::console::Console;
-use crate::fault::{Fault, placeless};
+use crate::fault::Fault;
 use crate::output::{Status, Strictness};
 use crate::project::reads::Reads;
 use crate::project::{self, Project, seen};
@@ -123,7 +123,7 @@ pub(crate) fn start_threads(args: &Build, is_alone: bool) -> Result<(), Fault> {
     }
     pool.build_global().map_err(|error| {
         let message = format!("cannot start threads: {error}");
-        Fault::Machine(Box::new(placeless(Code::OutputIo, message)))
+        Fault::Machine(Box::new(Diagnostic::placeless(Code::OutputIo, message)))
     })?;
     // All are awake before there is work for them.
     rayon::broadcast(|_| ());
@@ -356,7 +356,7 @@ fn differences(plan: &Plan, job: &Job<'_>) -> Vec<Diagnostic> {
                 }
                 Status::Written | Status::Unchanged => format!("`{shown}` is not up to date"),
             };
-            placeless(Code::OutputStale, message).help("run `layoutc build`")
+            Diagnostic::placeless(Code::OutputStale, message).help("run `layoutc build`")
         })
         .collect()
 }

@@ -18,7 +18,7 @@ use crate::array::file::{STANDARD, called, is_standard, keep, read, write};
 use crate::array::npy::{self, Npy};
 use crate::array::{descr, in_order, is_taken, packed, unpacked};
 use crate::console::Console;
-use crate::fault::{Fault, placeless};
+use crate::fault::Fault;
 use crate::report::counted;
 use crate::session::{Session, localized};
 
@@ -173,7 +173,7 @@ struct Held<'a> {
 
 impl Held<'_> {
     fn fault(code: Code, message: String, help: Option<String>) -> Fault {
-        let mut diagnostic: Diagnostic = placeless(code, message);
+        let mut diagnostic: Diagnostic = Diagnostic::placeless(code, message);
         diagnostic.help.extend(help);
         Fault::Input(vec![diagnostic])
     }

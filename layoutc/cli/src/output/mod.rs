@@ -21,7 +21,7 @@ use layoutc_compiler::diagnostic::Diagnostic;
 use rayon::prelude::*;
 use rustc_hash::{FxBuildHasher, FxHasher};
 
-use crate::fault::{Fault, placeless};
+use crate::fault::Fault;
 use crate::interrupt;
 use crate::project::paths::{is_below, is_name};
 use crate::state::fact::{Fact, Facts, Hash};
@@ -115,7 +115,7 @@ fn survey_folder(
     let (mut survey, now) = (Vec::new(), Now::take());
     let outside = |path: &str| {
         let message = format!("the output `{path}` would leave the output folder");
-        Box::new(placeless(Code::OutputOutside, message))
+        Box::new(Diagnostic::placeless(Code::OutputOutside, message))
     };
     let is_inside = folder.is_empty() || is_below(folder);
     let opened = if is_inside { home.open(folder)? } else { Ok(None) };
@@ -245,7 +245,7 @@ pub(crate) fn collisions<'a>(paths: impl Iterator<Item = &'a str> + Clone) -> Ve
         if let Some(first) = seen.insert(path.to_lowercase(), path) {
             let message = format!("two outputs would be one file: `{first}` and `{path}`");
             let help = "rename one of the manifests, or move it to another folder";
-            refusals.push(placeless(Code::OutputCollision, message).help(help));
+            refusals.push(Diagnostic::placeless(Code::OutputCollision, message).help(help));
         }
     }
     refusals

@@ -11,7 +11,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, openat, statat};
 use rustix::io::{Errno, retry_on_intr};
 
-use crate::fault::{Fault, placeless};
+use crate::fault::Fault;
 use crate::project::seen;
 use crate::state::fact::{Facts, Hash, Known};
 use crate::state::stat::{Now, Stat};
@@ -138,20 +138,20 @@ pub(super) fn known(folder: &OwnedFd, name: &str, hash: Hash) -> Known {
 
 fn foreign(file: &Path) -> Diagnostic {
     let file = seen(file);
-    placeless(Code::OutputForeign, format!("`{file}` was not written by layoutc"))
+    Diagnostic::placeless(Code::OutputForeign, format!("`{file}` was not written by layoutc"))
         .note("it stands where an output goes")
         .help("move it away, or overwrite it with `--force`")
 }
 
 pub(super) fn blocked(file: &Path, what: &str) -> Diagnostic {
-    placeless(Code::OutputForeign, format!("`{}` is {what}", seen(file)))
+    Diagnostic::placeless(Code::OutputForeign, format!("`{}` is {what}", seen(file)))
         .note("an output goes there")
         .help("move it away")
 }
 
 fn edited(file: &Path) -> Diagnostic {
     let file = seen(file);
-    placeless(Code::OutputEdited, format!("`{file}` was edited since layoutc wrote it"))
+    Diagnostic::placeless(Code::OutputEdited, format!("`{file}` was edited since layoutc wrote it"))
         .help("keep the edit in another file, or overwrite it with `--force`")
 }
 
@@ -159,15 +159,17 @@ fn edited(file: &Path) -> Diagnostic {
 pub(super) fn kept(file: &Path) -> Diagnostic {
     let file = seen(file);
     let message = format!("`{file}` was edited since layoutc wrote it, and is kept");
-    let warning =
-        Diagnostic { severity: Severity::Warning, ..placeless(Code::OutputEdited, message) };
+    let warning = Diagnostic {
+        severity: Severity::Warning,
+        ..Diagnostic::placeless(Code::OutputEdited, message)
+    };
     warning.help("remove it yourself if the edit is not needed any more")
 }
 
 /// A link where an output or its folder should be.
 pub(crate) fn link(path: &Path) -> Diagnostic {
     let target = fs::read_link(path).map_or_else(|_| "?".to_owned(), |to| to.display().to_string());
-    placeless(Code::OutputLink, format!("`{}` is a link to `{target}`", seen(path)))
+    Diagnostic::placeless(Code::OutputLink, format!("`{}` is a link to `{target}`", seen(path)))
         .note("outputs are not written through links")
         .help("remove the link, or write elsewhere with `--out`")
 }

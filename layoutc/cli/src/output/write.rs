@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use layoutc_compiler::codes::Code;
+use layoutc_compiler::diagnostic::Diagnostic;
 use rayon::prelude::*;
 use rustix::fd::OwnedFd;
 use rustix::fs::{
@@ -15,7 +16,7 @@ use rustix::fs::{
 };
 use rustix::io::{Errno, retry_on_intr};
 
-use crate::fault::{Fault, placeless};
+use crate::fault::Fault;
 use crate::interrupt;
 use crate::project::seen;
 use crate::state::fact::Known;
@@ -215,7 +216,7 @@ fn put(
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             let message = format!("`{}` appeared while this build was going on", seen(&file));
             let help = "move it away, or overwrite it with `--force`";
-            Err(Fault::Input(vec![placeless(Code::OutputForeign, message).help(help)]))
+            Err(Fault::Input(vec![Diagnostic::placeless(Code::OutputForeign, message).help(help)]))
         }
         Err(error) => Err(Fault::io("write", &file, &error)),
     }

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use layoutc_compiler::codes::Code;
+use layoutc_compiler::diagnostic::Diagnostic;
 
-use crate::fault::{Fault, placeless};
+use crate::fault::Fault;
 
 use super::paths::is_below;
 
@@ -43,7 +44,7 @@ impl Globs {
 fn refusal(pattern: &str, reason: &str) -> Fault {
     let message = format!("the pattern `{pattern}` of `sources` cannot be used: {reason}");
     let help = "write it like `layouts/**/*.kdl`: `*` for any name, `**` for any folders";
-    Fault::Input(vec![placeless(Code::ConfigGlob, message).help(help)])
+    Fault::Input(vec![Diagnostic::placeless(Code::ConfigGlob, message).help(help)])
 }
 
 /// The leading folders of a pattern that hold no wildcard: `layouts` of `layouts/**/*.kdl`.

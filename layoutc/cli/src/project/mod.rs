@@ -18,8 +18,9 @@ use std::{env, fs};
 
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::config::{self, Config};
+use layoutc_compiler::diagnostic::Diagnostic;
 
-use crate::fault::{Fault, placeless};
+use crate::fault::Fault;
 use crate::report::Report;
 
 use globs::Globs;
@@ -266,7 +267,7 @@ impl Found {
         self.reads.files.insert(path.clone(), seen);
         let text = text.map_err(|error| {
             let message = format!("cannot read `{shown}`: {}", error.reason());
-            Fault::Machine(Box::new(placeless(Code::OutputIo, message)))
+            Fault::Machine(Box::new(Diagnostic::placeless(Code::OutputIo, message)))
         })?;
         let file: Arc<str> = Arc::from(shown.as_str());
         report.text(shown, Arc::clone(&text.text));
@@ -301,7 +302,7 @@ impl Found {
         let sources = config.map(|config| config.project.sources.join("`, `")).unwrap_or_default();
         let message = format!("no manifest matches `{sources}` in `{}`", seen(root));
         let help = "put one there, or say where they are with `sources` in layoutc.toml";
-        Fault::Input(vec![placeless(Code::ConfigNoSources, message).help(help)])
+        Fault::Input(vec![Diagnostic::placeless(Code::ConfigNoSources, message).help(help)])
     }
 
     fn projects(self) -> Vec<Project> {

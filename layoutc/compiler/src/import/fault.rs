@@ -1,7 +1,6 @@
 //! Why a model was not imported.
 
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::Diagnostic;
 
 /// Why there is no manifest.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,19 +36,6 @@ pub(super) type Shaping<T> = Result<T, Unshaped>;
 /// Operands that do not go together.
 pub(super) fn wrong<T>(message: impl Into<String>) -> Shaping<T> {
     Err(Unshaped::Wrong(message.into()))
-}
-
-/// An error without a place: a model has no lines.
-pub(super) fn error(code: Code, message: impl Into<String>) -> Diagnostic {
-    Diagnostic {
-        severity: Severity::Error,
-        code,
-        message: message.into(),
-        labels: Vec::new(),
-        notes: Vec::new(),
-        help: Vec::new(),
-        witness: Vec::new(),
-    }
 }
 
 /// A name of the model as it is shown: no control character, and not too long.

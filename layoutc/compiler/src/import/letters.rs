@@ -3,7 +3,6 @@
 
 use super::axes::Axes;
 use super::call::Call;
-use super::fault::error;
 use super::infer::{is_along_all, permutation};
 use super::network::{Network, Operator, Tensor};
 use super::operator::{Kind, Window};
@@ -24,8 +23,8 @@ pub(super) struct Letters {
 /// The most axes that a layout says by letters.
 pub(super) const MAX_LETTERS: usize = 6;
 
-/// The letters that axes have where no operator names them, by how many there are.
-const USUAL: [&str; 6] = ["", "C", "NC", "NCW", "NCHW", "NCDHW"];
+/// The letters that axes have where no operator names them, by how many there are: those of the profile `onnx`.
+pub(super) const USUAL: [&str; 6] = ["", "C", "NC", "NCW", "NCHW", "NCDHW"];
 
 /// Gives letters to a network, and takes the transpositions out of it that can be said by letters.
 ///
@@ -157,6 +156,6 @@ fn usual(axes: &mut Axes, network: &Network<'_>) -> Result<Vec<String>, Box<Diag
     });
     letters.collect::<Option<Vec<_>>>().ok_or_else(|| {
         let message = "the axes that go together have more than 26 names";
-        Box::new(error(Code::ImportUnsupported, message))
+        Box::new(Diagnostic::placeless(Code::ImportUnsupported, message))
     })
 }

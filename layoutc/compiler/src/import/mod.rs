@@ -6,6 +6,7 @@
 mod axes;
 mod call;
 mod elements;
+mod extents;
 mod fault;
 mod infer;
 mod letters;
@@ -24,7 +25,6 @@ use prost::bytes::Bytes;
 
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
-use fault::error;
 use limits::{MAX_PARTS, is_bounded};
 
 pub use fault::Refused;
@@ -83,17 +83,20 @@ pub(crate) fn import(
 fn decode(file: Bytes) -> Result<proto::Model, Box<Diagnostic>> {
     if !is_bounded(&file) {
         let message = format!("the model has more than {MAX_PARTS} parts");
-        return Err(Box::new(error(Code::LimitGraph, message)));
+        return Err(Box::new(Diagnostic::placeless(Code::LimitGraph, message)));
     }
     let bytes = file.len();
     let model = proto::Model::decode(file).map_err(|fault| {
         let message = "the file is not an ONNX model";
-        let found = error(Code::ImportMalformed, message);
+        let found = Diagnostic::placeless(Code::ImportMalformed, message);
         Box::new(found.note(fault.to_string()).note(format!("it has {bytes} bytes")))
     })?;
     if model.graph.is_some() {
         return Ok(model);
     }
-    let found = error(Code::ImportMalformed, "the file has no graph, so it is not an ONNX model");
+    let found = Diagnostic::placeless(
+        Code::ImportMalformed,
+        "the file has no graph, so it is not an ONNX model",
+    );
     Err(Box::new(found.help("models are files as `onnx.save` writes them")))
 }

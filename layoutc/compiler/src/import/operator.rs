@@ -131,6 +131,16 @@ pub(super) fn is_pure(node: &proto::Node) -> bool {
     is_standard(node) && !RANDOM.contains(&node.op_type.as_str())
 }
 
+/// The axis that an operator goes along, where it says one or ONNX does.
+pub(super) fn axis(node: &proto::Node) -> Option<i64> {
+    let own = node.attribute.iter().find(|attribute| attribute.name == "axis");
+    own.and_then(|attribute| attribute.i).or(match node.op_type.as_str() {
+        "BatchNormalization" => Some(1),
+        "Split" => Some(0),
+        _ => None,
+    })
+}
+
 /// Whether its first result is its first operand.
 pub(super) fn is_identity(node: &proto::Node) -> bool {
     let is_used = |k: usize| node.output.get(k).is_some_and(|name| !name.is_empty());

@@ -1,6 +1,8 @@
 use prost::Message;
 use prost::bytes::Bytes;
 
+use super::infer::elementwise;
+use super::letters::USUAL;
 use super::{Asked, Imported, Refused, import, proto};
 use crate::codes::Code;
 
@@ -148,6 +150,39 @@ fn a_transposition_is_a_change_of_layout() {
     };
     let found = imported(&square(model(nodes))).unwrap();
     assert_eq!((found.nodes, found.transposes), (2, 1), "{}", found.text);
+}
+
+#[test]
+fn the_axis_of_what_takes_any_layout_is_a_letter() {
+    let turn = proto::Node {
+        attribute: vec![ints("perm", &[0, 3, 1, 2])],
+        ..node("Transpose", &["x"], &["a"])
+    };
+    let nodes = vec![
+        turn,
+        node("BatchNormalization", &["a", "s", "s", "s", "s"], &["b"]),
+        along(node("Concat", &["b", "b"], &["y"]), -1),
+    ];
+    let nodes = with_constants(model(nodes), vec![constant("s", &[1; 5])]);
+    let text = imported(&nodes).unwrap().text;
+    // `x` is NCHW by default, so axis 1 of its transpose is W, and the last one H.
+    assert!(text.contains("op=BatchNormalization axis=W {"), "{text}");
+    assert!(text.contains("op=Concat axis=H {"), "{text}");
+}
+
+/// Every operator that is said to see elements alone is so in the profile, and no other; layouts by the number of axes are
+/// the same.
+#[test]
+fn the_profile_says_the_same() {
+    let profile = include_str!("../check/graph/profiles/onnx.kdl");
+    let listed = |line: &&str| line.trim().ends_with("elementwise=#true");
+    assert_eq!(profile.lines().filter(listed).count(), elementwise().count());
+    for op in elementwise() {
+        assert!(profile.contains(&format!("op {op} elementwise=#true\n")), "{op}");
+    }
+    for (rank, letters) in USUAL.iter().enumerate().skip(2) {
+        assert!(profile.contains(&format!("default-layout {rank} {letters}\n")), "{letters}");
+    }
 }
 
 #[test]

@@ -3,15 +3,12 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::letters::{Letters, MAX_LETTERS};
+use super::letters::{Letters, MAX_LETTERS, USUAL};
 use super::names::{Names, Reserved};
 use super::network::{Network, Operator};
-use super::operator::{Kind, is_standard};
+use super::operator::{Kind, axis, is_standard};
 use super::{Asked, Imported, proto};
 use crate::dtype::Dtype;
-
-/// The layouts of operators that go by the order of axes, by how many there are: those of the profile `onnx`.
-const DEFAULTS: [&str; 6] = ["", "", "NC", "NCW", "NCHW", "NCDHW"];
 
 /// What a layout is called that has no letter, or too many.
 const ROW_MAJOR: &str = "row-major";
@@ -182,7 +179,7 @@ impl Writer<'_> {
     fn is_usual(&self, k: usize, operator: &Operator<'_>) -> bool {
         let is_default = |tensor: &usize| {
             let letters = self.letters.of.get(*tensor).map_or("", String::as_str);
-            letters.len() < 2 || DEFAULTS.contains(&letters)
+            letters.len() < 2 || USUAL.contains(&letters)
         };
         match operator.kind {
             Kind::Transpose => true,
@@ -217,14 +214,11 @@ fn properties(
         let is_key = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let key = attribute.name.as_str();
         let starts = key.starts_with(|c: char| c.is_ascii_alphabetic());
-        if !starts || !key.chars().all(is_key) || key == "op" || key.len() > 64 {
+        let is_said = key == "axis" && operator.kind == Kind::Elementwise;
+        if !starts || !key.chars().all(is_key) || key == "op" || key.len() > 64 || is_said {
             continue;
         }
         let value = match (attribute.i, attribute.ints.as_slice(), &attribute.s) {
-            (Some(axis), _, _) if key == "axis" && operator.kind == Kind::Elementwise => {
-                let first = operator.inputs.first().and_then(|tensor| letters.get(*tensor));
-                letter(first.map_or("", String::as_str), axis).unwrap_or_else(|| axis.to_string())
-            }
             (Some(value), _, _) => value.to_string(),
             (None, [first, rest @ ..], _) if rest.iter().all(|one| one == first) => {
                 first.to_string()
@@ -242,6 +236,13 @@ fn properties(
         if all.iter().all(|(known, _)| known != key) {
             all.push((key.to_owned(), value));
         }
+    }
+    if operator.kind == Kind::Elementwise
+        && let Some(axis) = axis(node)
+    {
+        let first = operator.inputs.first().and_then(|tensor| letters.get(*tensor));
+        let own = letter(first.map_or("", String::as_str), axis);
+        all.push(("axis".to_owned(), own.unwrap_or_else(|| axis.to_string())));
     }
     all
 }

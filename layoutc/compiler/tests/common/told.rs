@@ -28,15 +28,17 @@ pub fn found(text: &str) -> Vec<Diagnostic> {
 #[track_caller]
 pub fn told(text: &str, expected: &[(&str, &str, &str)]) -> Vec<Diagnostic> {
     let found = found(text);
-    let rows: Vec<_> = found
-        .iter()
-        .map(|fault| {
-            let place = &fault.labels[0].place;
-            (fault.code.id(), &text[place.start..place.end], fault.message.as_str())
-        })
-        .collect();
-    assert_eq!(rows, expected, "{text}");
+    assert_eq!(rows(text, &found), expected, "{text}");
     found
+}
+
+/// Of each diagnostic: code, marked text and message.
+pub fn rows<'a>(text: &'a str, found: &'a [Diagnostic]) -> Vec<(&'a str, &'a str, &'a str)> {
+    let row = |fault: &'a Diagnostic| {
+        let place = &fault.labels[0].place;
+        (fault.code.id(), &text[place.start..place.end], fault.message.as_str())
+    };
+    found.iter().map(row).collect()
 }
 
 /// The same, then the help of all.

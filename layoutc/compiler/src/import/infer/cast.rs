@@ -96,7 +96,12 @@ pub(super) fn is_broadcast(op: &str) -> bool {
 
 /// Whether all that an operator reads and writes has one layout, whichever: `elementwise` in the profile.
 pub(in crate::import) fn is_elementwise(op: &str) -> bool {
-    is_unary(op) || is_broadcast(op) || ALONG_AXES.contains(&op)
+    elementwise().any(|own| own == op)
+}
+
+/// The names of those operators.
+pub(in crate::import) fn elementwise() -> impl Iterator<Item = &'static str> {
+    [UNARY, BROADCAST, ALONG_AXES].into_iter().flatten().copied()
 }
 
 /// Whether all operands go along the axes of the result, not the first alone.

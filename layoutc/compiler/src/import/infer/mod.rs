@@ -13,6 +13,8 @@ mod window;
 use super::call::{Call, Shaped};
 use super::fault::{Shaping, Unshaped};
 
+#[cfg(test)]
+pub(super) use cast::elementwise;
 pub(super) use cast::{is_along_all, is_elementwise};
 pub(super) use reshape::permutation;
 

@@ -1,0 +1,128 @@
+//! The extents of what a model takes and says it gives: numbers, and names that the user gives numbers.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::call::Shaped;
+use super::elements::scalar;
+use super::fault::{Refused, listed, shown};
+use super::{Asked, proto};
+use crate::codes::Code;
+use crate::diagnostic::Diagnostic;
+
+/// Whether the model has the names that were given.
+pub(super) fn are_asked_for(graph: &proto::Graph, asked: &Asked<'_>) -> Result<(), Refused> {
+    let dims = graph.input.iter().flat_map(dims);
+    let names: BTreeSet<&str> = dims.filter_map(|dim| dim.dim_param.as_deref()).collect();
+    let inputs: BTreeSet<&str> = graph.input.iter().map(|input| input.name.as_str()).collect();
+    let there = |names: &BTreeSet<&str>| match names.len() {
+        0 => "there is none".to_owned(),
+        _ => {
+            let names: Vec<String> = names.iter().take(8).map(|name| shown(name)).collect();
+            format!("there is `{}`", names.join("`, `"))
+        }
+    };
+    for (name, _) in asked.sizes {
+        if !names.contains(name.as_str()) {
+            let line = format!("`--set {name}=…`: no input has an extent of that name");
+            return Err(Refused::Asked(format!("{line}; {}", there(&names))));
+        }
+    }
+    for (name, _) in asked.shapes {
+        if !inputs.contains(name.as_str()) {
+            let line = format!("`--shape {name}=…`: the model has no input of that name");
+            return Err(Refused::Asked(format!("{line}; {}", there(&inputs))));
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn tensor_type(value: &proto::ValueInfo) -> Option<&proto::TensorType> {
+    value.r#type.as_ref()?.tensor_type.as_ref()
+}
+
+/// The extents of an input or a result; none where the model has no shape for it.
+fn dims(value: &proto::ValueInfo) -> &[proto::Dimension] {
+    let shape = tensor_type(value).and_then(|of| of.shape.as_ref());
+    shape.map_or(&[], |shape| &shape.dim)
+}
+
+/// An extent, where the model or the user says it. ONNX leaves one open with a name, and models also with 0 or -1.
+fn size(dim: &proto::Dimension, asked: &Asked<'_>) -> Option<u64> {
+    if let Some(name) = &dim.dim_param {
+        return asked.sizes.iter().find(|(known, _)| known == name).map(|(_, size)| *size);
+    }
+    dim.dim_value.and_then(|value| u64::try_from(value).ok()).filter(|size| *size > 0)
+}
+
+/// The shapes that the model itself says of results.
+pub(super) fn declared<'a>(
+    graph: &'a proto::Graph,
+    asked: &Asked<'_>,
+) -> BTreeMap<&'a str, Shaped> {
+    let one = |value: &'a proto::ValueInfo| {
+        let own = tensor_type(value)?;
+        let shape = own.shape.as_ref()?.dim.iter().map(|dim| size(dim, asked));
+        let shape = shape.collect::<Option<Vec<_>>>()?;
+        Some((value.name.as_str(), Shaped::new(scalar(own.elem_type)?, shape)))
+    };
+    graph.value_info.iter().chain(&graph.output).filter_map(one).collect()
+}
+
+/// The shape of an input: that which was asked for, else the model's own. What neither says goes to `open`.
+///
+/// # Errors
+/// The shape that was asked for has another number of axes.
+pub(super) fn given(
+    input: &proto::ValueInfo,
+    asked: &Asked<'_>,
+    open: &mut Vec<String>,
+) -> Result<Vec<u64>, Refused> {
+    let name = shown(&input.name);
+    let mut leave = |what: String| {
+        if !open.contains(&what) {
+            open.push(what);
+        }
+    };
+    let asked_for = asked.shapes.iter().find(|(known, _)| *known == input.name);
+    let own = tensor_type(input).and_then(|of| of.shape.as_ref());
+    if let Some((_, shape)) = asked_for {
+        if let Some(rank) = own.map(|own| own.dim.len()).filter(|rank| *rank != shape.len()) {
+            let line = format!("`--shape {name}=…`: {} for {rank} axes", listed(shape));
+            return Err(Refused::Asked(line));
+        }
+        return Ok(shape.clone());
+    }
+    let Some(own) = own else {
+        leave(format!("the shape of `{name}`"));
+        return Ok(Vec::new());
+    };
+    let mut shape = Vec::new();
+    for (k, dim) in own.dim.iter().enumerate() {
+        match (size(dim, asked), &dim.dim_param) {
+            (Some(size), _) => shape.push(size),
+            (None, Some(param)) => leave(format!("`{}`", shown(param))),
+            (None, None) => leave(format!("axis {k} of `{name}`")),
+        }
+    }
+    Ok(shape)
+}
+
+/// What was left open, if anything was.
+pub(super) fn told_open(open: &[String], graph: &proto::Graph) -> Option<Diagnostic> {
+    if open.is_empty() {
+        return None;
+    }
+    let most = 8;
+    let mut listed = open.iter().take(most).cloned().collect::<Vec<_>>().join(", ");
+    if open.len() > most {
+        listed.push_str(&format!(" and {} more", open.len() - most));
+    }
+    let mut found = Diagnostic::placeless(
+        Code::ImportShape,
+        format!("the model leaves extents open: {listed}"),
+    );
+    let params = graph.input.iter().flat_map(dims).find_map(|dim| dim.dim_param.as_ref());
+    found.help.extend(params.map(|name| format!("say them: `--set {}=1`", shown(name))));
+    let help = "or give an input's whole shape: `--shape NAME=1,3,224,224`";
+    Some(found.help(help))
+}
