@@ -25,11 +25,13 @@ class Case:
 
 @dataclass(frozen=True)
 class Group:
-    """Contenders; elements of the three tensors; multiplications and additions, of taps past the border too."""
+    """Contenders; elements of the three tensors; multiplications and additions, of taps past the border too; the nests
+    written by hand, each with the flags that choose it."""
 
     name: str
     elements: tuple[int, int, int]
     operations: int
+    by_hand: dict[str, list[str]]
     cases: tuple[Case, ...]
 
 
@@ -64,12 +66,15 @@ GROUPS = [
         "conv",
         (64 * 56 * 56, 64 * 64 * 9, 64 * 56 * 56),
         2 * 64 * 56 * 56 * 64 * 9,
+        {"hand_conv": [], "hand_nhwc": ["-DNHWC"]},
         (
             *ours("nchw", NCHW, "NCHW"),
             Case("nchw_kcrs", NCHW_KCRS, "NCHW, filters k c r s", "planner's"),
             Case("nchw_staged", NCHW_KCRS, "NCHW, filters k c r s", "scheduled, a block of the image"),
             onednn("nchw", NCHW, "NCHW"),
             *ours("nhwc", NHWC, "NHWC"),
+            Case("hand_nhwc", NHWC, "NHWC", HAND),
+            Case("hand_nhwc_long", NHWC, "NHWC", HAND_LONG),
             onednn("nhwc", NHWC, "NHWC"),
             *ours("nchw4c", ("image_nchw4c", "filters_rsck", "result_nchw4c"), "NCHW4c"),
             *ours("nchw16c", NCHW16C, "NCHW16c"),
@@ -85,6 +90,7 @@ GROUPS = [
         "matmul",
         (512 * 512, 512 * 512, 512 * 512),
         2 * 512**3,
+        {"hand_matmul": []},
         (
             *ours("rows", ROWS, "row-major"),
             onednn("rows", ROWS, "row-major"),

@@ -1,21 +1,30 @@
-/* A convolution of 3 by 3 on NCHW16c, written by hand: the sums of some pixels of a row by 32 channels, or 16, stay in registers
- * while 16 channels are read; 28 registers of 64 bytes, or 8 of 32. Pixels of a tile that look past the border are left out,
- * and how many is known to the compiler. */
+/* A convolution of 3 by 3, written by hand on NCHW16c, or with -DNHWC on NHWC: the sums of some pixels of a row by 32 channels, or
+ * 16, stay in registers while channels are read that lie side by side; 28 registers of 64 bytes, or 12 of 32. Pixels of a tile that
+ * look past the border are left out, and how many is known to the compiler. The last tile of a row ends with it. */
 #include "kernels.h"
 
 #ifdef __AVX512F__
 enum { PIXELS = 14, PAIR = 2 };
 #else
-enum { PIXELS = 4, PAIR = 1 };
+enum { PIXELS = 6, PAIR = 1 };
 #endif
 
-enum { SIDE = 56, BLOCK = 16, BLOCKS = 4, TAPS = 3, FILTERS = BLOCKS * TAPS * TAPS * BLOCK * BLOCK };
+enum { SIDE = 56, CHANNELS = 64, BLOCK = 16, BLOCKS = CHANNELS / BLOCK, TAPS = 3 };
+
+/* How many channels lie side by side; floats between pixels, and between the filters of channels that are read, of blocks of channels
+ * that are written, and of taps; and between such blocks of the result. */
+#ifdef NHWC
+enum { TOGETHER = CHANNELS, FILTER = CHANNELS, FILTER_BLOCK = BLOCK, RESULT_BLOCK = BLOCK };
+#else
+enum { TOGETHER = BLOCK, FILTER = BLOCK, FILTER_BLOCK = TAPS * TAPS * CHANNELS * BLOCK, RESULT_BLOCK = SIDE * SIDE * BLOCK };
+#endif
+enum { PIXEL = TOGETHER, TAP = TOGETHER * FILTER };
 
 #define PRAGMA(text) _Pragma(#text)
 #define UNROLL(rounds) PRAGMA(GCC unroll rounds)
 
 static inline __attribute__((always_inline)) void tap(float sum[PIXELS][PAIR][BLOCK], const float *image, const float *filters, const int first, const int last) {
-    for (int c = 0; c < BLOCK; ++c) {
+    for (int c = 0; c < TOGETHER; ++c) {
         UNROLL(14)
         for (int pixel = first; pixel < last; ++pixel) {
             UNROLL(2)
@@ -23,7 +32,7 @@ static inline __attribute__((always_inline)) void tap(float sum[PIXELS][PAIR][BL
                 /* Left to the vectoriser: gcc would write these rounds out before it comes. */
                 UNROLL(1)
                 for (int k = 0; k < BLOCK; ++k) {
-                    sum[pixel][pair][k] += image[pixel * BLOCK + c] * filters[pair * FILTERS + c * BLOCK + k];
+                    sum[pixel][pair][k] += image[pixel * PIXEL + c] * filters[c * FILTER + pair * FILTER_BLOCK + k];
                 }
             }
         }
@@ -32,27 +41,27 @@ static inline __attribute__((always_inline)) void tap(float sum[PIXELS][PAIR][BL
 
 static inline __attribute__((always_inline)) void tile(const float *image, const float *filters, float *result, int h, int w) {
     float sum[PIXELS][PAIR][BLOCK] = {0};
-    for (int outer = 0; outer < BLOCKS; ++outer) {
+    for (int outer = 0; outer < CHANNELS / TOGETHER; ++outer) {
         for (int r = h == 0 ? 1 : 0; r < (h == SIDE - 1 ? 2 : 3); ++r) {
-            const float *row = image + ((outer * SIDE + h + r - 1) * SIDE + w) * BLOCK;
-            const float *taps = filters + (outer * TAPS + r) * TAPS * BLOCK * BLOCK;
+            const float *row = image + ((outer * SIDE + h + r - 1) * SIDE + w) * PIXEL;
+            const float *taps = filters + (outer * TAPS + r) * TAPS * TAP;
             if (w == 0) {
-                tap(sum, row - BLOCK, taps, 1, PIXELS);
+                tap(sum, row - PIXEL, taps, 1, PIXELS);
             } else {
-                tap(sum, row - BLOCK, taps, 0, PIXELS);
+                tap(sum, row - PIXEL, taps, 0, PIXELS);
             }
-            tap(sum, row, taps + BLOCK * BLOCK, 0, PIXELS);
+            tap(sum, row, taps + TAP, 0, PIXELS);
             if (w == SIDE - PIXELS) {
-                tap(sum, row + BLOCK, taps + 2 * BLOCK * BLOCK, 0, PIXELS - 1);
+                tap(sum, row + PIXEL, taps + 2 * TAP, 0, PIXELS - 1);
             } else {
-                tap(sum, row + BLOCK, taps + 2 * BLOCK * BLOCK, 0, PIXELS);
+                tap(sum, row + PIXEL, taps + 2 * TAP, 0, PIXELS);
             }
         }
     }
     for (int pixel = 0; pixel < PIXELS; ++pixel) {
         for (int pair = 0; pair < PAIR; ++pair) {
             for (int k = 0; k < BLOCK; ++k) {
-                result[((pair * SIDE + h) * SIDE + w + pixel) * BLOCK + k] = sum[pixel][pair][k];
+                result[(h * SIDE + w + pixel) * PIXEL + pair * RESULT_BLOCK + k] = sum[pixel][pair][k];
             }
         }
     }
@@ -62,7 +71,8 @@ void hand_conv(const float *restrict image, const float *restrict filters, float
     for (int outer = 0; outer < BLOCKS; outer += PAIR) {
         for (int h = 0; h < SIDE; ++h) {
             for (int w = 0; w < SIDE; w += PIXELS) {
-                tile(image, filters + outer * FILTERS, result + outer * SIDE * SIDE * BLOCK, h, w);
+                const int first = w < SIDE - PIXELS ? w : SIDE - PIXELS;
+                tile(image, filters + outer * FILTER_BLOCK, result + outer * RESULT_BLOCK, h, first);
             }
         }
     }

@@ -23,8 +23,9 @@ extern const int contender_count;
 /* The same in plain loops over row-major tensors, summed up in double. */
 void reference(const float *first, const float *second, float *result);
 
-/* Nests written by hand: a convolution on NCHW16c, and a product of matrices in bands and tiles, as in the manifests. */
+/* Nests written by hand: a convolution on NCHW16c and on NHWC, and a product of matrices in bands and tiles, as in the manifests. */
 void hand_conv(const float *image, const float *filters, float *result);
+void hand_nhwc(const float *image, const float *filters, float *result);
 void hand_matmul(const float *left, const float *right, float *product);
 
 /* Independent multiply-adds in vectors of 64 or 32 bytes, as often as `rounds` says; gives how many operations that is,

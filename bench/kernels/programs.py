@@ -65,15 +65,18 @@ class Compiler:
         contenders.write_text(glue(group, cases))
         shorter = [AVX2_ALONE] if vector == 32 else []
         by_hand = HAND + (["-mno-avx512f"] if vector == 32 else [])
-        hand = f"hand_{group.name}"
+        long = "-mprefer-vector-width=512"
         objects = [
             self.object("driver.c", "driver", "-O2"),
             self.object("peak.c", "peak", "-O2"),
             self.object("reference.c", f"{group.name}_reference", "-O2", f"-D{group.name.upper()}"),
             self.object(contenders, f"{stem}_contenders", "-O2"),
             self.object(self.out / "c" / f"{group.name}.c", stem, "-O2", *shorter),
-            self.object(f"{hand}.c", f"{hand}_{vector}", *by_hand),
-            self.object(f"{hand}.c", f"{hand}_long_{vector}", *by_hand, "-mprefer-vector-width=512", f"-D{hand}={hand}_long"),
+            *[
+                self.object(f"hand_{group.name}.c", f"{name}_{vector}", *by_hand, *flags, f"-Dhand_{group.name}={name}")
+                for hand, choice in group.by_hand.items()
+                for name, flags in [(hand, choice), (f"{hand}_long", [*choice, long])]
+            ],
             self.onednn,
         ]
         made = self.out / stem

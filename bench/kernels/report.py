@@ -58,11 +58,13 @@ def comparisons(group):
         yield "scheduled", [f"{layout}_scheduled", f"{layout}_avx2"]
 
     if group.name == "conv":
-        hand, words, compared = ("nchw16c", ["hand_conv", "hand_conv_long"]), "NCHW16c", [("nchw", "NCHW"), ("nhwc", "NHWC"), ("nchw16c", "NCHW16c")]
+        by_hand = [("nhwc", "NHWC", "hand_nhwc"), ("nchw16c", "NCHW16c", "hand_conv")]
+        compared = [("nchw", "NCHW"), ("nhwc", "NHWC"), ("nchw16c", "NCHW16c")]
     else:
-        hand, words, compared = ("tiled", ["hand_matmul", "hand_matmul_long"]), "tiled", [("rows", "row-major"), ("columns", "B column-major")]
-    for kind, names in of(hand[0]):
-        yield f"{words}, {kind} / by hand", names, hand[1]
+        by_hand, compared = [("tiled", "tiled", "hand_matmul")], [("rows", "row-major"), ("columns", "B column-major")]
+    for layout, what, hand in by_hand:
+        for kind, names in of(layout):
+            yield f"{what}, {kind} / by hand", names, [hand, f"{hand}_long"]
     for layout, what in compared:
         for kind, names in of(layout):
             yield f"{what}, {kind} / oneDNN", names, [f"onednn_{layout}"]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times layoutc's kernels beside nests written by hand, oneDNN, and what one core multiplies and adds at most.
 
-    python3 bench/kernels/run.py [--group NAME] [--rounds N] [--quick] [--layoutc PATH] [--cc CC]
+    python3 bench/kernels/run.py [--group NAME] [--rounds N] [--quick] [--layoutc PATH] [--cc CC] [--out DIR]
 
 All contenders of a group take turns, round after round, so that a busy machine is busy for all; where the processor has AVX-512,
 so do two programs, one of which does without it. One thread, CPU time. Every result is first compared with a plain nest's.
@@ -81,6 +81,7 @@ def arguments():
     parser.add_argument("--layoutc", default=str(ROOT / "target" / "release" / "layoutc"))
     parser.add_argument("--cc", default="gcc")
     parser.add_argument("--date", default=datetime.date.today().isoformat())
+    parser.add_argument("--out", type=Path, default=HERE, help="where the tables go")
     args = parser.parse_args()
     args.rounds = args.rounds or (3 if args.quick else 15)
     args.least = 0.01
@@ -109,8 +110,9 @@ def main():
     text = report.page(results, there, args)
     print(text)
     if not args.quick and args.group is None:
-        (HERE / "results.md").write_text(text)
-        (HERE / "results.json").write_text(report.as_json(results, there, args))
+        args.out.mkdir(parents=True, exist_ok=True)
+        (args.out / "results.md").write_text(text)
+        (args.out / "results.json").write_text(report.as_json(results, there, args))
 
 
 if __name__ == "__main__":

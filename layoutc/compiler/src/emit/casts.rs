@@ -17,7 +17,7 @@ pub(super) fn of(unit: &Unit, dialect: &Dialect, kernels: bool) -> Vec<CastUnit>
     let mut named = BTreeSet::new();
     let computes = unit.computes.iter().flat_map(|compute| {
         let kernels = compute.moves.iter().flat_map(|moves| &moves.kernels);
-        compute.function.iter().chain(kernels.map(|kernel| &kernel.function)).map(|f| &**f)
+        compute.on_cores().chain(kernels.map(|kernel| &kernel.function)).map(|f| &**f)
     });
     for function in functions(unit, kernels).into_iter().chain(computes) {
         for stmt in &function.body {

@@ -17,12 +17,21 @@ pub struct ComputeUnit {
     pub kernel: String,
     /// What is computed; `null` on a target with kernels.
     pub function: Option<Whole<Function>>,
+    /// The same for fewer and shorter vector registers, of the same parameters; `null` where it is not another one.
+    pub short: Option<Whole<Function>>,
     /// What the test program needs; `null` on a target with kernels.
     pub test: Option<Whole<ComputeTestUnit>>,
     /// At which size it is timed; `null` on a target with kernels.
     pub bench: Option<Whole<ComputeBenchUnit>>,
     /// The same by kernels, on a target with kernels.
     pub moves: Option<KernelsUnit>,
+}
+
+impl ComputeUnit {
+    /// What a core does, for each number of registers.
+    pub(super) fn on_cores(&self) -> impl Iterator<Item = &Whole<Function>> {
+        self.function.iter().chain(&self.short)
+    }
 }
 
 /// What a test of one kernel needs. Names differ from those that the template uses itself.

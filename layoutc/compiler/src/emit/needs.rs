@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::Settings;
 use super::dialect::{Assert, Dialect};
 use super::element;
-use super::model::{KernelUnit, Unit};
+use super::model::{ComputeUnit, KernelUnit, Unit};
 use super::print::power_of_two;
 use super::whole::Whole;
 use crate::plan::tree::{Expr, Function, Number, NumberOp, Returns, Spelling, Stmt};
@@ -80,7 +80,7 @@ pub(super) fn needs(unit: &Unit, settings: &Settings) -> (Vec<String>, Vec<Strin
         functions.extend(unit.tensors.iter().flat_map(|t| t.pack.iter().chain(&t.unpack)));
         functions.extend(unit.views.iter().flat_map(|v| v.pack.iter().chain(&v.unpack)));
         functions.extend(unit.converts.iter().map(|convert| &convert.function));
-        functions.extend(unit.computes.iter().filter_map(|compute| compute.function.as_ref()));
+        functions.extend(unit.computes.iter().flat_map(ComputeUnit::on_cores));
     }
     for function in functions {
         function.visit(&mut |expr| {

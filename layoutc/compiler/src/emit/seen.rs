@@ -71,7 +71,7 @@ show! {
     OperatorUnit { name, doc, params }
     ParamUnit { name, buffer, written }
     CallUnit { name, is_operator, buffers }
-    ComputeUnit { name, kernel, function, test, bench, moves }
+    ComputeUnit { name, kernel, function, short, test, bench, moves }
     ComputeTestUnit { plain, samples, symbols, cases, operands, locals }
     OperandTestUnit {
         name, tensor, symbols, is_filled, first, count, is_written, pads, is_sampled, absolute,

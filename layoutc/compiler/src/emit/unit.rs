@@ -21,7 +21,7 @@ use crate::model::{Manifest, Memory, PackFrom, Tensor};
 use crate::plan::cores::Cores;
 use crate::plan::lower::{Binding, PlanError, Range, lower};
 use crate::plan::tree::{Expr, Function, Returns, Stmt};
-use crate::plan::{self, Naming, Quantity, TensorPlan, image};
+use crate::plan::{self, Naming, Quantity, Registers, TensorPlan, image};
 use layoutc_algebra::expr::{Expr as Algebra, Var};
 
 /// Everything but the stamp.
@@ -372,13 +372,17 @@ fn compute_unit(
     let (name, kernel) = (compute.name.clone(), compute.kernel.clone());
     if settings.language.kernels {
         let moves = kernels::compute(manifest, compute, naming)?;
-        return Ok(ComputeUnit { name, kernel, function: None, test: None, bench: None, moves });
+        let (function, short, test, bench) = (None, None, None, None);
+        return Ok(ComputeUnit { name, kernel, function, short, test, bench, moves });
     }
-    let function = plan::compute(manifest, compute, naming)?;
+    let by = |registers| plan::compute(manifest, compute, naming, registers);
+    let function = by(Registers::Long)?;
+    let short = Some(by(Registers::Short)?).filter(|short| *short != function);
     let test = compute_test::compute(manifest, compute, naming, settings.dialect)?;
     let bench = compute_bench::compute(manifest, compute, naming, settings.dialect)?;
     let (test, bench) = (Some(test.into()), Some(bench.into()));
-    Ok(ComputeUnit { name, kernel, function: Some(function.into()), test, bench, moves: None })
+    let (function, short) = (Some(function.into()), short.map(Whole::from));
+    Ok(ComputeUnit { name, kernel, function, short, test, bench, moves: None })
 }
 
 fn convert_unit(

@@ -10,7 +10,7 @@ use crate::model::Manifest;
 use crate::model::compute::Compute;
 use crate::plan::cores::Cores;
 use crate::plan::nest::{Moves, Ways};
-use crate::plan::{self, LoopFacts, Naming};
+use crate::plan::{self, LoopFacts, Naming, Registers};
 use crate::wording;
 
 /// The loops of a kernel, and the whole as pseudo-code.
@@ -34,8 +34,8 @@ pub fn kernel_plan(
     let ways = Ways { cores, moves: Moves::Blocks };
     let naming = Naming { prefix: "", avoid: &avoid, ways };
     let fault = |error| plan_fault(compute.place.clone(), &compute.name, &error);
-    let loops = plan::compute_loops(manifest, compute, &naming).map_err(fault)?;
-    let function = plan::compute(manifest, compute, &naming).map_err(fault)?;
+    let loops = plan::compute_loops(manifest, compute, &naming, Registers::Long).map_err(fault)?;
+    let function = plan::compute(manifest, compute, &naming, Registers::Long).map_err(fault)?;
     Ok(KernelPlan { loops, code: code::lines(&function.body) })
 }
 

@@ -32,7 +32,8 @@ use self::tree::{Expr, Function};
 use crate::model::{Fill, Memory, Tensor};
 
 pub use self::compute::{
-    LoopFacts, Plain, block_extents, compute, compute_kernels, compute_loops, is_given, plain,
+    LoopFacts, Plain, Registers, block_extents, compute, compute_kernels, compute_loops, is_given,
+    plain,
 };
 pub use self::kernel::Kernel;
 pub(crate) use self::moves::past_caches;

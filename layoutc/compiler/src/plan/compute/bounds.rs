@@ -61,4 +61,20 @@ impl Bounds {
         }
         Ok(bounds)
     }
+
+    /// How many rounds the loop has where it has fewer than so many, if that is one number: those of the last part of a loop that
+    /// was cut into parts. 56 in parts of 6 leave 2.
+    pub(super) fn last_part(&self, rounds: i128, domain: &Domain) -> Option<i128> {
+        let ([], [high], []) = (self.low.as_slice(), self.high.as_slice(), self.asked.as_slice())
+        else {
+            return None;
+        };
+        let steps = Steps::of(high, domain).ok()?;
+        let [(outer, stride)] = steps.strides.as_slice() else { return None };
+        let (first, stride) = steps.rest.as_const().zip(stride.as_const())?;
+        let last = domain.rounds(*outer)?.checked_sub(1)?;
+        let at = |round: i128| stride.checked_mul(round)?.checked_add(first);
+        let (before, left) = (at(last.checked_sub(1)?)?, at(last)?);
+        (stride < 0 && before >= rounds && (1..rounds).contains(&left)).then_some(left)
+    }
 }

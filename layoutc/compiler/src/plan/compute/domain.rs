@@ -284,6 +284,12 @@ impl Domain {
         self.loops.get(number)?.extent.as_const()
     }
 
+    /// Gives a loop so many rounds, no more than it had; and gives those that it had.
+    pub(super) fn set_rounds(&mut self, number: usize, rounds: Expr) -> Option<Expr> {
+        let found = self.loops.get_mut(number)?;
+        Some(std::mem::replace(&mut found.extent, rounds))
+    }
+
     /// Whether the rounds of a loop are put together in one element.
     pub(super) fn is_reduced(&self, number: usize) -> bool {
         self.loops.get(number).is_some_and(|found| found.is_reduced)

@@ -5,7 +5,7 @@ use layoutc_algebra::expr::{Expr, Var};
 use super::super::Naming;
 use super::super::lower::PlanError;
 use super::nest::Nest;
-use super::{Frame, Runs, avoiding, parts, symbol};
+use super::{Frame, Registers, Runs, avoiding, parts, symbol};
 use crate::model::Manifest;
 use crate::model::compute::Compute;
 
@@ -26,7 +26,7 @@ pub struct LoopFacts {
     pub blocks: Vec<(String, Vec<i128>)>,
 }
 
-/// The loops of each statement as a core does them, outermost first.
+/// The loops of each statement as a core with these registers does them, outermost first.
 ///
 /// # Errors
 /// As [`super::compute`].
@@ -34,16 +34,17 @@ pub fn compute_loops(
     manifest: &Manifest,
     compute: &Compute,
     naming: &Naming<'_>,
+    registers: Registers,
 ) -> Result<Vec<Vec<LoopFacts>>, PlanError> {
-    let avoid = avoiding(naming);
+    let (avoid, runs) = (avoiding(naming), Runs::OnCores(registers));
     let mut all = Vec::new();
     for statement in &compute.statements {
-        let frame = Frame::new(manifest, compute, naming, &avoid, Runs::OnCores)?;
+        let frame = Frame::new(manifest, compute, naming, &avoid, runs)?;
         let scope = |var: Var| symbol(&frame.symbols, var);
         let mut namer = frame.namer.clone();
         let parts = parts(compute, statement, &mut namer);
         let bounds = (frame.buffers.as_slice(), parts.as_slice());
-        let nest = Nest::new(compute, statement, bounds, &scope, namer, Runs::OnCores)?;
+        let nest = Nest::new(compute, statement, bounds, &scope, namer, runs)?;
         let at_once: Vec<usize> = nest.order.at_once(&nest.domain).collect();
         let facts = |number: &usize| {
             let found = nest.domain.loops.get(*number)?;

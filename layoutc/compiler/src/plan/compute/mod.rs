@@ -28,6 +28,7 @@ pub use self::block::block_extents;
 pub use self::facts::{LoopFacts, compute_loops};
 use self::nest::Nest;
 pub use self::plain::{Plain, plain};
+pub use self::vectors::Registers;
 use super::Context;
 use super::Naming;
 use super::image;
@@ -63,7 +64,7 @@ struct Bound {
     is_local: bool,
 }
 
-/// Plans the function of one instance.
+/// Plans the function of one instance, for cores with these registers.
 ///
 /// # Errors
 /// [`PlanError`] where a number leaves 64 bits, an expression nests too deep, or the schedule cannot be followed.
@@ -71,10 +72,12 @@ pub fn compute(
     manifest: &Manifest,
     compute: &Compute,
     naming: &Naming<'_>,
+    registers: Registers,
 ) -> Result<Function, PlanError> {
+    let runs = Runs::OnCores(registers);
     let avoid = avoiding(naming);
     let Frame { symbols, buffers, params, mut namer, mut body } =
-        Frame::new(manifest, compute, naming, &avoid, Runs::OnCores)?;
+        Frame::new(manifest, compute, naming, &avoid, runs)?;
     let scope = |var: Var| symbol(&symbols, var);
     for bound in buffers.iter().filter(|bound| bound.is_local) {
         body.extend(on_the_stack(bound));
@@ -89,7 +92,7 @@ pub fn compute(
         filled.push(statement.target);
         let parts = parts(compute, statement, &mut namer);
         let bounds = (buffers.as_slice(), parts.as_slice());
-        let nest = Nest::new(compute, statement, bounds, &scope, namer.clone(), Runs::OnCores)?;
+        let nest = Nest::new(compute, statement, bounds, &scope, namer.clone(), runs)?;
         let written = nest.write()?;
         // What is declared outside all loops stays declared.
         for stmt in &written {
@@ -155,8 +158,8 @@ pub fn compute_kernels(
 /// What runs the rounds of the outer loops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Runs {
-    /// Cores, one round after the other; the innermost by vectors.
-    OnCores,
+    /// Cores, one round after the other; the innermost by vectors in these registers.
+    OnCores(Registers),
     /// The items of a launch, each one round of all of them.
     OnItems,
 }

@@ -52,6 +52,8 @@ pub(super) struct Nest<'a> {
     pub(super) is_grouped: bool,
     /// The array or the name in which values are put together.
     pub(super) accumulator: String,
+    /// The extents of that array: the rounds of the loops over elements that are put together at once.
+    array_extents: Vec<i128>,
 }
 
 /// Where the writer is.
@@ -147,6 +149,7 @@ impl<'a> Nest<'a> {
             written: domain.inside.clone(),
             gathered: Vec::new(),
             accumulator: String::new(),
+            array_extents: Vec::new(),
             namer: namer.clone(),
             order,
             domain,
@@ -341,8 +344,10 @@ impl<'a> Nest<'a> {
         if at_once.is_empty() {
             body.push(Stmt::Accumulator { name, element, value: self.first(at)? });
         } else {
-            let rounds = at_once.iter().filter_map(|number| self.domain.rounds(*number));
-            let elements = i64::try_from(rounds.product::<i128>()).unwrap_or(1);
+            let rounds = at_once.iter().map(|number| self.domain.rounds(*number).unwrap_or(1));
+            self.array_extents = rounds.collect();
+            let elements = self.array_extents.iter().product::<i128>();
+            let elements = i64::try_from(elements).unwrap_or(1);
             body.push(Stmt::DeclareArray { name, element, elements });
             // What is written may be read first: those elements that there are.
             let there = if self.statement.accumulate { written.as_slice() } else { &[] };
@@ -377,12 +382,11 @@ impl<'a> Nest<'a> {
     /// Where values are put together.
     pub(super) fn item(&self) -> Result<Number, PlanError> {
         let mut index: Option<Expr> = None;
-        for number in self.order.at_once(&self.domain) {
+        for (number, rounds) in self.order.at_once(&self.domain).zip(&self.array_extents) {
             let name = self.named(number);
-            let rounds = self.domain.rounds(number).unwrap_or(1);
             index = Some(match index {
                 None => name,
-                Some(index) => add(multiply(index, super::super::lower::literal(rounds)?)?, name)?,
+                Some(index) => add(multiply(index, super::super::lower::literal(*rounds)?)?, name)?,
             });
         }
         let array = self.accumulator.clone();
@@ -469,7 +473,7 @@ fn at_once_in_a_byte(compute: &Compute, target: &Bound, runs: Runs) -> Option<Pl
     let place = match (compute.schedule.parallel.first(), runs) {
         (Some(chosen), _) => &chosen.place,
         (None, Runs::OnItems) => &compute.place,
-        (None, Runs::OnCores) => return None,
+        (None, Runs::OnCores(_)) => return None,
     };
     let name = &target.tensor.name;
     Some(PlanError::Choice {

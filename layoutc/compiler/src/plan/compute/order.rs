@@ -6,7 +6,7 @@ use super::super::image::LANES;
 use super::super::lower::PlanError;
 use super::Runs;
 use super::domain::Domain;
-use super::vectors::{Reads, by_memory, inner_loops};
+use super::vectors::{Reads, Registers, by_memory, inner_loops};
 use crate::diagnostic::Place;
 use crate::model::Chosen;
 use crate::model::compute::Schedule;
@@ -17,8 +17,8 @@ const MOST_AT_ONCE: i128 = 4096;
 /// What may be put together at once, where the manifest leaves that to the planner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AtOnce {
-    /// The elements of vectors, each of so many.
-    Vectors(i128),
+    /// The elements of vectors, each of so many `lanes`, that stay in these registers.
+    Vectors { lanes: i128, registers: Registers },
     /// One element.
     One,
     /// Those of a texel, in any case.
@@ -29,7 +29,7 @@ impl AtOnce {
     /// What does well for those who run the loops, where values are put together in elements of so many bits.
     pub(super) fn of(runs: Runs, bits: u32) -> Self {
         match runs {
-            Runs::OnCores => Self::Vectors(i128::from(512_u32.div_euclid(bits.max(8)))),
+            Runs::OnCores(registers) => Self::Vectors { lanes: registers.lanes(bits), registers },
             Runs::OnItems => Self::One,
         }
     }
@@ -97,9 +97,9 @@ impl Order {
             domain.live.iter().partition(|k| domain.is_reduced(**k));
         let (mut inner, mut outer): (Vec<usize>, Vec<usize>) =
             written.iter().partition(|k| is_tile(k));
-        if let AtOnce::Vectors(lanes) = at_once {
+        if let AtOnce::Vectors { lanes, registers } = at_once {
             if inner.is_empty() && !reduced.is_empty() {
-                inner = inner_loops(domain, &mut outer, reads, lanes)?;
+                inner = inner_loops(domain, &mut outer, reads, (lanes, registers))?;
             }
             reduced = by_memory(domain, &reduced, reads)?;
         }

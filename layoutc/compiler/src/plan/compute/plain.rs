@@ -14,7 +14,7 @@ use super::super::tree::{
     Compare, Expr, Function, Number, Operand, Param, ParamType, Returns, Stmt,
 };
 use super::value::{Here, condition, convert, inside, load, scalar};
-use super::{Bound, Frame, Naming, Runs, avoiding, bound, gather, on_the_stack, symbol};
+use super::{Bound, Frame, Naming, Registers, Runs, avoiding, bound, gather, on_the_stack, symbol};
 use crate::model::Manifest;
 use crate::model::compute::{Buffer, Compute, Read, Statement};
 
@@ -38,7 +38,7 @@ pub fn plain(
     (name, samples): (String, bool),
 ) -> Result<Plain, PlanError> {
     let avoid = avoiding(naming);
-    let frame = Frame::new(manifest, compute, naming, &avoid, Runs::OnCores)?;
+    let frame = Frame::new(manifest, compute, naming, &avoid, Runs::OnCores(Registers::Long))?;
     let Frame { symbols, buffers, mut params, mut namer, .. } = frame;
     let every = samples.then(|| namer.name("every"));
     let count = |name: &String| Param { name: name.clone(), ty: ParamType::Index };

@@ -1,6 +1,6 @@
 //! Loops of a nest: from where to where they go, which are told apart from borders, and what a round adds to offsets.
 
-use layoutc_algebra::expr::Comparison;
+use layoutc_algebra::expr::{Comparison, Expr as Algebra};
 
 use super::super::lower::{PlanError, add, multiply};
 use super::super::tree::{Compare, Expr, Stmt};
@@ -124,7 +124,7 @@ impl Nest<'_> {
         let unasked = is_at_once && rounds <= WRITTEN_OUT;
         let is_asked = self.is_chosen(number, &self.compute.schedule.unroll)
             && !self.is_chosen(number, &self.compute.schedule.parallel);
-        if is_at_once && is_innermost && !is_asked && self.runs == Runs::OnCores {
+        if is_at_once && is_innermost && !is_asked && self.runs != Runs::OnItems {
             return Self::vector(rounds, what);
         }
         let rounds = i64::try_from(rounds).ok().filter(|_| unasked || is_asked)?;
@@ -216,6 +216,7 @@ impl Nest<'_> {
     ) -> Result<Vec<Stmt>, PlanError> {
         let (mut all, mut at) = (Vec::new(), at.clone());
         let (mut whole, mut sure) = (Vec::new(), Vec::new());
+        let mut last = None;
         for (place, number) in rest.iter().enumerate() {
             if self.domain.is_reduced(*number) {
                 continue;
@@ -243,10 +244,13 @@ impl Nest<'_> {
                 if to != Expr::int(rounds) {
                     whole.push(Expr::compare(Compare::Ge, to.clone(), Expr::int(rounds)));
                 }
+                last =
+                    bounds.last_part(i128::from(rounds), &self.domain).map(|left| (*number, left));
                 sure.extend(own.iter().cloned());
             }
             at.known.push((*number, own, [from, to]));
         }
+        let last = last.filter(|_| whole.len() == 1);
         if whole.is_empty() || at.is_border {
             all.extend(inside(self, &at)?);
             return Ok(all);
@@ -256,9 +260,26 @@ impl Nest<'_> {
         let mut most = at.clone();
         most.sure.extend(sure);
         let body = inside(self, &most)?;
-        let otherwise = inside(self, &At { is_border: true, ..at })?;
+        let otherwise = match last {
+            Some(part) => self.shortened(part, |nest| inside(nest, &most))?,
+            None => inside(self, &At { is_border: true, ..at })?,
+        };
         all.push(Stmt::If { condition, is_usual: true, body, otherwise });
         Ok(all)
+    }
+
+    /// What is inside where a loop has so many rounds, fewer than it usually has.
+    fn shortened(
+        &mut self,
+        (number, rounds): (usize, i128),
+        inside: impl FnOnce(&mut Self) -> Result<Vec<Stmt>, PlanError>,
+    ) -> Result<Vec<Stmt>, PlanError> {
+        let usual = self.domain.set_rounds(number, Algebra::constant(rounds));
+        let body = inside(self);
+        if let Some(usual) = usual {
+            self.domain.set_rounds(number, usual);
+        }
+        body
     }
 
     /// The first and one past the last round in which nothing lies outside, between these.

@@ -8,11 +8,44 @@ use layoutc_algebra::expr::ExprError;
 use super::access::Steps;
 use super::domain::Domain;
 
-/// How many vectors of 64 bytes are put together at once: with what they are put together from, they stay in registers.
-const VECTORS: i128 = 28;
+/// The vector registers of a core: what is put together at once stays in them, with what it is put together from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Registers {
+    /// 32 of 64 bytes.
+    Long,
+    /// 16 of 32 bytes.
+    Short,
+}
 
-/// The most rows of them.
-const ROWS: i128 = 14;
+impl Registers {
+    /// How many elements of so many bits a vector holds.
+    pub(super) fn lanes(self, bits: u32) -> i128 {
+        let all: u32 = match self {
+            Self::Long => 512,
+            Self::Short => 256,
+        };
+        i128::from(all.div_euclid(bits.max(8)))
+    }
+
+    /// How many vectors are put together at once.
+    const fn vectors(self) -> i128 {
+        match self {
+            Self::Long => 28,
+            Self::Short => 12,
+        }
+    }
+
+    /// The most rows of them.
+    const fn rows(self) -> i128 {
+        match self {
+            Self::Long => 14,
+            Self::Short => 6,
+        }
+    }
+}
+
+/// So many sums keep the multipliers of a core busy: two of them, whose results take four or five cycles.
+const BUSY: i128 = 10;
 
 /// What is known of the reads of a statement, where the loops are as they are.
 pub(super) struct Seen {
@@ -31,12 +64,12 @@ pub(super) fn inner_loops(
     domain: &mut Domain,
     outer: &mut Vec<usize>,
     reads: Reads<'_>,
-    lanes: i128,
+    (lanes, registers): (i128, Registers),
 ) -> Result<Vec<usize>, ExprError> {
     let Some(along) = along(domain, outer, reads, lanes)? else { return Ok(Vec::new()) };
     let (vector, mut rest) = whole_vector(domain, outer, (along, lanes), reads)?;
     let mut inner = vec![vector];
-    let mut left = VECTORS;
+    let (mut left, mut each) = (registers.vectors(), 1);
     let around = match rest {
         Some(around) => Some(around),
         None => beside(domain, outer, vector, reads)?,
@@ -48,12 +81,15 @@ pub(super) fn inner_loops(
         if count > 1 {
             let (vectors, more) = part(domain, outer, around, count)?;
             inner.insert(0, vectors);
-            (rest, left) = (more, left.div_euclid(count));
+            (rest, left, each) = (more, left.div_euclid(count), count);
         }
     }
     for _ in 0..2 {
-        let Some(row) = row(domain, outer, (rest, left), reads)? else { break };
-        left = left.checked_div(domain.rounds(row).unwrap_or(1)).unwrap_or(0);
+        let most = left.min(registers.rows());
+        let Some(row) = row(domain, outer, (rest, most, each), reads)? else { break };
+        let rounds = domain.rounds(row).unwrap_or(1);
+        left = left.checked_div(rounds).unwrap_or(0);
+        each = each.saturating_mul(rounds);
         inner.insert(0, row);
     }
     Ok(inner)
@@ -162,12 +198,12 @@ fn part(
     Ok((second, Some(first)))
 }
 
-/// A part of the loop around the vectors, of at most so many rounds, where something that is read is the same in all of it: so that
-/// it is read once for several vectors.
+/// A part of the loop around the vectors, of at most so many rounds of so many vectors each, where something that is read is the
+/// same in all of it: so that it is read once for several vectors.
 fn row(
     domain: &mut Domain,
     outer: &mut Vec<usize>,
-    (rest, most): (Option<usize>, i128),
+    (rest, most, each): (Option<usize>, i128, i128),
     reads: Reads<'_>,
 ) -> Result<Option<usize>, ExprError> {
     // The loop whose neighbours lie nearest, besides that over whole vectors.
@@ -181,11 +217,19 @@ fn row(
     if most < 2 || rounds < 2 || !steps.iter().any(stays) {
         return Ok(None);
     }
-    // Whole rows where there is a number of them that is not much smaller.
-    let most = most.min(ROWS);
-    let whole = (most.div_euclid(2).max(2)..=most).rev().find(|by| rounds % by == 0);
-    let by = if rounds <= most { rounds } else { whole.unwrap_or(most) };
+    let by = if rounds <= most { rounds } else { rows(rounds, most, each) };
     Ok(Some(part(domain, outer, number, by)?.0))
+}
+
+/// Into parts of how many rows `rounds` rows of so many vectors `each` are cut, at most `most`: whole parts where there is such a
+/// number that is not much smaller, and keeps a core busy or makes no more parts than the greatest.
+fn rows(rounds: i128, most: i128, each: i128) -> i128 {
+    let least = most.div_euclid(2).max(2);
+    let parts = |by: &i128| rounds.saturating_add(by - 1).checked_div(*by).unwrap_or(rounds);
+    let is_good = |by: &i128| {
+        by.saturating_mul(each) >= BUSY || rounds.checked_div(*by) == Some(parts(&most))
+    };
+    (least..=most).rev().find(|by| rounds % by == 0).filter(is_good).unwrap_or(most)
 }
 
 /// The reduced loops in the order of memory: those that meet borders first, then those whose neighbours lie far apart. One that
