@@ -1,6 +1,6 @@
 //! `layoutc fmt`: manifests in one style.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use layoutc_compiler::codes::Code;
@@ -109,7 +109,7 @@ fn one(path: &Path, shown: &str, check: bool, report: &mut Report) -> Result<Sta
 fn standard(check: bool, console: &mut Console) -> Result<Ending, Fault> {
     let mut report = Report::default();
     let name = Arc::from(INPUT);
-    match String::from_utf8(file::read(&PathBuf::from(STANDARD))?) {
+    match String::from_utf8(file::read(Path::new(STANDARD))?) {
         Err(error) => {
             let at = error.utf8_error().valid_up_to();
             report.add([unreadable(INPUT, &format!("it is not UTF-8 at byte {at}"))]);

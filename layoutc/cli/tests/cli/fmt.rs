@@ -36,8 +36,7 @@ fn a_check_writes_nothing_and_shows_the_first_line_that_differs() {
     let shown = "\
 error[kdl::style]: `a.kdl` is not formatted
   ┌─ a.kdl:1:1
-  │
-1 │ tensor t   dtype=f32 {
+  │ tensor t   dtype=f32 {
   │ ^^^^^^^^^^^^^^^^^^^^^^ `layoutc fmt` writes `tensor t dtype=f32 {`
   = lines 1 to 5 change
   = help: run `layoutc fmt`
@@ -58,7 +57,7 @@ fn standard_input_goes_to_standard_output() {
     let ran = world.run_in(".", &["fmt", "--check", "-"], MESSY);
     assert!(ran.err.contains("`standard input` is not formatted"), "{}", ran.err);
     assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""));
-    let ran = world.run_in(".", &["fmt", "-"], "tensor {{");
+    let ran = world.run_in(".", &["fmt", "-"], "tensor {");
     assert!(ran.err.contains("┌─ standard input:1:8"), "{}", ran.err);
     assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""));
     let ran = world.run_in(".", &["fmt", "-", "a.kdl"], "");

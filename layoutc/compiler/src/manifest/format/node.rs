@@ -125,12 +125,12 @@ impl<'t> Parser<'t> {
         joint: Joint,
         parts: &mut Parts<'t>,
     ) -> Result<(), Place> {
-        let is_word = |token: &&Token| {
+        let is_word = |token: &Token| {
             let kinds = matches!(token.kind, Kind::Bare | Kind::Quoted { .. } | Kind::MultiLine);
             // `c//4` is a word and a comment, and was meant otherwise.
             kinds && !token.glued_comment
         };
-        if self.peek().filter(is_word).is_none() {
+        if self.peek().is_none_or(|token| !is_word(token)) {
             return Err(self.here());
         }
         self.token(before, joint, parts);

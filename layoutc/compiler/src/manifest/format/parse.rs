@@ -85,6 +85,16 @@ impl<'t> Lines<'t> {
         self.pending = rows.flatten().collect();
     }
 
+    /// The comments that stand on the line of the node that follows.
+    fn leading(&mut self) -> Vec<Comment<'t>> {
+        let mut rows = by_lines(std::mem::take(&mut self.pending));
+        let leading = rows.pop_if(|row| row.last().is_some_and(|last| !last.ends_line()));
+        for comments in rows {
+            self.add(Line::Comments { comments, is_below: false });
+        }
+        leading.unwrap_or_default()
+    }
+
     fn add(&mut self, line: Line<'t>) {
         let is_apart = self.newlines > 1 && !self.block.items.is_empty();
         self.block.items.push(Item { is_apart, line });
@@ -150,7 +160,7 @@ impl<'t> Parser<'t> {
                     self.take();
                 }
                 Some(_) => {
-                    let leading = self.leading(&mut lines);
+                    let leading = lines.leading();
                     let node = self.node(leading)?;
                     lines.add(Line::Node(node));
                     lines.is_fresh = true;
@@ -180,15 +190,5 @@ impl<'t> Parser<'t> {
         }
         lines.is_fresh = false;
         lines.is_open = true;
-    }
-
-    /// The comments that stand on the line of the node that follows.
-    fn leading(&self, lines: &mut Lines<'t>) -> Vec<Comment<'t>> {
-        let mut rows = by_lines(std::mem::take(&mut lines.pending));
-        let leading = rows.pop_if(|row| row.last().is_some_and(|last| !last.ends_line()));
-        for comments in rows {
-            lines.add(Line::Comments { comments, is_below: false });
-        }
-        leading.unwrap_or_default()
     }
 }
