@@ -212,7 +212,8 @@ impl Writer {
             self.lines();
             self.node(depth);
             if self.random.one_in(4) {
-                let before = self.random.of(&["", " ", "; ", "        "]);
+                // A `//` right behind a word is refused: it was meant as a division.
+                let before = self.random.of(&[" ", "; ", "        "]);
                 self.put(before);
                 self.line_comment();
             } else {
