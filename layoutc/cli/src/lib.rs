@@ -16,6 +16,7 @@ mod output;
 mod pages;
 mod project;
 mod report;
+mod rewrite;
 mod runner;
 mod session;
 mod state;

@@ -35,6 +35,7 @@ codes! {
     KdlSurplus "kdl::surplus" "a node has a part that it does not take"
     KdlTwice "kdl::twice" "something that stands once is given twice"
     KdlValue "kdl::value" "a value of the wrong kind"
+    KdlStyle "kdl::style" "a manifest is not in the style of `layoutc fmt`"
     KdlNesting "kdl::nesting" "blocks or comments are nested too deep"
     NameUnknown "name::unknown" "nothing of this name is known here"
     NameInvalid "name::invalid" "a name with other characters than ASCII letters, digits and `_`"

@@ -7,6 +7,7 @@ use clap::Subcommand;
 
 use super::algebra::Algebra;
 use super::bench::{BENCHING, Bench};
+use super::fmt::{FORMATTING, Fmt};
 use super::import::{IMPORTING, Import};
 use super::pack::{PACKING, Pack, UNPACKING, Unpack};
 
@@ -121,6 +122,9 @@ Costs are bytes: what alternatives say, and for each conversion what it reads an
         #[command(subcommand)]
         what: Algebra,
     },
+    /// Manifests in one style, every comment and spelling kept
+    #[command(after_help = FORMATTING)]
+    Fmt(Fmt),
     /// The long form of a diagnostic, with a wrong and a mended example
     Explain {
         /// The code, as printed in the brackets: `map::not_injective` [none: list all codes]
@@ -155,6 +159,7 @@ impl Command {
             Command::Deps(_) => "deps",
             Command::Templates { .. } => "templates",
             Command::Algebra { .. } => "algebra",
+            Command::Fmt(_) => "fmt",
             Command::Explain { .. } => "explain",
             Command::Other(_) => "",
         }

@@ -3,6 +3,7 @@
 mod algebra;
 mod bench;
 mod command;
+mod fmt;
 mod import;
 mod pack;
 
@@ -19,6 +20,7 @@ pub(crate) use bench::Bench;
 pub(crate) use command::{
     Build, Clean, Command, Deps, Index, Outputs, Same, Select, Templates, Trace, Translate, Watch,
 };
+pub(crate) use fmt::Fmt;
 pub(crate) use import::Import;
 pub(crate) use pack::{Moved, Pack, Unpack};
 
@@ -85,7 +87,7 @@ pub(crate) enum Color {
 }
 
 /// Commands of later releases.
-const LATER: &[&str] = &["show", "fmt", "completions", "man", "lsp"];
+const LATER: &[&str] = &["show", "completions", "man", "lsp"];
 
 /// The commands of this release.
 const COMMANDS: &[&str] = &[
@@ -110,6 +112,7 @@ const COMMANDS: &[&str] = &[
     "deps",
     "templates",
     "algebra",
+    "fmt",
     "explain",
 ];
 
@@ -180,6 +183,7 @@ pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Args, Refusa
         | Command::Deps(_)
         | Command::Templates { .. }
         | Command::Algebra { .. }
+        | Command::Fmt(_)
         | Command::Explain { .. } => Ok(args),
     }
 }

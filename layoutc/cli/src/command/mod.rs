@@ -8,6 +8,7 @@ mod clean;
 mod deps;
 mod element;
 mod explain;
+mod fmt;
 mod import;
 mod index;
 mod init;
@@ -86,6 +87,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
             solve::run(paths, &asked, &mut console)
         }
         Command::Import(import) => import::run(import, &mut console),
+        Command::Fmt(fmt) => fmt::run(fmt, &mut console),
         Command::Explain { code } => explain::run(code.as_deref(), &mut console),
         // `args::parse` gives none of these.
         Command::Other(_) => Err(Fault::Usage("there is no such command".to_owned())),

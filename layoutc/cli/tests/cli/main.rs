@@ -13,6 +13,7 @@ mod deps;
 mod editors;
 mod examples;
 mod explain;
+mod fmt;
 mod hostile;
 #[path = "../../../compiler/tests/hostile/mod.rs"]
 mod hostile_templates;

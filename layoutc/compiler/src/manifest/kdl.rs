@@ -75,6 +75,11 @@ pub(super) fn read(text: &str, head: &[Token]) -> Result<Option<Said>, KdlError>
     Ok(Some(node.entries().iter().map(|entry| (key(entry), value(entry.value()))).collect()))
 }
 
+/// Whether a source is one node to the crate.
+pub(super) fn is_one_node(source: &str) -> bool {
+    KdlDocument::parse_v2(source).is_ok_and(|document| document.nodes().len() == 1)
+}
+
 /// The source of the node with blanks for all that is not a token of it, so that bytes keep their distance.
 fn alone(text: &str, head: &[Token]) -> String {
     let start = head.first().map_or(0, |token| token.span.start);

@@ -294,7 +294,7 @@ impl Lexer<'_, '_> {
 }
 
 /// How many bytes the line end at the start of `rest` has.
-fn newline(rest: &str) -> Option<usize> {
+pub(super) fn newline(rest: &str) -> Option<usize> {
     if rest.starts_with("\r\n") {
         return Some(2);
     }
@@ -305,7 +305,7 @@ fn is_newline(c: char) -> bool {
     matches!(c, '\r' | '\n' | '\u{85}' | '\u{b}' | '\u{c}' | '\u{2028}' | '\u{2029}')
 }
 
-fn is_space(c: char) -> bool {
+pub(super) fn is_space(c: char) -> bool {
     matches!(
         c,
         '\t' | ' ' | '\u{a0}' | '\u{1680}' | '\u{2000}'

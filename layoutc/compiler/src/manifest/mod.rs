@@ -2,6 +2,7 @@
 
 mod blocks;
 mod fault;
+mod format;
 mod kdl;
 mod lex;
 mod plain;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
 use fault::Faults;
+pub use format::format;
 pub(crate) use read::MEMORIES;
 use syntax::Manifest;
 

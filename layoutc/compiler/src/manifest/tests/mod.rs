@@ -1,6 +1,7 @@
 //! What a manifest is read as, and what is said of a wrong one.
 
 mod foreign;
+mod format;
 mod good;
 mod items;
 mod kdl;

@@ -1,0 +1,214 @@
+//! `layoutc fmt`: manifests in one style.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use layoutc_compiler::codes::Code;
+use layoutc_compiler::diagnostic::{Diagnostic, Place};
+use layoutc_compiler::manifest::format;
+use serde_json::{Value, json};
+
+use crate::args::{Fmt, Format};
+use crate::array::file::{self, STANDARD, is_standard};
+use crate::console::Console;
+use crate::fault::Fault;
+use crate::project::files::{Unread, read};
+use crate::project::{discover, reads::Reads};
+use crate::report::{Report, counted};
+use crate::rewrite::rewrite;
+
+use super::Ending;
+
+/// How standard input is called.
+const INPUT: &str = "standard input";
+
+/// How much of a new line is shown, in characters.
+const SHOWN: usize = 80;
+
+/// What became of a manifest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Status {
+    /// It has a new form.
+    Formatted,
+    /// It would have one.
+    Differs,
+    /// It is in the style already.
+    Unchanged,
+    /// It has no form, or was not read.
+    Refused,
+}
+
+impl Status {
+    fn word(self) -> &'static str {
+        match self {
+            Status::Formatted => "formatted",
+            Status::Differs => "differs",
+            Status::Unchanged => "unchanged",
+            Status::Refused => "refused",
+        }
+    }
+}
+
+/// Formats what PATHS name.
+pub(crate) fn run(args: &Fmt, console: &mut Console) -> Result<Ending, Fault> {
+    if args.paths.iter().any(|path| is_standard(path)) {
+        return match args.paths.as_slice() {
+            [_] => standard(args.check, console),
+            _ => Err(Fault::Usage("`-` is standard input, and stands alone".to_owned())),
+        };
+    }
+    let mut report = Report::default();
+    let mut files: Vec<(String, Status)> = Vec::new();
+    let mut fault = None;
+    for project in discover(&args.paths, &mut report, &mut Reads::default())? {
+        for (path, shown) in &project.manifests {
+            let status = one(&project.root.join(path), shown, args.check, &mut report);
+            let status = status.unwrap_or_else(|error| {
+                fault.get_or_insert(error);
+                Status::Refused
+            });
+            files.push((shown.clone(), status));
+        }
+    }
+    tell(&files, console);
+    report.print(console);
+    fault.map_or_else(|| Ok(Ending::of(&report)), Err)
+}
+
+/// Formats one manifest.
+fn one(path: &Path, shown: &str, check: bool, report: &mut Report) -> Result<Status, Fault> {
+    let text = match read(path) {
+        Ok(read) => read.text,
+        Err(Unread::Machine(error)) => return Err(Fault::io("read", path, &error)),
+        Err(unread @ Unread::Refused(_)) => {
+            report.add([unreadable(shown, &unread.reason())]);
+            return Ok(Status::Refused);
+        }
+    };
+    let name = Arc::from(shown);
+    let status = match format(&name, &text) {
+        Err(faults) => {
+            report.add(faults);
+            Status::Refused
+        }
+        Ok(new) if *new == *text => return Ok(Status::Unchanged),
+        Ok(new) if check => {
+            report.add([difference(&name, &text, &new)]);
+            Status::Differs
+        }
+        Ok(new) => {
+            rewrite(path, &new)?;
+            return Ok(Status::Formatted);
+        }
+    };
+    report.text(shown.to_owned(), text);
+    Ok(status)
+}
+
+/// Formats standard input to standard output.
+fn standard(check: bool, console: &mut Console) -> Result<Ending, Fault> {
+    let mut report = Report::default();
+    let name = Arc::from(INPUT);
+    match String::from_utf8(file::read(Path::new(STANDARD))?) {
+        Err(error) => {
+            let at = error.utf8_error().valid_up_to();
+            report.add([unreadable(INPUT, &format!("it is not UTF-8 at byte {at}"))]);
+        }
+        Ok(text) => {
+            match format(&name, &text) {
+                Err(faults) => report.add(faults),
+                Ok(new) if check && new != text => report.add([difference(&name, &text, &new)]),
+                Ok(_) if check => {}
+                Ok(new) if console.format == Format::Json => {
+                    let object = json!({ "version": 1, "kind": "fmt", "text": new });
+                    console.result(&format!("{object}\n"));
+                }
+                Ok(new) => console.result(&new),
+            }
+            report.text(INPUT.to_owned(), Arc::from(text));
+        }
+    }
+    report.print(console);
+    Ok(Ending::of(&report))
+}
+
+fn unreadable(shown: &str, reason: &str) -> Diagnostic {
+    Diagnostic::placeless(Code::NameFile, format!("cannot read the manifest `{shown}`: {reason}"))
+}
+
+/// Where a manifest first differs from its form, and what stands there in it.
+fn difference(name: &Arc<str>, text: &str, new: &str) -> Diagnostic {
+    let lines = |text| str::split_inclusive(text, '\n').collect::<Vec<_>>();
+    let (old, new) = (lines(text), lines(new));
+    let first = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
+    let pairs = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new);
+    let last = (old.len() - pairs.count()).max(first + 1).min(old.len());
+    let start: usize = old.iter().take(first).map(|line| line.len()).sum();
+    let line = old.get(first).map_or("", |line| line.trim_end());
+    let blanks = line.len() - line.trim_start().len();
+    let place = Place::new(name, start + blanks..start + line.len());
+    let label = match new.get(first).map(|line| line.trim_end()) {
+        None => "`layoutc fmt` removes this".to_owned(),
+        Some("") => "`layoutc fmt` writes an empty line here".to_owned(),
+        Some(line) => {
+            let more = if line.chars().nth(SHOWN).is_some() { "…" } else { "" };
+            let line: String = line.chars().take(SHOWN).collect();
+            format!("`layoutc fmt` writes `{line}{more}`")
+        }
+    };
+    let message = format!("`{name}` is not formatted");
+    let mut found = Diagnostic::error(Code::KdlStyle, message, place, label);
+    if last > first + 1 {
+        found.notes.push(format!("lines {} to {last} change", first + 1));
+    }
+    found.help("run `layoutc fmt`")
+}
+
+fn tell(files: &[(String, Status)], console: &mut Console) {
+    let count = |status| files.iter().filter(|(_, found)| *found == status).count();
+    match console.format {
+        Format::Json => {
+            let file = |(path, status): &(String, Status)| json!({ "path": path, "status": status.word() });
+            let files: Vec<Value> = files.iter().map(file).collect();
+            console
+                .result(&format!("{}\n", json!({ "version": 1, "kind": "fmt", "files": files })));
+        }
+        Format::Text if !console.quiet => {
+            for (path, status) in files {
+                let is_told = match status {
+                    Status::Formatted => true,
+                    Status::Unchanged => console.verbose,
+                    // The diagnostics tell of these.
+                    Status::Differs | Status::Refused => false,
+                };
+                if is_told {
+                    console.result(&format!("{:9}  {path}\n", status.word()));
+                }
+            }
+            if let Some(summary) = summary(count) {
+                console.result(&summary);
+            }
+        }
+        Format::Text => {}
+    }
+}
+
+/// `formatted 2 manifests, 5 unchanged`; nothing where the diagnostics say all.
+fn summary(count: impl Fn(Status) -> usize) -> Option<String> {
+    let (formatted, unchanged) = (count(Status::Formatted), count(Status::Unchanged));
+    let refused = count(Status::Refused);
+    if count(Status::Differs) > 0 || (formatted == 0 && refused > 0) {
+        return None;
+    }
+    let mut summary = match (formatted, unchanged) {
+        (0, unchanged) => format!("{} unchanged", counted(unchanged, "manifest")),
+        (formatted, 0) => format!("formatted {}", counted(formatted, "manifest")),
+        (formatted, unchanged) => {
+            format!("formatted {}, {unchanged} unchanged", counted(formatted, "manifest"))
+        }
+    };
+    if refused > 0 {
+        summary += &format!(", {refused} refused");
+    }
+    Some(summary + "\n")
+}

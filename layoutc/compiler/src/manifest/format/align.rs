@@ -1,0 +1,46 @@
+//! Lines into text: the comments behind consecutive lines stand below each other.
+
+use super::WIDTH;
+use super::print::{Row, last_width};
+
+/// The text of `rows`, after `start`; each ends with `line_end`.
+pub(super) fn text(rows: &[Row], start: &str, line_end: &str) -> String {
+    let mut text = start.to_owned();
+    for run in rows.chunk_by(|above, below| is_commented(above) && is_commented(below)) {
+        let column = column(run);
+        let mut is_aligned = false;
+        for row in run {
+            text.push_str(&row.words);
+            is_aligned = if row.is_below { is_aligned } else { has_room(row) };
+            if is_commented(row) {
+                let blanks = match (is_aligned, row.is_below) {
+                    (true, _) => column.saturating_sub(last_width(&row.words)),
+                    (false, true) => 0,
+                    (false, false) => 1,
+                };
+                text.extend(std::iter::repeat_n(' ', blanks));
+                text.push_str(&row.comments);
+            }
+            text.push_str(line_end);
+        }
+    }
+    text
+}
+
+/// The column of the comments of consecutive rows: where the first has it, or further right for a longer row.
+fn column(run: &[Row]) -> usize {
+    let own = |row: &Row| last_width(&row.words) + row.gap.max(1);
+    let first = run.iter().find(|row| !row.is_below && has_room(row));
+    let first = first.map(own).filter(|&column| column <= WIDTH).unwrap_or_default();
+    let least = run.iter().filter(|row| has_room(row)).map(|row| last_width(&row.words) + 1);
+    least.fold(first, usize::max)
+}
+
+/// Whether a comment can stand behind a row without beginning too far to the right: longer rows align nothing.
+fn has_room(row: &Row) -> bool {
+    last_width(&row.words) < WIDTH
+}
+
+fn is_commented(row: &Row) -> bool {
+    !row.comments.is_empty()
+}

@@ -1,0 +1,202 @@
+//! The pieces of one node: its words with their types and values, and its blocks.
+
+use std::sync::Arc;
+
+use super::super::fault::Faults;
+use super::super::kdl;
+use super::super::lex::{Kind, NESTING_LIMIT, Token};
+use super::super::plain;
+use super::super::spelling;
+use super::parse::{Parser, Place};
+use super::piece::{Between, Comment, Joint, Node, Piece, What};
+
+/// A node so far.
+#[derive(Default)]
+struct Parts<'t> {
+    pieces: Vec<Piece<'t>>,
+    /// The tokens that are read: not those that `/-` takes out.
+    head: Vec<Token>,
+    has_block: bool,
+}
+
+impl<'t> Parser<'t> {
+    /// The node that begins with the next token.
+    pub(super) fn node(&mut self, leading: Vec<Comment<'t>>) -> Result<Node<'t>, Place> {
+        let mut parts = Parts::default();
+        let start = self.here().start;
+        let is_slashed = self.peek().is_some_and(|token| token.kind == Kind::SlashDash);
+        let before = if is_slashed { self.slash_dash(Vec::new(), &mut parts)? } else { Vec::new() };
+        self.slashed += usize::from(is_slashed);
+        self.value(before, Joint::Onto, &mut parts)?;
+        while let Some(token) = self.peek() {
+            match token.kind {
+                Kind::End | Kind::Close => break,
+                Kind::SlashDash => self.taken_out(&mut parts)?,
+                Kind::Open if !parts.has_block => {
+                    self.braces(self.gap(), Joint::Blank, &mut parts)?;
+                    parts.has_block = true;
+                }
+                _ if token.span.start > self.end && !parts.has_block => {
+                    self.entry(self.gap(), Joint::Blank, &mut parts)?;
+                }
+                _ => return Err(token.span.clone()),
+            }
+        }
+        if self.slashed == 0 && !is_one_node(self.text, &parts.head) {
+            return Err(start..self.end);
+        }
+        self.slashed -= usize::from(is_slashed);
+        Ok(Node { leading, pieces: parts.pieces, trailing: Vec::new() })
+    }
+
+    /// What `/-` takes out of a node, with its `/-`.
+    fn taken_out(&mut self, parts: &mut Parts<'t>) -> Result<(), Place> {
+        let read = parts.head.len();
+        let before = self.slash_dash(self.gap(), parts)?;
+        if self.peek().is_some_and(|next| next.kind == Kind::Open) {
+            self.slashed += 1;
+            self.braces(before, Joint::Onto, parts)?;
+            self.slashed -= 1;
+        } else if parts.has_block {
+            return Err(self.here());
+        } else {
+            self.entry(before, Joint::Onto, parts)?;
+        }
+        parts.head.truncate(read);
+        Ok(())
+    }
+
+    /// A `/-`; gives what stands between it and what it takes out. Ends of lines there end nothing.
+    fn slash_dash(
+        &mut self,
+        before: Vec<Between<'t>>,
+        parts: &mut Parts<'t>,
+    ) -> Result<Vec<Between<'t>>, Place> {
+        let joint = if parts.pieces.is_empty() { Joint::Onto } else { Joint::Blank };
+        let slash_dash = self.take().map(|token| self.spelled(token)).unwrap_or_default();
+        parts.pieces.push(Piece { before, joint, what: What::Word(slash_dash) });
+        while let Some(token) = self.peek().filter(|token| token.kind == Kind::End) {
+            if self.spelled(token) == ";" {
+                return Err(token.span.clone());
+            }
+            self.at += 1;
+        }
+        Ok(self.gap())
+    }
+
+    /// An argument or a property.
+    fn entry(
+        &mut self,
+        before: Vec<Between<'t>>,
+        joint: Joint,
+        parts: &mut Parts<'t>,
+    ) -> Result<(), Place> {
+        let is_typed = self.peek().is_some_and(|token| token.kind == Kind::Stray);
+        self.value(before, joint, parts)?;
+        if !is_typed && self.peek().is_some_and(|token| token.kind == Kind::Equals) {
+            self.token(self.gap(), Joint::Onto, parts);
+            self.value(self.gap(), Joint::Onto, parts)?;
+        }
+        Ok(())
+    }
+
+    /// A word, with the type before it.
+    fn value(
+        &mut self,
+        before: Vec<Between<'t>>,
+        joint: Joint,
+        parts: &mut Parts<'t>,
+    ) -> Result<(), Place> {
+        if !self.is_mark("(") {
+            return self.word(before, joint, parts);
+        }
+        self.token(before, joint, parts);
+        self.word(self.gap(), Joint::Onto, parts)?;
+        if !self.is_mark(")") {
+            return Err(self.here());
+        }
+        self.token(self.gap(), Joint::Onto, parts);
+        self.word(self.gap(), Joint::Onto, parts)
+    }
+
+    fn word(
+        &mut self,
+        before: Vec<Between<'t>>,
+        joint: Joint,
+        parts: &mut Parts<'t>,
+    ) -> Result<(), Place> {
+        let is_word = |token: &Token| {
+            let kinds = matches!(token.kind, Kind::Bare | Kind::Quoted { .. } | Kind::MultiLine);
+            // `c//4` is a word and a comment, and was meant otherwise.
+            kinds && !token.glued_comment
+        };
+        if self.peek().is_none_or(|token| !is_word(token)) {
+            return Err(self.here());
+        }
+        self.token(before, joint, parts);
+        Ok(())
+    }
+
+    fn is_mark(&self, mark: &str) -> bool {
+        self.peek().is_some_and(|token| token.kind == Kind::Stray && self.spelled(token) == mark)
+    }
+
+    /// The next token, whatever it is.
+    fn token(&mut self, before: Vec<Between<'t>>, joint: Joint, parts: &mut Parts<'t>) {
+        if let Some(token) = self.take() {
+            parts.pieces.push(Piece { before, joint, what: What::Word(self.spelled(token)) });
+            parts.head.push(token.clone());
+        }
+    }
+
+    /// A block with its braces.
+    fn braces(
+        &mut self,
+        before: Vec<Between<'t>>,
+        joint: Joint,
+        parts: &mut Parts<'t>,
+    ) -> Result<(), Place> {
+        let open = self.here();
+        if self.depth >= NESTING_LIMIT {
+            return Err(open);
+        }
+        self.take();
+        self.depth += 1;
+        let mut block = self.block()?;
+        self.depth -= 1;
+        if self.peek().is_none() {
+            return Err(open);
+        }
+        self.take();
+        block.is_flat = !self.has_line_end(open.start..self.end);
+        parts.pieces.push(Piece { before, joint, what: What::Block(block) });
+        Ok(())
+    }
+}
+
+/// Whether the words of a node are those of one node: to the reader of manifests, and where they have types or lines
+/// that no manifest has, to the parser.
+fn is_one_node(text: &str, head: &[Token]) -> bool {
+    if head.iter().any(|token| matches!(token.kind, Kind::MultiLine | Kind::Stray)) {
+        return kdl::is_one_node(&joined(text, head));
+    }
+    let mut unsaid = Faults::new(&Arc::from(""));
+    spelling::check(text, head, "", &mut unsaid)
+        && (plain::read(text, head).is_some() || kdl::is_one_node(&joined(text, head)))
+}
+
+/// The words of a node with no more blanks than they need.
+fn joined(text: &str, head: &[Token]) -> String {
+    let mut joined = String::new();
+    let mut is_apart = false;
+    for token in head {
+        let word = text.get(token.span.clone()).unwrap_or_default();
+        let is_mark = matches!(token.kind, Kind::Equals | Kind::Stray);
+        if is_apart && (!is_mark || word == "(") {
+            joined.push(' ');
+        }
+        joined.push_str(word);
+        is_apart = !is_mark;
+    }
+    joined
+}

@@ -1,0 +1,194 @@
+//! Tokens into nodes and comments, by the grammar of KDL 2 and the parser's own reading of each node.
+//!
+//! Source: KDL 2.0.0, section "Full Grammar".
+
+use std::ops::Range;
+
+use super::super::lex::{Kind, Token, newline};
+use super::INDENT;
+use super::piece::{Between, Block, Comment, Item, Line};
+use super::trivia::{between, by_lines, comments};
+
+/// Where a text is no KDL.
+pub(super) type Place = Range<usize>;
+
+/// Bytes before a comment, on its line, up to which its column is counted.
+const FAR: usize = 400;
+
+/// What the tokens of a whole text make.
+///
+/// # Errors
+/// The first place at which they are no KDL 2, or nest too deep.
+pub(super) fn document<'t>(text: &'t str, tokens: &'t [Token]) -> Result<Block<'t>, Place> {
+    let end = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    let ends = text.char_indices().filter(|&(at, _)| text.get(at..).and_then(newline).is_some());
+    let line_ends = ends.map(|(at, _)| at).collect();
+    let mut parser = Parser { text, tokens, at: 0, end, line_ends, depth: 0, slashed: 0 };
+    let block = parser.block()?;
+    match parser.peek() {
+        Some(token) => Err(token.span.clone()),
+        None => Ok(block),
+    }
+}
+
+pub(super) struct Parser<'t> {
+    pub(super) text: &'t str,
+    pub(super) tokens: &'t [Token],
+    pub(super) at: usize,
+    /// The end of the last token that was taken.
+    pub(super) end: usize,
+    /// Where lines end, in order.
+    line_ends: Vec<usize>,
+    /// How many blocks are open.
+    pub(super) depth: usize,
+    /// How many `/-` the place is inside of: what they take out is not read.
+    pub(super) slashed: usize,
+}
+
+/// The lines of a block so far.
+#[derive(Default)]
+struct Lines<'t> {
+    block: Block<'t>,
+    /// Comments since the last node, `;` or line end.
+    pending: Vec<Comment<'t>>,
+    /// Line ends since the last item.
+    newlines: usize,
+    /// Whether a line end has been seen.
+    is_open: bool,
+    /// Whether a node stands on this line.
+    is_fresh: bool,
+    /// The column of the comment behind the line above.
+    above: Option<usize>,
+}
+
+impl<'t> Lines<'t> {
+    /// The comments behind what stands on this line: the last node, or the `{` of the block.
+    fn behind(&mut self, has_brace: bool) -> Option<&mut Vec<Comment<'t>>> {
+        match self.block.items.last_mut().map(|item| &mut item.line) {
+            Some(Line::Node(node)) if self.is_fresh => Some(&mut node.trailing),
+            None if has_brace && !self.is_open => Some(&mut self.block.opening),
+            Some(_) | None => None,
+        }
+    }
+
+    /// A `;`: what stands before it belongs to the node that it ends.
+    fn semicolon(&mut self) {
+        if !self.is_fresh {
+            return;
+        }
+        let mut rows = by_lines(std::mem::take(&mut self.pending)).into_iter();
+        if let Some(behind) = self.behind(false)
+            && behind.last().is_none_or(|last| !last.ends_line())
+        {
+            behind.extend(rows.next().into_iter().flatten());
+        }
+        self.pending = rows.flatten().collect();
+    }
+
+    /// The comments that stand on the line of the node that follows.
+    fn leading(&mut self) -> Vec<Comment<'t>> {
+        let mut rows = by_lines(std::mem::take(&mut self.pending));
+        let leading = rows.pop_if(|row| row.last().is_some_and(|last| !last.ends_line()));
+        for comments in rows {
+            self.add(Line::Comments { comments, is_below: false });
+        }
+        leading.unwrap_or_default()
+    }
+
+    fn add(&mut self, line: Line<'t>) {
+        let is_apart = self.newlines > 1 && !self.block.items.is_empty();
+        self.block.items.push(Item { is_apart, line });
+        self.newlines = 0;
+    }
+}
+
+impl<'t> Parser<'t> {
+    pub(super) fn peek(&self) -> Option<&'t Token> {
+        self.tokens.get(self.at)
+    }
+
+    pub(super) fn take(&mut self) -> Option<&'t Token> {
+        let token = self.tokens.get(self.at)?;
+        self.at += 1;
+        self.end = token.span.end;
+        Some(token)
+    }
+
+    pub(super) fn spelled(&self, token: &Token) -> &'t str {
+        self.text.get(token.span.clone()).unwrap_or_default()
+    }
+
+    /// The place of the next token, or the end of the text.
+    pub(super) fn here(&self) -> Place {
+        self.peek().map_or(self.text.len()..self.text.len(), |token| token.span.clone())
+    }
+
+    pub(super) fn gap(&self) -> Vec<Between<'t>> {
+        between(self.text, self.end..self.here().start)
+    }
+
+    /// The column of a comment; `None` if it is far to the right.
+    fn column(&self, comment: &Comment<'_>) -> Option<usize> {
+        let line = self.line_ends.partition_point(|&end| end < comment.start);
+        let end = line.checked_sub(1).and_then(|line| self.line_ends.get(line));
+        let start = end.map_or(0, |&end| end + self.text.get(end..).and_then(newline).unwrap_or(0));
+        let before = self.text.get(start..comment.start)?;
+        (before.len() <= FAR).then(|| super::width(before))
+    }
+
+    /// Whether a line ends in `span`.
+    pub(super) fn has_line_end(&self, span: Range<usize>) -> bool {
+        let next = self.line_ends.partition_point(|&end| end < span.start);
+        self.line_ends.get(next).is_some_and(|&end| end < span.end)
+    }
+
+    /// What stands up to the `}`, or to the end of the text.
+    pub(super) fn block(&mut self) -> Result<Block<'t>, Place> {
+        let mut lines = Lines::default();
+        loop {
+            lines.pending.extend(comments(self.gap()));
+            match self.peek() {
+                None => break,
+                Some(token) if token.kind == Kind::Close => break,
+                Some(token) if token.kind == Kind::End => {
+                    if self.spelled(token) == ";" {
+                        lines.semicolon();
+                    } else {
+                        self.line_end(&mut lines);
+                        lines.newlines += 1;
+                    }
+                    self.take();
+                }
+                Some(_) => {
+                    let leading = lines.leading();
+                    let node = self.node(leading)?;
+                    lines.add(Line::Node(node));
+                    lines.is_fresh = true;
+                }
+            }
+        }
+        self.line_end(&mut lines);
+        Ok(lines.block)
+    }
+
+    /// Gives the comments at the end of a line their places.
+    fn line_end(&self, lines: &mut Lines<'t>) {
+        let mut rows = by_lines(std::mem::take(&mut lines.pending)).into_iter().peekable();
+        let above = lines.above.take();
+        let behind = lines.behind(self.depth > 0).and_then(|behind| {
+            let has_room = behind.last().is_none_or(|last| !last.ends_line());
+            behind.extend(rows.next_if(|_| has_room).into_iter().flatten());
+            behind.first().copied()
+        });
+        lines.above = behind.and_then(|comment| self.column(&comment));
+        for comments in rows {
+            let own = comments.first().and_then(|comment| self.column(comment));
+            // One that stands at its own level is not meant to stand below another.
+            let below = own.filter(|&own| above == Some(own) && own > self.depth * INDENT);
+            lines.above = below;
+            lines.add(Line::Comments { comments, is_below: below.is_some() });
+        }
+        lines.is_fresh = false;
+        lines.is_open = true;
+    }
+}

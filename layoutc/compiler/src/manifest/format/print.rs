@@ -1,0 +1,197 @@
+//! Nodes and comments into lines: indentation, the blanks of a line, and which blocks stand on one.
+
+use super::piece::{Between, Block, Comment, Item, Joint, Line, Node, Piece, What};
+use super::{INDENT, WIDTH, width};
+
+/// A line of the result. Its words may hold ends of lines, where a comment or a string does.
+#[derive(Debug, Default)]
+pub(super) struct Row {
+    /// The indentation and the words.
+    pub(super) words: String,
+    /// The comments behind them.
+    pub(super) comments: String,
+    /// How many blanks stood before those.
+    pub(super) gap: usize,
+    /// Whether it is a comment that goes on with the one behind the row above; `words` are then the indentation.
+    pub(super) is_below: bool,
+}
+
+/// The lines of a manifest.
+pub(super) fn lines(document: &Block<'_>) -> Vec<Row> {
+    let mut printer = Printer { rows: Vec::new(), row: Row::default() };
+    printer.items(&document.items, 0);
+    printer.rows
+}
+
+struct Printer {
+    rows: Vec<Row>,
+    /// The row that is being written.
+    row: Row,
+}
+
+impl Printer {
+    fn items(&mut self, items: &[Item<'_>], indent: usize) {
+        for Item { is_apart, line } in items {
+            if *is_apart {
+                self.rows.push(Row::default());
+            }
+            self.indent(indent);
+            match line {
+                Line::Comments { comments, is_below: true } => {
+                    self.behind(comments);
+                    self.row.is_below = true;
+                }
+                Line::Comments { comments, is_below: false } => {
+                    self.row.words.push_str(&joined(comments));
+                }
+                Line::Node(node) => self.node(node, indent),
+            }
+            self.end();
+        }
+    }
+
+    fn indent(&mut self, indent: usize) {
+        self.row.words.extend(std::iter::repeat_n(' ', indent));
+    }
+
+    fn end(&mut self) {
+        self.rows.push(std::mem::take(&mut self.row));
+    }
+
+    fn behind(&mut self, comments: &[Comment<'_>]) {
+        self.row.comments = joined(comments);
+        self.row.gap = comments.first().map_or(0, |comment| comment.gap);
+    }
+
+    fn node(&mut self, node: &Node<'_>, indent: usize) {
+        if !node.leading.is_empty() {
+            self.row.words.push_str(&joined(&node.leading));
+            self.row.words.push(' ');
+        }
+        for Piece { before, joint, what } in &node.pieces {
+            if self.between(before, *joint, indent + INDENT) == Joint::Blank {
+                self.row.words.push(' ');
+            }
+            match what {
+                What::Word(word) => self.row.words.push_str(word),
+                What::Block(block) => self.block(block, indent),
+            }
+        }
+        self.behind(&node.trailing);
+    }
+
+    /// Writes what stands before a piece; gives what joins the piece to it.
+    fn between(&mut self, before: &[Between<'_>], joint: Joint, indent: usize) -> Joint {
+        let mut joint = joint;
+        let mut is_begun = true;
+        for one in before {
+            let (mark, comments) = match one {
+                Between::Comment(comment) => ("", std::slice::from_ref(comment)),
+                // A line is not broken within a word, nor twice.
+                Between::Continuation(comments) if comments.is_empty() && joint == Joint::Onto => {
+                    continue;
+                }
+                Between::Continuation(comments) => ("\\", comments.as_slice()),
+            };
+            for text in [mark, &joined(comments)].into_iter().filter(|text| !text.is_empty()) {
+                self.row.words.push_str(if is_begun { " " } else { "" });
+                self.row.words.push_str(text);
+                is_begun = true;
+            }
+            joint = Joint::Blank;
+            if mark == "\\" || comments.iter().any(Comment::ends_line) {
+                self.end();
+                self.indent(indent);
+                (joint, is_begun) = (Joint::Onto, false);
+            }
+        }
+        joint
+    }
+
+    /// A block, on its one line if it had one and fits there.
+    fn block(&mut self, block: &Block<'_>, indent: usize) {
+        let room = WIDTH.saturating_sub(last_width(&self.row.words));
+        let mut flat = Flat { text: String::new(), room };
+        if block.is_flat && flat.block(block).is_some() {
+            self.row.words.push_str(&flat.text);
+            return;
+        }
+        self.row.words.push('{');
+        self.behind(&block.opening);
+        self.end();
+        self.items(&block.items, indent + INDENT);
+        self.indent(indent);
+        self.row.words.push('}');
+    }
+}
+
+/// A block on one line, as far as there is room.
+struct Flat {
+    text: String,
+    room: usize,
+}
+
+impl Flat {
+    fn push(&mut self, text: &str) -> Option<()> {
+        self.room = self.room.checked_sub(width(text))?;
+        self.text.push_str(text);
+        Some(())
+    }
+
+    fn block(&mut self, block: &Block<'_>) -> Option<()> {
+        self.push("{")?;
+        self.comments(&block.opening)?;
+        let mut gap = " ";
+        for Item { line, .. } in &block.items {
+            match line {
+                Line::Comments { comments, .. } => self.comments(comments)?,
+                Line::Node(node) => {
+                    self.push(gap)?;
+                    self.node(node)?;
+                    gap = "; ";
+                }
+            }
+        }
+        let is_empty = block.items.is_empty() && block.opening.is_empty();
+        self.push(if is_empty { "}" } else { " }" })
+    }
+
+    fn comments(&mut self, comments: &[Comment<'_>]) -> Option<()> {
+        comments.iter().try_for_each(|comment| {
+            self.push(" ")?;
+            self.push(comment.text)
+        })
+    }
+
+    fn node(&mut self, node: &Node<'_>) -> Option<()> {
+        for comment in &node.leading {
+            self.push(comment.text)?;
+            self.push(" ")?;
+        }
+        for Piece { before, joint, what } in &node.pieces {
+            for one in before {
+                // Nothing on one line hides its end.
+                let Between::Comment(comment) = one else { continue };
+                self.push(" ")?;
+                self.push(comment.text)?;
+            }
+            if *joint == Joint::Blank || !before.is_empty() {
+                self.push(" ")?;
+            }
+            match what {
+                What::Word(word) => self.push(word)?,
+                What::Block(block) => self.block(block)?,
+            }
+        }
+        self.comments(&node.trailing)
+    }
+}
+
+fn joined(comments: &[Comment<'_>]) -> String {
+    comments.iter().map(|comment| comment.text).collect::<Vec<_>>().join(" ")
+}
+
+/// The columns of the last line of `words`.
+pub(super) fn last_width(words: &str) -> usize {
+    width(words.rsplit('\n').next().unwrap_or_default())
+}

@@ -1,0 +1,269 @@
+//! Random manifests with everything that KDL 2 allows, in every place. `LAYOUTC_FULL=1` tries ten thousand.
+
+#![expect(clippy::disallowed_methods, reason = "reads LAYOUTC_FULL")]
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use kdl::{KdlDocument, KdlNode};
+
+use super::same::formatted;
+use crate::manifest::format;
+
+/// A small generator of numbers (xorshift), the same each time.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 >> 20).unwrap() % end
+    }
+
+    fn one_in(&mut self, end: usize) -> bool {
+        self.below(end) == 0
+    }
+
+    fn of<'t>(&mut self, all: &[&'t str]) -> &'t str {
+        all[self.below(all.len())]
+    }
+}
+
+const WORDS: &[&str] = &[
+    "a",
+    "tensor",
+    "größe",
+    "axis-separators",
+    "\"quoted\"",
+    "\"a // b /* c { ; \\\" \"",
+    "\"\"",
+    "#\"raw \" // \\\"#",
+    "##\"a\"#b\"##",
+    "-",
+    "+a",
+    "...",
+    "\"\\u{1F600}\\n\"",
+    "日本",
+    "a.b",
+    "<x>",
+    "\"\"\"\n  one\n    two // no comment\n  \"\"\"",
+    "#\"\"\"\n\tone\\\n\t\"\"\"#",
+    "\"a\\\n   b\"",
+];
+
+const VALUES: &[&str] =
+    &["0x10", "1_000", "-1.5e-3", "0b1_0", "+7", "#true", "#null", "#-inf", "#nan", "0o17", "1.0"];
+
+const ENDS: &[&str] = &["\n", "\n", "\r\n", "\n\n", "\n\n\n \n", "\u{85}", ";", " ; ", ";;", ";\n"];
+
+struct Writer {
+    random: Random,
+    text: String,
+    comments: usize,
+}
+
+impl Writer {
+    fn put(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    fn line_comment(&mut self) {
+        self.comments += 1;
+        let _ = write!(
+            self.text,
+            "//{} {}",
+            self.random.of(&["", "/", " {", " \" ;", "-"]),
+            self.comments
+        );
+        let end = self.random.of(&["\n", "  \n", "\r\n"]);
+        self.put(end);
+    }
+
+    fn block_comment(&mut self) {
+        self.comments += 1;
+        let inside = self.random.of(&["", "/* in */", "\n   lines\n", "// {", "*", " \" "]);
+        let _ = write!(self.text, "/* {}{inside} */", self.comments);
+    }
+
+    /// What may stand between the words of a node; at least one blank if `least` is one.
+    fn blank(&mut self, least: &str) {
+        self.put(least);
+        for _ in 0..[0, 0, 0, 1, 2].get(self.random.below(5)).copied().unwrap_or(0) {
+            match self.random.below(9) {
+                0 | 1 => self.block_comment(),
+                2 => self.put("\\\n"),
+                3 => self.put("\\  \r\n\t"),
+                4 => {
+                    self.put("\\ ");
+                    self.line_comment();
+                }
+                5 => self.put("\u{3000}"),
+                6 => self.put("\t"),
+                _ => self.put("   "),
+            }
+        }
+        self.put(least);
+    }
+
+    /// What may stand between nodes.
+    fn lines(&mut self) {
+        for _ in 0..self.random.below(4) {
+            match self.random.below(6) {
+                0 => self.line_comment(),
+                1 => self.block_comment(),
+                2 => self.put("\\\n"),
+                3 => self.put("    "),
+                _ => self.put("\n"),
+            }
+        }
+    }
+
+    fn slash_dash(&mut self) {
+        self.put("/-");
+        if self.random.one_in(3) {
+            self.lines();
+        }
+    }
+
+    fn typed(&mut self) {
+        if self.random.one_in(8) {
+            let is_wide = self.random.one_in(4);
+            self.put("(");
+            if is_wide {
+                self.blank("");
+            }
+            let word = self.random.of(&["u8", "\"a b\"", "#\"c\"#"]);
+            self.put(word);
+            if is_wide {
+                self.blank("");
+            }
+            self.put(")");
+            if is_wide {
+                self.blank("");
+            }
+        }
+    }
+
+    fn entry(&mut self) {
+        if self.random.one_in(3) {
+            let key = self.random.of(&["k", "\"key\"", "#\"raw\"#", "like"]);
+            self.put(key);
+            self.blank("");
+            self.put("=");
+            self.blank("");
+        }
+        self.typed();
+        let all = [WORDS, VALUES][self.random.below(2)];
+        let value = self.random.of(all);
+        self.put(value);
+    }
+
+    fn node(&mut self, depth: usize) {
+        if self.random.one_in(8) {
+            self.slash_dash();
+        }
+        self.typed();
+        let name = self.random.of(WORDS);
+        self.put(name);
+        for _ in 0..self.random.below(5) {
+            self.blank(" ");
+            if self.random.one_in(6) {
+                self.slash_dash();
+            }
+            self.entry();
+        }
+        let blocks = if depth < 4 { self.random.below(5).saturating_sub(1) } else { 0 };
+        let real = self.random.below(3);
+        for block in 0..blocks {
+            self.blank(" ");
+            if block != real {
+                self.slash_dash();
+            }
+            self.block(depth);
+        }
+        self.blank("");
+    }
+
+    fn block(&mut self, depth: usize) {
+        self.put("{");
+        let style = self.random.below(3);
+        if style > 0 {
+            self.nodes(depth + 1);
+        } else {
+            for _ in 0..self.random.below(4) {
+                let node = self.random.of(&[
+                    "a 1",
+                    "order c n",
+                    "x /* y */ 2",
+                    "n \"LANES * 2\"",
+                    "b { c; }",
+                ]);
+                let end = self.random.of(&[";", " ; ", "; "]);
+                self.put(node);
+                self.put(end);
+            }
+        }
+        self.put("}");
+    }
+
+    fn nodes(&mut self, depth: usize) {
+        for _ in 0..self.random.below(5) {
+            self.lines();
+            self.node(depth);
+            if self.random.one_in(4) {
+                // A `//` right behind a word is refused: it was meant as a division.
+                let before = self.random.of(&[" ", "; ", "        "]);
+                self.put(before);
+                self.line_comment();
+            } else {
+                let end = self.random.of(ENDS);
+                self.put(end);
+            }
+        }
+        self.lines();
+    }
+}
+
+/// A document without its form: each node with its depth.
+fn meant(nodes: &[KdlNode], depth: usize) -> Vec<String> {
+    let mut found = Vec::new();
+    for node in nodes {
+        let each = node.entries().iter().map(|entry| {
+            let name = entry.name().map(|name| name.value().to_owned());
+            (name, entry.ty().map(|ty| ty.value().to_owned()), entry.value().clone())
+        });
+        let ty = node.ty().map(|ty| ty.value().to_owned());
+        let children = node.children();
+        let (name, has_block) = (node.name().value(), children.is_some());
+        found.push(format!("{depth} {name} {ty:?} {:?} {has_block}", each.collect::<Vec<_>>()));
+        found.extend(children.into_iter().flat_map(|below| meant(below.nodes(), depth + 1)));
+    }
+    found
+}
+
+#[test]
+fn random_manifests_keep_all_that_they_mean() {
+    let full = std::env::var("LAYOUTC_FULL").is_ok_and(|value| value == "1");
+    let count = if full { 10_000 } else { 200 };
+    let (mut read, mut seed) = (0, 0);
+    while read < count {
+        seed += 1;
+        assert!(seed < 4 * count, "the parser reads {read} of {seed}");
+        let random = Random(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(2 * seed + 1));
+        let mut writer = Writer { random, text: String::new(), comments: 0 };
+        writer.nodes(0);
+        let before = KdlDocument::parse_v2(&writer.text);
+        // The parser does not read every text that the grammar allows; nothing that it reads is refused.
+        if format(&Arc::from("a.kdl"), &writer.text).is_err() {
+            assert!(before.is_err(), "{}", writer.text);
+            continue;
+        }
+        let once = formatted(&writer.text);
+        let Ok(before) = before else { continue };
+        let after =
+            KdlDocument::parse_v2(&once).unwrap_or_else(|error| panic!("{error:?}\n{once}"));
+        assert_eq!(meant(before.nodes(), 0), meant(after.nodes(), 0), "{:?}\n{once}", writer.text);
+        read += 1;
+    }
+}

@@ -1,0 +1,135 @@
+//! What the style is.
+
+use std::sync::Arc;
+
+use super::same::formatted;
+use crate::manifest::format;
+
+#[track_caller]
+fn becomes(text: &str, expected: &str) {
+    assert_eq!(formatted(text), expected);
+    assert_eq!(formatted(expected), expected);
+}
+
+#[track_caller]
+fn stays(text: &str) {
+    becomes(text, text);
+}
+
+#[test]
+fn levels_are_four_columns_and_words_one_blank_apart() {
+    becomes(
+        "tensor   a\tdtype = f32{\n  shape {n 1;c   4;}\n\tlayout {\n order  c n\n}}",
+        "tensor a dtype=f32 {\n    shape { n 1; c 4 }\n    layout {\n        order c n\n    }\n}\n",
+    );
+}
+
+#[test]
+fn every_word_keeps_its_spelling() {
+    stays(
+        "a 0x10 1_000 0b1 0o7 -1.50e+3 #true #null \"q\" #\"r\\\"# bare \"\\u{41}\" (u8)5 k=(t)\"v\" \"k\"=1\n",
+    );
+    stays("a \"\"\"\n  one\n    two\n  \"\"\" 5\n");
+    stays("a {\n    b #\"\"\"\n one\n \"\"\"#\n}\n");
+}
+
+#[test]
+fn one_blank_line_stays_and_none_at_the_ends_of_a_block() {
+    becomes("\n\n\na {\n\n\n    b\n\n\n\n    c\n\n}\n\n\n\nd\n\n", "a {\n    b\n\n    c\n}\n\nd\n");
+    becomes("\n \n", "");
+    becomes("", "");
+}
+
+#[test]
+fn a_block_on_one_line_stays_on_it_while_it_fits() {
+    stays("a { b { c 1; d }; e }\n");
+    stays("a {\n    b 1\n}\n");
+    becomes("a {}; b { };c{\n}\n", "a {}\nb {}\nc {\n}\n");
+    let word = "x".repeat(78);
+    stays(&format!("a {{ {word} 123456789012; b }}\n"));
+    becomes(
+        &format!("a {{ {word} {{ c 1234567; d }} }}\n"),
+        &format!("a {{\n    {word} {{ c 1234567; d }}\n}}\n"),
+    );
+    becomes(
+        &format!("a {{ {word} {{ c 12345678; d 1234 }} }}\n"),
+        &format!("a {{\n    {word} {{\n        c 12345678\n        d 1234\n    }}\n}}\n"),
+    );
+}
+
+#[test]
+fn comments_behind_consecutive_lines_stand_below_each_other() {
+    becomes(
+        "a 1 // one\nbbb 22 // two\n\nc // three\n",
+        "a 1    // one\nbbb 22 // two\n\nc // three\n",
+    );
+    // Where the first has it.
+    stays("tensor a {             // one\n    b 1                // two\n}\n");
+    becomes(
+        "a {      // one\n  bb 1 // two\n}   // three\n",
+        "a {      // one\n    bb 1 // two\n}        // three\n",
+    );
+    // A comment goes on below.
+    becomes(
+        "a 1   // one\n      // goes on\n// alone\n",
+        "a 1   // one\n      // goes on\n// alone\n",
+    );
+    becomes(
+        "aa    1   // one\n          // goes on\nb 2\n",
+        "aa 1   // one\n       // goes on\nb 2\n",
+    );
+    let long = format!("a \"{}\" // far\nb // near\n", "x".repeat(120));
+    stays(&long);
+}
+
+#[test]
+fn comments_stay_where_they_are() {
+    stays("/* a */ b /* c */ 1 /* d */ k=2 /* e */ // f\n");
+    stays("a { /* b */ c 1 /* d */; e /* f */ }\n");
+    stays("a { /* alone */ }\n");
+    stays("a { // behind the brace\n    // in the block\n}\n");
+    becomes("a/* 1 */{b}/* 2 */;/* 3 */c", "a /* 1 */ { b } /* 2 */\n/* 3 */ c\n");
+    becomes("a k /* 1 */ = /* 2 */ 3", "a k /* 1 */ = /* 2 */ 3\n");
+    becomes("  /* over\n  lines */ // more  \n", "/* over\n  lines */ // more\n");
+    becomes("a 1 ; // behind\n", "a 1 // behind\n");
+}
+
+#[test]
+fn what_is_taken_out_is_formatted_too() {
+    becomes(
+        "/-  a  1 {\n b\n}\nc /- 1  /- k = 2 /- {\nd   1\n} { e }\n",
+        "/-a 1 {\n    b\n}\nc /-1 /-k=2 /-{\n    d 1\n} { e }\n",
+    );
+    becomes("/-\n\n// why\na 1\n", "/- // why\n    a 1\n");
+}
+
+#[test]
+fn a_line_that_was_continued_goes_on_one_level_deeper() {
+    becomes("a 1 \\\n 2 \\ // why\n   3\n", "a 1 \\\n    2 \\ // why\n    3\n");
+    becomes("a 1 \\\n\\\n 2 \\\n\nb\\\n", "a 1 \\\n    2\nb\n");
+    becomes("a k \\\n = \\\n 1", "a k=1\n");
+    becomes("a \\ // b\n\nc\n", "a // b\nc\n");
+}
+
+#[test]
+fn lines_end_as_the_first_does_and_a_byte_order_mark_stays() {
+    becomes("\u{feff}a  1\r\nb\r\n", "\u{feff}a 1\r\nb\r\n");
+    becomes("a 1\nb  2\r\n", "a 1\nb 2\n");
+    becomes("a 1\u{2028}b\u{85}c\rd", "a 1\nb\nc\nd\n");
+}
+
+#[test]
+fn what_is_not_kdl_has_no_form() {
+    let faults = |text: &str| -> Vec<(&str, usize)> {
+        let faults = format(&Arc::from("a.kdl"), text).unwrap_err();
+        faults.iter().map(|fault| (fault.code.id(), fault.labels[0].place.start)).collect()
+    };
+    assert_eq!(faults("a {\n"), [("kdl::syntax", 2)]);
+    assert_eq!(faults("a }\n"), [("kdl::syntax", 2)]);
+    assert_eq!(faults("a \"b\n"), [("kdl::syntax", 2)]);
+    assert_eq!(faults("a b\"c\"\n"), [("kdl::syntax", 2)]);
+    assert_eq!(faults("a true\n"), [("kdl::syntax", 2)]);
+    assert_eq!(faults("tensor a { layout { map (n) -> (n//4) } }\n"), [("expr::unquoted", 24)]);
+    // The reader does not look at it, and leaves it to the formatter.
+    assert_eq!(faults("a /-(b\n"), [("kdl::syntax", 6)]);
+}

@@ -1,0 +1,139 @@
+//! Formatting a manifest changes nothing that is made of it: every manifest of this repository, those of the book and
+//! those of the tests too.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "reads the book and the manifests"
+)]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use layoutc_compiler::config::Config;
+use layoutc_compiler::manifest::format;
+use layoutc_compiler::{LoadError, Output, Sources, check, emit};
+
+/// The manifests of one folder or page, by path.
+struct Memory(BTreeMap<String, String>);
+
+impl Sources for Memory {
+    fn load(&self, path: &str) -> Result<String, LoadError> {
+        self.0.get(path).cloned().ok_or(LoadError::NotFound)
+    }
+}
+
+/// What becomes of a manifest: codes and messages, the model, the outputs.
+fn made(memory: &Memory, path: &str) -> (Vec<String>, Vec<String>, Vec<Output>) {
+    let config = Config::default();
+    let checked = check(memory, &[path.to_owned()], &config);
+    let said = checked.diagnostics.iter().map(|d| format!("{} {}", d.code.id(), d.message));
+    let tensors = checked.manifests.iter().flat_map(|manifest| &manifest.tensors);
+    let models = tensors.map(|tensor| layoutc_compiler::inspect::summary_json(tensor).to_string());
+    let outputs = if checked.is_good() {
+        emit(&checked, &config, &BTreeMap::new()).unwrap_or_default()
+    } else {
+        Vec::new()
+    };
+    (said.collect(), models.collect(), outputs)
+}
+
+/// Formats every manifest, and compares what becomes of each; how many had a form.
+fn compare(texts: BTreeMap<String, String>) -> usize {
+    let mut forms = texts.clone();
+    let mut count = 0;
+    for (path, text) in &texts {
+        let name = Arc::from(path.as_str());
+        let Ok(form) = format(&name, text) else { continue };
+        assert_eq!(format(&name, &form).as_ref(), Ok(&form), "{path}");
+        forms.insert(path.clone(), form);
+        count += 1;
+    }
+    let (before, after) = (Memory(texts), Memory(forms));
+    for path in before.0.keys().filter(|path| before.0[*path] != after.0[*path]) {
+        assert_eq!(made(&before, path), made(&after, path), "{path}:\n{}", after.0[path]);
+    }
+    count
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// Every file below a folder whose name ends so.
+fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && !path.ends_with("target") {
+            found.extend(files(&path, ending));
+        } else if path.to_string_lossy().ends_with(ending) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The manifests that stand in a text: blocks of a page, or strings of a test.
+fn blocks(text: &str, start: &str, end: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some((_, after)) = rest.split_once(start) {
+        let Some((block, after)) = after.split_once(end) else { break };
+        found.push(block.split_once('\n').map_or(block, |(_, block)| block).to_owned());
+        rest = after;
+    }
+    found
+}
+
+#[test]
+fn every_manifest_of_this_repository_means_the_same_in_the_style() {
+    let mut count = 0;
+    for folder in ["examples", "bench", "integrations", "layoutc", "templates"] {
+        let mut folders: BTreeMap<PathBuf, BTreeMap<String, String>> = BTreeMap::new();
+        for path in files(&root().join(folder), ".kdl") {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            folders.entry(path.parent().unwrap().to_owned()).or_default().insert(name, text);
+        }
+        count += folders.into_values().map(compare).sum::<usize>();
+    }
+    assert!(count > 50, "{count}");
+}
+
+#[test]
+fn every_manifest_of_the_book_means_the_same_in_the_style() {
+    let mut count = 0;
+    for path in files(&root().join("book/src"), ".md") {
+        let page = std::fs::read_to_string(&path).unwrap();
+        let texts = blocks(&page, "```kdl", "\n```").into_iter().enumerate();
+        count += compare(texts.map(|(at, text)| (format!("{at}.kdl"), text + "\n")).collect());
+    }
+    assert!(count > 150, "{count}");
+}
+
+#[test]
+fn every_manifest_in_the_strings_of_tests_means_the_same_in_the_style() {
+    let mut count = 0;
+    for path in files(&root().join("layoutc"), ".rs") {
+        let source = std::fs::read_to_string(&path).unwrap();
+        let strings = blocks(&source, "= \"\\", "\";").into_iter();
+        let texts = strings.map(|text| text.replace("\\\"", "\"").replace("\\n", "\n")).enumerate();
+        let tensors = texts.filter(|(_, text)| text.contains("tensor "));
+        count += compare(tensors.map(|(at, text)| (format!("{at}.kdl"), text)).collect());
+    }
+    assert!(count > 10, "{count}");
+}
+
+#[test]
+fn the_examples_are_in_the_style() {
+    for folder in ["examples", "bench", "integrations"] {
+        for path in files(&root().join(folder), ".kdl") {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let form = format(&Arc::from("a.kdl"), &text).unwrap();
+            assert_eq!(text, form, "{}", path.display());
+        }
+    }
+}
