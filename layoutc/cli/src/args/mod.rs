@@ -85,7 +85,7 @@ pub(crate) enum Color {
 }
 
 /// Commands of later releases.
-const LATER: &[&str] = &["show", "fmt", "completions", "man", "lsp"];
+const LATER: &[&str] = &["show", "fmt", "completions", "man"];
 
 /// The commands of this release.
 const COMMANDS: &[&str] = &[
@@ -111,6 +111,7 @@ const COMMANDS: &[&str] = &[
     "templates",
     "algebra",
     "explain",
+    "lsp",
 ];
 
 /// Why the command line was not taken; help and version are such reasons too.
@@ -180,7 +181,8 @@ pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Args, Refusa
         | Command::Deps(_)
         | Command::Templates { .. }
         | Command::Algebra { .. }
-        | Command::Explain { .. } => Ok(args),
+        | Command::Explain { .. }
+        | Command::Lsp => Ok(args),
     }
 }
 
