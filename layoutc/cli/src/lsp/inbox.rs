@@ -18,7 +18,6 @@ pub(super) struct Inbox {
     waiting: VecDeque<Arrival>,
     /// Requests that are not to be answered any more.
     cancelled: BTreeSet<String>,
-    has_ended: bool,
 }
 
 impl Inbox {
@@ -26,23 +25,25 @@ impl Inbox {
     pub(super) fn of_stdin() -> Self {
         let (sender, receiver) = channel();
         thread::spawn(move || forward(&sender));
-        let (waiting, cancelled) = (VecDeque::new(), BTreeSet::new());
-        Self { receiver, waiting, cancelled, has_ended: false }
+        Self { receiver, waiting: VecDeque::new(), cancelled: BTreeSet::new() }
     }
 
-    /// The next message. Where none has come, `None` if there is something else to do, else it waits for one.
-    pub(super) fn next(&mut self, is_idle: bool) -> Option<Arrival> {
+    /// The next message, if one has come.
+    pub(super) fn take(&mut self) -> Option<Arrival> {
         self.gather();
-        if self.waiting.is_empty() && is_idle && !self.has_ended {
+        self.waiting.pop_front()
+    }
+
+    /// The next message, as soon as one comes.
+    pub(super) fn wait(&mut self) -> Arrival {
+        loop {
+            if let Some(arrival) = self.take() {
+                return arrival;
+            }
             match self.receiver.recv() {
                 Ok(arrival) => self.put(arrival),
-                Err(_) => self.has_ended = true,
+                Err(_) => return Arrival::End,
             }
-            self.gather();
-        }
-        match self.waiting.pop_front() {
-            None if self.has_ended => Some(Arrival::End),
-            next => next,
         }
     }
 

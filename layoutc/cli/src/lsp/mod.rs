@@ -1,7 +1,7 @@
 //! The language server: what an editor is told of manifests, over standard input and output.
 //!
 //! One thread reads messages, and the main thread does all the rest in the order in which they came. What was asked for
-//! is always answered from the text as it stood then. A text that changed is checked when something is asked of it, or
+//! is always answered from the text as it stood then. A text that changed is checked when its meaning is asked for, or
 //! when there is nothing else to do: of many changes in a row only the last is checked.
 //!
 //! Each kind of request has a file here and an arm in `session::answer`. `textDocument/formatting` will be such a file,

@@ -42,6 +42,8 @@ pub(super) struct Project {
     is_stale: bool,
     /// The manifests whose texts changed.
     changed: BTreeSet<String>,
+    /// The manifests that have been read and not checked.
+    unchecked: BTreeSet<String>,
 }
 
 impl Project {
@@ -54,6 +56,7 @@ impl Project {
             found: BTreeMap::new(),
             is_stale: true,
             changed: BTreeSet::new(),
+            unchecked: BTreeSet::new(),
         }
     }
 
@@ -78,7 +81,7 @@ impl Project {
 
     /// Whether something has to be looked at.
     pub(super) fn is_due(&self) -> bool {
-        self.is_stale || !self.changed.is_empty()
+        self.is_stale || !self.changed.is_empty() || !self.unchecked.is_empty()
     }
 
     /// The path of a file here.
@@ -92,28 +95,39 @@ impl Project {
         normal(&self.home.root().join(path))
     }
 
-    /// Looks at what is due.
-    pub(super) fn refresh(&mut self, documents: &Documents, memory: &Memory) {
-        let affected: Vec<String> = if std::mem::take(&mut self.is_stale) {
+    /// Reads the texts that are due, which is quick; what they mean may still be that of before.
+    pub(super) fn reread(&mut self, documents: &Documents) {
+        if std::mem::take(&mut self.is_stale) {
             self.changed.clear();
             self.scan = scan(&self.home, documents);
-            self.known = Known::default();
-            self.found.clear();
+            self.known.files.clear();
             for path in self.scan.manifests.clone() {
                 self.read(&path, documents);
             }
-            self.scan.manifests.iter().cloned().collect()
-        } else {
-            let changed = std::mem::take(&mut self.changed);
-            for path in &changed {
-                self.known.files.remove(path);
-                self.read(path, documents);
-            }
-            let seeing = changed.iter().flat_map(|path| users(&self.known.files, path));
-            let affected: BTreeSet<String> = seeing.chain(changed.iter().cloned()).collect();
-            affected.into_iter().filter(|path| self.scan.manifests.contains(path)).collect()
-        };
-        self.check(&affected, documents, memory);
+            self.unchecked.clone_from(&self.scan.manifests);
+            // What is gone means nothing.
+            let is_there = |path: &str| self.scan.manifests.contains(path);
+            self.found.retain(|path, _| is_there(path));
+            self.known.models.retain(|path, _| is_there(path));
+            self.known.steps.retain(|(path, _), _| is_there(path));
+            return;
+        }
+        let changed = std::mem::take(&mut self.changed);
+        for path in &changed {
+            self.known.files.remove(path);
+            self.read(path, documents);
+        }
+        let seeing = changed.iter().flat_map(|path| users(&self.known.files, path));
+        let affected: Vec<String> = seeing.chain(changed.iter().cloned()).collect();
+        let own = affected.into_iter().filter(|path| self.scan.manifests.contains(path));
+        self.unchecked.extend(own);
+    }
+
+    /// Looks at all that is due.
+    pub(super) fn refresh(&mut self, documents: &Documents, memory: &Memory) {
+        self.reread(documents);
+        let unchecked: Vec<String> = std::mem::take(&mut self.unchecked).into_iter().collect();
+        self.check(&unchecked, documents, memory);
     }
 
     /// Reads a manifest and those that it uses, as far as they are not known.

@@ -173,6 +173,14 @@ impl Server {
         self.is_behind = true;
     }
 
+    /// Reads the texts that changed.
+    pub(super) fn reread(&mut self) {
+        let Self { projects, documents, .. } = self;
+        for project in projects.values_mut().filter(|project| project.is_due()) {
+            project.reread(documents);
+        }
+    }
+
     /// Looks at all projects that are due.
     pub(super) fn refresh(&mut self) {
         let Self { projects, documents, memory, .. } = self;

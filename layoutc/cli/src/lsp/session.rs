@@ -75,18 +75,22 @@ struct Session {
 impl Session {
     fn serve(&mut self, inbox: &mut Inbox) -> io::Result<Farewell> {
         loop {
-            let is_idle = !matches!(&self.stage, Stage::Open(server) if server.is_behind);
-            match inbox.next(is_idle) {
-                None => self.catch_up()?,
-                Some(Arrival::End) => return Ok(self.farewell()),
-                Some(Arrival::Garbage(reason)) => wire::refuse(&mut self.out, &reason)?,
-                Some(Arrival::Message(Message::Notification(message))) => {
+            let is_behind = matches!(&self.stage, Stage::Open(server) if server.is_behind);
+            let arrival = if is_behind { inbox.take() } else { Some(inbox.wait()) };
+            let Some(arrival) = arrival else {
+                self.catch_up()?;
+                continue;
+            };
+            match arrival {
+                Arrival::End => return Ok(self.farewell()),
+                Arrival::Garbage(reason) => wire::refuse(&mut self.out, &reason)?,
+                Arrival::Message(Message::Notification(message)) => {
                     if message.method == Exit::METHOD {
                         return Ok(self.farewell());
                     }
                     self.notified(message)?;
                 }
-                Some(Arrival::Message(Message::Request(request))) => {
+                Arrival::Message(Message::Request(request)) => {
                     let response = if inbox.is_cancelled(&request.id) {
                         failure(request.id, ErrorCode::RequestCanceled, "it was taken back")
                     } else {
@@ -95,7 +99,7 @@ impl Session {
                     self.send(&Message::Response(response))?;
                 }
                 // What the client says to our own requests changes nothing.
-                Some(Arrival::Message(Message::Response(_))) => {}
+                Arrival::Message(Message::Response(_)) => {}
             }
         }
     }
@@ -168,8 +172,14 @@ impl Session {
                 self.stage = Stage::Closed;
                 Response::new_ok(request.id, Value::Null)
             }
-            (Stage::Open(server), _) => {
-                server.refresh();
+            (Stage::Open(server), method) => {
+                // Names and blocks can be told from texts alone.
+                match method {
+                    HoverRequest::METHOD | InlayHintRequest::METHOD | CodeActionRequest::METHOD => {
+                        server.refresh();
+                    }
+                    _ => server.reread(),
+                }
                 answer(server, request)
             }
         }

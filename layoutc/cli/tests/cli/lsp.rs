@@ -206,7 +206,7 @@ fn completion_proposes_what_may_stand_there() {
         let place = position(&format!("{}\u{0}", &text[..at]), "\u{0}", 0);
         let list = client.at("textDocument/completion", "layouts/new.kdl", &place);
         client.close("layouts/new.kdl");
-        labels(&list).iter().map(ToString::to_string).collect::<Vec<_>>()
+        labels(&list).into_iter().map(str::to_owned).collect::<Vec<_>>()
     };
     let has = |found: &[String], wanted: &[&str]| {
         for word in wanted {

@@ -5,14 +5,14 @@ use crate::manifest::read::{FOREIGN, ITEMS, MEMORIES, Scope};
 /// A word with how it is written and what it says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Word {
-    pub(super) word: &'static str,
+    pub(super) name: &'static str,
     pub(super) usage: &'static str,
     pub(super) says: &'static str,
 }
 
 macro_rules! words {
     ($($word:literal $usage:literal $says:literal)*) => {
-        &[$(Word { word: $word, usage: $usage, says: $says }),*]
+        &[$(Word { name: $word, usage: $usage, says: $says }),*]
     };
 }
 
@@ -184,8 +184,8 @@ pub(super) fn properties_of(node: &str, around: Option<&str>) -> Vec<&'static st
             return own.copied().collect();
         }
         ("convert", _) => &["to", "cast"],
-        ("layout", _) | ("notation", _) => FOREIGN,
-        ("split", Some("kernel" | "instance")) | ("tile", Some("kernel" | "instance")) => &["by"],
+        ("layout" | "notation", _) => FOREIGN,
+        ("split" | "tile", Some("kernel" | "instance")) => &["by"],
         ("split", _) => &["by", "into"],
         ("fuse" | "tile", _) => &["as"],
         ("pad", _) => &["multiple", "before", "after"],
@@ -227,7 +227,7 @@ pub(super) fn node(name: &str, around: Option<&str>) -> Option<&'static Word> {
     let table = match around {
         None => TOP,
         Some("tensor" | "view" | "input" | "constant" | "out" | "local" | "cache")
-            if TENSOR.iter().any(|word| word.word == name) =>
+            if TENSOR.iter().any(|word| word.name == name) =>
         {
             TENSOR
         }
@@ -237,12 +237,12 @@ pub(super) fn node(name: &str, around: Option<&str>) -> Option<&'static Word> {
         Some("graph" | "node" | "backend" | "op" | "others" | "accepts") => GRAPH,
         Some(_) => return None,
     };
-    table.iter().find(|word| word.word == name)
+    table.iter().find(|word| word.name == name)
 }
 
 /// What a property is.
 pub(super) fn property(name: &str) -> Option<&'static Word> {
-    PROPERTIES.iter().find(|word| word.word == name)
+    PROPERTIES.iter().find(|word| word.name == name)
 }
 
 #[cfg(test)]
