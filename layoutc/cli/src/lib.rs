@@ -12,6 +12,7 @@ mod confine;
 mod console;
 mod fault;
 mod interrupt;
+mod lsp;
 mod output;
 mod pages;
 mod project;

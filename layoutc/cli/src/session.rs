@@ -6,6 +6,7 @@ use std::sync::Arc;
 use layoutc_compiler::check::{Recorder, sort};
 use layoutc_compiler::config::Config;
 use layoutc_compiler::diagnostic::Diagnostic;
+use layoutc_compiler::host::Host;
 use layoutc_compiler::model::graph::Graph;
 use layoutc_compiler::model::{Manifest, Tensor, View};
 use layoutc_compiler::{Checked, check, check_recording, refused_choices};
@@ -43,7 +44,7 @@ impl Session {
         console: &mut Console,
     ) -> Result<Self, Fault> {
         let check = |files: &Files, manifests: &[String], config: &Config| {
-            check_recording(files, manifests, config, recorder)
+            check_recording(&Host::new(files), manifests, config, recorder)
         };
         Self::checked_by(&check, paths, console)
     }

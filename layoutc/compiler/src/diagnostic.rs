@@ -1,5 +1,6 @@
 //! What a user is told when something is wrong: code, place, figures, a way out.
 
+use std::fmt::Display;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -46,6 +47,15 @@ pub struct Label {
     pub primary: bool,
 }
 
+/// A change of a text that mends a fault, or brings it nearer to what was meant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fix {
+    /// What is replaced; empty where something is inserted.
+    pub place: Place,
+    /// What stands there afterwards.
+    pub text: String,
+}
+
 /// One diagnostic.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagnostic {
@@ -61,6 +71,8 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// Ways out, one line each (printed as `= help: …`).
     pub help: Vec<String>,
+    /// Those ways out that are a change of the text: each of them alone is one.
+    pub fixes: Vec<Fix>,
     /// Logical indices that show the fault: two that share a slot, or one that leaves the shape. Empty if none.
     pub witness: Vec<Vec<i128>>,
 }
@@ -75,6 +87,7 @@ impl Diagnostic {
             labels: Vec::new(),
             notes: Vec::new(),
             help: Vec::new(),
+            fixes: Vec::new(),
             witness: Vec::new(),
         }
     }
@@ -112,6 +125,32 @@ impl Diagnostic {
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help.push(help.into());
         self
+    }
+
+    /// The same with a change of the text that is a way out.
+    #[must_use]
+    pub fn fix(mut self, place: Place, text: impl Into<String>) -> Self {
+        self.fixes.push(Fix { place, text: text.into() });
+        self
+    }
+
+    /// The same with what was probably meant by the words at its first place.
+    #[must_use]
+    pub fn meant(mut self, near: impl Display) -> Self {
+        self.mean(near);
+        self
+    }
+
+    /// Adds what was probably meant by the words at its first place.
+    pub fn mean(&mut self, near: impl Display) {
+        self.help.push(format!("did you mean `{near}`?"));
+        self.rewrite(near.to_string());
+    }
+
+    /// Adds a change of the words at its first place.
+    pub fn rewrite(&mut self, text: impl Into<String>) {
+        let place = self.labels.first().map(|label| label.place.clone());
+        self.fixes.extend(place.map(|place| Fix { place, text: text.into() }));
     }
 
     /// The same with a place that the fault refers to.

@@ -12,6 +12,7 @@ pub mod codes;
 pub mod config;
 pub mod diagnostic;
 pub mod dtype;
+pub mod editor;
 pub mod emit;
 pub mod fill;
 pub mod host;
@@ -72,14 +73,14 @@ pub fn check_with(host: &Host<'_>, paths: &[String], config: &Config) -> Checked
     verified(check::check(host, paths, config, None))
 }
 
-/// The same as [`check()`], and the steps of one tensor go to `recorder`.
+/// The same as [`check_with()`], and the steps of tensors go to `recorder`.
 pub fn check_recording(
-    sources: &dyn Sources,
+    host: &Host<'_>,
     paths: &[String],
     config: &Config,
     recorder: &Recorder,
 ) -> Checked {
-    verified(check::check(&Host::new(sources), paths, config, Some(recorder)))
+    verified(check::check(host, paths, config, Some(recorder)))
 }
 
 /// Adds what is wrong with graphs that state their layouts.

@@ -18,6 +18,7 @@ use layoutc_algebra::simplify::Facts;
 use layoutc_algebra::swizzle::Swizzle;
 use layoutc_compiler::check::{Recorded, Recorder};
 use layoutc_compiler::config::Config;
+use layoutc_compiler::host::Host;
 use layoutc_compiler::locate::{self, LocateError};
 use layoutc_compiler::trace::{Term, Trace, trace};
 use layoutc_compiler::{check_recording, model};
@@ -28,7 +29,8 @@ use random_manifest::{Memory, Tensor, dtypes, full, manifest};
 fn recorded(text: &str, name: &str) -> (model::Tensor, Vec<Recorded>) {
     let recorder = Recorder::new(name);
     let sources = Memory(text.to_owned());
-    let checked = check_recording(&sources, &["m.kdl".to_owned()], &Config::default(), &recorder);
+    let checked =
+        check_recording(&Host::new(&sources), &["m.kdl".to_owned()], &Config::default(), &recorder);
     let tensors = checked.manifests.into_iter().flat_map(|manifest| manifest.tensors);
     let tensor = tensors.into_iter().find(|tensor| tensor.name == name);
     (tensor.unwrap_or_else(|| panic!("{:#?}\n{text}", checked.diagnostics)), recorder.into_steps())

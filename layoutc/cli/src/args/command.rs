@@ -130,6 +130,8 @@ Costs are bytes: what alternatives say, and for each conversion what it reads an
         /// The code, as printed in the brackets: `map::not_injective` [none: list all codes]
         code: Option<String>,
     },
+    /// Tell an editor of manifests while they are typed: the Language Server Protocol on standard input and output
+    Lsp,
     #[command(external_subcommand)]
     Other(Vec<OsString>),
 }
@@ -161,6 +163,7 @@ impl Command {
             Command::Algebra { .. } => "algebra",
             Command::Fmt(_) => "fmt",
             Command::Explain { .. } => "explain",
+            Command::Lsp => "lsp",
             Command::Other(_) => "",
         }
     }

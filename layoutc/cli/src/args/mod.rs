@@ -87,7 +87,7 @@ pub(crate) enum Color {
 }
 
 /// Commands of later releases.
-const LATER: &[&str] = &["show", "completions", "man", "lsp"];
+const LATER: &[&str] = &["show", "completions", "man"];
 
 /// The commands of this release.
 const COMMANDS: &[&str] = &[
@@ -114,6 +114,7 @@ const COMMANDS: &[&str] = &[
     "algebra",
     "fmt",
     "explain",
+    "lsp",
 ];
 
 /// Why the command line was not taken; help and version are such reasons too.
@@ -184,7 +185,8 @@ pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Args, Refusa
         | Command::Templates { .. }
         | Command::Algebra { .. }
         | Command::Fmt(_)
-        | Command::Explain { .. } => Ok(args),
+        | Command::Explain { .. }
+        | Command::Lsp => Ok(args),
     }
 }
 

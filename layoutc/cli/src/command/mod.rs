@@ -14,6 +14,7 @@ mod index;
 mod init;
 mod inspect;
 mod lock;
+mod lsp;
 mod measure;
 mod outputs;
 mod pack;
@@ -88,6 +89,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         }
         Command::Import(import) => import::run(import, &mut console),
         Command::Fmt(fmt) => fmt::run(fmt, &mut console),
+        Command::Lsp => lsp::run(),
         Command::Explain { code } => explain::run(code.as_deref(), &mut console),
         // `args::parse` gives none of these.
         Command::Other(_) => Err(Fault::Usage("there is no such command".to_owned())),

@@ -58,7 +58,7 @@ fn one(
             let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
             let known: Vec<&str> =
                 syntax.tensors.iter().map(|tensor| tensor.name.value.as_str()).collect();
-            error.help.extend(nearest_or_all(&name.value, "tensors", &known));
+            nearest_or_all(&mut error, &name.value, "tensors", &known);
             return Err(error);
         }
         Ok(tensors.iter().position(|tensor| tensor.name == name.value))

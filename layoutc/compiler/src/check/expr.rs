@@ -8,10 +8,11 @@ use layoutc_algebra::map::{MapError, MapErrorKind, resolve_constant};
 use layoutc_algebra::parse::{self, ParseError, ParseErrorKind};
 use layoutc_algebra::simplify::Facts;
 
-use super::scope::{Scope, suggestion};
+use super::scope::Scope;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::manifest::syntax::{Bound, Kind, Text};
+use crate::nearest::nearest;
 
 /// An expression free of axes.
 pub(super) fn constant(
@@ -55,8 +56,11 @@ pub(super) fn parse_fault(error: &ParseError, text: &Text, file: &Arc<str>) -> D
     let place = place_in(text, &error.span, file);
     let message = error.kind.to_string();
     match &error.kind {
-        ParseErrorKind::Slash => Diagnostic::error(Code::ExprSlash, message, place, "write `//`")
-            .help("`//` is the quotient rounded down, as in Python: `c // 4`"),
+        ParseErrorKind::Slash => {
+            Diagnostic::error(Code::ExprSlash, message, place.clone(), "write `//`")
+                .fix(place, "//")
+                .help("`//` is the quotient rounded down, as in Python: `c // 4`")
+        }
         ParseErrorKind::TooBig { .. } => Diagnostic::error(Code::ExprOverflow, message, place, "")
             .note(format!("the largest literal is {}", i64::MAX)),
         ParseErrorKind::TooDeep => Diagnostic::error(Code::ExprNesting, message, place, "")
@@ -91,8 +95,8 @@ pub(super) fn map_fault(
                 return None;
             }
             let error = plain(Code::NameUnknown);
-            match suggestion(name, known.iter().copied()) {
-                Some(near) => error.help(near),
+            match nearest(name, known.iter().copied()) {
+                Some(near) => error.meant(near),
                 None if known.is_empty() => error,
                 None => error.help(format!("known here: {}", known.join(", "))),
             }

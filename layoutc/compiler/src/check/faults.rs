@@ -10,7 +10,7 @@ use layoutc_algebra::print;
 use layoutc_algebra::step::StepError;
 
 use super::expr::place_in;
-use super::scope::suggestion;
+use super::scope::suggest;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::manifest::syntax::Text;
@@ -41,7 +41,7 @@ pub(super) fn step_fault(error: &StepError, axes: &[String], place: Place) -> Di
     match error {
         StepError::UnknownAxis { name, .. } => {
             let mut fault = Diagnostic::error(Code::StepAxis, message, place, "");
-            fault.help.extend(suggestion(name, axes.iter().map(String::as_str)));
+            suggest(&mut fault, name, axes.iter().map(String::as_str));
             fault
         }
         StepError::MissingAxes(_) => Diagnostic::error(Code::StepAxis, message, place, "")

@@ -214,6 +214,11 @@ impl Loader {
     }
 }
 
+/// The path of the manifest that the one at `from` calls `wanted` in a `use`; `None` where that is no relative path.
+pub fn used_path(from: &str, wanted: &str) -> Option<String> {
+    (!is_outside(wanted)).then(|| beside(from, wanted))
+}
+
 /// Whether a `use` names no manifest relative to its own.
 fn is_outside(wanted: &str) -> bool {
     wanted.starts_with('/') || wanted.contains(['\\', ':', '\0']) || wanted.is_empty()

@@ -36,8 +36,8 @@ use std::collections::BTreeSet;
 
 use rayon::prelude::*;
 
-pub use load::syntax_key;
-pub use recorder::{Recorded, Recorder};
+pub use load::{syntax_key, used_path};
+pub use recorder::{Recorded, Recorder, Steps};
 
 use crate::config::Config;
 use crate::diagnostic::{Diagnostic, Severity};

@@ -1,10 +1,12 @@
-//! What the steps of one tensor did, for whoever wants to follow an index through them. Builds record nothing.
+//! What the steps of tensors did, for whoever wants to follow an index through them. Builds record nothing.
 
-use std::sync::OnceLock;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use layoutc_algebra::layout::Axis;
 use layoutc_algebra::map::IndexMap;
 
+use crate::diagnostic::Place;
 use crate::manifest::syntax::{Bound, Step, StepKind};
 
 /// One step of a layout, transforms unfolded.
@@ -19,33 +21,53 @@ pub struct Recorded {
     pub note: Option<String>,
     /// The axes after it.
     pub axes: Vec<Axis>,
+    /// After which of them a separator stands.
+    pub separators: Vec<usize>,
+    /// Where it stands.
+    pub place: Place,
+    /// The step of the tensor's own layout that applies the transform it stands in, if it stands in one.
+    pub within: Option<Place>,
 }
 
-/// Takes down the steps of the tensor of this name.
+/// The steps of tensors, each by its file and its name.
+pub type Steps = BTreeMap<(Arc<str>, String), Vec<Recorded>>;
+
+/// Takes down the steps of one tensor, or of all.
 #[derive(Debug)]
 pub struct Recorder {
-    tensor: String,
-    steps: OnceLock<Vec<Recorded>>,
+    tensor: Option<String>,
+    steps: Mutex<Steps>,
 }
 
 impl Recorder {
     /// One for the tensor called `tensor`.
     pub fn new(tensor: &str) -> Self {
-        Self { tensor: tensor.to_owned(), steps: OnceLock::new() }
+        Self { tensor: Some(tensor.to_owned()), steps: Mutex::default() }
+    }
+
+    /// One for all tensors.
+    pub fn of_all() -> Self {
+        Self { tensor: None, steps: Mutex::default() }
     }
 
     /// The steps of the tensor, from its logical axes on; none if there is no good tensor of the name.
     pub fn into_steps(self) -> Vec<Recorded> {
-        self.steps.into_inner().unwrap_or_default()
+        self.into_all().into_values().next().unwrap_or_default()
+    }
+
+    /// The steps of every good tensor, from its logical axes on.
+    pub fn into_all(self) -> Steps {
+        self.steps.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn wants(&self, tensor: &str) -> bool {
-        self.tensor == tensor
+        self.tensor.as_ref().is_none_or(|wanted| wanted == tensor)
     }
 
     /// The first of a name counts.
-    pub(super) fn take(&self, steps: Vec<Recorded>) {
-        self.steps.get_or_init(|| steps);
+    pub(super) fn take(&self, file: &Arc<str>, tensor: &str, steps: Vec<Recorded>) {
+        let mut all = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
+        all.entry((Arc::clone(file), tensor.to_owned())).or_insert(steps);
     }
 }
 

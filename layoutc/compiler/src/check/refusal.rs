@@ -11,7 +11,7 @@ use super::expr::place_in;
 use super::faults::{index, size};
 use super::steps::Site;
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Fix, Place};
 
 /// What a refusal is told with.
 pub(super) struct Told<'a> {
@@ -94,51 +94,72 @@ fn collision(
             .collect();
         note = format!("{note} for {}", values.join(", "));
     }
-    let (place, label, help) = blame(told, lost, targets, first, second);
+    let Blamed { place, label, mended } = blame(told, lost, targets, first, second);
     let mut error = Diagnostic::error(Code::MapNotInjective, message, place, label).note(note);
-    error.help.extend(help);
+    if let Some(Mended { help, fix }) = mended {
+        error.help.push(help);
+        error.fixes.extend(fix);
+    }
     error.witness(vec![first.to_vec(), second.to_vec()])
 }
 
 /// The characters at fault, what they do, and the change that mends it.
+struct Blamed {
+    place: Place,
+    label: String,
+    mended: Option<Mended>,
+}
+
+/// A way out, and the change of the text that it is.
+struct Mended {
+    help: String,
+    fix: Option<Fix>,
+}
+
 fn blame(
     told: &Told<'_>,
     lost: &[Lost],
     targets: &[usize],
     first: &[i128],
     second: &[i128],
-) -> (Place, String, Option<String>) {
+) -> Blamed {
+    let blamed = |place, label, mended| Blamed { place, label, mended };
     let site = match told.site {
         Some(site) if site.direct => site,
         Some(site) if site.only && told.strides.is_none() => {
-            return (whole(site), drops(told, lost), None);
+            return blamed(whole(site), drops(told, lost), None);
         }
         _ => {
             let place = told.strides.unwrap_or(&told.place).clone();
-            return (place, drops(told, lost), None);
+            return blamed(place, drops(told, lost), None);
         }
     };
     // An axis in which the two differ and that nothing reads.
     let unread: Vec<usize> =
         (0..told.logical.len()).filter(|k| !site.map.items.iter().any(|i| reads(i, *k))).collect();
     let parts = missing(site, told.logical, lost, &unread);
-    let help = || match parts.as_slice() {
-        [] => None,
-        [only] => Some(format!("keep {} too: `{}`", only.kind, with_items(site, &parts))),
-        _ => Some(format!("keep what is dropped: `{}`", with_items(site, &parts))),
+    let mended = || {
+        let items = with_items(site, &parts);
+        let help = match parts.as_slice() {
+            [] => return None,
+            [only] => format!("keep {} too: `{items}`", only.kind),
+            _ => format!("keep what is dropped: `{items}`"),
+        };
+        Some(Mended { help, fix: Some(Fix { place: items_place(site), text: items }) })
     };
     if let Some(axis) = unread.into_iter().find(|k| first.get(*k) != second.get(*k)) {
         let name = axis_name(site, axis, told.logical);
-        return (whole(site), format!("{name} is in no index"), help());
+        return blamed(whole(site), format!("{name} is in no index"), mended());
     }
     if let Some(digit) = lost.iter().find(|digit| digit.plain)
         && let Some(item) = site.map.items.iter().find(|item| reads(item, digit.axis))
     {
         let (part, _) = digit_text(&axis_name(site, digit.axis, told.logical), digit);
-        return (place_in(&site.text, &item.span, &site.file), format!("drops {part}"), help());
+        let place = place_in(&site.text, &item.span, &site.file);
+        return blamed(place, format!("drops {part}"), mended());
     }
     if let Some(strides) = told.strides {
-        return (strides.clone(), "does not tell them apart".to_string(), None);
+        return blamed(strides.clone(), "does not tell them apart".to_string(), None);
     }
     // All the items that read the axes at fault.
     let items: Vec<&Item> = targets.iter().filter_map(|k| site.map.items.get(*k)).collect();
@@ -147,25 +168,21 @@ fn blame(
     match (start, end) {
         (Some(start), Some(end)) if start < end => {
             let overlap = items.len() == 1 && site.text.value.get(start..end).is_some_and(is_sum);
-            (
-                place_in(&site.text, &(start..end), &site.file),
-                "does not tell them apart".to_string(),
-                if overlap {
-                    Some(
-                        "give each term a weight above all that the smaller terms add up to"
-                            .to_string(),
-                    )
-                } else {
-                    divided_apart(site, &items)
-                },
-            )
+            let heavier = "give each term a weight above all that the smaller terms add up to";
+            let mended = if overlap {
+                Some(Mended { help: heavier.to_owned(), fix: None })
+            } else {
+                divided_apart(site, &items)
+            };
+            let place = place_in(&site.text, &(start..end), &site.file);
+            blamed(place, "does not tell them apart".to_string(), mended)
         }
-        _ => (whole(site), String::new(), None),
+        _ => blamed(whole(site), String::new(), None),
     }
 }
 
 /// What to write where the quotient and the remainder of one thing have different divisors: `c // 4, c % 3`.
-fn divided_apart(site: &Site, items: &[&Item]) -> Option<String> {
+fn divided_apart(site: &Site, items: &[&Item]) -> Option<Mended> {
     let asts: Vec<&Ast> = site
         .parsed
         .items
@@ -188,11 +205,23 @@ fn divided_apart(site: &Site, items: &[&Item]) -> Option<String> {
     parts(BinOp::FloorDiv).find_map(|(_, what, by)| {
         let apart = |part: &(&Ast, &str, &str)| part.1 == what && part.2 != by;
         let (remainder, _, _) = parts(BinOp::Mod).find(apart)?;
-        Some(format!(
-            "quotient and remainder need the same divisor: write `{what} % {by}` in place of `{}`",
+        let text = format!("{what} % {by}");
+        let help = format!(
+            "quotient and remainder need the same divisor: write `{text}` in place of `{}`",
             written(&remainder.span)
-        ))
+        );
+        let place = place_in(&site.text, &remainder.span, &site.file);
+        Some(Mended { help, fix: Some(Fix { place, text }) })
     })
+}
+
+/// Where the items of a map stand, with the parentheses around them.
+fn items_place(site: &Site) -> Place {
+    let text = &site.text.value;
+    let arrow = text.find("->").filter(|_| site.parsed.params.is_some());
+    let after = arrow.map_or(0, |at| at + "->".len());
+    let blanks = text.get(after..).map_or(0, |rest| rest.len() - rest.trim_start().len());
+    place_in(&site.text, &(after + blanks..text.len()), &site.file)
 }
 
 fn whole(site: &Site) -> Place {

@@ -264,23 +264,27 @@ fn symbol(item: &SymbolItem, scope: &Scope, file: &Arc<str>) -> Result<Symbol, V
     }
 }
 
-/// `did you mean …`, when a known name is near.
-pub(super) fn suggestion<'a>(
+/// Adds to an error about a name what it was probably meant to be, if a known one is near.
+pub(super) fn suggest<'a>(
+    error: &mut Diagnostic,
     name: &str,
     known: impl IntoIterator<Item = &'a str>,
-) -> Option<String> {
-    nearest(name, known).map(|near| format!("did you mean `{near}`?"))
+) {
+    if let Some(near) = nearest(name, known) {
+        error.mean(near);
+    }
 }
 
 /// The most names that a help line lists.
 const LISTED: usize = 12;
 
-/// `did you mean …`, or where none is near, all that are known: `tensors here: …`. `None` if none is known.
-pub(super) fn nearest_or_all(name: &str, what: &str, known: &[&str]) -> Option<String> {
-    let all = || {
+/// The same, and where none is near, all that are known: `tensors here: …`.
+pub(super) fn nearest_or_all(error: &mut Diagnostic, name: &str, what: &str, known: &[&str]) {
+    if let Some(near) = nearest(name, known.iter().copied()) {
+        error.mean(near);
+    } else if !known.is_empty() {
         let listed: Vec<&str> = known.iter().take(LISTED).copied().collect();
         let more = if known.len() > LISTED { ", …" } else { "" };
-        (!known.is_empty()).then(|| format!("{what} here: `{}`{more}", listed.join("`, `")))
-    };
-    suggestion(name, known.iter().copied()).or_else(all)
+        error.help.push(format!("{what} here: `{}`{more}", listed.join("`, `")));
+    }
 }

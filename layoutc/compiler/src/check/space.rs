@@ -93,7 +93,7 @@ pub(super) fn memory(
             let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
             let known = MEMORIES.iter().map(|row| row.0);
             let known: Vec<&str> = known.chain(scope.spaces.keys().map(String::as_str)).collect();
-            error.help.extend(nearest_or_all(&name.value, "memories", &known));
+            nearest_or_all(&mut error, &name.value, "memories", &known);
             return Err(vec![error]);
         }
     };

@@ -16,7 +16,7 @@ use super::faults::{build_fault, notation_fault, step_fault};
 use super::line::line;
 use super::padding::{Padding, product};
 use super::recorder::{self, Recorded};
-use super::scope::{Scope, Scopes, suggestion};
+use super::scope::{Scope, Scopes, suggest};
 use super::swizzle::swizzle;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
@@ -107,6 +107,8 @@ pub(super) struct Applier<'a> {
     grown: Option<Place>,
     /// What each step did; `None`: nobody asks.
     pub(super) recorded: Option<Vec<Recorded>>,
+    /// The step of the tensor's own layout that applies what is being unfolded.
+    within: Option<Place>,
 }
 
 impl<'a> Applier<'a> {
@@ -118,9 +120,17 @@ impl<'a> Applier<'a> {
     /// Nothing applied yet.
     pub(super) fn new(builder: Builder, tensor: &'a str) -> Self {
         let filled = product(builder.axes().iter().map(|axis| &axis.extent));
-        let said = Said::default();
-        let (open, grown, recorded) = (Vec::new(), None, None);
-        Self { builder, said, open, applied: 0, tensor, filled, grown, recorded }
+        Self {
+            builder,
+            said: Said::default(),
+            open: Vec::new(),
+            applied: 0,
+            tensor,
+            filled,
+            grown: None,
+            recorded: None,
+            within: None,
+        }
     }
 
     /// How the padding comes about.
@@ -164,23 +174,28 @@ impl Applier<'_> {
         ground: Ground<'_>,
     ) -> Result<(), Vec<Diagnostic>> {
         for step in steps {
+            let place = ground.place(&step.span);
+            if self.open.is_empty() {
+                self.within = matches!(step.kind, StepKind::Apply { .. }).then(|| place.clone());
+            }
             self.step(step, ground)?;
             // The steps of a transform were recorded one by one.
             if !matches!(step.kind, StepKind::Apply { .. }) {
-                self.record(step);
+                self.record(step, place);
             }
         }
         Ok(())
     }
 
     /// Records what the last step did, for whoever asks.
-    fn record(&mut self, step: &Step) {
+    fn record(&mut self, step: &Step, place: Place) {
         let Some(recorded) = &mut self.recorded else { return };
         let maps = self.builder.take_recorded();
         let line = self.said.lines.last().cloned().unwrap_or_default();
         let axes = self.builder.axes().to_vec();
         let note = recorder::note(step, &axes, self.builder.separators());
-        recorded.push(Recorded { line, maps, note, axes });
+        let (separators, within) = (self.builder.separators().to_vec(), self.within.clone());
+        recorded.push(Recorded { line, maps, note, axes, separators, place, within });
     }
 
     fn step(&mut self, step: &Step, ground: Ground<'_>) -> Result<(), Vec<Diagnostic>> {
@@ -335,6 +350,7 @@ impl Applier<'_> {
             {
                 let raised = raised(index, value.unsigned_abs());
                 fault.help = vec![format!("indices count from 0: write `{raised}`")];
+                fault.rewrite(raised);
             }
             vec![fault]
         })?;
@@ -413,10 +429,7 @@ impl Applier<'_> {
             }
             let message = format!("there is no transform `{}`", name.value);
             let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
-            error.help.extend(suggestion(
-                &name.value,
-                ground.scope.transforms.keys().map(String::as_str),
-            ));
+            suggest(&mut error, &name.value, ground.scope.transforms.keys().map(String::as_str));
             return Err(vec![error]);
         };
         if self.open.contains(&name.value) {
@@ -448,7 +461,7 @@ impl Applier<'_> {
                 let known = parameters.iter().map(|(parameter, _)| parameter.as_str());
                 let place = ground.place(&argument.span);
                 let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
-                error.help.extend(suggestion(&argument.value, known));
+                suggest(&mut error, &argument.value, known);
                 return Err(vec![error]);
             }
         }

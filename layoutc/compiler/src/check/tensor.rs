@@ -15,7 +15,7 @@ use super::machine::Watched;
 use super::recipe::{Recipe, Trial, symbol_value};
 use super::recorder::Recorder;
 use super::refusal::{self, Told};
-use super::scope::{Scope, Scopes, nearest_or_all, suggestion};
+use super::scope::{Scope, Scopes, nearest_or_all};
 use super::steps::{Applier, Said};
 use super::{advice, cast, padding, record, space, strengthen};
 use crate::cast::Mode;
@@ -29,6 +29,7 @@ use crate::manifest::syntax::{
     Step, StepKind, TensorItem, Text, TileEntry,
 };
 use crate::model::{Fill, FillValue, Memory, PackFrom, Places, Space, Tensor};
+use crate::nearest::nearest;
 
 /// Where a tensor stands.
 #[derive(Clone, Copy)]
@@ -124,7 +125,7 @@ impl Checker<'_> {
         let recipe = Recipe { least_alignment: own, ..recipe };
         let layout = self.finish(builder, &said, recipe, &logical, &symbols)?;
         if let (Some(recorder), Some(recorded)) = (recorder, recorded) {
-            recorder.take(recorded);
+            recorder.take(self.file, &self.item.name.value, recorded);
         }
         let tensor = self.model(dtype, layout, labels, &said, (memory, space))?;
         let gated = Gated { tensor: &tensor, recipe, axes: &logical };
@@ -188,7 +189,7 @@ impl Checker<'_> {
         if self.syntax.views.iter().any(|view| view.name.value == like.value) {
             error.notes.push(format!("`{}` is a view: `like` takes a tensor", like.value));
         } else {
-            error.help.extend(nearest_or_all(&like.value, "tensors", &known));
+            nearest_or_all(&mut error, &like.value, "tensors", &known);
         }
         vec![error]
     }
@@ -214,10 +215,10 @@ impl Checker<'_> {
                 return error.help(format!("vectors have {lanes} lanes, of a byte or more each"));
             }
             if let Some(ours) = Dtype::called_elsewhere(&text.value) {
-                return error.help(format!("did you mean `{ours}`?"));
+                return error.meant(ours);
             }
-            match suggestion(&text.value, names.clone()) {
-                Some(near) => error.help(near),
+            match nearest(&text.value, names.clone()) {
+                Some(near) => error.meant(near),
                 None => error.help(format!(
                     "element types are {}, and vectors of {lanes} of them: `f32x4`",
                     names.collect::<Vec<_>>().join(", ")
@@ -526,10 +527,10 @@ impl Checker<'_> {
             let message = format!("there is no target `{}`", target.value.escape_debug());
             let mut error =
                 Diagnostic::error(Code::TargetUnknown, message, self.at(&target.span), "");
-            error.help.push(match suggestion(&target.value, known.iter().copied()) {
-                Some(near) => near,
-                None => format!("targets are {}", known.join(", ")),
-            });
+            match nearest(&target.value, known.iter().copied()) {
+                Some(near) => error.mean(near),
+                None => error.help.push(format!("targets are {}", known.join(", "))),
+            }
             errors.push(error);
         }
         if !errors.is_empty() {

@@ -4,6 +4,7 @@
 //! Source: KDL 2.0.0, sections "Whitespace", "Newline", "String" and "Disallowed Literal Code Points".
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::fault::Faults;
 use crate::codes::Code;
@@ -55,6 +56,17 @@ pub(super) fn lex(text: &str, faults: &mut Faults) -> Option<Vec<Token>> {
         lexer.step()?;
     }
     Some(lexer.tokens)
+}
+
+/// The tokens of a text as far as it can be cut; what is wrong with it is not told.
+pub(super) fn cut(text: &str) -> Vec<Token> {
+    let mut faults = Faults::new(&Arc::from(""));
+    let mut lexer = Lexer { text, at: 0, tokens: Vec::new(), faults: &mut faults };
+    if text.starts_with('\u{feff}') {
+        lexer.at = '\u{feff}'.len_utf8();
+    }
+    while lexer.at < text.len() && lexer.step().is_some() {}
+    lexer.tokens
 }
 
 struct Lexer<'a, 'f> {

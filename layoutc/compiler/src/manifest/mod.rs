@@ -1,12 +1,13 @@
 //! Manifests: KDL text → [`tree`] → [`syntax`]. Each stage collects all that is wrong and goes on with the rest.
 
 mod blocks;
+pub mod draft;
 mod fault;
 mod format;
 mod kdl;
 mod lex;
 mod plain;
-mod read;
+pub(crate) mod read;
 mod spelling;
 pub mod syntax;
 #[cfg(test)]

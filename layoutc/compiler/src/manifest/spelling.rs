@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::fault::Faults;
 use super::lex::{Kind, Token};
 use crate::codes::Code;
+use crate::diagnostic::Fix;
 
 /// Whether the tokens of a node are spelled well; the first fault is reported. `parent` is the name of the node around.
 pub(super) fn check(text: &str, head: &[Token], parent: &str, faults: &mut Faults) -> bool {
@@ -135,6 +136,8 @@ fn unquoted(text: &str, head: &[Token], token: &Token, faults: &mut Faults) {
         Some(arguments) => format!("write `{name} {arguments}`: blanks part arguments"),
         None => format!("write it as one quoted string: `\"{meant}\"`"),
     };
+    let place = faults.place(start..start + meant.len());
+    let fix = listed(name, rest).is_none().then(|| Fix { place, text: format!("\"{meant}\"") });
     if token.glued_comment {
         let span = start..token.span.end + 2;
         let message = "`//` begins a comment here: the rest of the line is lost";
@@ -144,6 +147,7 @@ fn unquoted(text: &str, head: &[Token], token: &Token, faults: &mut Faults) {
         );
         let fault = faults.error(Code::ExprUnquoted, message, span, label);
         fault.help = vec![help, "put a blank before `//` if a comment is meant".to_owned()];
+        fault.fixes.extend(fix);
     } else if of(token) == "\\" {
         let message = "a `\\` outside quotes continues a line, and must be the last of it";
         faults.error(Code::KdlSyntax, message, token.span.clone(), "");
@@ -151,6 +155,7 @@ fn unquoted(text: &str, head: &[Token], token: &Token, faults: &mut Faults) {
         let message = format!("`{}` must not stand outside quotes", of(token));
         let fault = faults.error(Code::ExprUnquoted, message, token.span.clone(), "");
         fault.help = vec![help];
+        fault.fixes.extend(fix);
     }
 }
 
@@ -171,15 +176,17 @@ fn property_for_node(text: &str, head: &[Token], parent: &str, faults: &mut Faul
     let of = |token: &Token| text.get(token.span.clone()).unwrap_or_default();
     let whole = head[0].span.start..head.last().map_or(0, |token| token.span.end);
     let words: Vec<&str> = head.iter().filter(|t| t.kind != Kind::Equals).map(of).collect();
-    let (code, help) = if parent == "shape" {
+    let (code, meant) = if parent == "shape" {
         let axes: Vec<String> = words.chunks(2).map(|pair| pair.join(" ")).collect();
-        (Code::ShapeForm, format!("write `{}`", axes.join("; ")))
+        (Code::ShapeForm, axes.join("; "))
     } else {
-        (Code::KdlSyntax, format!("write `{}`", words.join(" ")))
+        (Code::KdlSyntax, words.join(" "))
     };
     let message =
         format!("`{}` begins a node, and a node's name is followed by a blank", of(&head[0]));
-    faults.error(code, message, whole, "").help = vec![help];
+    let fault = faults.error(code, message, whole, "");
+    fault.help = vec![format!("write `{meant}`")];
+    fault.rewrite(meant);
 }
 
 /// Whether a word without quotes is a name, a keyword or a number that can be read.
@@ -192,6 +199,7 @@ fn word(text: &str, span: Range<usize>, is_name: bool, faults: &mut Faults) -> b
             format!("KDL 2 writes it `#{word}`"),
             "KDL 1 wrote keywords without `#`; manifests are KDL 2".to_owned(),
         ];
+        fault.rewrite(format!("#{word}"));
         return false;
     }
     if word.starts_with('#')
@@ -224,9 +232,11 @@ fn word(text: &str, span: Range<usize>, is_name: bool, faults: &mut Faults) -> b
             if let Some(number) = word.strip_suffix(',').filter(|n| !n.contains(',')) {
                 fault.help =
                     vec![format!("write `{number}`: blanks part arguments, `;` parts nodes")];
+                fault.rewrite(number);
             } else if word.split(',').all(|number| number.parse::<u64>().is_ok()) {
                 let apart = word.replace(',', " ");
                 fault.help = vec![format!("write `{apart}`: blanks part arguments")];
+                fault.rewrite(apart);
             }
             false
         }

@@ -12,7 +12,7 @@ use super::known::{Known, KnownKind, Names};
 use super::text::{Ast, AstKind, Line, ReadText, Span};
 use super::value::Checked;
 use crate::check::expr::place_in;
-use crate::check::scope::{Scope, nearest_or_all, suggestion};
+use crate::check::scope::{Scope, nearest_or_all, suggest};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::manifest::syntax::{Kind, Text};
@@ -229,13 +229,14 @@ impl Axes<'_> {
     }
 
     /// The same with what the name was probably meant to be.
-    fn meant(&self, name: &str, error: Diagnostic) -> Diagnostic {
+    fn meant(&self, name: &str, mut error: Diagnostic) -> Diagnostic {
         if (self.is_tensor)(name) {
             return error.help(format!("an element of a tensor is written `{name}[…]`"));
         }
         let left = self.line.axes.iter().map(|word| word.name.as_str());
         let known = left.filter(|known| *known != name).chain(self.scope.known());
-        suggestion(name, known).into_iter().fold(error, Diagnostic::help)
+        suggest(&mut error, name, known);
+        error
     }
 
     fn conflict(&self, name: &str, first: &Source<'_>, other: &Source<'_>) -> Diagnostic {
@@ -274,6 +275,6 @@ pub(super) fn unknown_tensor(
     let message = format!("there is no tensor `{}`", read.tensor.name);
     let place = place_in(text, &read.tensor.span, file);
     let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
-    error.help.extend(nearest_or_all(&read.tensor.name, "tensors", known));
+    nearest_or_all(&mut error, &read.tensor.name, "tensors", known);
     error
 }

@@ -9,7 +9,7 @@ use layoutc_algebra::layout::Axis;
 use super::local;
 use super::program::Program;
 use super::value::Checked;
-use crate::check::scope::suggestion;
+use crate::check::scope::suggest;
 use crate::check::tensor::Good;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
@@ -113,9 +113,10 @@ impl<'a> Caches<'a> {
             let operands = program.operands.iter().map(|operand| operand.name.value.as_str());
             let known: Vec<&str> =
                 operands.chain(program.locals.iter().map(|local| local.name.as_str())).collect();
-            let error = error.note(format!("the kernel's tensors are `{}`", known.join("`, `")));
-            let near = suggestion(name, known);
-            return Err(near.into_iter().fold(error, Diagnostic::help));
+            let mut error =
+                error.note(format!("the kernel's tensors are `{}`", known.join("`, `")));
+            suggest(&mut error, name, known);
+            return Err(error);
         };
         let tensor = program.memory(buffer);
         if let Some(tensor) = tensor.filter(|tensor| tensor.dtype.element_bits() < 8) {

@@ -3,10 +3,10 @@
 use super::text::{Ast, Span, Word};
 use super::types::{CASTS, cast_named, computed, converted, is_float, literal, retyped, word};
 use super::value::{Builder, Built, Checked, Pair, cast, index};
-use crate::check::scope::suggestion;
 use crate::codes::Code;
 use crate::dtype::Scalar;
 use crate::model::compute::{Arithmetic, Function, Value, ValueKind};
+use crate::nearest::nearest;
 
 /// The functions of floats, with how many numbers they take.
 const FUNCTIONS: &[(&str, Function, usize)] = &[
@@ -62,8 +62,8 @@ impl Builder<'_> {
         if self.names.contains_key(&name.name) {
             return Err(vec![error.help(format!("an element is read as `{}[…]`", name.name))]);
         }
-        Err(vec![match suggestion(&name.name, known.iter().copied()) {
-            Some(near) => error.help(near),
+        Err(vec![match nearest(&name.name, known.iter().copied()) {
+            Some(near) => error.meant(near),
             None => error.help(format!("functions are {}", known.join(", "))),
         }])
     }

@@ -144,7 +144,7 @@ fn kernel_of<'a>(
     let message = format!("there is no kernel `{name}`");
     let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
     let known: Vec<&str> = scope.kernels.keys().map(String::as_str).collect();
-    error.help.extend(nearest_or_all(name, "kernels", &known));
+    nearest_or_all(&mut error, name, "kernels", &known);
     Err(error)
 }
 

@@ -136,7 +136,7 @@ impl Binder<'_> {
                 let message = format!("the kernel `{kernel}` has no operand `{}`", name.value);
                 let mut error = Diagnostic::error(Code::KernelOperand, message, at(name), "");
                 let known: Vec<&str> = operands.iter().map(|name| name.value.as_str()).collect();
-                error.help.extend(nearest_or_all(&name.value, "operands", &known));
+                nearest_or_all(&mut error, &name.value, "operands", &known);
                 errors.push(error);
                 continue;
             };
@@ -201,7 +201,7 @@ impl Binder<'_> {
             let tensors = &self.syntax.tensors;
             let known: Vec<&str> =
                 tensors.iter().map(|tensor| tensor.name.value.as_str()).collect();
-            error.help.extend(nearest_or_all(&name.value, "tensors", &known));
+            nearest_or_all(&mut error, &name.value, "tensors", &known);
             return Err(error);
         }
         Ok(self.tensors.iter().position(|tensor| tensor.name == name.value))

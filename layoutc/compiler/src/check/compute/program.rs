@@ -18,7 +18,7 @@ use super::value::{Builder, Built, Checked};
 use super::{Bound, KernelDef};
 use crate::check::expr::{constant, declare_first, place_in};
 use crate::check::recipe::{symbol_value, words};
-use crate::check::scope::{Scope, suggestion};
+use crate::check::scope::{Scope, suggest};
 use crate::check::tensor::Place;
 use crate::codes::Code;
 use crate::diagnostic::{self, Diagnostic};
@@ -378,9 +378,9 @@ impl<'a> Program<'a> {
         let name = line.target.name.clone();
         if line.op != Reduction::Assign {
             let message = format!("`{name}` is put together from many values, and has no memory");
-            let error = self.fault(source, Code::KernelIntermediate, message, &line.target.span);
-            let near = suggestion(&name, self.names.keys().map(String::as_str));
-            let error = near.into_iter().fold(error, Diagnostic::help);
+            let mut error =
+                self.fault(source, Code::KernelIntermediate, message, &line.target.span);
+            suggest(&mut error, &name, self.names.keys().map(String::as_str));
             return Err(vec![error.help(format!("give it memory: `local {name} dtype=f32`"))]);
         }
         let value = self.value(source, axes, |_, built| Ok(built))?;

@@ -7,12 +7,13 @@ use layoutc_algebra::expr::Expr;
 
 use super::program::Program;
 use super::value::Checked;
-use crate::check::scope::{Scope, number, suggestion};
+use crate::check::scope::{Scope, number};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::manifest::syntax::{Bound, InstanceItem, Name, ScheduleItem, ScheduleKind};
 use crate::model::compute::{Schedule, Split, Statement};
 use crate::model::{Chosen, Tensor};
+use crate::nearest::nearest;
 use crate::wording;
 
 /// A word of a schedule, and where it stands.
@@ -142,12 +143,14 @@ impl Maker<'_> {
             return true;
         }
         let known: BTreeSet<&str> = self.all_loops();
-        let near = suggestion(word, known.iter().copied());
+        let near = nearest(word, known.iter().copied()).map(str::to_owned);
         let notes = self.told();
         let error =
             self.fault(Code::KernelSchedule, format!("there is no loop `{word}`"), name, said);
         error.notes = notes;
-        error.help.extend(near);
+        if let Some(near) = near {
+            error.mean(near);
+        }
         false
     }
 

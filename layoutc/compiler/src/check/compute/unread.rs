@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::program::{Program, Source};
 use crate::check::expr::place_in;
 use crate::check::recipe::words;
-use crate::check::scope::{nearest_or_all, suggestion};
+use crate::check::scope::{nearest_or_all, suggest};
 use crate::codes::Code;
 use crate::diagnostic::{self, Diagnostic};
 use crate::model::compute::Reduction;
@@ -62,9 +62,9 @@ impl Program<'_> {
                 errors.push(error.help("give the axis another name"));
             } else if !mentioned.contains(name.value.as_str()) {
                 let message = format!("no statement has an axis `{}`", name.value);
-                let error = Diagnostic::error(Code::KernelAxes, message, place, "");
-                let near = suggestion(&name.value, mentioned.iter().copied());
-                errors.push(near.into_iter().fold(error, Diagnostic::help));
+                let mut error = Diagnostic::error(Code::KernelAxes, message, place, "");
+                suggest(&mut error, &name.value, mentioned.iter().copied());
+                errors.push(error);
             }
         }
         errors
@@ -78,14 +78,14 @@ impl Program<'_> {
             let known: Vec<&str> = self.place.named.keys().copied().collect();
             let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
             error.notes.push("as an intermediate it would be read by a `compute` below".to_owned());
-            error.help.extend(nearest_or_all(name, "tensors", &known));
+            nearest_or_all(&mut error, name, "tensors", &known);
             return error;
         }
         let message = format!("`{name}` is no operand, and nothing reads it");
-        let error = Diagnostic::error(Code::KernelIntermediate, message, place, "");
+        let mut error = Diagnostic::error(Code::KernelIntermediate, message, place, "");
         let operands = self.operands.iter().map(|operand| operand.name.value.as_str());
         let known: Vec<&str> = operands.collect();
-        let near = nearest_or_all(name, "operands", &known);
-        near.into_iter().fold(error, Diagnostic::help)
+        nearest_or_all(&mut error, name, "operands", &known);
+        error
     }
 }

@@ -125,7 +125,7 @@ impl Builder<'_> {
         } else {
             let axes = self.domain.axes.iter().map(|axis| axis.name.as_str());
             let known: Vec<&str> = axes.chain(self.scope.known()).collect();
-            error.help.extend(nearest_or_all(name, "names", &known));
+            nearest_or_all(&mut error, name, "names", &known);
         }
         Err(vec![error])
     }

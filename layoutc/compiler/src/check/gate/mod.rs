@@ -131,7 +131,7 @@ fn axis(name: &Name, gated: Gated<'_>) -> Result<usize, Vec<Diagnostic>> {
     let message = format!("`{}` is no axis of `{}`", name.value, gated.tensor.name);
     let mut error = Diagnostic::error(Code::StepAxis, message, at(gated, &name.span), "");
     let known: Vec<&str> = gated.axes.iter().map(|axis| axis.name.as_str()).collect();
-    error.help.extend(nearest_or_all(&name.value, "axes", &known));
+    nearest_or_all(&mut error, &name.value, "axes", &known);
     Err(vec![error])
 }
 

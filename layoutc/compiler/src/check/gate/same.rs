@@ -48,7 +48,7 @@ fn both<'t>(
         let place = Place::new(&syntax.file, other.span.clone());
         let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
         let known: Vec<&str> = syntax.tensors.iter().map(|item| item.name.value.as_str()).collect();
-        error.help.extend(nearest_or_all(&other.value, "tensors", &known));
+        nearest_or_all(&mut error, &other.value, "tensors", &known);
         return Err(Box::new(error));
     }
     let find = |name: &Name| tensors.iter().find(|tensor| tensor.name == name.value);

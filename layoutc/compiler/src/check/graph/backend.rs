@@ -134,7 +134,7 @@ fn definition(
         let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
         let shipped = SHIPPED.iter().map(|def| def.item.name.value.as_str());
         let known: Vec<&str> = scope.backends.keys().map(String::as_str).chain(shipped).collect();
-        error.help.extend(nearest_or_all(&name.value, "backends", &known));
+        nearest_or_all(&mut error, &name.value, "backends", &known);
         Some(Box::new(error))
     })
 }

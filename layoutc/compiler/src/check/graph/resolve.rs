@@ -82,7 +82,7 @@ fn unknown(name: &Name, positions: &BTreeMap<&str, usize>, file: &Arc<str>) -> D
     let place = Place::new(file, name.span.clone());
     let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
     let known: Vec<&str> = positions.keys().copied().collect();
-    error.help.extend(nearest_or_all(&name.value, "tensors", &known));
+    nearest_or_all(&mut error, &name.value, "tensors", &known);
     error
 }
 

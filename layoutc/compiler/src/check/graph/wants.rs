@@ -74,7 +74,7 @@ pub(super) fn wants(site: &Site<'_>, backend: Option<&Backend>) -> Result<Wants,
         let message = format!("the backend `{name}` has no operator `{}`", node.op.value);
         let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
         let known: Vec<&str> = backend.operators().collect();
-        error.help.extend(nearest_or_all(&node.op.value, "operators", &known));
+        nearest_or_all(&mut error, &node.op.value, "operators", &known);
         error.help.push("a node may say what it accepts itself: `accepts { in …; out … }`".into());
         return Err(Box::new(error));
     };

@@ -173,7 +173,7 @@ impl<'a> Views<'a> {
         let message = format!("there is no tensor `{name}`");
         let mut error = Diagnostic::error(Code::NameUnknown, message, self.at(&item.of.span), "");
         let known: Vec<&str> = self.declared.iter().copied().collect();
-        error.help.extend(nearest_or_all(name, "tensors", &known));
+        nearest_or_all(&mut error, name, "tensors", &known);
         Err(vec![error])
     }
 

@@ -205,8 +205,10 @@ impl Reader<'_> {
         let message = format!("`{key}` cannot be `{}`", word.escape_debug());
         let fault = self.error(Code::ConfigValue, &message, span);
         fault.notes.push(format!("it is one of {}", words.join(", ")));
-        let near = nearest(word, known.iter().map(|row| row.0));
-        fault.help.extend(near.map(|near| format!("did you mean `{near}`?")));
+        if let Some(near) = nearest(word, known.iter().map(|row| row.0)) {
+            fault.help.push(format!("did you mean `{near}`?"));
+            fault.rewrite(format!("\"{near}\""));
+        }
         None
     }
 
@@ -224,7 +226,9 @@ impl Reader<'_> {
         let fault = self.error(Code::ConfigUnknownKey, &message, span);
         fault.notes.push(format!("its keys are {}", words.join(", ")));
         let near = nearest(key, known.iter().copied());
-        fault.help.extend(near.map(|near| format!("did you mean `{near}`?")));
+        if let Some(near) = near {
+            fault.mean(near);
+        }
     }
 
     fn kind(&mut self, key: &str, wanted: &str, value: &DeValue<'_>, span: Range<usize>) {

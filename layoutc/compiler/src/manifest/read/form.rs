@@ -31,9 +31,25 @@ pub(super) struct Form {
     pub(super) block: Block,
 }
 
+/// The nodes at the top of a manifest.
+pub(crate) const ITEMS: &[&str] = &[
+    "use",
+    "const",
+    "symbol",
+    "memory-space",
+    "transform",
+    "tensor",
+    "view",
+    "convert",
+    "kernel",
+    "instance",
+    "backend",
+    "graph",
+];
+
 /// A place where nodes stand.
 #[derive(Debug)]
-pub(super) struct Scope {
+pub(crate) struct Scope {
     /// Where, for messages: `in a manifest`.
     place: &'static str,
     /// The nodes that may stand there.
@@ -43,25 +59,8 @@ pub(super) struct Scope {
 }
 
 impl Scope {
-    pub(super) const TOP: Self = Self {
-        place: "a manifest",
-        nodes: &[
-            "use",
-            "const",
-            "symbol",
-            "memory-space",
-            "transform",
-            "tensor",
-            "view",
-            "convert",
-            "kernel",
-            "instance",
-            "backend",
-            "graph",
-        ],
-        props: &[],
-    };
-    pub(super) const KERNEL: Self = Self {
+    pub(crate) const TOP: Self = Self { place: "a manifest", nodes: ITEMS, props: &[] };
+    pub(crate) const KERNEL: Self = Self {
         place: "a kernel",
         nodes: &[
             "operands",
@@ -80,52 +79,52 @@ impl Scope {
         ],
         props: &[],
     };
-    pub(super) const BACKEND: Self = Self {
+    pub(crate) const BACKEND: Self = Self {
         place: "a backend",
         nodes: &["default-layout", "op", "others"],
         props: &["like", "verify"],
     };
-    pub(super) const OPERATOR: Self = Self {
+    pub(crate) const OPERATOR: Self = Self {
         place: "an operator",
         nodes: &["accepts"],
         props: &["elementwise", "any", "default", "cost", "cost-per-byte"],
     };
-    pub(super) const ACCEPTS: Self = Self {
+    pub(crate) const ACCEPTS: Self = Self {
         place: "an alternative",
         nodes: &["in", "out"],
         props: &["cost", "cost-per-byte", "when"],
     };
-    pub(super) const GRAPH: Self = Self {
+    pub(crate) const GRAPH: Self = Self {
         place: "a graph",
         nodes: &["input", "constant", "node", "output", "keep", "forbid"],
         props: &["backend"],
     };
-    pub(super) const NODE: Self =
+    pub(crate) const NODE: Self =
         Self { place: "a node", nodes: &["in", "out", "accepts"], props: &["op"] };
-    pub(super) const GRAPH_TENSOR: Self =
+    pub(crate) const GRAPH_TENSOR: Self =
         Self { place: "a tensor of a graph", nodes: &["shape"], props: &["dtype", "layout"] };
-    pub(super) const CACHE: Self =
+    pub(crate) const CACHE: Self =
         Self { place: "a cache", nodes: &["layout", "memory"], props: &["at", "double"] };
-    pub(super) const LOCAL: Self =
+    pub(crate) const LOCAL: Self =
         Self { place: "a local tensor", nodes: &["layout"], props: &["dtype"] };
-    pub(super) const INSTANCE: Self = Self {
+    pub(crate) const INSTANCE: Self = Self {
         place: "an instance",
         nodes: &["loops", "split", "tile", "unroll", "vectorize", "parallel", "cache"],
         props: &["of"],
     };
-    pub(super) const TENSOR: Self = Self {
+    pub(crate) const TENSOR: Self = Self {
         place: "a tensor",
         nodes: &["shape", "layout", "memory", "nibbles", "require"],
         props: &["cast", "dtype", "like", "nibbles", "pack-from", "targets"],
     };
-    pub(super) const VIEW: Self =
+    pub(crate) const VIEW: Self =
         Self { place: "a view", nodes: &["shape", "layout", "map"], props: &["of", "dtype"] };
-    pub(super) const CONVERT: Self = Self {
+    pub(crate) const CONVERT: Self = Self {
         place: "a conversion",
         nodes: &["order", "block", "inside", "stores", "fill"],
         props: &["to"],
     };
-    pub(super) const STEPS: Self = Self {
+    pub(crate) const STEPS: Self = Self {
         place: "a layout",
         nodes: &[
             "map",
@@ -148,6 +147,11 @@ impl Scope {
 }
 
 impl Scope {
+    /// The nodes that may stand here, and the properties of the node around.
+    pub(crate) fn words(&self) -> (&'static [&'static str], &'static [&'static str]) {
+        (self.nodes, self.props)
+    }
+
     /// Whether a node of this name may stand here.
     pub(super) fn has(&self, node: &str) -> bool {
         self.nodes.contains(&node)
@@ -224,7 +228,7 @@ impl Reader<'_, '_> {
         if FOREIGN.contains(&key) {
             fault.help.push(format!("write it at the layout: `layout {key}=\"…\"`"));
         } else if let Some(near) = nearest(key, props.iter().copied()) {
-            fault.help.push(format!("did you mean `{near}`?"));
+            fault.mean(near);
         }
         fault.notes.push(if props.is_empty() {
             format!("`{}` has no properties", node.name)
@@ -263,7 +267,7 @@ impl Reader<'_, '_> {
         } else if FOREIGN.contains(&name) {
             fault.help.push(format!("it is a property of a layout: `layout {name}=\"…\"`"));
         } else if let Some(near) = nearest(name, scope.nodes.iter().copied()) {
-            fault.help.push(format!("did you mean `{near}`?"));
+            fault.mean(near);
         } else if STEPS.iter().any(|row| row.0 == name) {
             fault.help.push(format!("it is a step: write it inside `layout {{ {name} … }}`"));
         } else if Scope::TENSOR.nodes.contains(&name) {
@@ -289,7 +293,9 @@ impl Reader<'_, '_> {
         let message = format!("{subject} is not `{}`", show(written));
         let near = nearest(written, known.iter().copied());
         let fault = self.faults.error(Code::NameUnknown, message, entry.span.clone(), "");
-        fault.help.extend(near.map(|near| format!("did you mean `{near}`?")));
+        if let Some(near) = near {
+            fault.mean(near);
+        }
         let of = if known.len() == 1 { "" } else { "one of " };
         fault.notes.push(format!("it is {of}{}", list(known)));
     }

@@ -20,14 +20,15 @@ mod text;
 mod view;
 mod words;
 
+pub(crate) use form::{ITEMS, Scope};
 pub(crate) use space::MEMORIES;
+pub(crate) use words::FOREIGN;
 
 use std::sync::Arc;
 
 use super::fault::Faults;
 use super::syntax::{Kind, Manifest};
 use super::tree::{Node, Tree};
-use form::Scope;
 
 /// The items of a tree; what is wrong goes to `faults`.
 pub(super) fn manifest(file: &Arc<str>, text: &str, tree: &Tree, faults: &mut Faults) -> Manifest {

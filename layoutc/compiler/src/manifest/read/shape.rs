@@ -8,6 +8,7 @@ use super::form::Block;
 use super::form::Form;
 use super::form::show;
 use crate::codes::Code;
+use crate::diagnostic::Fix;
 use crate::manifest::syntax::{AxisItem, Bound, Extent, FIELD, Name, Shape};
 use crate::manifest::tree::{Entry, Node, Value};
 
@@ -66,8 +67,11 @@ impl Reader<'_, '_> {
         } else {
             return false;
         };
-        let fault = self.corrected(node);
-        self.faults.error(Code::ShapeForm, message, span, "").help = vec![fault];
+        let corrected = self.corrected(node);
+        let place = self.faults.place(node.span.clone());
+        let fault = self.faults.error(Code::ShapeForm, message, span, "");
+        fault.help = vec![format!("write `{corrected}`")];
+        fault.fixes.push(Fix { place, text: corrected });
         true
     }
 
@@ -99,7 +103,7 @@ impl Reader<'_, '_> {
             }
             axes.extend(words.chunks(2).map(|pair| pair.join(" ")));
         }
-        format!("write `shape {{ {} }}`", axes.join("; "))
+        format!("shape {{ {} }}", axes.join("; "))
     }
 
     fn axis(&mut self, node: &Node) -> Option<AxisItem> {
@@ -148,6 +152,7 @@ impl Reader<'_, '_> {
         let fault = self.faults.error(Code::ShapeExtent, message, entry.span.clone(), "");
         if let Bound::Text(text) = &bound {
             fault.help.push(format!("write `{}`", text.value.trim()));
+            fault.rewrite(text.value.trim());
         }
         None
     }

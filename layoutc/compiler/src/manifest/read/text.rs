@@ -83,6 +83,7 @@ impl Reader<'_, '_> {
             fault.notes.push(format!("character {} is U+{code:04X}, which is not ASCII", at + 1));
         } else if let Some(name) = value.strip_suffix(',').filter(|name| is_name(name)) {
             fault.help.push(format!("write `{name}`: blanks part arguments, `;` parts nodes"));
+            fault.rewrite(name);
         }
         None
     }
@@ -121,6 +122,7 @@ impl Reader<'_, '_> {
         let message = "an expression is one quoted string";
         let fault = self.faults.error(Code::ExprUnquoted, message, text.span.clone(), "");
         fault.help = vec![format!("write `\"{}\"`", text.value)];
+        fault.rewrite(format!("\"{}\"", text.value));
         None
     }
 

@@ -1,7 +1,7 @@
 //! The words of the language: what stands where, and what is of a later release.
 
 /// Properties that give a layout in a foreign notation.
-pub(super) const FOREIGN: &[&str] =
+pub(crate) const FOREIGN: &[&str] =
     &["xla", "tvm", "glow", "onednn", "cute", "mlir", "einops", "numpy", "mdspan", "triton"];
 
 /// Nodes and properties of later releases, with what they will be.

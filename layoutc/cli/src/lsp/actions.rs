@@ -1,0 +1,91 @@
+//! `textDocument/codeAction`: the ways out of diagnostics that are a change of the text.
+
+use std::collections::HashMap;
+
+use layoutc_compiler::diagnostic::{Diagnostic, Fix};
+use layoutc_compiler::editor::text::Lines;
+use lsp_types::{
+    CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionParams, CodeActionResponse, Range,
+    TextEdit, WorkspaceEdit,
+};
+
+use super::diagnostics::told;
+use super::place;
+use super::projects::Project;
+use super::server::Server;
+
+/// The fixes of what is wrong in a range.
+pub(super) fn answer(server: &Server, params: &CodeActionParams) -> Option<CodeActionResponse> {
+    let (project, path) = server.at(&params.text_document.uri)?;
+    let only = params.context.only.as_ref();
+    if only.is_some_and(|only| !only.iter().any(|kind| is_wanted(kind.as_str()))) {
+        return Some(Vec::new());
+    }
+    let source = project.source(&path)?;
+    let Range { start, end } = params.range;
+    let lines: &Lines = &source.lines;
+    let at =
+        |position| lines.offset(source.text, place::position(position), server.traits.encoding);
+    let found = project.diagnostics_at(&path, at(start), at(end));
+    let mut actions = Vec::new();
+    for diagnostic in &found {
+        for fix in &diagnostic.fixes {
+            let is_only = diagnostic.fixes.len() == 1;
+            actions.extend(action(server, project, diagnostic, fix, is_only));
+        }
+    }
+    Some(actions)
+}
+
+/// Whether a kind of actions that is asked for has fixes among it.
+fn is_wanted(kind: &str) -> bool {
+    kind.is_empty() || kind == CodeActionKind::QUICKFIX.as_str()
+}
+
+#[expect(
+    clippy::disallowed_types,
+    clippy::mutable_key_type,
+    reason = "the protocol's own type, of which nothing is read"
+)]
+fn action(
+    server: &Server,
+    project: &Project,
+    diagnostic: &Diagnostic,
+    fix: &Fix,
+    is_only: bool,
+) -> Option<CodeActionOrCommand> {
+    let path = fix.place.file.as_ref();
+    let source = project.source(path)?;
+    let bytes = fix.place.start..fix.place.end;
+    let old = source.text.get(bytes.clone())?;
+    let range = place::span(source.text, &source.lines, &bytes, server.traits.encoding);
+    let edit = TextEdit { range, new_text: fix.text.clone() };
+    let uri = server.uri(&project.file(path))?;
+    let edit =
+        WorkspaceEdit { changes: Some(HashMap::from([(uri, vec![edit])])), ..Default::default() };
+    Some(CodeActionOrCommand::CodeAction(CodeAction {
+        title: title(old, &fix.text),
+        kind: Some(CodeActionKind::QUICKFIX),
+        diagnostics: Some(vec![told(diagnostic, project, server)]),
+        edit: Some(edit),
+        is_preferred: is_only.then_some(true),
+        ..CodeAction::default()
+    }))
+}
+
+/// What a fix does, in one line.
+fn title(old: &str, new: &str) -> String {
+    let short = |text: &str| {
+        let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let mut short: String = line.chars().take(60).collect();
+        if short.len() < line.len() {
+            short.push('…');
+        }
+        short
+    };
+    if old.is_empty() {
+        format!("insert `{}`", short(new))
+    } else {
+        format!("replace `{}` by `{}`", short(old), short(new))
+    }
+}

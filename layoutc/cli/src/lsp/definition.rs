@@ -1,0 +1,67 @@
+//! `textDocument/definition` and `textDocument/references`
+
+use layoutc_compiler::editor::file::mentions_of;
+use layoutc_compiler::editor::rename;
+use layoutc_compiler::manifest::draft::slice;
+use lsp_types::{
+    GotoDefinitionParams, GotoDefinitionResponse, Location, Position, Range, ReferenceParams,
+};
+
+use super::server::{Place, Server};
+
+/// Where a name is declared; of the path in a `use`, the manifest.
+pub(super) fn answer(
+    server: &Server,
+    params: &GotoDefinitionParams,
+) -> Option<GotoDefinitionResponse> {
+    let at = &params.text_document_position_params;
+    let (place, path) = server.place(&at.text_document.uri, at.position)?;
+    let Place { project, known, offset, .. } = place;
+    if let Some(used) = used(&place) {
+        let uri = server.uri(&project.file(&used))?;
+        let start = Position::new(0, 0);
+        return Some(GotoDefinitionResponse::Scalar(Location {
+            uri,
+            range: Range::new(start, start),
+        }));
+    }
+    let (_, found) = rename::at(&known.files, &path, offset).ok()?;
+    let uri = server.uri(&project.file(found.path))?;
+    let range = server.range(found.file, &found.mention.span);
+    Some(GotoDefinitionResponse::Scalar(Location { uri, range }))
+}
+
+/// The manifest that the `use` at a place names.
+fn used(place: &Place<'_>) -> Option<String> {
+    let Place { file, offset, known, .. } = *place;
+    let text = &file.text;
+    let uses = file.nodes.iter().filter(|node| node.name(text) == "use");
+    let is_here = |node: &&layoutc_compiler::manifest::draft::Node| {
+        node.span.start <= offset && offset <= node.span.end
+    };
+    let named = slice(text, uses.clone().find(is_here)?.args().next()?);
+    let path = file.uses.iter().find(|path| path.ends_with(named.trim_start_matches("../")))?;
+    known.files.contains_key(path).then(|| path.clone())
+}
+
+/// Every place that names the same.
+pub(super) fn references(server: &Server, params: &ReferenceParams) -> Option<Vec<Location>> {
+    let at = &params.text_document_position;
+    let (Place { project, known, offset, .. }, path) =
+        server.place(&at.text_document.uri, at.position)?;
+    let (_, found) = rename::at(&known.files, &path, offset).ok()?;
+    let mut all = Vec::new();
+    for (path, mentions) in mentions_of(&known.files, found) {
+        let (Some(file), Some(uri)) = (known.files.get(path), server.uri(&project.file(path)))
+        else {
+            continue;
+        };
+        let wanted =
+            mentions.iter().filter(|m| params.context.include_declaration || !m.is_declared);
+        all.extend(wanted.map(|mention| Location {
+            uri: uri.clone(),
+            range: server.range(file, &mention.span),
+        }));
+    }
+    Some(all)
+}

@@ -1,0 +1,105 @@
+//! What is wrong with the texts of projects, told to the editor as soon as it is known.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use layoutc_compiler::diagnostic::{Diagnostic, Label, Severity};
+use lsp_types::{
+    CodeDescription, DiagnosticRelatedInformation, DiagnosticSeverity, Location, NumberOrString,
+    Position, PublishDiagnosticsParams, Range, Uri,
+};
+
+use crate::project::CONFIG;
+
+use super::place;
+use super::projects::Project;
+use super::server::{Server, Traits};
+
+/// What was told of each file.
+pub(super) type Told = BTreeMap<PathBuf, Vec<lsp_types::Diagnostic>>;
+
+/// Everything that is new, by file; a file of which there is nothing more to say gets an empty list.
+pub(super) fn news(server: &mut Server) -> Vec<PublishDiagnosticsParams> {
+    let mut all: Told = BTreeMap::new();
+    for project in server.projects.values() {
+        for diagnostic in project.diagnostics() {
+            let file = diagnostic.labels.first().map(|label| label.place.file.as_ref());
+            let file = project.file(file.unwrap_or(CONFIG));
+            let told = told(&diagnostic, project, server);
+            let of_file = all.entry(file).or_default();
+            // A file that two projects use is told of once.
+            if !of_file.contains(&told) {
+                of_file.push(told);
+            }
+        }
+    }
+    let mut changed = Vec::new();
+    for (file, found) in &all {
+        if server.told.get(file) != Some(found) {
+            changed.push((file.clone(), found.clone()));
+        }
+    }
+    let gone = server.told.keys().filter(|file| !all.contains_key(*file));
+    changed.extend(gone.map(|file| (file.clone(), Vec::new())));
+    server.told = all;
+    server.is_behind = false;
+    let publish = |(file, diagnostics): (PathBuf, Vec<lsp_types::Diagnostic>)| {
+        let version = server.documents.0.get(&file).map(|document| document.version);
+        Some(PublishDiagnosticsParams { uri: server.uri(&file)?, diagnostics, version })
+    };
+    changed.into_iter().filter_map(publish).collect()
+}
+
+/// A diagnostic as the protocol has it.
+pub(super) fn told(
+    diagnostic: &Diagnostic,
+    project: &Project,
+    server: &Server,
+) -> lsp_types::Diagnostic {
+    let Traits { encoding, has_related, docs, .. } = &server.traits;
+    let place = |label: &Label| {
+        let source = project.source(&label.place.file)?;
+        let bytes = label.place.start..label.place.end;
+        let range = place::span(source.text, &source.lines, &bytes, *encoding);
+        let uri = server.uri(&project.file(&label.place.file))?;
+        Some(Location { uri, range })
+    };
+    let nowhere = Range { start: Position::new(0, 0), end: Position::new(0, 0) };
+    let range = diagnostic.labels.first().and_then(place).map_or(nowhere, |place| place.range);
+    let related = diagnostic.labels.iter().skip(1).filter_map(|label| {
+        let message = label.message.clone();
+        Some(DiagnosticRelatedInformation { location: place(label)?, message })
+    });
+    let related: Vec<DiagnosticRelatedInformation> = related.collect();
+    lsp_types::Diagnostic {
+        range,
+        severity: Some(match diagnostic.severity {
+            Severity::Error => DiagnosticSeverity::ERROR,
+            Severity::Warning => DiagnosticSeverity::WARNING,
+        }),
+        code: Some(NumberOrString::String(diagnostic.code.id().to_owned())),
+        code_description: docs.as_deref().and_then(|docs| page(docs, diagnostic.code.id())),
+        source: Some("layoutc".to_owned()),
+        message: message(diagnostic),
+        related_information: (*has_related && !related.is_empty()).then_some(related),
+        ..lsp_types::Diagnostic::default()
+    }
+}
+
+/// The page of a code in the book at `docs`.
+fn page(docs: &str, code: &str) -> Option<CodeDescription> {
+    let path = code.replace("::", "/");
+    let href = Uri::from_str(&format!("{}/codes/{path}.html", docs.trim_end_matches('/')));
+    Some(CodeDescription { href: href.ok()? })
+}
+
+/// The message, what the place says, the figures and the ways out, a line each.
+fn message(diagnostic: &Diagnostic) -> String {
+    let mut lines = vec![diagnostic.message.clone()];
+    let label = diagnostic.labels.first().map(|label| label.message.clone());
+    lines.extend(label.filter(|label| !label.is_empty()));
+    lines.extend(diagnostic.notes.iter().cloned());
+    lines.extend(diagnostic.help.iter().map(|help| format!("help: {help}")));
+    lines.join("\n")
+}

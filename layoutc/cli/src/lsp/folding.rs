@@ -1,0 +1,23 @@
+//! `textDocument/foldingRange`
+
+use layoutc_compiler::editor::outline::blocks;
+use lsp_types::{FoldingRange, FoldingRangeParams};
+
+use super::server::Server;
+
+/// The blocks of more than one line.
+pub(super) fn answer(server: &Server, params: &FoldingRangeParams) -> Option<Vec<FoldingRange>> {
+    let (project, path) = server.at(&params.text_document.uri)?;
+    let file = project.known.files.get(&path)?;
+    let range = |block| {
+        let range = server.range(file, &block);
+        // The line of the closing brace stays.
+        let (start, end) = (range.start.line, range.end.line.saturating_sub(1));
+        (start < end).then(|| FoldingRange {
+            start_line: start,
+            end_line: end,
+            ..FoldingRange::default()
+        })
+    };
+    Some(blocks(file).into_iter().filter_map(range).collect())
+}

@@ -1,0 +1,29 @@
+//! `textDocument/inlayHint`
+
+use layoutc_compiler::editor::hints::hints;
+use lsp_types::{InlayHint, InlayHintLabel, InlayHintParams};
+
+use super::place;
+use super::server::Server;
+
+/// The axes after each step in a range.
+pub(super) fn answer(server: &Server, params: &InlayHintParams) -> Option<Vec<InlayHint>> {
+    let (project, path) = server.at(&params.text_document.uri)?;
+    let file = project.known.files.get(&path)?;
+    let at =
+        |position| file.lines.offset(&file.text, place::position(position), server.traits.encoding);
+    let (start, end) = (at(params.range.start), at(params.range.end));
+    let all = hints(&project.known, &path).into_iter();
+    let inside = all.filter(|hint| start <= hint.offset && hint.offset <= end);
+    let hint = |hint: layoutc_compiler::editor::hints::Hint| InlayHint {
+        position: server.range(file, &(hint.offset..hint.offset)).start,
+        label: InlayHintLabel::String(hint.text),
+        kind: None,
+        text_edits: None,
+        tooltip: None,
+        padding_left: Some(true),
+        padding_right: None,
+        data: None,
+    };
+    Some(inside.map(hint).collect())
+}

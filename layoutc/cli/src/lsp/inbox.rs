@@ -1,0 +1,97 @@
+//! What the client has sent and nobody has looked at yet.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::io::{self, BufReader};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+
+use lsp_server::{Message, RequestId};
+use lsp_types::notification::{Cancel, Notification as _};
+use lsp_types::{CancelParams, NumberOrString};
+
+use super::wire::{self, Arrival};
+
+/// Messages in the order in which they came.
+#[derive(Debug)]
+pub(super) struct Inbox {
+    receiver: Receiver<Arrival>,
+    waiting: VecDeque<Arrival>,
+    /// Requests that are not to be answered any more.
+    cancelled: BTreeSet<String>,
+}
+
+impl Inbox {
+    /// The messages of standard input.
+    pub(super) fn of_stdin() -> Self {
+        let (sender, receiver) = channel();
+        thread::spawn(move || forward(&sender));
+        Self { receiver, waiting: VecDeque::new(), cancelled: BTreeSet::new() }
+    }
+
+    /// The next message, if one has come.
+    pub(super) fn take(&mut self) -> Option<Arrival> {
+        self.gather();
+        self.waiting.pop_front()
+    }
+
+    /// The next message, as soon as one comes.
+    pub(super) fn wait(&mut self) -> Arrival {
+        loop {
+            if let Some(arrival) = self.take() {
+                return arrival;
+            }
+            match self.receiver.recv() {
+                Ok(arrival) => self.put(arrival),
+                Err(_) => return Arrival::End,
+            }
+        }
+    }
+
+    /// Whether the client takes the request back that it sent with this number.
+    pub(super) fn is_cancelled(&mut self, id: &RequestId) -> bool {
+        self.gather();
+        self.cancelled.remove(&id.to_string())
+    }
+
+    fn gather(&mut self) {
+        while let Ok(arrival) = self.receiver.try_recv() {
+            self.put(arrival);
+        }
+    }
+
+    fn put(&mut self, arrival: Arrival) {
+        if let Arrival::Message(Message::Notification(message)) = &arrival
+            && message.method == Cancel::METHOD
+        {
+            let params = serde_json::from_value::<CancelParams>(message.params.clone());
+            let id = params.ok().map(|params| match params.id {
+                NumberOrString::Number(id) => RequestId::from(id),
+                NumberOrString::String(id) => RequestId::from(id),
+            });
+            // Only what still waits can be taken back.
+            let waits = |id: &RequestId| {
+                self.waiting.iter().any(|waiting| match waiting {
+                    Arrival::Message(Message::Request(request)) => request.id == *id,
+                    _ => false,
+                })
+            };
+            if let Some(id) = id.filter(waits) {
+                self.cancelled.insert(id.to_string());
+            }
+            return;
+        }
+        self.waiting.push_back(arrival);
+    }
+}
+
+/// Sends on what standard input gives, up to its end.
+fn forward(sender: &Sender<Arrival>) {
+    let mut input = BufReader::new(io::stdin());
+    loop {
+        let arrival = wire::read(&mut input).unwrap_or(Arrival::End);
+        let is_end = matches!(arrival, Arrival::End);
+        if sender.send(arrival).is_err() || is_end {
+            return;
+        }
+    }
+}

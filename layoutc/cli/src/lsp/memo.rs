@@ -1,0 +1,65 @@
+//! Results of earlier checks, in memory. Those that were of no use for a while are forgotten.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use layoutc_compiler::host::{Key, Memo};
+
+/// How many bytes may be remembered before the old are forgotten.
+const MOST: usize = 64 << 20;
+
+/// What was computed.
+#[derive(Debug, Default)]
+pub(super) struct Memory(Mutex<Generations>);
+
+#[derive(Debug, Default)]
+struct Generations {
+    young: BTreeMap<Key, Vec<u8>>,
+    old: BTreeMap<Key, Vec<u8>>,
+    /// Of the young.
+    bytes: usize,
+}
+
+impl Generations {
+    fn keep(&mut self, key: Key, value: Vec<u8>) {
+        self.bytes += size_of::<Key>() + value.len();
+        self.young.insert(key, value);
+        if self.bytes > MOST / 2 {
+            self.old = std::mem::take(&mut self.young);
+            self.bytes = 0;
+        }
+    }
+}
+
+impl Memo for Memory {
+    fn recall(&self, key: &Key) -> Option<Vec<u8>> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(value) = all.young.get(key) {
+            return Some(value.clone());
+        }
+        let value = all.old.remove(key)?;
+        all.keep(*key, value.clone());
+        Some(value)
+    }
+
+    fn keep(&self, key: &Key, value: Vec<u8>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).keep(*key, value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_of_use_is_not_forgotten() {
+        let memory = Memory::default();
+        let key = |k: usize| Key::new("test", &k.to_le_bytes());
+        memory.keep(&key(0), vec![7]);
+        for k in 1..200 {
+            memory.keep(&key(k), vec![0; 1 << 20]);
+            assert_eq!(memory.recall(&key(0)), Some(vec![7]), "{k}");
+        }
+        assert_eq!(memory.recall(&key(1)), None);
+    }
+}

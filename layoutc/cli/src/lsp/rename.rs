@@ -1,0 +1,50 @@
+//! `textDocument/prepareRename` and `textDocument/rename`
+
+use std::collections::HashMap;
+
+use layoutc_compiler::editor::rename::{RenameError, at, rename};
+use lsp_types::{
+    PrepareRenameResponse, RenameParams, TextDocumentPositionParams, TextEdit, WorkspaceEdit,
+};
+
+use super::server::{Place, Server};
+
+/// The name there, if it can be changed.
+pub(super) fn prepare(
+    server: &Server,
+    params: &TextDocumentPositionParams,
+) -> Option<PrepareRenameResponse> {
+    let (Place { known, file, offset, .. }, path) =
+        server.place(&params.text_document.uri, params.position)?;
+    let (mention, _) = at(&known.files, &path, offset).ok()?;
+    let range = server.range(file, &mention.span);
+    let placeholder = mention.name.clone();
+    Some(PrepareRenameResponse::RangeWithPlaceholder { range, placeholder })
+}
+
+/// The changes that give it another name.
+///
+/// # Errors
+/// Why it cannot have it.
+#[expect(
+    clippy::disallowed_types,
+    clippy::mutable_key_type,
+    reason = "the protocol's own type, of which nothing is read"
+)]
+pub(super) fn answer(server: &Server, params: &RenameParams) -> Result<WorkspaceEdit, RenameError> {
+    let at = &params.text_document_position;
+    let (Place { project, known, offset, .. }, path) =
+        server.place(&at.text_document.uri, at.position).ok_or(RenameError::Nothing)?;
+    let places = rename(&known.files, &path, offset, &params.new_name)?;
+    let mut changes = HashMap::new();
+    for (path, spans) in places {
+        let (Some(file), Some(uri)) = (known.files.get(&path), server.uri(&project.file(&path)))
+        else {
+            continue;
+        };
+        let edit =
+            |span| TextEdit { range: server.range(file, span), new_text: params.new_name.clone() };
+        changes.insert(uri, spans.iter().map(edit).collect());
+    }
+    Ok(WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() })
+}

@@ -1,0 +1,123 @@
+//! Which manifests a project has: those on disk that its patterns match, and those that are open.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use layoutc_compiler::config::{self, Config};
+use layoutc_compiler::diagnostic::Diagnostic;
+
+use crate::fault::Fault;
+use crate::project::globs::Globs;
+use crate::project::paths::slashed;
+use crate::project::{CONFIG, root_at, walk};
+
+use super::documents::{Document, Documents};
+
+/// Where a project begins.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Home {
+    /// The folder of a `layoutc.toml`.
+    Project(PathBuf),
+    /// A manifest of no project.
+    Alone(PathBuf),
+}
+
+impl Home {
+    /// The project that a file belongs to.
+    pub(super) fn of(path: &Path) -> Self {
+        let root = path.parent().and_then(root_at);
+        root.map_or_else(|| Self::Alone(path.to_owned()), Self::Project)
+    }
+
+    /// The folder that paths are relative to.
+    pub(super) fn root(&self) -> PathBuf {
+        match self {
+            Self::Project(root) => root.clone(),
+            Self::Alone(path) => path.parent().unwrap_or(Path::new("/")).to_owned(),
+        }
+    }
+}
+
+/// What a project consists of.
+#[derive(Debug, Default)]
+pub(super) struct Scan {
+    /// The configuration; the default where it is not good.
+    pub(super) config: Config,
+    /// The text of the configuration, if there is one.
+    pub(super) config_text: Option<Arc<str>>,
+    /// What is wrong with it.
+    pub(super) faults: Vec<Diagnostic>,
+    /// The paths of its manifests, relative to its root.
+    pub(super) manifests: BTreeSet<String>,
+}
+
+/// Looks at what belongs to a project now.
+pub(super) fn scan(home: &Home, documents: &Documents) -> Scan {
+    let mut scan = Scan::default();
+    let root = home.root();
+    let globs = match home {
+        Home::Project(root) => configure(&mut scan, root, documents),
+        Home::Alone(_) => None,
+    };
+    if let Some(globs) = &globs {
+        for start in &globs.folders {
+            // What cannot be looked at has no manifests.
+            let found = walk::below(&root.join(start)).map(|found| found.files());
+            let own = found.unwrap_or_default().into_iter().filter(|file| {
+                file.strip_prefix(&root).is_ok_and(|path| globs.matches(path))
+                    && file.parent().and_then(root_at).as_deref() == Some(root.as_path())
+            });
+            scan.manifests.extend(own.filter_map(|file| below(&file, &root)));
+        }
+    }
+    for (file, document) in &documents.0 {
+        if Home::of(file) != *home {
+            continue;
+        }
+        let matches = globs
+            .as_ref()
+            .is_some_and(|globs| file.strip_prefix(&root).is_ok_and(|path| globs.matches(path)));
+        if matches || is_manifest(document) {
+            scan.manifests.extend(below(file, &root));
+        }
+    }
+    scan
+}
+
+/// Reads the configuration of a project; gives its patterns.
+fn configure(scan: &mut Scan, root: &Path, documents: &Documents) -> Option<Globs> {
+    let text = documents.text(&root.join(CONFIG)).ok()?;
+    scan.config_text = Some(Arc::clone(&text));
+    match config::parse(&Arc::from(CONFIG), &text) {
+        Ok(config) => scan.config = config,
+        Err(faults) => scan.faults = faults,
+    }
+    match Globs::new(&scan.config.project.sources) {
+        Ok(globs) => Some(globs),
+        Err(Fault::Input(faults)) => {
+            scan.faults.extend(faults);
+            None
+        }
+        Err(_) => None,
+    }
+}
+
+/// The path of a file relative to a root that it stands below, with `/`.
+pub(super) fn below(file: &Path, root: &Path) -> Option<String> {
+    slashed(file.strip_prefix(root).ok()?)
+}
+
+/// Whether a text that no project claims is taken for a manifest: the editor says so, or an item that only manifests
+/// have stands in it.
+fn is_manifest(document: &Document) -> bool {
+    const OWN: [&str; 4] = ["tensor", "transform", "kernel", "backend"];
+    let begins = |line: &str, word: &&str| {
+        line.strip_prefix(word).is_some_and(|rest| rest.starts_with([' ', '\t']))
+    };
+    match document.language.as_str() {
+        "layoutc" => true,
+        "kdl" => document.text.lines().any(|line| OWN.iter().any(|word| begins(line, word))),
+        _ => false,
+    }
+}

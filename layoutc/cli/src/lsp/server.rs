@@ -1,0 +1,223 @@
+//! What the server knows: what is open, the projects around it, and what the editor can do.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use layoutc_compiler::editor::text::Encoding;
+use layoutc_compiler::editor::{File, Known};
+use lsp_types::{FileChangeType, InitializeParams, Position, PositionEncodingKind, Range, Uri};
+
+use crate::project::CONFIG;
+
+use super::diagnostics::Told;
+use super::documents::{Document, Documents};
+use super::memo::Memory;
+use super::projects::Project;
+use super::scan::Home;
+use super::{place, uri};
+
+/// What the editor can do, and what it asked for.
+#[derive(Debug, Clone)]
+pub(super) struct Traits {
+    /// What characters are counted in.
+    pub(super) encoding: Encoding,
+    /// Whether diagnostics may refer to other places.
+    pub(super) has_related: bool,
+    /// Whether it tells of changed files when it is asked to.
+    pub(super) can_watch: bool,
+    /// Where the book is, if the editor knows: `initializationOptions.docs`.
+    pub(super) docs: Option<String>,
+}
+
+impl Traits {
+    /// Those that an editor says of itself.
+    pub(super) fn of(params: &InitializeParams) -> Self {
+        let capabilities = &params.capabilities;
+        let general = capabilities.general.as_ref();
+        let encodings = general.and_then(|general| general.position_encodings.as_ref());
+        let is_utf8 = encodings.is_some_and(|all| all.contains(&PositionEncodingKind::UTF8));
+        let related = capabilities
+            .text_document
+            .as_ref()
+            .and_then(|text| text.publish_diagnostics.as_ref()?.related_information);
+        let watch = capabilities.workspace.as_ref().and_then(|workspace| {
+            workspace.did_change_watched_files.as_ref()?.dynamic_registration
+        });
+        let options = params.initialization_options.as_ref();
+        let docs = options.and_then(|options| options.get("docs")?.as_str());
+        Self {
+            encoding: if is_utf8 { Encoding::Utf8 } else { Encoding::Utf16 },
+            has_related: related.unwrap_or(false),
+            can_watch: watch.unwrap_or(false),
+            docs: docs.map(str::to_owned),
+        }
+    }
+}
+
+/// The server.
+#[derive(Debug)]
+pub(super) struct Server {
+    pub(super) traits: Traits,
+    pub(super) documents: Documents,
+    pub(super) projects: BTreeMap<Home, Project>,
+    /// What was told of each file.
+    pub(super) told: Told,
+    /// Whether something changed since.
+    pub(super) is_behind: bool,
+    memory: Memory,
+}
+
+/// A place in a manifest that is known.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub(super) project: &'a Project,
+    /// What is known of the project.
+    pub(super) known: &'a Known,
+    /// The manifest.
+    pub(super) file: &'a File,
+    /// The byte.
+    pub(super) offset: usize,
+}
+
+impl Server {
+    /// One that knows nothing yet, but for the projects of the folders that are open.
+    pub(super) fn new(traits: Traits, folders: &[Uri]) -> Self {
+        let mut server = Self {
+            traits,
+            documents: Documents::default(),
+            projects: BTreeMap::new(),
+            told: BTreeMap::new(),
+            is_behind: true,
+            memory: Memory::default(),
+        };
+        for folder in folders.iter().filter_map(uri::path_of) {
+            let home = Home::of(&folder.join(CONFIG));
+            if matches!(home, Home::Project(_)) {
+                server.project(home);
+            }
+        }
+        server
+    }
+
+    fn project(&mut self, home: Home) -> &mut Project {
+        self.projects.entry(home.clone()).or_insert_with(|| Project::new(home))
+    }
+
+    /// Takes a text that was opened.
+    pub(super) fn open(&mut self, document: Document) {
+        let Some(path) = uri::path_of(&document.uri) else { return };
+        self.documents.0.insert(path.clone(), document);
+        self.project(Home::of(&path));
+        self.touch(&path);
+    }
+
+    /// Gives up a text that was closed: what is on disk counts again.
+    pub(super) fn close(&mut self, uri: &Uri) {
+        let Some(path) = uri::path_of(uri) else { return };
+        self.documents.0.remove(&path);
+        self.projects.remove(&Home::Alone(path.clone()));
+        if let Some(project) = self.projects.get_mut(&Home::of(&path)) {
+            project.forget();
+        }
+        self.touch(&path);
+    }
+
+    /// Changes a text that is open.
+    pub(super) fn change(
+        &mut self,
+        uri: &Uri,
+        version: i32,
+        changes: Vec<lsp_types::TextDocumentContentChangeEvent>,
+    ) {
+        let Some(path) = uri::path_of(uri) else { return };
+        let encoding = self.traits.encoding;
+        let Some(document) = self.documents.0.get_mut(&path) else { return };
+        document.version = version;
+        for change in changes {
+            document.change(change, encoding);
+        }
+        self.touch(&path);
+    }
+
+    fn touch(&mut self, path: &Path) {
+        self.is_behind = true;
+        for project in self.projects.values_mut() {
+            project.touch(path);
+        }
+    }
+
+    /// Takes note of what happened on disk.
+    pub(super) fn watched(&mut self, uri: &Uri, kind: FileChangeType) {
+        let Some(path) = uri::path_of(uri) else { return };
+        let is_config = path.file_name().is_some_and(|name| name == CONFIG);
+        if is_config || kind != FileChangeType::CHANGED {
+            // A project may begin or end here.
+            self.regroup();
+        } else if !self.documents.0.contains_key(&path) {
+            self.touch(&path);
+        }
+    }
+
+    /// Looks at everything again.
+    fn regroup(&mut self) {
+        let is_there = |home: &Home| match home {
+            Home::Project(root) => root.join(CONFIG).is_file(),
+            Home::Alone(_) => false,
+        };
+        self.projects.retain(|home, _| is_there(home));
+        let homes: Vec<Home> = self.documents.0.keys().map(|path| Home::of(path)).collect();
+        for home in homes {
+            self.project(home);
+        }
+        self.projects.values_mut().for_each(Project::forget);
+        self.is_behind = true;
+    }
+
+    /// Reads the texts that changed.
+    pub(super) fn reread(&mut self) {
+        let Self { projects, documents, .. } = self;
+        for project in projects.values_mut().filter(|project| project.is_due()) {
+            project.reread(documents);
+        }
+    }
+
+    /// Looks at all projects that are due.
+    pub(super) fn refresh(&mut self) {
+        let Self { projects, documents, memory, .. } = self;
+        for project in projects.values_mut().filter(|project| project.is_due()) {
+            project.refresh(documents, memory);
+        }
+    }
+
+    /// The project that knows the file at an address best, and the file's path in it.
+    pub(super) fn at(&self, uri: &Uri) -> Option<(&Project, String)> {
+        let file = uri::path_of(uri)?;
+        let home = Home::of(&file);
+        let own = self.projects.get(&home).filter(|project| project.path(&file).is_some());
+        let project = match own {
+            Some(project) => project,
+            None => self.projects.values().find(|project| project.path(&file).is_some())?,
+        };
+        Some((project, project.path(&file)?))
+    }
+
+    /// The place at an address.
+    pub(super) fn place(&self, uri: &Uri, position: Position) -> Option<(Place<'_>, String)> {
+        let encoding = self.traits.encoding;
+        let (project, path) = self.at(uri)?;
+        let file = project.known.files.get(&path)?;
+        let offset = file.lines.offset(&file.text, place::position(position), encoding);
+        Some((Place { project, known: &project.known, file, offset }, path))
+    }
+
+    /// Bytes of a manifest as a range.
+    pub(super) fn range(&self, file: &File, bytes: &std::ops::Range<usize>) -> Range {
+        place::span(&file.text, &file.lines, bytes, self.traits.encoding)
+    }
+
+    /// The address of a file: the editor's own where it has it open.
+    pub(super) fn uri(&self, file: &Path) -> Option<Uri> {
+        let open = self.documents.0.get(file).map(|document| document.uri.clone());
+        open.or_else(|| uri::of_path(file))
+    }
+}

@@ -1,0 +1,329 @@
+//! One session: from `initialize` to `exit`.
+
+use std::io::{self, Stdout};
+
+use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response};
+use lsp_types::notification::{
+    DidChangeTextDocument, DidChangeWatchedFiles, DidCloseTextDocument, DidOpenTextDocument, Exit,
+    Notification as _, PublishDiagnostics,
+};
+use lsp_types::request::{
+    CodeActionRequest, Completion, DocumentSymbolRequest, FoldingRangeRequest, Formatting,
+    GotoDefinition, HoverRequest, Initialize, InlayHintRequest, PrepareRenameRequest, References,
+    RegisterCapability, Rename, Request as _, Shutdown,
+};
+use lsp_types::{
+    CodeActionKind, CodeActionOptions, CompletionOptions, DidChangeWatchedFilesRegistrationOptions,
+    FileSystemWatcher, FoldingRangeProviderCapability, GlobPattern, InitializeParams, OneOf,
+    PositionEncodingKind, Registration, RegistrationParams, RenameOptions, ServerCapabilities,
+    TextDocumentSyncCapability, TextDocumentSyncKind, Uri, WorkDoneProgressOptions,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use layoutc_compiler::editor::text::Encoding;
+
+use crate::fault::Fault;
+use crate::project::CONFIG;
+
+use super::documents::Document;
+use super::inbox::Inbox;
+use super::server::{Server, Traits};
+use super::wire::{self, Arrival};
+use super::{
+    actions, completion, definition, diagnostics, folding, formatting, hints, hover, rename,
+    symbols,
+};
+
+/// How a session ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Farewell {
+    /// After `shutdown`.
+    Polite,
+    /// Without.
+    Sudden,
+}
+
+/// Serves the client at standard input and output until it leaves.
+///
+/// # Errors
+/// Standard output cannot be written.
+pub(crate) fn run() -> Result<Farewell, Fault> {
+    let mut session = Session { out: io::stdout(), stage: Stage::Before, next_id: 0 };
+    session
+        .serve(&mut Inbox::of_stdin())
+        .map_err(|error| Fault::io("write to", "standard output".as_ref(), &error))
+}
+
+/// How far a session is.
+#[derive(Debug)]
+enum Stage {
+    /// Nothing is known of the client.
+    Before,
+    /// It is served.
+    Open(Box<Server>),
+    /// It asked for the end.
+    Closed,
+}
+
+#[derive(Debug)]
+struct Session {
+    out: Stdout,
+    stage: Stage,
+    /// Of the requests to the client.
+    next_id: i32,
+}
+
+impl Session {
+    fn serve(&mut self, inbox: &mut Inbox) -> io::Result<Farewell> {
+        loop {
+            let is_behind = matches!(&self.stage, Stage::Open(server) if server.is_behind);
+            let arrival = if is_behind { inbox.take() } else { Some(inbox.wait()) };
+            let Some(arrival) = arrival else {
+                self.catch_up()?;
+                continue;
+            };
+            match arrival {
+                Arrival::End => return Ok(self.farewell()),
+                Arrival::Garbage(reason) => wire::refuse(&mut self.out, &reason)?,
+                Arrival::Message(Message::Notification(message)) => {
+                    if message.method == Exit::METHOD {
+                        return Ok(self.farewell());
+                    }
+                    self.notified(message)?;
+                }
+                Arrival::Message(Message::Request(request)) => {
+                    let response = if inbox.is_cancelled(&request.id) {
+                        failure(request.id, ErrorCode::RequestCanceled, "it was taken back")
+                    } else {
+                        self.requested(request)
+                    };
+                    self.send(&Message::Response(response))?;
+                }
+                // What the client says to our own requests changes nothing.
+                Arrival::Message(Message::Response(_)) => {}
+            }
+        }
+    }
+
+    fn farewell(&self) -> Farewell {
+        if matches!(self.stage, Stage::Closed) { Farewell::Polite } else { Farewell::Sudden }
+    }
+
+    fn send(&mut self, message: &Message) -> io::Result<()> {
+        wire::write(&mut self.out, message)
+    }
+
+    /// Checks what changed, and tells what is wrong with it.
+    fn catch_up(&mut self) -> io::Result<()> {
+        let Stage::Open(server) = &mut self.stage else { return Ok(()) };
+        server.refresh();
+        for news in diagnostics::news(server) {
+            let news = Notification::new(PublishDiagnostics::METHOD.to_owned(), news);
+            self.send(&Message::Notification(news))?;
+        }
+        Ok(())
+    }
+
+    fn notified(&mut self, message: Notification) -> io::Result<()> {
+        if message.method == lsp_types::notification::Initialized::METHOD {
+            return self.initialized();
+        }
+        let Stage::Open(server) = &mut self.stage else { return Ok(()) };
+        notified(server, message);
+        Ok(())
+    }
+
+    /// Asks to be told of files that change on disk.
+    fn initialized(&mut self) -> io::Result<()> {
+        let Stage::Open(server) = &self.stage else { return Ok(()) };
+        if !server.traits.can_watch {
+            return Ok(());
+        }
+        let watcher = |pattern: &str| FileSystemWatcher {
+            glob_pattern: GlobPattern::String(pattern.to_owned()),
+            kind: None,
+        };
+        let watchers = vec![watcher("**/*.kdl"), watcher(&format!("**/{CONFIG}"))];
+        let options = DidChangeWatchedFilesRegistrationOptions { watchers };
+        let registration = Registration {
+            id: "files".to_owned(),
+            method: DidChangeWatchedFiles::METHOD.to_owned(),
+            register_options: Some(json!(options)),
+        };
+        let params = RegistrationParams { registrations: vec![registration] };
+        self.next_id += 1;
+        let id = RequestId::from(self.next_id);
+        let request = Request::new(id, RegisterCapability::METHOD.to_owned(), params);
+        self.send(&Message::Request(request))
+    }
+
+    fn requested(&mut self, request: Request) -> Response {
+        match (&mut self.stage, request.method.as_str()) {
+            (Stage::Before, Initialize::METHOD) => self.initialize(request),
+            (Stage::Before, _) => {
+                failure(request.id, ErrorCode::ServerNotInitialized, "`initialize` comes first")
+            }
+            (Stage::Closed, _) => {
+                failure(request.id, ErrorCode::InvalidRequest, "nothing follows `shutdown`")
+            }
+            (Stage::Open(_), Initialize::METHOD) => {
+                failure(request.id, ErrorCode::InvalidRequest, "`initialize` came before")
+            }
+            (Stage::Open(_), Shutdown::METHOD) => {
+                self.stage = Stage::Closed;
+                Response::new_ok(request.id, Value::Null)
+            }
+            (Stage::Open(server), method) => {
+                // Names and blocks can be told from texts alone.
+                match method {
+                    HoverRequest::METHOD | InlayHintRequest::METHOD | CodeActionRequest::METHOD => {
+                        server.refresh();
+                    }
+                    _ => server.reread(),
+                }
+                answer(server, request)
+            }
+        }
+    }
+
+    fn initialize(&mut self, request: Request) -> Response {
+        let params: InitializeParams = match serde_json::from_value(request.params) {
+            Ok(params) => params,
+            Err(error) => return failure(request.id, ErrorCode::InvalidParams, &error.to_string()),
+        };
+        let traits = Traits::of(&params);
+        let result = json!({
+            "capabilities": capabilities(traits.encoding),
+            "serverInfo": { "name": "layoutc", "version": env!("CARGO_PKG_VERSION") },
+        });
+        let server = Server::new(traits, &folders(&params));
+        self.stage = Stage::Open(Box::new(server));
+        Response::new_ok(request.id, result)
+    }
+}
+
+/// The folders that are open.
+#[expect(deprecated, reason = "older clients only say the root")]
+fn folders(params: &InitializeParams) -> Vec<Uri> {
+    match &params.workspace_folders {
+        Some(folders) => folders.iter().map(|folder| folder.uri.clone()).collect(),
+        None => params.root_uri.iter().cloned().collect(),
+    }
+}
+
+/// What the server can do.
+fn capabilities(encoding: Encoding) -> ServerCapabilities {
+    let words = |words: &[&str]| Some(words.iter().map(|word| (*word).to_owned()).collect());
+    let actions = CodeActionOptions {
+        code_action_kinds: Some(vec![CodeActionKind::QUICKFIX]),
+        ..CodeActionOptions::default()
+    };
+    let rename = RenameOptions {
+        prepare_provider: Some(true),
+        work_done_progress_options: WorkDoneProgressOptions::default(),
+    };
+    ServerCapabilities {
+        position_encoding: Some(match encoding {
+            Encoding::Utf8 => PositionEncodingKind::UTF8,
+            Encoding::Utf16 => PositionEncodingKind::UTF16,
+        }),
+        text_document_sync: Some(TextDocumentSyncCapability::Kind(
+            TextDocumentSyncKind::INCREMENTAL,
+        )),
+        hover_provider: Some(true.into()),
+        completion_provider: Some(CompletionOptions {
+            trigger_characters: words(&["=", "\"", " ", "("]),
+            ..CompletionOptions::default()
+        }),
+        definition_provider: Some(OneOf::Left(true)),
+        references_provider: Some(OneOf::Left(true)),
+        document_symbol_provider: Some(OneOf::Left(true)),
+        code_action_provider: Some(actions.into()),
+        rename_provider: Some(OneOf::Right(rename)),
+        document_formatting_provider: Some(OneOf::Left(true)),
+        folding_range_provider: Some(FoldingRangeProviderCapability::Simple(true)),
+        inlay_hint_provider: Some(OneOf::Left(true)),
+        ..ServerCapabilities::default()
+    }
+}
+
+/// Takes a notification; one that is not known is passed over.
+fn notified(server: &mut Server, Notification { method, params }: Notification) {
+    match method.as_str() {
+        DidOpenTextDocument::METHOD => {
+            if let Some(params) = read::<lsp_types::DidOpenTextDocumentParams>(params) {
+                let lsp_types::TextDocumentItem { uri, language_id, version, text } =
+                    params.text_document;
+                let language = language_id;
+                server.open(Document { uri, version, language, text: text.into() });
+            }
+        }
+        DidChangeTextDocument::METHOD => {
+            if let Some(params) = read::<lsp_types::DidChangeTextDocumentParams>(params) {
+                let document = params.text_document;
+                server.change(&document.uri, document.version, params.content_changes);
+            }
+        }
+        DidCloseTextDocument::METHOD => {
+            if let Some(params) = read::<lsp_types::DidCloseTextDocumentParams>(params) {
+                server.close(&params.text_document.uri);
+            }
+        }
+        DidChangeWatchedFiles::METHOD => {
+            if let Some(params) = read::<lsp_types::DidChangeWatchedFilesParams>(params) {
+                for change in params.changes {
+                    server.watched(&change.uri, change.typ);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn read<T: DeserializeOwned>(params: Value) -> Option<T> {
+    serde_json::from_value(params).ok()
+}
+
+/// Answers a request.
+fn answer(server: &Server, request: Request) -> Response {
+    match request.method.as_str() {
+        HoverRequest::METHOD => with(request, |params| hover::answer(server, &params)),
+        Completion::METHOD => with(request, |params| completion::answer(server, &params)),
+        GotoDefinition::METHOD => with(request, |params| definition::answer(server, &params)),
+        References::METHOD => with(request, |params| definition::references(server, &params)),
+        PrepareRenameRequest::METHOD => with(request, |params| rename::prepare(server, &params)),
+        CodeActionRequest::METHOD => with(request, |params| actions::answer(server, &params)),
+        InlayHintRequest::METHOD => with(request, |params| hints::answer(server, &params)),
+        DocumentSymbolRequest::METHOD => with(request, |params| symbols::answer(server, &params)),
+        FoldingRangeRequest::METHOD => with(request, |params| folding::answer(server, &params)),
+        Formatting::METHOD => with(request, |params| formatting::answer(server, &params)),
+        Rename::METHOD => {
+            let Request { id, params, .. } = request;
+            match serde_json::from_value(params) {
+                Ok(params) => match rename::answer(server, &params) {
+                    Ok(edit) => Response::new_ok(id, edit),
+                    Err(error) => failure(id, ErrorCode::RequestFailed, &error.to_string()),
+                },
+                Err(error) => failure(id, ErrorCode::InvalidParams, &error.to_string()),
+            }
+        }
+        method => {
+            let message = format!("there is no `{method}` here");
+            failure(request.id, ErrorCode::MethodNotFound, &message)
+        }
+    }
+}
+
+/// What `f` says to the parameters of a request.
+fn with<P: DeserializeOwned, R: Serialize>(request: Request, f: impl FnOnce(P) -> R) -> Response {
+    match serde_json::from_value(request.params) {
+        Ok(params) => Response::new_ok(request.id, f(params)),
+        Err(error) => failure(request.id, ErrorCode::InvalidParams, &error.to_string()),
+    }
+}
+
+fn failure(id: RequestId, code: ErrorCode, message: &str) -> Response {
+    Response::new_err(id, code as i32, message.to_owned())
+}

@@ -1,0 +1,60 @@
+//! Addresses of files: `file:///a/b%20c.kdl`.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use lsp_types::Uri;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_encode};
+
+use crate::project::paths::normal;
+
+const PLAIN: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// The file at an address, links resolved as far as it is there. `None` for what is no file of this machine.
+pub(super) fn path_of(uri: &Uri) -> Option<PathBuf> {
+    let rest = uri.as_str().strip_prefix("file://")?;
+    let path = rest.get(rest.find('/')?..)?;
+    let bytes: Vec<u8> = percent_decode_str(path).collect();
+    if bytes.contains(&0) {
+        return None;
+    }
+    Some(resolved(Path::new(OsStr::from_bytes(&bytes))))
+}
+
+/// The path without links and dots. A file that is not there is found by its folder.
+pub(super) fn resolved(path: &Path) -> PathBuf {
+    if let Ok(path) = fs::canonicalize(path) {
+        return path;
+    }
+    let folder = path.parent().and_then(|folder| fs::canonicalize(folder).ok());
+    match (folder, path.file_name()) {
+        (Some(folder), Some(name)) => folder.join(name),
+        _ => normal(path),
+    }
+}
+
+/// The address of a file.
+pub(super) fn of_path(path: &Path) -> Option<Uri> {
+    let encoded = percent_encode(path.as_os_str().as_bytes(), PLAIN);
+    Uri::from_str(&format!("file://{encoded}")).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_go_there_and_back() {
+        for path in ["/nowhere/a b/ü#?.kdl", "/nowhere/%41"] {
+            let uri = of_path(Path::new(path)).expect("an address");
+            assert_eq!(path_of(&uri), Some(PathBuf::from(path)), "{}", uri.as_str());
+        }
+        for uri in ["untitled:x", "file://", "http://a/b", "file:///a%00b"] {
+            assert_eq!(path_of(&Uri::from_str(uri).expect("an address")), None, "{uri}");
+        }
+    }
+}

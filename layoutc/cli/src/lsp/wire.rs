@@ -1,0 +1,137 @@
+//! Messages as bytes: each behind a header that says its length.
+//!
+//! What is no message is skipped up to the next header, so that one broken message does not end the session.
+//! Source: Language Server Protocol 3.17, section "Base Protocol".
+
+use std::io::{self, BufRead, Read, Write};
+
+use lsp_server::Message;
+use serde_json::json;
+
+/// The longest header line, in bytes.
+const LONGEST_LINE: u64 = 4096;
+/// The longest message, in bytes: that of the longest manifest, every character of it escaped.
+const LONGEST: u64 = 512 << 20;
+/// The header that counts.
+const LENGTH: &str = "content-length:";
+
+/// What was read.
+#[derive(Debug)]
+pub(super) enum Arrival {
+    /// A message.
+    Message(Message),
+    /// Something else, and why it is none.
+    Garbage(String),
+    /// There is no more.
+    End,
+}
+
+/// Reads the next message.
+///
+/// # Errors
+/// The machine's.
+pub(super) fn read(input: &mut impl BufRead) -> io::Result<Arrival> {
+    let mut length = None;
+    loop {
+        let mut line = Vec::new();
+        if input.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line)? == 0 {
+            return Ok(Arrival::End);
+        }
+        let line = String::from_utf8_lossy(&line).to_ascii_lowercase();
+        let line = line.trim();
+        if line.is_empty() {
+            match length {
+                Some(length) => return body(input, length),
+                // An empty line before a header is nobody's.
+                None => continue,
+            }
+        }
+        // Behind a message that was cut short, a header does not begin its line.
+        match line.rfind(LENGTH) {
+            Some(at) => {
+                let number = line.get(at + LENGTH.len()..).unwrap_or_default().trim();
+                match number.parse::<u64>() {
+                    Ok(number) if number <= LONGEST => length = Some(number),
+                    _ => return Ok(Arrival::Garbage(format!("a message of `{number}` bytes"))),
+                }
+            }
+            None if line.starts_with("content-type:") => {}
+            None => return Ok(Arrival::Garbage("a header that is none".to_owned())),
+        }
+    }
+}
+
+fn body(input: &mut impl BufRead, length: u64) -> io::Result<Arrival> {
+    // Memory is taken as bytes come, not as they are promised.
+    let mut body = Vec::new();
+    input.by_ref().take(length).read_to_end(&mut body)?;
+    if u64::try_from(body.len()).unwrap_or(u64::MAX) < length {
+        return Ok(Arrival::End);
+    }
+    Ok(match serde_json::from_slice::<Message>(&body) {
+        Ok(message) => Arrival::Message(message),
+        Err(error) => Arrival::Garbage(error.to_string()),
+    })
+}
+
+/// Writes a message.
+///
+/// # Errors
+/// The machine's.
+pub(super) fn write(output: &mut impl Write, message: &Message) -> io::Result<()> {
+    message.write(output)?;
+    output.flush()
+}
+
+/// Answers what is no message.
+///
+/// # Errors
+/// The machine's.
+pub(super) fn refuse(output: &mut impl Write, reason: &str) -> io::Result<()> {
+    let error = json!({ "code": -32700, "message": reason });
+    let answer = json!({ "jsonrpc": "2.0", "id": null, "error": error }).to_string();
+    write!(output, "Content-Length: {}\r\n\r\n{answer}", answer.len())?;
+    output.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arrivals(input: &[u8]) -> Vec<String> {
+        let mut input = io::BufReader::new(input);
+        let mut all = Vec::new();
+        loop {
+            match read(&mut input).expect("bytes") {
+                Arrival::Message(Message::Notification(message)) => all.push(message.method),
+                Arrival::Message(_) => all.push("another".to_owned()),
+                Arrival::Garbage(_) => all.push("garbage".to_owned()),
+                Arrival::End => return all,
+            }
+        }
+    }
+
+    fn framed(body: &str) -> String {
+        format!("Content-Length: {}\r\n\r\n{body}", body.len())
+    }
+
+    #[test]
+    fn the_message_behind_garbage_is_read() {
+        let good = framed(r#"{"jsonrpc":"2.0","method":"exit"}"#);
+        for bad in [
+            "nonsense\r\n",
+            "Content-Length: many\r\n",
+            "Content-Length: 99999999999999999999\r\n",
+            "Content-Length: 9999999999999\r\n",
+            "{\"half\": a message}",
+            &framed("{]"),
+            &framed("[]"),
+            "\u{0}\u{1}\n",
+        ] {
+            let all = arrivals(format!("{bad}{good}{good}").as_bytes());
+            assert_eq!(all.last().map(String::as_str), Some("exit"), "{bad:?}: {all:?}");
+        }
+        assert_eq!(arrivals(b"Content-Length: 10\r\n\r\n{}"), [""; 0]);
+        assert_eq!(arrivals(format!("\r\n{good}").as_bytes()), ["exit"]);
+    }
+}

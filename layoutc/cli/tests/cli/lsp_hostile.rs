@@ -1,0 +1,250 @@
+//! `layoutc lsp` with texts that are wrong, files that come and go, and clients that misbehave.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::client::{Client, position, range};
+use crate::world::{BLOCKED, BROKEN, World};
+
+fn codes(diagnostics: &[Value]) -> Vec<&str> {
+    diagnostics.iter().filter_map(|diagnostic| diagnostic["code"].as_str()).collect()
+}
+
+fn project() -> World {
+    World::new(&[("layoutc.toml", ""), ("layouts/a.kdl", BLOCKED)])
+}
+
+#[test]
+fn garbage_between_messages_is_answered_and_passed_over() {
+    let world = project();
+    let mut client = Client::start(&world);
+    for garbage in [
+        "nonsense\r\n\r\n",
+        "Content-Length: -5\r\n\r\n",
+        "Content-Length: 99999999999999\r\n\r\n",
+        "Content-Length: 3\r\n\r\n{]}",
+        "Content-Length: 2\r\n\r\n[]",
+    ] {
+        client.raw(garbage.as_bytes());
+        let told = client.next();
+        assert_eq!(told["error"]["code"], -32700, "{garbage}: {told}");
+        assert_eq!(told["id"], Value::Null);
+    }
+    client.raw(b"Content-Length: 4\r\n\r\n\"\xff\xfe\"");
+    assert_eq!(client.next()["error"]["code"], -32700);
+    let deep = format!("{{\"method\":\"x\",\"params\":{}", "[".repeat(100_000));
+    client.raw(format!("Content-Length: {}\r\n\r\n{deep}", deep.len()).as_bytes());
+    assert_eq!(client.next()["error"]["code"], -32700);
+    assert_eq!(client.finish(), Some(0));
+}
+
+#[test]
+fn requests_that_are_out_of_place_are_refused() {
+    let world = project();
+    let mut client = Client::silent(&world);
+    let code = |client: &mut Client, method: &str| {
+        let id = client.ask(method, json!({}));
+        client.answer(id)["error"]["code"].as_i64()
+    };
+    assert_eq!(code(&mut client, "textDocument/hover"), Some(-32002));
+    client.request("initialize", json!({ "capabilities": {} }));
+    assert_eq!(code(&mut client, "initialize"), Some(-32600));
+    assert_eq!(code(&mut client, "textDocument/nonsense"), Some(-32601));
+    assert_eq!(code(&mut client, "textDocument/hover"), Some(-32602));
+    client.notify("textDocument/didOpen", json!({ "nonsense": 1 }));
+    client.notify("$/nonsense", Value::Null);
+    client.request("shutdown", Value::Null);
+    assert_eq!(code(&mut client, "textDocument/hover"), Some(-32600));
+    client.notify("exit", Value::Null);
+    assert_eq!(client.vanish(), Some(0));
+}
+
+#[test]
+fn a_client_that_vanishes_ends_the_server() {
+    let world = project();
+    assert_eq!(Client::start(&world).vanish(), Some(1));
+    let mut client = Client::start(&world);
+    client.notify("exit", Value::Null);
+    assert_eq!(client.vanish(), Some(1));
+    let mut client = Client::start(&world);
+    client.raw(b"Content-Length: 100\r\n\r\n{");
+    assert_eq!(client.vanish(), Some(1));
+}
+
+#[test]
+fn a_request_that_was_taken_back_is_not_worked_on() {
+    let world = project();
+    let mut client = Client::start(&world);
+    // All in one write, so that the last is there when the first is looked at.
+    let mut all = String::new();
+    for message in [
+        json!({ "jsonrpc": "2.0", "method": "textDocument/didOpen", "params": { "textDocument": {
+            "uri": client.uri("layouts/a.kdl"), "languageId": "kdl", "version": 0,
+            "text": BLOCKED.repeat(2000) } } }),
+        json!({ "jsonrpc": "2.0", "id": "first", "method": "textDocument/documentSymbol",
+            "params": { "textDocument": { "uri": client.uri("layouts/a.kdl") } } }),
+        json!({ "jsonrpc": "2.0", "id": "second", "method": "textDocument/documentSymbol",
+            "params": { "textDocument": { "uri": client.uri("layouts/a.kdl") } } }),
+        json!({ "jsonrpc": "2.0", "method": "$/cancelRequest", "params": { "id": "second" } }),
+    ] {
+        let text = message.to_string();
+        all.push_str(&format!("Content-Length: {}\r\n\r\n{text}", text.len()));
+    }
+    client.raw(all.as_bytes());
+    let mut answer = || loop {
+        let message = client.next();
+        if message.get("method").is_none() {
+            return message;
+        }
+    };
+    assert_eq!(answer()["id"], "first");
+    let second = answer();
+    assert_eq!((&second["id"], &second["error"]["code"]), (&json!("second"), &json!(-32800)));
+}
+
+#[test]
+fn edits_out_of_range_end_at_the_text() {
+    let world = project();
+    let mut client = Client::start(&world);
+    client.open("layouts/a.kdl", BLOCKED);
+    let far = json!({ "line": 4_000_000_000_u32, "character": 4_000_000_000_u32 });
+    client.change("layouts/a.kdl", json!([{ "range": { "start": far, "end": far }, "text": "x" }]));
+    assert_eq!(codes(&client.diagnostics("layouts/a.kdl")), ["name::unknown"]);
+    let start = json!({ "line": 0, "character": 0 });
+    // The end before the start.
+    client.change(
+        "layouts/a.kdl",
+        json!([{ "range": { "start": far, "end": start }, "text": BROKEN }]),
+    );
+    assert_eq!(codes(&client.diagnostics("layouts/a.kdl")), ["map::not_injective"]);
+    client.change("layouts/gone.kdl", json!([{ "text": "x" }]));
+    client.close("layouts/gone.kdl");
+    for place in [&far, &start] {
+        client.at("textDocument/hover", "layouts/a.kdl", place);
+        client.at("textDocument/completion", "layouts/a.kdl", place);
+        assert_eq!(client.at("textDocument/hover", "layouts/gone.kdl", place), Value::Null);
+    }
+    let elsewhere = json!({ "textDocument": { "uri": "untitled:x" }, "position": start });
+    assert_eq!(client.request("textDocument/hover", elsewhere), Value::Null);
+    assert_eq!(client.finish(), Some(0));
+}
+
+#[test]
+fn characters_are_counted_as_the_client_counts_them() {
+    let world = World::new(&[]);
+    let text = "/* 😀ü */ tensor t dtype=flot { shape { n 4 } }\n";
+    let utf16 = range(text, "flot", 0);
+    let column = text.find("flot").expect("there");
+    let utf8 = json!({
+        "start": { "line": 0, "character": column }, "end": { "line": 0, "character": column + 4 },
+    });
+    let capabilities = json!({ "general": { "positionEncodings": ["utf-16", "utf-8"] } });
+    for (capabilities, wanted) in [(json!({}), utf16), (capabilities, utf8)] {
+        let mut client = Client::with(&world, capabilities);
+        client.open("a.kdl", text);
+        let found = client.diagnostics("a.kdl");
+        assert_eq!(codes(&found), ["dtype::unknown"]);
+        assert_eq!(found[0]["range"], wanted);
+        client.change("a.kdl", json!([{ "range": wanted, "text": "f32" }]));
+        assert_eq!(client.diagnostics("a.kdl"), [] as [Value; 0]);
+    }
+}
+
+#[test]
+fn every_prefix_of_a_manifest_is_answered() {
+    let world = World::new(&[]);
+    let mut client = Client::start(&world);
+    let text = "const L 4\ntransform x b=2 { map \"(*o, c) -> (*o, c // b, c % b)\" }\n\
+        tensor t dtype=f32 { shape { n 4; c \"L * 2\" }; layout { apply x b=L; order ... c_outer } }\n\
+        kernel k { operands A B; compute \"B[i] = 2 * A[i]\" }\n/- gone { /* x */ }\n";
+    client.open("a.kdl", "");
+    for end in (0..=text.len()).rev() {
+        client.change("a.kdl", json!([{ "text": &text[..end] }]));
+        let place = position(&format!("{}\u{0}", &text[..end]), "\u{0}", 0);
+        client.at("textDocument/hover", "a.kdl", &place);
+        client.at("textDocument/completion", "a.kdl", &place);
+        client.at("textDocument/definition", "a.kdl", &place);
+        client.at("textDocument/prepareRename", "a.kdl", &place);
+        let document = json!({ "textDocument": { "uri": client.uri("a.kdl") } });
+        client.request("textDocument/documentSymbol", document.clone());
+        client.request("textDocument/foldingRange", document);
+    }
+    assert_eq!(client.finish(), Some(0));
+}
+
+#[test]
+fn what_is_good_is_answered_while_another_item_is_wrong() {
+    let world = project();
+    let mut client = Client::start(&world);
+    let text = format!("{BLOCKED}tensor second dtype=f32 {{ shape {{ n \"4 }}\n");
+    client.open("layouts/a.kdl", &text);
+    assert!(!client.diagnostics("layouts/a.kdl").is_empty());
+    let hover = client.at("textDocument/hover", "layouts/a.kdl", &position(&text, "t ", 0));
+    assert!(hover["contents"]["value"].is_string(), "{hover}");
+    let found =
+        client.at("textDocument/definition", "layouts/a.kdl", &position(&text, "second", 0));
+    assert_eq!(found["range"], range(&text, "second", 0), "{found}");
+}
+
+#[test]
+fn files_on_disk_come_and_go() {
+    let world = project();
+    let capabilities =
+        json!({ "workspace": { "didChangeWatchedFiles": { "dynamicRegistration": true } } });
+    let mut client = Client::with(&world, capabilities);
+    let asked = client.next();
+    assert_eq!(asked["method"], "client/registerCapability");
+    let watchers = &asked["params"]["registrations"][0]["registerOptions"]["watchers"];
+    assert_eq!(watchers[0]["globPattern"], "**/*.kdl");
+    let told = |client: &mut Client, path: &str, kind: u8| {
+        let changes = json!([{ "uri": client.uri(path), "type": kind }]);
+        client.notify("workspace/didChangeWatchedFiles", json!({ "changes": changes }));
+    };
+    world.write("layouts/b.kdl", BROKEN);
+    told(&mut client, "layouts/b.kdl", 1);
+    assert_eq!(codes(&client.diagnostics("layouts/b.kdl")), ["map::not_injective"]);
+    world.write("layouts/b.kdl", BLOCKED);
+    told(&mut client, "layouts/b.kdl", 2);
+    assert_eq!(client.diagnostics("layouts/b.kdl"), [] as [Value; 0]);
+    world.write_bytes("layouts/b.kdl", b"tensor \xff");
+    told(&mut client, "layouts/b.kdl", 2);
+    assert_eq!(codes(&client.diagnostics("layouts/b.kdl")), ["name::file"]);
+    fs::remove_file(world.path("layouts/b.kdl")).expect("a file");
+    told(&mut client, "layouts/b.kdl", 3);
+    assert_eq!(client.diagnostics("layouts/b.kdl"), [] as [Value; 0]);
+    world.write("layoutc.toml", "[project]\nnames = 1\n");
+    told(&mut client, "layoutc.toml", 2);
+    assert_eq!(codes(&client.diagnostics("layoutc.toml")), ["config::unknown_key"]);
+    // What the editor has counts before what is on disk.
+    client.open("layouts/a.kdl", BROKEN);
+    assert_eq!(codes(&client.diagnostics("layouts/a.kdl")), ["map::not_injective"]);
+    client.close("layouts/a.kdl");
+    assert_eq!(client.diagnostics("layouts/a.kdl"), [] as [Value; 0]);
+}
+
+#[test]
+fn files_of_other_programs_are_left_alone() {
+    let world = project();
+    let mut client = Client::start(&world);
+    client.open_as("zellij.kdl", "kdl", "keybinds {\n  normal {\n  }\n}\n");
+    client.open_as("notes.md", "markdown", "tensor t dtype=f32 {}\n");
+    client.open_as("free.kdl", "kdl", BROKEN);
+    assert_eq!(codes(&client.diagnostics("free.kdl")), ["map::not_injective"]);
+    let place = json!({ "line": 0, "character": 1 });
+    assert_eq!(client.at("textDocument/hover", "zellij.kdl", &place), Value::Null);
+    assert_eq!(client.at("textDocument/hover", "notes.md", &place), Value::Null);
+    client.open("layouts/a.kdl", BROKEN);
+    let all = client.diagnostics("layouts/a.kdl");
+    assert_eq!(codes(&all), ["map::not_injective"]);
+}
+
+#[test]
+fn a_large_text_is_taken() {
+    let world = World::new(&[]);
+    let mut client = Client::start(&world);
+    let comment = format!("/* {} */\n", "x".repeat(8 << 20));
+    client.open("a.kdl", &format!("{comment}{BROKEN}"));
+    assert_eq!(codes(&client.diagnostics("a.kdl")), ["map::not_injective"]);
+    assert_eq!(client.finish(), Some(0));
+}

@@ -1,0 +1,300 @@
+//! What may be written at a place.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use super::Known;
+use super::file::{File, visible};
+use super::names::Kind;
+use super::words;
+use crate::dtype::{LANES, SCALARS};
+use crate::manifest::draft::{self, Node, Typing, slice};
+use crate::manifest::read::FOREIGN;
+
+/// What a proposal is, in the words that editors have icons for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Icon {
+    /// A word of the language.
+    Keyword,
+    /// A property.
+    Property,
+    /// A word that stands as a value.
+    Value,
+    /// An element type.
+    Type,
+    /// An axis.
+    Axis,
+    /// A name that a manifest declares.
+    Name(Kind),
+    /// A manifest.
+    File,
+}
+
+/// A proposal.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Proposal {
+    /// What is shown, and written but for what follows it.
+    pub label: String,
+    /// What is written.
+    pub text: String,
+    /// What it is.
+    pub icon: Icon,
+    /// A few words beside it.
+    pub detail: String,
+}
+
+/// The proposals at a byte of the manifest at `path`, and the bytes that they replace.
+pub fn complete(known: &Known, path: &str, offset: usize) -> (Range<usize>, Vec<Proposal>) {
+    let none = (offset..offset, Vec::new());
+    let Some(file) = known.files.get(path) else { return none };
+    let Some(before) = file.text.get(..offset) else { return none };
+    let Some(typing) = draft::typing(before) else { return none };
+    let mut list =
+        List { known, path, file, text: before, typing: &typing, found: BTreeSet::new() };
+    list.fill();
+    (typing.word.clone(), list.found.into_iter().collect())
+}
+
+struct List<'a> {
+    known: &'a Known,
+    path: &'a str,
+    file: &'a File,
+    /// The text before the place.
+    text: &'a str,
+    typing: &'a Typing,
+    found: BTreeSet<Proposal>,
+}
+
+impl List<'_> {
+    fn push(&mut self, label: &str, text: String, icon: Icon, detail: &str) {
+        let (label, detail) = (label.to_owned(), detail.to_owned());
+        self.found.insert(Proposal { label, text, icon, detail });
+    }
+
+    fn plain(&mut self, label: &str, icon: Icon, detail: &str) {
+        self.push(label, label.to_owned(), icon, detail);
+    }
+
+    fn names(&mut self, kind: Kind, owner: &str) {
+        for declared in visible(&self.known.files, self.path, kind) {
+            if declared.mention.owner == owner {
+                let from = if declared.path == self.path { "" } else { declared.path };
+                self.plain(&declared.mention.name, Icon::Name(kind), from);
+            }
+        }
+    }
+
+    fn values(&mut self, words: &[&'static str]) {
+        for word in words {
+            self.plain(word, Icon::Value, "");
+        }
+    }
+
+    fn dtypes(&mut self) {
+        for (_, name, bits) in SCALARS {
+            self.plain(name, Icon::Type, &format!("{bits} bits"));
+            if *bits >= 8
+                && self.text.get(self.typing.word.clone()).is_some_and(|w| w.contains('x'))
+            {
+                for lanes in LANES {
+                    self.plain(&format!("{name}x{lanes}"), Icon::Type, "");
+                }
+            }
+        }
+    }
+
+    fn parent(&self) -> Option<&str> {
+        self.typing.around.last().map(|node| node.name(self.text))
+    }
+
+    /// The parent of the parent.
+    fn above(&self) -> Option<&str> {
+        let before = self.typing.around.len().checked_sub(2)?;
+        self.typing.around.get(before).map(|node| node.name(self.text))
+    }
+
+    fn fill(&mut self) {
+        let typing = self.typing;
+        let Some(node) = &typing.node else {
+            self.nodes();
+            return;
+        };
+        let name = node.name(self.text).to_owned();
+        if let Some(key) = &typing.key {
+            let key = slice(self.text, key).to_owned();
+            self.value(node, &name, &key);
+        } else if typing.is_in_string {
+            self.string(&name);
+        } else {
+            self.argument(node, &name);
+            self.properties(node, &name);
+        }
+    }
+
+    /// The names of nodes.
+    fn nodes(&mut self) {
+        let parent = self.parent().map(str::to_owned);
+        let above = self.above().map(str::to_owned);
+        for word in words::nodes_in(parent.as_deref(), above.as_deref()) {
+            let told = words::node(word, parent.as_deref());
+            self.plain(word, Icon::Keyword, told.map_or("", |told| told.says));
+        }
+    }
+
+    fn properties(&mut self, node: &Node, name: &str) {
+        let parent = self.parent().map(str::to_owned);
+        for key in words::properties_of(name, parent.as_deref()) {
+            if node.prop(self.text, key).is_none() {
+                let says = words::property(key).map_or("", |told| told.says);
+                self.push(key, format!("{key}="), Icon::Property, says);
+            }
+        }
+        let owner = match (name, node.args().next()) {
+            ("layout" | "apply", Some(transform)) => Some((Kind::Parameter, transform)),
+            ("instance", _) => node.prop(self.text, "of").map(|of| (Kind::Operand, of)),
+            _ => None,
+        };
+        let Some((kind, owner)) = owner else { return };
+        let owner = slice(self.text, owner);
+        for declared in visible(&self.known.files, self.path, kind) {
+            let name = &declared.mention.name;
+            if declared.mention.owner == owner && node.prop(self.text, name).is_none() {
+                self.push(name, format!("{name}="), Icon::Name(kind), "");
+            }
+        }
+    }
+
+    fn argument(&mut self, node: &Node, name: &str) {
+        let count = node.args().count();
+        let parent = self.parent().map(str::to_owned);
+        self.values(&words::values_of(name, None));
+        match (name, parent.as_deref()) {
+            ("layout" | "apply", _) if count == 0 => self.names(Kind::Transform, ""),
+            (
+                "order" | "split" | "fuse" | "pad" | "axis-separators",
+                Some("layout" | "transform"),
+            )
+            | ("require", _) => self.axes(),
+            ("align", _) if count == 0 => self.axes(),
+            ("loops" | "split" | "tile" | "unroll" | "vectorize" | "parallel", _)
+                if matches!(parent.as_deref(), Some("kernel" | "instance")) =>
+            {
+                self.axes();
+            }
+            ("convert", _) if count == 0 => self.names(Kind::Tensor, ""),
+            ("memory", _) => self.names(Kind::Space, ""),
+            ("acc", _) => self.dtypes(),
+            ("in" | "output" | "keep" | "forbid", _) => {
+                let graph = self.typing.around.iter().find(|n| n.name(self.text) == "graph");
+                let graph = graph.and_then(|node| node.args().next());
+                let owner = graph.map(|span| slice(self.text, span).to_owned());
+                self.names(Kind::GraphTensor, &owner.unwrap_or_default());
+            }
+            ("const", None) if count == 1 => self.names(Kind::Value, ""),
+            (_, Some("shape")) => self.names(Kind::Value, ""),
+            (_, Some("dtype")) => self.dtypes(),
+            _ => {}
+        }
+    }
+
+    fn value(&mut self, node: &Node, name: &str, key: &str) {
+        let parent = self.parent().map(str::to_owned);
+        self.values(&words::values_of(name, Some(key)));
+        match (name, key) {
+            (_, "dtype" | "pack-from") => self.dtypes(),
+            ("view", "of") | ("convert", "to") | ("tensor", "like") | ("require", "same-as") => {
+                self.names(Kind::Tensor, "");
+            }
+            ("instance", "of") => self.names(Kind::Kernel, ""),
+            ("instance", _) => self.names(Kind::Tensor, ""),
+            ("graph", "backend") | ("backend", "like") => self.names(Kind::Backend, ""),
+            ("cache", "at") => self.axes(),
+            (_, "by" | "multiple" | "before" | "after" | "min" | "max" | "vector") => {
+                self.expression();
+            }
+            ("layout" | "apply", key) if !FOREIGN.contains(&key) && parent.is_some() => {
+                self.expression();
+            }
+            ("const", _) => self.names(Kind::Value, ""),
+            _ => {}
+        }
+        // A tensor is not like itself.
+        if let Some(own) = node.args().next().filter(|_| matches!(name, "tensor" | "view")) {
+            let own = slice(self.text, own);
+            self.found.retain(|found| found.label != own || found.icon != Icon::Name(Kind::Tensor));
+        }
+    }
+
+    /// Inside quotes: expressions, and paths of manifests.
+    fn string(&mut self, name: &str) {
+        match (name, self.parent()) {
+            ("use", None) => self.manifests(),
+            ("map", _) => {
+                self.axes();
+                self.expression();
+                for function in ["morton", "hilbert", "bitrev"] {
+                    self.push(function, format!("{function}("), Icon::Keyword, "");
+                }
+            }
+            ("compute", _) => {
+                self.names(Kind::Tensor, "");
+                self.expression();
+            }
+            ("tile" | "strides" | "const" | "range", _) | (_, Some("shape")) => self.expression(),
+            _ => {}
+        }
+    }
+
+    /// What an expression may name besides axes: values, and the parameters or operands of the item around.
+    fn expression(&mut self) {
+        self.names(Kind::Value, "");
+        let Some(item) = self.typing.around.first() else { return };
+        let owner = item.args().next().map(|span| slice(self.text, span).to_owned());
+        let (kind, owner) = match (item.name(self.text), owner) {
+            ("transform", Some(owner)) => (Kind::Parameter, owner),
+            ("kernel", Some(owner)) => (Kind::Operand, owner),
+            _ => return,
+        };
+        self.names(kind, &owner);
+    }
+
+    fn manifests(&mut self) {
+        let path = self.path;
+        let folder = path.rfind('/').and_then(|at| path.get(..=at)).unwrap_or_default();
+        for other in self.known.files.keys().filter(|other| *other != path) {
+            let below = other.strip_prefix(folder);
+            let ups = folder.matches('/').count();
+            let written =
+                below.map_or_else(|| format!("{}{other}", "../".repeat(ups)), str::to_owned);
+            self.plain(&written, Icon::File, "");
+        }
+    }
+
+    /// The axes of the tensor around: of its shape as written, and after each step where it was good last.
+    fn axes(&mut self) {
+        let Some(item) = self.typing.around.first() else { return };
+        let Some(name) = item.args().next().map(|span| slice(self.text, span).to_owned()) else {
+            return;
+        };
+        let is_it = |node: &&Node| {
+            let first = node.args().next().map(|span| slice(&self.file.text, span));
+            first == Some(name.as_str()) && node.name(&self.file.text) == item.name(self.text)
+        };
+        let mut axes: BTreeSet<String> = BTreeSet::new();
+        let written = self.file.nodes.iter().filter(is_it).flat_map(|node| &node.children);
+        for shape in written.filter(|node| node.name(&self.file.text) == "shape") {
+            axes.extend(shape.children.iter().map(|axis| axis.name(&self.file.text).to_owned()));
+        }
+        if let Some(model) = self.known.models.get(self.path)
+            && let Some(tensor) = model.tensors.iter().find(|tensor| tensor.name == name)
+        {
+            let key = (tensor.places.layout.file.clone(), name.clone());
+            let steps = self.known.steps.get(&key).into_iter().flatten();
+            let made = steps.flat_map(|step| &step.axes).chain(&tensor.layout.storage);
+            axes.extend(made.chain(&tensor.layout.logical).map(|axis| axis.name.clone()));
+        }
+        for axis in axes {
+            self.plain(&axis, Icon::Axis, "");
+        }
+    }
+}

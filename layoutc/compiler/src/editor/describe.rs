@@ -1,0 +1,79 @@
+//! Tensors and views as a few lines for people.
+
+use layoutc_algebra::expr::Expr;
+use layoutc_algebra::layout::{Axis, Symbol};
+
+use crate::inspect::{proof, verdict, view_verdict};
+use crate::model::{Tensor, View};
+use crate::wording;
+
+/// `n 16, c_outer 32, h 64 | w 64, c_inner 4`: axes with their extents, and where the groups end.
+pub fn axes(axes: &[Axis], symbols: &[Symbol], separators: &[usize]) -> String {
+    let mut text = String::new();
+    for (k, axis) in axes.iter().enumerate() {
+        text.push_str(&format!("{} {}", axis.name, wording::over(&axis.extent, symbols)));
+        if k + 1 < axes.len() {
+            text.push_str(if separators.contains(&k) { " | " } else { ", " });
+        }
+    }
+    text
+}
+
+/// What is known of a tensor, a line each.
+pub fn tensor(tensor: &Tensor) -> String {
+    let head = format!("tensor {}: {}", tensor.name, tensor.dtype);
+    let how = format!("{}, proven by {}", verdict(tensor), proof(tensor));
+    let mut lines = rows(tensor, &how);
+    let bytes = wording::over(&tensor.counts().bytes, &tensor.layout.symbols);
+    let memory = tensor.memory_word();
+    lines.push(("padding", padding(tensor)));
+    lines.push(("bytes", format!("{bytes}, aligned to {}", tensor.layout.alignment_bytes)));
+    lines.push(("memory", memory.to_owned()));
+    table(&head, &lines)
+}
+
+/// What is known of a view.
+pub fn view(view: &View) -> String {
+    let head = format!("view {} of {}: {}", view.tensor.name, view.of_name, view.tensor.dtype);
+    table(&head, &rows(&view.tensor, view_verdict(view)))
+}
+
+fn rows(tensor: &Tensor, verdict: &str) -> Vec<(&'static str, String)> {
+    let layout = &tensor.layout;
+    let symbols = &layout.symbols;
+    let list = |exprs: &[Expr]| {
+        exprs.iter().map(|expr| wording::over(expr, symbols)).collect::<Vec<_>>().join(", ")
+    };
+    vec![
+        ("shape", axes(&layout.logical, symbols, &[])),
+        ("storage axes", axes(&layout.storage, symbols, &layout.separators)),
+        ("strides", list(&layout.strides)),
+        ("physical shape", list(&layout.physical_shape)),
+        ("verdict", verdict.to_owned()),
+    ]
+}
+
+fn table(head: &str, rows: &[(&str, String)]) -> String {
+    let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let mut text = format!("{head}\n");
+    for (name, value) in rows {
+        text.push_str(format!("{name:width$}  {value}").trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// `896 of 1024 elements, 3584 bytes, 87.5 %`.
+fn padding(tensor: &Tensor) -> String {
+    let layout = &tensor.layout;
+    let counts = tensor.counts();
+    let all = wording::over(&layout.physical_elements, &layout.symbols);
+    let empty = wording::over(&counts.padding_elements, &layout.symbols);
+    let text = format!("{empty} of {all} elements");
+    let numbers = counts.padding_elements.as_const().zip(layout.physical_elements.as_const());
+    let Some((empty, all)) = numbers else { return text };
+    let bits = i128::from(tensor.dtype.element_bits());
+    let Some(bits) = empty.checked_mul(bits) else { return text };
+    let tenths = empty.saturating_mul(1000).checked_div(all).unwrap_or(0);
+    format!("{text}, {} bytes, {}.{} %", bits / 8, tenths / 10, tenths % 10)
+}

@@ -1,0 +1,92 @@
+//! What is told of the word under the pointer.
+
+use std::ops::Range;
+
+use super::file::{Declaration, File, declaration};
+use super::names::{Kind, Mention};
+use super::words::{self, Word};
+use super::{Known, describe};
+use crate::manifest::draft::{Node, slice};
+
+/// What is told, in Markdown, of some bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hover {
+    /// The text.
+    pub text: String,
+    /// The bytes of the word.
+    pub span: Range<usize>,
+}
+
+/// What is told of the word at a byte of the manifest at `path`.
+pub fn hover(known: &Known, path: &str, offset: usize) -> Option<Hover> {
+    let file = known.files.get(path)?;
+    let mentions = file.mentions.iter();
+    let mut here = mentions.filter(|m| m.span.start <= offset && offset <= m.span.end);
+    let named = here.find_map(|mention| {
+        let found = declaration(&known.files, path, mention)?;
+        Some(Hover { text: of_declaration(known, found, path), span: mention.span.clone() })
+    });
+    named.or_else(|| word(file, offset))
+}
+
+fn of_declaration(known: &Known, found: Declaration<'_>, path: &str) -> String {
+    let Declaration { path: from, file, mention } = found;
+    let mut text = match mention.kind {
+        Kind::Tensor => of_tensor(known, found),
+        _ => code("kdl", &source(file, mention)),
+    };
+    if from != path {
+        text.push_str(&format!("\nin `{from}`\n"));
+    }
+    text
+}
+
+/// The facts of a good tensor or view; the source of one that is not good.
+fn of_tensor(known: &Known, found: Declaration<'_>) -> String {
+    let name = &found.mention.name;
+    let model = known.models.get(found.path);
+    let tensor = model.and_then(|model| model.tensors.iter().find(|t| t.name == *name));
+    let view = model.and_then(|model| model.views.iter().find(|v| v.tensor.name == *name));
+    match (tensor, view) {
+        (Some(tensor), _) => code("text", &describe::tensor(tensor)),
+        (None, Some(view)) => code("text", &describe::view(view)),
+        (None, None) => code("kdl", &source(found.file, found.mention)),
+    }
+}
+
+/// The longest source that is shown, in lines.
+const LINES: usize = 24;
+
+/// The item that declares a name, as it is written.
+fn source(file: &File, mention: &Mention) -> String {
+    let item = file.item(mention).map(|node| slice(&file.text, &node.span)).unwrap_or_default();
+    let mut lines: Vec<&str> = item.lines().take(LINES).collect();
+    if item.lines().nth(LINES).is_some() {
+        lines.push("…");
+    }
+    lines.join("\n")
+}
+
+fn code(language: &str, text: &str) -> String {
+    format!("```{language}\n{}\n```\n", text.trim_end())
+}
+
+/// What a node or a property of the language is.
+fn word(file: &File, offset: usize) -> Option<Hover> {
+    let text = file.text.as_ref();
+    let around = file.nodes_at(offset);
+    let (node, rest) = around.split_last()?;
+    let parent: Option<&Node> = rest.last().copied();
+    let inside = |span: &Range<usize>| span.start <= offset && offset <= span.end;
+    if inside(&node.name) {
+        let found = words::node(node.name(text), parent.map(|parent| parent.name(text)))?;
+        return Some(Hover { text: told(found), span: node.name.clone() });
+    }
+    let key = node.parts.iter().filter_map(|part| part.key.as_ref()).find(|key| inside(key))?;
+    let found = words::property(slice(text, key))?;
+    Some(Hover { text: told(found), span: key.clone() })
+}
+
+fn told(word: &Word) -> String {
+    format!("{}\n{}\n", code("kdl", word.usage), word.says)
+}

@@ -1,0 +1,377 @@
+//! The names in a manifest: which are declared where, and which places refer to one. It goes by the form of the nodes
+//! alone, so that it works while a text is wrong.
+
+use std::ops::Range;
+
+use crate::manifest::draft::{Node, slice};
+use crate::manifest::read::FOREIGN;
+
+/// What a name is the name of. Names of one kind are one list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// A const or a symbol.
+    Value,
+    /// A transform: `layout NAME` and `apply NAME`.
+    Transform,
+    /// A parameter of the transform `owner`.
+    Parameter,
+    /// A tensor or a view.
+    Tensor,
+    /// A kernel.
+    Kernel,
+    /// An operand of the kernel `owner`.
+    Operand,
+    /// An instance of a kernel.
+    Instance,
+    /// A memory space.
+    Space,
+    /// A backend.
+    Backend,
+    /// A graph.
+    Graph,
+    /// A tensor of the graph `owner`.
+    GraphTensor,
+}
+
+impl Kind {
+    /// Whether manifests that use another see its names of this kind.
+    pub fn is_shared(self) -> bool {
+        match self {
+            Self::Value
+            | Self::Transform
+            | Self::Parameter
+            | Self::Kernel
+            | Self::Operand
+            | Self::Space
+            | Self::Backend => true,
+            Self::Tensor | Self::Instance | Self::Graph | Self::GraphTensor => false,
+        }
+    }
+}
+
+/// A name where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mention {
+    /// What it is the name of.
+    pub kind: Kind,
+    /// The name.
+    pub name: String,
+    /// What it is a part of; empty for most kinds.
+    pub owner: String,
+    /// Its bytes.
+    pub span: Range<usize>,
+    /// Whether it is declared here. Elsewhere a word may be no name at all: an axis looks like a const.
+    pub is_declared: bool,
+}
+
+/// The names in a text, in its order.
+pub fn mentions(text: &str, nodes: &[Node]) -> Vec<Mention> {
+    let mut finder = Finder { text, found: Vec::new(), scope: Scope::default() };
+    for node in nodes {
+        finder.scope = Scope::default();
+        finder.item(node);
+    }
+    let mut found = finder.found;
+    found.sort_by_key(|mention| mention.span.start);
+    found
+}
+
+/// The words of an expression: every name in it.
+pub(super) fn words(text: &str, span: &Range<usize>) -> Vec<Range<usize>> {
+    let is_part = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
+    let bytes = slice(text, span).as_bytes();
+    let mut words = Vec::new();
+    let mut at = 0;
+    while let Some(first) = bytes.get(at) {
+        let length = bytes.iter().skip(at).take_while(|b| is_part(**b)).count();
+        if length > 0 && !first.is_ascii_digit() {
+            words.push(span.start + at..span.start + at + length);
+        }
+        at += length.max(1);
+    }
+    words
+}
+
+/// What words mean inside an item.
+#[derive(Default)]
+struct Scope {
+    /// The kind of its own names.
+    own: Option<Kind>,
+    /// The item's name.
+    owner: String,
+    /// Its parameters or operands.
+    names: Vec<String>,
+    /// Whether elements of tensors are read: `A[…]`.
+    reads: bool,
+}
+
+struct Finder<'t> {
+    text: &'t str,
+    found: Vec<Mention>,
+    scope: Scope,
+}
+
+impl Finder<'_> {
+    fn push(&mut self, kind: Kind, owner: &str, span: &Range<usize>, is_declared: bool) {
+        let name = slice(self.text, span).to_owned();
+        let (owner, span) = (owner.to_owned(), span.clone());
+        if !name.is_empty() {
+            self.found.push(Mention { kind, name, owner, span, is_declared });
+        }
+    }
+
+    fn declare(&mut self, kind: Kind, span: Option<&Range<usize>>) {
+        if let Some(span) = span {
+            self.push(kind, "", span, true);
+        }
+    }
+
+    fn refer(&mut self, kind: Kind, span: Option<&Range<usize>>) {
+        if let Some(span) = span {
+            self.push(kind, "", span, false);
+        }
+    }
+
+    /// The words of an expression.
+    fn expression(&mut self, span: &Range<usize>) {
+        for word in words(self.text, span) {
+            let name = slice(self.text, &word);
+            let is_own = self.scope.names.iter().any(|own| own == name);
+            let rest = self.text.get(word.end..span.end).unwrap_or_default();
+            match self.scope.own.filter(|_| is_own) {
+                Some(kind) => {
+                    let owner = self.scope.owner.clone();
+                    self.push(kind, &owner, &word, false);
+                }
+                None if self.scope.reads && rest.trim_start().starts_with('[') => {
+                    self.push(Kind::Tensor, "", &word, false);
+                }
+                None => self.push(Kind::Value, "", &word, false),
+            }
+        }
+    }
+
+    fn item(&mut self, node: &Node) {
+        let mut args = node.args();
+        let first = args.next();
+        let owner = first.map(|name| slice(self.text, name).to_owned()).unwrap_or_default();
+        match node.name(self.text) {
+            "const" => {
+                self.declare(Kind::Value, first);
+                args.for_each(|value| self.expression(value));
+            }
+            "symbol" => {
+                self.declare(Kind::Value, first);
+                node.props().for_each(|(_, value)| self.expression(value));
+            }
+            "memory-space" => {
+                self.declare(Kind::Space, first);
+                node.props().for_each(|(_, value)| self.expression(value));
+            }
+            "transform" => {
+                self.declare(Kind::Transform, first);
+                let keys: Vec<Range<usize>> = node.props().map(|(key, _)| key.clone()).collect();
+                for key in &keys {
+                    self.push(Kind::Parameter, &owner, key, true);
+                }
+                let names = keys.iter().map(|key| slice(self.text, key).to_owned()).collect();
+                self.scope = Scope { own: Some(Kind::Parameter), owner, names, reads: false };
+                self.steps(node);
+            }
+            "tensor" | "view" => {
+                self.declare(Kind::Tensor, first);
+                self.refer(Kind::Tensor, node.prop(self.text, "like"));
+                self.refer(Kind::Tensor, node.prop(self.text, "of"));
+                node.children.iter().for_each(|child| self.tensor(child));
+            }
+            "convert" => {
+                self.refer(Kind::Tensor, first);
+                self.refer(Kind::Tensor, node.prop(self.text, "to"));
+            }
+            "kernel" => {
+                self.declare(Kind::Kernel, first);
+                self.kernel(node, owner);
+            }
+            "instance" => self.instance(node, first),
+            "backend" => {
+                self.declare(Kind::Backend, first);
+                self.refer(Kind::Backend, node.prop(self.text, "like"));
+            }
+            "graph" => {
+                self.declare(Kind::Graph, first);
+                self.refer(Kind::Backend, node.prop(self.text, "backend"));
+                node.children.iter().for_each(|child| self.graph(child, &owner));
+            }
+            _ => {}
+        }
+    }
+
+    fn tensor(&mut self, node: &Node) {
+        match node.name(self.text) {
+            "shape" => self.shape(node),
+            "layout" => self.layout(node),
+            "map" => node.args().for_each(|text| self.expression(text)),
+            "memory" => self.refer(Kind::Space, node.args().next()),
+            "require" => {
+                self.refer(Kind::Tensor, node.prop(self.text, "same-as"));
+                for key in ["bytes-below", "vector"] {
+                    if let Some(value) = node.prop(self.text, key) {
+                        self.expression(value);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn shape(&mut self, node: &Node) {
+        for axis in &node.children {
+            if let Some(extent) = axis.args().next() {
+                self.expression(extent);
+            }
+        }
+    }
+
+    /// `layout NAME block=8`, or a block of steps.
+    fn layout(&mut self, node: &Node) {
+        self.apply(node);
+        self.steps(node);
+    }
+
+    fn apply(&mut self, node: &Node) {
+        let name = node.args().next();
+        self.refer(Kind::Transform, name);
+        let owner = name.map(|name| slice(self.text, name).to_owned()).unwrap_or_default();
+        let is_notation = |key: &Range<usize>| FOREIGN.contains(&slice(self.text, key));
+        if owner.is_empty() || node.props().any(|(key, _)| is_notation(key)) {
+            return;
+        }
+        for (key, value) in node.props() {
+            self.push(Kind::Parameter, &owner, key, false);
+            self.expression(value);
+        }
+    }
+
+    fn steps(&mut self, node: &Node) {
+        for step in &node.children {
+            match step.name(self.text) {
+                "apply" => self.apply(step),
+                "map" | "tile" | "strides" => {
+                    step.args().for_each(|value| self.expression(value));
+                }
+                "align" => {
+                    if let Some(bytes) = step.args().last() {
+                        self.expression(bytes);
+                    }
+                }
+                _ => {}
+            }
+            for key in ["by", "multiple", "before", "after"] {
+                if let Some(value) = step.prop(self.text, key) {
+                    self.expression(value);
+                }
+            }
+        }
+    }
+
+    fn kernel(&mut self, node: &Node, owner: String) {
+        let operands = node.children.iter().find(|child| child.name(self.text) == "operands");
+        let spans: Vec<Range<usize>> =
+            operands.map(|node| node.args().cloned().collect()).unwrap_or_default();
+        for span in &spans {
+            self.push(Kind::Operand, &owner, span, true);
+        }
+        let names = spans.iter().map(|span| slice(self.text, span).to_owned()).collect();
+        let reads = operands.is_none();
+        self.scope = Scope { own: Some(Kind::Operand), owner, names, reads };
+        for child in &node.children {
+            match child.name(self.text) {
+                "compute" => child.args().for_each(|text| self.expression(text)),
+                "range" => child.args().skip(1).for_each(|extent| self.expression(extent)),
+                "local" => child
+                    .children
+                    .iter()
+                    .filter(|inner| inner.name(self.text) == "layout")
+                    .for_each(|layout| self.layout(layout)),
+                _ => self.schedule(child),
+            }
+        }
+    }
+
+    /// The words about loops, of a kernel or an instance.
+    fn schedule(&mut self, node: &Node) {
+        match node.name(self.text) {
+            "split" | "tile" => {
+                if let Some(by) = node.prop(self.text, "by") {
+                    self.expression(by);
+                }
+            }
+            "cache" => {
+                let tensor = node.args().next();
+                match (tensor, self.scope.own) {
+                    (Some(span), Some(kind))
+                        if self.scope.names.iter().any(|own| own == slice(self.text, span)) =>
+                    {
+                        let owner = self.scope.owner.clone();
+                        self.push(kind, &owner, span, false);
+                    }
+                    (tensor, _) if self.scope.reads => self.refer(Kind::Tensor, tensor),
+                    _ => {}
+                }
+                for inner in &node.children {
+                    if inner.name(self.text) == "layout" {
+                        self.layout(inner);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn instance(&mut self, node: &Node, name: Option<&Range<usize>>) {
+        self.declare(Kind::Instance, name);
+        let of = node.prop(self.text, "of");
+        self.refer(Kind::Kernel, of);
+        let owner = of.map(|of| slice(self.text, of).to_owned()).unwrap_or_default();
+        let mut names = Vec::new();
+        for (key, value) in node.props().filter(|(key, _)| slice(self.text, key) != "of") {
+            self.push(Kind::Operand, &owner, key, false);
+            self.refer(Kind::Tensor, Some(value));
+            names.push(slice(self.text, key).to_owned());
+        }
+        self.scope = Scope { own: Some(Kind::Operand), owner, names, reads: false };
+        node.children.iter().for_each(|child| self.schedule(child));
+    }
+
+    fn graph(&mut self, node: &Node, owner: &str) {
+        let tensor = Kind::GraphTensor;
+        match node.name(self.text) {
+            "input" | "constant" => {
+                if let Some(name) = node.args().next() {
+                    self.push(tensor, owner, name, true);
+                }
+                node.children.iter().for_each(|child| self.tensor(child));
+            }
+            "output" | "keep" | "forbid" => {
+                if let Some(name) = node.args().next() {
+                    self.push(tensor, owner, name, false);
+                }
+            }
+            "node" => {
+                for child in &node.children {
+                    match child.name(self.text) {
+                        "in" => child.args().for_each(|name| self.push(tensor, owner, name, false)),
+                        "out" => {
+                            if let Some(name) = child.args().next() {
+                                self.push(tensor, owner, name, true);
+                            }
+                            child.children.iter().for_each(|inner| self.tensor(inner));
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}

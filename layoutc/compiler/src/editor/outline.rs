@@ -1,0 +1,85 @@
+//! The items of a manifest as a tree, and what of it can be folded.
+
+use std::ops::Range;
+
+use super::file::File;
+use crate::manifest::draft::{Node, slice};
+
+/// What an item is, in the words that editors have icons for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Icon {
+    /// A const.
+    Constant,
+    /// A symbol.
+    Variable,
+    /// A transform, a kernel or an instance.
+    Function,
+    /// A tensor or a view.
+    Object,
+    /// A backend, a graph or a memory space.
+    Module,
+    /// A conversion.
+    Event,
+}
+
+/// An item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Item {
+    /// Its name.
+    pub name: String,
+    /// What it is, with what tells it from others: `tensor f32`.
+    pub detail: String,
+    /// What it looks like.
+    pub icon: Icon,
+    /// All its bytes.
+    pub span: Range<usize>,
+    /// The bytes of its name.
+    pub name_span: Range<usize>,
+}
+
+/// The items of a manifest, in its order.
+pub fn outline(file: &File) -> Vec<Item> {
+    file.nodes.iter().filter_map(|node| item(&file.text, node)).collect()
+}
+
+fn item(text: &str, node: &Node) -> Option<Item> {
+    let word = node.name(text);
+    let icon = match word {
+        "const" => Icon::Constant,
+        "symbol" => Icon::Variable,
+        "transform" | "kernel" | "instance" => Icon::Function,
+        "tensor" | "view" => Icon::Object,
+        "backend" | "graph" | "memory-space" => Icon::Module,
+        "convert" => Icon::Event,
+        _ => return None,
+    };
+    let name_span = node.args().next()?.clone();
+    let name = slice(text, &name_span).to_owned();
+    let tells = match word {
+        "tensor" => node.prop(text, "dtype"),
+        "view" | "instance" => node.prop(text, "of"),
+        "convert" => node.prop(text, "to"),
+        "const" => node.args().nth(1),
+        _ => None,
+    };
+    let detail = tells.map_or(String::new(), |span| format!(" {}", slice(text, span)));
+    let span = node.span.clone();
+    (!name.is_empty()).then(|| Item {
+        name,
+        detail: format!("{word}{detail}"),
+        icon,
+        span,
+        name_span,
+    })
+}
+
+/// The blocks of a manifest, braces included: those that begin before what they hold.
+pub fn blocks(file: &File) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut open: Vec<&Node> = file.nodes.iter().rev().collect();
+    while let Some(node) = open.pop() {
+        found.extend(node.block.clone());
+        open.extend(node.children.iter().rev());
+    }
+    found
+}

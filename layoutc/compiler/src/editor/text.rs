@@ -1,0 +1,118 @@
+//! Places in a text as editors count them: lines, and characters in a line by their UTF-8 or UTF-16 units.
+
+use std::ops::Range;
+
+/// What the characters of a line are counted in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Encoding {
+    /// Bytes.
+    Utf8,
+    /// UTF-16 units: 2 for what lies beyond the first 65 536 characters.
+    Utf16,
+}
+
+/// A place: line and character, both from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// The line.
+    pub line: u32,
+    /// Units before it in the line.
+    pub character: u32,
+}
+
+/// Where the lines of a text begin, in bytes. A line ends with `\n`, `\r\n` or `\r`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lines {
+    starts: Vec<usize>,
+}
+
+impl Lines {
+    /// The lines of `text`.
+    pub fn new(text: &str) -> Self {
+        let bytes = text.as_bytes();
+        let is_end = |k: usize, b: u8| {
+            b == b'\n' || (b == b'\r' && bytes.get(k + 1).is_none_or(|next| *next != b'\n'))
+        };
+        let ends = bytes.iter().enumerate().filter(|(k, b)| is_end(*k, **b));
+        Self { starts: [0].into_iter().chain(ends.map(|(k, _)| k + 1)).collect() }
+    }
+
+    /// The bytes of a line without its end.
+    fn line(&self, text: &str, line: usize) -> Range<usize> {
+        let start = self.starts.get(line).copied().unwrap_or(text.len());
+        let end = self.starts.get(line + 1).copied().unwrap_or(text.len());
+        let content = text.get(start..end).unwrap_or_default();
+        start..start + content.trim_end_matches(['\n', '\r']).len()
+    }
+
+    /// The byte at a position. What lies behind the end of a line is its end, what lies behind the last line the end of
+    /// the text, and what lies inside a character its start.
+    pub fn offset(&self, text: &str, position: Position, encoding: Encoding) -> usize {
+        let line = usize::try_from(position.line).unwrap_or(usize::MAX);
+        if line >= self.starts.len() {
+            return text.len();
+        }
+        let span = self.line(text, line);
+        let wanted = usize::try_from(position.character).unwrap_or(usize::MAX);
+        let mut units = 0;
+        for (at, c) in text.get(span.clone()).unwrap_or_default().char_indices() {
+            units += width(c, encoding);
+            if units > wanted {
+                return span.start + at;
+            }
+        }
+        span.end
+    }
+
+    /// The position of a byte; of the text's end for one behind it.
+    pub fn position(&self, text: &str, offset: usize, encoding: Encoding) -> Position {
+        let offset = offset.min(text.len());
+        let line = self.starts.partition_point(|start| *start <= offset).saturating_sub(1);
+        let start = self.starts.get(line).copied().unwrap_or(0);
+        let before = text.get(start..offset).unwrap_or_default();
+        let units: usize = before.chars().map(|c| width(c, encoding)).sum();
+        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        Position { line: count(line), character: count(units) }
+    }
+}
+
+fn width(c: char, encoding: Encoding) -> usize {
+    match encoding {
+        Encoding::Utf8 => c.len_utf8(),
+        Encoding::Utf16 => c.len_utf16(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_go_there_and_back() {
+        let text = "a\r\nü😀b\rc\n";
+        let lines = Lines::new(text);
+        for encoding in [Encoding::Utf8, Encoding::Utf16] {
+            for (offset, _) in text.char_indices().chain([(text.len(), ' ')]) {
+                if text[..offset].ends_with('\r') && text[offset..].starts_with('\n') {
+                    continue; // Between the two there is no place.
+                }
+                let position = lines.position(text, offset, encoding);
+                assert_eq!(lines.offset(text, position, encoding), offset, "{position:?}");
+            }
+        }
+        let smile = lines.position(text, text.find('b').expect("there"), Encoding::Utf16);
+        assert_eq!(smile, Position { line: 1, character: 3 });
+    }
+
+    #[test]
+    fn what_lies_outside_is_the_nearest_end() {
+        let text = "ab\n😀\n";
+        let lines = Lines::new(text);
+        let at =
+            |line, character| lines.offset(text, Position { line, character }, Encoding::Utf16);
+        assert_eq!(at(0, 99), 2);
+        assert_eq!(at(1, 1), 3);
+        assert_eq!(at(9, 9), text.len());
+        assert_eq!(at(u32::MAX, u32::MAX), text.len());
+    }
+}

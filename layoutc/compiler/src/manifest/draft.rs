@@ -1,0 +1,339 @@
+//! A manifest as it stands while it is typed: nodes with their parts and their bytes, as far as they can be told. It
+//! reports nothing. A block that never closes ends before the next item that begins a line.
+
+use std::ops::Range;
+
+use super::lex::{self, Kind, NESTING_LIMIT, Token};
+use super::read::ITEMS;
+
+/// An argument or a property.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// The name of a property; `None`: an argument.
+    pub key: Option<Range<usize>>,
+    /// The value, quotes excluded; `None` where it is not written yet.
+    pub value: Option<Range<usize>>,
+    /// Whether the value stands in quotes.
+    pub quoted: bool,
+}
+
+/// A node.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Node {
+    /// Its name, quotes excluded; empty for a block without one.
+    pub name: Range<usize>,
+    /// Its arguments and properties, in order.
+    pub parts: Vec<Part>,
+    /// The nodes in its block.
+    pub children: Vec<Node>,
+    /// The block, braces included, if there is one; up to where it must end if it never closes.
+    pub block: Option<Range<usize>>,
+    /// From its name to its last part or its brace.
+    pub span: Range<usize>,
+}
+
+impl Node {
+    /// Its name.
+    pub fn name<'t>(&self, text: &'t str) -> &'t str {
+        slice(text, &self.name)
+    }
+
+    /// The bytes of its arguments, those that are written.
+    pub fn args(&self) -> impl Iterator<Item = &Range<usize>> {
+        self.parts.iter().filter(|part| part.key.is_none()).filter_map(|part| part.value.as_ref())
+    }
+
+    /// The properties that have a value: the name's bytes, and the value's.
+    pub fn props(&self) -> impl Iterator<Item = (&Range<usize>, &Range<usize>)> {
+        self.parts.iter().filter_map(|part| part.key.as_ref().zip(part.value.as_ref()))
+    }
+
+    /// The value of a property.
+    pub fn prop(&self, text: &str, name: &str) -> Option<&Range<usize>> {
+        self.props().find(|(key, _)| slice(text, key) == name).map(|(_, value)| value)
+    }
+}
+
+/// The text at some bytes; empty where there are none.
+pub fn slice<'t>(text: &'t str, span: &Range<usize>) -> &'t str {
+    text.get(span.clone()).unwrap_or_default()
+}
+
+/// The nodes at the top of a text.
+pub fn nodes(text: &str) -> Vec<Node> {
+    let mut drafter = Drafter { text, ..Drafter::default() };
+    for token in lex::cut(text) {
+        drafter.token(&token);
+    }
+    drafter.finish();
+    while drafter.close(text.len()) {}
+    drafter.nodes
+}
+
+/// What is being written at the end of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Typing {
+    /// The nodes whose blocks are open, from the outermost.
+    pub around: Vec<Node>,
+    /// The node that is being written; `None` where one may begin.
+    pub node: Option<Node>,
+    /// The property whose value is being written.
+    pub key: Option<Range<usize>>,
+    /// The bytes of the unfinished word; empty at the end if there is none.
+    pub word: Range<usize>,
+    /// Whether a string is open.
+    pub is_in_string: bool,
+}
+
+/// What is being written at the end of a text; `None` inside a comment.
+pub fn typing(text: &str) -> Option<Typing> {
+    let tokens = lex::cut(text);
+    let end = text.len();
+    let behind = tokens.last().map_or(0, |token| token.span.end);
+    // Only blanks and comments make no tokens.
+    if text.get(behind..)?.contains(['/', '*']) {
+        return None;
+    }
+    let mut drafter = Drafter { text, ..Drafter::default() };
+    for token in &tokens {
+        drafter.token(token);
+    }
+    let last = tokens.last().filter(|token| token.span.end == end);
+    let is_in_string = last.is_some_and(|token| token.kind == Kind::Bad);
+    let is_word = last.is_some_and(|token| matches!(token.kind, Kind::Bare | Kind::Bad));
+    let word = match last.filter(|_| is_word) {
+        Some(token) => {
+            let is_part = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+            let typed = slice(text, &token.span);
+            let is_part = |c: char| is_part(c) && !(is_in_string && "-.".contains(c));
+            end - typed.len() + typed.trim_end_matches(is_part).len()..end
+        }
+        None => end..end,
+    };
+    let mut node = drafter.head.take().map(|(node, _)| node);
+    let mut key = None;
+    if let Some(written) = &mut node {
+        let last = written.parts.last();
+        let is_value = drafter.wants_value || (is_word && last.is_some_and(|p| p.key.is_some()));
+        key = last.filter(|_| is_value).and_then(|part| part.key.clone());
+        if is_word && written.parts.is_empty() {
+            node = None;
+        } else if is_word && key.is_none() {
+            written.parts.pop();
+        }
+    }
+    let around = drafter.frames.into_iter().map(|frame| frame.owner).collect();
+    Some(Typing { around, node, key, word, is_in_string })
+}
+
+/// A block that is open.
+struct Frame {
+    owner: Node,
+    /// Whether the owner is commented out.
+    dropped: bool,
+    /// The nodes before the owner, where the owner stands.
+    nodes: Vec<Node>,
+    opened: usize,
+}
+
+#[derive(Default)]
+struct Drafter<'t> {
+    text: &'t str,
+    /// The node that is being read, and whether it is commented out.
+    head: Option<(Node, bool)>,
+    /// Whether a value must follow, behind `=`.
+    wants_value: bool,
+    /// Whether `/-` takes out what follows.
+    slashed: bool,
+    /// Whether the last part was taken out.
+    dropped_part: bool,
+    frames: Vec<Frame>,
+    nodes: Vec<Node>,
+    /// Blocks beyond the limit that are open: they are not looked at.
+    too_deep: usize,
+}
+
+impl Drafter<'_> {
+    fn token(&mut self, token: &Token) {
+        match token.kind {
+            Kind::End => self.finish(),
+            Kind::Open => self.open(token.span.start),
+            Kind::Close if self.too_deep > 0 => self.too_deep -= 1,
+            Kind::Close => {
+                self.finish();
+                self.close(token.span.end);
+            }
+            Kind::SlashDash => self.slashed = true,
+            Kind::Equals => {
+                self.wants_value = true;
+                if let (Some((node, _)), false) = (&mut self.head, self.dropped_part)
+                    && let Some(part) = node.parts.last_mut().filter(|part| part.key.is_none())
+                {
+                    part.key = part.value.take();
+                    node.span.end = token.span.end;
+                }
+            }
+            Kind::Stray => {}
+            Kind::Bare | Kind::Quoted { .. } | Kind::MultiLine | Kind::Bad => self.word(token),
+        }
+    }
+
+    fn word(&mut self, token: &Token) {
+        let (value, quoted) = self.content(token);
+        let Some((node, _)) = &mut self.head else {
+            if self.is_item(token) {
+                while self.close(token.span.start) {}
+            }
+            let node = Node { name: value, span: token.span.clone(), ..Node::default() };
+            self.head = Some((node, std::mem::take(&mut self.slashed)));
+            return;
+        };
+        if std::mem::take(&mut self.wants_value) {
+            if !std::mem::take(&mut self.dropped_part)
+                && let Some(part) = node.parts.last_mut()
+            {
+                (part.value, part.quoted) = (Some(value), quoted);
+                node.span.end = token.span.end;
+            }
+            return;
+        }
+        self.dropped_part = std::mem::take(&mut self.slashed);
+        if !self.dropped_part {
+            node.parts.push(Part { key: None, value: Some(value), quoted });
+            node.span.end = token.span.end;
+        }
+    }
+
+    /// The bytes inside the quotes, and whether there are quotes.
+    fn content(&self, token: &Token) -> (Range<usize>, bool) {
+        let Range { start, end } = token.span;
+        let text = slice(self.text, &token.span);
+        let hashes = text.len() - text.trim_start_matches('#').len();
+        let inner = text.get(hashes..).unwrap_or_default();
+        let quotes =
+            if inner.starts_with("\"\"\"") { 3 } else { usize::from(inner.starts_with('"')) };
+        if quotes == 0 {
+            return (start..end, false);
+        }
+        let edge = quotes + hashes;
+        let closing = ["\"".repeat(quotes), "#".repeat(hashes)].concat();
+        let closes = text.len() >= 2 * edge && text.ends_with(&closing);
+        (start + edge..if closes { end - edge } else { end }, true)
+    }
+
+    /// Whether an item of a manifest begins a line here.
+    fn is_item(&self, token: &Token) -> bool {
+        let before = self.text.get(..token.span.start).unwrap_or_default();
+        !self.frames.is_empty()
+            && token.kind == Kind::Bare
+            && before.ends_with(['\n', '\r'])
+            && ITEMS.contains(&slice(self.text, &token.span))
+    }
+
+    fn open(&mut self, at: usize) {
+        if self.frames.len() >= NESTING_LIMIT {
+            self.too_deep += 1;
+            return;
+        }
+        let slashed = std::mem::take(&mut self.slashed);
+        let nameless = Node { name: at..at, span: at..at, ..Node::default() };
+        let (owner, dropped) = match self.head.take() {
+            Some((owner, dropped)) if !slashed => (owner, dropped),
+            Some((owner, dropped)) => {
+                // The block is taken out; the node stays.
+                self.push(owner, dropped);
+                (nameless, true)
+            }
+            None => (nameless, slashed),
+        };
+        self.wants_value = false;
+        let nodes = std::mem::take(&mut self.nodes);
+        self.frames.push(Frame { owner, dropped, nodes, opened: at });
+    }
+
+    fn finish(&mut self) {
+        self.wants_value = false;
+        self.dropped_part = false;
+        if let Some((node, dropped)) = self.head.take() {
+            self.push(node, dropped);
+        }
+    }
+
+    fn push(&mut self, node: Node, dropped: bool) {
+        if !dropped {
+            self.nodes.push(node);
+        }
+    }
+
+    /// Closes the innermost block; whether there was one.
+    fn close(&mut self, end: usize) -> bool {
+        let Some(Frame { mut owner, dropped, nodes, opened }) = self.frames.pop() else {
+            return false;
+        };
+        owner.children = std::mem::replace(&mut self.nodes, nodes);
+        owner.block = Some(opened..end);
+        owner.span.end = end;
+        self.push(owner, dropped);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outline(text: &str) -> String {
+        fn show(text: &str, nodes: &[Node], out: &mut String) {
+            for node in nodes {
+                out.push_str(node.name(text));
+                for part in &node.parts {
+                    let key =
+                        part.key.as_ref().map_or(String::new(), |k| format!("{}=", slice(text, k)));
+                    let value = part.value.as_ref().map_or("?", |value| slice(text, value));
+                    out.push_str(&format!(" {key}{value}"));
+                }
+                if node.block.is_some() {
+                    out.push_str(" {");
+                    show(text, &node.children, out);
+                    out.push('}');
+                }
+                out.push(';');
+            }
+        }
+        let mut out = String::new();
+        show(text, &nodes(text), &mut out);
+        out
+    }
+
+    #[test]
+    fn a_whole_text_has_its_nodes() {
+        assert_eq!(
+            outline("tensor a dtype=f32 {\n  shape { n 4; c \"2 * k\" }\n}\nuse #\"b.kdl\"#\n"),
+            "tensor a dtype=f32 {shape {n 4;c 2 * k;};};use b.kdl;"
+        );
+    }
+
+    #[test]
+    fn what_is_missing_is_missing() {
+        assert_eq!(outline("tensor a dtype="), "tensor a dtype=?;");
+        assert_eq!(outline("layout \"open"), "layout open;");
+        assert_eq!(outline("}}"), "");
+        assert_eq!(outline("{ n"), " {n;};");
+    }
+
+    #[test]
+    fn an_open_block_ends_before_the_next_item() {
+        assert_eq!(
+            outline("tensor a {\n  shape {\n    n 4\ntensor b {\n}\n"),
+            "tensor a {shape {n 4;};};tensor b {};"
+        );
+    }
+
+    #[test]
+    fn what_is_commented_out_is_not_there() {
+        assert_eq!(
+            outline("/-tensor a { shape }\ntensor b /-c=1 /-d e=2 /-{ x }"),
+            "tensor b e=2;"
+        );
+    }
+}
