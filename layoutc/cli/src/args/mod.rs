@@ -5,6 +5,7 @@ mod bench;
 mod command;
 mod import;
 mod pack;
+mod show;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -21,6 +22,7 @@ pub(crate) use command::{
 };
 pub(crate) use import::Import;
 pub(crate) use pack::{Moved, Pack, Unpack};
+pub(crate) use show::Show;
 
 /// Proven tensor layouts: manifests in; C, OpenCL and CUDA out.
 #[derive(Debug, Parser)]
@@ -85,7 +87,7 @@ pub(crate) enum Color {
 }
 
 /// Commands of later releases.
-const LATER: &[&str] = &["show", "fmt", "completions", "man", "lsp"];
+const LATER: &[&str] = &["fmt", "completions", "man", "lsp"];
 
 /// The commands of this release.
 const COMMANDS: &[&str] = &[
@@ -97,6 +99,7 @@ const COMMANDS: &[&str] = &[
     "clean",
     "inspect",
     "index",
+    "show",
     "trace",
     "pack",
     "unpack",
@@ -167,6 +170,7 @@ pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Args, Refusa
         | Command::Clean(_)
         | Command::Inspect { .. }
         | Command::Index(_)
+        | Command::Show(_)
         | Command::Trace(_)
         | Command::Pack(_)
         | Command::Unpack(_)
