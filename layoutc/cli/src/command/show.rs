@@ -3,11 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::args::{Format, Show};
-use crate::array::file::{is_standard, keep, write};
-use crate::console::Console;
-use crate::fault::Fault;
-use crate::session::Session;
 use layoutc_compiler::check::Recorder;
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::diagnostic::Diagnostic;
@@ -16,6 +11,12 @@ use layoutc_compiler::model::Tensor;
 use layoutc_compiler::picture::{
     Frame, Picture, Room, Subject, extents, json, page, picture, room, svg, terminal,
 };
+
+use crate::args::{Format, Show};
+use crate::array::file::{is_standard, keep, write};
+use crate::console::Console;
+use crate::fault::Fault;
+use crate::session::Session;
 
 use super::Ending;
 use super::element::{least_symbols, one_manifest, tensor_or_view};

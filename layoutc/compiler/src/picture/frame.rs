@@ -19,7 +19,7 @@ pub struct Frame {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum FrameError {
     /// An axis that the tensor has not.
-    #[error("there is no axis `{name}`{}", hint(near, axes))]
+    #[error("there is no axis `{name}`{}", hint(near.as_deref(), axes))]
     Axis {
         /// The name given.
         name: String,
@@ -58,7 +58,7 @@ pub enum FrameError {
     },
 }
 
-fn hint(near: &Option<String>, axes: &str) -> String {
+fn hint(near: Option<&str>, axes: &str) -> String {
     match near {
         Some(near) => format!("; did you mean `{near}`?"),
         None if axes.is_empty() => "; the tensor has rank 0".to_owned(),

@@ -86,7 +86,7 @@ impl Grid {
             match axis {
                 Some(axis) => {
                     let range = match subject {
-                        Subject::Tensor => reach(figures, frame, axis),
+                        Subject::Tensor => reach(figures, frame, axis, room),
                         Subject::View | Subject::SharedView => 0..extent(figures, axis),
                     };
                     sample(range, Tiling::block(runs), room)
@@ -119,9 +119,10 @@ fn cell(figures: &Figures<'_>, tiling: &Tiling, logical: Vec<i128>) -> Cell {
         let Spot { storage, physical, offset } = spot;
         return Cell::Element(Element { logical, storage, physical, offset, color });
     }
-    match figures.is_padding_of(&logical, &spot) {
-        true => Cell::Padding { offset: spot.offset },
-        false => Cell::Outside,
+    if figures.is_padding_of(&logical, &spot) {
+        Cell::Padding { offset: spot.offset }
+    } else {
+        Cell::Outside
     }
 }
 
@@ -129,8 +130,9 @@ fn extent(figures: &Figures<'_>, axis: usize) -> i128 {
     figures.logical.get(axis).copied().unwrap_or(0)
 }
 
-/// The indices along an axis, padding before and after the tensor included.
-fn reach(figures: &Figures<'_>, frame: &Frame, axis: usize) -> Range<i128> {
+/// The indices along an axis, padding before and after the tensor included: all of it where there is room, else what is
+/// near.
+fn reach(figures: &Figures<'_>, frame: &Frame, axis: usize, room: usize) -> Range<i128> {
     let extent = extent(figures, axis);
     let is_padding = |index: i128| {
         let mut logical = frame.at.clone();
@@ -140,7 +142,10 @@ fn reach(figures: &Figures<'_>, frame: &Frame, axis: usize) -> Range<i128> {
     };
     let after = count(&|k| is_padding(extent.saturating_add(k)));
     let before = count(&|k| is_padding(-1 - k));
-    -before..extent.saturating_add(after)
+    let room = i128::try_from(room).unwrap_or(i128::MAX);
+    let is_near = before.saturating_add(extent).saturating_add(after) > room;
+    let kept = |padding: i128| if is_near { padding.min(room / 4) } else { padding };
+    -kept(before)..extent.saturating_add(kept(after))
 }
 
 /// How many integers from 0 on have a property, which ends once.

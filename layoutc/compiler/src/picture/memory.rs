@@ -189,11 +189,8 @@ fn width(figures: &Figures<'_>, tiling: &Tiling, room: usize) -> i128 {
     nested.insert(all);
     let Some(fits) = nested.iter().rev().find(|stride| **stride <= room).copied() else {
         // None does: the innermost, of which a part is drawn; a vector is wrapped.
-        return if nested.len() > 1 {
-            nested.first().copied().unwrap_or(all)
-        } else {
-            room.min(16)
-        };
+        let vector = if room < 8 { room } else { room / 8 * 8 };
+        return nested.first().copied().filter(|_| nested.len() > 1).unwrap_or(vector);
     };
     let next = nested.iter().find(|stride| **stride > fits).copied().unwrap_or(fits);
     let times = (1..=room / fits).rev().find(|times| next % (fits * times) == 0).unwrap_or(1);

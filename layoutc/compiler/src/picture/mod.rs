@@ -128,7 +128,7 @@ pub fn picture(
 ) -> Result<Picture, LocateError> {
     let layout = &tensor.layout;
     let figures = Figures::new(layout, locate::values(tensor, symbols)?)?;
-    let tiling = Tiling::new(&figures, &frame)?;
+    let tiling = Tiling::new(&figures, &frame);
     let grid = Grid::new(&figures, &frame, &tiling, room, subject);
     let memory = Memory::new(&figures, &frame, &tiling, &grid, room, subject)?;
     let known = layout.symbols.iter().map(|symbol| symbol.name.clone());

@@ -6,7 +6,6 @@ use layoutc_algebra::layout::Layout;
 use super::figures::Figures;
 use super::frame::Frame;
 use super::palette::COLORS;
-use crate::locate::LocateError;
 
 /// As far as the end of a run is looked for one by one.
 const NEAR: i128 = 4096;
@@ -45,7 +44,7 @@ pub(super) struct Tiling {
 }
 
 impl Tiling {
-    pub(super) fn new(figures: &Figures<'_>, frame: &Frame) -> Result<Self, LocateError> {
+    pub(super) fn new(figures: &Figures<'_>, frame: &Frame) -> Self {
         let (rows, columns) =
             (runs(figures, frame, frame.rows), runs(figures, frame, frame.columns));
         let mut colors: Vec<usize> =
@@ -60,7 +59,7 @@ impl Tiling {
         }
         colors.sort_unstable();
         colors.dedup();
-        Ok(Self { rows, columns, colors })
+        Self { rows, columns, colors }
     }
 
     /// The colour of an element: neighbouring tiles differ.
