@@ -32,7 +32,7 @@ pub fn page(picture: &Picture, tensor: &Tensor, steps: &[Recorded]) -> Result<St
         let row = row.iter().map(|one| cell(one, &way)).collect::<Result<Vec<_>, _>>()?;
         cells.push(Value::Array(row));
     }
-    let data = data(picture, first.as_ref(), cells);
+    let data = data(picture, first.as_ref(), &cells);
     // A name cannot end the script.
     let data = data.to_string().replace('<', "\\u003c");
     let title = picture.title().replace('&', "&amp;").replace('<', "&lt;");
@@ -94,7 +94,7 @@ fn cell(
     }))
 }
 
-fn data(picture: &Picture, first: Option<&Trace>, cells: Vec<Value>) -> Value {
+fn data(picture: &Picture, first: Option<&Trace>, cells: &[Value]) -> Value {
     let terms = |terms: &[Term]| -> Value {
         let one = |term: &Term| json!({ "name": term.name, "expr": term.expr, "extent": term.extent.map(integer) });
         terms.iter().map(one).collect()
