@@ -190,7 +190,11 @@ fn symbols_have_their_least_value_unless_one_is_given() {
 fn a_view_is_drawn_in_the_memory_that_it_sees() {
     let world = world();
     let text = shown(&world, &["part"]);
-    let memory = "memory: 6 slots, 2 rows of 3\n     +0    +1    +2\n 0    ·     ·     ·\n 3    ·   0,0A  0,1A\n";
+    let memory = "\
+memory: 6 slots
+     +0    +1    +2     +3    +4    +5
+ 0    ·     ·     ·  ╎   ·   0,0A  0,1A
+";
     assert!(text.ends_with(memory) && text.contains("· outside of the view"), "{text}");
     let text = shown(&world, &["same"]);
     assert!(text.contains(" 0  1A  2A\n 1  1A  2A\n"), "{text}");
