@@ -23,7 +23,7 @@ pub(super) fn sample(range: Range<i128>, block: Option<i128>, room: usize) -> Ve
         Some(block) if room >= 8 => {
             let quarter = room / 4;
             let edge = start.div_euclid(block) * block + block;
-            let around = edge - quarter..(edge + quarter).min(end - quarter);
+            let around = (edge - quarter).max(start)..(edge + quarter).min(end - quarter);
             vec![start..start + quarter, around, end - quarter..end]
         }
         Some(_) | None => {
