@@ -2,6 +2,8 @@
 
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Stdout, Write};
 
+use layoutc_compiler::picture::Depth;
+
 use crate::args::{Asked, Color, Common, Format};
 
 /// Where a command prints. A reader that went away ends the printing, not the command.
@@ -87,6 +89,17 @@ impl Console {
     /// Whether what is printed is for programs.
     pub(crate) fn is_for_programs(&self) -> bool {
         self.format == Format::Json
+    }
+
+    /// The colours of results.
+    pub(crate) fn depth(&self) -> Depth {
+        let word = |name: &str| std::env::var(name).unwrap_or_default();
+        match word("COLORTERM").as_str() {
+            _ if !self.paints_results => Depth::None,
+            "truecolor" | "24bit" => Depth::True,
+            _ if word("TERM").ends_with("-direct") => Depth::True,
+            _ => Depth::Indexed,
+        }
     }
 
     /// Whether nobody reads standard output any more.

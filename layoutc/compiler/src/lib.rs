@@ -23,6 +23,7 @@ pub mod manifest;
 pub mod model;
 pub mod nearest;
 pub mod notations;
+pub mod picture;
 pub mod plan;
 pub mod run;
 pub mod same;

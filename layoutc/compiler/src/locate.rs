@@ -110,7 +110,10 @@ pub fn owner(
     tensor.layout.owner(physical, &values(tensor, symbols)?).map_err(|e| told(e, &names))
 }
 
-fn values(tensor: &Tensor, given: &BTreeMap<String, i128>) -> Result<Vec<i128>, LocateError> {
+pub(crate) fn values(
+    tensor: &Tensor,
+    given: &BTreeMap<String, i128>,
+) -> Result<Vec<i128>, LocateError> {
     let mut values = Vec::new();
     for symbol in &tensor.layout.symbols {
         let name = symbol.name.clone();

@@ -10,6 +10,7 @@ use super::bench::{BENCHING, Bench};
 use super::fmt::{FORMATTING, Fmt};
 use super::import::{IMPORTING, Import};
 use super::pack::{PACKING, Pack, UNPACKING, Unpack};
+use super::show::{SHOWING, Show};
 
 /// The commands. What each understands is only worked out of the one that was typed.
 #[derive(Debug, Subcommand)]
@@ -48,6 +49,9 @@ Ctrl-C ends it, with exit code 130. The command of --exec is stopped before it i
 Example: layoutc index layouts/a.kdl texture 11,37,23,101
 An empty line (or an empty argument) is the coordinate of a tensor of rank 0.")]
     Index(Index),
+    /// A layout as a picture: offsets in a grid, beside the memory; for the terminal, as SVG, as a page
+    #[command(after_help = SHOWING)]
+    Show(Show),
     /// The way of one index through every step of a layout, as arithmetic
     #[command(after_help = "\
 Example: layoutc trace layouts/a.kdl texture 11,37,23,101
@@ -148,6 +152,7 @@ impl Command {
             Command::Clean(_) => "clean",
             Command::Inspect { .. } => "inspect",
             Command::Index(_) => "index",
+            Command::Show(_) => "show",
             Command::Trace(_) => "trace",
             Command::Pack(_) => "pack",
             Command::Unpack(_) => "unpack",

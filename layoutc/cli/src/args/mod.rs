@@ -6,6 +6,7 @@ mod command;
 mod fmt;
 mod import;
 mod pack;
+mod show;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -23,6 +24,7 @@ pub(crate) use command::{
 pub(crate) use fmt::Fmt;
 pub(crate) use import::Import;
 pub(crate) use pack::{Moved, Pack, Unpack};
+pub(crate) use show::Show;
 
 /// Proven tensor layouts: manifests in; C, OpenCL and CUDA out.
 #[derive(Debug, Parser)]
@@ -87,7 +89,7 @@ pub(crate) enum Color {
 }
 
 /// Commands of later releases.
-const LATER: &[&str] = &["show", "completions", "man"];
+const LATER: &[&str] = &["completions", "man"];
 
 /// The commands of this release.
 const COMMANDS: &[&str] = &[
@@ -99,6 +101,7 @@ const COMMANDS: &[&str] = &[
     "clean",
     "inspect",
     "index",
+    "show",
     "trace",
     "pack",
     "unpack",
@@ -171,6 +174,7 @@ pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Args, Refusa
         | Command::Clean(_)
         | Command::Inspect { .. }
         | Command::Index(_)
+        | Command::Show(_)
         | Command::Trace(_)
         | Command::Pack(_)
         | Command::Unpack(_)

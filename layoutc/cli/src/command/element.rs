@@ -72,6 +72,36 @@ fn missing<'s>(
 /// The values of the tensor's symbols, checked against what the manifest promises of them.
 pub(crate) fn symbols(set: &[String], tensor: &Tensor) -> Result<BTreeMap<String, i128>, Fault> {
     let known = &tensor.layout.symbols;
+    let values = given(set, tensor)?;
+    let missing: Vec<String> = known
+        .iter()
+        .filter(|symbol| !values.contains_key(&symbol.name))
+        .map(|symbol| format!("--set {}=VALUE", symbol.name))
+        .collect();
+    if missing.is_empty() {
+        return Ok(values);
+    }
+    let message = format!("`{}` depends on symbols: add {}", tensor.name, missing.join(" "));
+    Err(Fault::Usage(message))
+}
+
+/// The same; those that are not given have their least value.
+pub(crate) fn least_symbols(
+    set: &[String],
+    tensor: &Tensor,
+) -> Result<BTreeMap<String, i128>, Fault> {
+    let mut values = given(set, tensor)?;
+    for symbol in &tensor.layout.symbols {
+        let multiple = symbol.multiple.max(1);
+        let up = (multiple - symbol.min.rem_euclid(multiple)) % multiple;
+        values.entry(symbol.name.clone()).or_insert(symbol.min + up);
+    }
+    Ok(values)
+}
+
+/// The values that are given.
+fn given(set: &[String], tensor: &Tensor) -> Result<BTreeMap<String, i128>, Fault> {
+    let known = &tensor.layout.symbols;
     let mut values = BTreeMap::new();
     for text in set {
         let parsed =
@@ -94,16 +124,7 @@ pub(crate) fn symbols(set: &[String], tensor: &Tensor) -> Result<BTreeMap<String
         }
         values.insert(name.to_owned(), value);
     }
-    let missing: Vec<String> = known
-        .iter()
-        .filter(|symbol| !values.contains_key(&symbol.name))
-        .map(|symbol| format!("--set {}=VALUE", symbol.name))
-        .collect();
-    if missing.is_empty() {
-        return Ok(values);
-    }
-    let message = format!("`{}` depends on symbols: add {}", tensor.name, missing.join(" "));
-    Err(Fault::Usage(message))
+    Ok(values)
 }
 
 /// `[1, 2]`

@@ -19,6 +19,7 @@ mod measure;
 mod outputs;
 mod pack;
 mod same;
+mod show;
 mod solve;
 mod templates;
 mod trace;
@@ -70,6 +71,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
             inspect::run(paths, tensor, *plan, &mut console)
         }
         Command::Index(index) => index::run(index, &mut console),
+        Command::Show(show) => show::run(show, &mut console),
         Command::Trace(trace) => trace::run(trace, &mut console),
         Command::Pack(pack) => pack::pack(pack, &mut console),
         Command::Unpack(unpack) => pack::unpack(unpack, &mut console),

@@ -1,0 +1,163 @@
+//! The page of `layoutc show --html`, in a browser: what is pointed at, found, stepped through.
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::tools::find;
+use crate::world::World;
+
+const LAYOUTS: &str = "\
+tensor t dtype=bf16 { shape { h 4; w 8 }; layout { tile 2 4; tile 2 1 } }
+tensor texture dtype=f32 {
+    shape { n 2; h 2; w 2; c 8 }
+    layout { map \"(n, h, w, c) -> (n, c // 4, h | w, c % 4)\" }
+    memory texture
+}
+symbol batch min=1 max=64
+tensor padded dtype=f32 {
+    shape { n batch; h 6; c 10 }
+    layout {
+        pad h before=1 after=1
+        split c by=4
+        order n c_outer h c_inner
+        align n 256
+    }
+}
+";
+
+/// What a page says after a script has used it: the last expression of the script.
+fn used(world: &World, tensor: &str, script: &str) -> Option<Value> {
+    let chromium = find("chromium")?;
+    world.run(&["show", "a.kdl", tensor, "--html", "page.html", "-q"]).good();
+    let page = world.read("page.html").expect("a page");
+    // The page's own script is over when this one begins.
+    let driver = format!(
+        "<script>\nconst said = (() => {{ {HELPERS}\n{script} }})();\n\
+         document.body.replaceChildren(Object.assign(document.createElement('pre'), \
+         {{ id: 'answer', textContent: JSON.stringify(said) }}));\n</script>\n</html>"
+    );
+    world.write("driven.html", &page.replace("</html>", &driver));
+    let output = Command::new(chromium)
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])
+        .arg(format!("--user-data-dir={}", world.path("profile").display()))
+        .arg("--dump-dom")
+        .arg(format!("file://{}", world.path("driven.html").display()))
+        .output()
+        .expect("it ends");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let answer =
+        text.split("<pre id=\"answer\">").nth(1).and_then(|rest| rest.split("</pre>").next());
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    let answer = answer.unwrap_or_else(|| panic!("no answer: {text}\n{errors}"));
+    let answer = answer.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
+    Some(serde_json::from_str(&answer).expect("JSON"))
+}
+
+const HELPERS: &str = "\
+const at = id => document.getElementById(id);
+const cell = index => at('grid').querySelector(`td[data-index='${index}']`);
+const slot = index => at('memory').querySelector(`td[data-index='${index}']`);
+const fire = (node, event) => node.dispatchEvent(event);
+const hover = node => fire(node, new MouseEvent('mouseenter'));
+const key = name => fire(document.activeElement, new KeyboardEvent('keydown', { key: name, bubbles: true }));
+const find = text => { at('query').value = text; at('find').requestSubmit(); return at('said').textContent; };
+const step = to => { at('step').value = to; fire(at('step'), new Event('input')); return at('step-name').textContent; };
+const lit = () => [...document.querySelectorAll('td.lit')].map(node => node.textContent);
+const way = () => at('way').textContent;
+";
+
+#[test]
+fn a_cell_that_is_pointed_at_lights_up_and_tells_its_way() {
+    let world = World::new(&[("a.kdl", LAYOUTS)]);
+    for (tensor, index, set) in
+        [("t", "3,5", None), ("texture", "0,0,1,7", None), ("padded", "0,5,9", Some("batch=1"))]
+    {
+        let script =
+            format!("hover(cell('{index}')); return [way(), lit(), at('places').textContent];");
+        let Some(said) = used(&world, tensor, &script) else { return };
+        let set: Vec<&str> = set.iter().flat_map(|set| ["--set", *set]).collect();
+        let traced = world.run(&[&["trace", "a.kdl", tensor, index], set.as_slice()].concat());
+        assert_eq!(said[0], traced.good());
+        assert_eq!(said[1].as_array().map(Vec::len), Some(2), "{said}");
+    }
+    let script = "hover(slot('3,5')); return [lit(), at('places').textContent];";
+    let Some(said) = used(&world, "t", script) else { return };
+    let places = "logical[3, 5]storage[1, 1, 0, 1, 1, 0]physical[27]offset27";
+    assert_eq!(said, json!([["27", "3,5"], places]));
+}
+
+#[test]
+fn an_index_that_is_typed_is_found_or_told_why_not() {
+    let world = World::new(&[("a.kdl", LAYOUTS)]);
+    let script =
+        "return ['3, 5', '[0,1]', '4,0', '1', 'x,y'].map(text => [find(text), lit()[0] ?? null]);";
+    let Some(said) = used(&world, "t", script) else { return };
+    let wanted = json!([
+        ["[3,5] is at offset 27", "27"],
+        ["[0,1] is at offset 2", "2"],
+        ["h is 4, and its extent is 4", "2"],
+        ["An index is 2 whole numbers: h, w", "2"],
+        ["An index is 2 whole numbers: h, w", "2"],
+    ]);
+    assert_eq!(said, wanted);
+    let Some(said) = used(&world, "texture", "return [find('1,1,0,0'), lit()];") else { return };
+    let line = "[1,1,0,0] is not drawn here; layoutc trace tells its way, --at and --axes draw another slice";
+    assert_eq!(said, json!([line, []]));
+}
+
+#[test]
+fn the_slider_goes_through_the_steps_and_keeps_what_is_lit() {
+    let world = World::new(&[("a.kdl", LAYOUTS)]);
+    let script = "\
+find('3,5');
+return [0, 1, 2, 3].map(to => [step(to), cell('3,5').textContent, at('memory-name').textContent, lit()]);";
+    let Some(said) = used(&world, "t", script) else { return };
+    let wanted = json!([
+        ["0 of 3: as it is indexed", "29", "In order of h 4, w 8", ["29", "3,5"]],
+        [
+            "1 of 3: tile 2 4",
+            "29",
+            "In order of h_outer 2, w_outer 2, h_inner 2, w_inner 4",
+            ["29", "3,5"]
+        ],
+        [
+            "2 of 3: tile 2 1",
+            "27",
+            "In order of h_outer 2, w_outer 2, h_inner_outer 1, w_inner_outer 4, h_inner_inner 2, w_inner_inner 1",
+            ["27", "3,5"]
+        ],
+        ["3 of 3: memory", "27", "Memory: 32 slots, 4 rows of 8", ["27", "3,5"]],
+    ]);
+    assert_eq!(said, wanted);
+}
+
+#[test]
+fn the_keyboard_goes_everywhere_and_every_cell_has_a_name() {
+    let world = World::new(&[("a.kdl", LAYOUTS)]);
+    let script = "\
+const stops = at('grid').querySelectorAll(\"td[tabindex='0']\").length;
+at('grid').querySelector(\"td[tabindex='0']\").focus();
+const seen = ['ArrowRight', 'ArrowDown', 'End', 'ArrowLeft', 'Home', 'ArrowUp', 'ArrowUp']
+    .map(name => { key(name); return document.activeElement.dataset.index; });
+const label = document.activeElement.getAttribute('aria-label');
+key('Escape');
+return [stops, seen, label, lit()];";
+    let Some(said) = used(&world, "t", script) else { return };
+    let seen = ["0,1", "1,1", "1,7", "1,6", "1,0", "0,0", "0,0"];
+    assert_eq!(said, json!([1, seen, "h 0, w 0: offset 0", []]));
+}
+
+#[test]
+fn a_page_needs_nothing_from_elsewhere() {
+    let world = World::new(&[("a.kdl", LAYOUTS)]);
+    world.run(&["show", "a.kdl", "t", "--html", "page.html", "-q"]).good();
+    let page = world.read("page.html").expect("a page");
+    for word in
+        ["http:", "https:", "src=", "@import", "url(", "<!--", "/*DATA", "/*STYLE", "/*SCRIPT"]
+    {
+        assert!(!page.contains(word), "{word}");
+    }
+    let ran = world.run(&["show", "a.kdl", "t", "--html", "-"]);
+    assert_eq!(ran.good(), page);
+}

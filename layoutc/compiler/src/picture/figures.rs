@@ -1,0 +1,114 @@
+//! A layout with the values of its symbols put in: extents, strides, and where an index goes.
+
+use layoutc_algebra::expr::{Expr, Var};
+use layoutc_algebra::layout::Layout;
+
+use crate::locate::LocateError;
+
+/// A layout in numbers.
+#[derive(Debug)]
+pub(super) struct Figures<'a> {
+    pub(super) layout: &'a Layout,
+    /// The values of the layout's symbols, in its order.
+    pub(super) symbols: Vec<i128>,
+    /// The extents of the logical axes.
+    pub(super) logical: Vec<i128>,
+    /// The extents of the storage axes.
+    pub(super) storage: Vec<i128>,
+    /// Slots between neighbours along each of them.
+    pub(super) strides: Vec<i128>,
+    /// The physical shape.
+    pub(super) physical: Vec<i128>,
+    /// Slots between neighbours along each physical axis.
+    pub(super) pitches: Vec<i128>,
+    /// Slots of the flat buffer.
+    pub(super) slots: i128,
+}
+
+/// Where an index goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Spot {
+    pub(super) storage: Vec<i128>,
+    pub(super) physical: Vec<i128>,
+    pub(super) offset: i128,
+}
+
+impl<'a> Figures<'a> {
+    pub(super) fn new(layout: &'a Layout, symbols: Vec<i128>) -> Result<Self, LocateError> {
+        let number = |expr: &Expr| {
+            expr.evaluate(&|var| at(var, &[], &symbols))
+                .map_err(|error| LocateError::Value(error.to_string()))
+        };
+        let all = |exprs: &[Expr]| exprs.iter().map(number).collect::<Result<Vec<_>, _>>();
+        let logical = layout.logical.iter().map(|axis| number(&axis.extent));
+        let storage = layout.storage.iter().map(|axis| number(&axis.extent));
+        let (logical, storage) =
+            (logical.collect::<Result<_, _>>()?, storage.collect::<Result<_, _>>()?);
+        let (strides, physical) = (all(&layout.strides)?, all(&layout.physical_shape)?);
+        let (pitches, slots) = (all(&layout.physical_strides)?, number(&layout.physical_elements)?);
+        Ok(Self { layout, symbols, logical, storage, strides, physical, pitches, slots })
+    }
+
+    /// Whether the tensor has no element.
+    pub(super) fn is_empty(&self) -> bool {
+        self.logical.contains(&0)
+    }
+
+    /// The index along one storage axis.
+    pub(super) fn storage_at(&self, axis: usize, logical: &[i128]) -> Option<i128> {
+        self.layout.storage_map.get(axis)?.evaluate(&|var| at(var, logical, &self.symbols)).ok()
+    }
+
+    /// Where an index goes, which may be outside of the tensor; `None` where that is outside of memory.
+    pub(super) fn spot(&self, logical: &[i128]) -> Option<Spot> {
+        let number = |expr: &Expr| expr.evaluate(&|var| at(var, logical, &self.symbols)).ok();
+        let all = |exprs: &[Expr]| exprs.iter().map(number).collect::<Option<Vec<_>>>();
+        let storage = all(&self.layout.storage_map)?;
+        let physical = all(&self.layout.physical_map)?;
+        let offset = number(&self.layout.offset)?;
+        let inside = is_inside(&storage, &self.storage) && is_inside(&physical, &self.physical);
+        inside.then_some(Spot { storage, physical, offset })
+    }
+
+    /// Whether an index is one of the tensor.
+    pub(super) fn has(&self, logical: &[i128]) -> bool {
+        is_inside(logical, &self.logical)
+    }
+
+    /// The element at a physical index, from the inverse; `None`: padding, or no inverse is known.
+    pub(super) fn owner(&self, physical: &[i128]) -> Option<Vec<i128>> {
+        self.layout.inverse.as_ref()?;
+        self.layout.owner(physical, &self.symbols).ok()?
+    }
+
+    /// Whether a slot that an index outside of the tensor leads to is padding, and that index's own.
+    pub(super) fn is_padding_of(&self, logical: &[i128], spot: &Spot) -> bool {
+        let Some(inverse) = &self.layout.inverse else { return false };
+        let value = |var| match var {
+            Var::Physical(k) => spot.physical.get(usize::try_from(k).ok()?).copied(),
+            other => at(other, &[], &self.symbols),
+        };
+        let back: Option<Vec<i128>> =
+            inverse.iter().map(|expr| expr.evaluate(&value).ok()).collect();
+        back.as_deref() == Some(logical) && self.owner(&spot.physical).is_none()
+    }
+
+    /// The offset of a physical index.
+    pub(super) fn offset(&self, physical: &[i128]) -> i128 {
+        let terms = physical.iter().zip(&self.pitches);
+        terms.fold(0_i128, |sum, (index, pitch)| sum.saturating_add(index.saturating_mul(*pitch)))
+    }
+}
+
+fn at(var: Var, logical: &[i128], symbols: &[i128]) -> Option<i128> {
+    match var {
+        Var::Axis(k) => logical.get(usize::try_from(k).ok()?).copied(),
+        Var::Symbol(k) => symbols.get(usize::try_from(k).ok()?).copied(),
+        Var::Storage(_) | Var::Physical(_) | Var::Digit(_) => None,
+    }
+}
+
+fn is_inside(index: &[i128], extents: &[i128]) -> bool {
+    index.len() == extents.len()
+        && index.iter().zip(extents).all(|(index, extent)| (0..*extent).contains(index))
+}

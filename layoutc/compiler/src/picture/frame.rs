@@ -1,0 +1,146 @@
+//! Which two axes of a tensor are drawn, and where the others are held.
+
+use thiserror::Error;
+
+use crate::nearest::nearest;
+
+/// The slice that is drawn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Frame {
+    /// The axis that goes down.
+    pub rows: Option<usize>,
+    /// The axis that goes across.
+    pub columns: Option<usize>,
+    /// The index of the first cell: where axes are held that are not drawn, and 0 for those that are.
+    pub at: Vec<i128>,
+}
+
+/// Why there is no such slice.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum FrameError {
+    /// An axis that the tensor has not.
+    #[error("there is no axis `{name}`{}", hint(near.as_deref(), axes))]
+    Axis {
+        /// The name given.
+        name: String,
+        /// The nearest one.
+        near: Option<String>,
+        /// All of them.
+        axes: String,
+    },
+    /// More axes to be drawn than a picture has.
+    #[error("a picture has two axes, not {given}")]
+    Many {
+        /// How many were given.
+        given: usize,
+    },
+    /// An axis that is named twice.
+    #[error("`{name}` is named twice")]
+    Twice {
+        /// The axis.
+        name: String,
+    },
+    /// An axis that is to be drawn and held.
+    #[error("`{name}` is drawn, and cannot be held too")]
+    Held {
+        /// The axis.
+        name: String,
+    },
+    /// A place where an axis has no index.
+    #[error("`{name}` cannot be held at {value}: its extent is {extent}")]
+    Outside {
+        /// The axis.
+        name: String,
+        /// The index given.
+        value: i128,
+        /// The extent.
+        extent: i128,
+    },
+}
+
+fn hint(near: Option<&str>, axes: &str) -> String {
+    match near {
+        Some(near) => format!("; did you mean `{near}`?"),
+        None if axes.is_empty() => "; the tensor has rank 0".to_owned(),
+        None => format!("; there are {axes}"),
+    }
+}
+
+impl Frame {
+    /// The slice along the axes of these names, down and across; without names along the last two. `at` holds others.
+    ///
+    /// # Errors
+    /// [`FrameError`].
+    pub fn new(
+        logical: &[(String, i128)],
+        axes: &[String],
+        at: &[(String, i128)],
+    ) -> Result<Self, FrameError> {
+        let named =
+            axes.iter().map(|name| position(logical, name)).collect::<Result<Vec<_>, _>>()?;
+        let rank = logical.len();
+        let (rows, columns) = match named[..] {
+            [] => (rank.checked_sub(2), rank.checked_sub(1)),
+            [columns] => (None, Some(columns)),
+            [rows, columns] if rows == columns => {
+                return Err(FrameError::Twice { name: axes.first().cloned().unwrap_or_default() });
+            }
+            [rows, columns] => (Some(rows), Some(columns)),
+            _ => return Err(FrameError::Many { given: named.len() }),
+        };
+        let mut first = vec![0; rank];
+        let mut held = Vec::new();
+        for (name, value) in at {
+            let (axis, name, value) = (position(logical, name)?, name.clone(), *value);
+            if held.contains(&axis) {
+                return Err(FrameError::Twice { name });
+            }
+            if [rows, columns].contains(&Some(axis)) {
+                return Err(FrameError::Held { name });
+            }
+            let extent = logical.get(axis).map_or(0, |axis| axis.1);
+            if !(0..extent).contains(&value) {
+                return Err(FrameError::Outside { name, value, extent });
+            }
+            first.get_mut(axis).into_iter().for_each(|index| *index = value);
+            held.push(axis);
+        }
+        Ok(Self { rows, columns, at: first })
+    }
+
+    /// The logical index at a row and a column.
+    pub(super) fn index(&self, row: i128, column: i128) -> Vec<i128> {
+        let mut index = self.at.clone();
+        for (axis, value) in [(self.rows, row), (self.columns, column)] {
+            if let Some(slot) = axis.and_then(|axis| index.get_mut(axis)) {
+                *slot = value;
+            }
+        }
+        index
+    }
+
+    /// The row and the column of a logical index; `None` where it is in another slice.
+    pub(super) fn place(&self, logical: &[i128]) -> Option<(i128, i128)> {
+        let drawn = |axis: Option<usize>| match axis {
+            Some(axis) => logical.get(axis).copied(),
+            None => Some(0),
+        };
+        let (row, column) = (drawn(self.rows)?, drawn(self.columns)?);
+        (self.index(row, column) == logical).then_some((row, column))
+    }
+
+    /// The axes that are held.
+    pub(super) fn held(&self) -> impl Iterator<Item = usize> {
+        (0..self.at.len()).filter(|axis| ![self.rows, self.columns].contains(&Some(*axis)))
+    }
+}
+
+fn position(logical: &[(String, i128)], name: &str) -> Result<usize, FrameError> {
+    let found = logical.iter().position(|axis| axis.0 == name);
+    found.ok_or_else(|| {
+        let names = || logical.iter().map(|axis| axis.0.as_str());
+        let axes: Vec<String> = names().map(|name| format!("`{name}`")).collect();
+        let near = nearest(name, names()).map(ToString::to_string);
+        FrameError::Axis { name: name.to_owned(), near, axes: axes.join(", ") }
+    })
+}

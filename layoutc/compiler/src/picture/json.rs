@@ -1,0 +1,93 @@
+//! A picture for programs.
+
+use serde_json::{Map, Number, Value, json};
+
+use super::memory::Slot;
+use super::{Cell, Element, Picture};
+
+/// The object of `show --format json`.
+pub fn json(picture: &Picture) -> Value {
+    let name =
+        |axis: Option<usize>| axis.and_then(|axis| picture.logical.get(axis)).map(|axis| &axis.0);
+    let held: Map<String, Value> = picture
+        .frame
+        .held()
+        .filter_map(|axis| {
+            let index = picture.frame.at.get(axis)?;
+            Some((name(Some(axis))?.clone(), integer(*index)))
+        })
+        .collect();
+    let grid = &picture.grid;
+    let cells: Vec<Vec<Value>> =
+        grid.cells.iter().map(|row| row.iter().map(cell).collect()).collect();
+    let memory = &picture.memory;
+    let rows: Vec<Value> = memory
+        .rows
+        .iter()
+        .map(|row| {
+            let slots: Vec<Value> = row.slots.iter().map(slot).collect();
+            json!({ "physical": integers(&row.first), "offset": integer(row.offset), "slots": slots })
+        })
+        .collect();
+    let symbols: Map<String, Value> =
+        picture.symbols.iter().map(|(name, value)| (name.clone(), integer(*value))).collect();
+    json!({
+        "version": 1,
+        "kind": "picture",
+        "tensor": picture.tensor,
+        "symbols": symbols,
+        "at": held,
+        "colored_by": picture.colored_by,
+        "rows": { "axis": name(picture.frame.rows), "indices": integers(&grid.rows) },
+        "columns": { "axis": name(picture.frame.columns), "indices": integers(&grid.columns) },
+        "cells": cells,
+        "memory": {
+            "width": integer(memory.width),
+            "rows": integer(memory.row_count),
+            "columns": integers(&memory.columns),
+            "drawn": rows,
+        },
+    })
+}
+
+fn cell(cell: &Cell) -> Value {
+    match cell {
+        Cell::Element(one) => element(one),
+        Cell::Padding { offset } => json!({ "kind": "padding", "offset": integer(*offset) }),
+        Cell::Outside => Value::Null,
+    }
+}
+
+fn slot(slot: &Slot) -> Value {
+    match slot {
+        Slot::Element(one) => {
+            json!({ "kind": "element", "logical": integers(&one.logical), "color": one.color })
+        }
+        Slot::Other { logical } => {
+            json!({ "kind": "other", "logical": logical.as_deref().map(integers) })
+        }
+        Slot::Padding => json!({ "kind": "padding" }),
+        Slot::Unknown => json!({ "kind": "unknown" }),
+        Slot::End => Value::Null,
+    }
+}
+
+fn element(element: &Element) -> Value {
+    json!({
+        "kind": "element",
+        "logical": integers(&element.logical),
+        "storage": integers(&element.storage),
+        "physical": integers(&element.physical),
+        "offset": integer(element.offset),
+        "color": element.color,
+    })
+}
+
+pub(super) fn integers(values: &[i128]) -> Value {
+    values.iter().map(|value| integer(*value)).collect()
+}
+
+/// An integer as a JSON number; beyond 64 bits as a string.
+pub(super) fn integer(value: i128) -> Value {
+    Number::from_i128(value).map_or_else(|| Value::from(value.to_string()), Value::Number)
+}

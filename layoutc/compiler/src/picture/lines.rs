@@ -1,0 +1,52 @@
+//! Lines of painted text for a terminal.
+
+use super::palette::{Depth, color};
+
+/// How a piece of text is painted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Paint {
+    Plain,
+    Strong,
+    Faint,
+    /// On the colour of a tile.
+    Tile(usize),
+}
+
+/// A line, piece by piece.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Line(Vec<(Paint, String)>);
+
+impl Line {
+    pub(super) fn push(&mut self, paint: Paint, text: impl Into<String>) {
+        self.0.push((paint, text.into()));
+    }
+
+    /// The line with its end; blanks at the end are left out.
+    pub(super) fn text(&self, depth: Depth) -> String {
+        let mut text = String::new();
+        for (paint, piece) in &self.0 {
+            let code = code(*paint, depth);
+            if code.is_empty() {
+                text.push_str(piece);
+            } else {
+                text.push_str(&format!("\x1b[{code}m{piece}\x1b[0m"));
+            }
+        }
+        text.truncate(text.trim_end().len());
+        text + "\n"
+    }
+}
+
+fn code(paint: Paint, depth: Depth) -> String {
+    match (paint, depth) {
+        (_, Depth::None) | (Paint::Plain, _) => String::new(),
+        (Paint::Strong, _) => "1".to_owned(),
+        (Paint::Faint, _) => "2".to_owned(),
+        (Paint::Tile(k), Depth::Indexed) => format!("38;5;16;48;5;{}", color(k).indexed),
+        (Paint::Tile(k), Depth::True) => {
+            let light = color(k).light;
+            let [_, r, g, b] = light.to_be_bytes();
+            format!("38;2;17;17;17;48;2;{r};{g};{b}")
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! The memory beside the grid: a matrix where the physical rank is 2 or more, else the flat buffer in rows.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::figures::Figures;
+use super::frame::Frame;
+use super::grid::{Cell, Element, Grid};
+use super::sample::thin;
+use super::tiling::{Rule, Tiling};
+use super::{Room, Subject};
+use crate::locate::LocateError;
+
+/// As many elements are looked at one by one where no inverse tells who lives in a slot.
+const FEW: i128 = 1 << 14;
+
+/// The slots of a row where nothing asks for more.
+const WIDEST: i128 = 16;
+
+/// A slot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Slot {
+    /// An element of the slice.
+    Element(Element),
+    /// An element of another slice, or of what a view does not see.
+    Other {
+        /// Its logical index, if it is one of the same tensor or view.
+        logical: Option<Vec<i128>>,
+    },
+    /// No element.
+    Padding,
+    /// An element of another slice or none; it was not looked up.
+    Unknown,
+    /// No slot: memory ends before.
+    End,
+}
+
+/// A row of slots.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// The physical index of the first slot of the row, drawn or not.
+    pub first: Vec<i128>,
+    /// The offset of that slot.
+    pub offset: i128,
+    /// What stands above the row.
+    pub rule: Rule,
+    /// The slots that are drawn.
+    pub slots: Vec<Slot>,
+}
+
+/// The memory.
+#[derive(Debug, Clone)]
+pub struct Memory {
+    /// Whether rows and columns are physical axes; else rows are pieces of the one axis.
+    pub is_matrix: bool,
+    /// Slots of a whole row.
+    pub width: i128,
+    /// Slots of the flat buffer between neighbours in a row.
+    pub step: i128,
+    /// How many rows there are, drawn or not.
+    pub row_count: i128,
+    /// The rows that are drawn, counted from the first.
+    pub row_numbers: Vec<i128>,
+    /// The columns that are drawn.
+    pub columns: Vec<i128>,
+    /// Whether a part of a row ends before each column.
+    pub column_rules: Vec<Rule>,
+    /// The rows.
+    pub rows: Vec<Row>,
+}
+
+impl Memory {
+    pub(super) fn new(
+        figures: &Figures<'_>,
+        frame: &Frame,
+        tiling: &Tiling,
+        grid: &Grid,
+        room: Room,
+        subject: Subject,
+    ) -> Result<Self, LocateError> {
+        let is_matrix = figures.physical.len() > 1;
+        let last = figures.physical.last().copied().unwrap_or(1);
+        let width = if is_matrix { last } else { width(figures, tiling, room.memory_columns) };
+        let width = width.max(1);
+        let leading: Option<i128> = figures.physical.split_last().and_then(|(_, leading)| {
+            leading.iter().try_fold(1_i128, |all, extent| all.checked_mul(*extent))
+        });
+        let row_count = match (is_matrix, leading) {
+            (true, Some(leading)) => leading,
+            (true, None) => return Err(LocateError::Value("too many rows of memory".to_owned())),
+            (false, _) => last.saturating_add(width - 1) / width,
+        };
+        let shape = Shape { figures, is_matrix, width };
+        let mut hosts = (BTreeSet::new(), BTreeSet::new());
+        for cell in grid.cells.iter().flatten() {
+            let Some(place) = shape.place(cell) else { continue };
+            hosts.0.insert(place.0);
+            hosts.1.insert(place.1);
+        }
+        let row_numbers = chosen(row_count, hosts.0, room.memory_rows);
+        let columns = chosen(width, hosts.1, room.memory_columns);
+        let owners = Owners::new(figures, frame, tiling, grid, subject);
+        let mut rows: Vec<Row> = Vec::new();
+        for number in &row_numbers {
+            let first = shape.physical(*number, 0);
+            let slot = |column: &i128| owners.slot(&shape.physical(*number, *column));
+            let slots = columns.iter().map(slot).collect();
+            let rule = rows.last().map_or(Rule::None, |above| outer(&above.first, &first));
+            rows.push(Row { offset: figures.offset(&first), first, rule, slots });
+        }
+        let column_rules = part_rules(&columns, inner(figures, width));
+        let step = figures.pitches.last().copied().unwrap_or(1);
+        Ok(Self { is_matrix, width, step, row_count, row_numbers, columns, column_rules, rows })
+    }
+}
+
+/// How memory is cut into rows.
+struct Shape<'a> {
+    figures: &'a Figures<'a>,
+    is_matrix: bool,
+    width: i128,
+}
+
+impl Shape<'_> {
+    /// The physical index of a slot.
+    fn physical(&self, row: i128, column: i128) -> Vec<i128> {
+        if !self.is_matrix {
+            return vec![row.saturating_mul(self.width).saturating_add(column)];
+        }
+        let mut rest = row;
+        let mut index = vec![column];
+        for extent in self.figures.physical.iter().rev().skip(1) {
+            index.push(rest.rem_euclid((*extent).max(1)));
+            rest = rest.div_euclid((*extent).max(1));
+        }
+        index.reverse();
+        index
+    }
+
+    /// The row and the column of a physical index.
+    fn row_and_column(&self, physical: &[i128]) -> Option<(i128, i128)> {
+        let (last, leading) = physical.split_last()?;
+        if !self.is_matrix {
+            return Some((last.div_euclid(self.width), last.rem_euclid(self.width)));
+        }
+        let mut row = 0_i128;
+        for (index, extent) in leading.iter().zip(&self.figures.physical) {
+            row = row.checked_mul(*extent)?.checked_add(*index)?;
+        }
+        Some((row, *last))
+    }
+
+    /// The row and the column of a cell.
+    fn place(&self, cell: &Cell) -> Option<(i128, i128)> {
+        match cell {
+            Cell::Element(element) => self.row_and_column(&element.physical),
+            // One physical axis: the offset is its index.
+            Cell::Padding { offset } if !self.is_matrix => self.row_and_column(&[*offset]),
+            Cell::Padding { .. } | Cell::Outside => None,
+        }
+    }
+}
+
+/// All lines where there is room for them, else those that hold something drawn.
+fn chosen(count: i128, hosts: BTreeSet<i128>, room: usize) -> Vec<i128> {
+    match usize::try_from(count) {
+        Ok(all) if all <= room => (0..count).collect(),
+        Ok(_) | Err(_) => thin(hosts, room),
+    }
+}
+
+/// A separator is crossed where more than the last of the leading indices changes.
+fn outer(above: &[i128], below: &[i128]) -> Rule {
+    let outer = |index: &[i128]| index.get(..index.len().saturating_sub(2)).map(<[i128]>::to_vec);
+    if outer(above) == outer(below) { Rule::None } else { Rule::Separator }
+}
+
+/// How many slots a row of the flat buffer has: a tile where that fits, else what storage axes nest in.
+fn width(figures: &Figures<'_>, tiling: &Tiling, room: usize) -> i128 {
+    let room = i128::try_from(room).unwrap_or(i128::MAX);
+    let all = figures.physical.last().copied().unwrap_or(1).max(1);
+    let stride = |axis: &usize| figures.strides.get(*axis).copied();
+    let tile = tiling.colors.iter().filter_map(stride).min();
+    if let Some(tile) = tile.filter(|tile| (4..=room).contains(tile)) {
+        return tile;
+    }
+    let room = room.min(WIDEST);
+    let mut nested: BTreeSet<i128> =
+        figures.strides.iter().copied().filter(|stride| *stride > 1 && *stride < all).collect();
+    nested.insert(all);
+    let Some(fits) = nested.iter().rev().find(|stride| **stride <= room).copied() else {
+        // None does: the innermost, of which a part is drawn; a vector is wrapped.
+        let vector = if room < 8 { room } else { room / 8 * 8 };
+        return nested.first().copied().filter(|_| nested.len() > 1).unwrap_or(vector);
+    };
+    let next = nested.iter().find(|stride| **stride > fits).copied().unwrap_or(fits);
+    let times = (1..=room / fits).rev().find(|times| next % (fits * times) == 0).unwrap_or(1);
+    fits * times
+}
+
+/// How many slots a part of a row has, where it has parts.
+fn inner(figures: &Figures<'_>, width: i128) -> Option<i128> {
+    let divides = |stride: &&i128| **stride > 1 && **stride < width && width % **stride == 0;
+    figures.strides.iter().filter(divides).max().copied()
+}
+
+fn part_rules(columns: &[i128], part: Option<i128>) -> Vec<Rule> {
+    let ends = |column: &i128| part.is_some_and(|part| *column > 0 && column % part == 0);
+    let mut rules: Vec<Rule> =
+        columns.iter().map(|column| if ends(column) { Rule::Part } else { Rule::None }).collect();
+    rules.first_mut().into_iter().for_each(|rule| *rule = Rule::None);
+    rules
+}
+
+/// Who lives in a slot.
+struct Owners<'a> {
+    figures: &'a Figures<'a>,
+    frame: &'a Frame,
+    tiling: &'a Tiling,
+    /// Those that are known without an inverse, by offset.
+    known: BTreeMap<i128, Vec<i128>>,
+    /// Whether slots that are not known hold no element.
+    is_complete: bool,
+    subject: Subject,
+}
+
+impl<'a> Owners<'a> {
+    fn new(
+        figures: &'a Figures<'a>,
+        frame: &'a Frame,
+        tiling: &'a Tiling,
+        grid: &Grid,
+        subject: Subject,
+    ) -> Self {
+        let mut known = BTreeMap::new();
+        for element in grid.elements() {
+            known.entry(element.offset).or_insert_with(|| element.logical.clone());
+        }
+        let count = figures.logical.iter().try_fold(1_i128, |all, extent| all.checked_mul(*extent));
+        let is_searched = subject == Subject::SharedView || figures.layout.inverse.is_none();
+        let is_complete = is_searched && count.is_some_and(|count| count <= FEW);
+        if is_complete {
+            every(&figures.logical, &mut |logical| {
+                if let Some(spot) = figures.spot(logical) {
+                    known.entry(spot.offset).or_insert_with(|| logical.to_vec());
+                }
+            });
+        }
+        Self { figures, frame, tiling, known, is_complete, subject }
+    }
+
+    fn slot(&self, physical: &[i128]) -> Slot {
+        let figures = self.figures;
+        let is_end = physical.iter().zip(&figures.physical).any(|(index, extent)| index >= extent);
+        if is_end {
+            return Slot::End;
+        }
+        let known = self.known.get(&figures.offset(physical));
+        let has_inverse = figures.layout.inverse.is_some() && self.subject != Subject::SharedView;
+        let owner = known.cloned().or_else(|| has_inverse.then(|| figures.owner(physical))?);
+        match owner {
+            Some(logical) if self.frame.place(&logical).is_some() => self.element(logical),
+            Some(logical) => Slot::Other { logical: Some(logical) },
+            None if !(has_inverse || self.is_complete) => Slot::Unknown,
+            None if self.subject == Subject::Tensor => Slot::Padding,
+            None => Slot::Other { logical: None },
+        }
+    }
+
+    fn element(&self, logical: Vec<i128>) -> Slot {
+        let Some(spot) = self.figures.spot(&logical) else { return Slot::Unknown };
+        let color = self.tiling.color(&spot.storage);
+        let (storage, physical, offset) = (spot.storage, spot.physical, spot.offset);
+        Slot::Element(Element { logical, storage, physical, offset, color })
+    }
+}
+
+/// Visits every index of a shape, row by row.
+fn every(shape: &[i128], visit: &mut dyn FnMut(&[i128])) {
+    if shape.contains(&0) {
+        return;
+    }
+    let mut index = vec![0; shape.len()];
+    loop {
+        visit(&index);
+        let mut carried = false;
+        for (slot, extent) in index.iter_mut().zip(shape).rev() {
+            *slot += 1;
+            carried = *slot >= *extent;
+            if !carried {
+                break;
+            }
+            *slot = 0;
+        }
+        if carried || shape.is_empty() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! A picture as one page that needs nothing else: cells to point at, a slider through the steps, a search.
+
+use layoutc_algebra::expr::{Expr, Var};
+use layoutc_algebra::map::{IndexMap, Item};
+use serde_json::{Map, Value, json};
+
+use super::json::{integer, integers};
+use super::memory::Slot;
+use super::palette::{Color, PALETTE};
+use super::{Cell, Element, Picture, Rule};
+use crate::check::Recorded;
+use crate::locate::LocateError;
+use crate::model::Tensor;
+use crate::trace::{self, Term, Trace};
+
+const PAGE: &str = include_str!("page.html");
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// The page; `steps` are the recorded steps of the tensor, none for a view.
+///
+/// # Errors
+/// [`LocateError`], as [`trace::trace`] has it.
+pub fn page(picture: &Picture, tensor: &Tensor, steps: &[Recorded]) -> Result<String, LocateError> {
+    let whole = whole(tensor);
+    let steps = if steps.is_empty() { whole.as_slice() } else { steps };
+    let symbols = picture.symbols.iter().cloned().collect();
+    let way = |element: &Element| trace::trace(tensor, steps, &symbols, &element.logical);
+    let first = picture.grid.elements().next().map(way).transpose()?;
+    let mut cells = Vec::new();
+    for row in &picture.grid.cells {
+        let row = row.iter().map(|one| cell(one, &way)).collect::<Result<Vec<_>, _>>()?;
+        cells.push(Value::Array(row));
+    }
+    let data = data(picture, first.as_ref(), &cells);
+    // A name cannot end the script.
+    let data = data.to_string().replace('<', "\\u003c");
+    let title = picture.title().replace('&', "&amp;").replace('<', "&lt;");
+    let dark = format!("@media (prefers-color-scheme: dark) {{\n{}}}\n", colors(|c| c.dark));
+    let style = format!("{STYLE}{}{dark}", colors(|color| color.light));
+    Ok(PAGE
+        .replace("<!--TITLE-->", &title)
+        .replace("/*STYLE*/", &style)
+        .replace("/*SCRIPT*/", &SCRIPT.replace("/*DATA*/", &data)))
+}
+
+fn colors(of: fn(&Color) -> u32) -> String {
+    let one = |(k, color)| format!(".c{k} {{ background: #{:06x}; }}\n", of(color));
+    PALETTE.iter().enumerate().map(one).collect()
+}
+
+/// The map of a layout as one step, where it has any and none were recorded.
+fn whole(tensor: &Tensor) -> Vec<Recorded> {
+    let layout = &tensor.layout;
+    let is_kept = |(k, index): (u32, &Expr)| index.as_var() == Some(Var::Axis(k));
+    let is_plain = layout.storage.len() == layout.logical.len();
+    if is_plain && (0..).zip(&layout.storage_map).all(is_kept) {
+        return Vec::new();
+    }
+    let before = |var| match var {
+        Var::Axis(k) => Some(Expr::var(Var::Storage(k))),
+        _ => None,
+    };
+    let item = |(axis, index): (&layoutc_algebra::layout::Axis, &Expr)| {
+        let index = index.substitute(&before).ok()?;
+        Some(Item { name: axis.name.clone(), index, extent: None, span: 0..0 })
+    };
+    let items: Option<Vec<Item>> =
+        layout.storage.iter().zip(&layout.storage_map).map(item).collect();
+    let Some(items) = items else { return Vec::new() };
+    let (separators, place) = (layout.separators.clone(), tensor.places.layout.clone());
+    let maps = vec![IndexMap { items, separators: separators.clone() }];
+    let axes = layout.storage.clone();
+    let line = "the map of the view".to_owned();
+    vec![Recorded { line, maps, note: None, axes, separators, place, within: None }]
+}
+
+fn cell(
+    cell: &Cell,
+    way: &dyn Fn(&Element) -> Result<Trace, LocateError>,
+) -> Result<Value, LocateError> {
+    let element = match cell {
+        Cell::Outside => return Ok(Value::Null),
+        Cell::Padding { offset } => return Ok(json!({ "padding": integer(*offset) })),
+        Cell::Element(element) => element,
+    };
+    let values = |terms: &[Term]| terms.iter().map(|term| integer(term.value)).collect::<Value>();
+    let traced = way(element)?;
+    Ok(json!({
+        "index": integers(&element.logical),
+        "storage": integers(&element.storage),
+        "color": element.color,
+        "steps": traced.steps.iter().map(|step| values(&step.axes)).collect::<Value>(),
+        "physical": values(&traced.physical),
+        "offset": integer(element.offset),
+    }))
+}
+
+fn data(picture: &Picture, first: Option<&Trace>, cells: &[Value]) -> Value {
+    let terms = |terms: &[Term]| -> Value {
+        let one = |term: &Term| json!({ "name": term.name, "expr": term.expr, "extent": term.extent.map(integer) });
+        terms.iter().map(one).collect()
+    };
+    let steps = first.iter().flat_map(|way| &way.steps);
+    let step = |step: &trace::Step| {
+        json!({
+            "line": step.line, "note": step.note, "isMap": step.is_map, "axes": terms(&step.axes),
+        })
+    };
+    let symbols: Map<String, Value> =
+        picture.symbols.iter().map(|(name, value)| (name.clone(), integer(*value))).collect();
+    let axes: Vec<Value> = picture
+        .logical
+        .iter()
+        .map(|(name, extent)| json!({ "name": name, "extent": integer(*extent) }))
+        .collect();
+    let (grid, memory) = (&picture.grid, &picture.memory);
+    let rows: Vec<Value> = memory
+        .rows
+        .iter()
+        .map(|row| {
+            json!({
+                "label": label(picture, row), "offset": integer(row.offset), "rule": rank(row.rule),
+                "slots": row.slots.iter().map(slot).collect::<Value>(),
+            })
+        })
+        .collect();
+    json!({
+        "tensor": picture.tensor,
+        "symbols": symbols,
+        "axes": axes,
+        "drawn": [picture.frame.rows, picture.frame.columns],
+        "frame": picture.frame_text(),
+        "memoryText": picture.memory_text(),
+        "coloredBy": picture.colored_by,
+        "storage": picture.storage_text(),
+        "rows": integers(&grid.rows),
+        "columns": integers(&grid.columns),
+        "rowRules": grid.row_rules.iter().map(|rule| rank(*rule)).collect::<Value>(),
+        "columnRules": grid.column_rules.iter().map(|rule| rank(*rule)).collect::<Value>(),
+        "cells": cells,
+        "steps": steps.map(step).collect::<Value>(),
+        "physical": first.map(|way| terms(&way.physical)),
+        "offset": first.map(|way| &way.offset.expr),
+        "memory": {
+            "isMatrix": memory.is_matrix,
+            "step": integer(memory.step),
+            "columns": integers(&memory.columns),
+            "columnRules": memory.column_rules.iter().map(|rule| rank(*rule)).collect::<Value>(),
+            "numbers": integers(&memory.row_numbers),
+            "rows": rows,
+        },
+    })
+}
+
+fn label(picture: &Picture, row: &super::Row) -> String {
+    if !picture.memory.is_matrix {
+        return row.offset.to_string();
+    }
+    let leading = row.first.split_last().map(|(_, leading)| leading).unwrap_or_default();
+    leading.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+}
+
+fn rank(rule: Rule) -> u8 {
+    match rule {
+        Rule::None => 0,
+        Rule::Part => 1,
+        Rule::Tile => 2,
+        Rule::Separator => 3,
+    }
+}
+
+fn slot(slot: &Slot) -> Value {
+    match slot {
+        Slot::Element(element) => {
+            json!({ "index": integers(&element.logical), "color": element.color })
+        }
+        Slot::Other { logical } => {
+            json!({ "other": logical.as_deref().map_or(json!([]), integers) })
+        }
+        Slot::Padding => json!("padding"),
+        Slot::Unknown => json!("unknown"),
+        Slot::End => Value::Null,
+    }
+}

@@ -1,0 +1,86 @@
+//! Which indices along an axis are drawn when not all can be.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// At most `room` indices of `range`, ascending: whole blocks from both ends, or the ends of blocks that are longer.
+pub(super) fn sample(range: Range<i128>, block: Option<i128>, room: usize) -> Vec<i128> {
+    let room = i128::try_from(room).unwrap_or(i128::MAX).max(2);
+    let Range { start, end } = range;
+    let count = end.saturating_sub(start);
+    if count <= room {
+        return range.collect();
+    }
+    let ranges = match block.filter(|block| *block > 1 && *block < count) {
+        Some(block) if block.saturating_mul(2) <= room => {
+            let last = (end - 1).div_euclid(block) * block;
+            let tail = (last - ((room / block) / 3 - 1).max(0) * block).max(end - room / 2);
+            let head = (start + room - (end - tail)).div_euclid(block) * block;
+            // A halo in front may leave no whole block.
+            let head = if head > start { head } else { start + room - (end - tail) };
+            vec![start..head, tail..end]
+        }
+        Some(block) if room >= 8 => {
+            let quarter = room / 4;
+            let edge = start.div_euclid(block) * block + block;
+            let around = (edge - quarter).max(start)..(edge + quarter).min(end - quarter);
+            vec![start..start + quarter, around, end - quarter..end]
+        }
+        Some(_) | None => {
+            let tail = (room / 3).max(1);
+            vec![start..start + (room - tail), end - tail..end]
+        }
+    };
+    let all: BTreeSet<i128> = ranges.into_iter().flatten().collect();
+    all.into_iter().collect()
+}
+
+/// At most `room` of `wanted`, ascending, from both ends.
+pub(super) fn thin(wanted: BTreeSet<i128>, room: usize) -> Vec<i128> {
+    let count = wanted.len();
+    let tail = room / 3;
+    let keeps = |k: usize| count <= room || k < room - tail || k >= count - tail;
+    wanted.into_iter().enumerate().filter(|(k, _)| keeps(*k)).map(|(_, value)| value).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fits_is_drawn_whole() {
+        assert_eq!(sample(-1..5, Some(2), 6), [-1, 0, 1, 2, 3, 4]);
+        assert_eq!(sample(0..0, None, 6), []);
+    }
+
+    #[test]
+    fn whole_blocks_stand_at_both_ends() {
+        assert_eq!(sample(0..64, Some(4), 12), [0, 1, 2, 3, 4, 5, 6, 7, 60, 61, 62, 63]);
+        assert_eq!(sample(0..10, Some(4), 8), [0, 1, 2, 3, 8, 9]);
+    }
+
+    #[test]
+    fn of_long_blocks_the_ends_are_drawn() {
+        assert_eq!(sample(0..512, Some(128), 8), [0, 1, 126, 127, 128, 129, 510, 511]);
+        assert_eq!(sample(0..100, None, 6), [0, 1, 2, 3, 98, 99]);
+    }
+
+    #[test]
+    fn no_sample_is_longer_than_its_room_or_leaves_its_range() {
+        for start in [-3, 0, 5] {
+            for count in [1, 7, 20, 1000, i128::from(i64::MAX)] {
+                for block in [None, Some(2), Some(3), Some(16), Some(1 << 40)] {
+                    for room in 2..40 {
+                        let range = start..start + count;
+                        let drawn = sample(range.clone(), block, room);
+                        assert!(drawn.len() <= room, "{range:?} {block:?} {room}: {drawn:?}");
+                        assert!(drawn.iter().all(|index| range.contains(index)));
+                        assert!(
+                            drawn.first() == Some(&start) && drawn.last() == Some(&(range.end - 1))
+                        );
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! A picture as SVG: the logical grid beside the memory, for light and dark surroundings.
+
+use super::palette::PALETTE;
+use super::table::{self, Kind, Table};
+use super::{Picture, Rule};
+
+/// Sizes, in pixels.
+const MARGIN: usize = 24;
+const CELL: usize = 34;
+const GAP: usize = 22;
+const BETWEEN: usize = 48;
+const LINE: usize = 20;
+/// The width of a character of the text in cells, of the small text in them, and of text around them.
+const WIDE: usize = 8;
+const SMALL: usize = 6;
+const PROSE: usize = 8;
+
+/// The picture. Text never meets other text: columns are as wide as the widest of theirs.
+pub fn svg(picture: &Picture) -> String {
+    let mut head = vec![format!("storage: {}", picture.storage_text())];
+    if !picture.physical.is_empty() {
+        let shape: Vec<String> = picture.physical.iter().map(ToString::to_string).collect();
+        head.push(format!("physical shape: [{}]", shape.join(", ")));
+    }
+    let top = MARGIN + 2 * LINE + head.len() * LINE;
+    let is_empty = picture.grid.cells.is_empty();
+    let panels = if is_empty { Vec::new() } else { panels(picture) };
+    let mut left = MARGIN;
+    let mut bottom = top;
+    let mut body = String::new();
+    for panel in &panels {
+        body.push_str(&panel.svg(left, top));
+        left += panel.width() + BETWEEN;
+        bottom = bottom.max(top + panel.height());
+    }
+    if is_empty {
+        body.push_str(&text("l", MARGIN, top, "no element"));
+    }
+    let (legend, legend_width) = legend(picture, bottom + LINE);
+    body.push_str(&legend);
+    let title = picture.title();
+    let prose = head.iter().map(|line| line.chars().count() * PROSE).max().unwrap_or(0);
+    let prose = prose.max(title.chars().count() * 10);
+    let width = (left.saturating_sub(BETWEEN)).max(MARGIN + prose).max(legend_width) + MARGIN;
+    let height = bottom + 3 * LINE;
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" role=\"img\" aria-labelledby=\"title desc\">\n\
+         <title id=\"title\">{}</title>\n<desc id=\"desc\">{}</desc>\n{}{}\
+         <rect class=\"paper\" width=\"{width}\" height=\"{height}\"/>\n",
+        escaped(&title),
+        escaped(&described(picture)),
+        style(),
+        HATCH,
+    );
+    out.push_str(&text("t", MARGIN, MARGIN + 12, &title));
+    for (k, line) in head.iter().enumerate() {
+        out.push_str(&text("l", MARGIN, MARGIN + 14 + (k + 1) * LINE, line));
+    }
+    out + &body + "</svg>\n"
+}
+
+fn described(picture: &Picture) -> String {
+    format!(
+        "The logical grid with the offset of each element ({}), beside the memory with the index of each element ({}).",
+        picture.frame_text(),
+        picture.memory_text()
+    )
+}
+
+fn panels(picture: &Picture) -> Vec<Panel> {
+    let indices = picture.indexed_by();
+    let below = if indices.is_empty() { "each slot's offset" } else { "offsets below" };
+    let memory_notes = [
+        format!("memory: {}", picture.memory_text()),
+        match indices.as_str() {
+            "" => below.to_owned(),
+            indices => format!("in each slot the index ({indices}), {below}"),
+        },
+    ];
+    vec![
+        Panel::new(
+            table::grid(picture),
+            [format!("logical: {}", picture.frame_text()), "in each cell the offset".to_owned()],
+        ),
+        Panel::new(table::memory(picture), memory_notes),
+    ]
+}
+
+/// One of the two tables.
+struct Panel {
+    table: Table,
+    captions: [String; 2],
+    /// The width of the labels, and that of a cell.
+    label: usize,
+    cell: usize,
+}
+
+impl Panel {
+    fn new(table: Table, captions: [String; 2]) -> Self {
+        let lines = || table.lines.iter();
+        let label = lines().map(|line| line.label.chars().count()).max().unwrap_or(0) * WIDE + 10;
+        let cells = || lines().flat_map(|line| &line.cells);
+        let text = cells().map(|cell| cell.text.chars().count()).max().unwrap_or(0) * WIDE;
+        let note = cells().map(|cell| cell.note.chars().count()).max().unwrap_or(0) * SMALL;
+        let head = table.heads.iter().map(|head| head.chars().count()).max().unwrap_or(0) * WIDE;
+        let cell = text.max(note).max(head).max(CELL - 12) + 12;
+        Self { table, captions, label, cell }
+    }
+
+    /// Where each column begins, and where the last one ends.
+    fn columns(&self) -> (Vec<usize>, usize) {
+        let mut x = self.label;
+        let mut starts = Vec::new();
+        for gap in &self.table.gaps {
+            x += if *gap { GAP } else { 0 };
+            starts.push(x);
+            x += self.cell;
+        }
+        (starts, x)
+    }
+
+    fn width(&self) -> usize {
+        let prose = self.captions.iter().map(|line| line.chars().count() * PROSE).max();
+        self.columns().1.max(prose.unwrap_or(0))
+    }
+
+    fn height(&self) -> usize {
+        let gaps = self.table.lines.iter().filter(|line| line.is_apart).count();
+        3 * LINE + 8 + self.table.lines.len() * CELL + gaps * GAP
+    }
+
+    fn svg(&self, left: usize, top: usize) -> String {
+        let mut out = String::new();
+        for (k, caption) in self.captions.iter().enumerate() {
+            let class = if k == 0 { "h" } else { "l" };
+            out.push_str(&text(class, left, top + k * LINE, caption));
+        }
+        let (columns, end) = self.columns();
+        let first = top + 2 * LINE + 22;
+        for ((head, x), gap) in self.table.heads.iter().zip(&columns).zip(&self.table.gaps) {
+            out.push_str(&middle("n", left + x + self.cell / 2, first - 8, head));
+            if *gap {
+                out.push_str(&middle("n", left + x - GAP / 2, first - 8, "…"));
+            }
+        }
+        let (mut y, mut rules) = (first, String::new());
+        for line in &self.table.lines {
+            if line.is_apart {
+                let x = left + self.label.saturating_sub(8);
+                out.push_str(&format!("<text class=\"n e\" x=\"{x}\" y=\"{}\">⋮</text>\n", y + 16));
+                y += GAP;
+            }
+            rules.push_str(&rule(line.rule, [left + self.label, y], [left + end, y]));
+            let x = left + self.label.saturating_sub(8);
+            let label = escaped(&line.label);
+            out.push_str(&format!(
+                "<text class=\"n e\" x=\"{x}\" y=\"{}\">{label}</text>\n",
+                y + 21
+            ));
+            for (cell, x) in line.cells.iter().zip(&columns) {
+                out.push_str(&self.square(cell, left + x, y));
+            }
+            for (column, x) in self.table.column_rules.iter().zip(&columns) {
+                rules.push_str(&rule(*column, [left + x, y], [left + x, y + CELL]));
+            }
+            y += CELL;
+        }
+        if self.table.is_matrix {
+            let x = left + self.label - 3;
+            rules.push_str(&rule(Rule::Separator, [x, first - 24], [x, y]));
+            let across = first - 3;
+            rules.push_str(&rule(Rule::Separator, [left, across], [left + end, across]));
+        }
+        out + &rules
+    }
+
+    fn square(&self, cell: &table::Square, x: usize, y: usize) -> String {
+        let (class, ink) = match cell.kind {
+            Kind::Tile(k) => (format!("c c{k}"), "i"),
+            Kind::Padding => ("c p".to_owned(), "n"),
+            Kind::Other | Kind::Unknown => ("c o".to_owned(), "n"),
+            Kind::Blank => return String::new(),
+        };
+        let (width, center) = (self.cell, x + self.cell / 2);
+        let mut out = format!(
+            "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{CELL}\"/>\n"
+        );
+        let is_padding = cell.kind == Kind::Padding;
+        match (cell.text.as_str(), cell.note.as_str()) {
+            (text, note) if is_padding => {
+                let shown = if text.is_empty() { note } else { text };
+                out.push_str(&middle("s", center, y + 21, shown));
+            }
+            (text, "") => out.push_str(&middle(ink, center, y + 22, text)),
+            (text, note) => {
+                out.push_str(&middle(ink, center, y + 17, text));
+                out.push_str(&middle(if ink == "i" { "s i" } else { "s" }, center, y + 29, note));
+            }
+        }
+        out
+    }
+}
+
+fn rule(rule: Rule, [x1, y1]: [usize; 2], [x2, y2]: [usize; 2]) -> String {
+    let class = match rule {
+        Rule::None => return String::new(),
+        Rule::Part => "r1",
+        Rule::Tile => "r2",
+        Rule::Separator => "r3",
+    };
+    format!("<path class=\"{class}\" d=\"M{x1} {y1}L{x2} {y2}\"/>\n")
+}
+
+/// What the marks mean, and where that ends.
+fn legend(picture: &Picture, y: usize) -> (String, usize) {
+    let shown = picture.shown();
+    let mut out = String::new();
+    let mut x = MARGIN;
+    let mut entry = |classes: &[String], words: &str| {
+        for class in classes {
+            let top = y + 2;
+            out.push_str(&format!(
+                "<rect class=\"c {class}\" x=\"{x}\" y=\"{top}\" width=\"16\" height=\"16\"/>\n"
+            ));
+            x += 18;
+        }
+        out.push_str(&text("l", x + 6, y + 15, words));
+        x += 6 + words.chars().count() * PROSE + 20;
+    };
+    if !picture.colored_by.is_empty() {
+        let mut used: Vec<usize> = picture.grid.elements().map(|element| element.color).collect();
+        used.sort_unstable();
+        used.dedup();
+        let classes: Vec<String> = used.iter().map(|k| format!("c{k}")).collect();
+        entry(&classes, &format!("colour: {}", picture.colored_by.join(", ")));
+    }
+    for (is_there, class, words) in [
+        (shown.padding, "p", "padding"),
+        (shown.other, "o", "another slice"),
+        (shown.outside, "o", "outside of the view"),
+        (shown.unknown, "o", "? not looked up"),
+    ] {
+        if is_there {
+            entry(&[class.to_owned()], words);
+        }
+    }
+    let rules = || picture.grid.row_rules.iter().chain(&picture.grid.column_rules);
+    let has = |wanted: Rule| rules().any(|rule| *rule == wanted);
+    let is_matrix = picture.memory.is_matrix && !picture.grid.cells.is_empty();
+    if is_matrix || has(Rule::Separator) {
+        out.push_str(&rule(Rule::Separator, [x, y + 10], [x + 24, y + 10]));
+        out.push_str(&text("l", x + 32, y + 15, "axis separator"));
+        x += 32 + "axis separator".len() * PROSE + 20;
+    }
+    (out, x.saturating_sub(20))
+}
+
+/// Text from a place on.
+fn text(class: &str, x: usize, y: usize, text: &str) -> String {
+    format!("<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{}</text>\n", escaped(text))
+}
+
+/// Text around a place.
+fn middle(class: &str, x: usize, y: usize, words: &str) -> String {
+    if words.is_empty() { String::new() } else { text(&format!("{class} m"), x, y, words) }
+}
+
+const HATCH: &str = "\
+<defs><pattern id=\"hatch\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">\
+<rect class=\"hp\" width=\"6\" height=\"6\"/><path class=\"hl\" d=\"M0 0V6\"/></pattern></defs>\n";
+
+/// The colours; the dark ones where dark ones are preferred.
+fn style() -> String {
+    let colors = |of: fn(&super::palette::Color) -> u32| -> String {
+        let one = |(k, color): (usize, _)| format!(".c{k}{{fill:#{:06x}}}", of(color));
+        PALETTE.iter().enumerate().map(one).collect()
+    };
+    format!(
+        "<style>\n\
+         text{{font:13px ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace}}\n\
+         .t{{font-size:16px;font-weight:bold}}.h{{font-weight:bold}}.s{{font-size:9.5px}}\n\
+         .m{{text-anchor:middle}}.e{{text-anchor:end}}\n\
+         .c{{stroke-width:1}}.r1,.r2,.r3{{fill:none}}.r1{{stroke-width:1.5;stroke-dasharray:3 3}}.r2{{stroke-width:2.5}}.r3{{stroke-width:4}}\n\
+         .hl{{stroke-width:2}}\n\
+         .paper{{fill:#ffffff}}text{{fill:#1a1a1a}}.n,.s{{fill:#595959}}.i{{fill:#111111}}\n\
+         .c{{stroke:#ffffff}}.o{{fill:#ececec}}.p{{fill:url(#hatch)}}.hp{{fill:#f6f6f6}}.hl{{stroke:#d5d5d5}}\n\
+         .r1,.r2{{stroke:#1a1a1a}}.r3{{stroke:#0072b2}}\n\
+         {}\n\
+         @media (prefers-color-scheme:dark){{\n\
+         .paper{{fill:#16181c}}text{{fill:#eaeaea}}.n,.s{{fill:#b4b8be}}.i{{fill:#ffffff}}\n\
+         .c{{stroke:#16181c}}.o{{fill:#2b2f36}}.hp{{fill:#1d2025}}.hl{{stroke:#3d434c}}\n\
+         .r1,.r2{{stroke:#eaeaea}}.r3{{stroke:#56b4e9}}\n\
+         {}\n\
+         }}\n\
+         </style>\n",
+        colors(|color| color.light),
+        colors(|color| color.dark),
+    )
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}

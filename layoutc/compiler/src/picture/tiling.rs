@@ -1,0 +1,149 @@
+//! Where tiles end along the axes that are drawn, and which storage axes choose the colour of an element.
+
+use layoutc_algebra::expr::Var;
+use layoutc_algebra::layout::Layout;
+
+use super::figures::Figures;
+use super::frame::Frame;
+use super::palette::COLORS;
+
+/// As far as the end of a run is looked for one by one.
+const NEAR: i128 = 4096;
+
+/// A storage axis along a logical one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Run {
+    /// The storage axis.
+    pub(super) storage: usize,
+    /// How many neighbours from the first have the same index along it.
+    pub(super) length: i128,
+}
+
+/// What stands between two neighbours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rule {
+    /// Nothing.
+    None,
+    /// A part of a tile ends.
+    Part,
+    /// A tile ends.
+    Tile,
+    /// An axis separator: the next one is elsewhere along another physical axis.
+    Separator,
+}
+
+/// The tiles of a slice.
+#[derive(Debug)]
+pub(super) struct Tiling {
+    /// The storage axes that change down the rows.
+    pub(super) rows: Vec<Run>,
+    /// And those that change across the columns.
+    pub(super) columns: Vec<Run>,
+    /// The storage axes that choose the colour, major to minor.
+    pub(super) colors: Vec<usize>,
+}
+
+impl Tiling {
+    pub(super) fn new(figures: &Figures<'_>, frame: &Frame) -> Self {
+        let (rows, columns) =
+            (runs(figures, frame, frame.rows), runs(figures, frame, frame.columns));
+        let mut colors: Vec<usize> =
+            [&rows, &columns].into_iter().filter_map(|runs| coarsest(runs)).collect();
+        if colors.is_empty() {
+            // Nothing is split: what lies together in memory has one colour.
+            let mut all: Vec<usize> = rows.iter().chain(&columns).map(|run| run.storage).collect();
+            all.sort_unstable();
+            all.dedup();
+            colors =
+                if all.len() > 1 { all.first().copied().into_iter().collect() } else { Vec::new() };
+        }
+        colors.sort_unstable();
+        colors.dedup();
+        Self { rows, columns, colors }
+    }
+
+    /// The colour of an element: neighbouring tiles differ.
+    pub(super) fn color(&self, storage: &[i128]) -> usize {
+        let count = i128::try_from(COLORS).unwrap_or(1);
+        let mut sum = 0;
+        for (axis, factor) in self.colors.iter().rev().zip([1, 3, 2, 5]) {
+            let index = storage.get(*axis).copied().unwrap_or(0);
+            sum = (sum + index.rem_euclid(count) * factor) % count;
+        }
+        usize::try_from(sum).unwrap_or(0)
+    }
+
+    /// The names of the storage axes that choose it.
+    pub(super) fn colored_by(&self, layout: &Layout) -> Vec<String> {
+        let name = |axis: &usize| layout.storage.get(*axis).map(|axis| axis.name.clone());
+        self.colors.iter().filter_map(name).collect()
+    }
+
+    /// How many neighbours a tile has down and across, where it has several.
+    pub(super) fn block(runs: &[Run]) -> Option<i128> {
+        let longest = runs.iter().map(|run| run.length).max().unwrap_or(1);
+        (longest > 1).then_some(longest)
+    }
+
+    /// What stands between neighbours along an axis; `storage` and `physical` are indices of the two.
+    pub(super) fn rule(runs: &[Run], storage: [&[i128]; 2], physical: [&[i128]; 2]) -> Rule {
+        let changes = |axis: usize| storage[0].get(axis) != storage[1].get(axis);
+        let leading = physical.map(|index| index.split_last().map(|(_, leading)| leading));
+        let longest = Self::block(runs);
+        let parts = runs.iter().filter(|run| run.length > 1 && changes(run.storage));
+        match (parts.map(|run| run.length).max(), leading[0] != leading[1]) {
+            (Some(_), true) => Rule::Separator,
+            (Some(length), false) if Some(length) == longest => Rule::Tile,
+            (Some(_), false) => Rule::Part,
+            (None, _) => Rule::None,
+        }
+    }
+}
+
+/// The storage axis whose index changes last along a logical axis that is split.
+fn coarsest(runs: &[Run]) -> Option<usize> {
+    let longest = Tiling::block(runs)?;
+    runs.iter().find(|run| run.length == longest).map(|run| run.storage)
+}
+
+fn runs(figures: &Figures<'_>, frame: &Frame, axis: Option<usize>) -> Vec<Run> {
+    let Some(axis) = axis else { return Vec::new() };
+    let extent = figures.logical.get(axis).copied().unwrap_or(0);
+    let is_it = |var: Var| matches!(var, Var::Axis(k) if usize::try_from(k) == Ok(axis));
+    let maps = figures.layout.storage_map.iter().enumerate();
+    let along = maps.filter(|(_, index)| index.mentions(&is_it));
+    let run = |(storage, _)| {
+        let length = run_length(figures, frame, axis, extent, storage)?;
+        Some(Run { storage, length })
+    };
+    along.filter_map(run).collect()
+}
+
+/// How long the index along a storage axis stays as it is first; `None`: it never changes.
+fn run_length(
+    figures: &Figures<'_>,
+    frame: &Frame,
+    axis: usize,
+    extent: i128,
+    storage: usize,
+) -> Option<i128> {
+    let mut index = frame.at.clone();
+    let mut at = |value: i128| {
+        index.get_mut(axis).into_iter().for_each(|slot| *slot = value);
+        figures.storage_at(storage, &index)
+    };
+    let first = at(0);
+    if let Some(length) = (1..extent.min(NEAR)).find(|value| at(*value) != first) {
+        return Some(length);
+    }
+    // Far away it is the end of the first run where the index only grows, and else somewhere it changed.
+    let (mut same, mut other) = (extent.min(NEAR) - 1, extent - 1);
+    if other <= same || at(other) == first {
+        return None;
+    }
+    while other - same > 1 {
+        let middle = same + (other - same) / 2;
+        if at(middle) == first { same = middle } else { other = middle }
+    }
+    Some(other)
+}
