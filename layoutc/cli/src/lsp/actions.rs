@@ -1,5 +1,9 @@
 //! `textDocument/codeAction`: the ways out of diagnostics that are a change of the text.
 
+#[expect(
+    clippy::disallowed_types,
+    reason = "the protocol's own type, of which nothing is read"
+)]
 use std::collections::HashMap;
 
 use layoutc_compiler::diagnostic::{Diagnostic, Fix};
@@ -42,11 +46,7 @@ fn is_wanted(kind: &str) -> bool {
     kind.is_empty() || kind == CodeActionKind::QUICKFIX.as_str()
 }
 
-#[expect(
-    clippy::disallowed_types,
-    clippy::mutable_key_type,
-    reason = "the protocol's own type, of which nothing is read"
-)]
+#[expect(clippy::disallowed_types, reason = "the protocol's own type, of which nothing is read")]
 fn action(
     server: &Server,
     project: &Project,

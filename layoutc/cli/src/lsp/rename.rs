@@ -1,5 +1,9 @@
 //! `textDocument/prepareRename` and `textDocument/rename`
 
+#[expect(
+    clippy::disallowed_types,
+    reason = "the protocol's own type, of which nothing is read"
+)]
 use std::collections::HashMap;
 
 use layoutc_compiler::editor::rename::{RenameError, at, rename};

@@ -1,6 +1,6 @@
 //! The binary as its users meet it: exit codes, standard output, standard error, files.
 
-#![expect(clippy::expect_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 mod algebra;
 mod arguments;

@@ -328,14 +328,15 @@ fn no_text_of_a_figure_meets_another_or_leaves_it() {
         for (k, a) in words.iter().enumerate() {
             assert!(
                 a.left >= 0.0 && a.right <= width && a.top >= 0.0 && a.bottom <= height,
-                "{tensor}: {a:?}"
+                "{tensor}: `{}` {a:?}",
+                a.text
             );
             for b in &words[k + 1..] {
                 let apart = a.right <= b.left
                     || b.right <= a.left
                     || a.bottom <= b.top
                     || b.bottom <= a.top;
-                assert!(apart, "{tensor}: {a:?} {b:?}");
+                assert!(apart, "{tensor}: `{}` {a:?}, `{}` {b:?}", a.text, b.text);
             }
         }
     }
