@@ -60,7 +60,7 @@ fn long_runs_of_one_mark_end_soon() {
 fn huge_lines_and_many_comments_take_about_linear_time() {
     let mut text = String::from("a ");
     for at in 0..50_000 {
-        let _ = write!(text, "{at} /* {at} */ k{at}={at} \\\n");
+        let _ = writeln!(text, "{at} /* {at} */ k{at}={at} \\");
     }
     text.push_str("{ b 1 }");
     assert!(tried(&text));
