@@ -7,8 +7,10 @@ use clap::Subcommand;
 
 use super::algebra::Algebra;
 use super::bench::{BENCHING, Bench};
+use super::completions::{COMPLETING, Completions};
 use super::fmt::{FORMATTING, Fmt};
 use super::import::{IMPORTING, Import};
+use super::man::{MANUAL, Man};
 use super::pack::{PACKING, Pack, UNPACKING, Unpack};
 
 /// The commands. What each understands is only worked out of the one that was typed.
@@ -130,6 +132,12 @@ Costs are bytes: what alternatives say, and for each conversion what it reads an
         /// The code, as printed in the brackets: `map::not_injective` [none: list all codes]
         code: Option<String>,
     },
+    /// A script that makes a shell complete the command line of layoutc
+    #[command(after_help = COMPLETING)]
+    Completions(Completions),
+    /// The manual: a page of layoutc, or one for each command too
+    #[command(after_help = MANUAL)]
+    Man(Man),
     #[command(external_subcommand)]
     Other(Vec<OsString>),
 }
@@ -161,6 +169,8 @@ impl Command {
             Command::Algebra { .. } => "algebra",
             Command::Fmt(_) => "fmt",
             Command::Explain { .. } => "explain",
+            Command::Completions(_) => "completions",
+            Command::Man(_) => "man",
             Command::Other(_) => "",
         }
     }

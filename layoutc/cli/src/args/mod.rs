@@ -3,14 +3,16 @@
 mod algebra;
 mod bench;
 mod command;
+mod completions;
 mod fmt;
 mod import;
+mod man;
 mod pack;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{Parser, ValueEnum};
+use clap::{CommandFactory, Parser, ValueEnum};
 use layoutc_compiler::nearest::nearest;
 
 use crate::console::write_plainly;
@@ -22,6 +24,7 @@ pub(crate) use command::{
 };
 pub(crate) use fmt::Fmt;
 pub(crate) use import::Import;
+pub(crate) use man::Man;
 pub(crate) use pack::{Moved, Pack, Unpack};
 
 /// Proven tensor layouts: manifests in; C, OpenCL and CUDA out.
@@ -87,7 +90,7 @@ pub(crate) enum Color {
 }
 
 /// Commands of later releases.
-const LATER: &[&str] = &["show", "completions", "man", "lsp"];
+const LATER: &[&str] = &["show", "lsp"];
 
 /// The commands of this release.
 const COMMANDS: &[&str] = &[
@@ -114,6 +117,8 @@ const COMMANDS: &[&str] = &[
     "algebra",
     "fmt",
     "explain",
+    "completions",
+    "man",
 ];
 
 /// Why the command line was not taken; help and version are such reasons too.
@@ -184,8 +189,15 @@ pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Args, Refusa
         | Command::Templates { .. }
         | Command::Algebra { .. }
         | Command::Fmt(_)
-        | Command::Explain { .. } => Ok(args),
+        | Command::Explain { .. }
+        | Command::Completions(_)
+        | Command::Man(_) => Ok(args),
     }
+}
+
+/// All that may be typed, for scripts and manuals.
+pub(crate) fn command() -> clap::Command {
+    Args::command()
 }
 
 fn unknown_command(words: &[OsString]) -> String {

@@ -5,6 +5,7 @@ mod bench;
 mod build;
 mod check;
 mod clean;
+mod completions;
 mod deps;
 mod element;
 mod explain;
@@ -14,6 +15,7 @@ mod index;
 mod init;
 mod inspect;
 mod lock;
+mod man;
 mod measure;
 mod outputs;
 mod pack;
@@ -89,6 +91,8 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         Command::Import(import) => import::run(import, &mut console),
         Command::Fmt(fmt) => fmt::run(fmt, &mut console),
         Command::Explain { code } => explain::run(code.as_deref(), &mut console),
+        Command::Completions(args) => Ok(completions::run(args.shell, &mut console)),
+        Command::Man(man) => man::run(man, &mut console),
         // `args::parse` gives none of these.
         Command::Other(_) => Err(Fault::Usage("there is no such command".to_owned())),
     };

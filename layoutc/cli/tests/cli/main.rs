@@ -25,6 +25,7 @@ mod integrations;
 mod marks;
 mod pack;
 mod project;
+mod shells;
 mod solve;
 mod tools;
 mod trace;
