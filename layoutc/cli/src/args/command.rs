@@ -7,8 +7,10 @@ use clap::Subcommand;
 
 use super::algebra::Algebra;
 use super::bench::{BENCHING, Bench};
+use super::completions::{COMPLETING, Completions};
 use super::fmt::{FORMATTING, Fmt};
 use super::import::{IMPORTING, Import};
+use super::man::{MANUAL, Man};
 use super::pack::{PACKING, Pack, UNPACKING, Unpack};
 use super::show::{SHOWING, Show};
 
@@ -136,6 +138,12 @@ Costs are bytes: what alternatives say, and for each conversion what it reads an
     },
     /// Tell an editor of manifests while they are typed: the Language Server Protocol on standard input and output
     Lsp,
+    /// A script that makes a shell complete the command line of layoutc
+    #[command(after_help = COMPLETING)]
+    Completions(Completions),
+    /// The manual: a page of layoutc, or one for each command too
+    #[command(after_help = MANUAL)]
+    Man(Man),
     #[command(external_subcommand)]
     Other(Vec<OsString>),
 }
@@ -169,6 +177,8 @@ impl Command {
             Command::Fmt(_) => "fmt",
             Command::Explain { .. } => "explain",
             Command::Lsp => "lsp",
+            Command::Completions(_) => "completions",
+            Command::Man(_) => "man",
             Command::Other(_) => "",
         }
     }

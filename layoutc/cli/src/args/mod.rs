@@ -3,15 +3,17 @@
 mod algebra;
 mod bench;
 mod command;
+mod completions;
 mod fmt;
 mod import;
+mod man;
 mod pack;
 mod show;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{Parser, ValueEnum};
+use clap::{CommandFactory, Parser, ValueEnum};
 use layoutc_compiler::nearest::nearest;
 
 use crate::console::write_plainly;
@@ -23,6 +25,7 @@ pub(crate) use command::{
 };
 pub(crate) use fmt::Fmt;
 pub(crate) use import::Import;
+pub(crate) use man::Man;
 pub(crate) use pack::{Moved, Pack, Unpack};
 pub(crate) use show::Show;
 
@@ -88,10 +91,7 @@ pub(crate) enum Color {
     Never,
 }
 
-/// Commands of later releases.
-const LATER: &[&str] = &["completions", "man"];
-
-/// The commands of this release.
+/// The commands.
 const COMMANDS: &[&str] = &[
     "init",
     "new",
@@ -118,6 +118,8 @@ const COMMANDS: &[&str] = &[
     "fmt",
     "explain",
     "lsp",
+    "completions",
+    "man",
 ];
 
 /// Why the command line was not taken; help and version are such reasons too.
@@ -190,15 +192,19 @@ pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Args, Refusa
         | Command::Algebra { .. }
         | Command::Fmt(_)
         | Command::Explain { .. }
-        | Command::Lsp => Ok(args),
+        | Command::Lsp
+        | Command::Completions(_)
+        | Command::Man(_) => Ok(args),
     }
+}
+
+/// All that may be typed, for scripts and manuals.
+pub(crate) fn command() -> clap::Command {
+    Args::command()
 }
 
 fn unknown_command(words: &[OsString]) -> String {
     let word = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
-    if LATER.contains(&word.as_str()) {
-        return format!("`layoutc {word}` is not built yet");
-    }
     let hint = nearest(&word, COMMANDS.iter().copied()).map_or_else(
         || "see `layoutc --help`".to_owned(),
         |near| format!("did you mean `{near}`?"),

@@ -5,6 +5,7 @@ mod bench;
 mod build;
 mod check;
 mod clean;
+mod completions;
 mod deps;
 mod element;
 mod explain;
@@ -15,6 +16,7 @@ mod init;
 mod inspect;
 mod lock;
 mod lsp;
+mod man;
 mod measure;
 mod outputs;
 mod pack;
@@ -93,6 +95,8 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         Command::Fmt(fmt) => fmt::run(fmt, &mut console),
         Command::Lsp => lsp::run(),
         Command::Explain { code } => explain::run(code.as_deref(), &mut console),
+        Command::Completions(args) => Ok(completions::run(args.shell, &mut console)),
+        Command::Man(man) => man::run(man, &mut console),
         // `args::parse` gives none of these.
         Command::Other(_) => Err(Fault::Usage("there is no such command".to_owned())),
     };

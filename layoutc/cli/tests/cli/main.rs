@@ -30,6 +30,7 @@ mod marks;
 mod pack;
 mod page;
 mod project;
+mod shells;
 mod show;
 mod solve;
 mod tools;

@@ -1,0 +1,114 @@
+//! `layoutc man`: the manual, of layoutc or of each command too.
+
+use std::fs;
+use std::path::{Path, PathBuf, absolute};
+
+use clap::Command;
+use serde_json::{Value, json};
+
+use crate::args::{self, Format, Man};
+use crate::console::Console;
+use crate::fault::Fault;
+use crate::output::{Status, link, replace};
+
+use super::Ending;
+
+/// What every page says at its foot.
+const SOURCE: &str = concat!("layoutc ", env!("CARGO_PKG_VERSION"));
+
+/// A page, and the file that it goes to.
+type Page = (PathBuf, String);
+
+/// Prints the page of layoutc, or writes one for it and one for each command.
+pub(crate) fn run(args: &Man, console: &mut Console) -> Result<Ending, Fault> {
+    let mut command = args::command();
+    command.build();
+    let Some(folder) = &args.out else {
+        let text = rendered(&command)?;
+        match console.format {
+            Format::Json => {
+                let object = json!({ "version": 1, "kind": "man", "text": text });
+                console.result(&format!("{object}\n"));
+            }
+            Format::Text => console.result(&text),
+        }
+        return Ok(Ending::Good);
+    };
+    if folder.exists() && !folder.is_dir() {
+        return Err(Fault::Usage(format!("`{}` is no folder", folder.display())));
+    }
+    let mut pages = Vec::new();
+    gather(&command, folder, &mut pages)?;
+    pages.iter().try_for_each(|page| spare(page, args.force))?;
+    fs::create_dir_all(folder).map_err(|error| Fault::io("make", folder, &error))?;
+    let mut written = Vec::new();
+    for (path, text) in pages {
+        written.push((path.display().to_string(), replace(&path, &text)?));
+    }
+    tell(&written, console);
+    Ok(Ending::Good)
+}
+
+/// The page of a command, and those of the commands below it.
+fn gather(command: &Command, folder: &Path, pages: &mut Vec<Page>) -> Result<(), Fault> {
+    let name = clap_mangen::Man::new(command.clone()).get_filename();
+    pages.push((folder.join(name), rendered(command)?));
+    let mut below = command.get_subcommands().filter(|below| !below.is_hide_set());
+    below.try_for_each(|below| gather(below, folder, pages))
+}
+
+fn rendered(command: &Command) -> Result<String, Fault> {
+    let mut page = Vec::new();
+    let mut command = command.clone();
+    // `man` joins lines; an example is a paragraph of its own.
+    if let Some(help) = command.get_after_help().map(ToString::to_string) {
+        command = command.after_help(help.replace("\nExample:", "\n\nExample:"));
+    }
+    let man = clap_mangen::Man::new(command).source(SOURCE);
+    let name = man.get_filename();
+    man.render(&mut page).map_err(|error| Fault::io("write", Path::new(&name), &error))?;
+    Ok(String::from_utf8_lossy(&page).into_owned())
+}
+
+/// Refuses a page where something stands that it must not replace. All are asked before the first is written.
+fn spare((path, text): &Page, force: bool) -> Result<(), Fault> {
+    if path.is_symlink() {
+        // A link is told as it is seen from here, which only an absolute path says.
+        let path = absolute(path).unwrap_or_else(|_| path.clone());
+        return Err(Fault::Input(vec![link(&path)]));
+    }
+    let shown = path.display();
+    match fs::metadata(path) {
+        Err(_) => Ok(()),
+        Ok(there) if there.is_dir() => Err(Fault::Usage(format!("`{shown}` is a folder"))),
+        Ok(there) if !there.is_file() => {
+            Err(Fault::Usage(format!("`{shown}` is not a regular file")))
+        }
+        Ok(there) if force || there.len() == 0 => Ok(()),
+        Ok(_) => match fs::read(path) {
+            Ok(found) if found == text.as_bytes() => Ok(()),
+            Ok(_) => {
+                let line = format!("`{shown}` is there already and says something else");
+                Err(Fault::Usage(format!("{line}; `--force` writes over it")))
+            }
+            Err(error) => Err(Fault::io("read", path, &error)),
+        },
+    }
+}
+
+fn tell(written: &[(String, Status)], console: &mut Console) {
+    match console.format {
+        Format::Json => {
+            let file = |(path, status): &(String, Status)| json!({ "path": path, "status": status.word() });
+            let files: Vec<Value> = written.iter().map(file).collect();
+            let object = json!({ "version": 1, "kind": "man", "files": files });
+            console.result(&format!("{object}\n"));
+        }
+        Format::Text if !console.quiet => {
+            for (path, status) in written {
+                console.result(&format!("{:9}  {path}\n", status.word()));
+            }
+        }
+        Format::Text => {}
+    }
+}
