@@ -1,4 +1,4 @@
-//! The known word that is nearest to an unknown one.
+//! What is nearest to what is wrong: the known word to an unknown one, powers of two to another number.
 
 /// The word of `known` that `word` was probably meant to be: by the fewest letters inserted, removed, replaced or
 /// swapped, at most a third of them. `None` if none is near.
@@ -18,6 +18,15 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .filter(|(distance, _)| *distance <= limit)
         .min_by_key(|(distance, _)| *distance)
         .map(|x| x.1)
+}
+
+/// The powers of two around `value`, up to `most`, as words: `32` and `64` around 48, `1` below 1.
+pub fn powers_of_two(value: i128, most: i128) -> String {
+    let below = value.checked_ilog2().map_or(1, |log| 1_i128 << log.min(126));
+    if value < 1 || below >= most {
+        return format!("write `{}`", below.min(most));
+    }
+    format!("write `{below}` or `{}`", below.saturating_mul(2))
 }
 
 /// How many letters must be inserted, removed, replaced or swapped with their neighbour.

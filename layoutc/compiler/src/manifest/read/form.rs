@@ -205,7 +205,7 @@ impl Reader<'_, '_> {
                 let place = self.faults.place(first.span.clone());
                 let message = format!("`{}` is given twice", key.value);
                 let fault = self.faults.error(Code::KdlTwice, message, key.span.clone(), "");
-                *fault = fault.clone().also(place, "first here");
+                *fault = fault.clone().also(place, "first here").help("leave one of them out");
                 continue;
             }
             seen.insert(&key.value, key);

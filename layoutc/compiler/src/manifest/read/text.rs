@@ -18,6 +18,17 @@ fn is_name(word: &str) -> bool {
         && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
+/// A name like `word`: `_` for what no name holds, and before a digit. `None` where little would be left of it.
+fn as_near_name(word: &str) -> Option<String> {
+    if !word.chars().any(|c| c.is_ascii_alphanumeric()) || !word.is_ascii() {
+        return None;
+    }
+    let start = if word.starts_with(|c: char| c.is_ascii_digit()) { "_" } else { "" };
+    let kept = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    let name: String = start.chars().chain(word.chars().map(kept)).collect();
+    (name != word && name.len() <= NAME_LIMIT).then_some(name)
+}
+
 impl Reader<'_, '_> {
     /// A string whose bytes are the file's. `what` it is: `an axis`.
     pub(super) fn text_of(&mut self, entry: &Entry, what: &str) -> Option<Text> {
@@ -83,6 +94,9 @@ impl Reader<'_, '_> {
             fault.notes.push(format!("character {} is U+{code:04X}, which is not ASCII", at + 1));
         } else if let Some(name) = value.strip_suffix(',').filter(|name| is_name(name)) {
             fault.help.push(format!("write `{name}`: blanks part arguments, `;` parts nodes"));
+            fault.rewrite(name);
+        } else if let Some(name) = as_near_name(&value) {
+            fault.help.push(format!("write `{name}`"));
             fault.rewrite(name);
         }
         None
