@@ -1,4 +1,5 @@
-//! The book and README.md show what happens: each page is a story, run from top to bottom in a folder of its own.
+//! The book and README.md show what happens: each page is a story, run from top to bottom in a folder of its own. The
+//! chapters of the tutorial are one story (`book/tutorial.rs`).
 //!
 //! What a fenced block of a page is:
 //!
@@ -23,12 +24,13 @@
 mod compare;
 mod page;
 mod story;
+mod tutorial;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use page::{anchors, blocks, links};
-use story::{shell, tell};
+use story::{Told, shell, tell};
 
 use crate::world::World;
 
@@ -37,25 +39,16 @@ const NOT_RAISED: &[&str] = &["output::io", "output::outside"];
 
 #[test]
 fn what_the_pages_show_is_what_happens() {
-    let bless = std::env::var_os("BLESS").is_some();
     let examples: Vec<(String, Vec<u8>)> = ["examples", "integrations"]
         .iter()
         .flat_map(|folder| files(&root().join(folder)))
         .filter(|path| !path.iter().any(|part| part == "generated" || part == ".layoutc"))
-        .map(|path| {
-            let name = path.strip_prefix(root()).expect("below the root").display().to_string();
-            (name, fs::read(&path).expect("a file"))
-        })
+        .map(|path| (below_root(&path), fs::read(&path).expect("a file")))
         .collect();
     let mut faults = Vec::new();
     for path in pages() {
         let page = fs::read_to_string(&path).expect("a page");
-        let name = path.strip_prefix(root()).expect("below the root").display().to_string();
-        let told = tell(&name, &page, &examples);
-        faults.extend(told.faults);
-        if bless && told.page != page {
-            fs::write(&path, told.page).expect("it can be written");
-        }
+        faults.extend(settle(&path, &page, tell(&below_root(&path), &page, &examples)));
     }
     assert!(faults.is_empty(), "{}\n(BLESS=1 writes what is printed)", faults.join("\n"));
 }
@@ -174,10 +167,25 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the root")
 }
 
-/// The chapters and README.md: not the pages of codes, whose blocks are checked with the compiler.
+/// The faults of a page; under `BLESS=1` what its commands print is written into it.
+fn settle(path: &Path, page: &str, told: Told) -> Vec<String> {
+    if std::env::var_os("BLESS").is_some() && told.page != page {
+        fs::write(path, told.page).expect("it can be written");
+    }
+    told.faults
+}
+
+/// What a file is called from the root.
+fn below_root(path: &Path) -> String {
+    path.strip_prefix(root()).expect("below the root").display().to_string()
+}
+
+/// The chapters and README.md: not the pages of codes, whose blocks are checked with the compiler, nor the tutorial.
 fn pages() -> Vec<PathBuf> {
     let mut pages = files(&root().join("book/src"));
-    pages.retain(|page| !page.ends_with("SUMMARY.md") && !page.iter().any(|part| part == "codes"));
+    let is_elsewhere =
+        |page: &PathBuf| page.iter().any(|part| part == "codes" || part == "tutorial");
+    pages.retain(|page| !page.ends_with("SUMMARY.md") && !is_elsewhere(page));
     pages.push(root().join("README.md"));
     pages
 }

@@ -1,4 +1,4 @@
-//! A page run from top to bottom in a folder of its own.
+//! A page run from top to bottom, in a folder of its own or in one that several pages share.
 
 use std::ops::Range;
 use std::process::{Command, Stdio};
@@ -9,8 +9,9 @@ use crate::tools::path_with_layoutc;
 use crate::world::World;
 
 /// What pages may run besides layoutc and what they have compiled.
-const PROGRAMS: &[&str] =
-    &["cat", "cc", "cp", "echo", "grep", "head", "ls", "mkdir", "mv", "python3", "rm", "sed"];
+const PROGRAMS: &[&str] = &[
+    "cat", "cc", "cmp", "cp", "echo", "grep", "head", "ls", "mkdir", "mv", "python3", "rm", "sed",
+];
 
 /// What stands in the book as a command and is not run: this very test, and what has no end of its own.
 const NOT_RUN: &[&str] = &["./test", "layoutc watch"];
@@ -25,21 +26,35 @@ pub(super) struct Told {
     pub(super) page: String,
 }
 
-/// Runs a page. One that speaks of `examples/`, or of `integrations/`, has them in its folder.
+/// A folder in which pages are run.
+pub(super) struct Place {
+    pub(super) world: World,
+    /// Where commands run, below the world.
+    folder: String,
+}
+
+impl Place {
+    /// A folder in which nothing is.
+    pub(super) fn empty() -> Self {
+        Self { world: World::new(&[]), folder: ".".to_owned() }
+    }
+}
+
+/// Runs a page in a folder of its own. One that speaks of `examples/`, or of `integrations/`, has them there.
 pub(super) fn tell(name: &str, page: &str, examples: &[(String, Vec<u8>)]) -> Told {
-    let mut story = Story {
-        name,
-        world: World::new(&[]),
-        folder: ".".to_owned(),
-        faults: Vec::new(),
-        edits: Vec::new(),
-    };
+    let mut place = Place::empty();
     for (path, text) in examples {
         let folder = path.split_inclusive('/').next().unwrap_or_default();
         if page.contains(folder) {
-            story.world.write_bytes(path, text);
+            place.world.write_bytes(path, text);
         }
     }
+    go_on(&mut place, name, page)
+}
+
+/// Runs a page where another one ended.
+pub(super) fn go_on(place: &mut Place, name: &str, page: &str) -> Told {
+    let mut story = Story { name, place, faults: Vec::new(), edits: Vec::new() };
     for block in blocks(page) {
         story.block(&block);
     }
@@ -52,9 +67,7 @@ pub(super) fn tell(name: &str, page: &str, examples: &[(String, Vec<u8>)]) -> To
 
 struct Story<'a> {
     name: &'a str,
-    world: World,
-    /// Where commands run, below the world.
-    folder: String,
+    place: &'a mut Place,
     faults: Vec<String>,
     /// Lines of the page, and what is to stand in place of them.
     edits: Vec<(Range<usize>, Vec<String>)>,
@@ -81,7 +94,7 @@ impl Story<'_> {
             (_, Some(path)) if is_path(path) => self.quote(block, path),
             _ if is_path(comment) => {
                 let path = self.below(comment);
-                self.world.write(&path, &(block.lines.join("\n") + "\n"));
+                self.place.world.write(&path, &(block.lines.join("\n") + "\n"));
             }
             (language, _) if CHECKED_ELSEWHERE.contains(&language) => {}
             (language, _) => {
@@ -91,7 +104,7 @@ impl Story<'_> {
     }
 
     fn below(&self, path: &str) -> String {
-        format!("{}/{path}", self.folder)
+        format!("{}/{path}", self.place.folder)
     }
 
     /// Commands with what they print.
@@ -144,7 +157,7 @@ impl Story<'_> {
 
     /// Lines of a file.
     fn quote(&mut self, block: &Block<'_>, path: &str) {
-        let text = self.world.read(&self.below(path)).unwrap_or_default();
+        let text = self.place.world.read(&self.below(path)).unwrap_or_default();
         let text: Vec<String> = text.lines().map(str::to_owned).collect();
         let wanted = [&["…"], &block.lines[1..], &["…"]].concat();
         if !fits(&wanted, &text) {
@@ -160,8 +173,8 @@ impl Story<'_> {
             return Ok(None);
         }
         if let Some(folder) = command.strip_prefix("cd ") {
-            self.folder = self.below(folder);
-            return if self.world.path(&self.folder).is_dir() {
+            self.place.folder = self.below(folder);
+            return if self.place.world.path(&self.place.folder).is_dir() {
                 Ok(None)
             } else {
                 Err(format!("there is no folder `{folder}`"))
@@ -175,7 +188,7 @@ impl Story<'_> {
                 return Err(format!("pages do not run `{program}`"));
             }
         }
-        Ok(Some(shell(&self.world, &self.folder, &command)))
+        Ok(Some(shell(&self.place.world, &self.place.folder, &command)))
     }
 }
 
