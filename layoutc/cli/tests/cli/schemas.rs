@@ -14,6 +14,7 @@ use facets::{Schema, faults};
 use printed::{commands, printed};
 
 use crate::tools::find;
+use crate::world::World;
 
 /// The schemas of other files, which are generated.
 const OTHERS: &[&str] = &["layoutc"];
@@ -64,6 +65,28 @@ fn the_book_lists_every_schema() {
     }
     assert!(wanted == page, "the table is (BLESS=1 writes it)\n{HEAD}{}", table());
 }
+
+#[test]
+fn every_command_is_among_those_whose_objects_are_looked_at() {
+    let world = World::new(&[]);
+    let ran = world.run(&["man", "--out", "pages", "--format", "json"]);
+    let object: Value = serde_json::from_str(ran.good()).expect("JSON");
+    let known: Vec<String> = commands().into_iter().map(|command| command.1 + " ").collect();
+    let mut missing = Vec::new();
+    for file in object["files"].as_array().expect("a list") {
+        let path = file["path"].as_str().unwrap_or_default();
+        let name = path.trim_start_matches("pages/layoutc").trim_end_matches(".1");
+        let command = name.trim_start_matches('-').replace('-', " ");
+        let is_known = known.iter().any(|line| line.starts_with(&format!("{command} ")));
+        if !command.is_empty() && !is_known && !NOT_LISTED.contains(&command.as_str()) {
+            missing.push(command);
+        }
+    }
+    assert_eq!(missing, Vec::<String>::new());
+}
+
+/// Commands that are not in the file: one is watched, one speaks a protocol of its own.
+const NOT_LISTED: &[&str] = &["watch", "lsp"];
 
 /// How the table begins.
 const HEAD: &str = "| schema | `kind` | printed by | what it is |\n|---|---|---|---|\n";
