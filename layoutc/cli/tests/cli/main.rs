@@ -30,6 +30,7 @@ mod marks;
 mod pack;
 mod page;
 mod project;
+mod schemas;
 mod shells;
 mod show;
 mod solve;

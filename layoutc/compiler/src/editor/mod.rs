@@ -12,6 +12,9 @@ pub mod rename;
 pub mod text;
 mod words;
 
+#[cfg(test)]
+mod grammar;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

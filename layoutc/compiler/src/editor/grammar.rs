@@ -1,0 +1,89 @@
+//! The page of the book that lists every node and property, held against what completion offers.
+
+use super::words::{node, nodes_in, properties_of, values_of};
+use crate::manifest::read::FOREIGN;
+
+const PAGE: &str = include_str!("../../../../book/src/grammar.md");
+
+/// The sections with a table of nodes: what these stand in, and what is around that.
+const SECTIONS: &[(&str, Option<&str>, Option<&str>)] = &[
+    ("At the top", None, None),
+    ("In a tensor", Some("tensor"), None),
+    ("In a view", Some("view"), None),
+    ("In a layout or a transform", Some("layout"), Some("tensor")),
+    ("In a conversion", Some("convert"), None),
+    ("In a kernel", Some("kernel"), None),
+    ("In an instance", Some("instance"), None),
+    ("In an intermediate", Some("local"), Some("kernel")),
+    ("In a cache", Some("cache"), Some("kernel")),
+    ("In a backend", Some("backend"), None),
+    ("In an operator", Some("op"), Some("backend")),
+    ("In an alternative", Some("accepts"), Some("op")),
+    ("In a graph", Some("graph"), None),
+    ("In a node", Some("node"), Some("graph")),
+    ("In a tensor of a graph", Some("input"), Some("graph")),
+];
+
+/// A key that stands for any.
+const ANY: &str = "OPERAND";
+
+/// The text below a heading.
+fn section(heading: &str) -> &'static str {
+    let (_, rest) = PAGE.split_once(&format!("\n## {heading}\n")).expect("the section");
+    rest.split_once("\n## ").map_or(rest, |(text, _)| text)
+}
+
+/// The rows of the table below a heading, each with the name of its node.
+fn rows(heading: &str) -> Vec<(&'static str, &'static str)> {
+    let row = |line: &'static str| Some((line.strip_prefix("| `")?.split_once('`')?.0, line));
+    section(heading).lines().filter_map(row).collect()
+}
+
+/// The properties that a row tells of: words in backticks that end with `=`.
+fn keys(row: &str) -> Vec<&str> {
+    row.split('`').skip(1).step_by(2).filter_map(|word| word.strip_suffix('=')).collect()
+}
+
+#[test]
+fn the_page_of_the_grammar_has_every_node_where_it_may_stand() {
+    for (heading, name, around) in SECTIONS {
+        let rows: Vec<&str> = rows(heading).iter().map(|row| row.0).collect();
+        for word in nodes_in(*name, *around) {
+            assert!(rows.contains(word), "`{word}` is missing: {heading}");
+        }
+        for word in &rows {
+            assert!(node(word, *name).is_some(), "`{word}` does not stand there: {heading}");
+        }
+    }
+}
+
+#[test]
+fn the_page_of_the_grammar_has_every_property_of_every_node() {
+    for (heading, name, _) in SECTIONS {
+        for (word, row) in rows(heading) {
+            let (told, known) = (keys(row), properties_of(word, *name));
+            let is_elsewhere = |key: &str| FOREIGN.contains(&key) && row.contains("](#notations)");
+            for key in known.iter().filter(|key| !is_elsewhere(key)) {
+                assert!(told.contains(key), "`{key}=` of `{word}` is missing: {heading}");
+            }
+            for key in told.iter().filter(|key| **key != ANY) {
+                assert!(known.contains(key), "`{word}` has no `{key}=`: {heading}");
+            }
+        }
+    }
+    for word in FOREIGN {
+        assert!(keys(section("Notations")).contains(word), "`{word}=` is missing: Notations");
+    }
+}
+
+#[test]
+fn the_page_of_the_grammar_has_every_word_that_a_value_may_be() {
+    for (heading, name, _) in SECTIONS {
+        for (word, _) in rows(heading) {
+            let keys = properties_of(word, *name).into_iter().map(Some);
+            for value in keys.chain([None]).flat_map(|key| values_of(word, key)) {
+                assert!(PAGE.contains(value), "`{value}` of `{word}` is missing: {heading}");
+            }
+        }
+    }
+}
