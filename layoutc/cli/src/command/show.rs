@@ -65,7 +65,8 @@ pub(crate) struct Shown<'a> {
 }
 
 impl<'a> Shown<'a> {
-    /// The tensor, or the view that looks like it, with values of symbols, the axes to be drawn and where others are held.
+    /// The tensor, or the view that looks like it: with values of symbols, the axes that are drawn, and where others are
+    /// held.
     pub(crate) fn new(
         tensor: &'a Tensor,
         view: Option<&View>,

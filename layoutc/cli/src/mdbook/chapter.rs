@@ -23,7 +23,7 @@ pub(super) fn drawn(name: &str, chapter: &str) -> Result<String, String> {
     let (mut out, mut faults) = (String::new(), String::new());
     let (mut behind, mut has_style) = (0, false);
     for k in 0..blocks.len() {
-        let Some((among, fence)) = Blocks::new(&blocks, k) else { continue };
+        let Some((among, fence)) = Blocks::at(&blocks, k) else { continue };
         let figure = match asked(&fence.info) {
             Ok(None) => None,
             Ok(Some(asked)) => match picture(among, &asked) {

@@ -32,7 +32,7 @@ pub(super) struct Blocks<'a> {
 
 impl<'a> Blocks<'a> {
     /// The block at a position; `None` beyond the last.
-    pub(super) fn new(all: &'a [Fence], this: usize) -> Option<(Self, &'a Fence)> {
+    pub(super) fn at(all: &'a [Fence], this: usize) -> Option<(Self, &'a Fence)> {
         all.get(this).map(|fence| (Self { all, this }, fence))
     }
 

@@ -1,7 +1,7 @@
 //! `mdbook-layoutc`, a step of mdBook: manifests in a book get colours, and pictures of their layouts.
 //!
-//! mdBook asks `supports RENDERER`, then gives the book as JSON and takes it back. What is not known of that JSON is kept
-//! as it is.
+//! mdBook asks `supports RENDERER`, then gives the book as JSON and takes it back. What is not known of that JSON is
+//! kept as it is.
 
 mod chapter;
 mod draw;

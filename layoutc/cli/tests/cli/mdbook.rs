@@ -237,7 +237,6 @@ fn the_pages_of_this_book_are_drawn() {
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "a test that is not run says so")]
 fn mdbook_builds_a_book_with_pictures_and_fails_with_them() {
     let Some(mdbook) = std::env::var_os("LAYOUTC_MDBOOK") else {
         eprintln!("not run: there is no mdbook");
