@@ -1,6 +1,6 @@
 //! layoutc: layout manifests in, proven layouts and generated source out.
 //!
-//! The binary, and [`build()`] for the build scripts of Rust projects. This crate holds all that touches the machine:
+//! The binaries, and [`build()`] for the build scripts of Rust projects. This crate holds all that touches the machine:
 //! arguments, files, the terminal. What a layout means is the compiler's.
 
 mod args;
@@ -13,6 +13,7 @@ mod console;
 mod fault;
 mod interrupt;
 mod lsp;
+mod mdbook;
 mod output;
 mod pages;
 mod project;
@@ -34,4 +35,11 @@ pub fn run() -> ExitCode {
         Ok(args) => command::run(&args),
         Err(refusal) => refusal.show(),
     }
+}
+
+/// What the binary `mdbook-layoutc` does: a step of mdBook, which draws the layouts of a book.
+pub fn run_mdbook() -> ExitCode {
+    let args = std::env::args_os().skip(1);
+    let args: Vec<String> = args.map(|arg| arg.to_string_lossy().into_owned()).collect();
+    mdbook::run(&args)
 }

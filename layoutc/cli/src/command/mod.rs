@@ -21,7 +21,7 @@ mod measure;
 mod outputs;
 mod pack;
 mod same;
-mod show;
+pub(crate) mod show;
 mod solve;
 mod templates;
 mod trace;
@@ -37,6 +37,8 @@ use crate::fault::{Fault, plain};
 use crate::interrupt::INTERRUPTED;
 use crate::project::CONFIG;
 use crate::report::{Report, escape};
+
+pub(crate) use inspect::unknown_tensor;
 
 /// How a command ended that printed all there is to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use layoutc_compiler::check::Recorder;
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::diagnostic::Diagnostic;
 use layoutc_compiler::locate::LocateError;
-use layoutc_compiler::model::Tensor;
+use layoutc_compiler::model::{Tensor, View};
 use layoutc_compiler::picture::{
     Frame, Picture, Room, Subject, extents, json, page, picture, room, svg, terminal,
 };
@@ -38,14 +38,8 @@ pub(crate) fn run(args: &Show, console: &mut Console) -> Result<Ending, Fault> {
         return Ok(Ending::Bad);
     };
     let view = session.views().find(|(_, view)| view.tensor.name == args.tensor);
-    let subject = match view {
-        Some((_, view)) if view.is_shared => Subject::SharedView,
-        Some(_) => Subject::View,
-        None => Subject::Tensor,
-    };
-    let symbols = least_symbols(&args.set, tensor)?;
-    let frame = frame(args, tensor, &symbols)?;
-    let shown = Shown { tensor, symbols, frame, subject };
+    let at = held("--at ", &args.at)?;
+    let shown = Shown::new(tensor, view.map(|(_, view)| view), &args.set, (&args.axes, &at))?;
     if files().next().is_none() {
         shown.print(args, console)?;
         return Ok(Ending::Good);
@@ -63,15 +57,37 @@ pub(crate) fn run(args: &Show, console: &mut Console) -> Result<Ending, Fault> {
 }
 
 /// What is drawn of which tensor.
-struct Shown<'a> {
+pub(crate) struct Shown<'a> {
     tensor: &'a Tensor,
     symbols: BTreeMap<String, i128>,
     frame: Frame,
     subject: Subject,
 }
 
-impl Shown<'_> {
-    fn picture(&self, room: Room) -> Result<Picture, Fault> {
+impl<'a> Shown<'a> {
+    /// The tensor, or the view that looks like it: with values of symbols, the axes that are drawn, and where others are
+    /// held.
+    pub(crate) fn new(
+        tensor: &'a Tensor,
+        view: Option<&View>,
+        set: &[String],
+        (axes, at): (&[String], &[(String, i128)]),
+    ) -> Result<Self, Fault> {
+        let subject = match view {
+            Some(view) if view.is_shared => Subject::SharedView,
+            Some(_) => Subject::View,
+            None => Subject::Tensor,
+        };
+        let symbols = least_symbols(set, tensor)?;
+        let extents = extents(tensor, &symbols).map_err(|error| undrawn(tensor, &error))?;
+        let axes: Vec<String> = axes.iter().map(|name| name.trim().to_owned()).collect();
+        let frame = Frame::new(&extents, &axes, at)
+            .map_err(|error| Fault::Usage(format!("`{}`: {error}", tensor.name)))?;
+        Ok(Self { tensor, symbols, frame, subject })
+    }
+
+    /// The picture, as much as there is room for.
+    pub(crate) fn picture(&self, room: Room) -> Result<Picture, Fault> {
         picture(self.tensor, &self.symbols, self.frame.clone(), room, self.subject)
             .map_err(|error| undrawn(self.tensor, &error))
     }
@@ -92,19 +108,16 @@ impl Shown<'_> {
     }
 }
 
-/// The axes of `--axes` and `--at`.
-fn frame(args: &Show, tensor: &Tensor, symbols: &BTreeMap<String, i128>) -> Result<Frame, Fault> {
-    let extents = extents(tensor, symbols).map_err(|error| undrawn(tensor, &error))?;
-    let held = args.at.iter().map(|text| {
+/// Where axes are held, each as `NAME=INDEX`; `option` is what stands before it.
+pub(crate) fn held(option: &str, at: &[String]) -> Result<Vec<(String, i128)>, Fault> {
+    let held = at.iter().map(|text| {
         let parsed = text.split_once('=');
         let parsed = parsed.and_then(|(n, v)| Some((n.trim().to_owned(), v.trim().parse().ok()?)));
-        parsed
-            .ok_or_else(|| Fault::Usage(format!("`--at {text}`: write NAME=INDEX, a whole number")))
+        parsed.ok_or_else(|| {
+            Fault::Usage(format!("`{option}{text}`: write NAME=INDEX, a whole number"))
+        })
     });
-    let held = held.collect::<Result<Vec<_>, _>>()?;
-    let axes: Vec<String> = args.axes.iter().map(|name| name.trim().to_owned()).collect();
-    Frame::new(&extents, &axes, &held)
-        .map_err(|error| Fault::Usage(format!("`{}`: {error}", tensor.name)))
+    held.collect()
 }
 
 /// Why a tensor cannot be drawn that was found good.

@@ -92,7 +92,8 @@ fn what_stands_for_more_lines_or_a_time_fits() {
 fn every_link_leads_somewhere() {
     let mut faults = Vec::new();
     let mut pages = files(&root().join("book/src"));
-    pages.push(root().join("README.md"));
+    let others = ["README.md", "editors/README.md", "integrations/README.md"];
+    pages.extend(others.map(|path| root().join(path)));
     for path in pages {
         let page = fs::read_to_string(&path).expect("a page");
         for link in links(&page) {

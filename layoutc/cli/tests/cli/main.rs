@@ -27,6 +27,7 @@ mod lsp;
 mod lsp_editors;
 mod lsp_hostile;
 mod marks;
+mod mdbook;
 mod pack;
 mod page;
 mod project;

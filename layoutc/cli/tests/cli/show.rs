@@ -1,8 +1,6 @@
 //! `layoutc show`: what stands in a terminal, in figures and in JSON.
 
-use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
@@ -34,10 +32,6 @@ tensor curve dtype=u8 { shape { a 64; b 64 }; layout { map \"(a, b) -> (morton(a
 view part of=plain { shape { y 1; x 2 }; map \"(y, x) -> (y + 1, x + 1)\" }
 view same of=plain { shape { y 4; x 2 }; map \"(y, x) -> (0, x + 1)\" }
 ";
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
 
 fn world() -> World {
     World::new(&[("a.kdl", LAYOUTS)])
@@ -363,22 +357,4 @@ fn a_figure_is_xml_with_a_title_for_light_and_dark() {
     let svg = shown(&world, &["small", "--svg", "-"]);
     // Nine slots are padding: in the grid and in the memory, and once in the legend.
     assert_eq!(svg.matches("class=\"c p\"").count(), 9 + 9 + 1, "{svg}");
-}
-
-#[test]
-fn the_pictures_of_the_book_are_what_is_drawn() {
-    let page = fs::read_to_string(root().join("book/src/pictures.md")).expect("the page");
-    let manifest = page.split("```kdl\n").nth(1).and_then(|rest| rest.split("```").next());
-    let world = World::new(&[("layouts.kdl", manifest.expect("a manifest"))]);
-    for tensor in ["tiled", "texture", "pairs"] {
-        let name = format!("picture_{tensor}.svg");
-        let ran = world.run(&["show", "layouts.kdl", tensor, "--svg", "-"]);
-        let path = root().join("book/src").join(&name);
-        if std::env::var_os("BLESS").is_some() {
-            fs::write(&path, ran.good()).expect("the picture");
-        }
-        let drawn = fs::read_to_string(&path).unwrap_or_default();
-        assert_eq!(drawn, ran.good(), "BLESS=1 draws {name} again");
-        assert!(page.contains(&format!("({name})")), "{name}");
-    }
 }

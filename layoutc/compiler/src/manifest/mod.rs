@@ -6,6 +6,7 @@ mod fault;
 mod format;
 mod kdl;
 mod lex;
+pub mod paint;
 mod plain;
 pub(crate) mod read;
 mod spelling;

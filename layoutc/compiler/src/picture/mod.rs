@@ -12,6 +12,7 @@ mod memory;
 mod page;
 mod palette;
 mod sample;
+mod style;
 mod svg;
 mod table;
 mod terminal;
@@ -31,7 +32,7 @@ pub use json::json;
 pub use memory::{Memory, Row, Slot};
 pub use page::page;
 pub use palette::Depth;
-pub use svg::svg;
+pub use svg::{inline, inline_style, svg};
 pub use terminal::{room, terminal};
 pub use tiling::Rule;
 

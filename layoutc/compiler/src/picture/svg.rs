@@ -1,6 +1,6 @@
 //! A picture as SVG: the logical grid beside the memory, for light and dark surroundings.
 
-use super::palette::PALETTE;
+use super::style;
 use super::table::{self, Kind, Table};
 use super::{Picture, Rule};
 
@@ -15,8 +15,53 @@ const WIDE: usize = 8;
 const SMALL: usize = 6;
 const PROSE: usize = 8;
 
-/// The picture. Text never meets other text: columns are as wide as the widest of theirs.
+/// The picture as a file. Text never meets other text: columns are as wide as the widest of theirs.
 pub fn svg(picture: &Picture) -> String {
+    let Drawing { width, height, body } = drawing(picture);
+    let head = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" role=\"img\" aria-labelledby=\"title desc\">\n\
+         <title id=\"title\">{}</title>\n<desc id=\"desc\">{}</desc>\n{}{}",
+        escaped(&picture.title()),
+        escaped(&described(picture)),
+        style::alone(),
+        hatch("hatch"),
+    );
+    head + &body + "</svg>\n"
+}
+
+/// The picture as a part of a page, on one line: colours and hatching are those of [`inline_style`], and it has no `id`,
+/// so that a page may have several.
+pub fn inline(picture: &Picture) -> String {
+    let Drawing { width, height, body } = drawing(picture);
+    let head = format!(
+        "<svg class=\"{INLINE}\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" role=\"img\">\
+         <title>{}</title><desc>{}</desc>",
+        escaped(&picture.title()),
+        escaped(&described(picture)),
+    );
+    head + &body.replace('\n', "") + "</svg>"
+}
+
+/// What all pictures of [`inline`] on a page need, once, on one line. They are dark below what the selector `dark`
+/// matches.
+pub fn inline_style(dark: &str) -> String {
+    let hatch = hatch(&format!("{INLINE}-hatch"));
+    let style = style::inline(INLINE, dark);
+    let svg = format!("<svg width=\"0\" height=\"0\" style=\"position:absolute\">{hatch}</svg>");
+    format!("<style>{style}</style>{svg}").replace('\n', "")
+}
+
+/// The class of a picture in a page.
+const INLINE: &str = "layoutc-picture";
+
+/// The marks of a picture, and the room that they take in pixels.
+struct Drawing {
+    width: usize,
+    height: usize,
+    body: String,
+}
+
+fn drawing(picture: &Picture) -> Drawing {
     let mut head = vec![format!("storage: {}", picture.storage_text())];
     if !picture.physical.is_empty() {
         let shape: Vec<String> = picture.physical.iter().map(ToString::to_string).collect();
@@ -27,36 +72,27 @@ pub fn svg(picture: &Picture) -> String {
     let panels = if is_empty { Vec::new() } else { panels(picture) };
     let mut left = MARGIN;
     let mut bottom = top;
-    let mut body = String::new();
+    let mut tables = String::new();
     for panel in &panels {
-        body.push_str(&panel.svg(left, top));
+        tables.push_str(&panel.svg(left, top));
         left += panel.width() + BETWEEN;
         bottom = bottom.max(top + panel.height());
     }
     if is_empty {
-        body.push_str(&text("l", MARGIN, top, "no element"));
+        tables.push_str(&text("l", MARGIN, top, "no element"));
     }
     let (legend, legend_width) = legend(picture, bottom + LINE);
-    body.push_str(&legend);
     let title = picture.title();
     let prose = head.iter().map(|line| line.chars().count() * PROSE).max().unwrap_or(0);
     let prose = prose.max(title.chars().count() * 10);
     let width = (left.saturating_sub(BETWEEN)).max(MARGIN + prose).max(legend_width) + MARGIN;
     let height = bottom + 3 * LINE;
-    let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" role=\"img\" aria-labelledby=\"title desc\">\n\
-         <title id=\"title\">{}</title>\n<desc id=\"desc\">{}</desc>\n{}{}\
-         <rect class=\"paper\" width=\"{width}\" height=\"{height}\"/>\n",
-        escaped(&title),
-        escaped(&described(picture)),
-        style(),
-        HATCH,
-    );
-    out.push_str(&text("t", MARGIN, MARGIN + 12, &title));
+    let mut body = format!("<rect class=\"paper\" width=\"{width}\" height=\"{height}\"/>\n");
+    body.push_str(&text("t", MARGIN, MARGIN + 12, &title));
     for (k, line) in head.iter().enumerate() {
-        out.push_str(&text("l", MARGIN, MARGIN + 14 + (k + 1) * LINE, line));
+        body.push_str(&text("l", MARGIN, MARGIN + 14 + (k + 1) * LINE, line));
     }
-    out + &body + "</svg>\n"
+    Drawing { width, height, body: body + &tables + &legend }
 }
 
 fn described(picture: &Picture) -> String {
@@ -265,36 +301,11 @@ fn middle(class: &str, x: usize, y: usize, words: &str) -> String {
     if words.is_empty() { String::new() } else { text(&format!("{class} m"), x, y, words) }
 }
 
-const HATCH: &str = "\
-<defs><pattern id=\"hatch\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">\
-<rect class=\"hp\" width=\"6\" height=\"6\"/><path class=\"hl\" d=\"M0 0V6\"/></pattern></defs>\n";
-
-/// The colours; the dark ones where dark ones are preferred.
-fn style() -> String {
-    let colors = |of: fn(&super::palette::Color) -> u32| -> String {
-        let one = |(k, color): (usize, _)| format!(".c{k}{{fill:#{:06x}}}", of(color));
-        PALETTE.iter().enumerate().map(one).collect()
-    };
+/// The pattern of padding.
+fn hatch(id: &str) -> String {
     format!(
-        "<style>\n\
-         text{{font:13px ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace}}\n\
-         .t{{font-size:16px;font-weight:bold}}.h{{font-weight:bold}}.s{{font-size:9.5px}}\n\
-         .m{{text-anchor:middle}}.e{{text-anchor:end}}\n\
-         .c{{stroke-width:1}}.r1,.r2,.r3{{fill:none}}.r1{{stroke-width:1.5;stroke-dasharray:3 3}}.r2{{stroke-width:2.5}}.r3{{stroke-width:4}}\n\
-         .hl{{stroke-width:2}}\n\
-         .paper{{fill:#ffffff}}text{{fill:#1a1a1a}}.n,.s{{fill:#595959}}.i{{fill:#111111}}\n\
-         .c{{stroke:#ffffff}}.o{{fill:#ececec}}.p{{fill:url(#hatch)}}.hp{{fill:#f6f6f6}}.hl{{stroke:#d5d5d5}}\n\
-         .r1,.r2{{stroke:#1a1a1a}}.r3{{stroke:#0072b2}}\n\
-         {}\n\
-         @media (prefers-color-scheme:dark){{\n\
-         .paper{{fill:#16181c}}text{{fill:#eaeaea}}.n,.s{{fill:#b4b8be}}.i{{fill:#ffffff}}\n\
-         .c{{stroke:#16181c}}.o{{fill:#2b2f36}}.hp{{fill:#1d2025}}.hl{{stroke:#3d434c}}\n\
-         .r1,.r2{{stroke:#eaeaea}}.r3{{stroke:#56b4e9}}\n\
-         {}\n\
-         }}\n\
-         </style>\n",
-        colors(|color| color.light),
-        colors(|color| color.dark),
+        "<defs><pattern id=\"{id}\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">\
+         <rect class=\"hp\" width=\"6\" height=\"6\"/><path class=\"hl\" d=\"M0 0V6\"/></pattern></defs>\n"
     )
 }
 

@@ -1,0 +1,89 @@
+//! A chapter with its manifests in colours and their pictures below them.
+
+use std::sync::Arc;
+
+use layoutc_compiler::diagnostic::Diagnostic;
+use layoutc_compiler::picture::inline_style;
+
+use crate::report::{Source, escape, human};
+
+use super::draw::{Blocks, Undrawn, picture};
+use super::fence::{Fence, asked, fences};
+use super::html;
+
+/// mdBook's dark themes, as a selector.
+const DARK: &str = ":is(.ayu,.coal,.navy)";
+
+/// The text of the chapter, drawn.
+///
+/// # Errors
+/// All that is wrong with its blocks, as it is printed.
+pub(super) fn drawn(name: &str, chapter: &str) -> Result<String, String> {
+    let blocks = fences(chapter);
+    let (mut out, mut faults) = (String::new(), String::new());
+    let (mut behind, mut has_style) = (0, false);
+    for k in 0..blocks.len() {
+        let Some((among, fence)) = Blocks::at(&blocks, k) else { continue };
+        let figure = match asked(&fence.info) {
+            Ok(None) => None,
+            Ok(Some(asked)) => match picture(among, &asked) {
+                Ok(svg) => Some(svg),
+                Err(undrawn) => {
+                    faults.push_str(&told(&undrawn, name, chapter, among, fence));
+                    continue;
+                }
+            },
+            Err(line) => {
+                faults.push_str(&told(&Undrawn::Asked(line), name, chapter, among, fence));
+                continue;
+            }
+        };
+        out.push_str(chapter.get(behind..fence.span.start).unwrap_or_default());
+        out.push_str(&html::code(&fence.text));
+        if let Some(svg) = figure {
+            let style = if has_style { String::new() } else { inline_style(DARK) };
+            has_style = true;
+            out.extend(["<div>", &style, &svg, "</div>"]);
+        }
+        let replaced = chapter.get(fence.span.clone()).unwrap_or_default();
+        out.push_str(if replaced.ends_with('\n') { "\n" } else { "" });
+        behind = fence.span.end;
+    }
+    out.push_str(chapter.get(behind..).unwrap_or_default());
+    if faults.is_empty() { Ok(out) } else { Err(faults) }
+}
+
+/// What is printed of a block without a picture.
+fn told(undrawn: &Undrawn, name: &str, chapter: &str, blocks: Blocks<'_>, fence: &Fence) -> String {
+    let line = line(chapter, fence.span.start);
+    match undrawn {
+        Undrawn::Asked(what) => format!("error: {}:{line}: {}\n\n", escape(name), escape(what)),
+        Undrawn::Manifest(diagnostics) => {
+            let lookup = |file: &str| (file == name).then(|| Source::whole(chapter));
+            let one = |diagnostic: &Diagnostic| {
+                let told = human::render(&moved(diagnostic, name, blocks), &lookup, false);
+                let place = format!("  the block at {}:{line}\n", escape(name));
+                if diagnostic.labels.is_empty() { told + &place + "\n" } else { told + "\n" }
+            };
+            diagnostics.iter().map(one).collect()
+        }
+    }
+}
+
+/// The line of a byte, from 1.
+fn line(chapter: &str, byte: usize) -> usize {
+    chapter.get(..byte).unwrap_or_default().matches('\n').count() + 1
+}
+
+/// The diagnostic with places in the chapter.
+fn moved(diagnostic: &Diagnostic, name: &str, blocks: Blocks<'_>) -> Diagnostic {
+    let mut diagnostic = diagnostic.clone();
+    for label in &mut diagnostic.labels {
+        if let Some(fence) = blocks.file(&label.place.file) {
+            label.place.start = fence.place(label.place.start);
+            label.place.end = fence.place(label.place.end);
+        }
+        label.place.file = Arc::from(name);
+    }
+    diagnostic
+}

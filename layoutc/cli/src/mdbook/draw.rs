@@ -1,0 +1,92 @@
+//! The picture that a block asks for.
+
+use layoutc_compiler::config::Config;
+use layoutc_compiler::diagnostic::{Diagnostic, Severity};
+use layoutc_compiler::picture::{Room, inline};
+use layoutc_compiler::{LoadError, Sources, check};
+
+use crate::command::show::{Shown, held};
+use crate::command::unknown_tensor;
+use crate::fault::Fault;
+
+use super::fence::{Asked, Fence};
+
+/// What a block is called that has no path.
+const NAMELESS: &str = "manifest.kdl";
+
+/// Why there is no picture.
+pub(super) enum Undrawn {
+    /// What was asked for cannot be: one line.
+    Asked(String),
+    /// The manifest is wrong. Places are in blocks, by the names that [`Blocks`] gives them.
+    Manifest(Vec<Diagnostic>),
+}
+
+/// A block among those of its chapter.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Blocks<'a> {
+    all: &'a [Fence],
+    /// The one that is drawn.
+    this: usize,
+}
+
+impl<'a> Blocks<'a> {
+    /// The block at a position; `None` beyond the last.
+    pub(super) fn at(all: &'a [Fence], this: usize) -> Option<(Self, &'a Fence)> {
+        all.get(this).map(|fence| (Self { all, this }, fence))
+    }
+
+    fn name(&self) -> &'a str {
+        self.all.get(self.this).and_then(Fence::path).unwrap_or(NAMELESS)
+    }
+
+    /// The block that is the file at `path`: this one, or the last such before it, or else one behind it.
+    pub(super) fn file(&self, path: &str) -> Option<&'a Fence> {
+        if path == self.name() {
+            return self.all.get(self.this);
+        }
+        let is_it = |fence: &&Fence| fence.path() == Some(path.trim_start_matches("../"));
+        let (before, behind) = self.all.split_at_checked(self.this)?;
+        before.iter().rev().find(is_it).or_else(|| behind.iter().find(is_it))
+    }
+}
+
+impl Sources for Blocks<'_> {
+    fn load(&self, path: &str) -> Result<String, LoadError> {
+        self.file(path).map(|fence| fence.text.clone()).ok_or(LoadError::NotFound)
+    }
+}
+
+/// The picture, as SVG in one line.
+pub(super) fn picture(blocks: Blocks<'_>, asked: &Asked) -> Result<String, Undrawn> {
+    let checked = check(&blocks, &[blocks.name().to_owned()], &Config::default());
+    if !checked.is_good() {
+        let mut errors = checked.diagnostics;
+        errors.retain(|diagnostic| diagnostic.severity == Severity::Error);
+        return Err(Undrawn::Manifest(errors));
+    }
+    let tensors = || checked.manifests.iter().flat_map(|manifest| &manifest.tensors);
+    let views = || checked.manifests.iter().flat_map(|manifest| &manifest.views);
+    let view = views().find(|view| view.tensor.name == asked.tensor);
+    let tensor = tensors().find(|tensor| tensor.name == asked.tensor);
+    let Some(tensor) = view.map(|view| &view.tensor).or(tensor) else {
+        let tensors = tensors().map(|tensor| tensor.name.as_str());
+        let views = views().map(|view| view.tensor.name.as_str());
+        let names: Vec<&str> = tensors.chain(views).collect();
+        return Err(Undrawn::Asked(unknown_tensor(&asked.tensor, &names)));
+    };
+    let picture = held("at=", &asked.at)
+        .and_then(|at| Shown::new(tensor, view, &[], (&asked.axes, &at)))
+        .and_then(|shown| shown.picture(Room::FIGURE));
+    picture.map(|picture| inline(&picture)).map_err(undrawn)
+}
+
+fn undrawn(fault: Fault) -> Undrawn {
+    match fault {
+        Fault::Usage(line) => Undrawn::Asked(line),
+        Fault::Input(diagnostics) => Undrawn::Manifest(diagnostics),
+        Fault::Machine(diagnostic) => Undrawn::Manifest(vec![*diagnostic]),
+        // A picture needs no project, and nobody interrupts it.
+        Fault::NoProject | Fault::Interrupted => Undrawn::Asked("it is not drawn".to_owned()),
+    }
+}

@@ -1,0 +1,150 @@
+//! The fenced blocks of KDL in a chapter, and what is asked for behind their fences.
+
+use std::ops::Range;
+
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+
+/// A block.
+#[derive(Debug)]
+pub(super) struct Fence {
+    /// The bytes of the chapter that it takes, fences included.
+    pub(super) span: Range<usize>,
+    /// What stands behind the fence.
+    pub(super) info: String,
+    /// Its text.
+    pub(super) text: String,
+    /// Where pieces of the text begin: in it, and in the chapter.
+    pieces: Vec<(usize, usize)>,
+}
+
+impl Fence {
+    /// The byte of the chapter where a byte of the text stands.
+    pub(super) fn place(&self, byte: usize) -> usize {
+        let piece = self.pieces.iter().rev().find(|piece| piece.0 <= byte);
+        piece.map_or(self.span.start, |(text, chapter)| chapter + byte - text)
+    }
+
+    /// The file that the block is, if its first line is a comment with a path.
+    pub(super) fn path(&self) -> Option<&str> {
+        let comment = self.text.lines().next()?.strip_prefix("//")?.trim();
+        let is_path = comment.ends_with(".kdl") && !comment.contains(char::is_whitespace);
+        is_path.then_some(comment)
+    }
+}
+
+/// The blocks of KDL, in order.
+pub(super) fn fences(chapter: &str) -> Vec<Fence> {
+    let mut found = Vec::new();
+    let mut open: Option<Fence> = None;
+    // What mdBook reads that may stand around a block.
+    let options = Options::ENABLE_TABLES
+        | Options::ENABLE_FOOTNOTES
+        | Options::ENABLE_DEFINITION_LIST
+        | Options::ENABLE_GFM;
+    for (event, span) in Parser::new_ext(chapter, options).into_offset_iter() {
+        match event {
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(info))) if is_kdl(&info) => {
+                let info = info.to_string();
+                open = Some(Fence { span, info, text: String::new(), pieces: Vec::new() });
+            }
+            Event::Text(text) => {
+                if let Some(fence) = &mut open {
+                    fence.pieces.push((fence.text.len(), span.start));
+                    fence.text.push_str(&text);
+                }
+            }
+            Event::End(TagEnd::CodeBlock) => found.extend(open.take()),
+            _ => {}
+        }
+    }
+    found
+}
+
+fn is_kdl(info: &str) -> bool {
+    info.split([',', ' ', '\t']).next() == Some("kdl")
+}
+
+/// The picture that a block asks for.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Asked {
+    /// The tensor, or the view.
+    pub(super) tensor: String,
+    /// The axes that go down and across.
+    pub(super) axes: Vec<String>,
+    /// Where the others are held.
+    pub(super) at: Vec<String>,
+}
+
+/// What `kdl,layout=NAME axes=h,w at=n=0,c=1` asks for; nothing if there is no `layout`.
+///
+/// # Errors
+/// A word that is none of these, in a sentence.
+pub(super) fn asked(info: &str) -> Result<Option<Asked>, String> {
+    let words = info.split([',', ' ', '\t']).filter(|word| !word.is_empty()).skip(1);
+    if !words.clone().any(|word| word.starts_with("layout=")) {
+        return Ok(None);
+    }
+    let mut asked = Asked::default();
+    let mut key = "";
+    for word in words {
+        // A word without a key goes on with the list before it.
+        let value = match word.split_once('=') {
+            Some((known @ ("layout" | "axes" | "at"), value)) => {
+                key = known;
+                value
+            }
+            Some(_) | None => word,
+        };
+        match key {
+            "layout" if asked.tensor.is_empty() => value.clone_into(&mut asked.tensor),
+            "axes" => asked.axes.push(value.to_owned()),
+            "at" => asked.at.push(value.to_owned()),
+            _ => {
+                return Err(format!(
+                    "`{word}` is not known here; write `kdl,layout=NAME`, then `axes=DOWN,ACROSS` and `at=NAME=INDEX`"
+                ));
+            }
+        }
+    }
+    Ok(Some(asked))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_behind_a_fence_ask_for_a_picture() {
+        let strings = |words: &[&str]| words.iter().map(ToString::to_string).collect();
+        let one = |tensor: &str, axes: &[&str], at: &[&str]| {
+            Ok(Some(Asked { tensor: tensor.to_owned(), axes: strings(axes), at: strings(at) }))
+        };
+        assert_eq!(asked("kdl"), Ok(None));
+        assert_eq!(asked("kdl,map::not_injective"), Ok(None));
+        assert_eq!(asked("kdl,layout=t"), one("t", &[], &[]));
+        assert_eq!(asked("kdl, layout=t, axes=h,w"), one("t", &["h", "w"], &[]));
+        assert_eq!(
+            asked("kdl,layout=t axes=h,w at=n=0,c=1"),
+            one("t", &["h", "w"], &["n=0", "c=1"])
+        );
+        for (info, word) in [("kdl,layout=t,u", "u"), ("kdl,x layout=t", "x")] {
+            let told = asked(info).unwrap_err();
+            assert!(told.starts_with(&format!("`{word}` is not known here")), "{told}");
+        }
+    }
+
+    #[test]
+    fn a_place_in_a_block_is_one_in_the_chapter() {
+        let chapter =
+            "a\n\n- b\n  ```kdl\n  x 1\n  y 2\n  ```\n\n> ```kdl,k\n> z\n> ```\n\n```c\nx\n```\n";
+        let found = fences(chapter);
+        let texts: Vec<(&str, &str)> =
+            found.iter().map(|fence| (fence.info.as_str(), fence.text.as_str())).collect();
+        assert_eq!(texts, [("kdl", "x 1\ny 2\n"), ("kdl,k", "z\n")]);
+        for (fence, word) in [(0, "y 2"), (1, "z")] {
+            let fence = &found[fence];
+            let place = fence.place(fence.text.find(word).unwrap());
+            assert!(chapter[place..].starts_with(word), "{word}");
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! `mdbook-layoutc`, a step of mdBook: manifests in a book get colours, and pictures of their layouts.
+//!
+//! mdBook asks `supports RENDERER`, then gives the book as JSON and takes it back. What is not known of that JSON is
+//! kept as it is.
+
+mod chapter;
+mod draw;
+mod fence;
+mod html;
+
+use std::io::{self, Read, Write};
+use std::process::ExitCode;
+
+use serde_json::Value;
+
+use crate::console::write_plainly;
+use crate::fault::plain;
+
+/// What is told of the command line.
+const USAGE: &str = "\
+mdbook-layoutc draws the layouts of a book: mdBook runs it, if book.toml has
+
+    [preprocessor.layoutc]
+
+Usage: mdbook-layoutc                    reads [context, book] as JSON, writes the book
+       mdbook-layoutc supports RENDERER  succeeds if it does anything for that
+";
+
+/// The renderer that pictures are for.
+const RENDERER: &str = "html";
+
+/// Does what the arguments say; gives the exit code: 1 for what is wrong with the book, 2 for the command line, 3 for
+/// what the machine does not do.
+pub(crate) fn run(args: &[String]) -> ExitCode {
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    match words[..] {
+        [] => preprocess(),
+        ["supports", RENDERER] => ExitCode::SUCCESS,
+        ["supports", _] => ExitCode::FAILURE,
+        ["--help" | "-h"] => written(USAGE),
+        ["--version" | "-V"] => {
+            written(concat!("mdbook-layoutc ", env!("CARGO_PKG_VERSION"), "\n"))
+        }
+        _ => {
+            write_plainly(USAGE);
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn preprocess() -> ExitCode {
+    let mut text = String::new();
+    if let Err(error) = io::stdin().lock().read_to_string(&mut text) {
+        write_plainly(&format!("error: cannot read standard input: {}\n", plain(&error)));
+        return ExitCode::from(3);
+    }
+    match drawn(&text) {
+        Ok(book) => written(&book),
+        Err(faults) => {
+            write_plainly(&faults);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The book of what mdBook gives, with pictures; else all that is wrong with its blocks.
+fn drawn(text: &str) -> Result<String, String> {
+    let unknown = |what: &str| format!("error: standard input is not what mdBook gives: {what}\n");
+    let (context, mut book): (Value, Value) =
+        serde_json::from_str(text).map_err(|error| unknown(&error.to_string()))?;
+    if context.get("renderer").and_then(Value::as_str) == Some(RENDERER) {
+        let folder = context.pointer("/config/book/src").and_then(Value::as_str).unwrap_or("src");
+        // mdBook 0.5 says `items`, before that it was `sections`.
+        let key = if book.get("items").is_some() { "items" } else { "sections" };
+        let items = book.get_mut(key).ok_or_else(|| unknown("the book has no items"))?;
+        let mut faults = String::new();
+        chapters(items, folder, &mut faults);
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+    }
+    Ok(book.to_string())
+}
+
+/// Draws the chapters of a list, and those below them.
+fn chapters(items: &mut Value, folder: &str, faults: &mut String) {
+    for item in items.as_array_mut().into_iter().flatten() {
+        let Some(chapter) = item.get_mut("Chapter") else { continue };
+        let word = |key: &str| chapter.get(key).and_then(Value::as_str);
+        let name = match word("source_path").or(word("path")) {
+            Some(path) => format!("{folder}/{path}"),
+            None => word("name").unwrap_or_default().to_owned(),
+        };
+        if let Some(Value::String(content)) = chapter.get_mut("content") {
+            match chapter::drawn(&name, content) {
+                Ok(drawn) => *content = drawn,
+                Err(found) => faults.push_str(&found),
+            }
+        }
+        if let Some(below) = chapter.get_mut("sub_items") {
+            chapters(below, folder, faults);
+        }
+    }
+}
+
+fn written(text: &str) -> ExitCode {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            write_plainly(&format!("error: cannot write to standard output: {}\n", plain(&error)));
+            ExitCode::from(3)
+        }
+    }
+}
