@@ -1,6 +1,7 @@
 //! The fenced blocks of KDL in a chapter, and what is asked for behind their fences.
 
 use std::ops::Range;
+use std::path::Path;
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
@@ -27,8 +28,8 @@ impl Fence {
     /// The file that the block is, if its first line is a comment with a path.
     pub(super) fn path(&self) -> Option<&str> {
         let comment = self.text.lines().next()?.strip_prefix("//")?.trim();
-        let is_path = comment.ends_with(".kdl") && !comment.contains(char::is_whitespace);
-        is_path.then_some(comment)
+        let is_kdl = Path::new(comment).extension().is_some_and(|extension| extension == "kdl");
+        (is_kdl && !comment.contains(char::is_whitespace)).then_some(comment)
     }
 }
 
