@@ -192,7 +192,7 @@ fn a_block_uses_those_of_its_page() {
     let both = format!("{}\n{}", block("kdl", shared), block("kdl,layout=t", text));
     assert!(drawn(&both).contains("batch = 3"));
     let told = refused(&block("kdl,layout=t", text));
-    assert!(told.contains("src/part/a.md:3:5"), "{told}");
+    assert!(told.contains("src/part/a.md:3:6"), "{told}");
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn a_property_given_twice_is_refused() {
     check(
         "tensor a dtype=f32 dtype=f16 { shape {} }",
         &[("kdl::twice", "dtype", "`dtype` is given twice")],
-        &[],
+        &["leave one of them out"],
     );
 }
 
@@ -174,7 +174,7 @@ fn an_unknown_word_about_an_image_gets_the_nearest() {
             ("name::unknown", "rea", "`access` is not `rea`"),
             ("step::form", "access", "`access` is a property of images"),
         ],
-        &["did you mean `rgba`?", "did you mean `read`?"],
+        &["write `tex_tur`", "did you mean `rgba`?", "did you mean `read`?"],
     );
 }
 

@@ -49,7 +49,7 @@ fn a_field_is_a_name_with_its_element_type() {
             ("kdl::value", "32", "an element type cannot be an integer"),
             ("name::invalid", "y-z", "`y-z` is not a name"),
         ],
-        &[],
+        &["write `y_z`"],
     );
 }
 

@@ -73,7 +73,7 @@ fn a_split_needs_by() {
             ("kdl::value", "\"\"", "`by` is empty"),
             ("name::invalid", "4b", "`4b` is not a name"),
         ],
-        &["it is written `split AXIS by=4`"],
+        &["it is written `split AXIS by=4`", "write `_4b`"],
     );
 }
 
@@ -82,7 +82,7 @@ fn a_fused_axis_has_a_name() {
     check(
         "tensor a dtype=f32 { shape { n 4 }; layout { fuse n c as=\"x y\" } }",
         &[("name::invalid", "x y", "`x y` is not a name")],
-        &[],
+        &["write `x_y`"],
     );
 }
 
@@ -177,7 +177,7 @@ fn the_arguments_of_a_transform_are_integers_or_names() {
             ("kdl::value", "1.5", "`x` cannot be a number with a fraction or an exponent"),
             ("name::invalid", "4y", "`4y` is not a name"),
         ],
-        &[],
+        &["write `_4y`"],
     );
 }
 
