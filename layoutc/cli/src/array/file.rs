@@ -57,7 +57,7 @@ pub(crate) fn keep(inputs: &[&Path], output: &Path) -> Result<(), Fault> {
     match inputs.iter().find(|input| there.is_some() && identity(input) == there) {
         Some(input) => {
             let (input, output) = (input.display(), output.display());
-            Err(Fault::Usage(format!("`-o {output}` would overwrite `{input}`, which is read")))
+            Err(Fault::Usage(format!("`{output}` would overwrite `{input}`, which is read")))
         }
         None => Ok(()),
     }
@@ -78,7 +78,7 @@ pub(crate) fn write(path: &Path, bytes: &[&[u8]], console: &mut Console) -> Resu
     let all = |mut file: File| bytes.iter().try_for_each(|part| file.write_all(part));
     match fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => {
-            return Err(Fault::Usage(format!("`-o {}` is a folder", path.display())));
+            return Err(Fault::Usage(format!("`{}` is a folder", path.display())));
         }
         Ok(metadata) if !metadata.is_file() => {
             return File::options().write(true).open(path).and_then(all).map_err(fault);

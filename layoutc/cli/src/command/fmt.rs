@@ -1,11 +1,12 @@
 //! `layoutc fmt`: manifests in one style.
 
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::diagnostic::{Diagnostic, Place};
-use layoutc_compiler::manifest::format;
+use layoutc_compiler::manifest::{self, format};
 use serde_json::{Value, json};
 
 use crate::args::{Fmt, Format};
@@ -138,16 +139,15 @@ fn unreadable(shown: &str, reason: &str) -> Diagnostic {
 
 /// Where a manifest first differs from its form, and what stands there in it.
 fn difference(name: &Arc<str>, text: &str, new: &str) -> Diagnostic {
-    let lines = |text| str::split_inclusive(text, '\n').collect::<Vec<_>>();
-    let (old, new) = (lines(text), lines(new));
-    let first = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
-    let pairs = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new);
-    let last = (old.len() - pairs.count()).max(first + 1).min(old.len());
-    let start: usize = old.iter().take(first).map(|line| line.len()).sum();
-    let line = old.get(first).map_or("", |line| line.trim_end());
+    let [old, lines] = manifest::difference(text, new).unwrap_or_default();
+    let first = |text: &str, bytes: &Range<usize>| {
+        let line = text.get(bytes.clone()).and_then(|lines| lines.lines().next());
+        line.map(|line| line.trim_end().to_owned())
+    };
+    let line = first(text, &old).unwrap_or_default();
     let blanks = line.len() - line.trim_start().len();
-    let place = Place::new(name, start + blanks..start + line.len());
-    let label = match new.get(first).map(|line| line.trim_end()) {
+    let place = Place::new(name, old.start + blanks..old.start + line.len());
+    let label = match first(new, &lines).as_deref() {
         None => "`layoutc fmt` removes this".to_owned(),
         Some("") => "`layoutc fmt` writes an empty line here".to_owned(),
         Some(line) => {
@@ -158,8 +158,10 @@ fn difference(name: &Arc<str>, text: &str, new: &str) -> Diagnostic {
     };
     let message = format!("`{name}` is not formatted");
     let mut found = Diagnostic::error(Code::KdlStyle, message, place, label);
-    if last > first + 1 {
-        found.notes.push(format!("lines {} to {last} change", first + 1));
+    let count = |bytes: Range<usize>| text.get(bytes).map_or(0, |text| text.lines().count());
+    let (before, changed) = (count(0..old.start), count(old));
+    if changed > 1 {
+        found.notes.push(format!("lines {} to {} change", before + 1, before + changed));
     }
     found.help("run `layoutc fmt`")
 }

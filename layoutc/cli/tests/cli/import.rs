@@ -54,7 +54,7 @@ fn what_somebody_wrote_is_not_written_over() {
     let ran = world.run(&["import", "relu.onnx", "-o", "relu.kdl", "--force"]);
     assert!(ran.good().starts_with("written"));
     let ran = world.run(&["import", "relu.onnx", "-o", "relu.onnx", "--force"]);
-    let line = "error: `-o relu.onnx` would overwrite `relu.onnx`, which is read\n";
+    let line = "error: `relu.onnx` would overwrite `relu.onnx`, which is read\n";
     assert_eq!(ran.refused(), (Some(2), line));
 }
 

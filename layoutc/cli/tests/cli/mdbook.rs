@@ -1,30 +1,17 @@
 //! `mdbook-layoutc` as mdBook runs it.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::{Value, json};
 
 use crate::tools::path_with_layoutc;
-use crate::world::{BLOCKED, BROKEN, Ran, World};
+use crate::world::{BLOCKED, BROKEN, Ran, World, ran};
 
 /// Runs it with this input.
 fn run(args: &[&str], input: &str) -> Ran {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_mdbook-layoutc"))
-        .args(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("it starts");
-    let mut stdin = child.stdin.take().expect("a pipe");
-    drop(stdin.write_all(input.as_bytes()));
-    drop(stdin);
-    let output = child.wait_with_output().expect("it ends");
-    let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
-    Ran { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    ran(Command::new(env!("CARGO_BIN_EXE_mdbook-layoutc")).args(args), input)
 }
 
 /// What mdBook gives of chapters, each below the one before.

@@ -220,7 +220,7 @@ fn what_is_read_is_not_overwritten() {
     let world = Packing::new();
     world.put("in", &floats(0..15));
     let ran = world.run("pack", "t", &["in", "-o", "./in"]);
-    let line = "error: `-o ./in` would overwrite `in`, which is read\n";
+    let line = "error: `./in` would overwrite `in`, which is read\n";
     assert_eq!(ran.refused(), (Some(2), line));
     let ran = world.run("pack", "t", &["in", "-o", "a.kdl"]);
     assert_eq!(ran.code, Some(2));

@@ -80,20 +80,7 @@ impl World {
     }
 
     pub(crate) fn run_in(&self, folder: &str, args: &[&str], input: &str) -> Ran {
-        let mut child = self
-            .command(folder, args)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("it starts");
-        let mut stdin = child.stdin.take().expect("a pipe");
-        // Who does not read its input ends before it is all written.
-        drop(stdin.write_all(input.as_bytes()));
-        drop(stdin);
-        let output = child.wait_with_output().expect("it ends");
-        let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
-        Ran { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+        ran(&mut self.command(folder, args), input)
     }
 
     pub(crate) fn command(&self, folder: &str, args: &[&str]) -> Command {
@@ -101,6 +88,19 @@ impl World {
         command.current_dir(self.path(folder)).args(args).env_remove("NO_COLOR");
         command
     }
+}
+
+/// Runs a command to its end with this input.
+pub(crate) fn ran(command: &mut Command, input: &str) -> Ran {
+    let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = pipes.spawn().expect("it starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    // Who does not read its input ends before it is all written.
+    drop(stdin.write_all(input.as_bytes()));
+    drop(stdin);
+    let output = child.wait_with_output().expect("it ends");
+    let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+    Ran { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
 }
 
 /// Four rows of eight, in blocks of four.

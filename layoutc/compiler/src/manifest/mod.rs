@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
 use fault::Faults;
-pub use format::format;
+pub use format::{difference, format};
 pub(crate) use read::MEMORIES;
 use syntax::Manifest;
 

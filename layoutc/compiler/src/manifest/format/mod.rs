@@ -43,6 +43,22 @@ pub fn format(file: &Arc<str>, text: &str) -> Result<String, Vec<Diagnostic>> {
     Ok(align::text(&lines, start, line_end(text, &tokens)))
 }
 
+/// The bytes from the first line that differs to the last, of each of two texts; `None` where they are the same.
+pub fn difference(old: &str, new: &str) -> Option<[Range<usize>; 2]> {
+    if old == new {
+        return None;
+    }
+    let lines = |text| str::split_inclusive(text, '\n').collect::<Vec<_>>();
+    let (mine, theirs) = (lines(old), lines(new));
+    let bytes = |lines: &[&str]| lines.iter().map(|line| line.len()).sum::<usize>();
+    let same = mine.iter().zip(&theirs).take_while(|(a, b)| a == b).count();
+    let (mine, theirs) = (mine.get(same..)?, theirs.get(same..)?);
+    let rest = mine.iter().rev().zip(theirs.iter().rev()).take_while(|(a, b)| a == b).count();
+    let start = old.len() - bytes(mine);
+    let after = bytes(mine.get(mine.len() - rest..)?);
+    Some([start..old.len() - after, start..new.len() - after])
+}
+
 /// What the reader of manifests says of a text, else that it is no KDL at `place`.
 fn refusal(file: &Arc<str>, text: &str, place: Range<usize>) -> Vec<Diagnostic> {
     let (_, found) = parse_tree(file, text);
