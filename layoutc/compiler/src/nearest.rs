@@ -20,8 +20,8 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|x| x.1)
 }
 
-/// The powers of two around `value`, up to `most`, as words: `32` and `64` around 48, `1` below 1.
-pub fn powers_of_two(value: i128, most: i128) -> String {
+/// The way out of a `value` that is no power of two up to `most`: "write `32` or `64`" for 48, "write `1`" below 1.
+pub fn near_powers_of_two(value: i128, most: i128) -> String {
     let below = value.checked_ilog2().map_or(1, |log| 1_i128 << log.min(126));
     if value < 1 || below >= most {
         return format!("write `{}`", below.min(most));

@@ -6,7 +6,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::manifest::MEMORIES;
 use crate::manifest::syntax::{Bound, Kind, Manifest, MemoryItem, MemoryKind, MemorySpaceItem};
 use crate::model::{Memory, Space};
-use crate::nearest::powers_of_two;
+use crate::nearest::near_powers_of_two;
 
 /// Adds the memory spaces of a manifest to its scope.
 pub(super) fn declare(scope: &mut Scope, syntax: &Manifest, diagnostics: &mut Vec<Diagnostic>) {
@@ -61,7 +61,7 @@ fn space(
         let message = "an alignment is a power of two from 1 to 2^30, in bytes";
         let span = item.align.as_ref().map_or(item.span.clone(), Bound::span);
         let error = Diagnostic::error(Code::StepValue, message, at(&span), "");
-        return Err(vec![error.help(powers_of_two(align, 1 << 30))]);
+        return Err(vec![error.help(near_powers_of_two(align, 1 << 30))]);
     };
     Ok(Space { name: name.clone(), bytes, alignment_bytes, xla })
 }

@@ -24,7 +24,7 @@ use crate::manifest::syntax::{
     Bound, FillItem, Kind, Name, Number, PaddingRule, SeparatorItem, Step, StepKind, Text,
     TileEntry,
 };
-use crate::nearest::powers_of_two;
+use crate::nearest::near_powers_of_two;
 
 /// The most steps that a layout may have, transforms unfolded.
 const MAX_STEPS: usize = 1000;
@@ -622,7 +622,7 @@ fn power_of_two(
             let message = "an alignment is a power of two from 1 to 2^30, in bytes";
             let place = ground.place(&bytes.span());
             let mut error = Diagnostic::error(Code::StepValue, message, place, "");
-            error.help.extend(value.as_const().map(|bytes| powers_of_two(bytes, 1 << 30)));
+            error.help.extend(value.as_const().map(|bytes| near_powers_of_two(bytes, 1 << 30)));
             Err(vec![error])
         }
     }

@@ -385,6 +385,16 @@ fn job(kernel: &Kernel, folder: &std::path::Path, ranges: &str) -> String {
     job
 }
 
+/// In place of what chooses by the processor: the loops for long vectors.
+const LONG: &str = "\
+#define LAYOUTC_COMPUTES
+#define LAYOUTC_RESTRICT restrict
+#define LAYOUTC_UNROLL(rounds)
+#define LAYOUTC_USUALLY(condition) (condition)
+#define LAYOUTC_COMPUTE_FOR(kernel, suffix, parameters, arguments)
+#define LAYOUTC_COMPUTE_BY(kernel, suffix) kernel
+";
+
 pub fn computes(kernel: &Kernel) {
     computes_on_items(kernel);
     computes_in_opencl(kernel);
@@ -405,6 +415,10 @@ pub fn computes(kernel: &Kernel) {
         let sources = if compiler.2 { &both[..] } else { &both[1..2] };
         compile_and_run(&folder, &format!("{stem}_{k}"), sources, compiler);
     }
+    // Which loops run depends on the processor at hand: those for long vectors run here on any.
+    std::fs::write(folder.join("long.c"), format!("{LONG}#include \"{source}\"\n")).unwrap();
+    let plainly = ("gcc", ["-std=c11", "-O1"].to_vec(), true);
+    compile_and_run(&folder, &format!("{stem}_long"), &["main.c", "long.c"], plainly);
     let test = format!("{stem}_test.c");
     compile_and_run(&folder, &format!("{stem}_test"), &[&test, &source], optimised);
     if full() {

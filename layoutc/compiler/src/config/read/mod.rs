@@ -11,7 +11,7 @@ use toml::de::{DeTable, DeValue};
 use super::{Config, DefaultFill, Defaults, Project, Targets};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
-use crate::nearest::{nearest, powers_of_two};
+use crate::nearest::{near_powers_of_two, nearest};
 
 /// How many faults of TOML itself are told of one file.
 const SYNTAX_LIMIT: usize = 20;
@@ -144,7 +144,7 @@ impl Reader<'_> {
             Ok(bytes) if bytes.is_power_of_two() => Some(bytes),
             Ok(_) | Err(_) => {
                 let message = format!("an alignment is a power of two: {bytes}");
-                let help = powers_of_two(i128::from(bytes), 1 << 62);
+                let help = near_powers_of_two(i128::from(bytes), 1 << 62);
                 self.error(Code::ConfigValue, &message, span).help.push(help);
                 None
             }

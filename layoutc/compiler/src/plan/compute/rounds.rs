@@ -244,8 +244,8 @@ impl Nest<'_> {
                 if to != Expr::int(rounds) {
                     whole.push(Expr::compare(Compare::Ge, to.clone(), Expr::int(rounds)));
                 }
-                last =
-                    bounds.last_part(i128::from(rounds), &self.domain).map(|left| (*number, left));
+                let part = bounds.last_part(i128::from(rounds), &self.domain);
+                last = last.or(part.map(|left| (*number, left)));
                 sure.extend(own.iter().cloned());
             }
             at.known.push((*number, own, [from, to]));
