@@ -2,19 +2,17 @@
 //! what is refused has the fault that is named.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
-mod random;
-
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::random::Random;
 use layoutc_algebra::cute::{
     self, Answer, CuteError, Division, Layout, Mode, Note, Peer, Product, Rounding, Tiler, Tuple,
 };
-use random::Random;
 
 /// How many layouts are tried; many more if `LAYOUTC_FULL=1`.
 fn rounds(ordinary: u64) -> u64 {
     let is_full = std::env::var("LAYOUTC_FULL").is_ok_and(|value| value == "1");
-    if is_full { ordinary * 40 } else { ordinary }
+    if is_full { ordinary * 8 } else { ordinary }
 }
 
 /// A layout of up to five modes that nest at random; extents up to 8, strides that fit each other or do not.

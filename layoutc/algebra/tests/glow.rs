@@ -1,8 +1,7 @@
 //! Glow's strings: the cases, and random layouts.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
-mod random;
-
+use crate::random::{self, Random};
 use layoutc_algebra::build::Builder;
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::Axis;
@@ -12,7 +11,6 @@ use layoutc_algebra::notation::glow::{
 };
 use layoutc_algebra::notation::{self, Notation};
 use layoutc_algebra::proof::Sequential;
-use random::Random;
 use serde_json::Value;
 
 const GLOW: &str = include_str!("cases/glow.json");
@@ -26,7 +24,7 @@ fn cases(kind: &str) -> Vec<Value> {
 /// How many layouts are tried; many more if `LAYOUTC_FULL=1`.
 fn rounds(ordinary: u64) -> u64 {
     let is_full = std::env::var("LAYOUTC_FULL").is_ok_and(|value| value == "1");
-    if is_full { ordinary * 40 } else { ordinary }
+    if is_full { ordinary * 8 } else { ordinary }
 }
 
 fn read(text: &str) -> Layout {

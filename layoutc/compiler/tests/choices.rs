@@ -2,8 +2,7 @@
 //! is refused with a reason.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod common;
-
+use crate::common;
 use common::cc::run;
 use layoutc_compiler::config::Config;
 use layoutc_compiler::diagnostic::Diagnostic;

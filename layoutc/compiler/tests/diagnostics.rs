@@ -1,9 +1,7 @@
 //! What a newcomer's slips are told: code, place, words and the way out.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-#[path = "common/told.rs"]
-mod told;
-
+use crate::common::told;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

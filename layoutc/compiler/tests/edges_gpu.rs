@@ -2,10 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "writes sources and runs compilers")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
-mod common;
-#[path = "common/gpu.rs"]
-mod gpu;
-
+use crate::common::gpu;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Command;

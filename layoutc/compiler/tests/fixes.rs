@@ -1,9 +1,7 @@
 //! The ways out that are a change of the text: each of them mends what it belongs to.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "reads the book")]
 
-#[path = "common/told.rs"]
-mod told;
-
+use crate::common::told;
 use std::path::{Path, PathBuf};
 
 use layoutc_compiler::diagnostic::{Diagnostic, Fix};

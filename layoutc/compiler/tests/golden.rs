@@ -3,8 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "reads and writes the golden files")]
 #![allow(clippy::unwrap_used, clippy::type_complexity, reason = "a test")]
 
-mod common;
-
+use crate::common;
 use std::collections::BTreeMap;
 use std::path::Path;
 

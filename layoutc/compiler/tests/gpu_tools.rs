@@ -2,9 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "writes the files that kernels read")]
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-#[path = "common/gpu.rs"]
-mod gpu;
-
+use crate::common::gpu;
 use std::path::{Path, PathBuf};
 
 use gpu::Platform;

@@ -1,9 +1,7 @@
 //! Graphs are verified: what Glow lets pass is told, with code, place, words and the way out.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
-#[path = "common/told.rs"]
-mod told;
-
+use crate::common::told;
 use told::{found, told};
 
 /// A graph for the canonical profile: `X` stands for a shape of four axes.

@@ -6,12 +6,7 @@
     reason = "a test, which writes the program that it runs"
 )]
 
-mod common;
-#[path = "common/gpu.rs"]
-mod gpu;
-#[path = "common/kernel.rs"]
-mod kernel;
-
+use crate::common::kernel;
 use kernel::{Kernel, Operand, computes};
 
 #[test]

@@ -1,9 +1,7 @@
 //! What is wrong with kernels is told: code, place, words and the way out.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-#[path = "common/told.rs"]
-mod told;
-
+use crate::common::told;
 use told::{found, told_with_help as told};
 
 const TENSORS: &str = "\

@@ -2,8 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "compiles and runs what is written")]
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod common;
-
+use crate::common;
 use std::path::Path;
 use std::process::Command;
 

@@ -7,12 +7,8 @@
     reason = "a test, which writes the program that it runs"
 )]
 
-mod common;
-#[path = "common/gpu.rs"]
-mod gpu;
-#[path = "common/kernel.rs"]
-mod kernel;
-
+use crate::common;
+use crate::common::kernel;
 use common::cc::folder;
 use kernel::{Kernel, One, Operand, computes};
 use layoutc_compiler::check;

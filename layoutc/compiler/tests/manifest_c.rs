@@ -1,8 +1,7 @@
 //! From the text of a manifest to C that runs and agrees with the plain definition.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod common;
-
+use crate::common;
 use common::cc::run;
 use layoutc_compiler::config::Config;
 use layoutc_compiler::{LoadError, Sources, check};

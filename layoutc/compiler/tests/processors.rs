@@ -3,10 +3,8 @@
 #![allow(clippy::disallowed_methods, reason = "writes sources and runs compilers")]
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
-#[path = "common/processors.rs"]
-mod processors;
-mod random_manifest;
-
+use crate::common::processors;
+use crate::random_manifest;
 use std::path::{Path, PathBuf};
 
 use layoutc_compiler::config::Config;

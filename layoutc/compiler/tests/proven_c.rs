@@ -1,8 +1,7 @@
 //! From the text of maps through the proofs to C that runs.
 #![allow(clippy::unwrap_used, clippy::type_complexity, reason = "a test")]
 
-mod common;
-
+use crate::common;
 use common::cc::{compile_and_run, folder, full, run, run_with, write};
 use common::{ZERO, convert, manifest, tensor};
 use layoutc_algebra::build::Builder;
@@ -205,7 +204,7 @@ fn random_map(random: &mut Random, extents: [usize; 3]) -> String {
 #[test]
 fn random_layouts_and_conversions_between_them_agree_with_their_definitions() {
     let mut random = Random(7);
-    let (rounds, count) = if full() { (8, 12) } else { (3, 7) };
+    let (rounds, count) = if full() { (5, 10) } else { (3, 7) };
     for round in 0..rounds {
         let extents = [0; 3].map(|_| random.below(11) + 1);
         let texts = extents.map(|extent| extent.to_string());

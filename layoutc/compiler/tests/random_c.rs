@@ -4,8 +4,7 @@
 #![allow(clippy::disallowed_methods, reason = "writes sources and runs compilers")]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "helpers of tests")]
 
-mod random_manifest;
-
+use crate::random_manifest;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::panic::catch_unwind;
@@ -413,13 +412,13 @@ fn campaign(what: &str, first: u64, manifests: usize, dtypes: &[&'static str]) {
 
 #[test]
 fn random_manifests_give_c_that_agrees_with_the_oracle() {
-    campaign("seed", 3_000_000, if full() { 20 } else { 6 }, &dtypes());
+    campaign("seed", 3_000_000, if full() { 12 } else { 5 }, &dtypes());
 }
 
 #[test]
 fn elements_that_share_bytes_agree_with_the_oracle() {
     let packed: Vec<&str> = dtypes().into_iter().filter(|dtype| bits(dtype) < 8).collect();
-    campaign("packed", 3_500_000, if full() { 12 } else { 4 }, &packed);
+    campaign("packed", 3_500_000, if full() { 8 } else { 3 }, &packed);
 }
 
 #[test]

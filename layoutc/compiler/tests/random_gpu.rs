@@ -4,12 +4,9 @@
 #![allow(clippy::disallowed_methods, reason = "writes sources and runs compilers")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
-#[path = "common/gpu.rs"]
-mod gpu;
-#[path = "common/moves.rs"]
-mod moves;
-mod random_manifest;
-
+use crate::common::gpu;
+use crate::common::moves;
+use crate::random_manifest;
 use std::collections::BTreeMap;
 use std::panic::catch_unwind;
 use std::path::PathBuf;

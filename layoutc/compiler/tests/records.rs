@@ -5,10 +5,8 @@
     reason = "writes sources and runs compilers"
 )]
 
-mod common;
-#[path = "common/told.rs"]
-mod told;
-
+use crate::common;
+use crate::common::told;
 use std::collections::BTreeMap;
 
 use common::cc::{compile_and_run, compilers, folder};

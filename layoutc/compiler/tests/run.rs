@@ -2,8 +2,7 @@
 //! `LAYOUTC_FULL=1` runs ten times as many.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
-mod random_manifest;
-
+use crate::random_manifest;
 use std::collections::BTreeMap;
 
 use layoutc_compiler::check;

@@ -1,8 +1,7 @@
 //! The emitted C, compiled by every compiler at hand under strict flags, and run.
 #![allow(clippy::disallowed_methods, reason = "runs compilers")]
 
-mod common;
-
+use crate::common;
 use common::cc::{compile_and_run, compilers, folder, full, run, run_with, write};
 use common::{Build, ZERO, convert, digits, manifest, nchw4c, permuted, row_major, tensor};
 use layoutc_algebra::digits::Chain;

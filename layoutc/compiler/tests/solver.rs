@@ -6,9 +6,7 @@
     reason = "a test that reads LAYOUTC_FULL"
 )]
 
-#[path = "common/told.rs"]
-mod told;
-
+use crate::common::told;
 use layoutc_compiler::model::graph::{Fit, Graph, Role};
 use layoutc_compiler::solve::{Plan, Settings, bytes_moved, solve};
 use serde_json::Value;

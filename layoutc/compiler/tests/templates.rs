@@ -3,9 +3,8 @@
 #![allow(clippy::disallowed_methods, reason = "runs itself for each hostile template")]
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test")]
 
-mod common;
-mod hostile;
-
+use crate::common;
+use crate::hostile;
 use std::process::Command;
 use std::time::Instant;
 
@@ -85,7 +84,7 @@ fn every_hostile_template_ends_soon_in_a_diagnostic_and_in_little_memory() {
         let start = Instant::now();
         // Half a minute of work, and two gigabytes of addresses.
         let script = format!(
-            "ulimit -v 2000000; LAYOUTC_HOSTILE='{name}' RUST_BACKTRACE=0 exec timeout 60 '{}' --exact one_hostile_template --nocapture",
+            "ulimit -v 2000000; LAYOUTC_HOSTILE='{name}' RUST_BACKTRACE=0 exec timeout 60 '{}' --exact templates::one_hostile_template --nocapture",
             std::env::current_exe().unwrap().display()
         );
         let ran = Command::new("sh").args(["-c", &script]).output().unwrap();

@@ -3,13 +3,9 @@
 #![allow(clippy::disallowed_methods, reason = "writes sources and runs compilers")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
-#[path = "common/gpu.rs"]
-mod gpu;
-#[path = "common/moves.rs"]
-mod moves;
-#[path = "common/placed.rs"]
-mod placed;
-
+use crate::common::gpu;
+use crate::common::moves;
+use crate::common::placed;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Command;

@@ -1,10 +1,8 @@
 //! Views: what is refused, and the generated C compiled and run.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test that runs compilers")]
 
-mod common;
-#[path = "common/told.rs"]
-mod told;
-
+use crate::common;
+use crate::common::told;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -2,10 +2,8 @@
 #![allow(clippy::disallowed_methods, reason = "writes sources and runs compilers")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
-mod common;
-#[path = "common/gpu.rs"]
-mod gpu;
-
+use crate::common;
+use crate::common::gpu;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

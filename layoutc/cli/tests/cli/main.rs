@@ -23,6 +23,7 @@ mod incremental;
 mod index;
 mod inspect;
 mod integrations;
+mod library;
 mod lsp;
 mod lsp_editors;
 mod lsp_hostile;

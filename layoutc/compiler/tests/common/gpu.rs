@@ -1,7 +1,6 @@
 //! OpenCL and CUDA without a GPU: kernels run on `PoCL` and Oclgrind, CUDA on a CPU stand-in for
 //! its runtime and through nvcc. What is not there is left out; with `CI=true` that panics.
 #![allow(
-    dead_code,
     unreachable_pub,
     missing_docs,
     clippy::disallowed_methods,

@@ -3,19 +3,19 @@
     unreachable_pub,
     missing_docs,
     missing_debug_implementations,
+    clippy::disallowed_methods,
     clippy::unwrap_used,
     clippy::panic,
-    reason = "shared by several tests"
+    reason = "shared by several tests, runs compilers"
 )]
 
-#[path = "numpy.rs"]
 mod numpy;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use super::gpu;
 use crate::common::cc::{compile_and_run, compilers, folder, full, write};
-use crate::gpu;
 use layoutc_compiler::config::{Config, TargetC, TargetCuda, TargetOpenCl, Targets};
 use layoutc_compiler::emit::{Settings, Templates, emit};
 use layoutc_compiler::{LoadError, Sources, check};

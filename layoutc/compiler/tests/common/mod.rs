@@ -1,6 +1,5 @@
 //! Layouts built by hand, for tests of the emitter alone.
 #![allow(
-    dead_code,
     unreachable_pub,
     missing_docs,
     missing_debug_implementations,
@@ -10,6 +9,12 @@
 )]
 
 pub mod cc;
+pub mod gpu;
+pub mod kernel;
+pub mod moves;
+pub mod placed;
+pub mod processors;
+pub mod told;
 
 use std::sync::Arc;
 

@@ -1,7 +1,6 @@
 //! Moves of whole tensors on OpenCL and CUDA: what is read, what has to come out, and the job and the driver that run
 //! the kernels and compare every byte.
 #![allow(
-    dead_code,
     unreachable_pub,
     missing_docs,
     missing_debug_implementations,

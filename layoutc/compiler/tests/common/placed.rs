@@ -1,11 +1,5 @@
 //! Where elements live, read off the map of a checked layout: what kernels of moves are held against.
-#![allow(
-    dead_code,
-    unreachable_pub,
-    missing_docs,
-    clippy::unwrap_used,
-    reason = "shared by several tests"
-)]
+#![allow(unreachable_pub, missing_docs, clippy::unwrap_used, reason = "shared by several tests")]
 
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::Verdict;

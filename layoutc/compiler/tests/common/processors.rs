@@ -1,12 +1,6 @@
 //! Compilers for other processors, and QEMU, which runs their programs.
 #![allow(clippy::disallowed_methods, reason = "runs compilers")]
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    unreachable_pub,
-    dead_code,
-    reason = "helpers of tests"
-)]
+#![allow(clippy::unwrap_used, clippy::print_stdout, unreachable_pub, reason = "helpers of tests")]
 
 use std::path::Path;
 use std::process::Command;

@@ -1,5 +1,5 @@
 //! A manifest that is a text, and what is said of it.
-#![allow(dead_code, unreachable_pub, missing_docs, reason = "shared by several tests")]
+#![allow(unreachable_pub, missing_docs, reason = "shared by several tests")]
 
 use layoutc_compiler::config::Config;
 use layoutc_compiler::diagnostic::Diagnostic;

@@ -1,6 +1,5 @@
 //! Random manifests as text: tensors of one shape, their layouts, fills and conversions.
 #![allow(
-    dead_code,
     clippy::unwrap_used,
     clippy::panic,
     clippy::disallowed_methods,

@@ -1,0 +1,15 @@
+//! The tests of the algebra: one program, which is linked once.
+
+mod curve;
+mod cute_cases;
+mod cute_random;
+mod exports;
+mod glow;
+mod notations;
+mod origin;
+mod peer_cases;
+mod provers;
+mod random;
+mod random_layouts;
+mod same;
+mod views;
