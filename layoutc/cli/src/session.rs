@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use layoutc_compiler::check::{Recorder, sort};
+use layoutc_compiler::check::{Aside, Recorder, sort};
 use layoutc_compiler::config::Config;
 use layoutc_compiler::diagnostic::Diagnostic;
 use layoutc_compiler::host::Host;
 use layoutc_compiler::model::graph::Graph;
 use layoutc_compiler::model::{Manifest, Tensor, View};
-use layoutc_compiler::{Checked, check, check_recording, refused_choices};
+use layoutc_compiler::{Checked, check, check_aside, refused_choices};
 
 use crate::console::Console;
 use crate::fault::Fault;
@@ -44,7 +44,8 @@ impl Session {
         console: &mut Console,
     ) -> Result<Self, Fault> {
         let check = |files: &Files, manifests: &[String], config: &Config| {
-            check_recording(&Host::new(files), manifests, config, recorder)
+            let aside = Aside { recorder: Some(recorder), ..Aside::default() };
+            check_aside(&Host::new(files), manifests, config, aside)
         };
         Self::checked_by(&check, paths, console)
     }

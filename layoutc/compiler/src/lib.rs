@@ -41,7 +41,7 @@ use rayon::prelude::*;
 pub use check::{Checked, syntax_key};
 pub use sources::{LoadError, Sources};
 
-use check::Recorder;
+use check::Aside;
 use codes::Code;
 use config::{Config, CudaIndex, Emit, IndexType, OpenClIndex, TargetOwn};
 use diagnostic::{Diagnostic, Place};
@@ -71,17 +71,17 @@ pub fn check(sources: &dyn Sources, paths: &[String], config: &Config) -> Checke
 
 /// The same with a memory and an observer.
 pub fn check_with(host: &Host<'_>, paths: &[String], config: &Config) -> Checked {
-    verified(check::check(host, paths, config, None))
+    check_aside(host, paths, config, Aside::default())
 }
 
-/// The same as [`check_with()`], and the steps of tensors go to `recorder`.
-pub fn check_recording(
+/// The same, with what it is asked for besides.
+pub fn check_aside(
     host: &Host<'_>,
     paths: &[String],
     config: &Config,
-    recorder: &Recorder,
+    aside: Aside<'_>,
 ) -> Checked {
-    verified(check::check(host, paths, config, Some(recorder)))
+    verified(check::check(host, paths, config, aside))
 }
 
 /// Adds what is wrong with graphs that state their layouts.

@@ -17,6 +17,7 @@ mod gpu_tools;
 mod graphs;
 mod hostile;
 mod import;
+mod kept;
 mod kernel_caches;
 mod kernel_faults;
 mod kernel_programs;

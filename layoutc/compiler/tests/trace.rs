@@ -2,9 +2,8 @@
 //! is arithmetic that holds.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
-mod common;
-mod random_manifest;
-
+use crate::common;
+use crate::random_manifest;
 use std::collections::BTreeMap;
 
 use common::ZERO;
@@ -16,12 +15,12 @@ use layoutc_algebra::parse;
 use layoutc_algebra::proof::Sequential;
 use layoutc_algebra::simplify::Facts;
 use layoutc_algebra::swizzle::Swizzle;
-use layoutc_compiler::check::{Recorded, Recorder};
+use layoutc_compiler::check::{Aside, Recorded, Recorder};
 use layoutc_compiler::config::Config;
 use layoutc_compiler::host::Host;
 use layoutc_compiler::locate::{self, LocateError};
 use layoutc_compiler::trace::{Term, Trace, trace};
-use layoutc_compiler::{check_recording, model};
+use layoutc_compiler::{check_aside, model};
 use random_manifest::random::{Random, truth};
 use random_manifest::{Memory, Tensor, dtypes, full, manifest};
 
@@ -29,8 +28,9 @@ use random_manifest::{Memory, Tensor, dtypes, full, manifest};
 fn recorded(text: &str, name: &str) -> (model::Tensor, Vec<Recorded>) {
     let recorder = Recorder::new(name);
     let sources = Memory(text.to_owned());
+    let aside = Aside { recorder: Some(&recorder), ..Aside::default() };
     let checked =
-        check_recording(&Host::new(&sources), &["m.kdl".to_owned()], &Config::default(), &recorder);
+        check_aside(&Host::new(&sources), &["m.kdl".to_owned()], &Config::default(), aside);
     let tensors = checked.manifests.into_iter().flat_map(|manifest| manifest.tensors);
     let tensor = tensors.into_iter().find(|tensor| tensor.name == name);
     (tensor.unwrap_or_else(|| panic!("{:#?}\n{text}", checked.diagnostics)), recorder.into_steps())

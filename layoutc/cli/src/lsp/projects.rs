@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use layoutc_compiler::check::{Recorder, sort};
+use layoutc_compiler::check::{Aside, Kept, Recorder, sort};
 use layoutc_compiler::diagnostic::Diagnostic;
 use layoutc_compiler::editor::file::users;
 use layoutc_compiler::editor::text::Lines;
 use layoutc_compiler::editor::{File, Known};
 use layoutc_compiler::host::{Host, Unobserved};
-use layoutc_compiler::{check_recording, refused_choices};
+use layoutc_compiler::{check_aside, refused_choices};
 
 use crate::project::CONFIG;
 use crate::project::paths::{normal, relative, slashed};
@@ -36,6 +36,8 @@ pub(super) struct Project {
     scan: Scan,
     /// What is known of its manifests.
     pub(super) known: Known,
+    /// Tensors for the next check.
+    kept: Kept,
     /// What there is to say of each manifest and of those that it uses.
     found: BTreeMap<String, Vec<Diagnostic>>,
     /// Whether everything has to be looked at.
@@ -53,6 +55,7 @@ impl Project {
             home,
             scan: Scan::default(),
             known: Known::default(),
+            kept: Kept::default(),
             found: BTreeMap::new(),
             is_stale: true,
             changed: BTreeSet::new(),
@@ -100,6 +103,7 @@ impl Project {
         if std::mem::take(&mut self.is_stale) {
             self.changed.clear();
             self.scan = scan(&self.home, documents);
+            self.kept = Kept::default();
             self.known.files.clear();
             for path in self.scan.manifests.clone() {
                 self.read(&path, documents);
@@ -153,7 +157,8 @@ impl Project {
         let sources = Overlay { root: &root, documents };
         let host = Host { sources: &sources, memo: memory, observer: &Unobserved };
         let recorder = Recorder::of_all();
-        let checked = check_recording(&host, paths, &self.scan.config, &recorder);
+        let aside = Aside { recorder: Some(&recorder), kept: Some(&self.kept) };
+        let checked = check_aside(&host, paths, &self.scan.config, aside);
         let is_affected = |file: &str| paths.iter().any(|path| path == file);
         self.known.steps.retain(|(file, _), _| !is_affected(file));
         self.known.steps.extend(recorder.into_all());

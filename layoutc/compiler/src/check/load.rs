@@ -27,6 +27,7 @@ pub(super) struct Files {
 #[derive(Debug)]
 struct Loaded {
     syntax: Manifest,
+    text: String,
     uses: Vec<usize>,
 }
 
@@ -37,6 +38,11 @@ impl Files {
 
     pub(super) fn syntax(&self, file: usize) -> Option<&Manifest> {
         self.all.get(file).map(|loaded| &loaded.syntax)
+    }
+
+    /// The text that the syntax is of.
+    pub(super) fn text(&self, file: usize) -> &str {
+        self.all.get(file).map_or("", |loaded| &loaded.text)
     }
 
     pub(super) fn uses(&self, file: usize) -> &[usize] {
@@ -78,8 +84,16 @@ pub(super) fn load(host: &Host<'_>, paths: &[String]) -> (Files, Vec<Diagnostic>
     (loader.files, loader.diagnostics)
 }
 
-/// A manifest on its own, and what is wrong with it; or why there is none.
-type Parsed = Result<(Manifest, Vec<Diagnostic>), LoadError>;
+/// A manifest on its own.
+struct Read {
+    syntax: Manifest,
+    text: String,
+    /// What is wrong with it.
+    diagnostics: Vec<Diagnostic>,
+}
+
+/// A manifest, or why there is none.
+type Parsed = Result<Read, LoadError>;
 
 /// Every manifest that `paths` lead to, each parsed once, many at a time: those asked for, those that they use, and so
 /// on.
@@ -94,10 +108,10 @@ fn parse_all(host: &Host<'_>, paths: &[String]) -> BTreeMap<String, Parsed> {
             wanted.par_iter().map(|(key, path)| (key.clone(), parse(host, path))).collect();
         wanted = BTreeMap::new();
         for (_, parsed) in &new {
-            let Ok((manifest, _)) = parsed else { continue };
-            let used = manifest.uses.iter().filter(|used| !is_outside(&used.path.value));
+            let Ok(Read { syntax, .. }) = parsed else { continue };
+            let used = syntax.uses.iter().filter(|used| !is_outside(&used.path.value));
             wanted.extend(used.map(|used| {
-                let path = beside(&manifest.file, &used.path.value);
+                let path = beside(&syntax.file, &used.path.value);
                 (path.clone(), path)
             }));
         }
@@ -128,16 +142,17 @@ fn parse(host: &Host<'_>, path: &str) -> Parsed {
     let known = host.memo.recall(&key);
     if let Some(manifest) = known.and_then(|bytes| postcard::from_bytes::<Manifest>(&bytes).ok()) {
         host.observer.end(Stage::Recall, path);
-        return Ok((Manifest { file: name, ..manifest }, Vec::new()));
+        let syntax = Manifest { file: name, ..manifest };
+        return Ok(Read { syntax, text, diagnostics: Vec::new() });
     }
-    let (manifest, diagnostics) = manifest::parse(&name, &text);
+    let (syntax, diagnostics) = manifest::parse(&name, &text);
     if diagnostics.is_empty()
-        && let Ok(bytes) = postcard::to_allocvec(&manifest)
+        && let Ok(bytes) = postcard::to_allocvec(&syntax)
     {
         host.memo.keep(&key, bytes);
     }
     host.observer.end(Stage::Parse, path);
-    Ok((manifest, diagnostics))
+    Ok(Read { syntax, text, diagnostics })
 }
 
 struct Loader {
@@ -156,7 +171,7 @@ impl Loader {
         if let Some(known) = self.files.by_path.get(&key) {
             return Ok(*known);
         }
-        let (syntax, found) = match self.parsed.remove(&key) {
+        let Read { syntax, text, diagnostics } = match self.parsed.remove(&key) {
             Some(Ok(parsed)) => parsed,
             Some(Err(error)) => {
                 // Whoever asks again is told the same.
@@ -165,7 +180,7 @@ impl Loader {
             }
             None => return Err(LoadError::NotFound),
         };
-        self.diagnostics.extend(found);
+        self.diagnostics.extend(diagnostics);
         let name = Arc::clone(&syntax.file);
         self.open.push(key.clone());
         let mut uses = Vec::new();
@@ -174,7 +189,7 @@ impl Loader {
         }
         self.open.pop();
         let position = self.files.all.len();
-        self.files.all.push(Loaded { syntax, uses });
+        self.files.all.push(Loaded { syntax, text, uses });
         self.files.by_path.insert(key, position);
         Ok(position)
     }

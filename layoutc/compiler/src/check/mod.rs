@@ -11,6 +11,7 @@ mod expr;
 mod faults;
 mod gate;
 mod graph;
+mod kept;
 mod line;
 mod load;
 mod machine;
@@ -36,12 +37,14 @@ use std::collections::BTreeSet;
 
 use rayon::prelude::*;
 
+pub use kept::Kept;
 pub use load::{syntax_key, used_path};
 pub use recorder::{Recorded, Recorder, Steps};
 
 use crate::config::Config;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::host::{Host, Memo, Stage};
+use crate::manifest::syntax::TensorItem;
 use crate::model::Manifest;
 
 /// What a project means, as far as it means anything.
@@ -71,13 +74,21 @@ impl Checked {
     }
 }
 
-/// Checks and proves the manifests at `paths`, and those that they use. The steps of the tensor that `recorder` wants go to
-/// it.
+/// What a check is asked for besides.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Aside<'a> {
+    /// Takes down the steps of the tensors that it wants.
+    pub recorder: Option<&'a Recorder>,
+    /// Keeps tensors from one check to the next, of the same configuration.
+    pub kept: Option<&'a Kept>,
+}
+
+/// Checks and proves the manifests at `paths`, and those that they use.
 pub(crate) fn check(
     host: &Host<'_>,
     paths: &[String],
     config: &Config,
-    recorder: Option<&Recorder>,
+    aside: Aside<'_>,
 ) -> Checked {
     let (files, mut diagnostics) = load::load(host, paths);
     let scopes = scope::gather(&files, &mut diagnostics);
@@ -87,7 +98,7 @@ pub(crate) fn check(
         .into_par_iter()
         .filter_map(|file| {
             host.observer.begin();
-            let around = Around { files: &files, scopes: &scopes, config, recorder };
+            let around = Around { files: &files, scopes: &scopes, config, aside };
             let (manifest, found) = check_manifest(file, around, host.memo)?;
             let unit = unit(file, &files, &general, &found);
             host.observer.end(Stage::Check, &manifest.path);
@@ -124,7 +135,7 @@ struct Around<'a> {
     files: &'a load::Files,
     scopes: &'a scope::Scopes,
     config: &'a Config,
-    recorder: Option<&'a Recorder>,
+    aside: Aside<'a>,
 }
 
 fn check_manifest(
@@ -132,7 +143,7 @@ fn check_manifest(
     around: Around<'_>,
     memo: &dyn Memo,
 ) -> Option<(Manifest, Vec<Diagnostic>)> {
-    let Around { files, scopes, config, recorder } = around;
+    let Around { files, scopes, config, aside: Aside { recorder, kept } } = around;
     let syntax = files.syntax(file)?;
     let mut diagnostics = names::check(syntax, config);
     // The first of a name counts.
@@ -141,12 +152,25 @@ fn check_manifest(
     let viewed = syntax.views.iter().map(|view| view.of.value.as_str()).collect();
     let (named, viewed) = (&named, &viewed);
     let place = tensor::Place { file, files, scopes, config, memo, recorder, named, viewed };
-    let checked: Vec<Result<tensor::Good, Vec<Diagnostic>>> =
-        syntax.tensors.par_iter().map(|item| tensor::check(item, place)).collect();
+    let now = kept.and_then(|kept| kept.now(file, files));
+    let again = |item: &TensorItem| {
+        now.as_ref()?.again(item, viewed.contains(item.name.value.as_str()), recorder)
+    };
+    let checked: Vec<Result<tensor::Good, Vec<Diagnostic>>> = syntax
+        .tensors
+        .par_iter()
+        .map(|item| again(item).map_or_else(|| tensor::check(item, place), Ok))
+        .collect();
+    if let Some(now) = &now {
+        now.keep(&checked);
+    }
     let (mut tensors, mut builders) = (Vec::new(), Vec::new());
-    for result in checked {
+    for (item, result) in syntax.tensors.iter().zip(checked) {
         match result {
             Ok(good) => {
+                if let (Some(recorder), Some(recorded)) = (recorder, good.recorded) {
+                    recorder.take(&syntax.file, &item.name.value, recorded);
+                }
                 tensors.push(good.tensor);
                 builders.push(good.builder);
                 diagnostics.extend(good.warnings);

@@ -13,7 +13,7 @@ use super::gate::{self, Gated};
 use super::load::Files;
 use super::machine::Watched;
 use super::recipe::{Recipe, Trial, symbol_value};
-use super::recorder::Recorder;
+use super::recorder::{Recorded, Recorder};
 use super::refusal::{self, Told};
 use super::scope::{Scope, Scopes, nearest_or_all};
 use super::steps::{Applier, Said};
@@ -48,11 +48,14 @@ pub(super) struct Place<'a> {
 }
 
 /// A good tensor.
+#[derive(Debug, Clone)]
 pub(super) struct Good {
     pub(super) tensor: Tensor,
     /// Its layout in the making, where there are views of it.
     pub(super) builder: Option<Builder>,
     pub(super) warnings: Vec<Diagnostic>,
+    /// Its steps, where they are asked for.
+    pub(super) recorded: Option<Vec<Recorded>>,
 }
 
 /// The tensor, or all that is wrong with it.
@@ -124,9 +127,6 @@ impl Checker<'_> {
         let own = space.as_ref().map_or(1, |space| space.alignment_bytes);
         let recipe = Recipe { least_alignment: own, ..recipe };
         let layout = self.finish(builder, &said, recipe, &logical, &symbols)?;
-        if let (Some(recorder), Some(recorded)) = (recorder, recorded) {
-            recorder.take(self.file, &self.item.name.value, recorded);
-        }
         let tensor = self.model(dtype, layout, labels, &said, (memory, space))?;
         let gated = Gated { tensor: &tensor, recipe, axes: &logical };
         let broken = gate::check(gated);
@@ -134,7 +134,7 @@ impl Checker<'_> {
             return Err(broken);
         }
         let warnings = self.warnings(gated, &said, &padding)?;
-        Ok(Good { tensor, builder: kept, warnings })
+        Ok(Good { tensor, builder: kept, warnings, recorded })
     }
 
     /// The element type, or the record, and the shape: the tensor's own, or those of the tensor that it is like.

@@ -1,0 +1,123 @@
+//! A manifest that is checked again after an edit means what it means to a first check: models, places, steps and all
+//! that is told.
+
+use layoutc_compiler::check::{Aside, Kept, Recorder};
+use layoutc_compiler::check_aside;
+use layoutc_compiler::config::Config;
+use layoutc_compiler::host::Host;
+use layoutc_compiler::{LoadError, Sources};
+
+use crate::random_manifest::full;
+use crate::random_manifest::random::Random;
+
+/// All kinds of items, with places that lie in others: transforms, symbols, other tensors, the other manifest.
+const OWN: &str = r#"use "common.kdl"
+
+const LANES 4
+symbol batch min=1 max=64 multiple=4
+memory-space vmem bytes="16 MiB" align=512 xla=1
+
+transform local block=8 {
+    split c by=block
+    order n c_outer c_inner
+    fill 3
+}
+
+tensor a dtype=f32 {
+    shape { n 8; c 30 }
+    layout local
+}
+
+tensor b dtype=i8 {
+    shape { n batch; c "LANES * 8" }
+    layout { map "(n, c) -> (n // 4, c, n % 4)" }
+    require bijective
+}
+
+tensor c like=a { layout { order c n } }
+
+tensor d dtype=f16 {
+    shape { h 5; w 7 }
+    layout { notation xla="{1,0:T(3,3)(2,2)S(1)}" }
+}
+
+tensor e dtype=u16 {
+    shape { n 8; c 32 }
+    layout shared block=16
+}
+
+view f of=e dtype=u16x2
+tensor g { dtype { x f32; y f32 }; shape { n 33 }; layout { split n by=8; padding allow } }
+tensor h dtype=f32 { shape { n 8; c 30 }; memory vmem; require fits }
+tensor i dtype=i32 { shape { n 8; c 4 }; layout { map "(n, c) -> (n + c)" } }
+convert a to=h
+"#;
+
+const COMMON: &str = "transform shared block=4 { split c by=block; order n c_outer c_inner; axis-separators c_outer }\nconst WIDE 9\n";
+
+struct Two<'a> {
+    own: &'a str,
+    common: &'a str,
+}
+
+impl Sources for Two<'_> {
+    fn load(&self, path: &str) -> Result<String, LoadError> {
+        match path {
+            "own.kdl" => Ok(self.own.to_owned()),
+            "common.kdl" => Ok(self.common.to_owned()),
+            _ => Err(LoadError::NotFound),
+        }
+    }
+}
+
+/// All that a check gives, as text.
+fn checked(texts: &Two<'_>, kept: Option<&Kept>) -> String {
+    let recorder = Recorder::of_all();
+    let aside = Aside { recorder: Some(&recorder), kept };
+    let paths = ["own.kdl".to_owned()];
+    let checked = check_aside(&Host::new(texts), &paths, &Config::default(), aside);
+    format!("{checked:#?}\n{:#?}", recorder.into_all())
+}
+
+/// Changes a line, or a place in one.
+fn edit(random: &mut Random, text: &str) -> String {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let at = random.below(lines.len());
+    match random.below(7) {
+        0 => lines.insert(at, String::new()),
+        1 => lines.insert(at, "// a comment".to_owned()),
+        2 => drop(lines.remove(at)),
+        3 => lines.insert(at, lines[at].clone()),
+        4 => {
+            let other = random.below(lines.len());
+            lines.swap(at, other);
+        }
+        5 => lines[at] = lines[at].replace('8', "16"),
+        _ => {
+            let cut = random.below(lines[at].chars().count() + 1);
+            lines[at] =
+                lines[at].chars().enumerate().filter(|(k, _)| *k != cut).map(|(_, c)| c).collect();
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+#[test]
+fn what_is_kept_changes_nothing() {
+    for seed in 0..if full() { 200 } else { 20 } {
+        let mut random = Random::new(seed);
+        let kept = Kept::default();
+        let (mut own, mut common) = (OWN.to_owned(), COMMON.to_owned());
+        for turn in 0..20 {
+            let texts = Two { own: &own, common: &common };
+            let again = checked(&texts, Some(&kept));
+            assert!(again == checked(&texts, None), "seed {seed}, turn {turn}:\n{common}\n{own}");
+            match random.below(8) {
+                0 => common = edit(&mut random, &common),
+                // Back to where all is well.
+                1 => (own, common) = (OWN.to_owned(), COMMON.to_owned()),
+                _ => own = edit(&mut random, &own),
+            }
+        }
+    }
+}
