@@ -149,11 +149,22 @@ impl From<crate::step::StepError> for NotationError {
     }
 }
 
+/// What is worth knowing of a text, and no fault.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remark {
+    /// Where, in bytes of the text.
+    pub span: Span,
+    /// What.
+    pub message: String,
+    /// What to do about it.
+    pub help: String,
+}
+
 /// What a text says beside the map.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Said {
-    /// What is worth knowing, and no fault: where the notation's own tool goes another way.
-    pub remarks: Vec<(Span, String)>,
+    /// Where the notation's own tool goes another way.
+    pub remarks: Vec<Remark>,
     /// The memory space, from 1: XLA's `S(n)`.
     pub memory_space: Option<(Span, i128)>,
 }

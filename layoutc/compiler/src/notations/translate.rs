@@ -117,7 +117,7 @@ pub fn read(asked: Asked<'_>) -> Result<Read, Unread> {
     let layout = builder.finish(1, &Threads(&Forgetful));
     let layout =
         layout.map_err(|error| bare_fault(&error, TENSOR, &axes, &symbols, place.clone()))?;
-    let mut notes: Vec<String> = said.remarks.into_iter().map(|(_, remark)| remark).collect();
+    let mut notes: Vec<String> = said.remarks.into_iter().map(|remark| remark.message).collect();
     if let Some(symbol) = symbols.first() {
         notes.push(format!("proven for extents up to {}", symbol.max));
     }

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::super::{Fault, FaultKind, NotationError, Said, bind_letters, count_fault};
+use super::super::{Fault, FaultKind, NotationError, Remark, Said, bind_letters, count_fault};
 use super::parse::{Placed, read};
 use crate::build::Builder;
 use crate::map::{IndexMap, identity};
@@ -44,8 +44,10 @@ pub(in crate::notation) fn apply(text: &str, builder: &mut Builder) -> Result<Sa
         }
     }
     let unknown = |placed: &Placed| {
-        let remark = |(span, (name, _)): (&Span, (&str, &str))| {
-            (span.clone(), format!("`{name}` says nothing to layoutc; it is kept as it is"))
+        let remark = |(span, (name, _)): (&Span, (&str, &str))| Remark {
+            span: span.clone(),
+            message: format!("`{name}` says nothing to layoutc; it is kept as it is"),
+            help: "leave it out unless Glow needs it".to_string(),
         };
         placed.attributes.iter().zip(placed.dim.attributes()).map(remark).collect::<Vec<_>>()
     };

@@ -8,7 +8,7 @@ mod parse;
 mod types;
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::ToString;
 use alloc::vec::Vec;
 
 pub use parse::parse;
@@ -16,7 +16,7 @@ pub use parse::parse;
 pub(super) use types::named;
 use types::width;
 
-use super::{Fault, FaultKind, NotationError, Said, count_fault, shown};
+use super::{Fault, FaultKind, NotationError, Remark, Said, count_fault, shown};
 use crate::build::Builder;
 use crate::expr::Expr;
 use crate::layout::Axis;
@@ -35,7 +35,7 @@ pub struct Shape {
     /// The extents; bounded ones count with their bound.
     pub dims: Vec<i128>,
     /// What is worth knowing.
-    pub remarks: Vec<(Span, String)>,
+    pub remarks: Vec<Remark>,
     /// Minor to major; `None`: row-major.
     order: Option<Vec<(i128, Span)>>,
     order_span: Span,
@@ -101,16 +101,23 @@ pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationE
     if let (Some(all), Some(first), Some((_, span))) = (all, first, shape.tiles.last())
         && all != first
     {
-        let remark = format!(
+        let message = format!(
             "XLA's ArraySize counts {first} elements, by the first tile alone; there are {all}"
         );
-        remarks.push((span.clone(), remark));
+        // 0 is that of a tile with a `*`.
+        let help = match first {
+            0 => format!("make room for {all} elements"),
+            _ => format!("let each tile divide the one before it, or make room for {all} elements"),
+        };
+        remarks.push(Remark { span: span.clone(), message, help });
     }
     if let Some((multiple, span)) = &shape.tail {
         builder.round_up(*multiple)?;
         if shape.tiles.is_empty() {
-            let remark = "XLA's ArraySize rounds up to `L(n)` only where there is a tile";
-            remarks.push((span.clone(), String::from(remark)));
+            let message =
+                "XLA's ArraySize rounds up to `L(n)` only where there is a tile".to_string();
+            let help = "make room for as many elements as `layoutc inspect` says".to_string();
+            remarks.push(Remark { span: span.clone(), message, help });
         }
     }
     Ok(Said { remarks, memory_space: shape.space })

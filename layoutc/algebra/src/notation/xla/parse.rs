@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::Shape;
 use super::types::{self, Type, held};
 use crate::notation::cursor::Cursor;
-use crate::notation::{Fault, FaultKind};
+use crate::notation::{Fault, FaultKind, Remark};
 use crate::parse::Span;
 
 /// A shape, or a layout in braces.
@@ -147,8 +147,9 @@ impl Parser<'_> {
         let is_bounded = self.cursor.eat("<=");
         let (dim, span) = self.integer()?;
         if is_bounded {
-            let remark = format!("the bound {dim} counts as the extent");
-            self.shape.remarks.push((start..span.end, remark));
+            let message = format!("the bound {dim} counts as the extent");
+            let help = format!("write `{dim}` where no array is smaller");
+            self.shape.remarks.push(Remark { span: start..span.end, message, help });
         }
         self.shape.dims.push(dim);
         Ok(())
@@ -228,8 +229,9 @@ impl Parser<'_> {
         if self.eat("M") {
             let (bytes, span) = self.number_in_parentheses()?;
             if bytes != 0 {
-                let remark = format!("the {bytes} bytes of metadata are not counted");
-                self.shape.remarks.push((span, remark));
+                let message = format!("the {bytes} bytes of metadata are not counted");
+                let help = format!("make room for {bytes} bytes more");
+                self.shape.remarks.push(Remark { span, message, help });
             }
         }
         Ok(())
