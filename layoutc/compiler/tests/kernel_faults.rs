@@ -636,7 +636,7 @@ fn caches_are_of_boxes_that_a_statement_uses_inside_a_loop() {
     told(
         &of("cache a at=x; cache a at=i"),
         &[("kdl::twice", "a", "the cache of `a` is given twice")],
-        &[],
+        &["leave one of the two out"],
     );
     told(
         &of("cache a { memory fast }"),
@@ -648,7 +648,7 @@ fn caches_are_of_boxes_that_a_statement_uses_inside_a_loop() {
             ),
             ("name::unknown", "fast", "the memory of a block is not `fast`"),
         ],
-        &["it is written `cache A at=k_outer`"],
+        &["it is written `cache A at=k_outer`", "write `shared` or `local`"],
     );
 }
 

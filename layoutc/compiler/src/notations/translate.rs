@@ -137,7 +137,7 @@ pub fn written(read: &Read, to: Notation) -> Result<Written, Unread> {
         let message = format!("`{}` cannot express {}", to.word(), lack(&error, layout));
         let place = Place::new(&Arc::from(FILE), 0..read.length);
         let mut diagnostic = Diagnostic::error(Code::NotationInexpressible, message, place, "");
-        diagnostic.help.extend(way_out(&error, layout).map(str::to_owned));
+        diagnostic.help.push(way_out(&error, layout).to_owned());
         diagnostic
     })?;
     counts_bytes(to, &written.text, read.dtype)?;

@@ -8,7 +8,7 @@ mod parse;
 mod types;
 
 use alloc::format;
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 pub use parse::parse;
@@ -65,7 +65,8 @@ pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationE
                 "the text is for `{dtype}`, of {bits} bits; these have {}",
                 builder.element_bits()
             );
-            return Err(Fault::new(FaultKind::Axes, 0..text.len(), message).into());
+            let fault = Fault::new(FaultKind::Axes, 0..text.len(), message);
+            return Err(fault.help("the layout in braces is enough: `{1,0:T(8,128)}`").into());
         }
     }
     if let Some((bits, span)) = &shape.bits
@@ -76,7 +77,9 @@ pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationE
             "`E({bits})` is for elements of {bits} bits; these have {}",
             builder.element_bits()
         );
-        return Err(Fault::new(FaultKind::Axes, span.clone(), message).into());
+        let fault = Fault::new(FaultKind::Axes, span.clone(), message);
+        let help = format!("write `E({})`, or leave it out", builder.element_bits());
+        return Err(fault.help(help).into());
     }
     let order = major_to_minor(&shape, axes)?;
     let IndexMap { items, separators } = identity(axes);
@@ -140,13 +143,23 @@ fn fits(shape: &Shape, axes: &[Axis], length: usize) -> Result<(), Fault> {
     }
 }
 
+/// The way out of an order that is none of so many dimensions.
+fn each_once(rank: usize) -> String {
+    match rank.checked_sub(1) {
+        None => "leave the order out: there are no dimensions".to_string(),
+        Some(0) => "write `0` alone".to_string(),
+        Some(last) => format!("write each of 0 to {last} once, the minor-most dimension first"),
+    }
+}
+
 /// The axes, major to minor, by position.
 fn major_to_minor(shape: &Shape, axes: &[Axis]) -> Result<Vec<usize>, Fault> {
     let rank = axes.len();
     let Some(order) = &shape.order else { return Ok((0..rank).collect()) };
+    let each = each_once(rank);
     if order.len() != rank {
         let message = format!("{} of {rank} dimensions are in the order", order.len());
-        return Err(Fault::new(FaultKind::Axes, shape.order_span.clone(), message));
+        return Err(Fault::new(FaultKind::Axes, shape.order_span.clone(), message).help(each));
     }
     let mut found = Vec::new();
     for (dim, span) in order {
@@ -154,11 +167,11 @@ fn major_to_minor(shape: &Shape, axes: &[Axis]) -> Result<Vec<usize>, Fault> {
         let Some(position) = position else {
             let message =
                 format!("there is no dimension {dim}: they are 0 to {}", rank.saturating_sub(1));
-            return Err(Fault::new(FaultKind::Axes, span.clone(), message));
+            return Err(Fault::new(FaultKind::Axes, span.clone(), message).help(each));
         };
         if found.contains(&position) {
             let message = format!("the dimension {dim} stands twice");
-            return Err(Fault::new(FaultKind::Value, span.clone(), message));
+            return Err(Fault::new(FaultKind::Value, span.clone(), message).help(each));
         }
         found.push(position);
     }

@@ -37,7 +37,8 @@ pub fn parse(text: &str) -> Result<Shape, Fault> {
             && i128::try_from(order.len()) != Ok(rank)
         {
             let message = format!("{} of {rank} dimensions are in the order", order.len());
-            return Err(Fault::new(FaultKind::Value, shape.order_span.clone(), message));
+            let fault = Fault::new(FaultKind::Value, shape.order_span.clone(), message);
+            return Err(fault.help(super::each_once(shape.dims.len())));
         }
     }
     Ok(shape)
@@ -90,7 +91,7 @@ impl Parser<'_> {
             return Err(if value == 1 {
                 fault.help("the document's -1 is `*`: it merges an axis into the next one")
             } else {
-                fault
+                fault.help("write 0 or more")
             });
         }
         self.cursor.expect_number("an integer")
@@ -196,7 +197,8 @@ impl Parser<'_> {
         if self.eat("L") {
             let (multiple, span) = self.number_in_parentheses()?;
             if multiple == 0 {
-                return Err(Fault::new(FaultKind::Value, span, "nothing is a multiple of 0"));
+                let fault = Fault::new(FaultKind::Value, span, "nothing is a multiple of 0");
+                return Err(fault.help("write `L(1)`, or leave it out"));
             }
             self.shape.tail = (multiple != 1).then_some((multiple, span));
         }
@@ -204,7 +206,8 @@ impl Parser<'_> {
         if matches!(self.cursor.peek(), Some('#' | '*')) {
             let at = self.cursor.at();
             let message = "types of indices are those of sparse arrays";
-            return Err(Fault::new(FaultKind::Unsupported, at..at + 1, message));
+            let fault = Fault::new(FaultKind::Unsupported, at..at + 1, message);
+            return Err(fault.help("leave them out: a dense array has none"));
         }
         if self.eat("E") {
             let (bits, span) = self.number_in_parentheses()?;
@@ -214,7 +217,8 @@ impl Parser<'_> {
         let at = self.cursor.at();
         if self.cursor.eat("SC") {
             let message = "an array that is split between memories is several tensors";
-            return Err(Fault::new(FaultKind::Unsupported, at..at + 2, message));
+            let fault = Fault::new(FaultKind::Unsupported, at..at + 2, message);
+            return Err(fault.help("write a tensor for each part"));
         }
         if self.eat("S") {
             let (space, span) = self.number_in_parentheses()?;
@@ -224,7 +228,8 @@ impl Parser<'_> {
         let at = self.cursor.at();
         if self.cursor.eat("SC") || self.cursor.eat("P") {
             let message = "an array that is split or sparse is several tensors";
-            return Err(Fault::new(FaultKind::Unsupported, at..self.cursor.at(), message));
+            let fault = Fault::new(FaultKind::Unsupported, at..self.cursor.at(), message);
+            return Err(fault.help("write a tensor for each part"));
         }
         if self.eat("M") {
             let (bytes, span) = self.number_in_parentheses()?;
@@ -249,7 +254,8 @@ impl Parser<'_> {
                 Some(('D', _)) => Ok(()),
                 Some(_) => {
                     let message = "a level that is not dense is no layout here";
-                    Err(Fault::new(FaultKind::Unsupported, at..parser.cursor.at(), message))
+                    let fault = Fault::new(FaultKind::Unsupported, at..parser.cursor.at(), message);
+                    Err(fault.help("leave the levels out: those of a dense array say nothing"))
                 }
                 None => Err(parser.cursor.expected("a level")),
             }
@@ -269,7 +275,8 @@ impl Parser<'_> {
                 }
                 let (extent, span) = parser.integer()?;
                 if extent == 0 {
-                    return Err(Fault::new(FaultKind::Value, span, "a tile of 0 holds nothing"));
+                    let fault = Fault::new(FaultKind::Value, span, "a tile of 0 holds nothing");
+                    return Err(fault.help("write 1 or more"));
                 }
                 Ok((Some(extent), span))
             })?;
