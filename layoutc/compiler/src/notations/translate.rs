@@ -108,6 +108,7 @@ pub fn read(asked: Asked<'_>) -> Result<Read, Unread> {
     let start = Builder::new(&symbols, &axes, bits);
     let mut builder = start.map_err(|error| {
         Diagnostic::error(Code::LimitSize, error.to_string(), place.clone(), "")
+            .help("give smaller extents")
     })?;
     let said = notation::apply(asked.from, asked.text, asked.sizes, &mut builder);
     let said = said.map_err(|error| match error {
