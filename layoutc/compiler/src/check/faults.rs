@@ -42,6 +42,9 @@ pub(super) fn step_fault(error: &StepError, axes: &[String], place: Place) -> Di
         StepError::UnknownAxis { name, .. } => {
             let mut fault = Diagnostic::error(Code::StepAxis, message, place, "");
             suggest(&mut fault, name, axes.iter().map(String::as_str));
+            if fault.help.is_empty() {
+                fault.help.push("name one of them, or leave the step out".to_owned());
+            }
             fault
         }
         StepError::MissingAxes(_) => Diagnostic::error(Code::StepAxis, message, place, "")
