@@ -282,7 +282,8 @@ impl Parser<'_> {
             })?;
             if let Some((None, span)) = extents.last() {
                 let message = "there is nothing more minor to merge this axis into";
-                return Err(Fault::new(FaultKind::Value, span.clone(), message));
+                let fault = Fault::new(FaultKind::Value, span.clone(), message);
+                return Err(fault.help("end the tile with an extent: `T(*,128)`"));
             }
             self.shape.tiles.push((extents, start..self.cursor.at()));
             self.blank();
