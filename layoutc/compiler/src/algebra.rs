@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use layoutc_algebra::cute::{self, Answer, CuteError, Layout, Swizzled};
 pub use layoutc_algebra::cute::{Division, Product, Rounding, Tuple};
-use layoutc_algebra::notation::Fault;
+use layoutc_algebra::notation::{Fault, Notation};
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
@@ -127,6 +127,7 @@ fn cotarget(text: &str) -> Result<i128, Diagnostic> {
     size.ok_or_else(|| {
         let place = place(B, shape.span());
         Diagnostic::error(Code::NotationValue, "the cotarget does not fit 64 bits", place, "")
+            .help("write a smaller one")
     })
 }
 
@@ -137,6 +138,8 @@ fn place(file: &str, span: Range<usize>) -> Place {
 /// What a text says, or its fault with its place.
 fn text<T>(file: &str, parsed: Result<T, Fault>) -> Result<T, Diagnostic> {
     parsed.map_err(|fault| {
+        // B may be a shape or a tiler.
+        let fault = if file == A { fault.or_example(Notation::Cute) } else { fault };
         let place = place(file, fault.span);
         let mut diagnostic = Diagnostic::error(fault.kind.into(), fault.message, place, "");
         diagnostic.help.extend(fault.help);

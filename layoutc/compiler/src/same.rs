@@ -49,7 +49,8 @@ pub fn same(first: &Tensor, second: &Tensor) -> Result<Answer, Box<Diagnostic>> 
         let (own, others) = (list(&own), list(&others));
         let message = format!("the axes of `{}` are not those of `{}`", second.name, first.name);
         let error = at(second, Code::ShapeSame, message);
-        return Err(Box::new(error.note(format!("they are {own}, and {others}"))));
+        let error = error.note(format!("they are {own}, and {others}"));
+        return Err(Box::new(error.help("give both the same axes, in any order")));
     };
     let moved = second.layout.permuted(&order).map_err(SameError::Expr);
     let found = moved.and_then(|moved| compare(&first.layout, &moved, &Threads(&Forgetful)));
@@ -58,12 +59,18 @@ pub fn same(first: &Tensor, second: &Tensor) -> Result<Answer, Box<Diagnostic>> 
             let (a, b) = (&first.name, &second.name);
             let message = format!("whether `{a}` and `{b}` are the same map could not be decided");
             let error = at(second, Code::MapUndecided, message);
-            let why = match points {
-                Some(points) => format!("{points} elements would have to be compared one by one"),
-                None => "an extent is known only at run time, and the sizes that were tried agree"
-                    .to_owned(),
+            let (why, help) = match points {
+                Some(points) => (
+                    format!("{points} elements would have to be compared one by one"),
+                    "compare them with smaller extents",
+                ),
+                None => (
+                    "an extent is known only at run time, and the sizes that were tried agree"
+                        .to_owned(),
+                    "state more of the symbols (`min`, `max`, `multiple`), or compare at one size",
+                ),
             };
-            Err(Box::new(error.note(why)))
+            Err(Box::new(error.note(why).help(help)))
         }
         Ok(Sameness::Same { equal_sizes }) => Ok(Answer::Same { equal_sizes }),
         Ok(Sameness::Differs { logical, symbols, first, second }) => {
@@ -88,13 +95,15 @@ fn fault(error: &SameError, first: &Tensor, second: &Tensor, order: &[usize]) ->
             let message = format!("the extents of axis `{name}` differ");
             at(second, Code::ShapeSame, message)
                 .note(format!("it has {own} in `{a}`, and {other} in `{b}`"))
+                .help("give both the same extent")
         }
         SameError::Rank { .. } | SameError::Symbol { .. } => {
             at(second, Code::ShapeSame, error.to_string())
+                .help("give both the same axes and symbols")
         }
         SameError::Expr(inner) => {
             let message = format!("the comparison of `{a}` and `{b}` is too large: {inner}");
-            at(second, Code::MapUndecided, message)
+            at(second, Code::MapUndecided, message).help("compare them with smaller extents")
         }
     }
 }

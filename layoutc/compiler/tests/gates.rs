@@ -79,7 +79,7 @@ fn padding_is_told_with_its_share_and_the_facts_that_avoid_it() {
         &tensor("n 8; c 30", "pad c multiple=32", "bijective"),
         ("gate::bijective", "bijective"),
         &["240 elements in 256 slots: 6.25 % is padding"],
-        &[],
+        &["choose tiles and alignments that divide the extents"],
     );
     only(
         &tensor("n 8; c rows", "pad c multiple=4", "bijective"),
@@ -97,7 +97,7 @@ fn padding_is_told_with_its_share_and_the_facts_that_avoid_it() {
         &tensor("n rows; c 30", "pad c multiple=32", "bijective"),
         ("gate::bijective", "bijective"),
         &["30 elements in 32 slots for `rows` = 1: 6.25 % is padding"],
-        &[],
+        &["choose tiles and alignments that divide the extents"],
     );
 }
 
@@ -105,7 +105,8 @@ fn padding_is_told_with_its_share_and_the_facts_that_avoid_it() {
 fn a_share_is_compared_exactly() {
     let at = |gate: &str| tensor("c 9", "pad c multiple=10", gate);
     let figure = ["9 elements in 10 slots: 10 % is padding"];
-    only(&at("padding-below=0.10"), ("gate::padding", "padding-below=0.10"), &figure, &[]);
+    let enough = "choose tiles and alignments that leave less, or say `padding-below=0.11`";
+    only(&at("padding-below=0.10"), ("gate::padding", "padding-below=0.10"), &figure, &[enough]);
     good(&at("padding-below=0.1000000000001"));
     good(&at("padding-below=1"));
     for share in ["0", "0.0", "1.5", "-0.1", "#nan", "x", "1e-30"] {
@@ -121,7 +122,7 @@ fn bytes_have_units_and_the_greatest_size_that_keeps_them() {
         &tensor("n 256; c 1024", "", "bytes-below=\"1 MiB\""),
         ("gate::bytes", "bytes-below=\"1 MiB\""),
         &["it takes 1048576 bytes (1 MiB)"],
-        &[],
+        &["make it 1 byte smaller: less padding, a smaller extent, or elements of fewer bits"],
     );
     for limit in ["1048577", "\"1.048577 MB\"", "\"1025 KiB\"", "\"1025 kib\"", "\"0.002GB\""] {
         good(&tensor("n 256; c 1024", "", &format!("bytes-below={limit}")));
@@ -179,13 +180,13 @@ fn what_is_no_vector_access_says_why() {
         &tensor("n 8; c 32", "pad c before=1", "vector=4"),
         gate,
         &["t[0, 0] is at offset 1, which is no multiple of 4"],
-        &[],
+        &["make paddings and strides multiples of 4"],
     );
     only(
         &tensor("n 8; c 32", "map \"(n, c) -> (c // 2, n, c % 2)\"", "vector=4"),
         gate,
         &["t[0, 0] is at offset 0 and t[0, 2] is at offset 16"],
-        &[],
+        &["let `c % 4` be the last storage axis: `split c by=4`"],
     );
     only(
         &tensor("n 8; c 32", "strides 64 2; padding allow", "vector=4"),
@@ -195,7 +196,7 @@ fn what_is_no_vector_access_says_why() {
             "along `n` it is 64 slots further",
             "along `c` it is 2 slots further",
         ],
-        &[],
+        &["let the last axis in memory have the stride 1"],
     );
     only(
         &tensor("n 8; c 32", "align 8", "vector=4"),
@@ -233,13 +234,13 @@ fn layouts_are_the_same_however_they_are_written() {
         &both("order n c"),
         ("gate::same_as", "same-as=b"),
         &["a[0, 8] is at offset 32 and b[0, 8] at offset 8"],
-        &[],
+        &["lay `b` out as `a`, or leave the gate out if they may differ"],
     );
     only(
         &both("split c by=8; order c_outer n c_inner; axis-separators c_outer"),
         ("gate::same_as", "same-as=b"),
         &["`a` has 1 axis in memory and `b` 2"],
-        &[],
+        &["write the same `axis-separators` in both"],
     );
     only(
         "tensor a dtype=f32 { shape { n 4 }; require same-as=aa }\ntensor aaa dtype=f32 { shape { n 4 } }\n",
@@ -251,7 +252,7 @@ fn layouts_are_the_same_however_they_are_written() {
         "tensor a dtype=f32 { shape { n 4 }; require same-as=b }\ntensor b dtype=f32 { shape { m 4 } }\n",
         ("gate::same_as", "same-as=b"),
         &["the axes of `a` are n", "the axes of `b` are m"],
-        &[],
+        &["give both the same axes, in any order"],
     );
     only(
         "tensor a dtype=f32 { shape { n 4 }; require same-as=b }\ntensor b dtype=f16 { shape { n 4 } }\n",
@@ -298,7 +299,7 @@ fn a_tensor_larger_than_its_space_does_not_fit() {
         &fits("memory vmem", "33"),
         ("gate::fits", "fits"),
         &["it takes 4224 bytes (about 4.12 KiB)", "`vmem` has 4096 bytes (4 KiB)"],
-        &[],
+        &["make it 128 bytes smaller: less padding, a smaller extent, or elements of fewer bits"],
     );
     only(
         &fits("memory vmem", "rows"),
@@ -355,13 +356,13 @@ fn a_space_of_xla_that_nobody_names_is_told_of() {
         &format!("memory-space a xla=2\ntensor t {layout}\n"),
         ("notation::remark", "1"),
         &[],
-        &[],
+        &["declare it at the top: `memory-space NAME xla=1`"],
     );
     only(
         &format!("memory-space a xla=1\ntensor t {layout} {{ memory global }}\n"),
         ("notation::remark", "1"),
         &[],
-        &[],
+        &["write `memory a`, or take `S(1)` out"],
     );
 }
 

@@ -33,60 +33,52 @@ fn refused(compute: &str, expected: (&str, &str, &str), help: &[&str]) {
 #[test]
 fn texts_that_are_no_statement_are_told_at_their_characters() {
     let code = "kernel::syntax";
+    let form = "a statement is written `B[i, j] = 2 * A[j, i] + 1`";
     for (compute, marked, message, help) in [
-        ("b[i, j] a[i, j]", "a", "a statement writes by `=`, `+=`, `*=`, `min=` or `max=`", None),
-        ("b[i, j] = ", "", "expected a value, found the end", None),
-        ("b = a[i, j]", "=", "expected `[` and the axes, found `=`", None),
+        ("b[i, j] a[i, j]", "a", "a statement writes by `=`, `+=`, `*=`, `min=` or `max=`", form),
+        ("b[i, j] = ", "", "expected a value, found the end", form),
+        ("b = a[i, j]", "=", "expected `[` and the axes, found `=`", form),
         (
             "b[i + 1] = 2",
             "+",
             "expected `,` or `]`: what is written is indexed by axes alone, found `+`",
-            None,
+            form,
         ),
-        ("b[i, j] = a[i, j", "", "expected `,` or `]`, found the end", None),
-        ("b[i, j] = a[i, k[i, j]]", "[", "an index is arithmetic on axes, not an element", None),
+        ("b[i, j] = a[i, j", "", "expected `,` or `]`, found the end", form),
+        (
+            "b[i, j] = a[i, k[i, j]]",
+            "[",
+            "an index is arithmetic on axes, not an element",
+            "write axes, numbers, consts and symbols between the brackets",
+        ),
         (
             "b[i, j] = 2 * a[i, j] ?? 0",
             "??",
             "`??` stands behind a read, and this is more than one",
-            Some("parenthesise the read with what stands for it outside: `(A[…] ?? 0)`"),
+            "parenthesise the read with what stands for it outside: `(A[…] ?? 0)`",
         ),
-        (
-            "t[i, j] = 0 < i < j",
-            "<",
-            "comparisons are not chained",
-            Some("write `a < b and b < c`"),
-        ),
+        ("t[i, j] = 0 < i < j", "<", "comparisons are not chained", "write `a < b and b < c`"),
         (
             "b[i, j] = 1.5f",
             "1.5f",
             "`1.5f` is no number",
-            Some(
-                "literals are decimal, without leading zeros, `_` or letters: `10`, `0.5`, `1e-3`",
-            ),
+            "literals are decimal, without leading zeros, `_` or letters: `10`, `0.5`, `1e-3`",
         ),
         (
             "b[i, j] = .5",
             ".5",
             "`.5` is no number",
-            Some(
-                "literals are decimal, without leading zeros, `_` or letters: `10`, `0.5`, `1e-3`",
-            ),
+            "literals are decimal, without leading zeros, `_` or letters: `10`, `0.5`, `1e-3`",
         ),
-        (
-            "b[i, j] = !t[i, j]",
-            "!",
-            "`!` means nothing in a statement",
-            Some("it is written `not`"),
-        ),
-        ("b[inf, j] = 1", "inf", "`inf` is a word of the language", Some("give it another name")),
+        ("b[i, j] = !t[i, j]", "!", "`!` means nothing in a statement", "it is written `not`"),
+        ("b[inf, j] = 1", "inf", "`inf` is a word of the language", "give it another name"),
     ] {
-        let help: Vec<&str> = help.into_iter().collect();
-        refused(compute, (code, marked, message), &help);
+        refused(compute, (code, marked, message), &[help]);
     }
     let large = "1".repeat(30);
     let message = format!("the literal {large} is too large");
-    refused(&format!("b[i, j] = {large}"), ("expr::overflow", &large, &message), &[]);
+    let help = "write a smaller number, or `inf`";
+    refused(&format!("b[i, j] = {large}"), ("expr::overflow", &large, &message), &[help]);
     refused(
         "b[i, j] = a[i, j / 2]",
         ("expr::slash", "/", "`/` alone is no operator"),
@@ -143,7 +135,7 @@ fn axes_are_new_names_one_for_each_axis() {
     told(
         &kernel("b[i, j] = a[i, j]", "range r 3"),
         &[(code, "r", "no statement has an axis `r`")],
-        &[],
+        &["leave its range out"],
     );
     refused(
         "b[int, j] = 1",
@@ -193,7 +185,7 @@ fn reduced_axes_need_an_extent_and_an_operator() {
     told(
         &kernel("v[i] += a[i, r]", "range r \"0 - 1\""),
         &[("shape::extent", "0 - 1", "the range of `r` is a number from 0")],
-        &[],
+        &["write 0 or more"],
     );
 }
 
@@ -366,7 +358,7 @@ fn unknown_names_get_the_nearest() {
     refused(
         "b[i, j] = min(a[i, j])",
         ("expr::function", "min(a[i, j])", "`min` takes 2 or more values, not 1"),
-        &[],
+        &["write `min(a, b)`"],
     );
     refused(
         "b[i, j] = a + 1",
@@ -427,17 +419,17 @@ fn functions_have_names_of_their_own() {
     told(
         &of(twice),
         &[("name::duplicate", "c", "the instance has the name of the instance `c`")],
-        &[],
+        &["give the instance another name"],
     );
     told(
         &of("instance a of=copy X=a Y=b"),
         &[("name::duplicate", "a", "the instance has the name of the tensor `a`")],
-        &[],
+        &["give the instance another name"],
     );
     told(
         &of("instance A of=copy X=a Y=b"),
         &[("name::case", "A", "the instance `A` and the tensor `a` differ in case only")],
-        &[],
+        &["give the instance another name"],
     );
     told(
         &of("instance exp of=copy X=a Y=b"),
@@ -449,7 +441,11 @@ fn functions_have_names_of_their_own() {
         &["call it `exp_kernel`, say"],
     );
     let kernels = "kernel copy { compute \"b[i, j] = 1\" }";
-    told(&of(kernels), &[("name::duplicate", "copy", "the kernel `copy` is declared twice")], &[]);
+    told(
+        &of(kernels),
+        &[("name::duplicate", "copy", "the kernel `copy` is declared twice")],
+        &["give one of the two another name"],
+    );
 }
 
 #[test]
@@ -462,7 +458,7 @@ fn operands_have_memory_and_are_used() {
             ("kernel::operand", "b", "`b` is in constant memory, and is written"),
             ("kernel::operand", "a", "`a` has no memory, so no kernel reads or writes it"),
         ],
-        &["put it in `memory global`"],
+        &["put it in `memory global`"; 2],
     );
     let unused = format!(
         "{TENSORS}kernel r {{ operands X Y Z; compute \"Y[i, j] = X[i, j]\" }}\ninstance c of=r X=a Y=b Z=v\n"
@@ -540,7 +536,7 @@ fn intermediates_that_cannot_be_inlined_need_memory() {
     told(
         &kernel("v[i] = 1", "local T dtype=f32"),
         &[(code, "T", "nothing writes the local tensor `T`")],
-        &[],
+        &["write it in a `compute`, or leave it out"],
     );
     let line = |k: i32| {
         let p = k - 1;
@@ -584,7 +580,16 @@ fn caches_are_of_boxes_that_a_statement_uses_inside_a_loop() {
         &[(code, "ab", "`ab` is no tensor with memory here")],
         &["did you mean `a`?"],
     );
-    told(&of("cache a at=y"), &[(code, "y", "no statement uses `a` inside a loop `y`")], &[]);
+    told(
+        &of("cache a at=y"),
+        &[(code, "y", "no statement uses `a` inside a loop `y`")],
+        &["name a loop of a statement that uses `a`"],
+    );
+    told(
+        &of("cache a at=x_outer"),
+        &[(code, "x_outer", "no statement uses `a` inside a loop `x_outer`")],
+        &["split `x` first: `split x by=8`"],
+    );
     assert_eq!(found(&of("cache a at=y"))[0].notes, ["the loops of `b` are i, j, x"]);
     told(
         &of("cache b at=x"),
@@ -629,7 +634,7 @@ fn caches_are_of_boxes_that_a_statement_uses_inside_a_loop() {
     told(
         &of("cache a at=x; cache a at=i"),
         &[("kdl::twice", "a", "the cache of `a` is given twice")],
-        &[],
+        &["leave one of the two out"],
     );
     told(
         &of("cache a { memory fast }"),
@@ -641,7 +646,7 @@ fn caches_are_of_boxes_that_a_statement_uses_inside_a_loop() {
             ),
             ("name::unknown", "fast", "the memory of a block is not `fast`"),
         ],
-        &["it is written `cache A at=k_outer`"],
+        &["it is written `cache A at=k_outer`", "write `shared` or `local`"],
     );
 }
 
@@ -653,7 +658,11 @@ fn schedules_name_loops_that_there_are() {
         found(&of("loops x i j_outer j_inner; vectorize j_inner; unroll x; parallel i")),
         []
     );
-    told(&of("loops i j x"), &[(code, "j", "there is no loop `j`")], &[]);
+    told(
+        &of("loops i j x"),
+        &[(code, "j", "there is no loop `j`")],
+        &["loops over `j` are `j_outer` and `j_inner`"],
+    );
     assert_eq!(
         found(&of("loops i j x"))[0].notes,
         ["the loops of `blocked` are i, j_outer, j_inner, x"]
@@ -670,9 +679,13 @@ fn schedules_name_loops_that_there_are() {
     told(
         &of("split x by=4; loops i x j_outer j_inner"),
         &[(code, "x", "there is no loop `x`")],
-        &[],
+        &["loops over `x` are `x_outer` and `x_inner`"],
     );
-    told(&of("split x by=0"), &[(code, "0", "a loop is split by at least 1, not by 0")], &[]);
+    told(
+        &of("split x by=0"),
+        &[(code, "0", "a loop is split by at least 1, not by 0")],
+        &["write `split x by=4`, say"],
+    );
     told(
         &of("unroll j_iner"),
         &[(code, "j_iner", "there is no loop `j_iner`")],
@@ -740,7 +753,11 @@ fn words_of_an_instance_replace_those_of_its_kernel() {
         )
     };
     assert_eq!(found(&of("unroll j")), []);
-    told(&of("parallel i"), &[("kernel::schedule", "zork", "there is no loop `zork`")], &[]);
+    told(
+        &of("parallel i"),
+        &[("kernel::schedule", "zork", "there is no loop `zork`")],
+        &["name one of its loops, or leave it out"],
+    );
 }
 
 /// Every text here ends soon in diagnostics that point into it.

@@ -169,7 +169,7 @@ fn the_axis_of_a_record_has_an_index_for_each_field() {
     told(
         "tensor p { dtype { x f32 }; shape { Field 4 } }\n",
         &[("name::case", "dtype { x f32 }", "the axes `Field` and `field` differ in case only")],
-        &[],
+        &["give one of them another name"],
     );
 }
 

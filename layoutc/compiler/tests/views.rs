@@ -73,7 +73,7 @@ fn a_window_beyond_64_bits_is_refused_with_its_own_extents() {
             "its logical extents are 4611686018427387904 × 8",
             "elements and bytes are counted up to 9223372036854775807",
         ],
-        &[],
+        &["make the extents smaller, or divide the elements among several tensors"],
     );
 }
 
@@ -152,13 +152,13 @@ fn elements_become_others_of_the_same_scalars() {
         &of_input("view v of=t dtype=u32"),
         ("dtype::view", "u32", "`t` holds f32, which u32 is no view of"),
         &["a view has the scalars of its buffer: other scalars are other bits"],
-        &[],
+        &["leave `dtype` out, or write vectors of its scalars: `f32x4`"],
     );
     refused(
         "tensor t dtype=f32x2 { shape { c 6 } }\nview v of=t dtype=f32x3\n",
         ("dtype::view", "f32x3", "`t` holds f32x2, which f32x3 is no view of"),
         &["3 lanes are no multiple of 2"],
-        &[],
+        &["types that do: `f32`, `f32x4`, `f32x8`, `f32x16`"],
     );
     refused(
         &of_input("view v of=t dtype=f32x2 { shape { h 6 }; map \"(h) -> (h, 0)\" }"),
@@ -174,20 +174,20 @@ fn a_shape_of_its_own_is_all_of_the_memory() {
         &of_input("view v of=t { shape { k 47 } }"),
         ("shape::view", "v", "`v` is not all of the memory of `t`"),
         &["`v` has 188 bytes", "`t` has 192 bytes"],
-        &[],
+        &["let it have 48 slots of f32, or make it a window of some elements, by a `map`"],
     );
     let image = "tensor t dtype=f32 { shape { h 6; c 8 }; layout { axis-separators h } }\n";
     refused(
         &format!("{image}view v of=t {{ shape {{ k 48 }} }}\n"),
         ("shape::view", "v", "`v` has 1 physical axis and `t` 2"),
         &["`v` is [48] elements of f32 in memory", "`t` is [6, 8] elements of f32 in memory"],
-        &[],
+        &["write 1 separator in its layout, by `axis-separators`"],
     );
     refused(
         &format!("{image}view v of=t {{ shape {{ h 8; c 6 }}; layout {{ axis-separators h }} }}\n"),
         ("shape::view", "layout { axis-separators h }", "`v` and `t` have other physical extents"),
         &["`v` is [8, 6] elements of f32 in memory", "`t` is [6, 8] elements of f32 in memory"],
-        &[],
+        &["lay it out so that all its physical extents but the last are the same"],
     );
 }
 
@@ -203,13 +203,13 @@ fn names_of_views_are_names_of_tensors() {
         &of_input("view t of=t"),
         ("name::duplicate", "t", "two tensors are called `t`"),
         &[],
-        &[],
+        &["give one of them another name"],
     );
     refused(
         &of_input("view T of=t"),
         ("name::case", "T", "the tensors `t` and `T` differ in case only"),
         &[],
-        &[],
+        &["give one of them another name"],
     );
     refused(
         &of_input("view int of=t"),
@@ -227,7 +227,7 @@ fn names_of_views_are_names_of_tensors() {
         &of_input("view v of=t\ntensor u like=v"),
         ("name::unknown", "v", "there is no tensor `v`"),
         &["`v` is a view: `like` takes a tensor"],
-        &[],
+        &["give it a `dtype` and a `shape` of its own"],
     );
     refused(
         &of_input("view v of=t\nconvert v to=t"),

@@ -157,7 +157,8 @@ fn tiler(cursor: &mut Cursor<'_>, depth: usize) -> Result<Tiler, Fault> {
     }
     if depth >= MAX_DEPTH {
         let message = format!("tilers nest more than {MAX_DEPTH} deep");
-        return Err(Fault::new(FaultKind::Syntax, start..start + 1, message));
+        let fault = Fault::new(FaultKind::Syntax, start..start + 1, message);
+        return Err(fault.help("leave brackets out that are not needed"));
     }
     let mut parts = Vec::new();
     loop {
@@ -257,7 +258,8 @@ fn tree(cursor: &mut Cursor<'_>, depth: usize) -> Result<Tree, Fault> {
     let start = cursor.at();
     if depth > MAX_DEPTH {
         let message = format!("tuples nest more than {MAX_DEPTH} deep");
-        return Err(Fault::new(FaultKind::Syntax, start..start + 1, message));
+        let fault = Fault::new(FaultKind::Syntax, start..start + 1, message);
+        return Err(fault.help("leave parentheses out that are not needed"));
     }
     if cursor.eat("(") {
         let mut list = Vec::new();
@@ -275,17 +277,20 @@ fn tree(cursor: &mut Cursor<'_>, depth: usize) -> Result<Tree, Fault> {
     match cursor.peek() {
         Some('?') => {
             let message = "what is known only at run time has no place here";
-            Err(Fault::new(FaultKind::Unsupported, start..start + 1, message))
+            let fault = Fault::new(FaultKind::Unsupported, start..start + 1, message);
+            Err(fault.help("write a number"))
         }
         Some('-') => {
             let message = "a stride below 0 runs backwards";
-            Err(Fault::new(FaultKind::Unsupported, start..start + 1, message))
+            let fault = Fault::new(FaultKind::Unsupported, start..start + 1, message);
+            Err(fault.help("write 0 or more"))
         }
         _ => {
             let (value, span) = cursor.expect_number("an integer or `(`")?;
             if matches!(cursor.peek(), Some('@' | '/')) {
                 let message = "coordinate strides and ratios are no offsets";
-                return Err(Fault::new(FaultKind::Unsupported, start..cursor.at() + 1, message));
+                let fault = Fault::new(FaultKind::Unsupported, start..cursor.at() + 1, message);
+                return Err(fault.help("write whole numbers of elements"));
             }
             Ok(Tree::Integer(value, start..span.end))
         }
@@ -298,7 +303,11 @@ fn compact(shape: &Tree, next: &mut i128) -> Result<Tree, Fault> {
         Tree::Integer(size, span) => {
             let stride = *next;
             *next = next.checked_mul(*size).filter(|n| *n <= i128::from(i64::MAX)).ok_or_else(
-                || Fault::new(FaultKind::Value, span.clone(), "it does not fit 64 bits"),
+                || {
+                    let fault =
+                        Fault::new(FaultKind::Value, span.clone(), "it does not fit 64 bits");
+                    fault.help("write smaller extents")
+                },
             )?;
             Ok(Tree::Integer(stride, span.clone()))
         }
@@ -311,7 +320,10 @@ fn compact(shape: &Tree, next: &mut i128) -> Result<Tree, Fault> {
 
 fn positive(shape: &Tree) -> Result<(), Fault> {
     match shape.leaves().into_iter().find(|(size, _)| *size == 0) {
-        Some((_, span)) => Err(Fault::new(FaultKind::Value, span, "a mode of 0 holds nothing")),
+        Some((_, span)) => {
+            Err(Fault::new(FaultKind::Value, span, "a mode of 0 holds nothing")
+                .help("write 1 or more"))
+        }
         None => Ok(()),
     }
 }
@@ -324,7 +336,8 @@ fn congruent(shape: &Tree, stride: &Tree) -> Result<(), Fault> {
         }
         _ => {
             let message = "the strides do not nest as the shape does";
-            Err(Fault::new(FaultKind::Value, stride.span(), message))
+            let fault = Fault::new(FaultKind::Value, stride.span(), message);
+            Err(fault.help("write a stride for each extent, in the same parentheses"))
         }
     }
 }

@@ -44,6 +44,10 @@ impl Stated {
 /// # Errors
 /// [`Fault`] where the text is at fault, tensor or not.
 pub fn stated(notation: Notation, text: &str, sizes: &[(String, i128)]) -> Result<Stated, Fault> {
+    said(notation, text, sizes).map_err(|fault| fault.or_example(notation))
+}
+
+fn said(notation: Notation, text: &str, sizes: &[(String, i128)]) -> Result<Stated, Fault> {
     Ok(match notation {
         Notation::Tvm => Stated::named(lower(&tvm::letters(text)?)),
         Notation::Glow => {

@@ -76,7 +76,7 @@ impl<'a> Cursor<'a> {
             Ok(value) => Ok(Some((i128::from(value), span))),
             Err(_) => {
                 let message = format!("`{}` does not fit 64 bits", short(digits));
-                Err(Fault::new(FaultKind::Value, span, message))
+                Err(Fault::new(FaultKind::Value, span, message).help("write a smaller number"))
             }
         }
     }

@@ -5,6 +5,7 @@
 //! what is beyond), and not smaller. A swizzle turns the offset, and rounds the size up to whole blocks.
 
 use alloc::format;
+use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use super::blocks::{self, Piece};
@@ -37,12 +38,17 @@ pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationE
         let whole = sizes.iter().try_fold(1_i128, |n, (size, _)| n.checked_mul(*size));
         let Some(whole) = whole.filter(|whole| *whole <= i128::from(i64::MAX)) else {
             let message = "the mode does not fit 64 bits";
-            return Err(Fault::new(FaultKind::Value, shape.span(), message).into());
+            let fault = Fault::new(FaultKind::Value, shape.span(), message);
+            return Err(fault.help("write smaller sizes").into());
         };
         if axis.extent.as_const().is_none_or(|extent| extent > whole) {
             let (name, extent) = (&axis.name, shown(axis));
             let message = format!("the mode has {whole} indices, and `{name}` has {extent}");
-            return Err(Fault::new(FaultKind::Axes, shape.span(), message).into());
+            let help = match axis.extent.as_const() {
+                Some(extent) => format!("write a mode of {extent} or more"),
+                None => "give the axis a fixed extent, or write the layout as a `map`".to_string(),
+            };
+            return Err(Fault::new(FaultKind::Axes, shape.span(), message).help(help).into());
         }
         let mut div = 1;
         let last = sizes.len().saturating_sub(1);
@@ -77,6 +83,7 @@ pub(super) fn extents(text: &str) -> Result<Vec<i128>, Fault> {
         let product = mode.leaves().iter().try_fold(1_i128, |n, (size, _)| n.checked_mul(*size));
         product.ok_or_else(|| {
             Fault::new(FaultKind::Value, mode.span(), "the mode does not fit 64 bits")
+                .help("write smaller sizes")
         })
     };
     modes.iter().map(extent).collect()

@@ -18,6 +18,9 @@ use crate::parse::Span;
 /// What stands for all axes that are not named.
 const REST: &str = "...";
 
+/// The way out where one side has what the other lacks.
+const BOTH_SIDES: &str = "write it on both sides, or on none";
+
 /// One axis of a side.
 #[derive(Debug)]
 enum Dim {
@@ -46,12 +49,14 @@ pub(super) fn apply(
     for (name, _) in sizes {
         if names(&left).all(|(known, _)| known != name) {
             let message = format!("`{name}` has a size and does not stand in the pattern");
-            return Err(Fault::new(FaultKind::Axes, 0..text.len(), message).into());
+            let help = format!("leave `{name}=` out, or write `{name}` on both sides");
+            return Err(Fault::new(FaultKind::Axes, 0..text.len(), message).help(help).into());
         }
     }
     if let Some((_, span)) = names(&left).find(|(name, _)| name == REST) {
         let message = "`...` takes no part of an axis";
-        return Err(Fault::new(FaultKind::Value, span.clone(), message).into());
+        let fault = Fault::new(FaultKind::Value, span.clone(), message);
+        return Err(fault.help("write it outside of parentheses, or a name in its place").into());
     }
     let parts = take_apart(&left, sizes, builder.axes(), text.len())?;
     for (name, span) in names(&left) {
@@ -68,7 +73,9 @@ pub(super) fn apply(
                 let rest = parts.iter().find(|(name, _)| name.is_none());
                 let Some((_, pieces)) = rest else {
                     let message = "`...` stands on the right side alone";
-                    return Err(Fault::new(FaultKind::Value, span.clone(), message).into());
+                    return Err(Fault::new(FaultKind::Value, span.clone(), message)
+                        .help(BOTH_SIDES)
+                        .into());
                 };
                 dims.extend(pieces.iter().map(|piece| alloc::vec![piece.clone()]));
             }
@@ -79,7 +86,9 @@ pub(super) fn apply(
                     let part = parts.iter().find(|(known, _)| known.as_ref() == wanted);
                     let Some((_, own)) = part else {
                         let message = format!("`{name}` stands on the right side alone");
-                        return Err(Fault::new(FaultKind::Value, span.clone(), message).into());
+                        return Err(Fault::new(FaultKind::Value, span.clone(), message)
+                            .help(BOTH_SIDES)
+                            .into());
                     };
                     pieces.extend(own.iter().cloned());
                 }
@@ -93,7 +102,8 @@ pub(super) fn apply(
     };
     if has_rest(&left) && !has_rest(&right_dims) {
         let message = "`...` stands on the left side alone";
-        return Err(Fault::new(FaultKind::Value, right_start..text.len(), message).into());
+        let fault = Fault::new(FaultKind::Value, right_start..text.len(), message);
+        return Err(fault.help(BOTH_SIDES).into());
     }
     let map = blocks::map(&dims, builder.axes())?;
     builder.apply(&map)?;
@@ -196,7 +206,8 @@ fn name(cursor: &mut Cursor<'_>, seen: &mut Vec<String>) -> Result<Option<(Strin
         return Err(cursor.expected("a name, `(`, `1` or `...`"));
     }
     if seen.iter().any(|known| known == name) {
-        return Err(Fault::new(FaultKind::Value, span, format!("`{name}` stands twice")));
+        let fault = Fault::new(FaultKind::Value, span, format!("`{name}` stands twice"));
+        return Err(fault.help("give each part a name of its own"));
     }
     seen.push(name.to_string());
     Ok(Some((name.to_string(), span)))
@@ -253,7 +264,7 @@ fn take_group(
             return Ok(());
         }
         let message = format!("`1` stands for `{name}`, whose extent is {extent}");
-        return Err(Fault::new(FaultKind::Axes, span, message));
+        return Err(Fault::new(FaultKind::Axes, span, message).help("write a name in its place"));
     }
     let unsized_parts = group.iter().filter(|(part, _)| size_of(part).is_none()).count();
     if unsized_parts > 1 {

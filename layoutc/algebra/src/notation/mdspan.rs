@@ -32,7 +32,8 @@ pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationE
         ("layout_right_padded" | "layout_left_padded", [(multiple, span)]) => {
             if *multiple == 0 {
                 let message = "a multiple of 0 is no padding";
-                return Err(Fault::new(FaultKind::Value, span.clone(), message).into());
+                let fault = Fault::new(FaultKind::Value, span.clone(), message);
+                return Err(fault.help("write 1 or more").into());
             }
             let axes = builder.axes();
             let fastest = if name == "layout_right_padded" { axes.last() } else { axes.first() };

@@ -119,7 +119,8 @@ fn fixed(cursor: &mut Cursor<'_>, what: &str) -> Result<(i128, Span), Fault> {
     if cursor.peek() == Some('?') {
         let at = cursor.at();
         let message = format!("{what} known only at run time has no place here");
-        return Err(Fault::new(FaultKind::Unsupported, at..at + 1, message));
+        let fault = Fault::new(FaultKind::Unsupported, at..at + 1, message);
+        return Err(fault.help("write a number; a symbol can stand in the step `strides`"));
     }
     cursor.expect_number(what)
 }
@@ -135,7 +136,8 @@ fn names(cursor: &mut Cursor<'_>) -> Result<Vec<String>, Fault> {
             return Err(cursor.expected("the name of a dimension"));
         }
         if names.iter().any(|known| known == name) {
-            return Err(Fault::new(FaultKind::Value, span, format!("`{name}` stands twice")));
+            let fault = Fault::new(FaultKind::Value, span, format!("`{name}` stands twice"));
+            return Err(fault.help("give each dimension a name of its own"));
         }
         names.push(name.to_string());
         cursor.skip_blanks();
@@ -205,13 +207,15 @@ fn product(cursor: &mut Cursor<'_>, names: &[String], depth: usize) -> Result<Ex
         let is_constant = |expr: &Expr| expr.vars().is_empty();
         if op == "*" && !is_constant(&left) && !is_constant(&right) {
             let message = "a product needs a constant on one side";
-            return Err(Fault::new(FaultKind::Value, start..cursor.at(), message).into());
+            let fault = Fault::new(FaultKind::Value, start..cursor.at(), message);
+            return Err(fault.help("multiply a dimension by a number: `d0 * 4`").into());
         }
         if op != "*" {
             let divisor = if is_constant(&right) { right.evaluate(&|_| None).ok() } else { None };
             if divisor.is_none_or(|divisor| divisor < 1) {
                 let message = format!("the right side of `{op}` is no constant above 0");
-                return Err(Fault::new(FaultKind::Value, at..cursor.at(), message).into());
+                let fault = Fault::new(FaultKind::Value, at..cursor.at(), message);
+                return Err(fault.help(format!("write a number from 1: `d0 {op} 4`")).into());
             }
         }
         left = match op {
@@ -232,7 +236,8 @@ fn factor(cursor: &mut Cursor<'_>, names: &[String], depth: usize) -> Result<Exp
     let at = cursor.at();
     if depth > MAX_DEPTH {
         let message = format!("parentheses nest more than {MAX_DEPTH} deep");
-        return Err(Fault::new(FaultKind::Syntax, at..at + 1, message).into());
+        let fault = Fault::new(FaultKind::Syntax, at..at + 1, message);
+        return Err(fault.help("leave parentheses out that are not needed").into());
     }
     if cursor.eat("(") {
         let inner = sum(cursor, names, depth + 1)?;
@@ -253,7 +258,8 @@ fn factor(cursor: &mut Cursor<'_>, names: &[String], depth: usize) -> Result<Exp
         Some(position) => Ok(Expr::var(Var::Storage(u32::try_from(position).unwrap_or(u32::MAX)))),
         None => {
             let message = format!("`{name}` is no dimension of the map");
-            Err(Fault::new(FaultKind::Value, span, message).into())
+            let help = format!("dimensions here: {}", names.join(", "));
+            Err(Fault::new(FaultKind::Value, span, message).help(help).into())
         }
     }
 }

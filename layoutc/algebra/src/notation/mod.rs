@@ -77,6 +77,22 @@ impl Notation {
         }
     }
 
+    /// A text of the notation.
+    pub fn example(self) -> &'static str {
+        match self {
+            Self::Tvm => "NCHW16c",
+            Self::Xla => "{1,0:T(8,128)}",
+            Self::Glow => "N[a=32]HWC",
+            Self::Onednn => "aBcd16b",
+            Self::Cute => "(4,8):(8,1)",
+            Self::Mlir => "affine_map<(i, j) -> (j, i)>",
+            Self::Einops => "b (h p) -> h b p",
+            Self::Numpy => "(48, 4)",
+            Self::Mdspan => "layout_stride<12, 1>",
+            Self::Triton => "{row: [[9], [18]], col: [[1], [2]]} -> {offset: 32}",
+        }
+    }
+
     /// The notation that a word means.
     pub fn of(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|notation| notation.word() == word)
@@ -124,6 +140,15 @@ impl Fault {
         self.help = Some(help.into());
         self
     }
+
+    /// The same with a text of the notation, where it is one of grammar and has no other way out.
+    #[must_use]
+    pub fn or_example(self, notation: Notation) -> Self {
+        if self.kind != FaultKind::Syntax || self.help.is_some() {
+            return self;
+        }
+        self.help(format!("it is written as in `{}`", notation.example()))
+    }
 }
 
 /// Why a text cannot be applied.
@@ -149,11 +174,22 @@ impl From<crate::step::StepError> for NotationError {
     }
 }
 
+/// What is worth knowing of a text, and no fault.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remark {
+    /// Where, in bytes of the text.
+    pub span: Span,
+    /// What.
+    pub message: String,
+    /// What to do about it.
+    pub help: String,
+}
+
 /// What a text says beside the map.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Said {
-    /// What is worth knowing, and no fault: where the notation's own tool goes another way.
-    pub remarks: Vec<(Span, String)>,
+    /// Where the notation's own tool goes another way.
+    pub remarks: Vec<Remark>,
     /// The memory space, from 1: XLA's `S(n)`.
     pub memory_space: Option<(Span, i128)>,
 }
@@ -168,7 +204,7 @@ pub fn apply(
     sizes: &[(String, i128)],
     builder: &mut Builder,
 ) -> Result<Said, NotationError> {
-    match notation {
+    let said = match notation {
         Notation::Tvm => tvm::apply(text, builder),
         Notation::Xla => xla::apply(text, builder),
         Notation::Glow => glow::apply(text, builder),
@@ -179,7 +215,11 @@ pub fn apply(
         Notation::Numpy => numpy::apply(text, builder),
         Notation::Mdspan => mdspan::apply(text, builder),
         Notation::Triton => triton::apply(text, builder),
-    }
+    };
+    said.map_err(|error| match error {
+        NotationError::Fault(fault) => fault.or_example(notation).into(),
+        error @ NotationError::Build(_) => error,
+    })
 }
 
 /// For each letter of a text, the axis that it means: by name, case ignored, if every letter names an axis; by position
@@ -220,7 +260,9 @@ fn count_fault(given: usize, what: &str, axes: &[Axis], span: Span) -> Fault {
     let (given, of) =
         (counted(given, what, &format!("{what}s")), counted(axes.len(), "axis", "axes"));
     let gap = if names.is_empty() { "" } else { ": " };
-    Fault::new(FaultKind::Axes, span, format!("{given} for {of}{gap}{names}"))
+    let fault = Fault::new(FaultKind::Axes, span, format!("{given} for {of}{gap}{names}"));
+    let wanted = counted(axes.len(), what, &format!("{what}s"));
+    fault.help(format!("write {wanted}, one for each axis"))
 }
 
 /// How an extent is shown in a message.

@@ -75,7 +75,8 @@ fn elements(strides: &[(i128, Span)], element_bits: u32) -> Result<Vec<Expr>, Fa
     for (stride, span) in strides {
         if (stride * 8) % bits != 0 {
             let message = format!("{stride} bytes are no whole number of elements of {bits} bits");
-            return Err(Fault::new(FaultKind::Value, span.clone(), message));
+            let fault = Fault::new(FaultKind::Value, span.clone(), message);
+            return Err(fault.help("write strides in bytes, each of whole elements"));
         }
         elements.push(Expr::constant(stride * 8 / bits));
     }

@@ -29,9 +29,8 @@ pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationE
     let inner = tag.inner.iter().map(|(axis, factor)| (*axis, Some(*factor)));
     let flat: Vec<(usize, Option<i128>)> = outer.chain(inner).collect();
     let Some(pieces) = blocks::pieces(&flat) else {
-        return Err(
-            Fault::new(FaultKind::Value, 0..text.len(), "the blocks do not fit 64 bits").into()
-        );
+        let fault = Fault::new(FaultKind::Value, 0..text.len(), "the blocks do not fit 64 bits");
+        return Err(fault.help("write smaller blocks").into());
     };
     let dims: Vec<_> = pieces.into_iter().map(|piece| alloc::vec![piece]).collect();
     let map = blocks::map(&dims, axes)?;
@@ -67,7 +66,8 @@ fn parse(text: &str) -> Result<Tag, Fault> {
         let Some((_, span)) = cursor.next() else { break };
         let axis = axis_of(c, &span)?;
         if outer.iter().any(|(other, _)| *other == axis) {
-            return Err(Fault::new(FaultKind::Value, span, format!("`{c}` stands twice")));
+            let fault = Fault::new(FaultKind::Value, span, format!("`{c}` stands twice"));
+            return Err(fault.help("write each axis once, and its blocks at the end: `aB16b`"));
         }
         outer.push((axis, c.is_ascii_uppercase()));
         places.push(span);
@@ -82,7 +82,8 @@ fn parse(text: &str) -> Result<Tag, Fault> {
     while cursor.peek().is_some() {
         let (factor, digits) = cursor.expect_number("a letter or a block like `16b`")?;
         if factor == 0 {
-            return Err(Fault::new(FaultKind::Value, digits, "a block of 0 holds nothing"));
+            let fault = Fault::new(FaultKind::Value, digits, "a block of 0 holds nothing");
+            return Err(fault.help("write 1 or more"));
         }
         let Some((c, span)) = cursor.next().filter(|(c, _)| c.is_ascii_lowercase()) else {
             return Err(cursor.expected("the lower-case letter of a block"));

@@ -91,7 +91,7 @@ fn bind(dims: &[(String, i128)], axes: &[Axis], text: &str) -> Result<Vec<usize>
         if axis.extent.as_const() != Some(*size) {
             let message =
                 format!("`{name}` has {size} indices, and `{}` has {}", axis.name, shown(axis));
-            return Err(fault(message));
+            return Err(fault(message).help("give both as many, a power of two"));
         }
         bound.push(at);
     }
@@ -254,12 +254,13 @@ fn parse(text: &str) -> Result<Linear, Fault> {
     let whole = 0..text.len();
     if inputs.iter().map(|input| input.images.len()).sum::<usize>() > MAX_BITS {
         let message = format!("more than {MAX_BITS} bits of inputs");
-        return Err(Fault::new(FaultKind::Value, whole, message));
+        return Err(Fault::new(FaultKind::Value, whole, message).help("write fewer images"));
     }
     for input in &inputs {
         if input.images.iter().any(|image| image.len() != count) {
             let message = format!("the images of `{}` are not all of {count} numbers", input.name);
-            return Err(Fault::new(FaultKind::Value, input.span.clone(), message));
+            let fault = Fault::new(FaultKind::Value, input.span.clone(), message);
+            return Err(fault.help("write a number for each output in every image"));
         }
     }
     let outputs = named.unwrap_or_else(|| smallest(&inputs, count));
@@ -268,7 +269,8 @@ fn parse(text: &str) -> Result<Linear, Fault> {
             let beyond = image.iter().zip(&outputs).find(|(value, (_, size))| *value >= size);
             if let Some((value, (name, size))) = beyond {
                 let message = format!("{value} is no index of `{name}`, which has {size}");
-                return Err(Fault::new(FaultKind::Value, input.span.clone(), message));
+                let fault = Fault::new(FaultKind::Value, input.span.clone(), message);
+                return Err(fault.help(format!("write an index below {size}, or a larger size")));
             }
         }
     }
@@ -276,7 +278,8 @@ fn parse(text: &str) -> Result<Linear, Fault> {
         || outputs.iter().map(|(_, size)| bits_of(*size)).sum::<usize>() > MAX_BITS
     {
         let message = format!("{} outputs are named for images of {count} numbers", outputs.len());
-        return Err(Fault::new(FaultKind::Value, whole, message));
+        let fault = Fault::new(FaultKind::Value, whole, message);
+        return Err(fault.help(format!("name {count} outputs, of {MAX_BITS} bits in all at most")));
     }
     Ok(Linear { inputs, outputs })
 }
@@ -310,7 +313,8 @@ fn dictionary(cursor: &mut Cursor<'_>) -> Result<Vec<Input>, Fault> {
 fn add(inputs: &mut Vec<Input>, input: Input) -> Result<(), Fault> {
     if inputs.iter().any(|known| known.name == input.name) {
         let message = format!("`{}` stands twice", input.name);
-        return Err(Fault::new(FaultKind::Value, input.span, message));
+        let fault = Fault::new(FaultKind::Value, input.span, message);
+        return Err(fault.help("write all its images behind one name"));
     }
     inputs.push(input);
     Ok(())
@@ -437,7 +441,8 @@ fn lines(cursor: &mut Cursor<'_>) -> Result<Dims, Fault> {
         let wanted = 1_i128 << last.images.len().min(MAX_BITS);
         if power != wanted {
             let message = format!("{power} stands where {wanted} should");
-            return Err(Fault::new(FaultKind::Value, at, message));
+            let fault = Fault::new(FaultKind::Value, at, message);
+            return Err(fault.help("write the powers of two in order: 1, 2, 4, …"));
         }
         last.images.push(image);
     }

@@ -39,9 +39,8 @@ pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationE
     let flat: Vec<(usize, Option<i128>)> =
         letters.iter().map(|letter| (axis_of(letter.name), letter.factor)).collect();
     let Some(pieces) = blocks::pieces(&flat) else {
-        return Err(
-            Fault::new(FaultKind::Value, 0..text.len(), "the blocks do not fit 64 bits").into()
-        );
+        let fault = Fault::new(FaultKind::Value, 0..text.len(), "the blocks do not fit 64 bits");
+        return Err(fault.help("write smaller blocks").into());
     };
     let mut pieces = pieces.into_iter();
     let dims: Vec<Vec<Piece>> =
@@ -75,7 +74,10 @@ fn parse(text: &str) -> Result<Vec<Vec<Letter>>, Fault> {
             cursor.expect("]")?;
             if packed.len() < 2 {
                 let message = "brackets pack two blocks or more";
-                return Err(Fault::new(FaultKind::Syntax, start..cursor.at(), message));
+                let fault = Fault::new(FaultKind::Syntax, start..cursor.at(), message);
+                return Err(
+                    fault.help("write two blocks in them, as in `[4o4i]`, or leave them out")
+                );
             }
             dims.push(packed);
         } else if c.is_ascii_uppercase() {
@@ -105,7 +107,8 @@ fn block(cursor: &mut Cursor<'_>) -> Result<Letter, Fault> {
         });
     };
     if factor == 0 {
-        return Err(Fault::new(FaultKind::Value, digits, "a block of 0 holds nothing"));
+        let fault = Fault::new(FaultKind::Value, digits, "a block of 0 holds nothing");
+        return Err(fault.help("write 1 or more"));
     }
     match cursor.peek() {
         Some(letter) if letter.is_ascii_lowercase() => {
@@ -125,13 +128,14 @@ fn check(dims: &[Vec<Letter>]) -> Result<(), Fault> {
             return Err(if letter.factor.is_some() {
                 fault.help("TVM's letters have one block for each axis; use `onednn` or `map`")
             } else {
-                fault
+                fault.help("write each axis once, and its block in lower case: `NC4c`")
             });
         }
         let primal = letter.name.to_ascii_uppercase();
         if letter.factor.is_some() && letters.iter().all(|other| other.name != primal) {
             let message = format!("the block `{}` has no axis `{primal}`", letter.name);
-            return Err(Fault::new(FaultKind::Value, letter.span.clone(), message));
+            let help = format!("write `{primal}` among the letters, or leave the block out");
+            return Err(Fault::new(FaultKind::Value, letter.span.clone(), message).help(help));
         }
     }
     Ok(())

@@ -80,6 +80,7 @@ error[notation::syntax]: `x` stands where an integer or `(` should
   ┌─ <a>:1:4
   │ (4,x):(1,4)
   │    ^
+  = help: it is written as in `(4,8):(8,1)`
 
 1 error
 "

@@ -306,6 +306,7 @@ error[template::undefined]: template `c/header.h.j2`: `tensors[0].nothing` is un
   ┌─ p/own/c/header.h.j2:2:15
   │ two {{ tensors[0].nothing }}
   │               ^^^^^^^^^^^
+  = help: the values are listed in `schemas/template-model.json`
 
 1 error
 "

@@ -91,6 +91,7 @@ error[notation::value]: the block `x` has no axis `X`
   ┌─ <text>:1:3
   │ NC4x
   │   ^^
+  = help: write `X` among the letters, or leave the block out
 
 1 error
 ";

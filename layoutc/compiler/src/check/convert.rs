@@ -23,7 +23,8 @@ pub(super) fn check(
                 if converts.iter().any(|c| (c.from, c.to) == (convert.from, convert.to)) {
                     let message = "the same conversion stands twice";
                     let place = convert.place;
-                    diagnostics.push(Diagnostic::error(Code::NameDuplicate, message, place, ""));
+                    let error = Diagnostic::error(Code::NameDuplicate, message, place, "");
+                    diagnostics.push(error.help("take one of the two out"));
                 } else {
                     converts.push(convert);
                 }
@@ -70,7 +71,8 @@ fn one(
     let place = Place::new(file, item.span.clone());
     if from == to {
         let message = format!("`{}` is converted to itself", source.name);
-        return Err(Diagnostic::error(Code::ShapeConvert, message, place, ""));
+        let error = Diagnostic::error(Code::ShapeConvert, message, place, "");
+        return Err(error.help("name another tensor after `to=`"));
     }
     let cast = cast::between(item, [source, destination], &place)?;
     let axes = matching(source, destination, file, item)?;
@@ -122,26 +124,29 @@ fn matching(
         };
         format!("{} {{ {} }}", tensor.name, axes.map(one).collect::<Vec<_>>().join("; "))
     };
-    let fault = |message: String| {
+    let fault = |message: String, help: String| {
         let place = Place::new(file, item.span.clone());
         Diagnostic::error(Code::ShapeConvert, message, place, "")
             .note(shape(source))
             .note(shape(destination))
+            .help(help)
     };
+    let (from, to) = (&source.name, &destination.name);
     if a.logical.len() != b.logical.len() {
-        return Err(fault(format!(
-            "`{}` and `{}` have different axes",
-            source.name, destination.name
-        )));
+        let message = format!("`{from}` and `{to}` have different axes");
+        return Err(fault(message, "give both the same axes, in any order".to_owned()));
     }
     let mut axes = Vec::new();
     for axis in &a.logical {
         let Some(position) = b.logical.iter().position(|other| other.name == axis.name) else {
-            return Err(fault(format!("`{}` has no axis `{}`", destination.name, axis.name)));
+            let message = format!("`{to}` has no axis `{}`", axis.name);
+            return Err(fault(message, "axes match by name: give both the same names".to_owned()));
         };
-        let other = b.logical.get(position).map(|other| wording::expr(&other.extent, b));
-        if other != Some(wording::expr(&axis.extent, a)) {
-            return Err(fault(format!("the extents of `{}` differ", axis.name)));
+        let (own, other) = (wording::expr(&axis.extent, a), b.logical.get(position));
+        if other.is_none_or(|other| wording::expr(&other.extent, b) != own) {
+            let message = format!("the extents of `{}` differ", axis.name);
+            let help = format!("give `{}` one extent in both: {own}, as in `{from}`", axis.name);
+            return Err(fault(message, help));
         }
         axes.push(position);
     }

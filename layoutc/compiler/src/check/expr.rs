@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use layoutc_algebra::curve::MAX_CELLS;
-use layoutc_algebra::expr::Expr;
+use layoutc_algebra::expr::{Expr, ExprError};
 use layoutc_algebra::map::{MapError, MapErrorKind, resolve_constant};
 use layoutc_algebra::parse::{self, ParseError, ParseErrorKind};
 use layoutc_algebra::simplify::Facts;
@@ -62,7 +62,8 @@ pub(super) fn parse_fault(error: &ParseError, text: &Text, file: &Arc<str>) -> D
                 .help("`//` is the quotient rounded down, as in Python: `c // 4`")
         }
         ParseErrorKind::TooBig { .. } => Diagnostic::error(Code::ExprOverflow, message, place, "")
-            .note(format!("the largest literal is {}", i64::MAX)),
+            .note(format!("the largest literal is {}", i64::MAX))
+            .help("write a smaller number: indices and sizes have 64 bits"),
         ParseErrorKind::TooDeep => Diagnostic::error(Code::ExprNesting, message, place, "")
             .help("let one map follow another, each with a part of it"),
         ParseErrorKind::EmptyGroup => Diagnostic::error(
@@ -70,12 +71,66 @@ pub(super) fn parse_fault(error: &ParseError, text: &Text, file: &Arc<str>) -> D
             message,
             place,
             "a group of axes is empty",
-        ),
-        ParseErrorKind::Unexpected { .. }
-        | ParseErrorKind::Character(_)
-        | ParseErrorKind::Literal
-        | ParseErrorKind::TwoStars => Diagnostic::error(Code::ExprSyntax, message, place, ""),
+        )
+        .help("write an index on both sides of this `|`, or take it out"),
+        ParseErrorKind::Unexpected { .. } => {
+            let help = goes_on(&text.value, error.span.start);
+            Diagnostic::error(Code::ExprSyntax, message, place, "").help(help)
+        }
+        ParseErrorKind::Character(_) => {
+            Diagnostic::error(Code::ExprSyntax, message, place, "").help(FORM)
+        }
+        ParseErrorKind::Literal => {
+            let word = text.value.get(error.span.clone()).unwrap_or_default();
+            let error = Diagnostic::error(Code::ExprSyntax, message, place.clone(), "");
+            match spelled(word) {
+                Some(value) => error.help(format!("write `{value}`")).fix(place, value.to_string()),
+                None => error.help("write an operator between a number and a name: `4 * c`"),
+            }
+        }
+        ParseErrorKind::TwoStars => Diagnostic::error(Code::ExprSyntax, message, place, "")
+            .help("let one `*` parameter take what both take, or name each axis of one of them"),
     }
+}
+
+/// What expressions are made of.
+const FORM: &str = "expressions have whole numbers, names, `+ - * // % & ^` and parentheses";
+
+/// How a text goes on at a byte where something else stands.
+fn goes_on(text: &str, at: usize) -> String {
+    let before = text.get(..at).unwrap_or_default().trim_end();
+    let is_operand = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ')';
+    let taken = ["//", "+", "-", "*", "%", "&", "^"].into_iter().find(|sign| {
+        before.strip_suffix(*sign).is_some_and(|left| left.trim_end().ends_with(is_operand))
+    });
+    match taken {
+        Some(sign) => {
+            format!("write what `{sign}` takes on its right, as in `c {sign} 4`, or take it out")
+        }
+        None if before.ends_with(',') => {
+            "write what follows the comma, or take the comma out".to_owned()
+        }
+        None if text.contains("->") => "a map is written `(n, c) -> (n, c // 4, c % 4)`".to_owned(),
+        None => FORM.to_owned(),
+    }
+}
+
+/// The value of a number that is written with leading zeros, `_` or a base.
+fn spelled(word: &str) -> Option<i64> {
+    let digits = word.replace('_', "").to_ascii_lowercase();
+    let of = |prefix: &str, radix| {
+        digits.strip_prefix(prefix).and_then(|digits| i64::from_str_radix(digits, radix).ok())
+    };
+    of("0x", 16).or_else(|| of("0o", 8)).or_else(|| of("0b", 2)).or_else(|| digits.parse().ok())
+}
+
+/// An expression that is too large, or whose values are.
+pub(super) fn overflow(error: &ExprError, message: impl Into<String>, place: Place) -> Diagnostic {
+    let help = match error {
+        ExprError::TooLarge => "write shorter indices: what a step before writes stands in each",
+        _ => "make a factor or an extent smaller, or state a smaller `max` of a symbol",
+    };
+    Diagnostic::error(Code::ExprOverflow, message, place, "").help(help)
 }
 
 /// A map or expression that breaks a rule; `None` where an earlier diagnostic says enough.
@@ -103,12 +158,16 @@ pub(super) fn map_fault(
         }
         MapErrorKind::Arity { axes, .. } => plain(Code::MapArity)
             .help(format!("name every axis: `({}) -> …`, or take the rest with `*name`", axes.join(", "))),
-        MapErrorKind::DuplicateParameter(_) | MapErrorKind::DuplicateName(_) => plain(Code::NameDuplicate),
+        MapErrorKind::DuplicateParameter(_) | MapErrorKind::DuplicateName(_) => {
+            plain(Code::NameDuplicate).help("give one of the two another name")
+        }
         MapErrorKind::Hides(_) => plain(Code::NameHides).help("give the axis another name"),
         MapErrorKind::UnknownStar(name) if name.is_empty() => {
             Diagnostic::error(Code::SeparatorsEmptyGroup, "a separator leaves a group of axes empty", place, "")
+                .help("take this `|` out: the `*` parameter before it takes no axis here")
         }
-        MapErrorKind::UnknownStar(_) => plain(Code::NameUnknown),
+        MapErrorKind::UnknownStar(name) => plain(Code::NameUnknown)
+            .help(format!("write `*{name}` among the parameters too, before `->`")),
         MapErrorKind::DivisorNotConstant => {
             plain(Code::ExprDivisor).help("a divisor is a number, a const, a parameter or a symbol")
         }
@@ -116,12 +175,33 @@ pub(super) fn map_fault(
             .help("divisors are at least 1: floor division by a negative number differs between languages"),
         MapErrorKind::Product => plain(Code::ExprProduct)
             .help("an index may be multiplied by a number, a const or a symbol, not by another index"),
-        MapErrorKind::ExtentHasAxes => plain(Code::ExprExtent),
-        MapErrorKind::UnknownFunction(_) => plain(Code::NameUnknown),
-        MapErrorKind::Arguments { .. }
-        | MapErrorKind::ArgumentRange { .. }
-        | MapErrorKind::Bits
-        | MapErrorKind::Side => plain(Code::ExprFunction),
+        MapErrorKind::ExtentHasAxes => plain(Code::ExprExtent)
+            .help("write a number, or an expression of consts, parameters and symbols"),
+        MapErrorKind::UnknownFunction(name) => {
+            let error = plain(Code::NameUnknown);
+            match nearest(name, ["morton", "bitrev", "hilbert"]) {
+                // The place is that of the whole call.
+                Some(near) => error
+                    .help(format!("did you mean `{near}`?"))
+                    .fix(Place { end: place.start + name.len(), ..place }, near),
+                None => error.help("functions are `morton`, `bitrev` and `hilbert`; a product has a `*`"),
+            }
+        }
+        MapErrorKind::Arguments { name, .. } => plain(Code::ExprFunction).help(match name.as_str() {
+            "bitrev" => "write `bitrev(c, 4)` for 4 bits of `c`",
+            "hilbert" => "write `hilbert(h, w)`, or `hilbert(h, w, 64, 64)` in a box of 64 by 64",
+            _ => "write `morton(h, w)`",
+        }),
+        MapErrorKind::ArgumentRange { low, .. } if *low < 0 => {
+            let raised = raised(text.value.get(error.span.clone()).unwrap_or_default(), low.unsigned_abs());
+            plain(Code::ExprFunction).help(format!("let it count from 0: write `{raised}`")).fix(place, raised)
+        }
+        MapErrorKind::ArgumentRange { .. } => plain(Code::ExprFunction)
+            .help("multiply it by less, or state a smaller `max` of its symbol"),
+        MapErrorKind::Bits => plain(Code::ExprFunction)
+            .help("write how many bits are put in reverse as a number or a const: 4 bits hold 0 to 15"),
+        MapErrorKind::Side => plain(Code::ExprFunction)
+            .help("write the rows and the columns of the box as numbers or consts: `hilbert(h, w, 64, 64)`"),
         MapErrorKind::ArgumentExtent { name, most } if *most <= MAX_CELLS.into() => {
             plain(Code::ExprFunction).help(format!(
                 "write the box for every size behind the arguments, {most} long here: `{name}(h, w, {most}, 64)`"
@@ -134,6 +214,26 @@ pub(super) fn map_fault(
             .help(format!("the box needs an extent of at least {} here", high.saturating_add(1))),
         MapErrorKind::Cells { .. } => plain(Code::ExprFunction)
             .help("tile first, and order the tiles: `(hilbert(h // 8, w // 8), h % 8, w % 8)`"),
-        MapErrorKind::Expr(_) => plain(Code::ExprOverflow),
+        MapErrorKind::Expr(error) => overflow(error, message, place),
     })
+}
+
+/// The index with `more` added: what it subtracts last is subtracted less.
+pub(super) fn raised(index: &str, more: u128) -> String {
+    if index.contains(['&', '^']) {
+        return format!("({index}) + {more}");
+    }
+    let last = index.rsplit_once('-').and_then(|(before, last)| {
+        // A sign behind another operator is no subtraction.
+        let before = before.trim_end();
+        let subtracts = before.ends_with(|c: char| c.is_ascii_alphanumeric() || "_)".contains(c));
+        let last: u128 = last.trim().parse().ok()?;
+        (subtracts && last > 0).then_some((before, last))
+    });
+    match last {
+        Some((before, last)) if last == more => before.to_string(),
+        Some((before, last)) if last > more => format!("{before} - {}", last - more),
+        Some((before, last)) => format!("{before} + {}", more - last),
+        None => format!("{index} + {more}"),
+    }
 }

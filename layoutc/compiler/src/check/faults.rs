@@ -7,9 +7,9 @@ use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::{Axis, Symbol};
 use layoutc_algebra::notation::Fault;
 use layoutc_algebra::print;
-use layoutc_algebra::step::StepError;
+use layoutc_algebra::step::{MAX_AXES, StepError};
 
-use super::expr::place_in;
+use super::expr::{overflow, place_in};
 use super::scope::suggest;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
@@ -42,20 +42,34 @@ pub(super) fn step_fault(error: &StepError, axes: &[String], place: Place) -> Di
         StepError::UnknownAxis { name, .. } => {
             let mut fault = Diagnostic::error(Code::StepAxis, message, place, "");
             suggest(&mut fault, name, axes.iter().map(String::as_str));
+            if fault.help.is_empty() {
+                fault.help.push("name one of them, or leave the step out".to_owned());
+            }
             fault
         }
         StepError::MissingAxes(_) => Diagnostic::error(Code::StepAxis, message, place, "")
             .help("name every axis, or write `...` for all the others"),
-        StepError::RepeatedAxis(_) | StepError::TwoEllipses => {
-            Diagnostic::error(Code::StepAxis, message, place, "")
+        StepError::RepeatedAxis(_) => {
+            Diagnostic::error(Code::StepAxis, message, place, "").help("name it once")
         }
+        StepError::TwoEllipses => Diagnostic::error(Code::StepAxis, message, place, "")
+            .help("write it once: it is all the axes that are not named"),
         StepError::NotAdjacent { .. } => Diagnostic::error(Code::StepAxis, message, place, "")
             .help("bring them together with `order` first"),
-        StepError::TooFewAxes | StepError::TrailingStar | StepError::NameCount { .. } => {
+        StepError::TooFewAxes => Diagnostic::error(Code::StepForm, message, place, "")
+            .help("name another axis, or take the step out"),
+        StepError::TrailingStar => Diagnostic::error(Code::StepForm, message, place, "")
+            .help("write the tile's extent along the last axis behind it: `tile * 128`"),
+        StepError::NameCount { wanted, .. } => {
             Diagnostic::error(Code::StepForm, message, place, "")
+                .help(format!("write {wanted} names, or none: these are the names then"))
         }
-        StepError::TooManyAxes(_) => Diagnostic::error(Code::LimitAxes, message, place, ""),
-        StepError::Expr(_) => Diagnostic::error(Code::ExprOverflow, message, place, ""),
+        StepError::TooManyAxes(count) => Diagnostic::error(Code::LimitAxes, message, place, "")
+            .help(format!(
+                "have {} fewer: leave out those of extent 1, or make one axis of several",
+                count.saturating_sub(MAX_AXES)
+            )),
+        StepError::Expr(error) => overflow(error, message, place),
     }
 }
 
@@ -121,11 +135,16 @@ pub(crate) fn build_fault(
             .help("put `strides` last: they are the strides of the axes as they stand"),
         BuildError::StrideCount { .. } => Diagnostic::error(Code::StepForm, message, place, "")
             .help(format!("one stride for each of {}", names.join(", "))),
-        BuildError::WindowRank { .. } => Diagnostic::error(Code::MapArity, message, place, ""),
-        BuildError::NegativeStride => Diagnostic::error(Code::StepValue, message, place, ""),
+        BuildError::WindowRank { axes, .. } => {
+            Diagnostic::error(Code::MapArity, message, place, "")
+                .help(format!("write {axes} indices, one for each axis"))
+        }
+        BuildError::NegativeStride => {
+            Diagnostic::error(Code::StepValue, message, place, "").help("write 0 or more")
+        }
         BuildError::Size => size(tensor, logical, symbols, place),
         BuildError::Step(inner) => step_fault(inner, &names, place),
-        BuildError::Expr(_) => Diagnostic::error(Code::ExprOverflow, message, place, ""),
+        BuildError::Expr(error) => overflow(error, message, place),
     }
 }
 
@@ -139,14 +158,19 @@ pub(super) fn size(tensor: &str, logical: &[Axis], symbols: &[Symbol], place: Pl
         fault = fault.note(format!("its logical extents are {}", factors.join(" × ")));
     }
     let elements = logical.iter().map(|axis| axis.extent.as_const()).product::<Option<i128>>();
-    if elements.is_some_and(|elements| elements <= i128::from(u32::MAX)) {
+    let spread = elements.is_some_and(|elements| elements <= i128::from(u32::MAX));
+    if spread {
         fault = fault.note("the layout spreads them over more slots than can be counted");
     }
     for symbol in symbols {
         fault = fault.note(format!("`{}` may be {}", symbol.name, symbol.max));
     }
-    if !symbols.is_empty() {
-        fault = fault.help("state a smaller `max` for the symbol");
-    }
-    fault.note(format!("elements and bytes are counted up to {}", i64::MAX))
+    let help = match symbols {
+        [] if spread => {
+            "make what spreads them smaller: a tile, a padding, a stride, a factor of a map"
+        }
+        [] => "make the extents smaller, or divide the elements among several tensors",
+        _ => "state a smaller `max` for the symbol",
+    };
+    fault.help(help).note(format!("elements and bytes are counted up to {}", i64::MAX))
 }

@@ -78,7 +78,9 @@ pub(super) fn load(host: &Host<'_>, paths: &[String]) -> (Files, Vec<Diagnostic>
         if let Err(error) = loader.file(normal(path)) {
             let message = format!("cannot read the manifest `{path}`: {}", told(&error));
             let place = Place::new(&Arc::from(path.as_str()), 0..0);
-            loader.diagnostics.push(Diagnostic::error(Code::NameFile, message, place, ""));
+            let mut fault = Diagnostic::error(Code::NameFile, message, place, "");
+            fault.help.extend(way_out(&error, path));
+            loader.diagnostics.push(fault);
         }
     }
     (loader.files, loader.diagnostics)
@@ -215,14 +217,18 @@ impl Loader {
         }
         if self.open.len() >= MAX_USES {
             let message = format!("`use` goes deeper than {MAX_USES} manifests");
-            self.diagnostics.push(Diagnostic::error(Code::NameCycle, message, place, ""));
+            let help = "put the manifests of the chain into fewer files";
+            self.diagnostics
+                .push(Diagnostic::error(Code::NameCycle, message, place, "").help(help));
             return None;
         }
-        match self.file(path) {
+        match self.file(path.clone()) {
             Ok(position) => Some(position),
             Err(error) => {
                 let message = format!("cannot read the manifest `{wanted}`: {}", told(&error));
-                self.diagnostics.push(Diagnostic::error(Code::NameFile, message, place, ""));
+                let mut fault = Diagnostic::error(Code::NameFile, message, place, "");
+                fault.help.extend(way_out(&error, &path));
+                self.diagnostics.push(fault);
                 None
             }
         }
@@ -253,6 +259,16 @@ fn told(error: &LoadError) -> String {
         LoadError::NotUtf8 { valid_up_to } => format!("it is not UTF-8 from byte {valid_up_to} on"),
         LoadError::TooLarge { bytes } => format!("its {bytes} bytes are more than {MAX_BYTES}"),
         LoadError::Other(words) => words.clone(),
+    }
+}
+
+/// What to do about a manifest at `path` that cannot be read, as far as that is known.
+fn way_out(error: &LoadError, path: &str) -> Option<String> {
+    match error {
+        LoadError::NotFound => Some(format!("write it at `{path}`, or name another one")),
+        LoadError::NotUtf8 { .. } => Some("save it as UTF-8".to_owned()),
+        LoadError::TooLarge { .. } => Some("divide it among several manifests".to_owned()),
+        LoadError::Other(_) => None,
     }
 }
 

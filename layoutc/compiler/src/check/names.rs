@@ -134,7 +134,8 @@ fn functions(
         };
         let place = Place::new(file, name.span.clone());
         let error = Diagnostic::error(code, message, place, "");
-        diagnostics.push(error.also(Place::new(file, earlier.span.clone()), "the other one"));
+        let error = error.also(Place::new(file, earlier.span.clone()), "the other one");
+        diagnostics.push(error.help(format!("give the {what} another name")));
     }
     for (what, name) in functions.iter().filter(|_| config.project.prefix.is_empty()) {
         let kept = dialects.iter().find_map(|dialect| dialect.reserved_function(&name.value));
@@ -200,6 +201,7 @@ fn distinct(names: &[&Name], what: &str, file: &Arc<str>, diagnostics: &mut Vec<
         };
         let place = Place::new(file, name.span.clone());
         let error = Diagnostic::error(code, message, place, "");
-        diagnostics.push(error.also(Place::new(file, earlier.span.clone()), "the other one"));
+        let error = error.also(Place::new(file, earlier.span.clone()), "the other one");
+        diagnostics.push(error.help("give one of them another name"));
     }
 }

@@ -57,6 +57,11 @@ pub(super) fn check(
                 Diagnostic::error(Code::PaddingForbidden, message, rule.clone(), "forbidden here");
             let mut error = error.also(place, "padded here").note(figure);
             error.help.extend((advice.facts)());
+            if error.help.is_empty() {
+                let help =
+                    "choose tiles and alignments that divide the extents, or say `padding allow`";
+                error.help.push(help.to_owned());
+            }
             return Err(vec![error]);
         }
         None => {}

@@ -110,6 +110,7 @@ impl<'a> Recipe<'a> {
         let place = Place::new(self.file, name.span.clone());
         vec![match error {
             BuildError::Size => faults::size(&name.value, axes, symbols, place),
+            BuildError::Step(error) => faults::step_fault(&error, &[], place),
             other => Diagnostic::error(Code::LimitAxes, other.to_string(), place, ""),
         }]
     }

@@ -1,13 +1,13 @@
 //! A layout that is not proven: the elements at fault, the characters that lose them, the change that keeps them.
 
-use layoutc_algebra::build::FinishError;
-use layoutc_algebra::expr::{BinOp, Var};
+use layoutc_algebra::build::{BuildError, FinishError};
+use layoutc_algebra::expr::{BinOp, ExprError, Var};
 use layoutc_algebra::layout::{Axis, Symbol};
 use layoutc_algebra::map::Item;
 use layoutc_algebra::parse::{Ast, AstKind, ItemText, Span};
 use layoutc_algebra::proof::{Lost, MAX_POINTS, MAX_SLOTS, Refusal};
 
-use super::expr::place_in;
+use super::expr::{overflow, place_in};
 use super::faults::{index, size};
 use super::steps::Site;
 use crate::codes::Code;
@@ -50,14 +50,19 @@ pub(super) fn fault(error: &FinishError, told: &Told<'_>) -> Diagnostic {
                 .note(inner.to_string())
                 .help("this is a fault of layoutc, not of the manifest: please report it with the manifest")
         }
-        FinishError::Build(layoutc_algebra::build::BuildError::Size) => {
+        FinishError::Build(BuildError::Size) => {
             size(told.tensor, told.logical, told.symbols, told.place.clone())
         }
-        FinishError::Build(inner) => plain(Code::ExprOverflow, inner.to_string()),
-        FinishError::Expr(inner) | FinishError::Refusal(Refusal::Expr(inner)) => plain(
-            Code::ExprOverflow,
-            format!("the layout of `{}` is too large: {inner}", told.tensor),
-        ),
+        FinishError::Build(BuildError::Expr(inner)) => {
+            overflow(inner, inner.to_string(), told.place.clone())
+        }
+        FinishError::Build(inner) => {
+            overflow(&ExprError::Overflow, inner.to_string(), told.place.clone())
+        }
+        FinishError::Expr(inner) | FinishError::Refusal(Refusal::Expr(inner)) => {
+            let message = format!("the layout of `{}` is too large: {inner}", told.tensor);
+            overflow(inner, message, told.place.clone())
+        }
     }
 }
 

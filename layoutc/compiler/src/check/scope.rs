@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use layoutc_algebra::expr::Expr;
+use layoutc_algebra::expr::{Expr, ExprError};
 use layoutc_algebra::layout::Symbol;
 use layoutc_algebra::simplify::Facts;
 
 use super::compute::KernelDef;
-use super::expr::constant;
+use super::expr::{constant, overflow};
 use super::graph::BackendDef;
 use super::load::Files;
 use crate::codes::Code;
@@ -19,6 +19,9 @@ use crate::nearest::nearest;
 
 /// The greatest value of a symbol that states none: 2^31 - 1.
 pub(super) const DEFAULT_MAX: i128 = (1 << 31) - 1;
+
+/// The way out where one name is declared twice.
+const RENAME: &str = "give one of the two another name";
 
 /// The scope of every file, by position.
 pub(super) type Scopes = Vec<Scope>;
@@ -135,7 +138,7 @@ fn own(scope: &mut Scope, syntax: &Manifest, home: usize, diagnostics: &mut Vec<
             let message = format!("the transform `{name}` is declared twice");
             let other = Place::new(&earlier.file, earlier.item.name.span.clone());
             let error = Diagnostic::error(Code::NameDuplicate, message, place, "again here");
-            diagnostics.push(error.also(other, "first here"));
+            diagnostics.push(error.also(other, "first here").help(RENAME));
         }
     }
     kernels(scope, syntax, home, diagnostics);
@@ -154,7 +157,7 @@ fn backends(scope: &mut Scope, syntax: &Manifest, diagnostics: &mut Vec<Diagnost
             let message = format!("the backend `{name}` is declared twice");
             let other = Place::new(&earlier.file, earlier.item.name.span.clone());
             let error = Diagnostic::error(Code::NameDuplicate, message, place, "again here");
-            diagnostics.push(error.also(other, "first here"));
+            diagnostics.push(error.also(other, "first here").help(RENAME));
         }
     }
 }
@@ -169,7 +172,7 @@ fn kernels(scope: &mut Scope, syntax: &Manifest, home: usize, diagnostics: &mut 
                 let message = format!("the kernel `{name}` is declared twice");
                 let other = Place::new(&earlier.file, earlier.item.name.span.clone());
                 let error = Diagnostic::error(Code::NameDuplicate, message, place, "again here");
-                diagnostics.push(error.also(other, "first here"));
+                diagnostics.push(error.also(other, "first here").help(RENAME));
             }
             continue;
         }
@@ -193,7 +196,7 @@ fn is_new(scope: &Scope, name: &Name, file: &Arc<str>, diagnostics: &mut Vec<Dia
     let place = Place::new(file, name.span.clone());
     let message = format!("`{}` is declared twice", name.value);
     let error = Diagnostic::error(Code::NameDuplicate, message, place, "again here");
-    diagnostics.push(error.also(earlier.clone(), "first here"));
+    diagnostics.push(error.also(earlier.clone(), "first here").help(RENAME));
     false
 }
 
@@ -204,14 +207,20 @@ pub(super) fn number(
     file: &Arc<str>,
 ) -> Result<i128, Vec<Diagnostic>> {
     let values = |name: &str| scope.consts.get(name).map(|(value, _)| Expr::constant(*value));
-    let expr = constant(bound, &values, scope, &Facts::default(), file)?;
-    let fault = |message: String| {
-        let place = Place::new(file, bound.span());
-        vec![Diagnostic::error(Code::ExprOverflow, message, place, "")]
-    };
-    let value = expr.evaluate(&|_| None).map_err(|error| fault(error.to_string()))?;
+    let expr = constant(bound, &values, scope, &Facts::default(), file).map_err(|mut faults| {
+        for fault in faults.iter_mut().filter(|fault| fault.help.is_empty()) {
+            // Nothing is known, so nothing is near either.
+            fault.help.push("declare it above as a `const`, or write a number".to_owned());
+        }
+        faults
+    })?;
+    let place = || Place::new(file, bound.span());
+    let value = expr
+        .evaluate(&|_| None)
+        .map_err(|error| vec![overflow(&error, error.to_string(), place())])?;
     if i64::try_from(value).is_err() {
-        return Err(fault(format!("{value} does not fit 64 bits")));
+        let message = format!("{value} does not fit 64 bits");
+        return Err(vec![overflow(&ExprError::Overflow, message, place())]);
     }
     Ok(value)
 }
@@ -241,25 +250,33 @@ fn symbol(item: &SymbolItem, scope: &Scope, file: &Arc<str>) -> Result<Symbol, V
     }
     let name = &item.name.value;
     let wrong = if min < 0 {
-        Some(format!("the least value of `{name}` is {min}: a symbol counts elements"))
+        let message = format!("the least value of `{name}` is {min}: a symbol counts elements");
+        Some((message, "write `min=0`, or leave it out: it is 1 then".to_owned()))
     } else if multiple < 1 {
-        Some(format!("`{name}` cannot be a multiple of {multiple}"))
+        let message = format!("`{name}` cannot be a multiple of {multiple}");
+        Some((message, "write 1 or more, or leave it out: it is 1 then".to_owned()))
     } else if max > i128::from(i64::MAX) {
-        Some(format!("the greatest value of `{name}` is beyond 64 bits"))
+        let message = format!("the greatest value of `{name}` is beyond 64 bits");
+        Some((message, format!("write `max={}` or less", i64::MAX)))
     } else if max / multiple * multiple < min {
         let of =
             if multiple > 1 { format!(" that is a multiple of {multiple}") } else { String::new() };
-        Some(format!("`{name}` has no value: there is none from {min} to {max}{of}"))
+        let message = format!("`{name}` has no value: there is none from {min} to {max}{of}");
+        let (below, above) =
+            (max / multiple * multiple, (min + multiple - 1) / multiple * multiple);
+        let least = if below > 0 { format!(", or `min={below}`") } else { String::new() };
+        Some((message, format!("write `max={above}`{least}")))
     } else if max / multiple == 0 {
-        Some(format!("`{name}` can only be 0: write the extent 0"))
+        let message = format!("`{name}` can only be 0: write the extent 0");
+        Some((message, format!("write 0 in place of `{name}`, or `max={multiple}`")))
     } else {
         None
     };
     match wrong {
         None => Ok(Symbol { name: name.clone(), min, max, multiple }),
-        Some(message) => {
+        Some((message, help)) => {
             let place = Place::new(file, item.span.clone());
-            Err(vec![Diagnostic::error(Code::ShapeSymbol, message, place, "")])
+            Err(vec![Diagnostic::error(Code::ShapeSymbol, message, place, "").help(help)])
         }
     }
 }
@@ -278,11 +295,13 @@ pub(super) fn suggest<'a>(
 /// The most names that a help line lists.
 const LISTED: usize = 12;
 
-/// The same, and where none is near, all that are known: `tensors here: …`.
+/// The same, and where none is near, all that are known: `tensors here: …`; or that there are none.
 pub(super) fn nearest_or_all(error: &mut Diagnostic, name: &str, what: &str, known: &[&str]) {
     if let Some(near) = nearest(name, known.iter().copied()) {
         error.mean(near);
-    } else if !known.is_empty() {
+    } else if known.is_empty() {
+        error.help.push(format!("declare it first: there are no {what} here"));
+    } else {
         let listed: Vec<&str> = known.iter().take(LISTED).copied().collect();
         let more = if known.len() > LISTED { ", …" } else { "" };
         error.help.push(format!("{what} here: `{}`{more}", listed.join("`, `")));

@@ -31,20 +31,21 @@ fn space(
 ) -> Result<Space, Vec<Diagnostic>> {
     let name = &item.name.value;
     let at = |span: &std::ops::Range<usize>| Place::new(&syntax.file, span.clone());
-    let twice = |message: String, span, first: &Place| {
+    let twice = |message: String, span, first: &Place, what: &str| {
         let error = Diagnostic::error(Code::NameDuplicate, message, at(span), "again here");
-        vec![error.also(first.clone(), "first here")]
+        let help = format!("give one of the two another {what}");
+        vec![error.also(first.clone(), "first here").help(help)]
     };
     if let Some((_, first)) = scope.spaces.get(name) {
         let message = format!("the memory space `{name}` is declared twice");
-        return Err(twice(message, &item.name.span, first));
+        return Err(twice(message, &item.name.span, first, "name"));
     }
     let xla = item.xla.as_ref().map(|number| number.value);
     let same = |space: &&(Space, Place)| xla.is_some() && space.0.xla == xla;
     if let (Some(n), Some((other, first))) = (&item.xla, scope.spaces.values().find(same)) {
         let message =
             format!("`S({})` of XLA is the memory space `{}` already", n.value, other.name);
-        return Err(twice(message, &n.span, first));
+        return Err(twice(message, &n.span, first, "number"));
     }
     let value = |bound: &Bound| number(bound, scope, &syntax.file);
     let bytes = item.bytes.as_ref().map(value).transpose()?;
@@ -52,7 +53,8 @@ fn space(
         && bytes < 1
     {
         let message = format!("`{name}` cannot have {bytes} bytes");
-        return Err(vec![Diagnostic::error(Code::StepValue, message, at(&bound.span()), "")]);
+        let error = Diagnostic::error(Code::StepValue, message, at(&bound.span()), "");
+        return Err(vec![error.help("write how many there are, or leave `bytes=` out")]);
     }
     let align = item.align.as_ref().map(value).transpose()?.unwrap_or(1);
     let alignment_bytes =

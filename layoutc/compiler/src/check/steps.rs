@@ -3,20 +3,20 @@
 use std::sync::Arc;
 
 use layoutc_algebra::build::{BuildError, Builder};
-use layoutc_algebra::expr::Expr;
+use layoutc_algebra::expr::{Expr, ExprError};
 use layoutc_algebra::layout::Axis;
 use layoutc_algebra::map::{IndexMap, Scope as MapScope, resolve};
-use layoutc_algebra::notation::{self, Notation, NotationError};
+use layoutc_algebra::notation::{self, Notation, NotationError, Remark};
 use layoutc_algebra::parse::{self, ItemText, MapText, Span};
 use layoutc_algebra::simplify::Facts;
 use layoutc_algebra::step::{self, Place as OrderPlace, TileExtent};
 
-use super::expr::{constant, declare_first, map_fault, parse_fault, place_in};
+use super::expr::{constant, declare_first, map_fault, overflow, parse_fault, place_in, raised};
 use super::faults::{build_fault, notation_fault, step_fault};
 use super::line::line;
 use super::padding::{Padding, product};
 use super::recorder::{self, Recorded};
-use super::scope::{Scope, Scopes, suggest};
+use super::scope::{Scope, Scopes, nearest_or_all};
 use super::swizzle::swizzle;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
@@ -28,6 +28,9 @@ use crate::nearest::near_powers_of_two;
 
 /// The most steps that a layout may have, transforms unfolded.
 const MAX_STEPS: usize = 1000;
+
+/// The way out of too many steps.
+const FEWER_STEPS: &str = "apply fewer transforms, or write what several steps do as one `map`";
 
 /// How deep transforms may apply one another.
 const MAX_OPEN: usize = 64;
@@ -52,7 +55,7 @@ pub(super) struct Said {
     pub(super) fill: Option<(FillItem, Arc<str>)>,
     pub(super) padding: Option<(PaddingRule, Place)>,
     /// Where the tool of a foreign notation goes another way.
-    pub(super) remarks: Vec<(Place, String)>,
+    pub(super) remarks: Vec<(Place, Remark)>,
     /// The number of XLA's memory space.
     pub(super) memory_space: Option<(Place, i128)>,
     /// The last map.
@@ -204,7 +207,8 @@ impl Applier<'_> {
         if self.said.lines.len() >= MAX_STEPS {
             let message = format!("the layout has more than {MAX_STEPS} steps");
             let error = Diagnostic::error(Code::LimitSteps, message, place, "one too many");
-            return Err(vec![error.note("the steps of a transform count wherever it is applied")]);
+            let error = error.note("the steps of a transform count wherever it is applied");
+            return Err(vec![error.help(FEWER_STEPS)]);
         }
         if let StepKind::Apply { name, arguments } = &step.kind {
             return self.apply(name, arguments, ground);
@@ -383,8 +387,8 @@ impl Applier<'_> {
                 }
             }]
         })?;
-        for (span, remark) in said.remarks {
-            self.said.remarks.push((place_in(text, &span, ground.file), remark));
+        for remark in said.remarks {
+            self.said.remarks.push((place_in(text, &remark.span, ground.file), remark));
         }
         if let Some((span, n)) = said.memory_space {
             self.said.memory_space = Some((place_in(text, &span, ground.file), n));
@@ -430,21 +434,24 @@ impl Applier<'_> {
             }
             let message = format!("there is no transform `{}`", name.value);
             let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
-            suggest(&mut error, &name.value, ground.scope.transforms.keys().map(String::as_str));
+            let known: Vec<&str> = ground.scope.transforms.keys().map(String::as_str).collect();
+            nearest_or_all(&mut error, &name.value, "transforms", &known);
             return Err(vec![error]);
         };
         if self.open.contains(&name.value) {
             let mut chain = self.open.clone();
             chain.push(name.value.clone());
             let message = format!("the transform applies itself: {}", chain.join(" → "));
-            return Err(vec![Diagnostic::error(Code::NameCycle, message, place, "")]);
+            let error = Diagnostic::error(Code::NameCycle, message, place, "");
+            return Err(vec![error.help("take one `apply` of the circle out")]);
         }
         self.applied += 1;
         if self.applied > MAX_STEPS || self.open.len() >= MAX_OPEN {
             let message = format!(
                 "the layout applies more than {MAX_STEPS} transforms, or more than {MAX_OPEN} inside one another"
             );
-            return Err(vec![Diagnostic::error(Code::LimitSteps, message, place, "")]);
+            let error = Diagnostic::error(Code::LimitSteps, message, place, "");
+            return Err(vec![error.help(FEWER_STEPS)]);
         }
         let mut parameters: Vec<(String, Expr)> = Vec::new();
         for (parameter, default) in &def.item.parameters {
@@ -459,10 +466,11 @@ impl Applier<'_> {
             if !parameters.iter().any(|(parameter, _)| *parameter == argument.value) {
                 let message =
                     format!("the transform `{}` has no parameter `{}`", name.value, argument.value);
-                let known = parameters.iter().map(|(parameter, _)| parameter.as_str());
+                let known: Vec<&str> =
+                    parameters.iter().map(|(parameter, _)| parameter.as_str()).collect();
                 let place = ground.place(&argument.span);
                 let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
-                suggest(&mut error, &argument.value, known);
+                nearest_or_all(&mut error, &argument.value, "parameters", &known);
                 return Err(vec![error]);
             }
         }
@@ -508,26 +516,6 @@ pub(super) fn resolved(
     Ok((parsed, map))
 }
 
-/// The index with `more` added: what it subtracts last is subtracted less.
-fn raised(index: &str, more: u128) -> String {
-    if index.contains(['&', '^']) {
-        return format!("({index}) + {more}");
-    }
-    let last = index.rsplit_once('-').and_then(|(before, last)| {
-        // A sign behind another operator is no subtraction.
-        let before = before.trim_end();
-        let subtracts = before.ends_with(|c: char| c.is_ascii_alphanumeric() || "_)".contains(c));
-        let last: u128 = last.trim().parse().ok()?;
-        (subtracts && last > 0).then_some((before, last))
-    });
-    match last {
-        Some((before, last)) if last == more => before.to_string(),
-        Some((before, last)) if last > more => format!("{before} - {}", last - more),
-        Some((before, last)) => format!("{before} + {}", more - last),
-        None => format!("{index} + {more}"),
-    }
-}
-
 /// The bytes of the extent that is stated for the index at `index`.
 fn stated(map: &MapText, index: &Span) -> Option<Span> {
     map.items.iter().find_map(|item| match item {
@@ -543,7 +531,8 @@ fn unique_names(map: &IndexMap, place: &Place) -> Result<(), Vec<Diagnostic>> {
     for (k, item) in map.items.iter().enumerate() {
         if map.items.iter().take(k).any(|other| other.name == item.name) {
             let message = format!("two storage axes are called `{}`", item.name);
-            return Err(vec![Diagnostic::error(Code::NameDuplicate, message, place.clone(), "")]);
+            let error = Diagnostic::error(Code::NameDuplicate, message, place.clone(), "");
+            return Err(vec![error.help("give one of them another name")]);
         }
     }
     Ok(())
@@ -586,18 +575,19 @@ fn at_least(
         constant(bound, &|name| ground.value(name), ground.scope, builder.facts(), ground.file)
             .map_err(declare_first)?;
     let place = || ground.place(&bound.span());
-    let (low, high) = builder
-        .facts()
-        .bounds(&value)
-        .map_err(|e| vec![Diagnostic::error(Code::ExprOverflow, e.to_string(), place(), "")])?;
+    let (low, high) =
+        builder.facts().bounds(&value).map_err(|e| vec![overflow(&e, e.to_string(), place())])?;
     if high > i128::from(i64::MAX) {
         let message = format!("{high} does not fit 64 bits");
-        return Err(vec![Diagnostic::error(Code::ExprOverflow, message, place(), "")]);
+        return Err(vec![overflow(&ExprError::Overflow, message, place())]);
     }
     if low < least {
-        let is = if value.as_const().is_some() { "is" } else { "can be" };
+        let (is, help) = match value.as_const() {
+            Some(_) => ("is", format!("write {least} or more")),
+            None => ("can be", "state a greater `min` of the symbol".to_owned()),
+        };
         let message = format!("this must be at least {least}, and it {is} {low}");
-        return Err(vec![Diagnostic::error(Code::StepValue, message, place(), "")]);
+        return Err(vec![Diagnostic::error(Code::StepValue, message, place(), "").help(help)]);
     }
     Ok(value)
 }
@@ -621,9 +611,11 @@ fn power_of_two(
         None => {
             let message = "an alignment is a power of two from 1 to 2^30, in bytes";
             let place = ground.place(&bytes.span());
-            let mut error = Diagnostic::error(Code::StepValue, message, place, "");
-            error.help.extend(value.as_const().map(|bytes| near_powers_of_two(bytes, 1 << 30)));
-            Err(vec![error])
+            let help = match value.as_const() {
+                Some(bytes) => near_powers_of_two(bytes, 1 << 30),
+                None => "write a number or a const: a symbol has other values too".to_owned(),
+            };
+            Err(vec![Diagnostic::error(Code::StepValue, message, place, "").help(help)])
         }
     }
 }

@@ -20,16 +20,19 @@ pub(super) fn swizzle(
     };
     made.map_err(|error| {
         let (blamed, help) = match error {
-            SwizzleError::Overlap { .. } => (shift, None),
-            SwizzleError::Range => (bits, None),
+            SwizzleError::Overlap { bits, shift: down } if down < 0 => {
+                (shift, format!("write `-{bits}` or less"))
+            }
+            SwizzleError::Overlap { bits, .. } => (shift, format!("write `{bits}` or more")),
+            SwizzleError::Range => {
+                (bits, "write smaller numbers, none but the shift below 0".to_owned())
+            }
             SwizzleError::Unit { .. } => {
                 let help =
                     "the lowest bit counts whole elements: take a larger base, or `unit=elements`";
-                (base, Some(help))
+                (base, help.to_owned())
             }
         };
-        let mut fault = Diagnostic::error(Code::StepValue, error.to_string(), place(blamed), "");
-        fault.help.extend(help.map(str::to_owned));
-        fault
+        Diagnostic::error(Code::StepValue, error.to_string(), place(blamed), "").help(help)
     })
 }

@@ -188,6 +188,7 @@ impl Checker<'_> {
         let known: Vec<&str> = tensors.filter(|known| *known != name).collect();
         if self.syntax.views.iter().any(|view| view.name.value == like.value) {
             error.notes.push(format!("`{}` is a view: `like` takes a tensor", like.value));
+            error.help.push("give it a `dtype` and a `shape` of its own".to_owned());
         } else {
             nearest_or_all(&mut error, &like.value, "tensors", &known);
         }
@@ -339,13 +340,18 @@ impl Checker<'_> {
         match facts.bounds(extent) {
             Ok((low, _)) if low < 0 => {
                 let message = format!("an extent is at least 0, and this can be {low}");
-                Err(Diagnostic::error(Code::ShapeExtent, message, place, ""))
+                let help = match extent.as_const() {
+                    Some(_) => "write 0 or more",
+                    None => "state a greater `min` of the symbol",
+                };
+                Err(Diagnostic::error(Code::ShapeExtent, message, place, "").help(help))
             }
             Ok((_, high)) if high <= i128::from(i64::MAX) => Ok(extent.clone()),
             _ => {
                 let message = "the extent does not fit 64 bits";
                 let error = Diagnostic::error(Code::LimitSize, message, place, "");
-                Err(error.note(format!("the largest extent is {}", i64::MAX)))
+                let error = error.note(format!("the largest extent is {}", i64::MAX));
+                Err(error.help("write a smaller one, or state a smaller `max` of a symbol"))
             }
         }
     }
@@ -484,23 +490,29 @@ impl Checker<'_> {
         padding: &padding::Padding,
     ) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
         let tensor = gated.tensor;
-        let remark = |(place, text): (diagnostic::Place, String)| {
-            Diagnostic::warning(Code::NotationRemark, text, place, "")
+        let warning = |place: &diagnostic::Place, text: String, help: String| {
+            Diagnostic::warning(Code::NotationRemark, text, place.clone(), "").help(help)
         };
         let space = said.memory_space.as_ref().and_then(|(place, n)| {
-            let text = match space::of_xla(*n, self.scope) {
-                None => format!("the memory space {n} is not kept: no `memory-space` has `xla={n}`"),
+            let (text, help) = match space::of_xla(*n, self.scope) {
+                None => (
+                    format!("the memory space {n} is not kept: no `memory-space` has `xla={n}`"),
+                    format!("declare it at the top: `memory-space NAME xla={n}`"),
+                ),
                 Some(space) if tensor.space.as_ref() == Some(space) => return None,
-                Some(space) => format!(
-                    "`S({n})` is the memory space `{}`, and the tensor says `memory {}`, which counts",
-                    space.name,
-                    tensor.memory_word()
+                Some(Space { name, .. }) => (
+                    format!(
+                        "`S({n})` is the memory space `{name}`, and the tensor says `memory {}`, which counts",
+                        tensor.memory_word()
+                    ),
+                    format!("write `memory {name}`, or take `S({n})` out"),
                 ),
             };
-            Some((place.clone(), text))
+            Some(warning(place, text, help))
         });
-        let remarks = said.remarks.iter().cloned().chain(space);
-        let mut warnings: Vec<Diagnostic> = remarks.map(remark).collect();
+        let remarks = said.remarks.iter();
+        let remarks = remarks.map(|(place, r)| warning(place, r.message.clone(), r.help.clone()));
+        let mut warnings: Vec<Diagnostic> = remarks.chain(space).collect();
         let above = self.place.config.defaults.padding_warning;
         let order = || advice::order(gated.recipe, gated.axes, &tensor.layout);
         let facts = || {

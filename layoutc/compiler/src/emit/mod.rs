@@ -206,7 +206,7 @@ impl<'a> Target<'a> {
         let mut unit = unit?;
         unit.stamp = stamp(&unit, texts).map_err(|error| {
             let place = Place::new(&Arc::from(manifest.path.as_str()), 0..0);
-            vec![limit(place, &manifest.path, &error.to_string())]
+            vec![limit(place, &manifest.path, &error.to_string()).help(OUR_FAULT)]
         })?;
         let model = unit.seen();
         let file = |(name, path): (String, String)| {
@@ -342,5 +342,17 @@ pub(crate) fn plan_fault(at: Place, name: &str, error: &PlanError) -> Diagnostic
     if let PlanError::Choice { message, help, place } = error {
         return Diagnostic::error(Code::LimitChoice, message, place.clone(), "").help(help);
     }
-    limit(at, name, &error.to_string())
+    let help = match error {
+        PlanError::Depth | PlanError::Expr(_) => {
+            "take steps of the layout out, or write what several do as one `map`"
+        }
+        PlanError::Literal { .. } => "make an extent or a factor smaller",
+        PlanError::Macro { .. } => "leave macros out: `macros = false` in `[target.c]`",
+        PlanError::Scope | PlanError::Choice { .. } => OUR_FAULT,
+    };
+    limit(at, name, &error.to_string()).help(help)
 }
+
+/// What to do about what no manifest can cause.
+const OUR_FAULT: &str =
+    "this is a fault of layoutc, not of the manifest: please report it with the manifest";

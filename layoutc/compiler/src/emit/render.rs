@@ -173,6 +173,7 @@ impl<'t> Frames<'t> {
                 place,
                 "",
             )
+            .help("let it write text alone")
         })
     }
 }
@@ -223,6 +224,13 @@ fn diagnostic(templates: &Templates, name: &str, error: &Error, fuel: u64) -> Di
         .unwrap_or(start..start.saturating_add(text.len()));
     let place = Place::new(&templates.file(file), span);
     let mut diagnostic = Diagnostic::error(code, format!("template `{file}`: {what}"), place, "");
+    let help = match code {
+        Code::TemplateUndefined => "the values are listed in `schemas/template-model.json`",
+        Code::TemplateFuel => "loop over the model alone: the bound grows with it",
+        Code::TemplateOutput => "let it write less: data belongs into files of data",
+        _ => "close each block, and use the filters that `layoutc explain template::syntax` names",
+    };
+    diagnostic = diagnostic.help(help);
     let mut cause = std::error::Error::source(error);
     while let Some(inner) = cause {
         diagnostic = diagnostic.note(inner.to_string());

@@ -107,16 +107,17 @@ impl<'t> Blocks<'t, '_> {
     /// An argument, a property's name, or `=`.
     fn part(&mut self, token: &Token) {
         if self.after_block {
-            self.faults.error(
-                Code::KdlSyntax,
-                "a node ends with its block",
-                token.span.clone(),
-                "write `;` or begin a new line before the next node",
-            );
             self.after_block = false;
             // A name begins a node that lacks its `;`; anything else was meant for the one before.
             let names = matches!(token.kind, Kind::Bare | Kind::Quoted { .. });
             self.slashed = !names || self.peek() == Some(Kind::Equals);
+            let message = "a node ends with its block";
+            let fault = self.faults.error(Code::KdlSyntax, message, token.span.clone(), "");
+            fault.help = vec![if self.slashed {
+                "write it before the block".to_owned()
+            } else {
+                "write `;` before the next node, or begin a new line".to_owned()
+            }];
         }
         self.head.push(token.clone());
     }
@@ -149,11 +150,14 @@ impl<'t> Blocks<'t, '_> {
         }
         let span = brace.span.clone();
         let owner = if self.after_block {
-            self.faults.error(Code::KdlSyntax, "a node has one block", span, "a second one");
+            let message = "a node has one block";
+            let fault = self.faults.error(Code::KdlSyntax, message, span, "a second one");
+            fault.help = vec!["write all its nodes in one block".to_owned()];
             None
         } else if self.head.is_empty() && !self.slashed {
             let message = "a block without the name of a node before it";
-            self.faults.error(Code::KdlSyntax, message, span, "write the name on this line");
+            let fault = self.faults.error(Code::KdlSyntax, message, span, "");
+            fault.help = vec!["write the name on this line, before the `{`".to_owned()];
             None
         } else {
             self.take_head()
@@ -174,7 +178,9 @@ impl<'t> Blocks<'t, '_> {
             self.stray = true;
             if !self.faults.tail_lost {
                 let message = "this `}` closes nothing";
-                self.faults.error(Code::KdlSyntax, message, token.span.clone(), "");
+                let fault = self.faults.error(Code::KdlSyntax, message, token.span.clone(), "");
+                fault.help =
+                    vec!["take it out, or one before it that closes a block too early".to_owned()];
             }
             return;
         };
@@ -202,7 +208,8 @@ impl<'t> Blocks<'t, '_> {
             }
             Some(Kind::Close) | None => {
                 let message = "`/-` takes out what follows it, and nothing does";
-                self.faults.error(Code::KdlSyntax, message, token.span.clone(), "");
+                let fault = self.faults.error(Code::KdlSyntax, message, token.span.clone(), "");
+                fault.help = vec!["take it out, or write it before a node".to_owned()];
                 Some(())
             }
             Some(_) if self.head.is_empty() && !self.after_block => {

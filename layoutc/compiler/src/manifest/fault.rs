@@ -51,7 +51,9 @@ impl Faults {
     /// Adds the error of `what` nested deeper than the limit.
     pub(super) fn nesting(&mut self, what: &str, span: Range<usize>) {
         let message = format!("{what} nested deeper than {NESTING_LIMIT}");
-        self.error(Code::KdlNesting, message, span, format!("level {}", NESTING_LIMIT + 1));
+        let label = format!("level {}", NESTING_LIMIT + 1);
+        let fault = self.error(Code::KdlNesting, message, span, label);
+        fault.help = vec!["close one before the next begins".to_owned()];
     }
 
     /// Cuts the faults of KDL off at the limit and says how many are not shown.

@@ -27,7 +27,9 @@ pub(super) fn node(text: &str, head: &[Token], parent: &str, faults: &mut Faults
     match plain::read(text, head).map_or_else(|| read(text, head), |said| Ok(Some(said))) {
         Ok(said) => {
             if said.and_then(|said| fill(text, &mut node, head, said)).is_none() {
-                faults.error(Code::KdlSyntax, "this is not one node of KDL 2", whole, "");
+                let message = "this is not one node of KDL 2";
+                let fault = faults.error(Code::KdlSyntax, message, whole, "");
+                fault.help = vec!["part nodes by `;` or a new line".to_owned()];
                 node.broken = true;
             }
         }

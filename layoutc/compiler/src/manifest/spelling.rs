@@ -7,6 +7,7 @@ use super::fault::Faults;
 use super::lex::{Kind, Token};
 use crate::codes::Code;
 use crate::diagnostic::Fix;
+use crate::nearest::nearest;
 
 /// Whether the tokens of a node are spelled well; the first fault is reported. `parent` is the name of the node around.
 pub(super) fn check(text: &str, head: &[Token], parent: &str, faults: &mut Faults) -> bool {
@@ -23,7 +24,9 @@ pub(super) fn check(text: &str, head: &[Token], parent: &str, faults: &mut Fault
         return false;
     }
     if let Some(span) = misplaced_equals(head) {
-        faults.error(Code::KdlSyntax, "`=` stands between a property and its value", span, "");
+        let message = "`=` stands between a property and its value";
+        let fault = faults.error(Code::KdlSyntax, message, span, "");
+        fault.help = vec!["write `name=value`, or leave the `=` out".to_owned()];
         return false;
     }
     let words = head.iter().enumerate().all(|(at, token)| match token.kind {
@@ -34,7 +37,8 @@ pub(super) fn check(text: &str, head: &[Token], parent: &str, faults: &mut Fault
         Kind::Quoted { hashes: 0 } => escapes(text, token, faults),
         Kind::MultiLine => {
             let message = "a string stands on one line, in one pair of quotes";
-            faults.error(Code::ExprEscape, message, token.span.clone(), "");
+            let fault = faults.error(Code::ExprEscape, message, token.span.clone(), "");
+            fault.help = vec!["write it as `\"…\"` on one line".to_owned()];
             false
         }
         Kind::Quoted { .. }
@@ -51,7 +55,11 @@ pub(super) fn check(text: &str, head: &[Token], parent: &str, faults: &mut Fault
     }
     if let Some(pair) = head.windows(2).find(|pair| touching(pair)) {
         let span = pair[0].span.start..pair[1].span.end;
-        faults.error(Code::KdlSyntax, "a blank is missing inside this", span, "");
+        let apart = [&pair[0], &pair[1]].map(|token| text.get(token.span.clone()));
+        let apart = apart.map(Option::unwrap_or_default).join(" ");
+        let fault = faults.error(Code::KdlSyntax, "a blank is missing inside this", span, "");
+        fault.help = vec![format!("write `{apart}`")];
+        fault.rewrite(apart);
         return false;
     }
     true
@@ -150,7 +158,8 @@ fn unquoted(text: &str, head: &[Token], token: &Token, faults: &mut Faults) {
         fault.fixes.extend(fix);
     } else if of(token) == "\\" {
         let message = "a `\\` outside quotes continues a line, and must be the last of it";
-        faults.error(Code::KdlSyntax, message, token.span.clone(), "");
+        let fault = faults.error(Code::KdlSyntax, message, token.span.clone(), "");
+        fault.help = vec!["leave it out, or begin a new line behind it".to_owned()];
     } else {
         let message = format!("`{}` must not stand outside quotes", of(token));
         let fault = faults.error(Code::ExprUnquoted, message, token.span.clone(), "");
@@ -202,12 +211,15 @@ fn word(text: &str, span: Range<usize>, is_name: bool, faults: &mut Faults) -> b
         fault.rewrite(format!("#{word}"));
         return false;
     }
-    if word.starts_with('#')
-        && !matches!(word, "#true" | "#false" | "#null" | "#inf" | "#-inf" | "#nan")
-    {
+    if word.starts_with('#') && !KEYWORDS.contains(&word) {
         let message = format!("`{}` is no keyword of KDL", shorten(word));
-        faults.error(Code::KdlSyntax, message, span, "").notes =
+        let fault = faults.error(Code::KdlSyntax, message, span, "");
+        fault.notes =
             vec!["they are `#true`, `#false`, `#null`, `#inf`, `#-inf` and `#nan`".to_owned()];
+        match nearest(word, KEYWORDS.iter().copied()) {
+            Some(near) => fault.mean(near),
+            None => fault.help.push("write one of these, or leave the `#` out".to_owned()),
+        }
         return false;
     }
     if matches!(word, "r") && text.get(span.end..).is_some_and(|rest| rest.starts_with(['"', '#']))
@@ -222,12 +234,13 @@ fn word(text: &str, span: Range<usize>, is_name: bool, faults: &mut Faults) -> b
     }
     if is_name {
         let message = format!("`{word}` is a number where a name is expected");
-        faults.error(Code::KdlSyntax, message, span, "");
+        let fault = faults.error(Code::KdlSyntax, message, span, "");
+        fault.help = vec!["begin the name with a letter or `_`".to_owned()];
         return false;
     }
     match number(unsigned) {
         Ok(()) => true,
-        Err(message) => {
+        Err((message, help)) => {
             let fault = faults.error(Code::KdlNumber, message, span, "");
             if let Some(number) = word.strip_suffix(',').filter(|n| !n.contains(',')) {
                 fault.help =
@@ -237,14 +250,25 @@ fn word(text: &str, span: Range<usize>, is_name: bool, faults: &mut Faults) -> b
                 let apart = word.replace(',', " ");
                 fault.help = vec![format!("write `{apart}`: blanks part arguments")];
                 fault.rewrite(apart);
+            } else {
+                fault.help = vec![help.to_owned()];
             }
             false
         }
     }
 }
 
-/// Whether KDL can hold the number; else why not.
-fn number(word: &str) -> Result<(), String> {
+/// The keywords of KDL 2.
+const KEYWORDS: &[&str] = &["#true", "#false", "#null", "#inf", "#-inf", "#nan"];
+
+/// The way out of what begins with a digit and is no number.
+const NO_NUMBER: &str = "write digits alone, or a name that begins with a letter";
+
+/// The way out of a number that is too large.
+const SMALLER: &str = "write a smaller number";
+
+/// Whether KDL can hold the number; else why not, and the way out.
+fn number(word: &str) -> Result<(), (String, &'static str)> {
     let digits: String = word.chars().filter(|&c| c != '_').collect();
     for (prefix, radix) in [("0x", 16), ("0X", 16), ("0o", 8), ("0b", 2)] {
         if let Some(digits) = digits.strip_prefix(prefix) {
@@ -259,24 +283,29 @@ fn number(word: &str) -> Result<(), String> {
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, "0"));
     let parts = [whole, fraction, exponent];
     if !parts.iter().all(|p| !p.is_empty() && p.bytes().all(|b| b.is_ascii_digit())) {
-        return Err(format!("`{}` is not a number", shorten(word)));
+        return Err((format!("`{}` is not a number", shorten(word)), NO_NUMBER));
     }
     if parts.iter().any(|part| part.len() > 38) {
-        return Err(format!("`{}` has more digits than a number can hold", shorten(word)));
+        let message = format!("`{}` has more digits than a number can hold", shorten(word));
+        return Err((message, "write at most 38 digits before the point and 38 behind it"));
     }
     match digits.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(()),
-        Ok(_) | Err(_) => Err(format!("`{}` is larger than any 64-bit float", shorten(word))),
+        Ok(_) | Err(_) => {
+            Err((format!("`{}` is larger than any 64-bit float", shorten(word)), SMALLER))
+        }
     }
 }
 
-fn integer(word: &str, digits: &str, radix: u32) -> Result<(), String> {
+fn integer(word: &str, digits: &str, radix: u32) -> Result<(), (String, &'static str)> {
     if digits.is_empty() || !digits.chars().all(|c| c.is_digit(radix)) {
-        return Err(format!("`{}` is not a number", shorten(word)));
+        return Err((format!("`{}` is not a number", shorten(word)), NO_NUMBER));
     }
     match i128::from_str_radix(digits, radix) {
         Ok(_) => Ok(()),
-        Err(_) => Err(format!("an integer of {} digits does not fit 128 bits", digits.len())),
+        Err(_) => {
+            Err((format!("an integer of {} digits does not fit 128 bits", digits.len()), SMALLER))
+        }
     }
 }
 

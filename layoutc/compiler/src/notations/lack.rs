@@ -34,17 +34,15 @@ pub fn lack(error: &Inexpressible, layout: &Layout) -> String {
     }
 }
 
-/// A way out, where there is one.
-pub(super) fn way_out(error: &Inexpressible, layout: &Layout) -> Option<&'static str> {
+/// A way out.
+pub(super) fn way_out(error: &Inexpressible, layout: &Layout) -> &'static str {
     match error {
-        Inexpressible::Symbolic => Some("give the extents: `--shape 2,64,56,56`"),
+        Inexpressible::Symbolic => "give the extents: `--shape 2,64,56,56`",
         Inexpressible::Padding if !layout.symbols.is_empty() => {
-            Some("give extents that they divide: `--shape 2,64,56,56`")
+            "give extents that they divide: `--shape 2,64,56,56`"
         }
-        Inexpressible::Names => Some("give the axes letters: `--axis-names n,c,h,w`"),
-        Inexpressible::Scalar => {
-            Some("with an element type XLA has `f32[]`: `--to xla --dtype f32`")
-        }
-        _ => None,
+        Inexpressible::Names => "give the axes letters: `--axis-names n,c,h,w`",
+        Inexpressible::Scalar => "with an element type XLA has `f32[]`: `--to xla --dtype f32`",
+        _ => "see which notations can: `--to all`",
     }
 }

@@ -108,6 +108,7 @@ pub fn read(asked: Asked<'_>) -> Result<Read, Unread> {
     let start = Builder::new(&symbols, &axes, bits);
     let mut builder = start.map_err(|error| {
         Diagnostic::error(Code::LimitSize, error.to_string(), place.clone(), "")
+            .help("give smaller extents")
     })?;
     let said = notation::apply(asked.from, asked.text, asked.sizes, &mut builder);
     let said = said.map_err(|error| match error {
@@ -117,7 +118,7 @@ pub fn read(asked: Asked<'_>) -> Result<Read, Unread> {
     let layout = builder.finish(1, &Threads(&Forgetful));
     let layout =
         layout.map_err(|error| bare_fault(&error, TENSOR, &axes, &symbols, place.clone()))?;
-    let mut notes: Vec<String> = said.remarks.into_iter().map(|(_, remark)| remark).collect();
+    let mut notes: Vec<String> = said.remarks.into_iter().map(|remark| remark.message).collect();
     if let Some(symbol) = symbols.first() {
         notes.push(format!("proven for extents up to {}", symbol.max));
     }
@@ -137,7 +138,7 @@ pub fn written(read: &Read, to: Notation) -> Result<Written, Unread> {
         let message = format!("`{}` cannot express {}", to.word(), lack(&error, layout));
         let place = Place::new(&Arc::from(FILE), 0..read.length);
         let mut diagnostic = Diagnostic::error(Code::NotationInexpressible, message, place, "");
-        diagnostic.help.extend(way_out(&error, layout).map(str::to_owned));
+        diagnostic.help.push(way_out(&error, layout).to_owned());
         diagnostic
     })?;
     counts_bytes(to, &written.text, read.dtype)?;

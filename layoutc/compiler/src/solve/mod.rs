@@ -81,6 +81,7 @@ fn no_plan(graph: &Graph, is_proven: bool) -> Diagnostic {
 fn too_much(graph: &Graph, error: NetworkError) -> Diagnostic {
     let message = format!("the costs of `{}` cannot be added up: {error}", graph.name);
     Diagnostic::error(Code::LimitGraph, message, graph.place.clone(), "")
+        .help("state smaller costs, or fewer alternatives")
 }
 
 /// The cheapest plan of a graph, or the best that was found with a bound for what is possible. The proof is checked
@@ -103,7 +104,8 @@ pub fn solve(graph: &Graph, settings: &Settings<'_>) -> Result<Plan, Box<Diagnos
     }
     let cannot = |what: String| {
         let message = format!("the plan of `{}` is refused: {what}", graph.name);
-        Box::new(Diagnostic::error(Code::GraphPinned, message, graph.place.clone(), ""))
+        let error = Diagnostic::error(Code::GraphPinned, message, graph.place.clone(), "");
+        Box::new(error.help("this is a fault of layoutc: please report it with the manifest"))
     };
     network::verify(&built.network, &solution, &settings.limits)
         .map_err(|wrong| cannot(wrong.to_string()))?;

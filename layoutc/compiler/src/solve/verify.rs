@@ -43,12 +43,9 @@ pub fn verify(graph: &Graph) -> Vec<Diagnostic> {
     }
     if walk.found.is_empty() && found.bound == INFINITE {
         let message = format!("no one layout for each tensor of `{}` does for all", graph.name);
-        walk.found.push(Diagnostic::error(
-            Code::GraphUnsatisfied,
-            message,
-            graph.place.clone(),
-            "",
-        ));
+        let error = Diagnostic::error(Code::GraphUnsatisfied, message, graph.place.clone(), "");
+        let help = "let an alternative of a node accept a layout that its neighbours have";
+        walk.found.push(error.help(help));
     }
     walk.found
 }

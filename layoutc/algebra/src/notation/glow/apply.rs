@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::super::{Fault, FaultKind, NotationError, Said, bind_letters, count_fault};
+use super::super::{Fault, FaultKind, NotationError, Remark, Said, bind_letters, count_fault};
 use super::parse::{Placed, read};
 use crate::build::Builder;
 use crate::map::{IndexMap, identity};
@@ -19,7 +19,8 @@ pub(in crate::notation) fn apply(text: &str, builder: &mut Builder) -> Result<Sa
         let is_same = |before: &&Placed| before.dim.letter.eq_ignore_ascii_case(&dim.letter);
         if named.iter().take(k).any(is_same) {
             let message = format!("`{}` stands twice", dim.letter);
-            return Err(Fault::new(FaultKind::Value, span.clone(), message).into());
+            let fault = Fault::new(FaultKind::Value, span.clone(), message);
+            return Err(fault.help("write each axis once").into());
         }
     }
     if dims.len() != axes.len() {
@@ -44,8 +45,10 @@ pub(in crate::notation) fn apply(text: &str, builder: &mut Builder) -> Result<Sa
         }
     }
     let unknown = |placed: &Placed| {
-        let remark = |(span, (name, _)): (&Span, (&str, &str))| {
-            (span.clone(), format!("`{name}` says nothing to layoutc; it is kept as it is"))
+        let remark = |(span, (name, _)): (&Span, (&str, &str))| Remark {
+            span: span.clone(),
+            message: format!("`{name}` says nothing to layoutc; it is kept as it is"),
+            help: "leave it out unless Glow needs it".to_string(),
         };
         placed.attributes.iter().zip(placed.dim.attributes()).map(remark).collect::<Vec<_>>()
     };
@@ -64,7 +67,8 @@ fn any_order(dims: &[Placed], builder: &Builder) -> Result<Vec<usize>, Fault> {
             let name = axes.get(axis).map_or("", |axis| axis.name.as_str());
             let message =
                 format!("`{}` takes the axis `{name}`, which is taken already", dim.letter);
-            return Err(Fault::new(FaultKind::Axes, span.clone(), message));
+            let fault = Fault::new(FaultKind::Axes, span.clone(), message);
+            return Err(fault.help("write each axis once: a `*` takes the one at its place"));
         }
         order.push(axis);
     }

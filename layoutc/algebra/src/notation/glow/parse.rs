@@ -55,7 +55,8 @@ pub(super) fn read(text: &str) -> Result<Vec<Placed>, Fault> {
                 let span = at..cursor.at();
                 if dims.len() == MAX_DIMS {
                     let message = format!("a string has {MAX_DIMS} axes at most");
-                    return Err(Fault::new(FaultKind::Value, span, message));
+                    let fault = Fault::new(FaultKind::Value, span, message);
+                    return Err(fault.help("write the layout as a `map`, or in another notation"));
                 }
                 let (dim, attributes) = (Dim::new(c), Vec::new());
                 dims.push(Placed { dim, span, attributes, is_aligned: false });
@@ -95,7 +96,8 @@ fn extension(cursor: &mut Cursor<'_>, placed: &mut Placed) -> Result<(), Fault> 
         let span = start..first + end + 1;
         if placed.dim.attribute(name).is_some() {
             let message = format!("`{name}` stands twice at this axis");
-            return Err(Fault::new(FaultKind::Value, first..first + name.len(), message));
+            let fault = Fault::new(FaultKind::Value, first..first + name.len(), message);
+            return Err(fault.help("leave one of the two out"));
         }
         let (name, value) = (name.to_string(), value.to_string());
         placed.dim.extensions.push(Extension::Attribute { name, value });
@@ -110,7 +112,8 @@ fn extension(cursor: &mut Cursor<'_>, placed: &mut Placed) -> Result<(), Fault> 
     }
     if placed.is_aligned {
         let message = "the alignment stands twice at this axis";
-        return Err(Fault::new(FaultKind::Value, start..first + end + 1, message));
+        let fault = Fault::new(FaultKind::Value, start..first + end + 1, message);
+        return Err(fault.help("leave one of the two out"));
     }
     placed.is_aligned = true;
     let (digits, span) = cursor.take_while(|c| c.is_ascii_digit());
@@ -119,12 +122,14 @@ fn extension(cursor: &mut Cursor<'_>, placed: &mut Placed) -> Result<(), Fault> 
     }
     cursor.expect("]")?;
     match digits.parse() {
-        Ok(0) => Err(Fault::new(FaultKind::Value, span, "nothing is a multiple of 0")),
+        Ok(0) => Err(Fault::new(FaultKind::Value, span, "nothing is a multiple of 0")
+            .help("write 1 or more, or leave `[a=0]` out")),
         Ok(1) => Ok(()),
         Ok(bytes) => {
             placed.dim.extensions.push(Extension::Align { bytes });
             Ok(())
         }
-        Err(_) => Err(Fault::new(FaultKind::Value, span, "the number does not fit 64 bits")),
+        Err(_) => Err(Fault::new(FaultKind::Value, span, "the number does not fit 64 bits")
+            .help("write a smaller number")),
     }
 }

@@ -8,7 +8,7 @@ mod parse;
 mod types;
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 pub use parse::parse;
@@ -16,7 +16,7 @@ pub use parse::parse;
 pub(super) use types::named;
 use types::width;
 
-use super::{Fault, FaultKind, NotationError, Said, count_fault, shown};
+use super::{Fault, FaultKind, NotationError, Remark, Said, count_fault, shown};
 use crate::build::Builder;
 use crate::expr::Expr;
 use crate::layout::Axis;
@@ -35,7 +35,7 @@ pub struct Shape {
     /// The extents; bounded ones count with their bound.
     pub dims: Vec<i128>,
     /// What is worth knowing.
-    pub remarks: Vec<(Span, String)>,
+    pub remarks: Vec<Remark>,
     /// Minor to major; `None`: row-major.
     order: Option<Vec<(i128, Span)>>,
     order_span: Span,
@@ -65,7 +65,8 @@ pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationE
                 "the text is for `{dtype}`, of {bits} bits; these have {}",
                 builder.element_bits()
             );
-            return Err(Fault::new(FaultKind::Axes, 0..text.len(), message).into());
+            let fault = Fault::new(FaultKind::Axes, 0..text.len(), message);
+            return Err(fault.help("the layout in braces is enough: `{1,0:T(8,128)}`").into());
         }
     }
     if let Some((bits, span)) = &shape.bits
@@ -76,7 +77,9 @@ pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationE
             "`E({bits})` is for elements of {bits} bits; these have {}",
             builder.element_bits()
         );
-        return Err(Fault::new(FaultKind::Axes, span.clone(), message).into());
+        let fault = Fault::new(FaultKind::Axes, span.clone(), message);
+        let help = format!("write `E({})`, or leave it out", builder.element_bits());
+        return Err(fault.help(help).into());
     }
     let order = major_to_minor(&shape, axes)?;
     let IndexMap { items, separators } = identity(axes);
@@ -101,16 +104,23 @@ pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationE
     if let (Some(all), Some(first), Some((_, span))) = (all, first, shape.tiles.last())
         && all != first
     {
-        let remark = format!(
+        let message = format!(
             "XLA's ArraySize counts {first} elements, by the first tile alone; there are {all}"
         );
-        remarks.push((span.clone(), remark));
+        // 0 is that of a tile with a `*`.
+        let help = match first {
+            0 => format!("make room for {all} elements"),
+            _ => format!("let each tile divide the one before it, or make room for {all} elements"),
+        };
+        remarks.push(Remark { span: span.clone(), message, help });
     }
     if let Some((multiple, span)) = &shape.tail {
         builder.round_up(*multiple)?;
         if shape.tiles.is_empty() {
-            let remark = "XLA's ArraySize rounds up to `L(n)` only where there is a tile";
-            remarks.push((span.clone(), String::from(remark)));
+            let message =
+                "XLA's ArraySize rounds up to `L(n)` only where there is a tile".to_string();
+            let help = "make room for as many elements as `layoutc inspect` says".to_string();
+            remarks.push(Remark { span: span.clone(), message, help });
         }
     }
     Ok(Said { remarks, memory_space: shape.space })
@@ -133,13 +143,23 @@ fn fits(shape: &Shape, axes: &[Axis], length: usize) -> Result<(), Fault> {
     }
 }
 
+/// The way out of an order that is none of so many dimensions.
+fn each_once(rank: usize) -> String {
+    match rank.checked_sub(1) {
+        None => "leave the order out: there are no dimensions".to_string(),
+        Some(0) => "write `0` alone".to_string(),
+        Some(last) => format!("write each of 0 to {last} once, the minor-most dimension first"),
+    }
+}
+
 /// The axes, major to minor, by position.
 fn major_to_minor(shape: &Shape, axes: &[Axis]) -> Result<Vec<usize>, Fault> {
     let rank = axes.len();
     let Some(order) = &shape.order else { return Ok((0..rank).collect()) };
+    let each = each_once(rank);
     if order.len() != rank {
         let message = format!("{} of {rank} dimensions are in the order", order.len());
-        return Err(Fault::new(FaultKind::Axes, shape.order_span.clone(), message));
+        return Err(Fault::new(FaultKind::Axes, shape.order_span.clone(), message).help(each));
     }
     let mut found = Vec::new();
     for (dim, span) in order {
@@ -147,11 +167,11 @@ fn major_to_minor(shape: &Shape, axes: &[Axis]) -> Result<Vec<usize>, Fault> {
         let Some(position) = position else {
             let message =
                 format!("there is no dimension {dim}: they are 0 to {}", rank.saturating_sub(1));
-            return Err(Fault::new(FaultKind::Axes, span.clone(), message));
+            return Err(Fault::new(FaultKind::Axes, span.clone(), message).help(each));
         };
         if found.contains(&position) {
             let message = format!("the dimension {dim} stands twice");
-            return Err(Fault::new(FaultKind::Value, span.clone(), message));
+            return Err(Fault::new(FaultKind::Value, span.clone(), message).help(each));
         }
         found.push(position);
     }

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::Shape;
 use super::types::{self, Type, held};
 use crate::notation::cursor::Cursor;
-use crate::notation::{Fault, FaultKind};
+use crate::notation::{Fault, FaultKind, Remark};
 use crate::parse::Span;
 
 /// A shape, or a layout in braces.
@@ -37,7 +37,8 @@ pub fn parse(text: &str) -> Result<Shape, Fault> {
             && i128::try_from(order.len()) != Ok(rank)
         {
             let message = format!("{} of {rank} dimensions are in the order", order.len());
-            return Err(Fault::new(FaultKind::Value, shape.order_span.clone(), message));
+            let fault = Fault::new(FaultKind::Value, shape.order_span.clone(), message);
+            return Err(fault.help(super::each_once(shape.dims.len())));
         }
     }
     Ok(shape)
@@ -90,7 +91,7 @@ impl Parser<'_> {
             return Err(if value == 1 {
                 fault.help("the document's -1 is `*`: it merges an axis into the next one")
             } else {
-                fault
+                fault.help("write 0 or more")
             });
         }
         self.cursor.expect_number("an integer")
@@ -147,8 +148,9 @@ impl Parser<'_> {
         let is_bounded = self.cursor.eat("<=");
         let (dim, span) = self.integer()?;
         if is_bounded {
-            let remark = format!("the bound {dim} counts as the extent");
-            self.shape.remarks.push((start..span.end, remark));
+            let message = format!("the bound {dim} counts as the extent");
+            let help = format!("write `{dim}` where no array is smaller");
+            self.shape.remarks.push(Remark { span: start..span.end, message, help });
         }
         self.shape.dims.push(dim);
         Ok(())
@@ -195,7 +197,8 @@ impl Parser<'_> {
         if self.eat("L") {
             let (multiple, span) = self.number_in_parentheses()?;
             if multiple == 0 {
-                return Err(Fault::new(FaultKind::Value, span, "nothing is a multiple of 0"));
+                let fault = Fault::new(FaultKind::Value, span, "nothing is a multiple of 0");
+                return Err(fault.help("write `L(1)`, or leave it out"));
             }
             self.shape.tail = (multiple != 1).then_some((multiple, span));
         }
@@ -203,7 +206,8 @@ impl Parser<'_> {
         if matches!(self.cursor.peek(), Some('#' | '*')) {
             let at = self.cursor.at();
             let message = "types of indices are those of sparse arrays";
-            return Err(Fault::new(FaultKind::Unsupported, at..at + 1, message));
+            let fault = Fault::new(FaultKind::Unsupported, at..at + 1, message);
+            return Err(fault.help("leave them out: a dense array has none"));
         }
         if self.eat("E") {
             let (bits, span) = self.number_in_parentheses()?;
@@ -213,7 +217,8 @@ impl Parser<'_> {
         let at = self.cursor.at();
         if self.cursor.eat("SC") {
             let message = "an array that is split between memories is several tensors";
-            return Err(Fault::new(FaultKind::Unsupported, at..at + 2, message));
+            let fault = Fault::new(FaultKind::Unsupported, at..at + 2, message);
+            return Err(fault.help("write a tensor for each part"));
         }
         if self.eat("S") {
             let (space, span) = self.number_in_parentheses()?;
@@ -223,13 +228,15 @@ impl Parser<'_> {
         let at = self.cursor.at();
         if self.cursor.eat("SC") || self.cursor.eat("P") {
             let message = "an array that is split or sparse is several tensors";
-            return Err(Fault::new(FaultKind::Unsupported, at..self.cursor.at(), message));
+            let fault = Fault::new(FaultKind::Unsupported, at..self.cursor.at(), message);
+            return Err(fault.help("write a tensor for each part"));
         }
         if self.eat("M") {
             let (bytes, span) = self.number_in_parentheses()?;
             if bytes != 0 {
-                let remark = format!("the {bytes} bytes of metadata are not counted");
-                self.shape.remarks.push((span, remark));
+                let message = format!("the {bytes} bytes of metadata are not counted");
+                let help = format!("make room for {bytes} bytes more");
+                self.shape.remarks.push(Remark { span, message, help });
             }
         }
         Ok(())
@@ -247,7 +254,8 @@ impl Parser<'_> {
                 Some(('D', _)) => Ok(()),
                 Some(_) => {
                     let message = "a level that is not dense is no layout here";
-                    Err(Fault::new(FaultKind::Unsupported, at..parser.cursor.at(), message))
+                    let fault = Fault::new(FaultKind::Unsupported, at..parser.cursor.at(), message);
+                    Err(fault.help("leave the levels out: those of a dense array say nothing"))
                 }
                 None => Err(parser.cursor.expected("a level")),
             }
@@ -267,13 +275,15 @@ impl Parser<'_> {
                 }
                 let (extent, span) = parser.integer()?;
                 if extent == 0 {
-                    return Err(Fault::new(FaultKind::Value, span, "a tile of 0 holds nothing"));
+                    let fault = Fault::new(FaultKind::Value, span, "a tile of 0 holds nothing");
+                    return Err(fault.help("write 1 or more"));
                 }
                 Ok((Some(extent), span))
             })?;
             if let Some((None, span)) = extents.last() {
                 let message = "there is nothing more minor to merge this axis into";
-                return Err(Fault::new(FaultKind::Value, span.clone(), message));
+                let fault = Fault::new(FaultKind::Value, span.clone(), message);
+                return Err(fault.help("end the tile with an extent: `T(*,128)`"));
             }
             self.shape.tiles.push((extents, start..self.cursor.at()));
             self.blank();

@@ -3,7 +3,7 @@
 use alloc::format;
 
 use super::Shape;
-use crate::notation::{Fault, FaultKind};
+use crate::notation::{Fault, FaultKind, Remark};
 
 /// A type's name, its bits, and the element type that holds it: packed, and one to a byte or more.
 pub(super) struct Type {
@@ -84,10 +84,11 @@ pub(super) fn held(element: &'static Type, shape: &mut Shape) -> Result<&'static
         }
         _ => {
             if packed != whole && *bits < 8 {
-                let remark = format!(
+                let message = format!(
                     "without `E({bits})` every `{name}` takes a byte; it is `{whole}` here"
                 );
-                shape.remarks.push((0..name.len(), remark));
+                let help = format!("write `E({bits})` in the layout where they share bytes");
+                shape.remarks.push(Remark { span: 0..name.len(), message, help });
             }
             Ok(whole)
         }

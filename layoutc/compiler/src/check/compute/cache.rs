@@ -8,6 +8,7 @@ use layoutc_algebra::layout::Axis;
 
 use super::local;
 use super::program::Program;
+use super::schedule::Loops;
 use super::value::Checked;
 use crate::check::scope::suggest;
 use crate::check::tensor::Good;
@@ -52,7 +53,7 @@ impl<'a> Caches<'a> {
         &self,
         program: &Program<'_>,
         schedule: &Schedule,
-        loops: &[String],
+        loops: &Loops,
     ) -> Checked<(Vec<Vec<Cache>>, Vec<Diagnostic>)> {
         let mut all: Vec<Vec<Cache>> = vec![Vec::new(); program.statements.len()];
         let (mut errors, mut warnings) = (Vec::new(), Vec::new());
@@ -116,6 +117,9 @@ impl<'a> Caches<'a> {
             let mut error =
                 error.note(format!("the kernel's tensors are `{}`", known.join("`, `")));
             suggest(&mut error, name, known);
+            if error.help.is_empty() {
+                error.help.push("name one of these".to_owned());
+            }
             return Err(error);
         };
         let tensor = program.memory(buffer);
@@ -150,7 +154,10 @@ impl<'a> Caches<'a> {
                     Diagnostic::error(Code::KernelCache, message, place, "").help(help),
                 ]);
             }
-            Err(error) => return Err(vec![self.fault(&item.span, error.to_string())]),
+            Err(error) => {
+                let error = self.fault(&item.span, error.to_string());
+                return Err(vec![error.help("leave the cache out")]);
+            }
         };
         if statement.target == buffer && reads_too(statement, buffer) {
             let message = format!("`{}` is read and written by one statement", item.tensor.value);
@@ -184,11 +191,17 @@ impl<'a> Caches<'a> {
         local::tensor(&told, &shape, &[], (program.place, self.home))
     }
 
-    fn unused(&self, item: &CacheItem, loops: &[String]) -> Diagnostic {
+    fn unused(&self, item: &CacheItem, loops: &Loops) -> Diagnostic {
         let (tensor, at) = (&item.tensor.value, &item.at.value);
         let message = format!("no statement uses `{tensor}` inside a loop `{at}`");
         let mut error = self.fault(&item.at.span, message);
-        error.notes = loops.to_vec();
+        error.notes.clone_from(&loops.told);
+        if !loops.names.contains(at) {
+            loops.advise(&mut error, at);
+        }
+        if error.help.is_empty() {
+            error.help.push(format!("name a loop of a statement that uses `{tensor}`"));
+        }
         error
     }
 }

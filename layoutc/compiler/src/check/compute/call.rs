@@ -83,7 +83,9 @@ impl Builder<'_> {
         let noun = if *count.end() == 1 { "value" } else { "values" };
         let message =
             format!("`{}` takes {least}{more} {noun}, not {}", name.name, arguments.len());
-        Err(vec![self.fault(Code::ExprFunction, message, span, "")])
+        let values = ["a", "b", "c"].into_iter().take(*least).collect::<Vec<_>>().join(", ");
+        let error = self.fault(Code::ExprFunction, message, span, "");
+        Err(vec![error.help(format!("write `{}({values})`", name.name))])
     }
 
     /// All arguments, and what is wrong with any.

@@ -230,7 +230,8 @@ impl Binder<'_> {
                 let message =
                     format!("`{}` has no memory, so no kernel reads or writes it", tensor.name);
                 let error = Diagnostic::error(Code::KernelOperand, message, place, "");
-                errors.push(error.also(tensor.places.memory.clone(), "said here"));
+                let error = error.also(tensor.places.memory.clone(), "said here");
+                errors.push(error.help("put it in `memory global`"));
             } else if tensor.memory == Memory::Constant && written.contains(name) {
                 let message = format!("`{}` is in constant memory, and is written", tensor.name);
                 let error = Diagnostic::error(Code::KernelOperand, message, place, "");

@@ -16,7 +16,7 @@ use super::text::{Line, Span};
 use super::types::{computed, word};
 use super::value::{Builder, Built, Checked};
 use super::{Bound, KernelDef};
-use crate::check::expr::{constant, declare_first, place_in};
+use crate::check::expr::{constant, declare_first, overflow, place_in};
 use crate::check::recipe::{symbol_value, words};
 use crate::check::scope::{Scope, suggest};
 use crate::check::tensor::Place;
@@ -193,7 +193,8 @@ impl<'a> Program<'a> {
                     let (low, high) = facts.bounds(&extent).unwrap_or((-1, -1));
                     if low < 0 || high > i64::MAX.into() {
                         let message = format!("the range of `{}` is a number from 0", name.value);
-                        errors.push(Diagnostic::error(Code::ShapeExtent, message, place, ""));
+                        let error = Diagnostic::error(Code::ShapeExtent, message, place, "");
+                        errors.push(error.help("write 0 or more"));
                     } else {
                         let extent = facts.simplify(&extent).unwrap_or(extent);
                         self.ranges.push((name.value.clone(), extent, place));
@@ -354,8 +355,8 @@ impl<'a> Program<'a> {
         let mut facts = Facts::new(&self.symbols);
         for (k, axis) in (0_u32..).zip(axes) {
             facts.set_extent(Var::Axis(k), &axis.extent).map_err(|error| {
-                let message = error.to_string();
-                vec![self.fault(source, Code::ExprOverflow, message, &source.line.left)]
+                let place = place_in(source.text, &source.line.left, &self.def.file);
+                vec![overflow(&error, error.to_string(), place)]
             })?;
         }
         let (visits, nodes) = (Cell::new(VISITED_IN_ALL), Cell::new(MAX_SIZE));

@@ -121,9 +121,7 @@ impl Builder<'_> {
                 );
                 vec![self.unstored(message, read)]
             }
-            Refused::Expr(error) => {
-                vec![self.fault(Code::ExprOverflow, error.to_string(), &read.span, "")]
-            }
+            Refused::Expr(error) => vec![self.overflow(&error, error.to_string(), &read.span)],
         })
     }
 
@@ -168,9 +166,8 @@ impl Builder<'_> {
             let fault = |error| map_fault(error, &part, self.scope, &known, self.file);
             errors.iter().filter_map(fault).collect::<Vec<_>>()
         })?;
-        let overflow = |error: ExprError| {
-            vec![self.fault(Code::ExprOverflow, error.to_string(), &text.span(), "")]
-        };
+        let overflow =
+            |error: ExprError| vec![self.overflow(&error, error.to_string(), &text.span())];
         if let Some(error) = failed {
             return Err(overflow(error));
         }

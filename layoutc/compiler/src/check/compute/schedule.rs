@@ -41,11 +41,41 @@ struct Nest<'a> {
     loops: Vec<Loop>,
 }
 
-/// The schedule of a kernel, whose words those of the instance replace; and the loops of each statement in words.
+/// The loops that a kernel has.
+pub(super) struct Loops {
+    /// Their names, from the outermost of the first statement to the innermost of the last.
+    pub(super) names: Vec<String>,
+    /// Those of each statement, in words.
+    pub(super) told: Vec<String>,
+}
+
+impl Loops {
+    /// Adds what was probably meant by the name of a loop that is not there: the loops that it is split into, a part of
+    /// one that is still whole, or another one.
+    pub(super) fn advise(&self, error: &mut Diagnostic, word: &str) {
+        let is_part =
+            |name: &&String| name.strip_prefix(word).is_some_and(|rest| rest.starts_with('_'));
+        let parts: Vec<String> =
+            self.names.iter().filter(is_part).map(|name| format!("`{name}`")).collect();
+        let whole = ["_outer", "_inner"].into_iter().find_map(|end| word.strip_suffix(end));
+        if !parts.is_empty() {
+            let parts = layoutc_algebra::proof::listed(&parts);
+            error.help.push(format!("loops over `{word}` are {parts}"));
+        } else if let Some(whole) =
+            whole.filter(|whole| self.names.iter().any(|name| name == *whole))
+        {
+            error.help.push(format!("split `{whole}` first: `split {whole} by=8`"));
+        } else if let Some(near) = nearest(word, self.names.iter().map(String::as_str)) {
+            error.mean(near);
+        }
+    }
+}
+
+/// The schedule of a kernel, whose words those of the instance replace; and the loops that there are then.
 pub(super) fn checked(
     program: &Program<'_>,
     instance: Option<(&InstanceItem, &Arc<str>, &Scope)>,
-) -> Checked<(Schedule, Vec<String>)> {
+) -> Checked<(Schedule, Loops)> {
     let own = instance.map_or(&[][..], |(item, ..)| item.schedule.as_slice());
     let is_replaced =
         |item: &&ScheduleItem| own.iter().all(|other| other.kind.word() != item.kind.word());
@@ -142,28 +172,23 @@ impl Maker<'_> {
         if self.nests.iter().any(|nest| nest.loops.iter().any(|l| l.name == word)) {
             return true;
         }
-        let known: BTreeSet<&str> = self.all_loops();
-        let near = nearest(word, known.iter().copied()).map(str::to_owned);
-        let notes = self.told();
+        let loops = self.told();
         let error =
             self.fault(Code::KernelSchedule, format!("there is no loop `{word}`"), name, said);
-        error.notes = notes;
-        if let Some(near) = near {
-            error.mean(near);
+        loops.advise(error, word);
+        if error.help.is_empty() {
+            error.help.push("name one of its loops, or leave it out".to_owned());
         }
+        error.notes = loops.told;
         false
     }
 
-    fn all_loops(&self) -> BTreeSet<&str> {
-        self.nests.iter().flat_map(|nest| &nest.loops).map(|l| l.name.as_str()).collect()
-    }
-
-    /// The loops that there are, a line for each statement.
-    fn told(&self) -> Vec<String> {
-        self.nests
-            .iter()
-            .map(|nest| format!("the loops of `{}` are {}", nest.tensor.name, listed(nest)))
-            .collect()
+    /// The loops that there are.
+    fn told(&self) -> Loops {
+        let told =
+            |nest: &Nest<'_>| format!("the loops of `{}` are {}", nest.tensor.name, listed(nest));
+        let names = self.nests.iter().flat_map(|nest| &nest.loops).map(|l| l.name.clone());
+        Loops { names: names.collect(), told: self.nests.iter().map(told).collect() }
     }
 
     fn named(&mut self, names: &[Name], said: Said<'_>) -> Vec<Chosen<String>> {
@@ -190,7 +215,8 @@ impl Maker<'_> {
         let place = Place::new(said.file, by.span());
         let Some(count) = i64::try_from(value).ok().filter(|count| *count >= 1) else {
             let message = format!("a loop is split by at least 1, not by {value}");
-            self.errors.push(Diagnostic::error(Code::KernelSchedule, message, place, ""));
+            let error = Diagnostic::error(Code::KernelSchedule, message, place, "");
+            self.errors.push(error.help(format!("write `split {} by=4`, say", axis.value)));
             return;
         };
         let (outer, inner) = (format!("{}_outer", axis.value), format!("{}_inner", axis.value));
@@ -204,8 +230,8 @@ impl Maker<'_> {
                 let place = Place::new(said.file, axis.span.clone());
                 let error = Diagnostic::error(Code::KernelSchedule, message, place, "");
                 let all = listed(nest);
-                self.errors
-                    .push(error.note(format!("the loops of `{}` are {all}", nest.tensor.name)));
+                let error = error.note(format!("the loops of `{}` are {all}", nest.tensor.name));
+                self.errors.push(error.help(format!("give the axis `{taken}` another name")));
                 return;
             }
             let whole = nest.loops.remove(k);
@@ -245,7 +271,7 @@ impl Maker<'_> {
         let place = Place::new(said.file, said.item.span.clone());
         let message = "`loops` does not name every loop of a statement, and no other".to_owned();
         let mut error = Diagnostic::error(Code::KernelSchedule, message, place, "");
-        error.notes = self.told();
+        error.notes = self.told().told;
         if let Some(nest) = nearest {
             let all = own(nest);
             let missing: Vec<&str> =
@@ -270,12 +296,12 @@ impl Maker<'_> {
                 format!("`{}` is reduced: its rounds write the same elements", name.value);
             let others = self.written();
             let error = self.fault(Code::KernelParallel, message, &name, said);
-            if !others.is_empty() {
-                error.help.push(format!(
-                    "loops whose rounds write different elements are `{}`",
-                    others.join("`, `")
-                ));
-            }
+            error.help.push(if others.is_empty() {
+                "leave it out: every loop is reduced".to_owned()
+            } else {
+                let others = others.join("`, `");
+                format!("loops whose rounds write different elements are `{others}`")
+            });
         }
         self.schedule.parallel = self.named(names, said);
     }
@@ -331,7 +357,10 @@ impl Maker<'_> {
         match wrong.filter(|_| !is_good) {
             Some((message, near)) => {
                 let error = self.fault(Code::KernelVectorize, message, name, said);
-                error.help.extend(near.map(|near| format!("the contiguous loop is `{near}`")));
+                error.help.push(match near {
+                    Some(near) => format!("the contiguous loop is `{near}`"),
+                    None => "leave `vectorize` out: no loop is contiguous".to_owned(),
+                });
             }
             None => self.schedule.vectorize = Some(chosen_name(name, said)),
         }

@@ -33,14 +33,16 @@ impl Program<'_> {
         for local in &self.def.item.locals {
             let name = local.name.value.as_str();
             let place = diagnostic::Place::new(&self.def.file, local.name.span.clone());
-            let message = if operands.contains(name) {
-                format!("`{name}` is an operand, and has memory already")
+            let (message, help) = if operands.contains(name) {
+                (format!("`{name}` is an operand, and has memory already"), "leave `local` out")
             } else if lines.iter().all(|line| line.target.name != name) {
-                format!("nothing writes the local tensor `{name}`")
+                let message = format!("nothing writes the local tensor `{name}`");
+                (message, "write it in a `compute`, or leave it out")
             } else {
                 continue;
             };
-            errors.push(Diagnostic::error(Code::KernelIntermediate, message, place, ""));
+            let error = Diagnostic::error(Code::KernelIntermediate, message, place, "");
+            errors.push(error.help(help));
         }
         if let Some(span) = &self.def.item.accumulate
             && lines.iter().all(|line| line.op == Reduction::Assign)
@@ -64,6 +66,7 @@ impl Program<'_> {
                 let message = format!("no statement has an axis `{}`", name.value);
                 let mut error = Diagnostic::error(Code::KernelAxes, message, place, "");
                 suggest(&mut error, &name.value, mentioned.iter().copied());
+                error.help.push("leave its range out".to_owned());
                 errors.push(error);
             }
         }

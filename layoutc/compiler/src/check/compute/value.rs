@@ -5,14 +5,14 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use layoutc_algebra::expr::{BinOp, Expr, Var, apply};
+use layoutc_algebra::expr::{BinOp, Expr, ExprError, Var, apply};
 use layoutc_algebra::layout::Axis;
 
 use super::inside::Domain;
 use super::known::{Names, written};
 use super::text::{Ast, AstKind, Operator, Span};
 use super::types::{converted, is_float, is_integer, limits, literal, retyped, word};
-use crate::check::expr::place_in;
+use crate::check::expr::{overflow, place_in};
 use crate::check::scope::{Scope, nearest_or_all};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
@@ -95,6 +95,16 @@ impl Builder<'_> {
         Diagnostic::error(code, message, place_in(self.text, span, self.file), label)
     }
 
+    /// Arithmetic that is too large; `message` says which.
+    pub(super) fn overflow(
+        &self,
+        error: &ExprError,
+        message: impl Into<String>,
+        span: &Span,
+    ) -> Diagnostic {
+        overflow(error, message, place_in(self.text, span, self.file))
+    }
+
     /// A fault of types; `help` says what to write.
     pub(super) fn mistyped<T>(&self, message: String, span: &Span, help: String) -> Checked<T> {
         Err(vec![self.fault(Code::DtypeKernel, message, span, "").help(help)])
@@ -149,11 +159,7 @@ impl Builder<'_> {
     }
 
     /// An index as a value, if it fits 64 bits.
-    pub(super) fn index_of(
-        &self,
-        expr: Result<Expr, layoutc_algebra::expr::ExprError>,
-        span: &Span,
-    ) -> Checked<Built> {
+    pub(super) fn index_of(&self, expr: Result<Expr, ExprError>, span: &Span) -> Checked<Built> {
         let simple = expr.and_then(|expr| self.domain.facts.simplify(&expr));
         let bounded = simple.and_then(|expr| {
             let (low, high) = self.domain.facts.bounds(&expr)?;
@@ -166,9 +172,9 @@ impl Builder<'_> {
             }),
             Ok((_, false)) => {
                 let message = "an index in the value does not fit 64 bits";
-                Err(vec![self.fault(Code::ExprOverflow, message, span, "")])
+                Err(vec![self.overflow(&ExprError::Overflow, message, span)])
             }
-            Err(error) => Err(vec![self.fault(Code::ExprOverflow, error.to_string(), span, "")]),
+            Err(error) => Err(vec![self.overflow(&error, error.to_string(), span)]),
         }
     }
 
@@ -260,7 +266,7 @@ impl Builder<'_> {
                     }
                     None => {
                         let message = "a value in the expression does not fit 64 bits";
-                        Err(vec![self.fault(Code::ExprOverflow, message, &span, "")])
+                        Err(vec![self.overflow(&ExprError::Overflow, message, &span)])
                     }
                 }
             }

@@ -8,6 +8,9 @@ use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::manifest::syntax::Text;
 
+/// How a statement is written.
+const FORM: &str = "a statement is written `B[i, j] = 2 * A[j, i] + 1`";
+
 /// The fault at its characters.
 pub(super) fn text_fault(error: &TextError, text: &Text, file: &Arc<str>) -> Diagnostic {
     let place = place_in(text, &error.span, file);
@@ -15,7 +18,7 @@ pub(super) fn text_fault(error: &TextError, text: &Text, file: &Arc<str>) -> Dia
     let syntax = |message: String| fault(Code::KernelSyntax, message);
     match &error.kind {
         TextErrorKind::Unexpected { expected, found } => {
-            syntax(format!("expected {expected}, found {found}"))
+            syntax(format!("expected {expected}, found {found}")).help(FORM)
         }
         TextErrorKind::Character(c) => {
             let error = syntax(format!("`{}` means nothing in a statement", c.escape_debug()));
@@ -24,15 +27,17 @@ pub(super) fn text_fault(error: &TextError, text: &Text, file: &Arc<str>) -> Dia
                 '|' => error.help("it is written `or`"),
                 '?' => error
                     .help("what stands outside is written `A[…] ?? 0`; a choice `select(c, a, b)`"),
-                _ => error,
+                _ => error.help(FORM),
             }
         }
         TextErrorKind::TooBig(literal) => {
-            fault(Code::ExprOverflow, format!("the literal {literal} is too large")).note(format!(
-                "the largest integer is {}, the largest float {:e}",
-                i64::MAX,
-                f64::MAX
-            ))
+            fault(Code::ExprOverflow, format!("the literal {literal} is too large"))
+                .note(format!(
+                    "the largest integer is {}, the largest float {:e}",
+                    i64::MAX,
+                    f64::MAX
+                ))
+                .help("write a smaller number, or `inf`")
         }
         TextErrorKind::Literal(literal) => syntax(format!("`{literal}` is no number")).help(
             "literals are decimal, without leading zeros, `_` or letters: `10`, `0.5`, `1e-3`",
@@ -52,12 +57,13 @@ pub(super) fn text_fault(error: &TextError, text: &Text, file: &Arc<str>) -> Dia
         }
         TextErrorKind::Gather => {
             syntax("an index is arithmetic on axes, not an element".to_owned())
+                .help("write axes, numbers, consts and symbols between the brackets")
         }
         TextErrorKind::Keyword(word) => {
             syntax(format!("`{word}` is a word of the language")).help("give it another name")
         }
         TextErrorKind::NoOperator => {
-            syntax("a statement writes by `=`, `+=`, `*=`, `min=` or `max=`".to_owned())
+            syntax("a statement writes by `=`, `+=`, `*=`, `min=` or `max=`".to_owned()).help(FORM)
         }
         TextErrorKind::Index(error, span) => {
             let start = text.span.start + span.start;

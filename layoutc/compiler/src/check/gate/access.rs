@@ -17,7 +17,7 @@ const LONGEST_RUN: i128 = 1 << 16;
 /// Neighbours along a logical axis are neighbours in memory: the offset of the next is one more, for all indices.
 pub(super) fn contiguous(subject: &Subject<'_>, axis: usize) -> Result<Option<Broken>, ExprError> {
     let layout = subject.layout;
-    let name = layout.logical.get(axis).map_or("", |axis| axis.name.as_str());
+    let name = name_of(layout, axis);
     let next = Expr::binary(BinOp::Add, &variable(axis), &Expr::constant(1))?;
     let ahead = replaced(&layout.offset, axis, &next)?;
     let step = Expr::binary(BinOp::Sub, &ahead, &layout.offset)?;
@@ -27,7 +27,8 @@ pub(super) fn contiguous(subject: &Subject<'_>, axis: usize) -> Result<Option<Br
         *extent = Expr::binary(BinOp::Sub, extent, &Expr::constant(1))?;
     }
     let message = format!("neighbours along `{name}` are not neighbours in `{}`", subject.name);
-    let broken = Broken::new(Code::GateContiguous, message);
+    let broken = Broken::new(Code::GateContiguous, message)
+        .otherwise(format!("let the last index of the layout be `{name}` alone"));
     Ok(match is_zero(&wrong, &extents, &layout.symbols)? {
         Settled::Always => None,
         Settled::Open => Some(broken.note("it could not be proven for all indices")),
@@ -87,7 +88,9 @@ pub(super) fn vector(subject: &Subject<'_>, lanes: i128) -> Result<Option<Broken
     let bits = i128::from(subject.element_bits).saturating_mul(lanes);
     if bits.rem_euclid(8) != 0 {
         let note = format!("{lanes} elements of {} bits are no whole bytes", subject.element_bits);
-        return Ok(Some(broken.note(note)));
+        let broken = broken.note(note);
+        let whole = 8_u32.checked_div(subject.element_bits).unwrap_or(8);
+        return Ok(Some(broken.help(format!("ask for whole ones: `require vector={whole}`"))));
     }
     let bytes = bits.div_euclid(8);
     if i128::from(layout.alignment_bytes).rem_euclid(bytes) != 0 {
@@ -98,18 +101,18 @@ pub(super) fn vector(subject: &Subject<'_>, lanes: i128) -> Result<Option<Broken
         let broken = broken.note(note);
         return Ok(Some(match bytes.count_ones() {
             1 => broken.help(format!("say `align {bytes}` in the layout")),
-            _ => broken,
+            _ => broken.help("hold elements whose bytes are a power of two"),
         }));
     }
     let Some(axis) = fastest(layout)? else {
         let note = "no axis runs along memory: along none is the next element one slot further";
         let broken = steps(layout)?.into_iter().fold(broken.note(note), Broken::note);
-        return Ok(Some(broken));
+        return Ok(Some(broken.help("let the last axis in memory have the stride 1")));
     };
     match whole_groups(subject, axis, lanes)? {
         Ok(whole) => groups(subject, &whole, axis, lanes, broken),
         Err(note) => {
-            let name = layout.logical.get(axis).map_or("", |axis| axis.name.as_str());
+            let name = name_of(layout, axis);
             let help = format!("round it up before the other steps: `pad {name} multiple={lanes}`");
             let symbols = 0..layout.symbols.len();
             let hints = symbols.map(|k| (k, Fact::Multiple(lanes))).collect();
@@ -126,6 +129,10 @@ fn groups(
     lanes: i128,
     broken: Broken,
 ) -> Result<Option<Broken>, ExprError> {
+    let name = name_of(subject.layout, axis);
+    let together =
+        format!("let `{name} % {lanes}` be the last storage axis: `split {name} by={lanes}`");
+    let broken = broken.otherwise(together);
     // The axis counts groups; one more axis counts inside a group.
     let inside = whole.logical.len();
     let start = Expr::binary(BinOp::Mul, &variable(axis), &Expr::constant(lanes))?;
@@ -162,7 +169,9 @@ fn groups(
                     let there = place(subject, &moved(&first, axis, inside));
                     broken.note(format!("{start} and {there}{sizes}"))
                 } else {
-                    broken.note(format!("{start}, which is no multiple of {lanes}{sizes}"))
+                    broken
+                        .note(format!("{start}, which is no multiple of {lanes}{sizes}"))
+                        .otherwise(format!("make paddings and strides multiples of {lanes}"))
                 }));
             }
         }
@@ -254,6 +263,11 @@ fn steps(layout: &Layout) -> Result<Vec<String>, ExprError> {
         }
     }
     Ok(lines)
+}
+
+/// The name of a logical axis.
+fn name_of(layout: &Layout, axis: usize) -> &str {
+    layout.logical.get(axis).map_or("", |axis| axis.name.as_str())
 }
 
 fn axis_var(axis: usize) -> Var {

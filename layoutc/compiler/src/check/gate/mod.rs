@@ -11,6 +11,7 @@ mod size;
 use layoutc_algebra::expr::ExprError;
 use layoutc_algebra::layout::{Axis, Layout, Symbol};
 
+use super::expr::overflow;
 use super::recipe::{Recipe, Trial};
 use super::scope::{nearest_or_all, number};
 use super::strengthen::{self, Fact};
@@ -18,6 +19,7 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::manifest::syntax::{Bound, GateItem, GateKind, Name, Share};
 use crate::model::{Space, Tensor};
+use crate::nearest::near_powers_of_two;
 
 /// The longest vector that a gate may ask for, in elements.
 const LONGEST_VECTOR: i128 = 1 << 16;
@@ -59,13 +61,16 @@ struct Broken {
     message: String,
     notes: Vec<String>,
     help: Vec<String>,
+    /// The way out where no better one is found.
+    otherwise: Option<String>,
     /// Facts of symbols that may make it hold.
     hints: Vec<(usize, Fact)>,
 }
 
 impl Broken {
     fn new(code: Code, message: String) -> Self {
-        Self { code, message, notes: Vec::new(), help: Vec::new(), hints: Vec::new() }
+        let (notes, help, hints) = (Vec::new(), Vec::new(), Vec::new());
+        Self { code, message, notes, help, otherwise: None, hints }
     }
 
     fn note(mut self, note: impl Into<String>) -> Self {
@@ -75,6 +80,11 @@ impl Broken {
 
     fn help(mut self, help: impl Into<String>) -> Self {
         self.help.push(help.into());
+        self
+    }
+
+    fn otherwise(mut self, help: impl Into<String>) -> Self {
+        self.otherwise = Some(help.into());
         self
     }
 
@@ -113,8 +123,9 @@ fn resolve<'a>(item: &'a GateItem, gated: Gated<'_>) -> Result<Option<Gate<'a>>,
             let lanes = value(bound)?;
             if !(2..=LONGEST_VECTOR).contains(&lanes) || lanes.count_ones() != 1 {
                 let message = format!("a vector has 2, 4, 8, … up to {LONGEST_VECTOR} elements");
-                let place = at(gated, &bound.span());
-                return Err(vec![Diagnostic::error(Code::StepValue, message, place, "")]);
+                let error =
+                    Diagnostic::error(Code::StepValue, message, at(gated, &bound.span()), "");
+                return Err(vec![error.help(near_powers_of_two(lanes.max(2), LONGEST_VECTOR))]);
             }
             Gate::Vector(lanes)
         }
@@ -143,7 +154,7 @@ fn one(gate: &Gate<'_>, item: &GateItem, gated: Gated<'_>) -> Option<Diagnostic>
         Ok(broken) => broken?,
         Err(error) => {
             let message = format!("the gate of `{}` cannot be decided: {error}", gated.tensor.name);
-            return Some(Diagnostic::error(Code::ExprOverflow, message, place, ""));
+            return Some(overflow(&error, message, place));
         }
     };
     let mut fault = Diagnostic::error(broken.code, broken.message, place, "");
@@ -165,6 +176,9 @@ fn one(gate: &Gate<'_>, item: &GateItem, gated: Gated<'_>) -> Option<Diagnostic>
     if matches!(gate, Gate::Bijective | Gate::Padding(_)) {
         let order = super::advice::order(gated.recipe, gated.axes, layout);
         fault.help.extend(order);
+    }
+    if fault.help.is_empty() {
+        fault.help.extend(broken.otherwise);
     }
     Some(fault)
 }

@@ -68,7 +68,8 @@ fn one(first: &Tensor, second: &Tensor, place: Place, memo: &dyn Memo) -> Option
         return Some(error.note(note).help("elements of one size can be at the same places"));
     }
     if first.dtype.element_bits() < 8 && first.high_first != second.high_first {
-        return Some(error.note("one has the first element of a byte in its high bits"));
+        let note = "one has the first element of a byte in its high bits";
+        return Some(error.note(note).help("write the same `nibbles=` in both"));
     }
     let Some(other) = matched(&first.layout, &second.layout) else {
         let axes = |tensor: &Tensor| {
@@ -83,7 +84,8 @@ fn one(first: &Tensor, second: &Tensor, place: Place, memo: &dyn Memo) -> Option
         return Some(
             error
                 .note(format!("the axes of `{a}` are {}", axes(first)))
-                .note(format!("the axes of `{b}` are {}", axes(second))),
+                .note(format!("the axes of `{b}` are {}", axes(second)))
+                .help("give both the same axes, in any order"),
         );
     };
     match compare(&first.layout, &other, &Threads(memo)) {
@@ -99,15 +101,20 @@ fn one(first: &Tensor, second: &Tensor, place: Place, memo: &dyn Memo) -> Option
             let (own, there) = (at(&own), at(&there));
             let element = index(&logical);
             let note = format!("{a}{element} is at {own} and {b}{element} at {there}{sizes}");
-            Some(error.note(note).witness(vec![logical]))
+            let help = format!("lay `{b}` out as `{a}`, or leave the gate out if they may differ");
+            Some(error.note(note).help(help).witness(vec![logical]))
         }
         Ok(Sameness::Ranks { first, second }) => {
-            Some(error.note(format!("`{a}` has {} in memory and `{b}` {}", axes_of(first), second)))
+            let note = format!("`{a}` has {} in memory and `{b}` {second}", axes_of(first));
+            Some(error.note(note).help("write the same `axis-separators` in both"))
         }
         Ok(Sameness::Undecided { .. }) => {
-            Some(error.note("neither that they are nor that they are not could be proven"))
+            let note = "neither that they are nor that they are not could be proven";
+            Some(error.note(note).help("write both as quotients and remainders of the axes"))
         }
-        Err(fault) => Some(error.note(fault.to_string())),
+        Err(fault) => {
+            Some(error.note(fault.to_string()).help("give both the same axes, extents and symbols"))
+        }
     }
 }
 

@@ -19,7 +19,8 @@ pub(super) fn bijective(subject: &Subject<'_>) -> Option<Broken> {
     }
     let message = format!("`{}` is not bijective", subject.name);
     let padded = |counts: &Counts| counts.slots != counts.elements;
-    Some(Broken::new(Code::GateBijective, message).note(figure(layout, &padded)))
+    let broken = Broken::new(Code::GateBijective, message).note(figure(layout, &padded));
+    Some(broken.otherwise("choose tiles and alignments that divide the extents"))
 }
 
 /// Less than a share of the bytes is padding.
@@ -40,7 +41,17 @@ pub(super) fn padding(subject: &Subject<'_>, limit: &Share) -> Option<Broken> {
     if constant.as_ref().is_some_and(|counts| !is_above(counts)) {
         return None;
     }
-    Some(Broken::new(Code::GatePadding, message).note(figure(layout, &is_above)))
+    let broken = Broken::new(Code::GatePadding, message).note(figure(layout, &is_above));
+    // The least share in hundredths that is more than there is.
+    let enough = constant.and_then(|counts| {
+        let padding = counts.slots.saturating_sub(counts.elements).checked_mul(100)?;
+        padding.checked_div(counts.slots)?.checked_add(1)
+    });
+    let allowed = match enough {
+        Some(hundredths @ ..100) => format!("say `padding-below=0.{hundredths:02}`"),
+        _ => "allow more".to_owned(),
+    };
+    Some(broken.otherwise(format!("choose tiles and alignments that leave less, or {allowed}")))
 }
 
 /// Whether `padding / slots < digits / parts` is proven for all values of the symbols.
@@ -82,10 +93,18 @@ pub(super) fn bytes_at_most(
         Some((bytes, symbols)) => {
             let sizes = sizes(layout, &symbols);
             let hints = hints(layout, &symbols, &|symbols| at(symbols).is_some_and(|b| b <= most));
-            broken.note(format!("it takes {}{sizes}", counted_bytes(bytes))).hints(hints)
+            let over = counted_bytes(bytes.saturating_sub(most));
+            broken
+                .note(format!("it takes {}{sizes}", counted_bytes(bytes)))
+                .otherwise(format!(
+                    "make it {over} smaller: less padding, a smaller extent, or elements of fewer bits"
+                ))
+                .hints(hints)
         }
         None if layout.symbols.is_empty() => return None,
-        None => broken.note("it could not be proven for all sizes"),
+        None => broken
+            .note("it could not be proven for all sizes")
+            .otherwise("state a smaller `max` of a symbol"),
     })
 }
 

@@ -110,7 +110,8 @@ fn chain(first: Arc<BackendDef>, scope: &Scope) -> Result<Backend, Option<Box<Di
             let names: Vec<&str> = chain.iter().map(|def| def.item.name.value.as_str()).collect();
             let message = format!("`{}` is like itself", names.join("` is like `"));
             let place = Place::new(&last.file, like.span.clone());
-            return Err(Some(Box::new(Diagnostic::error(Code::NameCycle, message, place, ""))));
+            let error = Diagnostic::error(Code::NameCycle, message, place, "");
+            return Err(Some(Box::new(error.help("take one `like=` of the circle out"))));
         }
         chain.push(next);
     }

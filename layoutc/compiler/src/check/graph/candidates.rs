@@ -155,7 +155,9 @@ fn of_tensor(
         let message = format!("{} layouts are asked of `{}`", found.len(), item.name.value);
         let place = Place::new(graph.file, item.name.span.clone());
         let error = Diagnostic::error(Code::LimitGraph, message, place, "");
-        return Err(vec![error.note(format!("the most are {MAX_LAYOUTS}"))]);
+        let more = found.len().saturating_sub(MAX_LAYOUTS);
+        let help = format!("ask for {more} fewer: leave alternatives of its nodes out");
+        return Err(vec![error.note(format!("the most are {MAX_LAYOUTS}")).help(help)]);
     }
     let mut candidates = Vec::new();
     for (demand, tensor) in found {

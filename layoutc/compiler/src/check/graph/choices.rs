@@ -146,6 +146,7 @@ fn too_many(graph: &Resolved<'_>, node: usize) -> Diagnostic {
     let span = item.map_or(0..0, |item| item.name.span.clone());
     let message = format!("`{name}` can be done in more than {MAX_CHOICES} ways");
     Diagnostic::error(Code::LimitGraph, message, Place::new(graph.file, span), "")
+        .help("state the layouts of its results, or leave alternatives out")
 }
 
 fn slots<'a>(graph: &Resolved<'_>, node: usize, alternative: &'a Alternative) -> Vec<Slot<'a>> {
@@ -236,6 +237,7 @@ fn cost(
         let place = alternative.place.clone();
         let error = Diagnostic::error(Code::LimitGraph, message, place, "");
         let all = counted(outputs.len(), "result");
-        Box::new(error.note(format!("the largest cost of {all} is {MAX_COST} bytes")))
+        let error = error.note(format!("the largest cost of {all} is {MAX_COST} bytes"));
+        Box::new(error.help("state a smaller `cost` or `cost-per-byte`"))
     })
 }

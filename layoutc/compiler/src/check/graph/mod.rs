@@ -34,7 +34,8 @@ pub(super) fn check(place: Place<'_>, diagnostics: &mut Vec<Diagnostic>) -> Vec<
             let at = |name: &Name| diagnostic::Place::new(&syntax.file, name.span.clone());
             let message = format!("two graphs are called `{}`", item.name.value);
             let error = Diagnostic::error(Code::NameDuplicate, message, at(&item.name), "");
-            diagnostics.push(error.also(at(first), "the first"));
+            let error = error.also(at(first), "the first");
+            diagnostics.push(error.help("give one of the two another name"));
             continue;
         }
         match resolve(item, scope, &syntax.file).and_then(|graph| one(item, &graph, place)) {
@@ -139,7 +140,8 @@ fn tensors(
                 let message =
                     format!("`{}` is kept in `{asked}` and declared `{own}`", tensor.name);
                 let error = Diagnostic::error(Code::GraphPinned, message, place, "");
-                return Err(Box::new(error.also(tensor.place.clone(), "declared here")));
+                let error = error.also(tensor.place.clone(), "declared here");
+                return Err(Box::new(error.help("state one layout at both places")));
             }
             tensor.declared = found.or(tensor.declared);
         }
@@ -149,7 +151,9 @@ fn tensors(
             let which = if none_left { "every" } else { "the declared" };
             let message = format!("{which} layout of `{}` is forbidden", tensor.name);
             let place = diagnostic::Place::new(graph.file, pin.span.clone());
-            return Err(Box::new(Diagnostic::error(Code::GraphPinned, message, place, "")));
+            let error = Diagnostic::error(Code::GraphPinned, message, place, "");
+            let help = "take this out, or give the tensor a layout that is not forbidden";
+            return Err(Box::new(error.help(help)));
         }
     }
     Ok(tensors)

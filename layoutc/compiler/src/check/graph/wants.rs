@@ -117,7 +117,15 @@ fn listed(
             let holds = holds.map_err(|wrong| {
                 let span = text.span.start + wrong.span.start..text.span.start + wrong.span.end;
                 let place = Place::new(file, span);
-                Box::new(Diagnostic::error(Code::GraphCondition, wrong.message, place, ""))
+                let is_equals =
+                    text.value.get(wrong.span).is_some_and(|rest| rest.starts_with('='));
+                let help = if is_equals {
+                    "compare by `==`: `C % 16 == 0`"
+                } else {
+                    "a condition is written `R <= 3 and stride == 1 and padding == 'same'`"
+                };
+                let error = Diagnostic::error(Code::GraphCondition, wrong.message, place, "");
+                Box::new(error.help(help))
             })?;
             if !holds {
                 refused.push(format!("alternative {k} is there when {}", text.value));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
-use crate::dtype::Dtype;
+use crate::dtype::{Dtype, LANES};
 use crate::manifest::syntax::ViewItem;
 use crate::model::Tensor;
 
@@ -30,12 +30,23 @@ pub(super) fn check(
     }
     if dtype.scalar != other.scalar {
         let note = "a view has the scalars of its buffer: other scalars are other bits";
-        return Err(vec![error.note(note)]);
+        let help = match Dtype::parse(&format!("{}x4", Dtype { lanes: 1, ..other })) {
+            Some(vector) => {
+                format!("leave `dtype` out, or write vectors of its scalars: `{vector}`")
+            }
+            None => "leave `dtype` out".to_owned(),
+        };
+        return Err(vec![error.note(note).help(help)]);
     }
     let [few, many] = if dtype.lanes < other.lanes { [dtype, other] } else { [other, dtype] };
     if many.lanes.checked_rem(few.lanes) != Some(0) {
         let note = format!("{} lanes are no multiple of {}", many.lanes, few.lanes);
-        return Err(vec![error.note(note)]);
+        let divides = |a: u32, b: u32| a != b && a.checked_rem(b) == Some(0);
+        let fits = |lanes: &u32| divides(*lanes, other.lanes) || divides(other.lanes, *lanes);
+        let types = [1].into_iter().chain(LANES.iter().copied()).filter(fits);
+        let types = types.map(|lanes| format!("`{}`", Dtype { lanes, ..other }));
+        let help = format!("types that do: {}", types.collect::<Vec<_>>().join(", "));
+        return Err(vec![error.note(note).help(help)]);
     }
     let (has, needs) = (seen.layout.alignment_bytes, alignment(dtype));
     if has < needs {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use layoutc_algebra::build::{Lanes, LanesError};
 
 use super::{Made, Sight};
+use crate::check::expr::overflow;
 use crate::check::faults::text;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
@@ -114,7 +115,7 @@ fn fault(
         }
         LanesError::Expr(inner) => {
             let message = format!("the layout of `{name}` is too large: {inner}");
-            Diagnostic::error(Code::ExprOverflow, message, place, "")
+            overflow(inner, message, place)
         }
     }
 }

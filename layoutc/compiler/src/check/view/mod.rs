@@ -8,10 +8,12 @@ mod window;
 use std::collections::{BTreeMap, BTreeSet};
 
 use layoutc_algebra::build::{BuildError, Builder, FinishError};
+use layoutc_algebra::expr::ExprError;
 use layoutc_algebra::layout::{Layout, Symbol};
 use layoutc_algebra::map::identity;
 use layoutc_algebra::proof::Refusal;
 
+use super::expr::overflow;
 use super::machine::Threads;
 use super::refusal::{self, Told};
 use super::scope::nearest_or_all;
@@ -244,7 +246,7 @@ impl<'a> Views<'a> {
 
     fn large(&self, item: &ViewItem, what: &str) -> Diagnostic {
         let message = format!("the layout of `{}` is too large: {what}", item.name.value);
-        Diagnostic::error(Code::ExprOverflow, message, self.at(&item.name.span), "")
+        overflow(&ExprError::TooLarge, message, self.at(&item.name.span))
     }
 
     /// The layout, and whether several elements of the view share a slot.

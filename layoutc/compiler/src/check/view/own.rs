@@ -94,10 +94,10 @@ pub(super) fn view(
 /// As many bytes, in as many physical axes, with the same extents but along the last.
 fn covers(view: &Tensor, seen: &Tensor) -> Result<(), Vec<Diagnostic>> {
     let (own, other) = (&view.layout, &seen.layout);
-    let refused = |message: String, notes: [String; 2]| {
+    let refused = |message: String, notes: [String; 2], help: String| {
         let [first, second] = notes;
         let error = Diagnostic::error(Code::ShapeView, message, view.places.layout.clone(), "");
-        Err(vec![error.note(first).note(second)])
+        Err(vec![error.note(first).note(second).help(help)])
     };
     let shape = |tensor: &Tensor| {
         let layout = &tensor.layout;
@@ -118,13 +118,18 @@ fn covers(view: &Tensor, seen: &Tensor) -> Result<(), Vec<Diagnostic>> {
             seen.name,
             other.physical_shape.len()
         );
-        return refused(message, [shape(view), shape(seen)]);
+        let help = match other.physical_shape.len() {
+            0 | 1 => format!("take the separators of `{}` out", view.name),
+            more => format!("write {} in its layout, by `axis-separators`", separators(more - 1)),
+        };
+        return refused(message, [shape(view), shape(seen)], help);
     }
     let rows = own.physical_shape.len().saturating_sub(1);
     let equal = own.physical_shape.iter().zip(&other.physical_shape).take(rows);
     if !equal.into_iter().all(|(a, b)| same((a, own), (b, other))) {
         let message = format!("`{}` and `{}` have other physical extents", view.name, seen.name);
-        return refused(message, [shape(view), shape(seen)]);
+        let help = "lay it out so that all its physical extents but the last are the same";
+        return refused(message, [shape(view), shape(seen)], help.to_owned());
     }
     let (own_bytes, other_bytes) = (view.counts().bytes, seen.counts().bytes);
     if !same((&own_bytes, own), (&other_bytes, other)) {
@@ -132,9 +137,21 @@ fn covers(view: &Tensor, seen: &Tensor) -> Result<(), Vec<Diagnostic>> {
             format!("`{}` has {} bytes", tensor.name, wording::expr(bytes, &tensor.layout))
         };
         let message = format!("`{}` is not all of the memory of `{}`", view.name, seen.name);
-        return refused(message, [bytes(view, &own_bytes), bytes(seen, &other_bytes)]);
+        let bits = other_bytes.as_const().and_then(|bytes| bytes.checked_mul(8));
+        let whole = i128::from(view.dtype.element_bits());
+        let slots = bits.filter(|bits| bits.checked_rem(whole) == Some(0));
+        let all = match slots.and_then(|bits| bits.checked_div(whole)) {
+            Some(slots) => format!("let it have {slots} slots of {}", view.dtype),
+            None => "let it have as many bytes".to_owned(),
+        };
+        let help = format!("{all}, or make it a window of some elements, by a `map`");
+        return refused(message, [bytes(view, &own_bytes), bytes(seen, &other_bytes)], help);
     }
     Ok(())
+}
+
+fn separators(count: usize) -> String {
+    if count == 1 { "1 separator".to_owned() } else { format!("{count} separators") }
 }
 
 fn axes(count: usize) -> String {

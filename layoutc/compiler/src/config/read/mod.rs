@@ -29,7 +29,10 @@ pub fn parse(file: &Arc<str>, text: &str) -> Result<Config, Vec<Diagnostic>> {
         let mut message = error.message().chars();
         let first = message.next().map(|c| c.to_ascii_lowercase());
         let message: String = first.into_iter().chain(message).collect();
-        reader.error(Code::ConfigSyntax, message.trim_end_matches('.'), span);
+        let fault = reader.error(Code::ConfigSyntax, message.trim_end_matches('.'), span);
+        if message.starts_with("string values must be quoted") {
+            fault.help.push("write a value behind the `=`, a text in quotes: `\"kernels\"`".into());
+        }
     }
     let config = if errors.is_empty() { reader.config(table.get_ref()) } else { Config::default() };
     let mut found = reader.found;
@@ -94,8 +97,10 @@ impl Reader<'_> {
         let word = prefix.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
         if !word || prefix.starts_with(|c: char| c.is_ascii_digit()) || prefix.len() > 128 {
             let message = "`prefix` cannot begin an identifier";
-            self.error(Code::ConfigValue, message, span).notes =
+            let fault = self.error(Code::ConfigValue, message, span);
+            fault.notes =
                 vec!["at most 128 ASCII letters, digits and `_`, and no digit first".to_owned()];
+            fault.help = vec!["write one such as `prefix = \"lib_\"`".to_owned()];
         }
         Some(prefix)
     }
@@ -103,7 +108,9 @@ impl Reader<'_> {
     fn sources(&mut self, table: &DeTable<'_>) -> Option<Vec<String>> {
         let (items, span) = self.strings(table, "sources")?;
         if items.is_empty() {
-            self.error(Code::ConfigValue, "`sources` is empty: nothing would be built", span);
+            let message = "`sources` is empty: nothing would be built";
+            self.error(Code::ConfigValue, message, span).help =
+                vec!["write where manifests are: `sources = [\"layouts/**/*.kdl\"]`".to_owned()];
         }
         for (path, span) in &items {
             self.inside(path, span.clone());
@@ -177,7 +184,8 @@ impl Reader<'_> {
         };
         if !(0.0..=1.0).contains(&share) {
             let message = "`padding-warning` is a share of the bytes, from 0 to 1";
-            self.error(Code::ConfigValue, message, span);
+            self.error(Code::ConfigValue, message, span).help =
+                vec!["write a half as `0.5`".to_owned()];
         }
         Some(share)
     }
@@ -209,6 +217,8 @@ impl Reader<'_> {
         if let Some(near) = nearest(word, known.iter().map(|row| row.0)) {
             fault.help.push(format!("did you mean `{near}`?"));
             fault.rewrite(format!("\"{near}\""));
+        } else {
+            fault.help.push("write one of these".to_owned());
         }
         None
     }
@@ -227,14 +237,22 @@ impl Reader<'_> {
         let fault = self.error(Code::ConfigUnknownKey, &message, span);
         fault.notes.push(format!("its keys are {}", words.join(", ")));
         let near = nearest(key, known.iter().copied());
-        if let Some(near) = near {
-            fault.mean(near);
+        match near {
+            Some(near) => fault.mean(near),
+            None => fault.help.push("leave it out".to_owned()),
         }
     }
 
     fn kind(&mut self, key: &str, wanted: &str, value: &DeValue<'_>, span: Range<usize>) {
         let message = format!("`{key}` is {wanted}, not a TOML {}", value.type_str());
-        self.error(Code::ConfigValue, &message, span);
+        let help = match wanted {
+            "a table" => format!("write `[{key}]` on a line of its own"),
+            "a string" => "write it in quotes".to_owned(),
+            "a boolean" => "write `true` or `false`".to_owned(),
+            "an array of strings" => format!("write `{key} = [\"…\"]`"),
+            _ => "write digits without quotes".to_owned(),
+        };
+        self.error(Code::ConfigValue, &message, span).help = vec![help];
     }
 
     fn table<'t, 'i>(&mut self, table: &'t DeTable<'i>, key: &str) -> Option<&'t DeTable<'i>> {

@@ -65,7 +65,8 @@ impl Reader<'_, '_> {
             }
             _ => {
                 let message = format!("a number of axes is a whole number from 0 to {MAX_RANK}");
-                self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
+                let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
+                fault.help = vec![format!("it is written `{usage}`")];
                 None
             }
         };
@@ -81,7 +82,7 @@ impl Reader<'_, '_> {
                 let message = format!("{} axes have two default layouts", item.rank.value);
                 let span = item.rank.span.clone();
                 let fault = self.faults.error(Code::KdlTwice, message, span, "");
-                *fault = fault.clone().also(place, "first here");
+                *fault = fault.clone().also(place, "first here").help("leave one of the two out");
             }
         }
     }
@@ -142,7 +143,7 @@ impl Reader<'_, '_> {
                 let place = self.faults.place(first.clone());
                 let message = "an operator has alternatives or one rule";
                 let fault = self.faults.error(Code::KdlTwice, message, span, "");
-                *fault = fault.clone().also(place, "the rule");
+                *fault = fault.clone().also(place, "the rule").help("leave one of the two out");
                 None
             }
         }
@@ -219,7 +220,8 @@ impl Reader<'_, '_> {
             (None, Some(entry)) => Some(Some(CostItem::PerByte(self.per_byte(entry)?))),
             (Some(_), Some(entry)) => {
                 let message = "a cost is `cost` or `cost-per-byte`";
-                self.faults.error(Code::KdlTwice, message, entry.span.clone(), "");
+                let fault = self.faults.error(Code::KdlTwice, message, entry.span.clone(), "");
+                fault.help = vec!["leave one of the two out".to_owned()];
                 None
             }
         }
@@ -239,7 +241,8 @@ impl Reader<'_, '_> {
         });
         if number.is_none() {
             let message = format!("`cost-per-byte` is a number from 0 and below {most}");
-            self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
+            let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
+            fault.help = vec!["write bytes for each byte: `cost-per-byte=0.5`".to_owned()];
         }
         number
     }
@@ -250,7 +253,8 @@ impl Reader<'_, '_> {
             return Some(value);
         }
         let message = format!("{what} is `#true` or `#false`");
-        self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
+        let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
+        fault.help = vec!["write one of these, or leave it out".to_owned()];
         None
     }
 
@@ -262,7 +266,7 @@ impl Reader<'_, '_> {
                 let place = self.faults.place(first.span.clone());
                 let message = format!("{what} `{}` is given twice", text.value);
                 let fault = self.faults.error(Code::KdlTwice, message, text.span.clone(), "");
-                *fault = fault.clone().also(place, "first here");
+                *fault = fault.clone().also(place, "first here").help("leave one of the two out");
             }
         }
     }

@@ -35,7 +35,7 @@ impl Reader<'_, '_> {
         let double = Self::prop(node, "double").map(|entry| match entry.value {
             Value::Bool(value) => Some(value),
             Value::String(_) | Value::Integer(_) | Value::Float(_) | Value::Null => {
-                self.wrong_kind(entry, "`double`");
+                self.wrong_kind(entry, "`double`", "write `#true` or `#false`");
                 None
             }
         });

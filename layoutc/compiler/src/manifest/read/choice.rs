@@ -35,7 +35,7 @@ impl Reader<'_, '_> {
                 let message = format!("`{}` is given twice", child.name);
                 let span = child.name_span.clone();
                 let fault = self.faults.error(Code::KdlTwice, message, span, "");
-                *fault = fault.clone().also(place, "first here");
+                *fault = fault.clone().also(place, "first here").help("leave one of the two out");
                 continue;
             }
             seen.push(child);
@@ -59,7 +59,8 @@ impl Reader<'_, '_> {
         for (k, name) in names.iter().enumerate() {
             if names.iter().take(k).any(|other| other.value == name.value) {
                 let message = format!("`{}` stands twice", name.value);
-                self.faults.error(Code::KdlTwice, message, name.span.clone(), "");
+                let fault = self.faults.error(Code::KdlTwice, message, name.span.clone(), "");
+                fault.help = vec!["name it once".to_owned()];
                 return None;
             }
         }
@@ -79,7 +80,8 @@ impl Reader<'_, '_> {
                 }
                 _ => {
                     let message = format!("the edge of a block is a whole number from 1 to {EDGE}");
-                    self.faults.error(Code::KdlValue, message, arg.span.clone(), "");
+                    let fault = self.faults.error(Code::KdlValue, message, arg.span.clone(), "");
+                    fault.help = vec!["it is written `block 32 64`".to_owned()];
                 }
             }
         }

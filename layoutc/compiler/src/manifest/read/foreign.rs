@@ -42,7 +42,8 @@ impl Reader<'_, '_> {
             let message = "a layout is written in one notation";
             let place = self.faults.place(word.span.clone());
             let fault = self.faults.error(Code::StepForm, message, second.span.clone(), "");
-            *fault = fault.clone().also(place, "and here is another");
+            *fault =
+                fault.clone().also(place, "and here is another").help("leave one of the two out");
             return None;
         }
         let text = self.text_of(entry, "a layout")?;
@@ -51,7 +52,8 @@ impl Reader<'_, '_> {
         for (key, entry) in node.props.iter().filter(|(key, _)| key.value != word.value) {
             if !takes_sizes {
                 let message = format!("`{}=` takes no property beside it", word.value);
-                self.faults.error(Code::NameUnknown, message, key.span.clone(), "");
+                let fault = self.faults.error(Code::NameUnknown, message, key.span.clone(), "");
+                fault.help = vec!["leave it out: `einops=` alone takes sizes".to_owned()];
                 return None;
             }
             match entry.value {
@@ -62,7 +64,8 @@ impl Reader<'_, '_> {
                 _ => {
                     let message =
                         format!("the size of `{}` is a whole number from 1", show(&key.value));
-                    self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
+                    let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
+                    fault.help = vec!["write 1 or more".to_owned()];
                     return None;
                 }
             }
@@ -91,6 +94,7 @@ impl Reader<'_, '_> {
         let shape = match xla::parse(&text.value) {
             Ok(shape) => shape,
             Err(fault) => {
+                let fault = fault.or_example(Notation::Xla);
                 let span = text.span.start + fault.span.start..text.span.start + fault.span.end;
                 let error = self.faults.error(fault.kind.into(), &fault.message, span, "");
                 error.help.extend(fault.help);

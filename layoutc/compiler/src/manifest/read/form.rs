@@ -229,6 +229,8 @@ impl Reader<'_, '_> {
             fault.help.push(format!("write it at the layout: `layout {key}=\"…\"`"));
         } else if let Some(near) = nearest(key, props.iter().copied()) {
             fault.mean(near);
+        } else {
+            fault.help.push("leave it out".to_owned());
         }
         fault.notes.push(if props.is_empty() {
             format!("`{}` has no properties", node.name)
@@ -276,6 +278,8 @@ impl Reader<'_, '_> {
             fault.help.push("it stands in a kernel".to_owned());
         } else if Scope::TOP.nodes.contains(&name) {
             fault.help.push("it stands at the top of a manifest".to_owned());
+        } else {
+            fault.help.push("write one of those that stand here, or leave it out".to_owned());
         }
         fault.notes.push(format!("here stand {}", list(scope.nodes)));
     }
@@ -285,6 +289,7 @@ impl Reader<'_, '_> {
         let message = format!("{subject} is not built yet");
         let fault = self.faults.error(Code::NameNotYet, message, span, "");
         fault.notes = vec![format!("it will be {what}")];
+        fault.help = vec!["leave it out until it is".to_owned()];
     }
 
     /// Reports a word that is none of those allowed.
@@ -293,8 +298,9 @@ impl Reader<'_, '_> {
         let message = format!("{subject} is not `{}`", show(written));
         let near = nearest(written, known.iter().copied());
         let fault = self.faults.error(Code::NameUnknown, message, entry.span.clone(), "");
-        if let Some(near) = near {
-            fault.mean(near);
+        match near {
+            Some(near) => fault.mean(near),
+            None => fault.help.push(format!("write {}", alternatives(known))),
         }
         let of = if known.len() == 1 { "" } else { "one of " };
         fault.notes.push(format!("it is {of}{}", list(known)));
@@ -329,6 +335,12 @@ fn arguments(range: &RangeInclusive<usize>) -> String {
         (0, 1) => "at most one argument".to_owned(),
         (least, most) => format!("{least} to {most} arguments"),
     }
+}
+
+/// `a`, `b` or `c`.
+fn alternatives(words: &[&str]) -> String {
+    let all = list(words);
+    all.rsplit_once(" and ").map_or(all.clone(), |(others, last)| format!("{others} or {last}"))
 }
 
 /// `a`, `b` and `c`.

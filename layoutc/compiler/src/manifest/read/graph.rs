@@ -142,7 +142,8 @@ impl Reader<'_, '_> {
             Value::String(word) => Some(PropertyItem::Word(word.clone())),
             Value::Bool(value) => Some(PropertyItem::Integer(i128::from(*value))),
             Value::Float(_) | Value::Null => {
-                self.wrong_kind(entry, &format!("the property `{}`", show(key)));
+                let what = format!("the property `{}`", show(key));
+                self.wrong_kind(entry, &what, "write a whole number, a word, `#true` or `#false`");
                 None
             }
         }

@@ -20,7 +20,8 @@ impl Reader<'_, '_> {
         let path = self.text_of(node.args.first()?, "a path")?;
         if path.value.is_empty() {
             let span = node.head.clone();
-            self.faults.error(Code::KdlValue, "the path is empty", span, "");
+            let fault = self.faults.error(Code::KdlValue, "the path is empty", span, "");
+            fault.help = vec![format!("it is written `{usage}`")];
             return None;
         }
         Some(Use { path, span: node.span.clone() })
@@ -72,7 +73,8 @@ impl Reader<'_, '_> {
         let name = self.key(key);
         let Value::Integer(value) = entry.value else {
             let message = format!("the default of `{}` is an integer", show(&key.value));
-            self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
+            let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
+            fault.help = vec![format!("write a whole number: `{}=16`", show(&key.value))];
             return None;
         };
         Some((name?, Number { value, span: entry.span.clone() }))
@@ -218,6 +220,7 @@ impl Reader<'_, '_> {
             let place = place.map(|other| self.faults.place(other.name_span.clone()));
             let message = format!("a tensor has one `{name}`");
             let fault = self.faults.error(Code::KdlTwice, message, span, "");
+            fault.help = vec!["leave one of the two out".to_owned()];
             if let Some(place) = place {
                 *fault = fault.clone().also(place, "the first");
             }

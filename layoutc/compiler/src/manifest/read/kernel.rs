@@ -81,7 +81,7 @@ impl Reader<'_, '_> {
         let place = self.faults.place(first.name_span.clone());
         let message = format!("`{}` is given twice", node.name);
         let fault = self.faults.error(Code::KdlTwice, message, node.name_span.clone(), "");
-        *fault = fault.clone().also(place, "first here");
+        *fault = fault.clone().also(place, "first here").help("leave one of the two out");
         false
     }
 
@@ -94,7 +94,7 @@ impl Reader<'_, '_> {
                 let what = if what.is_empty() { String::new() } else { format!("{what} ") };
                 let message = format!("{what}`{}` is given twice", name.value);
                 let fault = self.faults.error(Code::KdlTwice, message, name.span.clone(), "");
-                *fault = fault.clone().also(place, "first here");
+                *fault = fault.clone().also(place, "first here").help("leave one of the two out");
             }
         }
     }
@@ -123,6 +123,7 @@ impl Reader<'_, '_> {
             let message = "no operand can be called `of`";
             let fault = self.faults.error(Code::NameReserved, message, name.span.clone(), "");
             fault.notes = vec!["`instance … of=` names the kernel".to_owned()];
+            fault.help = vec!["give it another name".to_owned()];
         }
         Some(names)
     }
@@ -175,7 +176,7 @@ impl Reader<'_, '_> {
         match entry.value {
             Value::Bool(value) => value.then(|| node.span.clone()),
             Value::String(_) | Value::Integer(_) | Value::Float(_) | Value::Null => {
-                self.wrong_kind(entry, "`accumulate`");
+                self.wrong_kind(entry, "`accumulate`", "write `#true` or `#false`");
                 None
             }
         }

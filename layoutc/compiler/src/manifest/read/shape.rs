@@ -47,7 +47,8 @@ impl Reader<'_, '_> {
             let place = self.faults.place(first.clone());
             let message = format!("two {what} are called `{}`", name.value);
             let fault = self.faults.error(Code::NameDuplicate, message, name.span.clone(), "");
-            *fault = fault.clone().also(place, "the first");
+            *fault =
+                fault.clone().also(place, "the first").help("give one of the two another name");
             return;
         }
         seen.insert(name.value.clone(), name.span.clone());
@@ -114,10 +115,17 @@ impl Reader<'_, '_> {
         let extent = match (node.args.first(), &node.children) {
             (Some(extent), None) => self.extent(extent).map(Extent::Bound),
             (None, Some(labels)) => self.labels(node, labels).map(Extent::Labels),
-            (Some(_), Some(_)) => {
+            (Some(extent), Some(labels)) => {
                 let message = format!("axis `{}` has an extent or labels", show(&node.name));
+                let place = self.faults.place(extent.span.start..self.block_span(node).start);
                 let span = node.span.clone();
-                self.faults.error(Code::ShapeLabels, message, span, "both are here");
+                let fault = self.faults.error(Code::ShapeLabels, message, span, "both are here");
+                let count = labels.len();
+                fault.help =
+                    vec![format!("leave the extent out: the axis has {count}, one for each label")];
+                if matches!(extent.value, Value::Integer(n) if usize::try_from(n) == Ok(count)) {
+                    fault.fixes.push(Fix { place, text: String::new() });
+                }
                 None
             }
             (None, None) if node.name == FIELD => Some(Extent::Fields),
@@ -153,14 +161,18 @@ impl Reader<'_, '_> {
         if let Bound::Text(text) = &bound {
             fault.help.push(format!("write `{}`", text.value.trim()));
             fault.rewrite(text.value.trim());
+        } else {
+            fault.help.push("write 0 or more".to_owned());
         }
         None
     }
 
     fn labels(&mut self, axis: &Node, labels: &[Node]) -> Option<Vec<Name>> {
         if labels.is_empty() {
-            let message = format!("axis `{}` has no labels", show(&axis.name));
-            self.faults.error(Code::ShapeLabels, message, axis.span.clone(), "");
+            let name = show(&axis.name);
+            let message = format!("axis `{name}` has no labels");
+            let fault = self.faults.error(Code::ShapeLabels, message, axis.span.clone(), "");
+            fault.help = vec![format!("write `{name} {{ x; y; z }}`, or an extent: `{name} 64`")];
             return None;
         }
         let mut names: Vec<Name> = Vec::new();

@@ -44,6 +44,7 @@ impl Reader<'_, '_> {
                 let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
                 let note = "units are B, KB, MB, GB, TB (of 1000) and KiB, MiB, GiB, TiB (of 1024)";
                 fault.notes.push(note.to_owned());
+                fault.help.push("write a number and a unit: `\"64 MiB\"`".to_owned());
                 None
             }
         }

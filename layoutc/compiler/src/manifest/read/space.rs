@@ -34,7 +34,8 @@ impl Reader<'_, '_> {
             Value::Integer(value) if value >= 1 => Some(Number { value, span: entry.span.clone() }),
             _ => {
                 let message = "`xla` is the n of `S(n)`, a whole number from 1";
-                self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
+                let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
+                fault.help = vec!["write 1 or more".to_owned()];
                 None
             }
         });
@@ -44,6 +45,7 @@ impl Reader<'_, '_> {
             let fault = self.faults.error(Code::NameDuplicate, message, name.span.clone(), "");
             let words: Vec<&str> = MEMORIES.iter().map(|row| row.0).collect();
             fault.notes.push(format!("there are {}", list(&words)));
+            fault.help.push("give the memory space another name".to_owned());
             return None;
         }
         Some(MemorySpaceItem { name, bytes, align, xla, span: node.span.clone() })
@@ -66,7 +68,8 @@ impl Reader<'_, '_> {
         let image = matches!(kind, MemoryKind::Image2d | MemoryKind::Image2dArray);
         if let Some((key, _)) = node.props.first().filter(|_| !image) {
             let message = format!("`{}` is a property of images", show(&key.value));
-            self.faults.error(Code::StepForm, message, key.span.clone(), "");
+            let fault = self.faults.error(Code::StepForm, message, key.span.clone(), "");
+            fault.help = vec!["leave it out, or say `memory image2d`".to_owned()];
         }
         let format = self.choice(node, "format", &["rgba"]);
         let access = self.choice(node, "access", &["read", "write", "read-write"]);

@@ -242,7 +242,8 @@ impl Reader<'_, '_> {
             if at.is_some() {
                 let message = "`align` takes an axis or `at=`";
                 let span = node.head.clone();
-                self.faults.error(Code::StepForm, message, span, "both are here");
+                let fault = self.faults.error(Code::StepForm, message, span, "both are here");
+                fault.help = vec!["write two `align` steps".to_owned()];
                 return None;
             }
             return Some(StepKind::AlignAxis { axis: axis?, bytes: bytes? });
@@ -269,11 +270,13 @@ impl Reader<'_, '_> {
             Value::String(word) => {
                 let word = show(word);
                 let message = format!("`fill` is a number or `none`, not `{word}`");
-                self.faults.error(Code::NameUnknown, message, entry.span.clone(), "");
+                let fault = self.faults.error(Code::NameUnknown, message, entry.span.clone(), "");
+                fault.help =
+                    vec!["write `fill 0`, or `fill none` to leave padding as it is".to_owned()];
                 return None;
             }
             Value::Null => {
-                self.wrong_kind(entry, "`fill`");
+                self.wrong_kind(entry, "`fill`", "write a number or `none`");
                 return None;
             }
         };
@@ -304,7 +307,8 @@ impl Reader<'_, '_> {
                 }
                 Value::Integer(value) => {
                     let message = format!("a position counts from 0: {value}");
-                    self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
+                    let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
+                    fault.help = vec!["write 0 or more, or the name of an axis".to_owned()];
                     None
                 }
                 Value::String(_) | Value::Float(_) | Value::Bool(_) | Value::Null => {

@@ -15,7 +15,9 @@ impl Reader<'_, '_> {
         if let Some(mode) = mode {
             if !node.args.is_empty() || unit.is_some() {
                 let message = "`swizzle` takes three numbers and `unit=`, or `mode=`";
-                self.faults.error(Code::StepForm, message, node.head.clone(), "both are here");
+                let span = node.head.clone();
+                let fault = self.faults.error(Code::StepForm, message, span, "both are here");
+                fault.help = vec!["leave `mode=` out, or all the others".to_owned()];
                 return None;
             }
             return self.mode(mode);
@@ -70,7 +72,8 @@ impl Reader<'_, '_> {
             Value::Integer(value) => Some(Number { value, span: entry.span.clone() }),
             Value::String(_) | Value::Float(_) | Value::Bool(_) | Value::Null => {
                 let message = "a swizzle is three whole numbers: bits, base and shift";
-                self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
+                let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
+                fault.help = vec![format!("it is written `{}`", step_usage("swizzle"))];
                 None
             }
         }

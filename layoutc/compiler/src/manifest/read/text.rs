@@ -11,6 +11,9 @@ use crate::manifest::tree::{Entry, Value};
 /// The longest name, in characters.
 const NAME_LIMIT: usize = 128;
 
+/// What may stand for a number.
+const NUMBER: &str = "write a whole number, or an expression in quotes";
+
 /// Whether `word` is `[A-Za-z_][A-Za-z0-9_]*`.
 fn is_name(word: &str) -> bool {
     let mut bytes = word.bytes();
@@ -33,7 +36,7 @@ impl Reader<'_, '_> {
     /// A string whose bytes are the file's. `what` it is: `an axis`.
     pub(super) fn text_of(&mut self, entry: &Entry, what: &str) -> Option<Text> {
         let Value::String(value) = &entry.value else {
-            self.wrong_kind(entry, what);
+            self.wrong_kind(entry, what, "write a word, or a text in quotes");
             return None;
         };
         if !entry.plain {
@@ -49,9 +52,10 @@ impl Reader<'_, '_> {
         Some(Text { value: value.clone(), span: entry.content.clone(), quoted: entry.quoted })
     }
 
-    pub(super) fn wrong_kind(&mut self, entry: &Entry, what: &str) {
+    pub(super) fn wrong_kind(&mut self, entry: &Entry, what: &str, help: &str) {
         let message = format!("{what} cannot be {}", entry.value.kind());
-        self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
+        let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
+        fault.help = vec![help.to_owned()];
     }
 
     /// The name of a node or a property as a text: `span` are its bytes with the quotes that it may have.
@@ -98,6 +102,8 @@ impl Reader<'_, '_> {
         } else if let Some(name) = as_near_name(&value) {
             fault.help.push(format!("write `{name}`"));
             fault.rewrite(name);
+        } else {
+            fault.help.push("write another one, as `input_2`".to_owned());
         }
         None
     }
@@ -115,7 +121,8 @@ impl Reader<'_, '_> {
                 }
                 if text.value.trim().is_empty() {
                     let message = format!("{what} is empty");
-                    self.faults.error(code, message, entry.span.clone(), "");
+                    let fault = self.faults.error(code, message, entry.span.clone(), "");
+                    fault.help = vec![NUMBER.to_owned()];
                     return None;
                 }
                 if is_name(&text.value) {
@@ -125,7 +132,8 @@ impl Reader<'_, '_> {
             }
             Value::Float(_) | Value::Bool(_) | Value::Null => {
                 let message = format!("{what} cannot be {}", entry.value.kind());
-                self.faults.error(code, message, entry.span.clone(), "");
+                let fault = self.faults.error(code, message, entry.span.clone(), "");
+                fault.help = vec![NUMBER.to_owned()];
                 None
             }
         }
@@ -155,7 +163,9 @@ impl Reader<'_, '_> {
             at += text.value.get(at..).and_then(|r| r.chars().next()).map_or(0, char::len_utf8);
         }
         if words.is_empty() {
-            self.faults.error(Code::KdlValue, format!("{what} is empty"), entry.span.clone(), "");
+            let message = format!("{what} is empty");
+            let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
+            fault.help = vec!["write one or more, with blanks between them".to_owned()];
             return None;
         }
         Some(words)

@@ -53,7 +53,7 @@ impl Reader<'_, '_> {
             let place = self.faults.place(first.name_span.clone());
             let message = format!("a view has one `{}`", node.name);
             let fault = self.faults.error(Code::KdlTwice, message, node.name_span.clone(), "");
-            *fault = fault.clone().also(place, "the first");
+            *fault = fault.clone().also(place, "the first").help("leave one of the two out");
             return;
         }
         match node.name.as_str() {

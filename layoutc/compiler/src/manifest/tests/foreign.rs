@@ -45,7 +45,13 @@ fn one_notation_says_it() {
             ("kdl::value", "0", "the size of `n` is a whole number from 1"),
             ("name::unknown", "tvm", "`tensor` has no property `tvm`"),
         ],
-        &["it is written `notation tvm=\"NCHW16c\"`", "write it at the layout: `layout tvm=\"…\"`"],
+        &[
+            "leave one of the two out",
+            "leave it out: `einops=` alone takes sizes",
+            "it is written `notation tvm=\"NCHW16c\"`",
+            "write 1 or more",
+            "write it at the layout: `layout tvm=\"…\"`",
+        ],
     );
 }
 

@@ -10,7 +10,7 @@ fn an_unknown_node_gets_the_nearest_name() {
             ("name::unknown", "tensr", "`tensr` is nothing that stands in a manifest"),
             ("name::unknown", "foo", "`foo` is nothing that stands in a manifest"),
         ],
-        &["did you mean `tensor`?"],
+        &["did you mean `tensor`?", "write one of those that stand here, or leave it out"],
     );
 }
 
@@ -52,7 +52,7 @@ fn a_part_given_twice_is_refused() {
             ("kdl::twice", "shape", "a tensor has one `shape`"),
             ("kdl::twice", "nibbles", "a tensor has one `nibbles`"),
         ],
-        &[],
+        &["leave one of the two out"; 2],
     );
 }
 
@@ -80,7 +80,7 @@ fn nodes_of_later_releases_are_told_once_each() {
     check(
         "mesh m { x 2 }\nkernel k { compute \"b[i] = a[i]\" }",
         &[("name::not_yet", "mesh", "`mesh` is not built yet")],
-        &[],
+        &["leave it out until it is"],
     );
 }
 
@@ -96,6 +96,7 @@ fn a_cast_is_one_of_two_words_and_needs_another_type() {
             ("name::unknown", "pack-from", "`pack-from` is nothing that stands in a tensor"),
         ],
         &[
+            "write `round` or `saturate`",
             "did you mean `round`?",
             "it says how pack changes the element type: `pack-from=f32 cast=saturate`",
             "it is a property of a tensor: `pack-from=…`",
@@ -108,7 +109,7 @@ fn parts_and_steps_of_later_releases_are_told() {
     check(
         "tensor a dtype=f32 { shape {}; shard n=x }",
         &[("name::not_yet", "shard", "`shard` is not built yet")],
-        &[],
+        &["leave it out until it is"],
     );
 }
 
@@ -122,7 +123,12 @@ fn a_const_needs_a_name_and_a_value() {
             ("kdl::value", "1.5", "a const cannot be a number with a fraction or an exponent"),
             ("kdl::value", "4", "a const's name cannot be an integer"),
         ],
-        &["it is written `const LANES 4`", "it is written `const LANES 4`"],
+        &[
+            "it is written `const LANES 4`",
+            "it is written `const LANES 4`",
+            "write a whole number, or an expression in quotes",
+            "write a word, or a text in quotes",
+        ],
     );
 }
 
@@ -136,7 +142,12 @@ fn a_symbols_facts_are_numbers_or_names() {
             ("name::unknown", "foo", "`symbol` has no property `foo`"),
             ("kdl::value", "3", "a symbol's name cannot be an integer"),
         ],
-        &[],
+        &[
+            "write a whole number, or an expression in quotes",
+            "write a whole number, or an expression in quotes",
+            "leave it out",
+            "write a word, or a text in quotes",
+        ],
     );
 }
 
@@ -148,7 +159,7 @@ fn a_transforms_defaults_are_integers() {
             ("kdl::value", "1.5", "the default of `x` is an integer"),
             ("kdl::missing", "transform u", "`transform` needs a block"),
         ],
-        &["it is written `transform blocked block=16 { … }`"],
+        &["write a whole number: `x=16`", "it is written `transform blocked block=16 { … }`"],
     );
 }
 
@@ -174,7 +185,12 @@ fn an_unknown_word_about_an_image_gets_the_nearest() {
             ("name::unknown", "rea", "`access` is not `rea`"),
             ("step::form", "access", "`access` is a property of images"),
         ],
-        &["write `tex_tur`", "did you mean `rgba`?", "did you mean `read`?"],
+        &[
+            "write `tex_tur`",
+            "did you mean `rgba`?",
+            "did you mean `read`?",
+            "leave it out, or say `memory image2d`",
+        ],
     );
 }
 
@@ -183,7 +199,7 @@ fn unknown_nibbles_are_refused() {
     check(
         "tensor a dtype=i4 nibbles=high { shape {} }",
         &[("name::unknown", "high", "`nibbles` is not `high`")],
-        &[],
+        &["write `high-first` or `low-first`"],
     );
 }
 
@@ -196,7 +212,11 @@ fn a_conversion_needs_both_tensors() {
             ("kdl::missing", "convert to=b", "`convert` needs one argument"),
             ("kdl::value", "4", "a tensor cannot be an integer"),
         ],
-        &["it is written `convert input to=texture`", "it is written `convert input to=texture`"],
+        &[
+            "it is written `convert input to=texture`",
+            "it is written `convert input to=texture`",
+            "write a word, or a text in quotes",
+        ],
     );
 }
 
@@ -210,6 +230,11 @@ fn a_use_needs_a_path() {
             ("kdl::value", "use \"\"", "the path is empty"),
             ("kdl::surplus", "{ b }", "`use` takes no block"),
         ],
-        &["it is written `use \"common.kdl\"`", "it is written `use \"common.kdl\"`"],
+        &[
+            "it is written `use \"common.kdl\"`",
+            "write a word, or a text in quotes",
+            "it is written `use \"common.kdl\"`",
+            "it is written `use \"common.kdl\"`",
+        ],
     );
 }

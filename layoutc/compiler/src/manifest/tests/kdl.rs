@@ -16,7 +16,7 @@ fn a_brace_too_many_gives_one_diagnostic() {
     check(
         "tensor a dtype=f32 {\n    shape { n 16 } }\n    layout t\n}",
         &[("kdl::syntax", "}", "this `}` closes nothing")],
-        &[],
+        &["take it out, or one before it that closes a block too early"],
     );
 }
 
@@ -77,7 +77,11 @@ fn nul_bidi_and_inner_bom_are_refused() {
 
 #[test]
 fn a_block_without_a_name_is_refused() {
-    check("{ a }", &[("kdl::syntax", "{", "a block without the name of a node before it")], &[]);
+    check(
+        "{ a }",
+        &[("kdl::syntax", "{", "a block without the name of a node before it")],
+        &["write the name on this line, before the `{`"],
+    );
 }
 
 #[test]
@@ -85,7 +89,7 @@ fn a_second_block_is_refused() {
     check(
         "tensor a dtype=f32 { shape {} } { x }",
         &[("kdl::syntax", "{", "a node has one block")],
-        &[],
+        &["write all its nodes in one block"],
     );
 }
 
@@ -94,7 +98,15 @@ fn a_node_behind_a_block_needs_a_semicolon() {
     check(
         "tensor a dtype=f32 { shape { n 4 } layout { fill 0 } }",
         &[("kdl::syntax", "layout", "a node ends with its block")],
-        &[],
+        &["write `;` before the next node, or begin a new line"],
+    );
+    check(
+        "tensor a { shape { n 4 } } dtype=f32",
+        &[
+            ("kdl::missing", "tensor a", "`tensor` needs an element type"),
+            ("kdl::syntax", "dtype", "a node ends with its block"),
+        ],
+        &["write `dtype=f32`, or `like=` another tensor", "write it before the block"],
     );
 }
 
@@ -103,7 +115,7 @@ fn slash_dash_with_nothing_behind_it_is_refused() {
     check(
         "const A 1\n/-",
         &[("kdl::syntax", "/-", "`/-` takes out what follows it, and nothing does")],
-        &[],
+        &["take it out, or write it before a node"],
     );
 }
 
@@ -123,7 +135,7 @@ fn an_integer_beyond_128_bits_is_told_by_its_digits() {
                 "an integer of 39 digits does not fit 128 bits",
             ),
         ],
-        &[],
+        &["write a smaller number"; 2],
     );
 }
 
@@ -132,7 +144,7 @@ fn a_float_beyond_64_bits_is_refused() {
     check(
         "tensor a dtype=f32 { shape { n 4 }; layout { fill 1e999999999 } }",
         &[("kdl::number", "1e999999999", "`1e999999999` is larger than any 64-bit float")],
-        &[],
+        &["write a smaller number"],
     );
 }
 
@@ -145,7 +157,7 @@ fn a_float_of_very_many_digits_is_refused() {
             "0.333333333333333333333333333333333333333",
             "`0.33333333333333333333333333333333333333…` has more digits than a number can hold",
         )],
-        &[],
+        &["write at most 38 digits before the point and 38 behind it"],
     );
 }
 
@@ -160,7 +172,13 @@ fn a_malformed_number_is_refused() {
             ("kdl::number", "0b12", "`0b12` is not a number"),
             ("kdl::number", "3,", "`3,` is not a number"),
         ],
-        &["write `3`: blanks part arguments, `;` parts nodes"],
+        &[
+            "write digits alone, or a name that begins with a letter",
+            "write digits alone, or a name that begins with a letter",
+            "write digits alone, or a name that begins with a letter",
+            "write digits alone, or a name that begins with a letter",
+            "write `3`: blanks part arguments, `;` parts nodes",
+        ],
     );
 }
 
@@ -172,7 +190,7 @@ fn a_number_cannot_be_a_name() {
             ("kdl::syntax", "5x", "`5x` is a number where a name is expected"),
             ("kdl::syntax", "4", "`4` is a number where a name is expected"),
         ],
-        &[],
+        &["begin the name with a letter or `_`"; 2],
     );
 }
 
@@ -196,7 +214,11 @@ fn kdl_1_keywords_and_raw_strings_get_a_hint() {
 
 #[test]
 fn an_unknown_keyword_is_refused() {
-    check("use #tru", &[("kdl::syntax", "#tru", "`#tru` is no keyword of KDL")], &[]);
+    check(
+        "use #tru",
+        &[("kdl::syntax", "#tru", "`#tru` is no keyword of KDL")],
+        &["did you mean `#true`?"],
+    );
 }
 
 #[test]
@@ -216,7 +238,11 @@ fn an_unknown_escape_is_refused() {
 
 #[test]
 fn words_without_a_blank_between_them_are_refused() {
-    check("use \"a\"b", &[("kdl::syntax", "\"a\"b", "a blank is missing inside this")], &[]);
+    check(
+        "use \"a\"b",
+        &[("kdl::syntax", "\"a\"b", "a blank is missing inside this")],
+        &["write `\"a\" b`"],
+    );
 }
 
 #[test]
@@ -227,7 +253,7 @@ fn a_property_without_a_value_is_refused() {
             ("kdl::syntax", "=", "`=` stands between a property and its value"),
             ("kdl::syntax", "=", "`=` stands between a property and its value"),
         ],
-        &[],
+        &["write `name=value`, or leave the `=` out"; 2],
     );
 }
 
@@ -249,7 +275,7 @@ fn a_backslash_within_a_line_is_refused() {
             "\\",
             "a `\\` outside quotes continues a line, and must be the last of it",
         )],
-        &[],
+        &["leave it out, or begin a new line behind it"],
     );
 }
 
@@ -257,5 +283,6 @@ fn a_backslash_within_a_line_is_refused() {
 fn a_string_in_triple_quotes_has_no_use() {
     let message = "a string stands on one line, in one pair of quotes";
     let text = "use \"\"\"a\"\"\"";
-    check(text, &[("expr::escape", "\"\"\"a\"\"\"", message)], &[]);
+    let help = ["write it as `\"…\"` on one line"];
+    check(text, &[("expr::escape", "\"\"\"a\"\"\"", message)], &help);
 }

@@ -36,7 +36,16 @@ fn what_stands_once_in_a_kernel_is_given_once() {
             ("kdl::twice", "i", "`i` is given twice"),
             ("kdl::value", "1", "`accumulate` cannot be an integer"),
         ],
-        &[],
+        &[
+            "leave one of the two out",
+            "leave one of the two out",
+            "give it another name",
+            "leave one of the two out",
+            "leave one of the two out",
+            "leave one of the two out",
+            "leave one of the two out",
+            "write `#true` or `#false`",
+        ],
     );
 }
 

@@ -49,7 +49,7 @@ fn a_field_is_a_name_with_its_element_type() {
             ("kdl::value", "32", "an element type cannot be an integer"),
             ("name::invalid", "y-z", "`y-z` is not a name"),
         ],
-        &["write `y_z`"],
+        &["write a word, or a text in quotes", "write `y_z`"],
     );
 }
 
@@ -58,7 +58,7 @@ fn a_field_stands_once() {
     check(
         "tensor p { dtype { x f32; y f32; x f32 }; shape { n 4 } }",
         &[("name::duplicate", "x", "two fields are called `x`")],
-        &[],
+        &["give one of the two another name"],
     );
 }
 
@@ -68,12 +68,12 @@ fn a_tensor_has_an_element_type_or_a_record() {
     check(
         "tensor p dtype=f32 { dtype { x f32 }; shape { n 4 } }",
         &[("kdl::twice", "dtype", one)],
-        &[],
+        &["leave one of the two out"],
     );
     check(
         "tensor p { dtype { x f32 }; dtype { y f32 }; shape { n 4 } }",
         &[("kdl::twice", "dtype", one)],
-        &[],
+        &["leave one of the two out"],
     );
     check(
         "tensor p xla=\"f32[4]{0}\" { dtype { x f32 } }",
@@ -88,6 +88,6 @@ fn a_tensor_has_an_element_type_or_a_record() {
     check(
         "tensor p { dtype x=f32 { y f32 }; shape { n 4 } }",
         &[("name::unknown", "x", "`dtype` has no property `x`")],
-        &[],
+        &["leave it out"],
     );
 }

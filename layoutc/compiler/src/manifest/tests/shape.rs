@@ -61,7 +61,7 @@ fn a_negative_extent_is_refused() {
     check(
         "tensor a dtype=f32 { shape { n -1 } }",
         &[("shape::extent", "-1", "an extent is not negative: -1")],
-        &[],
+        &["write 0 or more"],
     );
 }
 
@@ -70,7 +70,7 @@ fn a_fractional_extent_is_refused() {
     check(
         "tensor a dtype=f32 { shape { n 2.5 } }",
         &[("shape::extent", "2.5", "an extent cannot be a number with a fraction or an exponent")],
-        &[],
+        &["write a whole number, or an expression in quotes"],
     );
 }
 
@@ -83,7 +83,7 @@ fn a_number_in_quotes_is_no_extent() {
             ("shape::extent", "\"\"", "an extent is empty"),
             ("shape::extent", "\"-1\"", "an extent is a number, not a string"),
         ],
-        &["write `64`", "write `-1`"],
+        &["write `64`", "write a whole number, or an expression in quotes", "write `-1`"],
     );
 }
 
@@ -95,7 +95,7 @@ fn other_values_are_no_extents() {
             ("shape::extent", "#true", "an extent cannot be a boolean"),
             ("shape::extent", "#null", "an extent cannot be `#null`"),
         ],
-        &[],
+        &["write a whole number, or an expression in quotes"; 2],
     );
 }
 
@@ -117,7 +117,7 @@ fn an_extent_of_40_digits_is_refused() {
             "1234567890123456789012345678901234567890",
             "an integer of 40 digits does not fit 128 bits",
         )],
-        &[],
+        &["write a smaller number"],
     );
 }
 
@@ -126,7 +126,7 @@ fn two_axes_of_one_name_are_refused() {
     check(
         "tensor a dtype=f32 { shape { n 1; h 2; n 3 } }",
         &[("name::duplicate", "n", "two axes are called `n`")],
-        &[],
+        &["give one of the two another name"],
     );
 }
 
@@ -140,7 +140,12 @@ fn labels_are_names_alone() {
             ("shape::labels", "g {}", "axis `g` has no labels"),
             ("shape::labels", "h 3 { a }", "axis `h` has an extent or labels"),
         ],
-        &["write `field { x; y; z }`", "write `field { x; y; z }`"],
+        &[
+            "write `field { x; y; z }`",
+            "write `field { x; y; z }`",
+            "write `g { x; y; z }`, or an extent: `g 64`",
+            "leave the extent out: the axis has 1, one for each label",
+        ],
     );
 }
 
@@ -149,7 +154,7 @@ fn two_labels_of_one_name_are_refused() {
     check(
         "tensor a dtype=f32 { shape { f { x; x } } }",
         &[("name::duplicate", "x", "two labels are called `x`")],
-        &[],
+        &["give one of the two another name"],
     );
 }
 
@@ -167,7 +172,7 @@ fn an_empty_name_is_refused() {
     check(
         "tensor a dtype=f32 { shape { \"\" 4 } }",
         &[("name::invalid", "\"\"", "a name is empty")],
-        &[],
+        &["write another one, as `input_2`"],
     );
 }
 
@@ -185,7 +190,7 @@ fn a_confusable_letter_is_shown_by_its_code() {
     check(
         "tensor a dtype=f32 { shape { \u{430}b 4 } }",
         &[("name::invalid", "\u{430}b", "`U+0430b` is not a name")],
-        &[],
+        &["write another one, as `input_2`"],
     );
 }
 
@@ -198,6 +203,6 @@ fn a_name_of_more_than_128_characters_is_refused() {
             "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
             "a name of 129 characters; the most are 128",
         )],
-        &[],
+        &["write another one, as `input_2`"],
     );
 }

@@ -73,7 +73,11 @@ fn a_split_needs_by() {
             ("kdl::value", "\"\"", "`by` is empty"),
             ("name::invalid", "4b", "`4b` is not a name"),
         ],
-        &["it is written `split AXIS by=4`", "write `_4b`"],
+        &[
+            "it is written `split AXIS by=4`",
+            "write one or more, with blanks between them",
+            "write `_4b`",
+        ],
     );
 }
 
@@ -98,7 +102,7 @@ fn a_tile_takes_integers_and_names() {
             ),
             ("kdl::value", "4", "`as` cannot be an integer"),
         ],
-        &[],
+        &["write a whole number, or an expression in quotes", "write a word, or a text in quotes"],
     );
 }
 
@@ -115,7 +119,11 @@ fn a_pad_needs_one_way_to_pad() {
             ),
             ("kdl::value", "1.5", "`after` cannot be a number with a fraction or an exponent"),
         ],
-        &["it is written `pad AXIS multiple=8`", "write two `pad` steps"],
+        &[
+            "it is written `pad AXIS multiple=8`",
+            "write two `pad` steps",
+            "write a whole number, or an expression in quotes",
+        ],
     );
 }
 
@@ -128,7 +136,11 @@ fn an_alignment_has_an_axis_or_an_origin() {
             ("name::unknown", "start", "`at` is not `start`"),
             ("kdl::value", "#true", "an alignment cannot be a boolean"),
         ],
-        &[],
+        &[
+            "write two `align` steps",
+            "write `origin`",
+            "write a whole number, or an expression in quotes",
+        ],
     );
 }
 
@@ -140,7 +152,7 @@ fn a_fill_is_a_number_or_none() {
             ("name::unknown", "zero", "`fill` is a number or `none`, not `zero`"),
             ("kdl::value", "#null", "`fill` cannot be `#null`"),
         ],
-        &[],
+        &["write `fill 0`, or `fill none` to leave padding as it is", "write a number or `none`"],
     );
 }
 
@@ -149,7 +161,7 @@ fn padding_is_forbidden_or_allowed() {
     check(
         "tensor a dtype=f32 { shape { n 4 }; layout { padding maybe } }",
         &[("name::unknown", "maybe", "`padding` is not `maybe`")],
-        &[],
+        &["write `forbid` or `allow`"],
     );
 }
 
@@ -165,7 +177,7 @@ fn a_separator_is_a_name_or_a_position() {
                 "a storage axis cannot be a number with a fraction or an exponent",
             ),
         ],
-        &[],
+        &["write 0 or more, or the name of an axis", "write a word, or a text in quotes"],
     );
 }
 
@@ -177,7 +189,7 @@ fn the_arguments_of_a_transform_are_integers_or_names() {
             ("kdl::value", "1.5", "`x` cannot be a number with a fraction or an exponent"),
             ("name::invalid", "4y", "`4y` is not a name"),
         ],
-        &["write `_4y`"],
+        &["write a whole number, or an expression in quotes", "write `_4y`"],
     );
 }
 
@@ -236,12 +248,12 @@ fn a_swizzle_is_three_numbers_with_their_unit_or_a_mode() {
     check(
         &steps("swizzle mode=\"16B\""),
         &[("name::unknown", "\"16B\"", "`mode` is not `16B`")],
-        &[],
+        &["write `32B`, `64B` or `128B`"],
     );
     check(
         &steps("swizzle 3 4 3 unit=bits"),
         &[("name::unknown", "bits", "`unit` is not `bits`")],
-        &[],
+        &["write `bytes` or `elements`"],
     );
     check(
         &steps("swizzle 3 4 3 mode=\"128B\""),
@@ -250,11 +262,11 @@ fn a_swizzle_is_three_numbers_with_their_unit_or_a_mode() {
             "swizzle 3 4 3 mode=\"128B\"",
             "`swizzle` takes three numbers and `unit=`, or `mode=`",
         )],
-        &[],
+        &["leave `mode=` out, or all the others"],
     );
     check(
         &steps("swizzle 3 x 3 unit=bytes"),
         &[("kdl::value", "x", "a swizzle is three whole numbers: bits, base and shift")],
-        &[],
+        &["it is written `swizzle 3 4 3 unit=bytes`"],
     );
 }

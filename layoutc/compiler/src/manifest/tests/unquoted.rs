@@ -86,5 +86,5 @@ fn a_map_over_several_lines_is_refused() {
     let string = "\"\"\"\n  n\n  \"\"\"";
     let text = format!("tensor a dtype=f32 {{ shape {{ n 4 }}; layout {{ map {string}\n}} }}");
     let message = "a string stands on one line, in one pair of quotes";
-    check(&text, &[("expr::escape", string, message)], &[]);
+    check(&text, &[("expr::escape", string, message)], &["write it as `\"…\"` on one line"]);
 }

@@ -60,7 +60,7 @@ fn what_has_no_place_in_a_view_is_told() {
             ("kdl::twice", "shape", "a view has one `shape`"),
             ("expr::unquoted", "x", "an expression is one quoted string"),
         ],
-        &["it stands in a tensor", "write `\"x\"`"],
+        &["leave it out", "it stands in a tensor", "leave one of the two out", "write `\"x\"`"],
     );
 }
 
