@@ -14,6 +14,8 @@ mod words;
 
 #[cfg(test)]
 mod grammar;
+#[cfg(test)]
+mod query;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -16,7 +16,7 @@ macro_rules! words {
     };
 }
 
-const TOP: &[Word] = words! {
+pub(super) const TOP: &[Word] = words! {
     "use" "use \"common.kdl\"" "transforms, kernels, consts, symbols, memory spaces and backends of another manifest"
     "const" "const LANES 4" "an integer, usable in every expression of the file"
     "symbol" "symbol batch min=1 max=4096 multiple=4" "an extent known only at run time; the facts feed the proofs"
@@ -31,7 +31,7 @@ const TOP: &[Word] = words! {
     "graph" "graph block backend=opencl { … }" "operators and the tensors between them"
 };
 
-const TENSOR: &[Word] = words! {
+pub(super) const TENSOR: &[Word] = words! {
     "shape" "shape { n 16; c 4 }" "the logical axes with their extents, outermost first"
     "layout" "layout nchw4c, layout { … }" "the steps from logical axes to storage axes; without one it is row-major"
     "memory" "memory texture" "the memory that it lives in; global where nothing is said"
@@ -41,7 +41,7 @@ const TENSOR: &[Word] = words! {
     "map" "map \"(h, w) -> (0, h, w)\"" "the window of a view: one index for each axis of what it sees"
 };
 
-const STEPS: &[Word] = words! {
+pub(super) const STEPS: &[Word] = words! {
     "map" "map \"(n, c) -> (n, c // 4, c % 4)\"" "an index map from the current axes to the next"
     "apply" "apply nchw4c block=8" "the steps of a transform"
     "order" "order a b ..." "a permutation of the axes by name, major to minor"
@@ -58,7 +58,7 @@ const STEPS: &[Word] = words! {
     "notation" "notation tvm=\"NCHW16c\"" "a layout in the notation of another tool"
 };
 
-const KERNEL: &[Word] = words! {
+pub(super) const KERNEL: &[Word] = words! {
     "operands" "operands A W B" "the names of its tensors; without them it names the file's own"
     "compute" "compute \"b[i] += a[i, k]\"" "a statement; axes only on the right are reduced"
     "range" "range r 3" "how far an axis counts that no tensor is indexed by alone"
@@ -74,7 +74,7 @@ const KERNEL: &[Word] = words! {
     "cache" "cache A at=k_outer { layout { … }; memory shared }" "a block of a tensor copied near the compute"
 };
 
-const CONVERT: &[Word] = words! {
+pub(super) const CONVERT: &[Word] = words! {
     "order" "order h n" "its loops, outermost first"
     "block" "block 32 64" "the block that is transposed"
     "inside" "inside blocks" "what is inside all loops: blocks, runs or elements"
@@ -82,7 +82,7 @@ const CONVERT: &[Word] = words! {
     "fill" "fill first" "when padding is written: first or borders"
 };
 
-const GRAPH: &[Word] = words! {
+pub(super) const GRAPH: &[Word] = words! {
     "input" "input x dtype=f32 layout=NHWC { shape { … } }" "a tensor that the graph is given"
     "constant" "constant w dtype=f32 { shape { … } }" "a tensor that is converted once at load"
     "node" "node c1 op=conv { in x w; out y dtype=f32 { shape { … } } }" "an operator"

@@ -1,0 +1,80 @@
+//! The query by which tree-sitter colours manifests, held against the words of the language.
+
+use std::collections::BTreeSet;
+
+use super::words::{CONVERT, GRAPH, KERNEL, STEPS, TENSOR, TOP, Word, node, nodes_in, property};
+
+const QUERY: &str = include_str!("../../../../editors/tree-sitter/highlights.scm");
+
+/// The words of nodes as the query lists them, each list with its colour.
+const LISTS: [(&str, &[Word]); 6] = [
+    ("keyword", TOP),
+    ("keyword", TENSOR),
+    ("function", STEPS),
+    ("keyword", KERNEL),
+    ("keyword", CONVERT),
+    ("keyword", GRAPH),
+];
+
+fn patterns() -> impl Iterator<Item = &'static str> {
+    QUERY.split("\n\n").filter(|block| block.starts_with('('))
+}
+
+/// The words that a pattern compares a capture with; none if it does not.
+fn compared(pattern: &'static str, capture: &str) -> Vec<&'static str> {
+    let Some((_, rest)) = pattern.split_once(&format!("(#any-of? @{capture}")) else {
+        return Vec::new();
+    };
+    let (list, _) = rest.split_once(')').expect("the end of the predicate");
+    list.split('"').skip(1).step_by(2).collect()
+}
+
+/// The words that a pattern gives a colour, with the colour.
+fn coloured(pattern: &'static str) -> Option<(&'static str, Vec<&'static str>)> {
+    let of = |colour| (colour, compared(pattern, colour));
+    ["keyword", "function"].into_iter().map(of).find(|list| !list.1.is_empty())
+}
+
+#[test]
+fn the_query_colours_exactly_the_words_of_the_language() {
+    let lists: Vec<_> = patterns().filter_map(coloured).collect();
+    let names = |list: &[Word]| list.iter().map(|word| word.name).collect::<Vec<_>>();
+    assert_eq!(lists, LISTS.map(|(colour, list)| (colour, names(list))));
+}
+
+#[test]
+fn the_query_colours_words_in_every_node_that_they_stand_in() {
+    let mut found = BTreeSet::new();
+    for pattern in patterns() {
+        let Some((_, words)) = coloured(pattern) else { continue };
+        for around in compared(pattern, "_in") {
+            found.insert(around);
+            for word in &words {
+                assert!(node(word, Some(around)).is_some(), "`{word}` in `{around}`");
+            }
+        }
+    }
+    // `out` has a block in a node of a graph alone.
+    let words = LISTS.iter().flat_map(|(_, list)| list.iter().map(|word| word.name));
+    let with_block: BTreeSet<&str> =
+        words.filter(|word| !nodes_in(Some(word), Some("node")).is_empty()).collect();
+    assert_eq!(found, with_block);
+}
+
+#[test]
+fn the_query_asks_for_words_of_the_language_alone() {
+    for pattern in patterns() {
+        for word in ["_item", "_in", "_word", "_key"].iter().flat_map(|of| compared(pattern, of)) {
+            let is_node = LISTS.iter().any(|(_, list)| list.iter().any(|row| row.name == word));
+            assert!(is_node || property(word).is_some(), "`{word}`");
+        }
+    }
+}
+
+#[test]
+fn the_query_has_no_pattern_that_takes_minutes_to_read() {
+    // With tree-sitter-kdl 2.0.0: a `node` with a `node_field` in it. Editors hang, without a word.
+    for pattern in patterns() {
+        assert!(!pattern.contains("node_field"), "{pattern}");
+    }
+}
