@@ -114,7 +114,7 @@ impl Scope {
     };
     pub(crate) const TENSOR: Self = Self {
         place: "a tensor",
-        nodes: &["shape", "layout", "memory", "nibbles", "require"],
+        nodes: &["dtype", "shape", "layout", "memory", "nibbles", "require"],
         props: &["cast", "dtype", "like", "nibbles", "pack-from", "targets"],
     };
     pub(crate) const VIEW: Self =

@@ -2,9 +2,11 @@
 
 use super::Reader;
 use super::form::{Block, Form, list, show};
+use super::text::is_name;
 use crate::codes::Code;
 use crate::manifest::syntax::{MemoryItem, MemoryKind, MemorySpaceItem, Number, Text};
 use crate::manifest::tree::{Node, Value};
+use crate::nearest::nearest;
 
 /// The kinds of memory by their names in manifests.
 pub(crate) const MEMORIES: &[(&str, MemoryKind)] = &[
@@ -63,6 +65,7 @@ impl Reader<'_, '_> {
         let text = self.text_of(entry, "a memory")?;
         let kind = match MEMORIES.iter().find(|row| row.0 == text.value) {
             Some((_, kind)) => kind.clone(),
+            None if !is_name(&text.value) && self.meant_memory(&text) => return None,
             None => MemoryKind::Space(self.as_name(&text)?),
         };
         let image = matches!(kind, MemoryKind::Image2d | MemoryKind::Image2dArray);
@@ -74,6 +77,15 @@ impl Reader<'_, '_> {
         let format = self.choice(node, "format", &["rgba"]);
         let access = self.choice(node, "access", &["read", "write", "read-write"]);
         Some(MemoryItem { kind, format, access, span: node.span.clone() })
+    }
+
+    /// Reports what is no name and nearly the word for a memory.
+    fn meant_memory(&mut self, text: &Text) -> bool {
+        let near = nearest(&text.value, MEMORIES.iter().map(|row| row.0));
+        let Some(near) = near else { return false };
+        let message = format!("`{}` is no memory", show(&text.value));
+        self.faults.error(Code::NameInvalid, message, text.span.clone(), "").mean(near);
+        true
     }
 
     /// A property whose value is one of a few words.

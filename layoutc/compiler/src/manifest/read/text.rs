@@ -15,7 +15,7 @@ const NAME_LIMIT: usize = 128;
 const NUMBER: &str = "write a whole number, or an expression in quotes";
 
 /// Whether `word` is `[A-Za-z_][A-Za-z0-9_]*`.
-fn is_name(word: &str) -> bool {
+pub(super) fn is_name(word: &str) -> bool {
     let mut bytes = word.bytes();
     bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
         && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_')

@@ -173,7 +173,7 @@ impl Writer {
             }
             self.entry();
         }
-        let blocks = if depth < 4 { self.random.below(5).saturating_sub(1) } else { 0 };
+        let blocks = if depth < 3 { self.random.below(5).saturating_sub(1) } else { 0 };
         let real = self.random.below(3);
         for block in 0..blocks {
             self.blank(" ");
