@@ -1,4 +1,4 @@
-//! Whole texts of generated files. `BLESS=1 cargo test -p layoutc-compiler --test golden` writes them anew: read the
+//! Whole texts of generated files. `BLESS=1 cargo test -p layoutc-compiler --test compiler golden` writes them anew: read the
 //! difference before you commit it.
 #![allow(clippy::disallowed_methods, reason = "reads and writes the golden files")]
 #![allow(clippy::unwrap_used, clippy::type_complexity, reason = "a test")]

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::config::{self, Config};
+use layoutc_compiler::diagnostic::Diagnostic;
 use layoutc_compiler::{LoadError, Sources, check, emit};
 
 /// One manifest, and the blocks of the same page that it could use.
@@ -33,8 +34,8 @@ impl Sources for Page<'_> {
     }
 }
 
-/// The codes of all diagnostics, warnings too, that a block of this language gives; none for commands and texts.
-fn raised(language: &str, text: &str, page: &[(&str, &str)]) -> BTreeSet<Code> {
+/// All that is told of a block of this language, warnings too; nothing of commands and texts.
+fn raised(language: &str, text: &str, page: &[(&str, &str)]) -> Vec<Diagnostic> {
     match language {
         "kdl" => build(text, page, &Config::default(), &BTreeMap::new()),
         "jinja" => {
@@ -43,15 +44,15 @@ fn raised(language: &str, text: &str, page: &[(&str, &str)]) -> BTreeSet<Code> {
             build(manifest, &[], &Config::default(), &templates)
         }
         "toml" => match config::parse(&Arc::from("page.toml"), text) {
-            Ok(_) => BTreeSet::new(),
-            Err(faults) => faults.iter().map(|fault| fault.code).collect(),
+            Ok(_) => Vec::new(),
+            Err(faults) => faults,
         },
-        _ => BTreeSet::new(),
+        _ => Vec::new(),
     }
 }
 
 /// The same of the blocks below a heading: the first, or a configuration and the manifest that it is for.
-fn raised_by(blocks: &[(&str, &str)]) -> BTreeSet<Code> {
+fn raised_by(blocks: &[(&str, &str)]) -> Vec<Diagnostic> {
     if let [("toml", toml), ("kdl", manifest)] = blocks {
         let config = config::parse(&Arc::from("page.toml"), toml).unwrap();
         return build(manifest, &[], &config, &BTreeMap::new());
@@ -64,15 +65,14 @@ fn build(
     blocks: &[(&str, &str)],
     config: &Config,
     templates: &BTreeMap<String, String>,
-) -> BTreeSet<Code> {
+) -> Vec<Diagnostic> {
     let checked = check(&Page { manifest, blocks }, &["page.kdl".to_string()], config);
-    let mut codes: BTreeSet<Code> = checked.diagnostics.iter().map(|d| d.code).collect();
-    if checked.is_good()
-        && let Err(faults) = emit(&checked, config, templates)
-    {
-        codes.extend(faults.iter().map(|fault| fault.code));
-    }
-    codes
+    let faults = if checked.is_good() { emit(&checked, config, templates).err() } else { None };
+    checked.diagnostics.into_iter().chain(faults.into_iter().flatten()).collect()
+}
+
+fn codes(told: &[Diagnostic]) -> BTreeSet<Code> {
+    told.iter().map(|told| told.code).collect()
 }
 
 fn root() -> PathBuf {
@@ -136,7 +136,7 @@ fn every_code_has_a_page_and_every_page_a_code() {
 }
 
 #[test]
-fn the_wrong_block_of_a_page_raises_its_code_alone_and_the_mended_one_nothing() {
+fn the_wrong_block_of_a_page_raises_its_code_with_a_way_out_and_the_mended_one_nothing() {
     for &code in Code::ALL {
         let path = format!("book/src/codes/{}.md", code.id().replace("::", "/"));
         let page = read(&root().join(&path));
@@ -146,9 +146,13 @@ fn the_wrong_block_of_a_page_raises_its_code_alone_and_the_mended_one_nothing() 
         // What only the binary raises is shown by commands, or by what it reads.
         let of_binary = [Code::ConfigGlob, Code::TemplateMemory].contains(&code);
         if wrong[0].0 != "sh" && !of_binary {
-            assert_eq!(raised_by(&wrong), BTreeSet::from([code]), "{path}: the wrong block");
+            let told = raised_by(&wrong);
+            assert_eq!(codes(&told), BTreeSet::from([code]), "{path}: the wrong block");
+            for told in told {
+                assert!(!told.help.is_empty(), "{path}: no way out of: {}", told.message);
+            }
         }
-        assert_eq!(raised_by(&mended), BTreeSet::new(), "{path}: the mended block");
+        assert_eq!(raised_by(&mended), [], "{path}: the mended block");
     }
 }
 
@@ -163,8 +167,8 @@ fn what_the_chapters_show_works_and_what_they_show_as_wrong_is_refused_so() {
         for &(language, text) in &page {
             // ```kdl,map::not_injective is a manifest that raises this code.
             let (language, code) = language.split_once(',').unwrap_or((language, ""));
-            let found: Vec<&str> =
-                raised(language, text, &page).into_iter().map(Code::id).collect();
+            let told = raised(language, text, &page);
+            let found: Vec<&str> = codes(&told).into_iter().map(Code::id).collect();
             // ```kdl,layout=a is drawn.
             let is_code = !["", "not-run"].contains(&code) && !code.starts_with("layout=");
             let expected: Vec<&str> = if is_code { vec![code] } else { Vec::new() };

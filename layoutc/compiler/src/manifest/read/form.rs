@@ -264,7 +264,7 @@ impl Reader<'_, '_> {
         }
         let message = format!("`{}` is nothing that stands in {}", show(name), scope.place);
         let fault = self.faults.error(Code::NameUnknown, message, span, "");
-        if scope.props.contains(&name) && !scope.nodes.contains(&name) {
+        if scope.props.contains(&name) {
             fault.help.push(format!("it is a property of {}: `{name}=…`", scope.place));
         } else if FOREIGN.contains(&name) {
             fault.help.push(format!("it is a property of a layout: `layout {name}=\"…\"`"));
@@ -281,7 +281,8 @@ impl Reader<'_, '_> {
         } else {
             fault.help.push("write one of those that stand here, or leave it out".to_owned());
         }
-        fault.notes.push(format!("here stand {}", list(scope.nodes)));
+        let others = scope.nodes.iter().filter(|other| **other != name).copied();
+        fault.notes.push(format!("here stand {}", list(&others.collect::<Vec<_>>())));
     }
 
     /// Reports what is of a later release.

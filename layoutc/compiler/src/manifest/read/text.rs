@@ -11,6 +11,9 @@ use crate::manifest::tree::{Entry, Value};
 /// The longest name, in characters.
 const NAME_LIMIT: usize = 128;
 
+/// The way out where a name is none.
+const OTHER_NAME: &str = "write another one, as `input_2`";
+
 /// What may stand for a number.
 const NUMBER: &str = "write a whole number, or an expression in quotes";
 
@@ -96,6 +99,7 @@ impl Reader<'_, '_> {
         if let Some((at, c)) = value.chars().enumerate().find(|(_, c)| !c.is_ascii()) {
             let code = u32::from(c);
             fault.notes.push(format!("character {} is U+{code:04X}, which is not ASCII", at + 1));
+            fault.help.push(OTHER_NAME.to_owned());
         } else if let Some(name) = value.strip_suffix(',').filter(|name| is_name(name)) {
             fault.help.push(format!("write `{name}`: blanks part arguments, `;` parts nodes"));
             fault.rewrite(name);
@@ -103,7 +107,7 @@ impl Reader<'_, '_> {
             fault.help.push(format!("write `{name}`"));
             fault.rewrite(name);
         } else {
-            fault.help.push("write another one, as `input_2`".to_owned());
+            fault.help.push(OTHER_NAME.to_owned());
         }
         None
     }

@@ -180,13 +180,13 @@ fn an_unknown_word_about_an_image_gets_the_nearest() {
     check(
         "tensor a dtype=f32 { shape {}; memory tex-tur }\ntensor b dtype=f32 { shape {}; memory image2d format=rgb access=rea }\ntensor c dtype=f32 { shape {}; memory global access=read }",
         &[
-            ("name::invalid", "tex-tur", "`tex-tur` is not a name"),
+            ("name::invalid", "tex-tur", "`tex-tur` is no memory"),
             ("name::unknown", "rgb", "`format` is not `rgb`"),
             ("name::unknown", "rea", "`access` is not `rea`"),
             ("step::form", "access", "`access` is a property of images"),
         ],
         &[
-            "write `tex_tur`",
+            "did you mean `texture`?",
             "did you mean `rgba`?",
             "did you mean `read`?",
             "leave it out, or say `memory image2d`",
