@@ -28,13 +28,12 @@ pub fn compilers() -> Vec<Compiler> {
         ("tcc", vec!["-Wall", "-Werror"], true),
         ("g++", [&["-std=c++17", "-fsyntax-only", "-x", "c++"], STRICT].concat(), false),
     ];
-    let long: [Compiler; 7] = [
+    let long: [Compiler; 6] = [
         ("gcc", [&["-std=c99", "-O1"], STRICT, ADDRESS].concat(), true),
-        ("gcc", [&["-std=c11", "-O2"], STRICT].concat(), true),
         ("gcc", [&["-std=c17", "-O3"], STRICT].concat(), true),
         ("clang", [&["-std=c99", "-O2"], STRICT].concat(), true),
         ("tcc", vec!["-Wall", "-Werror"], true),
-        ("g++", [&["-std=c++17", "-O1", "-x", "c++"], STRICT].concat(), true),
+        ("g++", [&["-std=c++17", "-fsyntax-only", "-x", "c++"], STRICT].concat(), false),
         ("clang++", [&["-std=c++17", "-O1", "-x", "c++"], STRICT].concat(), true),
     ];
     let all = if full() { long.to_vec() } else { ordinary.to_vec() };
