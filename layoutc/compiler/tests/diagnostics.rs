@@ -222,3 +222,37 @@ fn tiles_along_a_curve_are_rounded_up_and_other_slots_are_not_explained() {
         &["if that is meant, say `padding allow`; else let quotient and remainder share a divisor"],
     );
 }
+
+/// `a.kdl` and `b.kdl`.
+struct Both(&'static str, &'static str);
+
+impl Sources for Both {
+    fn load(&self, path: &str) -> Result<String, LoadError> {
+        match path {
+            "a.kdl" => Ok(self.0.to_owned()),
+            "b.kdl" => Ok(self.1.to_owned()),
+            _ => Err(LoadError::NotFound),
+        }
+    }
+}
+
+#[test]
+fn symbols_of_a_manifest_that_is_not_used_mean_nothing() {
+    let both = |a, b| {
+        let paths = ["a.kdl", "b.kdl"].map(str::to_owned);
+        let found = check(&Both(a, b), &paths, &Config::default()).diagnostics;
+        found.into_iter().map(|told| told.code.id()).collect::<Vec<_>>()
+    };
+    let open = "tensor t dtype=f32 { shape { c S } }";
+    assert_eq!(both(open, "symbol S max=64"), ["name::unknown"]);
+    let map = "tensor t dtype=f32 { shape { n 8; c 6 }; layout { map \"(n, c) -> (c, n)\" } }";
+    assert_eq!(both(map, "symbol n max=64"), Vec::<&str>::new());
+}
+
+#[test]
+fn an_extent_that_cannot_be_read_leads_to_nothing_else() {
+    let text = "const X \"4 *\"\ntensor t dtype=f32 { shape { w X; c 4 }; layout { order c w } }\n";
+    let found = found(text, &Config::default());
+    assert_eq!(found.len(), 1, "{found:#?}");
+    assert_eq!(&text[found[0].labels[0].place.start..][..1], "\"");
+}

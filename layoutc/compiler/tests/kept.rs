@@ -121,3 +121,13 @@ fn what_is_kept_changes_nothing() {
         }
     }
 }
+
+#[test]
+fn what_an_unreadable_text_hid_is_told_once_it_can_be_read() {
+    let kept = Kept::default();
+    let tensor = "tensor t dtype=f32 { shape { w X; c 4 } }\n";
+    for own in [&format!("{tensor}}}\n"), tensor] {
+        let texts = Two { own, common: COMMON };
+        assert_eq!(checked(&texts, Some(&kept)), checked(&texts, None), "{own}");
+    }
+}

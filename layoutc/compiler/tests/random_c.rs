@@ -4,6 +4,7 @@
 #![allow(clippy::disallowed_methods, reason = "writes sources and runs compilers")]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "helpers of tests")]
 
+use crate::common::made;
 use crate::random_manifest;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -338,23 +339,12 @@ fn tables(manifest: &Manifest) -> Vec<u8> {
 
 fn run_program(folder: &Path, compiler: Compiler, sources: &[&str], what: &str, text: &str) {
     let (name, flags) = compiler;
-    let program =
-        folder.join(format!("{}_{}", sources[0].replace('.', "_"), name.replace('+', "p")));
-    let built = Command::new(name)
-        .args(flags)
-        .arg("-o")
-        .arg(&program)
-        .args(sources)
-        .current_dir(folder)
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&built.stderr);
-    assert!(
-        built.status.success(),
-        "{what}, {name}, {sources:?} in {}:\n{said}\n{text}",
-        folder.display()
-    );
-    let ran = Command::new(&program).current_dir(folder).output().unwrap();
+    let program = format!("{}_{}", sources[0].replace('.', "_"), name.replace('+', "p"));
+    let mut compiler = Command::new(name);
+    compiler.args(flags).args(["-o", &program]).args(sources);
+    made::compile(&mut compiler, folder, Some(&program), &[])
+        .unwrap_or_else(|said| panic!("{what}: {said}\n{text}"));
+    let ran = Command::new(folder.join(program)).current_dir(folder).output().unwrap();
     let (out, said) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
     assert!(
         ran.status.success(),

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 use crate::common;
+use crate::common::made;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -68,9 +69,8 @@ fn compiled(
     if *runs {
         command.args(["-o", program]);
     }
-    let made = command.args(sources).current_dir(folder).output().unwrap();
-    let said = String::from_utf8_lossy(&made.stderr);
-    assert!(made.status.success(), "{compiler} {flags:?} in {}:\n{said}", folder.display());
+    made::compile(command.args(sources), folder, runs.then_some(program), &[])
+        .unwrap_or_else(|said| panic!("{said}"));
     runs.then(|| folder.join(program))
 }
 

@@ -100,7 +100,11 @@ fn block(cursor: &mut Cursor<'_>) -> Result<Letter, Fault> {
             Some(letter) => {
                 let span = start..start + 1;
                 let message = format!("the block `{letter}` has no factor");
-                let help = format!("write its size before it: `4{letter}`");
+                let help = if start == 0 && cursor.rest().bytes().all(|b| b.is_ascii_lowercase()) {
+                    format!("write axes as capitals: `{}`", cursor.rest().to_uppercase())
+                } else {
+                    format!("write its size before it: `4{letter}`")
+                };
                 Fault::new(FaultKind::Syntax, span, message).help(help)
             }
             None => cursor.expected("a letter or a block like `4c`"),

@@ -74,10 +74,13 @@ impl Project {
         if file == root.join(CONFIG) {
             self.is_stale = true;
         } else if let Some(path) = slashed(&relative(file, &root)) {
-            if self.known.files.contains_key(&path) || self.scan.manifests.contains(&path) {
+            if self.scan.manifests.contains(&path) {
                 self.changed.insert(path);
             } else if Home::of(file) == self.home {
+                // It may be one now: the editor has opened it, or it says what it is.
                 self.is_stale = true;
+            } else if self.known.files.contains_key(&path) {
+                self.changed.insert(path);
             }
         }
     }

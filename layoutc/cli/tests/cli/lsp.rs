@@ -377,3 +377,17 @@ fn a_manifest_is_formatted_by_a_change_of_the_lines_that_differ() {
     assert_eq!(client.request("textDocument/formatting", params), Value::Null);
     assert_eq!(client.finish(), Some(0));
 }
+
+#[test]
+fn a_manifest_that_only_another_uses_is_checked_when_it_is_open() {
+    let text = "tensor t dtype=float { shape { n 4 } }\n";
+    let world = World::new(&[
+        ("layoutc.toml", ""),
+        ("layouts/b.kdl", "use \"../common.kdl\"\n"),
+        ("common.kdl", text),
+    ]);
+    let mut client = Client::start(&world);
+    client.open("common.kdl", text);
+    assert_eq!(codes(&client.diagnostics("common.kdl")), ["dtype::unknown"]);
+    assert_eq!(client.finish(), Some(0));
+}

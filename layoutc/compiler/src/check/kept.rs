@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::load::Files;
 use super::recorder::{Recorded, Recorder};
+use super::scope::{Scope, Scopes};
 use super::tensor::Good;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::manifest::draft::slice;
@@ -51,8 +52,14 @@ pub(super) struct Now<'a> {
 
 impl Kept {
     /// What is kept of a manifest; `None` where it cannot be read.
-    pub(super) fn now<'a>(&'a self, file: usize, files: &'a Files) -> Option<Now<'a>> {
+    pub(super) fn now<'a>(
+        &'a self,
+        file: usize,
+        files: &'a Files,
+        scopes: &Scopes,
+    ) -> Option<Now<'a>> {
         let syntax = files.syntax(file)?;
+        let Scope { broken, torn, .. } = scopes.get(file)?;
         let text = files.text(file);
         let mut hasher = blake3::Hasher::new();
         let mut add = |text: &str| {
@@ -60,6 +67,7 @@ impl Kept {
         };
         let named = named(syntax);
         named.iter().for_each(|span| add(slice(text, span)));
+        add(&format!("{broken:?} {torn}"));
         files.closure(file).into_iter().filter(|used| *used != file).for_each(|used| {
             add(files.syntax(used).map_or("", |syntax| &syntax.file));
             add(files.text(used));

@@ -152,7 +152,7 @@ fn check_manifest(
     let viewed = syntax.views.iter().map(|view| view.of.value.as_str()).collect();
     let (named, viewed) = (&named, &viewed);
     let place = tensor::Place { file, files, scopes, config, memo, recorder, named, viewed };
-    let now = kept.and_then(|kept| kept.now(file, files));
+    let now = kept.and_then(|kept| kept.now(file, files, scopes));
     let again = |item: &TensorItem| {
         now.as_ref()?.again(item, viewed.contains(item.name.value.as_str()), recorder)
     };

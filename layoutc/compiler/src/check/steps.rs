@@ -355,7 +355,10 @@ impl Applier<'_> {
             {
                 let raised = raised(index, value.unsigned_abs());
                 fault.help = vec![format!("indices count from 0: write `{raised}`")];
-                fault.rewrite(raised);
+                // A transform may be applied with other parameters.
+                if self.open.is_empty() {
+                    fault.rewrite(raised);
+                }
             }
             vec![fault]
         })?;

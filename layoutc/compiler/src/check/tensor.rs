@@ -242,8 +242,6 @@ impl Checker<'_> {
         let mut symbols = Vec::new();
         for word in words {
             let known = self.scope.symbols.get(&word);
-            let known = known
-                .or_else(|| self.place.scopes.iter().find_map(|scope| scope.symbols.get(&word)));
             symbols.extend(known.map(|(symbol, place)| (place.clone(), symbol.clone())));
         }
         symbols.sort_by(|a, b| a.0.cmp(&b.0));
@@ -295,6 +293,8 @@ impl Checker<'_> {
             constant.or_else(|| symbol_value(name, symbols))
         };
         let (mut axes, mut labels, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+        // Of what is broken elsewhere nothing is told here.
+        let mut is_whole = true;
         for axis in &record::axes(declared.shape, declared.record) {
             let name = &axis.name.value;
             if value(name).is_some() {
@@ -327,11 +327,14 @@ impl Checker<'_> {
                     axes.push(placed);
                 }
                 (Ok(extent), None) => axes.push(Axis { name: name.clone(), extent }),
-                (Err(found), _) => errors.extend(found),
+                (Err(found), _) => {
+                    is_whole = false;
+                    errors.extend(found);
+                }
             }
             labels.push(own);
         }
-        if errors.is_empty() { Ok((axes, labels)) } else { Err(errors) }
+        if is_whole && errors.is_empty() { Ok((axes, labels)) } else { Err(errors) }
     }
 
     /// An extent is at least 0 and fits 64 bits for all values of the symbols.

@@ -262,7 +262,7 @@ fn word(text: &str, span: Range<usize>, is_name: bool, faults: &mut Faults) -> b
 const KEYWORDS: &[&str] = &["#true", "#false", "#null", "#inf", "#-inf", "#nan"];
 
 /// The way out of what begins with a digit and is no number.
-const NO_NUMBER: &str = "write digits alone, or a name that begins with a letter";
+const NO_NUMBER: &str = "write digits alone, a name that begins with a letter, or a text in quotes";
 
 /// The way out of a number that is too large.
 const SMALLER: &str = "write a smaller number";

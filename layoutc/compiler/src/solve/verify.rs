@@ -216,8 +216,10 @@ fn with_fix(error: Diagnostic, tensor: &GraphTensor, own: usize, asked: usize) -
         None => format!("convert it from {has} to {asks}"),
     };
     let name = &tensor.name;
+    // A result is made in another layout than its own; an operand is read in another.
+    let fits = if tensor.declared == Some(asked) { has } else { asks };
     let error = error.help(format!(
-        "{how}: {bytes} bytes are read and written; or declare `{name}` with `layout=\"{asks}\"`"
+        "{how}: {bytes} bytes are read and written; or declare `{name}` with `layout=\"{fits}\"`"
     ));
     error.help("leave the layouts of results out, and `layoutc solve` finds the cheapest")
 }

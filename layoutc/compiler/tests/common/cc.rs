@@ -1,9 +1,10 @@
 //! The C compilers at hand.
-#![allow(clippy::disallowed_methods, reason = "runs compilers")]
+#![allow(clippy::disallowed_methods, clippy::panic, reason = "runs compilers")]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::made;
 use layoutc_compiler::emit::{Output, Settings, Templates, emit};
 use layoutc_compiler::model::Manifest;
 
@@ -101,9 +102,8 @@ pub fn compile_and_run(
     if runs {
         command.arg("-lm");
     }
-    let compiled = command.current_dir(folder).output().unwrap();
-    let said = String::from_utf8_lossy(&compiled.stderr);
-    assert!(compiled.status.success(), "{compiler} {flags:?} in {}:\n{said}", folder.display());
+    made::compile(&mut command, folder, runs.then_some(program), &[])
+        .unwrap_or_else(|said| panic!("{said}"));
     if !runs {
         return None;
     }

@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::made;
+
 const GPU: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/gpu");
 const TMP: &str = env!("CARGO_TARGET_TMPDIR");
 
@@ -112,7 +114,7 @@ pub fn compile_for_cpu(
             command.arg(source);
         }
     }
-    run(&mut command)?;
+    made::compile(&mut command, folder, Some(program), &[Path::new(&shim)])?;
     Ok(folder.join(program))
 }
 
@@ -147,13 +149,13 @@ pub fn compile_with_nvcc(
     for arch in archs {
         device.arg(format!("-gencode=arch=compute_{arch},code=sm_{arch}"));
     }
-    run(device.current_dir(folder))?;
+    made::compile(&mut device, folder, Some(&binary), &[])?;
     let Some(arch) = archs.last() else { return Ok(()) };
     let object = format!("{source}.o");
     let mut host = Command::new(nvcc);
     host.args(strict).args(["-Xcompiler", "-Wall,-Wextra,-Werror"]);
     host.arg(format!("-arch=sm_{arch}")).args(["-c", source, "-o", &object]);
-    run(host.current_dir(folder)).map(drop)
+    made::compile(&mut host, folder, Some(&object), &[])
 }
 
 /// Whether there is a GPU of NVIDIA's to run on.
@@ -171,7 +173,7 @@ pub fn compile_for_gpu(
     let mut command = Command::new(nvcc);
     command.args(["-std=c++17", "-Werror", "all-warnings", "-o", program]).args(sources);
     command.arg(if gpu() { "-arch=native" } else { "-arch=sm_80" });
-    run(command.current_dir(folder))?;
+    made::compile(&mut command, folder, Some(program), &[])?;
     Ok(folder.join(program))
 }
 

@@ -14,7 +14,7 @@ mod numpy;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::gpu;
+use super::{gpu, made};
 use crate::common::cc::{compile_and_run, compilers, folder, full, write};
 use layoutc_compiler::config::{Config, TargetC, TargetCuda, TargetOpenCl, Targets};
 use layoutc_compiler::emit::{Settings, Templates, emit};
@@ -277,8 +277,8 @@ fn computes_in_opencl(kernel: &Kernel) {
     std::fs::write(folder.join("main.c"), opencl_main(kernel)).unwrap();
     let program = folder.join("program");
     let mut gcc = std::process::Command::new("gcc");
-    let made = gcc.args(["-std=c11", "-O1", "-o", "program", "main.c", "a.c", "-lm"]);
-    assert!(made.current_dir(&folder).status().unwrap().success());
+    gcc.args(["-std=c11", "-O1", "-o", "program", "main.c", "a.c", "-lm"]);
+    made::compile(&mut gcc, &folder, Some("program"), &[]).unwrap_or_else(|said| panic!("{said}"));
     gpu::run_program(&program, &["pack"]).unwrap();
     std::fs::write(folder.join("a.job"), job(kernel, &folder, &ranges)).unwrap();
     // Oclgrind, which looks for races, takes its time.

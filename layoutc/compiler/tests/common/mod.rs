@@ -11,6 +11,7 @@
 pub mod cc;
 pub mod gpu;
 pub mod kernel;
+pub mod made;
 pub mod moves;
 pub mod placed;
 pub mod processors;

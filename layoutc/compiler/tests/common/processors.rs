@@ -5,6 +5,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use super::made;
+
 const STRICT: &[&str] = &[
     "-std=c99",
     "-pedantic-errors",
@@ -47,12 +49,11 @@ pub fn processors() -> Vec<Processor> {
 pub fn run(processor: Processor, folder: &Path, sources: &[&str], flags: &[&str]) {
     let Processor { compiler, emulator } = processor;
     let name: String = flags.concat().chars().filter(char::is_ascii_alphanumeric).collect();
-    let program = folder.join(format!("{}_{emulator}_{name}", sources[0].replace('.', "_")));
+    let name = format!("{}_{emulator}_{name}", sources[0].replace('.', "_"));
+    let program = folder.join(&name);
     let mut command = Command::new(compiler);
     command.args(STRICT).args(flags).arg("-o").arg(&program).args(sources).arg("-lm");
-    let made = command.current_dir(folder).output().unwrap();
-    let said = String::from_utf8_lossy(&made.stderr);
-    assert!(made.status.success(), "{compiler} {flags:?} in {}:\n{said}", folder.display());
+    made::compile(&mut command, folder, Some(&name), &[]).unwrap_or_else(|said| panic!("{said}"));
     let ran = Command::new(emulator).arg(&program).current_dir(folder).output().unwrap();
     let (out, said) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
     assert!(ran.status.success(), "{emulator} {flags:?} in {}:\n{out}{said}", folder.display());

@@ -48,12 +48,12 @@ impl Builder<'_> {
                     self.arguments(name, arguments, *count..=*count, span)?;
                     self.function(*function, name, arguments)
                 }
-                None => self.unknown_function(name),
+                None => self.unknown_function(name, arguments.len()),
             },
         }
     }
 
-    fn unknown_function<T>(&self, name: &Word) -> Checked<T> {
+    fn unknown_function<T>(&self, name: &Word, arguments: usize) -> Checked<T> {
         let message = format!("there is no function `{}`", name.name);
         let error = self.fault(Code::NameUnknown, message, &name.span, "");
         let functions = FUNCTIONS.iter().map(|row| row.0).chain(["min", "max", "select"]);
@@ -62,7 +62,16 @@ impl Builder<'_> {
         if self.names.contains_key(&name.name) {
             return Err(vec![error.help(format!("an element is read as `{}[…]`", name.name))]);
         }
-        Err(vec![match nearest(&name.name, known.iter().copied()) {
+        // What takes as many values.
+        let takes = |known: &&str| match FUNCTIONS.iter().find(|row| row.0 == *known) {
+            Some((_, _, count)) => *count == arguments,
+            None => match *known {
+                "min" | "max" => arguments >= 2,
+                "select" => arguments == 3,
+                _ => arguments == 1,
+            },
+        };
+        Err(vec![match nearest(&name.name, known.iter().copied().filter(takes)) {
             Some(near) => error.meant(near),
             None => error.help(format!("functions are {}", known.join(", "))),
         }])

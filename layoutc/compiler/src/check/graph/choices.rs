@@ -47,7 +47,15 @@ pub(super) fn choices(
     error = error.also(wants.place.clone(), "what is accepted");
     error.notes.extend(refused);
     error.notes.push(format!("the node has {}", tensors(graph, node)));
-    Err(Box::new(error.help("a node may say what it accepts itself: `accepts { in …; out … }`")))
+    let is_own = item.span.start <= wants.place.start
+        && wants.place.end <= item.span.end
+        && wants.place.file == *graph.file;
+    let help = if is_own {
+        "write a layout for each tensor, of as many letters as it has axes"
+    } else {
+        "a node may say what it accepts itself: `accepts { in …; out … }`"
+    };
+    Err(Box::new(error.help(help)))
 }
 
 /// `x (N, H, W, C), w (O, H, W, I) and gives y (N, H, W, C)`

@@ -300,12 +300,22 @@ impl Reader<'_, '_> {
         let near = nearest(written, known.iter().copied());
         let fault = self.faults.error(Code::NameUnknown, message, entry.span.clone(), "");
         match near {
-            Some(near) => fault.mean(near),
-            None => fault.help.push(format!("write {}", alternatives(known))),
+            Some(near) => fault.mean(as_written(near)),
+            None => {
+                let known: Vec<String> = known.iter().map(|word| as_written(word)).collect();
+                let known: Vec<&str> = known.iter().map(String::as_str).collect();
+                fault.help.push(format!("write {}", alternatives(&known)));
+            }
         }
         let of = if known.len() == 1 { "" } else { "one of " };
         fault.notes.push(format!("it is {of}{}", list(known)));
     }
+}
+
+/// A word as a manifest has it: in quotes where it would be a number.
+fn as_written(word: &str) -> String {
+    let is_number = word.starts_with(|c: char| c.is_ascii_digit());
+    if is_number { format!("\"{word}\"") } else { word.to_owned() }
 }
 
 /// A word of the user's for a message: what is not printable ASCII as `U+0430`, and no more than 80 characters.

@@ -35,6 +35,12 @@ fn as_near_name(word: &str) -> Option<String> {
     (name != word && name.len() <= NAME_LIMIT).then_some(name)
 }
 
+/// Names with commas or blanks between them, as arguments.
+fn several_names(text: &str) -> Option<String> {
+    let names: Vec<&str> = text.split([',', ' ']).filter(|name| !name.is_empty()).collect();
+    (names.len() > 1 && names.iter().all(|name| is_name(name))).then(|| names.join(" "))
+}
+
 impl Reader<'_, '_> {
     /// A string whose bytes are the file's. `what` it is: `an axis`.
     pub(super) fn text_of(&mut self, entry: &Entry, what: &str) -> Option<Text> {
@@ -103,6 +109,11 @@ impl Reader<'_, '_> {
         } else if let Some(name) = value.strip_suffix(',').filter(|name| is_name(name)) {
             fault.help.push(format!("write `{name}`: blanks part arguments, `;` parts nodes"));
             fault.rewrite(name);
+        } else if let Some(names) = several_names(&value) {
+            fault.help.push(format!("write each as an argument of its own: `{names}`"));
+            if !text.quoted {
+                fault.rewrite(names);
+            }
         } else if let Some(name) = as_near_name(&value) {
             fault.help.push(format!("write `{name}`"));
             fault.rewrite(name);

@@ -173,10 +173,10 @@ fn a_malformed_number_is_refused() {
             ("kdl::number", "3,", "`3,` is not a number"),
         ],
         &[
-            "write digits alone, or a name that begins with a letter",
-            "write digits alone, or a name that begins with a letter",
-            "write digits alone, or a name that begins with a letter",
-            "write digits alone, or a name that begins with a letter",
+            "write digits alone, a name that begins with a letter, or a text in quotes",
+            "write digits alone, a name that begins with a letter, or a text in quotes",
+            "write digits alone, a name that begins with a letter, or a text in quotes",
+            "write digits alone, a name that begins with a letter, or a text in quotes",
             "write `3`: blanks part arguments, `;` parts nodes",
         ],
     );
