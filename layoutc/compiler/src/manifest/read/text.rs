@@ -35,10 +35,11 @@ fn as_near_name(word: &str) -> Option<String> {
     (name != word && name.len() <= NAME_LIMIT).then_some(name)
 }
 
-/// Names with commas or blanks between them, as arguments.
+/// Names with commas between them, as arguments.
 fn several_names(text: &str) -> Option<String> {
     let names: Vec<&str> = text.split([',', ' ']).filter(|name| !name.is_empty()).collect();
-    (names.len() > 1 && names.iter().all(|name| is_name(name))).then(|| names.join(" "))
+    (text.contains(',') && names.len() > 1 && names.iter().all(|name| is_name(name)))
+        .then(|| names.join(" "))
 }
 
 impl Reader<'_, '_> {
@@ -98,6 +99,10 @@ impl Reader<'_, '_> {
         } else {
             format!("`{}` is not a name", show(&value))
         };
+        let before = self.text.get(..text.span.start).unwrap_or_default();
+        let words = before.trim_end_matches(['"', '#']);
+        let line = words.trim_end_matches([' ', '\t']);
+        let is_argument = line.len() < words.len() && !line.ends_with(['{', ';', '\n']);
         let fault = self.faults.error(Code::NameInvalid, message, place, "");
         fault
             .notes
@@ -109,7 +114,7 @@ impl Reader<'_, '_> {
         } else if let Some(name) = value.strip_suffix(',').filter(|name| is_name(name)) {
             fault.help.push(format!("write `{name}`: blanks part arguments, `;` parts nodes"));
             fault.rewrite(name);
-        } else if let Some(names) = several_names(&value) {
+        } else if let Some(names) = several_names(&value).filter(|_| is_argument) {
             fault.help.push(format!("write each as an argument of its own: `{names}`"));
             if !text.quoted {
                 fault.rewrite(names);

@@ -248,7 +248,7 @@ fn a_swizzle_is_three_numbers_with_their_unit_or_a_mode() {
     check(
         &steps("swizzle mode=\"16B\""),
         &[("name::unknown", "\"16B\"", "`mode` is not `16B`")],
-        &["write `32B`, `64B` or `128B`"],
+        &["write `\"32B\"`, `\"64B\"` or `\"128B\"`"],
     );
     check(
         &steps("swizzle 3 4 3 unit=bits"),
