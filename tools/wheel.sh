@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the Python wheel with maturin, installs it below the target folder, and runs what it installed. The binary in
-# it is a debug one, which the tests have built already.
+# it is a debug one.
 set -eu
 cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-target}

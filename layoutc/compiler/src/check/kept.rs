@@ -22,12 +22,15 @@ pub struct Kept(Mutex<BTreeMap<Arc<str>, Arc<Before>>>);
 /// A hash of texts.
 type Hash = [u8; 32];
 
-/// The tensors of a manifest, each by its text.
+/// A tensor's text, and what is asked for besides: its layout in the making, its steps.
+type Key = (Hash, bool, bool);
+
+/// The tensors of a manifest.
 #[derive(Debug)]
 struct Before {
     /// Of what stands around them.
     around: Hash,
-    tensors: BTreeMap<Hash, Arc<One>>,
+    tensors: BTreeMap<Key, Arc<One>>,
 }
 
 /// A tensor as it was checked.
@@ -91,8 +94,9 @@ fn named(syntax: &Manifest) -> Vec<Range<usize>> {
 }
 
 impl Now<'_> {
-    fn hash(&self, item: &TensorItem) -> Hash {
-        *blake3::hash(slice(self.text, &item.span).as_bytes()).as_bytes()
+    fn key(&self, item: &TensorItem, is_viewed: bool, is_recorded: bool) -> Key {
+        let hash = blake3::hash(slice(self.text, &item.span).as_bytes());
+        (*hash.as_bytes(), is_viewed, is_recorded)
     }
 
     /// The tensor as it was checked before, at its place of today. `is_viewed`: there are views of it.
@@ -102,12 +106,8 @@ impl Now<'_> {
         is_viewed: bool,
         recorder: Option<&Recorder>,
     ) -> Option<Good> {
-        let one = self.before.as_ref()?.tensors.get(&self.hash(item))?;
         let is_recorded = recorder.is_some_and(|recorder| recorder.wants(&item.name.value));
-        let Good { builder, recorded, .. } = &one.good;
-        if builder.is_some() != is_viewed || recorded.is_some() != is_recorded {
-            return None;
-        }
+        let one = self.before.as_ref()?.tensors.get(&self.key(item, is_viewed, is_recorded))?;
         let way = Way { file: &self.syntax.file, one, node: &item.span, named: &self.named };
         way.good()
     }
@@ -118,17 +118,13 @@ impl Now<'_> {
         for (item, good) in self.syntax.tensors.iter().zip(checked) {
             // What it is like may have changed.
             let (None, Ok(good)) = (&item.like, good) else { continue };
-            let hash = self.hash(item);
-            let known = self.before.as_ref().and_then(|before| before.tensors.get(&hash));
-            let is_same = |one: &&Arc<One>| {
-                one.good.builder.is_some() == good.builder.is_some()
-                    && one.good.recorded.is_some() == good.recorded.is_some()
-            };
-            let one = known.filter(is_same).cloned().unwrap_or_else(|| {
+            let key = self.key(item, good.builder.is_some(), good.recorded.is_some());
+            let known = self.before.as_ref().and_then(|before| before.tensors.get(&key));
+            let one = known.cloned().unwrap_or_else(|| {
                 let (node, named) = (item.span.clone(), Arc::clone(&self.named));
                 Arc::new(One { good: good.clone(), node, named })
             });
-            tensors.insert(hash, one);
+            tensors.insert(key, one);
         }
         let before = Arc::new(Before { around: self.around, tensors });
         let mut all = self.kept.0.lock().unwrap_or_else(PoisonError::into_inner);

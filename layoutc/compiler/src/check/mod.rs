@@ -165,12 +165,10 @@ fn check_manifest(
         now.keep(&checked);
     }
     let (mut tensors, mut builders) = (Vec::new(), Vec::new());
-    for (item, result) in syntax.tensors.iter().zip(checked) {
+    for result in checked {
         match result {
-            Ok(good) => {
-                if let (Some(recorder), Some(recorded)) = (recorder, good.recorded) {
-                    recorder.take(&syntax.file, &item.name.value, recorded);
-                }
+            Ok(mut good) => {
+                good.tell(recorder);
                 tensors.push(good.tensor);
                 builders.push(good.builder);
                 diagnostics.extend(good.warnings);

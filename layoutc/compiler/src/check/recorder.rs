@@ -65,9 +65,9 @@ impl Recorder {
     }
 
     /// The first of a name counts.
-    pub(super) fn take(&self, file: &Arc<str>, tensor: &str, steps: Vec<Recorded>) {
+    pub(super) fn take(&self, file: &str, tensor: &str, steps: Vec<Recorded>) {
         let mut all = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
-        all.entry((Arc::clone(file), tensor.to_owned())).or_insert(steps);
+        all.entry((Arc::from(file), tensor.to_owned())).or_insert(steps);
     }
 }
 

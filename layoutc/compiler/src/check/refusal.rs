@@ -103,13 +103,7 @@ fn collision(
     let mut error = Diagnostic::error(Code::MapNotInjective, message, place, label).note(note);
     if let Some(Mended { help, fix }) = mended {
         error.help.push(help);
-        // A transform may be applied elsewhere, with other parameters.
-        let is_own = told.site.is_none_or(|site| {
-            let span = &site.text.span;
-            site.file == told.place.file
-                && told.place.start <= span.start
-                && span.end <= told.place.end
-        });
+        let is_own = told.site.is_none_or(|site| site.is_own);
         error.fixes.extend(fix.filter(|_| is_own));
     }
     error.witness(vec![first.to_vec(), second.to_vec()])

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use layoutc_algebra::expr::{Expr, ExprError};
+use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::Symbol;
 use layoutc_algebra::simplify::Facts;
 
@@ -220,7 +220,8 @@ pub(super) fn number(
         .map_err(|error| vec![overflow(&error, error.to_string(), place())])?;
     if i64::try_from(value).is_err() {
         let message = format!("{value} does not fit 64 bits");
-        return Err(vec![overflow(&ExprError::Overflow, message, place())]);
+        let error = Diagnostic::error(Code::ExprOverflow, message, place(), "");
+        return Err(vec![error.help(format!("write a number from {} to {}", i64::MIN, i64::MAX))]);
     }
     Ok(value)
 }
@@ -264,8 +265,11 @@ fn symbol(item: &SymbolItem, scope: &Scope, file: &Arc<str>) -> Result<Symbol, V
         let message = format!("`{name}` has no value: there is none from {min} to {max}{of}");
         let (below, above) =
             (max / multiple * multiple, (min + multiple - 1) / multiple * multiple);
-        let least = if below > 0 { format!(", or `min={below}`") } else { String::new() };
-        Some((message, format!("write `max={above}`{least}")))
+        let greater = (above <= i128::from(i64::MAX)).then(|| format!("`max={above}`"));
+        let less = (below > 0).then(|| format!("`min={below}`"));
+        let ways: Vec<String> = greater.into_iter().chain(less).collect();
+        let ways = if ways.is_empty() { "a smaller `min`".to_owned() } else { ways.join(", or ") };
+        Some((message, format!("write {ways}")))
     } else if max / multiple == 0 {
         let message = format!("`{name}` can only be 0: write the extent 0");
         Some((message, format!("write 0 in place of `{name}`, or `max={multiple}`")))

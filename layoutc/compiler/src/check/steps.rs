@@ -46,6 +46,8 @@ pub(super) struct Site {
     pub(super) direct: bool,
     /// Whether it is the layout's only map.
     pub(super) only: bool,
+    /// Whether it stands in the layout itself: a transform may be applied elsewhere, with other parameters.
+    pub(super) is_own: bool,
 }
 
 /// What the steps say besides the map.
@@ -336,6 +338,7 @@ impl Applier<'_> {
         let (parsed, map) = resolved(text, &axes, self.builder.facts(), ground)?;
         let only = self.said.map.is_none();
         let direct = only && axes == self.builder.logical();
+        let is_own = self.open.is_empty();
         let applied = self.builder.apply(&map);
         applied.map_err(|e| {
             let span = super::faults::item_of(&e)
@@ -355,8 +358,7 @@ impl Applier<'_> {
             {
                 let raised = raised(index, value.unsigned_abs());
                 fault.help = vec![format!("indices count from 0: write `{raised}`")];
-                // A transform may be applied with other parameters.
-                if self.open.is_empty() {
+                if is_own {
                     fault.rewrite(raised);
                 }
             }
@@ -365,8 +367,15 @@ impl Applier<'_> {
         if let Some((_, bar)) = parsed.separators.last() {
             self.said.separators = Some(place_in(text, bar, file));
         }
-        self.said.map =
-            Some(Site { file: Arc::clone(file), text: text.clone(), parsed, map, direct, only });
+        self.said.map = Some(Site {
+            file: Arc::clone(file),
+            text: text.clone(),
+            parsed,
+            map,
+            direct,
+            only,
+            is_own,
+        });
         Ok(())
     }
 

@@ -58,6 +58,15 @@ pub(super) struct Good {
     pub(super) recorded: Option<Vec<Recorded>>,
 }
 
+impl Good {
+    /// Gives its steps to who asks for them.
+    pub(super) fn tell(&mut self, recorder: Option<&Recorder>) {
+        if let (Some(recorder), Some(steps)) = (recorder, self.recorded.take()) {
+            recorder.take(&self.tensor.file, &self.tensor.name, steps);
+        }
+    }
+}
+
 /// The tensor, or all that is wrong with it.
 pub(super) fn check(item: &TensorItem, place: Place<'_>) -> Result<Good, Vec<Diagnostic>> {
     Checker::new(item, place).ok_or_else(Vec::new)?.tensor()
@@ -293,8 +302,6 @@ impl Checker<'_> {
             constant.or_else(|| symbol_value(name, symbols))
         };
         let (mut axes, mut labels, mut errors) = (Vec::new(), Vec::new(), Vec::new());
-        // Of what is broken elsewhere nothing is told here.
-        let mut is_whole = true;
         for axis in &record::axes(declared.shape, declared.record) {
             let name = &axis.name.value;
             if value(name).is_some() {
@@ -327,13 +334,12 @@ impl Checker<'_> {
                     axes.push(placed);
                 }
                 (Ok(extent), None) => axes.push(Axis { name: name.clone(), extent }),
-                (Err(found), _) => {
-                    is_whole = false;
-                    errors.extend(found);
-                }
+                (Err(found), _) => errors.extend(found),
             }
             labels.push(own);
         }
+        // Of an extent that is broken elsewhere nothing is told here.
+        let is_whole = axes.len() == labels.len();
         if is_whole && errors.is_empty() { Ok((axes, labels)) } else { Err(errors) }
     }
 

@@ -56,24 +56,21 @@ impl Builder<'_> {
     fn unknown_function<T>(&self, name: &Word, arguments: usize) -> Checked<T> {
         let message = format!("there is no function `{}`", name.name);
         let error = self.fault(Code::NameUnknown, message, &name.span, "");
-        let functions = FUNCTIONS.iter().map(|row| row.0).chain(["min", "max", "select"]);
         let casts: Vec<String> = CASTS.iter().map(|ty| word(*ty)).collect();
-        let known: Vec<&str> = functions.chain(casts.iter().map(String::as_str)).collect();
+        let functions = FUNCTIONS.iter().map(|(name, _, count)| (*name, *count..=*count));
+        let others = [("min", 2..=usize::MAX), ("max", 2..=usize::MAX), ("select", 3..=3)];
+        let casts = casts.iter().map(|name| (name.as_str(), 1..=1));
+        let known: Vec<_> = functions.chain(others).chain(casts).collect();
         if self.names.contains_key(&name.name) {
             return Err(vec![error.help(format!("an element is read as `{}[…]`", name.name))]);
         }
-        // What takes as many values.
-        let takes = |known: &&str| match FUNCTIONS.iter().find(|row| row.0 == *known) {
-            Some((_, _, count)) => *count == arguments,
-            None => match *known {
-                "min" | "max" => arguments >= 2,
-                "select" => arguments == 3,
-                _ => arguments == 1,
-            },
-        };
-        Err(vec![match nearest(&name.name, known.iter().copied().filter(takes)) {
+        let takes_as_many = known.iter().filter(|(_, counts)| counts.contains(&arguments));
+        Err(vec![match nearest(&name.name, takes_as_many.map(|(known, _)| *known)) {
             Some(near) => error.meant(near),
-            None => error.help(format!("functions are {}", known.join(", "))),
+            None => {
+                let known: Vec<&str> = known.iter().map(|(known, _)| *known).collect();
+                error.help(format!("functions are {}", known.join(", ")))
+            }
         }])
     }
 

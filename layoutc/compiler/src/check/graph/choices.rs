@@ -47,13 +47,10 @@ pub(super) fn choices(
     error = error.also(wants.place.clone(), "what is accepted");
     error.notes.extend(refused);
     error.notes.push(format!("the node has {}", tensors(graph, node)));
-    let is_own = item.span.start <= wants.place.start
-        && wants.place.end <= item.span.end
-        && wants.place.file == *graph.file;
-    let help = if is_own {
-        "write a layout for each tensor, of as many letters as it has axes"
-    } else {
+    let help = if item.accepts.is_empty() {
         "a node may say what it accepts itself: `accepts { in …; out … }`"
+    } else {
+        "write a layout for each tensor, of as many letters as it has axes"
     };
     Err(Box::new(error.help(help)))
 }

@@ -66,10 +66,9 @@ pub(super) fn view(
     item: &ViewItem,
     seen: Sight<'_>,
 ) -> Result<(Good, Vec<Diagnostic>), Vec<Diagnostic>> {
-    let tensor::Good { tensor, builder, warnings, recorded } = tensor::check(told, place)?;
-    if let (Some(recorder), Some(recorded)) = (place.recorder, recorded) {
-        recorder.take(&tensor.file.as_str().into(), &tensor.name, recorded);
-    }
+    let mut good = tensor::check(told, place)?;
+    good.tell(place.recorder);
+    let tensor::Good { tensor, builder, warnings, .. } = good;
     covers(&tensor, seen.tensor)?;
     let affine = tensor.layout.affine().unwrap_or(None);
     let mut tensor = Tensor {

@@ -35,11 +35,11 @@ fn as_near_name(word: &str) -> Option<String> {
     (name != word && name.len() <= NAME_LIMIT).then_some(name)
 }
 
-/// Names with commas between them, as arguments.
-fn several_names(text: &str) -> Option<String> {
-    let names: Vec<&str> = text.split([',', ' ']).filter(|name| !name.is_empty()).collect();
-    (text.contains(',') && names.len() > 1 && names.iter().all(|name| is_name(name)))
-        .then(|| names.join(" "))
+/// The names of an argument that has commas between them, as arguments.
+fn several_names(entry: &Entry) -> Option<String> {
+    let Value::String(text) = &entry.value else { return None };
+    let names: Vec<&str> = text.split(',').map(str::trim).collect();
+    (names.len() > 1 && names.iter().all(|name| is_name(name))).then(|| names.join(" "))
 }
 
 impl Reader<'_, '_> {
@@ -99,10 +99,6 @@ impl Reader<'_, '_> {
         } else {
             format!("`{}` is not a name", show(&value))
         };
-        let before = self.text.get(..text.span.start).unwrap_or_default();
-        let words = before.trim_end_matches(['"', '#']);
-        let line = words.trim_end_matches([' ', '\t']);
-        let is_argument = line.len() < words.len() && !line.ends_with(['{', ';', '\n']);
         let fault = self.faults.error(Code::NameInvalid, message, place, "");
         fault
             .notes
@@ -114,11 +110,6 @@ impl Reader<'_, '_> {
         } else if let Some(name) = value.strip_suffix(',').filter(|name| is_name(name)) {
             fault.help.push(format!("write `{name}`: blanks part arguments, `;` parts nodes"));
             fault.rewrite(name);
-        } else if let Some(names) = several_names(&value).filter(|_| is_argument) {
-            fault.help.push(format!("write each as an argument of its own: `{names}`"));
-            if !text.quoted {
-                fault.rewrite(names);
-            }
         } else if let Some(name) = as_near_name(&value) {
             fault.help.push(format!("write `{name}`"));
             fault.rewrite(name);
@@ -222,7 +213,23 @@ impl Reader<'_, '_> {
 
     /// The names of all entries; each fault is reported.
     pub(super) fn all_names(&mut self, entries: &[Entry], what: &str) -> Option<Vec<Name>> {
-        let names: Vec<Option<Name>> = entries.iter().map(|entry| self.name(entry, what)).collect();
+        let names = entries.iter().map(|entry| match several_names(entry) {
+            Some(names) => {
+                self.joined(entry, &names);
+                None
+            }
+            None => self.name(entry, what),
+        });
+        let names: Vec<Option<Name>> = names.collect();
         names.into_iter().collect()
+    }
+
+    /// Reports an argument that is several names with commas between them.
+    fn joined(&mut self, entry: &Entry, names: &str) {
+        let written = self.text.get(entry.content.clone()).unwrap_or_default();
+        let message = format!("`{}` is not a name", show(written));
+        let fault = self.faults.error(Code::NameInvalid, message, entry.span.clone(), "");
+        fault.help.push(format!("write each as an argument of its own: `{names}`"));
+        fault.rewrite(names);
     }
 }
