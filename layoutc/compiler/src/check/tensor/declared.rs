@@ -1,0 +1,267 @@
+//! What a tensor declares: its element type, its shape, the symbols in it.
+
+use std::collections::BTreeSet;
+
+use layoutc_algebra::expr::Expr;
+use layoutc_algebra::layout::{Axis, Symbol};
+use layoutc_algebra::simplify::Facts;
+
+use super::Checker;
+use crate::check::expr::{constant, declare_first};
+use crate::check::recipe::symbol_value;
+use crate::check::scope::nearest_or_all;
+use crate::check::{recipe, record};
+use crate::codes::Code;
+use crate::diagnostic::Diagnostic;
+use crate::dtype::{Dtype, LANES, SCALARS};
+use crate::manifest::syntax::{
+    Bound, Extent, FIELD, Kind, Name, Record, Shape, Step, StepKind, Text, TileEntry,
+};
+use crate::nearest::nearest;
+
+/// What a tensor declares, on its own or by the tensor that it is like.
+pub(in crate::check) struct Declared<'a> {
+    /// The element type; it comes before that of the record.
+    pub(in crate::check) dtype: Option<&'a Text>,
+    pub(in crate::check) shape: &'a Shape,
+    pub(in crate::check) record: Option<&'a Record>,
+}
+
+impl<'a> Declared<'a> {
+    /// Where the element type stands.
+    pub(super) fn dtype_span(&self) -> Option<&'a std::ops::Range<usize>> {
+        let record = self.record.map(|record| &record.span);
+        self.dtype.map(|text| &text.span).or(record)
+    }
+}
+
+impl Checker<'_> {
+    /// The element type, or the record, and the shape: the tensor's own, or those of the tensor that it is like.
+    pub(super) fn declared(&self) -> Result<Declared<'_>, Vec<Diagnostic>> {
+        let mut chain: Vec<&str> = Vec::new();
+        let mut seen = BTreeSet::new();
+        let mut item = self.item;
+        let (mut dtype, mut shape, mut record) = (None, None, None);
+        loop {
+            // Whoever gives one of the two brings the fields along.
+            dtype = dtype.or(item.dtype.as_ref().filter(|_| record.is_none()));
+            shape = shape.or(item.shape.as_ref());
+            record = record.or(item.record.as_ref());
+            if let Some(shape) = shape
+                && (dtype.is_some() || record.is_some())
+            {
+                return Ok(Declared { dtype, shape, record });
+            }
+            let Some(like) = &item.like else { return Err(Vec::new()) };
+            let name = item.name.value.as_str();
+            chain.push(name);
+            if !seen.insert(name) {
+                return Err(vec![self.circle(&chain, like)]);
+            }
+            let Some(other) = self.place.named.get(like.value.as_str()) else {
+                return Err(self.unlike(like, name));
+            };
+            item = other;
+        }
+    }
+
+    /// The last of `chain` stood in it before.
+    fn circle(&self, chain: &[&str], like: &Name) -> Diagnostic {
+        let start = chain.iter().position(|earlier| Some(earlier) == chain.last()).unwrap_or(0);
+        let circle = chain.get(start..).unwrap_or_default().join(" → ");
+        let message = format!("`like` goes round in a circle: {circle}");
+        let place = self.at(&like.span);
+        let error = Diagnostic::error(Code::NameCycle, message, place, "leads back");
+        error.help("one of them needs a `dtype` and a `shape` of its own")
+    }
+
+    /// There is no tensor that `name` could be like.
+    fn unlike(&self, like: &Name, name: &str) -> Vec<Diagnostic> {
+        if self.scope.is_broken(Kind::Tensor, &like.value) {
+            return Vec::new();
+        }
+        let message = format!("there is no tensor `{}`", like.value);
+        let place = self.at(&like.span);
+        let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
+        let tensors = self.syntax.tensors.iter().map(|t| t.name.value.as_str());
+        let known: Vec<&str> = tensors.filter(|known| *known != name).collect();
+        if self.syntax.views.iter().any(|view| view.name.value == like.value) {
+            error.notes.push(format!("`{}` is a view: `like` takes a tensor", like.value));
+            error.help.push("give it a `dtype` and a `shape` of its own".to_owned());
+        } else {
+            nearest_or_all(&mut error, &like.value, "tensors", &known);
+        }
+        vec![error]
+    }
+
+    pub(super) fn element_type(&self, declared: &Declared<'_>) -> Result<Dtype, Vec<Diagnostic>> {
+        match (declared.dtype, declared.record) {
+            (Some(text), _) => self.dtype(text).map_err(|error| vec![error]),
+            (None, Some(record)) => record::dtype(record, self.file, &|text| self.dtype(text)),
+            (None, None) => Err(Vec::new()),
+        }
+    }
+
+    /// The element type that a text names.
+    pub(in crate::check) fn dtype(&self, text: &Text) -> Result<Dtype, Diagnostic> {
+        Dtype::parse(&text.value).ok_or_else(|| {
+            let message = format!("`{}` is no element type", text.value.escape_debug());
+            let error = Diagnostic::error(Code::DtypeUnknown, message, self.at(&text.span), "");
+            let names = SCALARS.iter().map(|(_, name, _)| *name);
+            let base = text.value.rsplit_once('x').map_or(text.value.as_str(), |(base, _)| base);
+            let vector = base != text.value && Dtype::parse(base).is_some();
+            let lanes = LANES.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            if vector {
+                return error.help(format!("vectors have {lanes} lanes, of a byte or more each"));
+            }
+            if let Some(ours) = Dtype::called_elsewhere(&text.value) {
+                return error.meant(ours);
+            }
+            match nearest(&text.value, names.clone()) {
+                Some(near) => error.meant(near),
+                None => error.help(format!(
+                    "element types are {}, and vectors of {lanes} of them: `f32x4`",
+                    names.collect::<Vec<_>>().join(", ")
+                )),
+            }
+        })
+    }
+
+    /// The symbols that the tensor's texts name, in their order in the scope.
+    pub(in crate::check) fn symbols(&self, shape: &Shape) -> Vec<Symbol> {
+        let mut words = BTreeSet::new();
+        for axis in &shape.axes {
+            if let Extent::Bound(bound) = &axis.extent {
+                add_words(bound, &mut words);
+            }
+        }
+        for (step, _) in self.recipe(0).all_steps() {
+            Self::words_of_step(step, &mut words);
+        }
+        let mut symbols = Vec::new();
+        for word in words {
+            let known = self.scope.symbols.get(&word);
+            symbols.extend(known.map(|(symbol, place)| (place.clone(), symbol.clone())));
+        }
+        symbols.sort_by(|a, b| a.0.cmp(&b.0));
+        symbols.into_iter().map(|(_, symbol)| symbol).collect()
+    }
+
+    fn words_of_step(step: &Step, words: &mut BTreeSet<String>) {
+        match &step.kind {
+            StepKind::Map(text) => add_text(&text.value, words),
+            StepKind::Apply { arguments, .. } => {
+                arguments.iter().for_each(|(_, bound)| add_words(bound, words));
+            }
+            StepKind::Split { by, .. } => by.iter().for_each(|bound| add_words(bound, words)),
+            StepKind::Tile { entries, .. } => {
+                for entry in entries {
+                    if let TileEntry::Extent(bound) = entry {
+                        add_words(bound, words);
+                    }
+                }
+            }
+            StepKind::PadMultiple { multiple, .. } => add_words(multiple, words),
+            StepKind::PadBeforeAfter { before, after, .. } => {
+                before.iter().chain(after).for_each(|bound| add_words(bound, words));
+            }
+            StepKind::Strides(strides) => strides.iter().for_each(|bound| add_words(bound, words)),
+            StepKind::AlignBase(_)
+            | StepKind::AlignAxis { .. }
+            | StepKind::AlignOrigin(_)
+            | StepKind::Order(_)
+            | StepKind::Fuse { .. }
+            | StepKind::Fill(_)
+            | StepKind::Padding(_)
+            | StepKind::Separators(_)
+            | StepKind::Swizzle { .. }
+            | StepKind::Foreign { .. } => {}
+        }
+    }
+
+    /// The axes of a shape, and the labels of each.
+    #[expect(clippy::type_complexity, reason = "axes, and the labels of each")]
+    pub(in crate::check) fn axes(
+        &self,
+        declared: &Declared<'_>,
+        symbols: &[Symbol],
+    ) -> Result<(Vec<Axis>, Vec<Vec<String>>), Vec<Diagnostic>> {
+        let facts = Facts::new(symbols);
+        let value = |name: &str| {
+            let constant = self.scope.consts.get(name).map(|(value, _)| Expr::constant(*value));
+            constant.or_else(|| symbol_value(name, symbols))
+        };
+        let (mut axes, mut labels, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+        for axis in &record::axes(declared.shape, declared.record) {
+            let name = &axis.name.value;
+            if value(name).is_some() {
+                let message = format!("the axis `{name}` hides a const or symbol of the same name");
+                let error =
+                    Diagnostic::error(Code::NameHides, message, self.at(&axis.name.span), "");
+                errors.push(error.help("give the axis another name"));
+            }
+            let mut own = Vec::new();
+            let record = declared.record.filter(|_| axis.name.value == FIELD);
+            let extent = match &axis.extent {
+                Extent::Fields => match record {
+                    Some(record) => Ok(record::fields(record).0),
+                    None => Err(vec![record::no_record(self.at(&axis.name.span))]),
+                },
+                Extent::Labels(names) => {
+                    own = names.iter().map(|n| n.value.clone()).collect();
+                    Ok(Expr::constant(i128::try_from(names.len()).unwrap_or(i128::MAX)))
+                }
+                Extent::Bound(bound) => constant(bound, &value, self.scope, &facts, self.file)
+                    .map_err(declare_first)
+                    .and_then(|extent| self.extent(&extent, bound, &facts).map_err(|e| vec![e])),
+            };
+            match (extent, record) {
+                (Ok(extent), Some(record)) => {
+                    let placed = Axis { name: name.clone(), extent };
+                    let fits = record::fits(&placed, &own, record, (self.file, &axis.name));
+                    errors.extend(fits.err());
+                    own = record::fields(record).1;
+                    axes.push(placed);
+                }
+                (Ok(extent), None) => axes.push(Axis { name: name.clone(), extent }),
+                (Err(found), _) => errors.extend(found),
+            }
+            labels.push(own);
+        }
+        // Of an extent that is broken elsewhere nothing is told here.
+        let is_whole = axes.len() == labels.len();
+        if is_whole && errors.is_empty() { Ok((axes, labels)) } else { Err(errors) }
+    }
+
+    /// An extent is at least 0 and fits 64 bits for all values of the symbols.
+    fn extent(&self, extent: &Expr, bound: &Bound, facts: &Facts) -> Result<Expr, Diagnostic> {
+        let place = self.at(&bound.span());
+        match facts.bounds(extent) {
+            Ok((low, _)) if low < 0 => {
+                let message = format!("an extent is at least 0, and this can be {low}");
+                let help = match extent.as_const() {
+                    Some(_) => "write 0 or more",
+                    None => "state a greater `min` of the symbol",
+                };
+                Err(Diagnostic::error(Code::ShapeExtent, message, place, "").help(help))
+            }
+            Ok((_, high)) if high <= i128::from(i64::MAX) => Ok(extent.clone()),
+            _ => {
+                let message = "the extent does not fit 64 bits";
+                let error = Diagnostic::error(Code::LimitSize, message, place, "");
+                let error = error.note(format!("the largest extent is {}", i64::MAX));
+                Err(error.help("write a smaller one, or state a smaller `max` of a symbol"))
+            }
+        }
+    }
+}
+
+fn add_words(bound: &Bound, words: &mut BTreeSet<String>) {
+    if let Bound::Text(text) = bound {
+        add_text(&text.value, words);
+    }
+}
+
+fn add_text(text: &str, words: &mut BTreeSet<String>) {
+    words.extend(recipe::words(text).map(str::to_string));
+}
