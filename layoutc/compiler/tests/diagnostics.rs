@@ -256,3 +256,33 @@ fn an_extent_that_cannot_be_read_leads_to_nothing_else() {
     assert_eq!(found.len(), 1, "{found:#?}");
     assert_eq!(&text[found[0].labels[0].place.start..][..1], "\"");
 }
+
+#[test]
+fn a_function_that_is_meant_takes_as_many_values() {
+    let kernel = |value: &str| {
+        let tensors = "tensor a dtype=f32 { shape { n 8 } }\ntensor b dtype=f32 like=a\n";
+        format!("{tensors}kernel k {{ compute \"b[n] = {value}\" }}\n")
+    };
+    let help = |text: &str| found(text, &Config::default())[0].help.concat();
+    assert_eq!(help(&kernel("tnah(a[n])")), "did you mean `tanh`?");
+    // Not `min`, which takes two.
+    assert!(help(&kernel("sin(a[n])")).starts_with("functions are abs, exp"));
+}
+
+#[test]
+fn what_mends_a_map_in_a_transform_is_told_and_not_done() {
+    let text = "transform t { map \"(n, c) -> (n, c // 4)\" }\ntensor a dtype=f32 { shape { n 4; c 8 }; layout t }\n";
+    let in_transform = found(text, &Config::default());
+    assert_eq!((in_transform[0].help.len(), in_transform[0].fixes.len()), (1, 0));
+    let text =
+        "tensor a dtype=f32 { shape { n 4; c 8 }; layout { map \"(n, c) -> (n, c // 4)\" } }\n";
+    let in_layout = found(text, &Config::default());
+    assert_eq!(in_layout[0].fixes.len(), 1);
+    assert_eq!(in_layout[0].help, in_transform[0].help);
+}
+
+#[test]
+fn small_letters_of_tvm_alone_are_meant_as_axes() {
+    let text = "tensor a dtype=f32 { shape { n 4; c 8 }; layout tvm=\"nc\" }\n";
+    assert_eq!(found(text, &Config::default())[0].help, ["write axes as capitals: `NC`"]);
+}

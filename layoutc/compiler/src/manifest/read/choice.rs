@@ -54,8 +54,7 @@ impl Reader<'_, '_> {
         if !self.form(node, &Form { usage: "order n h", args, props: Some(&[]), block }) {
             return None;
         }
-        let names: Vec<_> = node.args.iter().map(|arg| self.name(arg, "a loop")).collect();
-        let names = names.into_iter().collect::<Option<Vec<_>>>()?;
+        let names = self.all_names(&node.args, "a loop")?;
         for (k, name) in names.iter().enumerate() {
             if names.iter().take(k).any(|other| other.value == name.value) {
                 let message = format!("`{}` stands twice", name.value);

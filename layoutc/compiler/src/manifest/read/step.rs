@@ -140,16 +140,14 @@ impl Reader<'_, '_> {
     fn order(&mut self, entries: &[Entry]) -> Option<StepKind> {
         let mut axes = Vec::new();
         for entry in entries {
-            let text = self.text_of(entry, "an axis");
-            let axis = text.and_then(|text| match text.value.as_str() {
-                "..." => Some(text),
-                _ => self.as_name(&text).map(|name| Text {
+            axes.push(match &entry.value {
+                Value::String(word) if word == "..." => self.text_of(entry, "an axis"),
+                _ => self.one_name(entry, "an axis").map(|name| Text {
                     value: name.value,
                     span: name.span,
-                    quoted: text.quoted,
+                    quoted: entry.quoted,
                 }),
             });
-            axes.push(axis);
         }
         axes.into_iter().collect::<Option<_>>().map(StepKind::Order)
     }
@@ -312,7 +310,7 @@ impl Reader<'_, '_> {
                     None
                 }
                 Value::String(_) | Value::Float(_) | Value::Bool(_) | Value::Null => {
-                    self.name(entry, "a storage axis").map(SeparatorItem::Name)
+                    self.one_name(entry, "a storage axis").map(SeparatorItem::Name)
                 }
             })
             .collect();

@@ -213,23 +213,19 @@ impl Reader<'_, '_> {
 
     /// The names of all entries; each fault is reported.
     pub(super) fn all_names(&mut self, entries: &[Entry], what: &str) -> Option<Vec<Name>> {
-        let names = entries.iter().map(|entry| match several_names(entry) {
-            Some(names) => {
-                self.joined(entry, &names);
-                None
-            }
-            None => self.name(entry, what),
-        });
-        let names: Vec<Option<Name>> = names.collect();
+        let names: Vec<Option<Name>> =
+            entries.iter().map(|entry| self.one_name(entry, what)).collect();
         names.into_iter().collect()
     }
 
-    /// Reports an argument that is several names with commas between them.
-    fn joined(&mut self, entry: &Entry, names: &str) {
+    /// A name where others may stand beside it: several with commas between them are told to be arguments.
+    pub(super) fn one_name(&mut self, entry: &Entry, what: &str) -> Option<Name> {
+        let Some(names) = several_names(entry) else { return self.name(entry, what) };
         let written = self.text.get(entry.content.clone()).unwrap_or_default();
         let message = format!("`{}` is not a name", show(written));
         let fault = self.faults.error(Code::NameInvalid, message, entry.span.clone(), "");
         fault.help.push(format!("write each as an argument of its own: `{names}`"));
         fault.rewrite(names);
+        None
     }
 }

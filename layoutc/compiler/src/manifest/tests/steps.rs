@@ -270,3 +270,27 @@ fn a_swizzle_is_three_numbers_with_their_unit_or_a_mode() {
         &["it is written `swizzle 3 4 3 unit=bytes`"],
     );
 }
+
+#[test]
+fn names_with_commas_are_arguments_of_their_own() {
+    check(
+        "tensor a dtype=f32 { shape { n 4; c 4 }; layout { order \"n, c\"; axis-separators n,c } }",
+        &[
+            ("name::invalid", "\"n, c\"", "`n, c` is not a name"),
+            ("name::invalid", "n,c", "`n,c` is not a name"),
+        ],
+        &[
+            "write each as an argument of its own: `n c`",
+            "write each as an argument of its own: `n c`",
+        ],
+    );
+}
+
+#[test]
+fn a_mode_that_is_meant_is_written_in_quotes() {
+    check(
+        "tensor a dtype=f32 { shape { n 8 }; layout { swizzle mode=\"128\" } }",
+        &[("name::unknown", "\"128\"", "`mode` is not `128`")],
+        &["did you mean `\"128B\"`?"],
+    );
+}
