@@ -36,7 +36,7 @@ pub(super) struct Project {
     scan: Scan,
     /// What is known of its manifests.
     pub(super) known: Known,
-    /// Tensors for the next check.
+    /// Tensors for the next check, while the configuration stays as it is.
     kept: Kept,
     /// What there is to say of each manifest and of those that it uses.
     found: BTreeMap<String, Vec<Diagnostic>>,
@@ -105,8 +105,11 @@ impl Project {
     pub(super) fn reread(&mut self, documents: &Documents) {
         if std::mem::take(&mut self.is_stale) {
             self.changed.clear();
-            self.scan = scan(&self.home, documents);
-            self.kept = Kept::default();
+            let scan = scan(&self.home, documents);
+            if scan.config_text != self.scan.config_text {
+                self.kept = Kept::default();
+            }
+            self.scan = scan;
             self.known.files.clear();
             for path in self.scan.manifests.clone() {
                 self.read(&path, documents);
