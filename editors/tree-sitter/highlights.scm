@@ -18,7 +18,7 @@
   (node
     (identifier) @keyword)
   (#any-of? @keyword
-    "use" "const" "symbol" "memory-space" "transform" "tensor" "view" "convert" "kernel" "instance" "backend" "graph"))
+    "use" "const" "symbol" "memory-space" "mesh" "transform" "tensor" "view" "convert" "kernel" "instance" "backend" "graph"))
 
 ; In tensors, in views and in what is like them
 
@@ -28,7 +28,7 @@
     (_
       (identifier) @keyword))
   (#any-of? @_in "tensor" "view" "input" "constant" "out" "local" "cache")
-  (#any-of? @keyword "shape" "layout" "memory" "nibbles" "require" "dtype" "map"))
+  (#any-of? @keyword "shape" "layout" "memory" "nibbles" "shard" "require" "dtype" "map"))
 
 ; Steps
 

@@ -2,13 +2,14 @@
 
 pub mod compute;
 pub mod graph;
+pub mod reshard;
 pub mod schedule;
 
 use std::borrow::Cow;
 
 use layoutc_algebra::affine::Affine;
 use layoutc_algebra::expr::{BinOp, Expr, ExprError};
-use layoutc_algebra::layout::Layout;
+use layoutc_algebra::layout::{Axis, Layout};
 use layoutc_algebra::simplify::Facts;
 
 use crate::cast::Cast;
@@ -17,6 +18,7 @@ use crate::dtype::Dtype;
 
 use self::compute::Compute;
 use self::graph::Graph;
+use self::reshard::{Reshard, Sharded};
 use self::schedule::Schedule;
 
 /// What a tensor's memory is, as the manifest says it.
@@ -80,7 +82,9 @@ pub struct Tensor {
     pub dtype: Dtype,
     /// What pack takes and unpack gives, where that is another element type.
     pub pack_from: Option<PackFrom>,
-    /// Where the elements live, proven.
+    /// What each device holds, where the tensor is cut over a mesh.
+    pub sharded: Option<Sharded>,
+    /// Where the elements live, proven; of a tensor that is cut, those of a part.
     pub layout: Layout,
     /// What pack writes to padding.
     pub fill: Fill,
@@ -124,6 +128,8 @@ pub struct Places {
     pub dtype: Place,
     /// The memory; the tensor's name when none is said.
     pub memory: Place,
+    /// What each device holds; the tensor's name when nothing is said.
+    pub shard: Place,
 }
 
 impl Places {
@@ -135,6 +141,7 @@ impl Places {
             separators: place.clone(),
             dtype: place.clone(),
             memory: place.clone(),
+            shard: place.clone(),
         }
     }
 }
@@ -304,6 +311,8 @@ pub struct Manifest {
     pub views: Vec<View>,
     /// The good conversions.
     pub converts: Vec<Convert>,
+    /// The good conversions between devices.
+    pub reshards: Vec<Reshard>,
     /// The good kernels, each on the tensors of one instance.
     pub computes: Vec<Compute>,
     /// The good graphs.
@@ -325,6 +334,11 @@ impl Tensor {
     /// The element type on the logical side of pack and unpack.
     pub fn logical_dtype(&self) -> Dtype {
         self.pack_from.map_or(self.dtype, |logical| logical.dtype)
+    }
+
+    /// The axes of the whole tensor, which are those of the layout unless it is cut.
+    pub fn whole(&self) -> &[Axis] {
+        self.sharded.as_ref().map_or(&self.layout.logical, |sharded| &sharded.whole)
     }
 
     /// The word for its memory in manifests.
@@ -396,6 +410,10 @@ impl Manifest {
             Some(Convert { from: at(convert.from)?, to: at(convert.to)?, ..convert.clone() })
         };
         let converts = self.converts.iter().filter_map(convert).collect();
+        let reshard = |reshard: &Reshard| {
+            Some(Reshard { from: at(reshard.from)?, to: at(reshard.to)?, ..reshard.clone() })
+        };
+        let reshards = self.reshards.iter().filter_map(reshard).collect();
         // A kernel is there where all its tensors are.
         let compute = |compute: &Compute| {
             let mut kept = compute.clone();
@@ -417,6 +435,6 @@ impl Manifest {
         }
         let path = self.path.clone();
         let (graphs, schedules) = (self.graphs.clone(), Vec::new());
-        Cow::Owned(Self { path, tensors, views, converts, computes, graphs, schedules })
+        Cow::Owned(Self { path, tensors, views, converts, reshards, computes, graphs, schedules })
     }
 }

@@ -25,6 +25,7 @@ mod kernels;
 mod kernels_c;
 mod manifest_c;
 mod memory;
+mod mpi;
 mod pages;
 mod processors;
 mod proven_c;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use layoutc_compiler::inspect::{
-    KernelPlan, Plan, kernel_json, kernel_plan, kernel_text, plans, tensor_json, tensor_text,
+    Exchange, KernelPlan, Plan, exchanges, kernel_json, kernel_plan, kernel_text, plans, tensor_json, tensor_text,
     view_json, view_text,
 };
 use layoutc_compiler::model::compute::Compute;
@@ -21,7 +21,7 @@ use super::Ending;
 
 /// A tensor with its plans, if they are asked for, a view, or a kernel.
 enum Item<'a> {
-    Tensor(&'a Tensor, Option<Vec<Plan>>),
+    Tensor(&'a Tensor, Option<(Vec<Plan>, Vec<Exchange>)>),
     View(&'a View),
     Kernel(&'a Manifest, &'a Compute, Option<KernelPlan>),
 }
@@ -39,8 +39,11 @@ impl Item<'_> {
         match self {
             Item::Tensor(tensor, plans) => {
                 let mut object = tensor_json(tensor, file);
-                if let Some(plans) = plans {
+                if let Some((plans, exchanges)) = plans {
                     object["plans"] = plans.iter().map(Plan::json).collect();
+                    if !exchanges.is_empty() {
+                        object["exchanges"] = exchanges.iter().map(Exchange::json).collect();
+                    }
                 }
                 object
             }
@@ -55,9 +58,11 @@ impl Item<'_> {
         match self {
             Item::Tensor(tensor, plans) => {
                 let mut text = tensor_text(tensor, file);
-                for plan in plans.iter().flatten() {
+                let Some((plans, exchanges)) = plans else { return text };
+                let told = plans.iter().map(Plan::text).chain(exchanges.iter().map(Exchange::text));
+                for plan in told {
                     text.push('\n');
-                    text.push_str(&plan.text());
+                    text.push_str(&plan);
                 }
                 text
             }
@@ -92,6 +97,7 @@ pub(crate) fn run(
                     faults.push(localized(&fault, project));
                     None
                 });
+                let plans = plans.map(|plans| (plans, exchanges(manifest, tensor)));
                 items.push(Item::Tensor(tensor, plans));
             }
             items.extend(manifest.views.iter().map(Item::View));

@@ -1,47 +1,68 @@
 //! `convert a to=b`: the same logical tensor in two layouts.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::cast;
-use super::scope::nearest_or_all;
+use super::scope::{Scope, nearest_or_all};
+use super::{cast, reshard};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::manifest::syntax::{ChoiceItem, ChoiceKind, ConvertItem, Kind, Manifest, Name};
+use crate::model::reshard::Reshard;
 use crate::model::{Choices, Chosen, Convert, FillTime, Inside, Stores, Tensor};
 use crate::wording;
 
-/// The conversions whose two tensors are good and fit together.
+/// A conversion on one device, or between devices.
+enum Either {
+    Convert(Convert),
+    Reshard(Reshard),
+}
+
+/// The conversions whose two tensors are good and fit together: those on one device, and those between devices.
 pub(super) fn check(
     syntax: &Manifest,
+    scope: Option<&Scope>,
     tensors: &[Tensor],
     diagnostics: &mut Vec<Diagnostic>,
-) -> Vec<Convert> {
-    let mut converts: Vec<Convert> = Vec::new();
+) -> (Vec<Convert>, Vec<Reshard>) {
+    let (mut converts, mut reshards) = (Vec::new(), Vec::new());
+    let mut seen: BTreeSet<(usize, usize)> = BTreeSet::new();
     for item in &syntax.converts {
-        match one(item, syntax, tensors) {
-            Ok(Some(convert)) => {
-                if converts.iter().any(|c| (c.from, c.to) == (convert.from, convert.to)) {
-                    let message = "the same conversion stands twice";
-                    let place = convert.place;
-                    let error = Diagnostic::error(Code::NameDuplicate, message, place, "");
-                    diagnostics.push(error.help("take one of the two out"));
-                } else {
-                    converts.push(convert);
-                }
+        let found = match one(item, syntax, scope, tensors) {
+            Ok(found) => found,
+            Err(found) => {
+                diagnostics.extend(found);
+                continue;
             }
-            Ok(None) => {}
-            Err(error) => diagnostics.push(error),
+        };
+        let Some((from, to, place)) = found.as_ref().map(|found| match found {
+            Either::Convert(Convert { from, to, place, .. })
+            | Either::Reshard(Reshard { from, to, place, .. }) => (*from, *to, place.clone()),
+        }) else {
+            continue;
+        };
+        if !seen.insert((from, to)) {
+            let message = "the same conversion stands twice";
+            let error = Diagnostic::error(Code::NameDuplicate, message, place, "");
+            diagnostics.push(error.help("take one of the two out"));
+            continue;
+        }
+        match found {
+            Some(Either::Convert(convert)) => converts.push(convert),
+            Some(Either::Reshard(reshard)) => reshards.push(reshard),
+            None => {}
         }
     }
-    converts
+    (converts, reshards)
 }
 
 /// `None` where an earlier diagnostic says enough.
 fn one(
     item: &ConvertItem,
     syntax: &Manifest,
+    scope: Option<&Scope>,
     tensors: &[Tensor],
-) -> Result<Option<Convert>, Diagnostic> {
+) -> Result<Option<Either>, Vec<Diagnostic>> {
     let file = &syntax.file;
     let find = |name: &Name| {
         if syntax.views.iter().any(|view| view.name.value == name.value) {
@@ -49,7 +70,7 @@ fn one(
             let place = Place::new(file, name.span.clone());
             let error = Diagnostic::error(Code::NameNotYet, message, place, "a view");
             let help = "a window has `pack` and `unpack` of its own, from and to a dense array";
-            return Err(error.help(help));
+            return Err(vec![error.help(help)]);
         }
         let declared = syntax.tensors.iter().any(|tensor| tensor.name.value == name.value);
         let broken = syntax.torn || syntax.broken.contains(&(Kind::Tensor, name.value.clone()));
@@ -60,7 +81,7 @@ fn one(
             let known: Vec<&str> =
                 syntax.tensors.iter().map(|tensor| tensor.name.value.as_str()).collect();
             nearest_or_all(&mut error, &name.value, "tensors", &known);
-            return Err(error);
+            return Err(vec![error]);
         }
         Ok(tensors.iter().position(|tensor| tensor.name == name.value))
     };
@@ -72,11 +93,17 @@ fn one(
     if from == to {
         let message = format!("`{}` is converted to itself", source.name);
         let error = Diagnostic::error(Code::ShapeConvert, message, place, "");
-        return Err(error.help("name another tensor after `to=`"));
+        return Err(vec![error.help("name another tensor after `to=`")]);
     }
-    let cast = cast::between(item, [source, destination], &place)?;
-    let axes = matching(source, destination, file, item)?;
-    Ok(Some(Convert { from, to, axes, cast, choices: choices(&item.choices, file), place }))
+    let one = |error| vec![error];
+    let axes = matching(source, destination, file, item).map_err(one)?;
+    if reshard::is_between([source, destination], &axes, item, file).map_err(one)? {
+        let max_staging = reshard::staging(item, scope, file)?;
+        return Ok(Some(Either::Reshard(Reshard { from, to, axes, max_staging, place })));
+    }
+    let cast = cast::between(item, [source, destination], &place).map_err(one)?;
+    let choices = choices(&item.choices, file);
+    Ok(Some(Either::Convert(Convert { from, to, axes, cast, choices, place })))
 }
 
 /// How the conversion is to be done; whether it can be, its plan says.
@@ -117,8 +144,9 @@ fn matching(
     item: &ConvertItem,
 ) -> Result<Vec<usize>, Diagnostic> {
     let (a, b) = (&source.layout, &destination.layout);
+    let (from_axes, to_axes) = (source.whole(), destination.whole());
     let shape = |tensor: &Tensor| {
-        let axes = tensor.layout.logical.iter();
+        let axes = tensor.whole().iter();
         let one = |axis: &layoutc_algebra::layout::Axis| {
             format!("{} {}", axis.name, wording::expr(&axis.extent, &tensor.layout))
         };
@@ -132,17 +160,17 @@ fn matching(
             .help(help)
     };
     let (from, to) = (&source.name, &destination.name);
-    if a.logical.len() != b.logical.len() {
+    if from_axes.len() != to_axes.len() {
         let message = format!("`{from}` and `{to}` have different axes");
         return Err(fault(message, "give both the same axes, in any order".to_owned()));
     }
     let mut axes = Vec::new();
-    for axis in &a.logical {
-        let Some(position) = b.logical.iter().position(|other| other.name == axis.name) else {
+    for axis in from_axes {
+        let Some(position) = to_axes.iter().position(|other| other.name == axis.name) else {
             let message = format!("`{to}` has no axis `{}`", axis.name);
             return Err(fault(message, "axes match by name: give both the same names".to_owned()));
         };
-        let (own, other) = (wording::expr(&axis.extent, a), b.logical.get(position));
+        let (own, other) = (wording::expr(&axis.extent, a), to_axes.get(position));
         if other.is_none_or(|other| wording::expr(&other.extent, b) != own) {
             let message = format!("the extents of `{}` differ", axis.name);
             let help = format!("give `{}` one extent in both: {own}, as in `{from}`", axis.name);

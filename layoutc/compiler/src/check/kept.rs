@@ -84,13 +84,14 @@ impl Kept {
 
 /// All that a tensor may name in its own manifest but tensors, in order.
 fn named(syntax: &Manifest) -> Vec<Range<usize>> {
-    let Manifest { uses, consts, symbols, memory_spaces, transforms, .. } = syntax;
+    let Manifest { uses, consts, symbols, memory_spaces, meshes, transforms, .. } = syntax;
     let uses = uses.iter().map(|item| item.span.clone());
     let consts = consts.iter().map(|item| item.name.span.start..item.value.span().end);
     let symbols = symbols.iter().map(|item| item.span.clone());
     let spaces = memory_spaces.iter().map(|item| item.span.clone());
+    let meshes = meshes.iter().map(|item| item.span.clone());
     let transforms = transforms.iter().map(|item| item.span.clone());
-    uses.chain(consts).chain(symbols).chain(spaces).chain(transforms).collect()
+    uses.chain(consts).chain(symbols).chain(spaces).chain(meshes).chain(transforms).collect()
 }
 
 impl Now<'_> {
@@ -170,13 +171,14 @@ impl Way<'_> {
     }
 
     fn places(&self, places: &Places) -> Option<Places> {
-        let Places { layout, fill, separators, dtype, memory } = places;
+        let Places { layout, fill, separators, dtype, memory, shard } = places;
         Some(Places {
             layout: self.place(layout)?,
             fill: self.place(fill)?,
             separators: self.place(separators)?,
             dtype: self.place(dtype)?,
             memory: self.place(memory)?,
+            shard: self.place(shard)?,
         })
     }
 

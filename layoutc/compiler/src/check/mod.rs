@@ -15,12 +15,14 @@ mod kept;
 mod line;
 mod load;
 mod machine;
+mod mesh;
 mod names;
 mod padding;
 mod recipe;
 mod record;
 mod recorder;
 mod refusal;
+mod reshard;
 mod scope;
 mod space;
 mod steps;
@@ -178,12 +180,13 @@ fn check_manifest(
     }
     diagnostics.extend(gate::same::check(syntax, &tensors, memo));
     let views = view::check(place, &tensors, &builders, &mut diagnostics);
-    let converts = convert::check(syntax, &tensors, &mut diagnostics);
+    let (converts, reshards) = convert::check(syntax, scopes.get(file), &tensors, &mut diagnostics);
     let path = syntax.file.to_string();
     let computes = compute::check(place, &tensors, &mut diagnostics);
     let graphs = graph::check(place, &mut diagnostics);
     let schedules = Vec::new();
-    let manifest = Manifest { path, tensors, views, converts, computes, graphs, schedules };
+    let manifest =
+        Manifest { path, tensors, views, converts, reshards, computes, graphs, schedules };
     Some((manifest, diagnostics))
 }
 

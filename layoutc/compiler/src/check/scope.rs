@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::Symbol;
+use layoutc_algebra::sharding::Mesh;
 use layoutc_algebra::simplify::Facts;
 
 use super::compute::KernelDef;
@@ -35,6 +36,7 @@ pub(super) struct Scope {
     pub(super) kernels: BTreeMap<String, Arc<KernelDef>>,
     pub(super) backends: BTreeMap<String, Arc<BackendDef>>,
     pub(super) spaces: BTreeMap<String, (Space, Place)>,
+    pub(super) meshes: BTreeMap<String, (Mesh, Place)>,
     /// Names whose items have errors of their own: a reference to one needs no further diagnostic.
     pub(super) broken: BTreeSet<(Kind, String)>,
     /// Whether part of a file could not be read: unknown names may stand there.
@@ -67,6 +69,7 @@ impl Scope {
         self.kernels.extend(other.kernels.iter().map(|(k, v)| (k.clone(), Arc::clone(v))));
         self.backends.extend(other.backends.iter().map(|(k, v)| (k.clone(), Arc::clone(v))));
         self.spaces.extend(other.spaces.iter().map(|(k, v)| (k.clone(), v.clone())));
+        self.meshes.extend(other.meshes.iter().map(|(k, v)| (k.clone(), v.clone())));
         self.broken.extend(other.broken.iter().cloned());
         self.torn |= other.torn;
     }
@@ -128,6 +131,7 @@ fn own(scope: &mut Scope, syntax: &Manifest, home: usize, diagnostics: &mut Vec<
         }
     }
     super::space::declare(scope, syntax, diagnostics);
+    super::mesh::declare(scope, syntax, diagnostics);
     for item in &syntax.transforms {
         let def = TransformDef { item: item.clone(), file: Arc::clone(file), home };
         let name = item.name.value.clone();

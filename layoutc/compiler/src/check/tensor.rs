@@ -18,7 +18,7 @@ use super::recorder::{Recorded, Recorder};
 use super::refusal::{self, Told};
 use super::scope::{Scope, Scopes};
 use super::steps::{Applier, Said};
-use super::{advice, cast, padding, space, strengthen};
+use super::{advice, cast, mesh, padding, space, strengthen};
 use crate::cast::Mode;
 use crate::codes::Code;
 use crate::config::{Config, DefaultFill};
@@ -26,6 +26,7 @@ use crate::diagnostic::{self, Diagnostic};
 use crate::dtype::Dtype;
 use crate::host::Memo;
 use crate::manifest::syntax::{FillWord, Manifest, Nibbles, PackFromItem, TensorItem};
+use crate::model::reshard::Sharded;
 use crate::model::{Fill, FillValue, Memory, PackFrom, Places, Space, Tensor};
 use crate::nearest::nearest;
 
@@ -103,6 +104,7 @@ impl Checker<'_> {
         if !errors.is_empty() {
             return Err(errors);
         }
+        let (logical, sharded) = self.sharded(logical, &labels)?;
         let recorder = self.place.recorder.filter(|r| r.wants(&self.item.name.value));
         let recipe = self.recipe(dtype.element_bits());
         let applied = match recorder {
@@ -119,6 +121,7 @@ impl Checker<'_> {
         let recipe = Recipe { least_alignment: own, ..recipe };
         let layout = self.finish(builder, &said, recipe, &logical, &symbols)?;
         let tensor = self.model(dtype, layout, labels, &said, (memory, space))?;
+        let tensor = Tensor { sharded, ..tensor };
         let gated = Gated { tensor: &tensor, recipe, axes: &logical };
         let broken = gate::check(gated);
         if !broken.is_empty() {
@@ -126,6 +129,18 @@ impl Checker<'_> {
         }
         let warnings = self.warnings(gated, &said, &padding)?;
         Ok(Good { tensor, builder: kept, warnings, recorded })
+    }
+
+    /// The axes of a part, and what each device holds; the axes alone where the tensor is not cut.
+    fn sharded(
+        &self,
+        whole: Vec<Axis>,
+        labels: &[Vec<String>],
+    ) -> Result<(Vec<Axis>, Option<Sharded>), Vec<Diagnostic>> {
+        let Some(item) = &self.item.shard else { return Ok((whole, None)) };
+        let cut = mesh::Cut { item, scope: self.scope, file: self.file, memo: self.place.memo };
+        let (axes, sharded) = cut.sharded(whole, labels)?;
+        Ok((axes, Some(sharded)))
     }
 
     fn recipe(&self, element_bits: u32) -> Recipe<'_> {
@@ -191,6 +206,7 @@ impl Checker<'_> {
             name: self.item.name.value.clone(),
             dtype,
             pack_from: self.pack_from(dtype, memory)?,
+            sharded: None,
             layout,
             fill: self.fill(said),
             memory,
@@ -251,6 +267,7 @@ impl Checker<'_> {
             layout: layout_place,
             dtype: self.at(dtype_span.unwrap_or(&self.item.name.span)),
             memory: self.at(memory_span),
+            shard: self.at(self.item.shard.as_ref().map_or(&self.item.name.span, |s| &s.span)),
         })
     }
 

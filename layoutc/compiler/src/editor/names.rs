@@ -25,6 +25,10 @@ pub enum Kind {
     Instance,
     /// A memory space.
     Space,
+    /// A mesh.
+    Mesh,
+    /// An axis of a mesh; axes of one name in several meshes are one list.
+    MeshAxis,
     /// A backend.
     Backend,
     /// A graph.
@@ -43,6 +47,8 @@ impl Kind {
             | Self::Kernel
             | Self::Operand
             | Self::Space
+            | Self::Mesh
+            | Self::MeshAxis
             | Self::Backend => true,
             Self::Tensor | Self::Instance | Self::Graph | Self::GraphTensor => false,
         }
@@ -168,6 +174,13 @@ impl Finder<'_> {
                 self.declare(Kind::Space, first);
                 node.props().for_each(|(_, value)| self.expression(value));
             }
+            "mesh" => {
+                self.declare(Kind::Mesh, first);
+                for axis in &node.children {
+                    self.declare(Kind::MeshAxis, Some(&axis.name));
+                    axis.args().for_each(|size| self.expression(size));
+                }
+            }
             "transform" => {
                 self.declare(Kind::Transform, first);
                 let keys: Vec<Range<usize>> = node.props().map(|(key, _)| key.clone()).collect();
@@ -187,6 +200,9 @@ impl Finder<'_> {
             "convert" => {
                 self.refer(Kind::Tensor, first);
                 self.refer(Kind::Tensor, node.prop(self.text, "to"));
+                if let Some(bytes) = node.prop(self.text, "max-staging") {
+                    self.expression(bytes);
+                }
             }
             "kernel" => {
                 self.declare(Kind::Kernel, first);
@@ -212,6 +228,14 @@ impl Finder<'_> {
             "layout" => self.layout(node),
             "map" => node.args().for_each(|text| self.expression(text)),
             "memory" => self.refer(Kind::Space, node.args().next()),
+            "shard" => {
+                self.refer(Kind::Mesh, node.args().next());
+                for (_, cuts) in node.props() {
+                    for axis in words(self.text, cuts) {
+                        self.refer(Kind::MeshAxis, Some(&axis));
+                    }
+                }
+            }
             "require" => {
                 self.refer(Kind::Tensor, node.prop(self.text, "same-as"));
                 for key in ["bytes-below", "vector"] {

@@ -49,7 +49,7 @@ fn item(text: &str, node: &Node) -> Option<Item> {
         "symbol" => Icon::Variable,
         "transform" | "kernel" | "instance" => Icon::Function,
         "tensor" | "view" => Icon::Object,
-        "backend" | "graph" | "memory-space" => Icon::Module,
+        "backend" | "graph" | "memory-space" | "mesh" => Icon::Module,
         "convert" => Icon::Event,
         _ => return None,
     };

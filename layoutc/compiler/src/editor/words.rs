@@ -21,6 +21,7 @@ pub(super) const TOP: &[Word] = words! {
     "const" "const LANES 4" "an integer, usable in every expression of the file"
     "symbol" "symbol batch min=1 max=4096 multiple=4" "an extent known only at run time; the facts feed the proofs"
     "memory-space" "memory-space vmem bytes=\"16 MiB\" align=512" "a memory of the project's own"
+    "mesh" "mesh pod { x 2; y 4 }" "the devices that tensors are cut over, in a grid of named axes"
     "transform" "transform blocked block=16 { … }" "reusable steps, with parameters that have defaults"
     "tensor" "tensor input dtype=f32 { shape { n 16; c 4 } }" "a tensor: element type, axes and layout"
     "view" "view x4 of=input dtype=f32x4" "the memory of a tensor under other axes or in other elements"
@@ -36,6 +37,7 @@ pub(super) const TENSOR: &[Word] = words! {
     "layout" "layout nchw4c, layout { … }" "the steps from logical axes to storage axes; without one it is row-major"
     "memory" "memory texture" "the memory that it lives in; global where nothing is said"
     "nibbles" "nibbles high-first" "which end of a byte holds the first of its packed elements"
+    "shard" "shard n=x c=y, shard pod" "what each device of a mesh holds: the axes that are cut, and by which axes of the mesh"
     "require" "require bijective padding-below=0.10" "what the layout must meet"
     "dtype" "dtype { x f32; y f32 }" "a record: its fields are the labels of an axis `field`"
     "map" "map \"(h, w) -> (0, h, w)\"" "the window of a view: one index for each axis of what it sees"
@@ -106,6 +108,7 @@ const PROPERTIES: &[Word] = words! {
     "nibbles" "nibbles=high-first" "which end of a byte holds the first of its packed elements"
     "of" "of=input" "what it is a view, or an instance, of"
     "to" "to=texture" "the tensor that is written"
+    "max-staging" "max-staging=\"64 MiB\"" "the most memory that copies may take where devices exchange parts"
     "min" "min=1" "the least value; 1 where nothing is said"
     "max" "max=4096" "the greatest value; 2^31 - 1 where nothing is said"
     "multiple" "multiple=4" "what divides the value"
@@ -183,7 +186,7 @@ pub(super) fn properties_of(node: &str, around: Option<&str>) -> Vec<&'static st
             let own = Scope::TENSOR.words().1.iter().chain(&["xla"]);
             return own.copied().collect();
         }
-        ("convert", _) => &["to", "cast"],
+        ("convert", _) => &["to", "cast", "max-staging"],
         ("layout" | "notation", _) => FOREIGN,
         ("split" | "tile", Some("kernel" | "instance")) => &["by"],
         ("split", _) => &["by", "into"],

@@ -33,6 +33,9 @@ pub(super) fn file_names(out_stem: &str, prefix: &str) -> (String, Files) {
         source: format!("{name}.c"),
         test: format!("{name}_test.c"),
         bench: format!("{name}_bench.c"),
+        mpi_header: format!("{name}_mpi.h"),
+        mpi_source: format!("{name}_mpi.c"),
+        mpi_test: format!("{name}_mpi_test.c"),
     };
     (guard, files)
 }
@@ -125,6 +128,16 @@ impl<'a> Claims<'a> {
         let mut claim = |name: String, what| self.claim(name, what, subject, at);
         for what in ["offset", "logical", "pack", "unpack", "load", "store", "symbols_ok"] {
             claim(joined(&ident, what), What::Word(what));
+        }
+        if let Some(sharded) = &tensor.sharded {
+            for what in ["owner", "holds", "local", "global"] {
+                claim(joined(&ident, what), What::Word(what));
+            }
+            for axis in &sharded.whole {
+                for what in ["begin", "length"] {
+                    claim(format!("{ident}_{what}_{}", axis.name), What::Word(what));
+                }
+            }
         }
         if settings.language.kernels {
             for what in KERNEL_NAMES {
@@ -233,6 +246,12 @@ pub(super) fn globals(manifest: &Manifest, settings: &Settings) -> Result<Names,
             claims.convert([from, to], &convert.place);
         }
     }
+    for reshard in &manifest.reshards {
+        let named = [reshard.from, reshard.to].map(|k| manifest.tensors.get(k));
+        if let [Some(from), Some(to)] = named {
+            claims.convert([from, to], &reshard.place);
+        }
+    }
     for compute in &manifest.computes {
         let name = format!("{}{}", settings.prefix, compute.name);
         claims.compute(compute, &name);
@@ -281,6 +300,12 @@ fn quantity_names(tensor: &Tensor) -> Vec<String> {
         names.push(joined("stride", &axis.name));
     }
     names.extend((0..layout.physical_shape.len()).map(|k| format!("physical_extent_{k}")));
+    if let Some(sharded) = &tensor.sharded {
+        names.extend(["devices", "whole_elements"].map(str::to_owned));
+        let mesh = sharded.mesh.axes.iter();
+        names.extend(mesh.map(|axis| joined("mesh_extent", &axis.name)));
+        names.extend(sharded.whole.iter().map(|axis| joined("whole_extent", &axis.name)));
+    }
     if layout.origin.is_some() {
         names.push("origin_offset".to_owned());
     }

@@ -63,6 +63,9 @@ pub const C_FILES: Language = Language {
         File { template: "c/source.c.j2", suffix: ".c", part: Some(Part::Pack) },
         File { template: "c/test.c.j2", suffix: "_test.c", part: Some(Part::Test) },
         File { template: "c/bench.c.j2", suffix: "_bench.c", part: Some(Part::Bench) },
+        File { template: "c/mpi.h.j2", suffix: "_mpi.h", part: Some(Part::Reshard) },
+        File { template: "c/mpi.c.j2", suffix: "_mpi.c", part: Some(Part::Reshard) },
+        File { template: "c/mpi_test.c.j2", suffix: "_mpi_test.c", part: Some(Part::ReshardTest) },
     ],
 };
 

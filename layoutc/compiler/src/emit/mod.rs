@@ -27,6 +27,8 @@ mod needs;
 mod once;
 pub mod print;
 pub mod render;
+mod reshard_model;
+mod reshard_unit;
 mod schedule_model;
 mod schedule_unit;
 mod seen;
@@ -139,6 +141,10 @@ pub enum Part {
     Bench,
     /// Index functions as macros too.
     Macros,
+    /// Conversions between devices; where there are some, with pack.
+    Reshard,
+    /// Their test program; where there are some, with the test program.
+    ReshardTest,
 }
 
 /// A file to be written.
@@ -260,7 +266,10 @@ fn wanted(settings: &Settings, unit: &model::Unit, out_stem: &str) -> Vec<(Strin
     if let Some(own) = &settings.own {
         return vec![(own.template.clone(), format!("{out_stem}.{}", own.extension))];
     }
+    let exchanges = !unit.reshards.is_empty();
     let asked = |part: Option<Part>| match part {
+        Some(Part::Reshard) => unit.emit.pack && exchanges,
+        Some(Part::ReshardTest) => unit.emit.test && exchanges,
         Some(Part::Pack) => unit.emit.pack,
         Some(Part::Test) => unit.emit.test,
         Some(Part::Bench) => unit.emit.bench,

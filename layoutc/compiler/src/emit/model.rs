@@ -15,12 +15,13 @@ pub use super::compute_model::{
     ComputeBenchUnit, ComputeMemoryUnit, ComputeTestUnit, ComputeUnit, ComputedUnit, LocalUnit,
     OperandTestUnit,
 };
+pub use super::reshard_model::{MeshAxisUnit, ReshardUnit, ShardingUnit};
 pub use super::schedule_model::{BufferUnit, CallUnit, OperatorUnit, ParamUnit, ScheduleUnit};
 use super::whole::Whole;
 use crate::plan::tree::{Expr, Function, Stmt};
 
 /// The version of the model. It changes when a field's meaning or a tree's form does.
-pub const VERSION: u32 = 12;
+pub const VERSION: u32 = 13;
 
 /// What one manifest's files are made from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -73,6 +74,8 @@ pub struct Unit {
     pub views: Vec<ViewUnit>,
     /// The relayouts, in the order of the manifest.
     pub converts: Vec<ConvertUnit>,
+    /// The conversions between devices, in the order of the manifest.
+    pub reshards: Vec<ReshardUnit>,
     /// The kernels, each on the tensors of one instance, in the order of the manifest.
     pub computes: Vec<ComputeUnit>,
     /// The tensors that tests of kernels fill or look at.
@@ -94,6 +97,12 @@ pub struct Files {
     pub test: String,
     /// The program that times.
     pub bench: String,
+    /// The header of the conversions between devices.
+    pub mpi_header: String,
+    /// Their source.
+    pub mpi_source: String,
+    /// Their test program.
+    pub mpi_test: String,
 }
 
 /// How the language is written.
@@ -370,6 +379,8 @@ pub struct TensorUnit {
     pub map: String,
     /// The memory space that the project names for it; `null` for any other memory.
     pub memory_space: Option<SpaceUnit>,
+    /// What each device holds, where the tensor is cut over a mesh; all else is of a part then.
+    pub sharding: Option<ShardingUnit>,
     /// The steps of the layout as written, one line each; fit for a comment after `comment` only.
     pub steps: Vec<String>,
     /// Constants, in order.

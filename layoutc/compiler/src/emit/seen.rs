@@ -10,8 +10,8 @@ use super::model::{
     AxisUnit, BenchUnit, BlockCall, Blocks, BufferUnit, CallUnit, CastFloat, CastSide, CastUnit,
     ComputeBenchUnit, ComputeMemoryUnit, ComputeTestUnit, ComputeUnit, ComputedUnit, Constant,
     ConvertUnit, Files, FloatBits, ImageUnit, KernelUnit, KernelsUnit, Language, LocalUnit,
-    MacroUnit, OperandTestUnit, OperatorUnit, PackFromUnit, Packed, ParamUnit, Parts, RangeUnit,
-    RunCast, RunTranspose, ScheduleUnit, SmallFloat, SpaceUnit, Structure, TensorUnit, TestUnit,
+    MacroUnit, MeshAxisUnit, OperandTestUnit, OperatorUnit, PackFromUnit, Packed, ParamUnit, Parts,
+    RangeUnit, ReshardUnit, RunCast, RunTranspose, ScheduleUnit, ShardingUnit, SmallFloat, SpaceUnit, Structure, TensorUnit, TestUnit,
     TransposeUnit, UnalignedUnit, Unit, ViewTestUnit, ViewUnit,
 };
 use super::umbrella::Umbrella;
@@ -63,7 +63,7 @@ show! {
     Unit {
         version, target, generator, manifest, files, guard, stamp_name, stamp, emit, language,
         header_includes, source_includes, host_helpers, wide_helpers, helpers, blocks, test_helpers,
-        conversions, float_bits, casts, structures, tensors, views, converts, computes,
+        conversions, float_bits, casts, structures, tensors, views, converts, reshards, computes,
         computed, schedules,
     }
     ScheduleUnit { name, ident, upper, cost, lower_bound, buffers, operators, load, run }
@@ -95,7 +95,7 @@ show! {
     CastSide { dtype, element, bits_type, to_bits, of_bits, mask, most, signed, float }
     CastFloat { mantissa_bits, bias, sign_shift, greatest, last, nan, ieee, has_nan }
     PackFromUnit { dtype, in_buffer, pack, unpack }
-    Files { stem, header, source, test, bench }
+    Files { stem, header, source, test, bench, mpi_header, mpi_source, mpi_test }
     Language {
         name, standard, index, index_format, inline, pointer, work_size, helper, wide_index,
         wide_helper,
@@ -118,8 +118,14 @@ show! {
     UnalignedUnit { alignment_bytes, last_byte, function, axes, constants, counts }
     TensorUnit {
         name, ident, upper, dtype, element, in_buffer, pack_from, packed, axes, storage_axes,
-        physical, map, memory_space, steps, constants, counts, counts_guard, symbols_ok, offset, indices, macros, logical, pack,
+        physical, map, memory_space, sharding, steps, constants, counts, counts_guard, symbols_ok, offset, indices, macros, logical, pack,
         unpack, image, moves, test, bench,
+    }
+    ShardingUnit { mesh, devices, mesh_axes, whole, cuts, uneven, functions }
+    MeshAxisUnit { name, size, stride }
+    ReshardUnit {
+        name, from, to, axes, ranks, repeated, typed, element_bytes, max_staging, fill, least_bytes,
+        sent_bytes, messages,
     }
     SpaceUnit { name, bytes }
     TestUnit {

@@ -171,7 +171,8 @@ pub(super) fn view(
     })
 }
 
-fn fill_stmt(tensor: &Tensor) -> Stmt {
+/// The constant that padding holds.
+pub(super) fn fill_stmt(tensor: &Tensor) -> Stmt {
     let bits = fill::bits(tensor.dtype, tensor.fill).unwrap_or(0);
     let element = tensor.dtype.to_string();
     Stmt::LetElement {

@@ -10,7 +10,7 @@ use super::print::{self, Style};
 use super::whole::Whole;
 use super::{
     Part, Settings, bench_unit, blocks, casts, compute_bench, compute_test, element, fits,
-    float_bits, globals, kernels, macros, needs, plan_fault, schedule_unit, suits, test_unit,
+    float_bits, globals, kernels, macros, needs, plan_fault, reshard_unit, schedule_unit, suits, test_unit,
     types, view_unit,
 };
 use crate::diagnostic::Diagnostic;
@@ -71,6 +71,13 @@ pub(super) fn build(
                 let name = format!("{from}_to_{to}");
                 faults.push(plan_fault(convert.place.clone(), &name, &error));
             }
+        }
+    }
+    let mut reshards = Vec::new();
+    for reshard in &manifest.reshards {
+        match reshard_unit::reshard(manifest, reshard, &naming, settings) {
+            Ok(unit) => reshards.extend(unit),
+            Err(error) => faults.push(plan_fault(reshard.place.clone(), "the exchange", &error)),
         }
     }
     let mut computes = Vec::new();
@@ -145,6 +152,7 @@ pub(super) fn build(
         tensors,
         views,
         converts,
+        reshards,
         computes,
         computed,
         schedules,
@@ -184,14 +192,22 @@ fn tensor_unit(
     naming: &Naming<'_>,
     settings: &Settings,
 ) -> Result<TensorUnit, PlanError> {
-    let plan = plan::tensor(tensor, naming)?;
+    let mut plan = plan::tensor(tensor, naming)?;
     let ident = naming.tensor(&tensor.name);
     let upper = ident.to_ascii_uppercase();
     let promised = plan.symbols_ok.as_ref();
-    let (constants, counts) = constants(tensor, &plan.quantities, promised, &upper, &ident);
+    let mut quantities = std::mem::take(&mut plan.quantities);
+    let context = plan::Context::new(tensor, naming);
+    let sharding = match (&tensor.sharded, plan::sharding::sharding(&context)?) {
+        (Some(sharded), Some(mut cut)) => {
+            quantities.append(&mut cut.quantities);
+            Some(reshard_unit::sharding(sharded, cut, &context)?)
+        }
+        _ => None,
+    };
+    let (constants, counts) = constants(tensor, &quantities, promised, &upper, &ident);
     let layout = &tensor.layout;
     let dtype = tensor.dtype.to_string();
-    let context = plan::Context::new(tensor, naming);
     let symbol = |var| context.symbol(var);
     let axes = |axes: &[Axis]| {
         axes.iter()
@@ -220,6 +236,7 @@ fn tensor_unit(
             name: space.name.clone(),
             bytes: space.bytes.and_then(|bytes| i64::try_from(bytes).ok()),
         }),
+        sharding,
         steps: tensor.steps.clone(),
         counts_guard: counts_guard(&upper, tensor),
         constants: constants.into(),

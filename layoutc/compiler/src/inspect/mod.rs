@@ -4,6 +4,7 @@ mod code;
 mod graph;
 mod kernel;
 mod plan;
+mod sharding;
 
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::{Axis, Proof, Verdict};
@@ -13,6 +14,7 @@ use serde_json::{Value, json};
 pub use self::graph::{dot, solution_json, solution_text, svg};
 pub use self::kernel::{KernelPlan, kernel_json, kernel_plan, kernel_text};
 pub use self::plan::{Plan, plans};
+pub use self::sharding::{Exchange, exchanges};
 
 use crate::model::{Tensor, View};
 use crate::notations;
@@ -60,6 +62,9 @@ pub fn tensor_json(tensor: &Tensor, file: &str) -> Value {
         "memory": tensor.memory_word(),
         "notations": notations_json(tensor),
     });
+    if let Some(sharded) = &tensor.sharded {
+        object["sharding"] = sharding::json(tensor, sharded);
+    }
     if let Some(logical) = tensor.pack_from {
         let cast = logical.pack.mode().word();
         object["pack_from"] = json!({"dtype": logical.dtype.to_string(), "cast": cast});
@@ -140,7 +145,11 @@ pub fn proof(tensor: &Tensor) -> &'static str {
 
 /// The same for people: one fact a line.
 pub fn tensor_text(tensor: &Tensor, file: &str) -> String {
-    let mut lines = facts_of(tensor);
+    let mut lines: Vec<(&str, String)> = Vec::new();
+    if let Some(sharded) = &tensor.sharded {
+        lines.extend(sharding::lines(tensor, sharded));
+    }
+    lines.extend(facts_of(tensor));
     lines.extend(memory_of(tensor));
     lines.extend(notations_of(tensor));
     format!("{} ({}, {file})\n{}", tensor.name, tensor.dtype, lines_text(&lines))

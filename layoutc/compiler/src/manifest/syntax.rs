@@ -4,6 +4,7 @@
 mod convert;
 mod graph;
 mod kernel;
+mod mesh;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,6 +18,7 @@ pub use graph::{
     AcceptsItem, BackendItem, CostItem, Decimal, DefaultLayoutItem, GraphItem, GraphTensorItem,
     NodeItem, OperatorItem, OperatorRule, OutputItem, PinItem, PropertyItem,
 };
+pub use mesh::{MeshItem, ShardItem};
 pub use kernel::{
     CacheItem, CacheMemory, InstanceItem, KernelItem, LocalItem, ScheduleItem, ScheduleKind,
 };
@@ -80,6 +82,8 @@ pub enum Kind {
     Transform,
     /// `memory-space`
     MemorySpace,
+    /// `mesh`
+    Mesh,
     /// `tensor`, or `view`: their names are one list
     Tensor,
     /// `kernel`
@@ -108,6 +112,8 @@ pub struct Manifest {
     pub symbols: Vec<SymbolItem>,
     /// Its memories.
     pub memory_spaces: Vec<MemorySpaceItem>,
+    /// Its meshes of devices.
+    pub meshes: Vec<MeshItem>,
     /// Its reusable pipelines.
     pub transforms: Vec<Transform>,
     /// Its tensors.
@@ -218,6 +224,8 @@ pub struct TensorItem {
     pub layout: Option<LayoutItem>,
     /// The memory; without it, it is global.
     pub memory: Option<MemoryItem>,
+    /// What each device holds of it.
+    pub shard: Option<ShardItem>,
     /// What the layout must meet.
     pub gates: Vec<GateItem>,
     /// The targets that it is restricted to.

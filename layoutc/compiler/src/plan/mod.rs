@@ -17,6 +17,8 @@ pub mod names;
 pub mod nest;
 mod prepare;
 pub mod relayout;
+pub mod reshard;
+pub mod sharding;
 pub mod side;
 pub mod transfer;
 pub mod tree;

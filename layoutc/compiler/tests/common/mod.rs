@@ -193,6 +193,7 @@ pub fn tensor(name: &str, dtype: &str, layout: Layout, fill: Fill) -> Tensor {
     let labels = vec![Vec::new(); layout.logical.len()];
     let place = Place::new(&Arc::from("layers/a.kdl"), 7..8);
     Tensor {
+        sharded: None,
         file: "layers/a.kdl".to_owned(),
         name: name.to_owned(),
         dtype: Dtype::parse(dtype).unwrap(),

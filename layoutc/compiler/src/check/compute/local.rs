@@ -36,6 +36,7 @@ pub(super) fn tensor(
         shape: Some(Shape { axes: shape.iter().map(axis).collect(), span: span.clone() }),
         layout: item.layout.clone(),
         memory: None,
+        shard: None,
         gates: Vec::new(),
         targets: None,
         nibbles: None,

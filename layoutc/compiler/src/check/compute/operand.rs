@@ -6,6 +6,7 @@ use super::text::{Ast, Line};
 use super::types::computed;
 use super::value::Checked;
 use super::{Bound, KernelDef};
+use crate::check::mesh;
 use crate::check::scope::{Scope, nearest_or_all};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
@@ -204,7 +205,12 @@ impl Binder<'_> {
             nearest_or_all(&mut error, &name.value, "tensors", &known);
             return Err(error);
         }
-        Ok(self.tensors.iter().position(|tensor| tensor.name == name.value))
+        let position = self.tensors.iter().position(|tensor| tensor.name == name.value);
+        let tensor = position.and_then(|k| self.tensors.get(k));
+        match tensor.and_then(|tensor| mesh::part_fault(tensor, "a kernel computes on", place)) {
+            Some(fault) => Err(fault),
+            None => Ok(position),
+        }
     }
 
     /// Tensors that no kernel can read or write, and operands that the text does not name.

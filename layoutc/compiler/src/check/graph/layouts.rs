@@ -108,6 +108,7 @@ fn as_tensor(item: &GraphTensorItem, text: &Text) -> TensorItem {
         shape: Some(item.shape.clone()),
         layout: (text.value != ROW_MAJOR).then_some(layout),
         memory: None,
+        shard: None,
         gates: Vec::new(),
         targets: None,
         nibbles: None,

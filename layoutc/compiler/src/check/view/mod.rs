@@ -15,6 +15,7 @@ use layoutc_algebra::proof::Refusal;
 
 use super::expr::overflow;
 use super::machine::Threads;
+use super::mesh;
 use super::refusal::{self, Told};
 use super::scope::nearest_or_all;
 use super::tensor::{Checker, Place};
@@ -153,6 +154,10 @@ impl<'a> Views<'a> {
                 if let (Some(tensor), Some(Some(builder))) =
                     (self.tensors.get(*k), self.builders.get(*k))
                 {
+                    if let Some(fault) = mesh::part_fault(tensor, "a view sees", self.at(&item.of.span))
+                    {
+                        return Err(vec![fault]);
+                    }
                     let of = Seen::Tensor(*k);
                     return Ok(Sight { tensor, builder, of, buffer: *k, depth: 0 });
                 }
@@ -223,6 +228,7 @@ impl<'a> Views<'a> {
         let mut places = Places::at(&self.at(span));
         places.dtype = self.at(item.dtype.as_ref().map_or(&item.of.span, |text| &text.span));
         let tensor = Tensor {
+            sharded: None,
             file: self.syntax.file.to_string(),
             name: item.name.value.clone(),
             dtype,

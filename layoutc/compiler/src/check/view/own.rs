@@ -33,6 +33,7 @@ pub(super) fn as_tensor(item: &ViewItem, seen: &Tensor) -> TensorItem {
         gates: Vec::new(),
         layout: map.or_else(|| item.layout.clone()),
         memory: None,
+        shard: None,
         targets: None,
         nibbles: None,
         pack_from: None,

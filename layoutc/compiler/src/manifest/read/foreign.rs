@@ -4,16 +4,16 @@ use layoutc_algebra::notation::{Notation, xla};
 
 use super::Reader;
 use super::form::{Block, Form, show};
-use super::words::{FOREIGN, later};
+use super::words::FOREIGN;
 use crate::codes::Code;
 use crate::manifest::syntax::{
     AxisItem, Bound, Extent, LayoutItem, Name, Number, Shape, Step, StepKind, Text,
 };
 use crate::manifest::tree::{Entry, Node, Value};
 
-/// Whether a property gives a layout in a foreign notation, now or in a later release.
+/// Whether a property gives a layout in a foreign notation.
 pub(super) fn is_foreign(word: &str) -> bool {
-    FOREIGN.contains(&word) || later(word).is_some()
+    FOREIGN.contains(&word)
 }
 
 /// What a foreign text says of a tensor.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
 
 use super::Reader;
-use super::words::{FOREIGN, STEPS, later};
+use super::words::{FOREIGN, STEPS};
 use crate::codes::Code;
 use crate::manifest::tree::{Entry, Key, Node};
 use crate::nearest::nearest;
@@ -37,6 +37,7 @@ pub(crate) const ITEMS: &[&str] = &[
     "const",
     "symbol",
     "memory-space",
+    "mesh",
     "transform",
     "tensor",
     "view",
@@ -114,7 +115,7 @@ impl Scope {
     };
     pub(crate) const TENSOR: Self = Self {
         place: "a tensor",
-        nodes: &["dtype", "shape", "layout", "memory", "nibbles", "require"],
+        nodes: &["dtype", "shape", "layout", "memory", "nibbles", "shard", "require"],
         props: &["cast", "dtype", "like", "nibbles", "pack-from", "targets"],
     };
     pub(crate) const VIEW: Self =
@@ -122,7 +123,7 @@ impl Scope {
     pub(crate) const CONVERT: Self = Self {
         place: "a conversion",
         nodes: &["order", "block", "inside", "stores", "fill"],
-        props: &["to"],
+        props: &["to", "cast", "max-staging"],
     };
     pub(crate) const STEPS: Self = Self {
         place: "a layout",
@@ -167,10 +168,7 @@ impl Reader<'_, '_> {
         }
         let before = self.faults.count();
         self.properties(node, form);
-        // A foreign notation may stand for the arguments that are missing.
-        let told =
-            self.faults.count() > before && node.props.iter().any(|p| later(&p.0.value).is_some());
-        if node.args.len() < *form.args.start() && !told {
+        if node.args.len() < *form.args.start() {
             let message = format!("`{}` needs {}", node.name, arguments(&form.args));
             let span = node.head.clone();
             self.faults.error(Code::KdlMissing, message, span, "").help = vec![usage(form)];
@@ -198,7 +196,6 @@ impl Reader<'_, '_> {
     }
 
     fn properties(&mut self, node: &Node, form: &Form) {
-        let mut said_later = false;
         let mut seen: BTreeMap<&str, &Key> = BTreeMap::new();
         for (key, _) in &node.props {
             if let Some(first) = seen.get(key.value.as_str()) {
@@ -210,12 +207,7 @@ impl Reader<'_, '_> {
             }
             seen.insert(&key.value, key);
             let known = form.props.is_none_or(|props| props.contains(&key.value.as_str()));
-            if let Some(what) = later(&key.value).filter(|_| form.props.is_none_or(|_| !known)) {
-                if !said_later {
-                    self.not_yet(&format!("`{}=`", key.value), what, key.span.clone());
-                }
-                said_later = true;
-            } else if !known {
+            if !known {
                 self.unknown_property(node, &key.value, key.span.clone(), form);
             }
         }
@@ -258,10 +250,6 @@ impl Reader<'_, '_> {
         }
         let name = node.name.as_str();
         let span = node.name_span.clone();
-        if let Some(what) = later(name) {
-            self.not_yet(&format!("`{name}`"), what, span);
-            return;
-        }
         let message = format!("`{}` is nothing that stands in {}", show(name), scope.place);
         let fault = self.faults.error(Code::NameUnknown, message, span, "");
         if scope.props.contains(&name) {
@@ -283,14 +271,6 @@ impl Reader<'_, '_> {
         }
         let others = scope.nodes.iter().filter(|other| **other != name).copied();
         fault.notes.push(format!("here stand {}", list(&others.collect::<Vec<_>>())));
-    }
-
-    /// Reports what is of a later release.
-    pub(super) fn not_yet(&mut self, subject: &str, what: &str, span: Range<usize>) {
-        let message = format!("{subject} is not built yet");
-        let fault = self.faults.error(Code::NameNotYet, message, span, "");
-        fault.notes = vec![format!("it will be {what}")];
-        fault.help = vec!["leave it out until it is".to_owned()];
     }
 
     /// Reports a word that is none of those allowed.

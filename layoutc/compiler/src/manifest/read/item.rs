@@ -3,12 +3,11 @@
 use super::Reader;
 use super::foreign::Whole;
 use super::form::{Block, Form, Scope, show};
-use super::words::later;
 use crate::cast::Mode;
 use crate::codes::Code;
 use crate::manifest::syntax::{
     Const, ConvertItem, GateItem, LayoutItem, MemoryItem, Name, Nibbles, Number, PackFromItem,
-    Record, Shape, SymbolItem, TensorItem, Transform, Use,
+    Record, ShardItem, Shape, SymbolItem, TensorItem, Transform, Use,
 };
 use crate::manifest::tree::{Entry, Node, Value};
 
@@ -90,7 +89,7 @@ impl Reader<'_, '_> {
         let form = Form {
             usage: "convert input to=texture",
             args: 1..=1,
-            props: Some(&["cast", "to"]),
+            props: Some(&["cast", "max-staging", "to"]),
             block: Block::Maybe,
         };
         if !self.form(node, &form) {
@@ -105,8 +104,11 @@ impl Reader<'_, '_> {
         };
         let to = self.name(to, "a tensor");
         let cast = self.cast(node);
+        let staging = Self::prop(node, "max-staging");
+        let max_staging = staging.and_then(|entry| self.size(entry, "`max-staging`"));
         let choices = self.choices(node);
-        Some(ConvertItem { from: from?, to: to?, cast, choices, span: node.head.clone() })
+        let (from, to, span) = (from?, to?, node.head.clone());
+        Some(ConvertItem { from, to, cast, max_staging, choices, span })
     }
 
     pub(super) fn tensor(&mut self, node: &Node) -> Option<TensorItem> {
@@ -156,6 +158,7 @@ impl Reader<'_, '_> {
             shape: parts.shape,
             layout: parts.layout,
             memory: parts.memory,
+            shard: parts.shard,
             gates: parts.gates,
             targets: targets.flatten(),
             nibbles: parts.nibbles,
@@ -205,7 +208,7 @@ impl Reader<'_, '_> {
             parts.gates.extend(self.gates(node));
             return;
         }
-        let known = ["shape", "layout", "memory", "nibbles", "dtype"];
+        let known = ["shape", "layout", "memory", "nibbles", "dtype", "shard"];
         // An element type is a property, a record is a block.
         let is_other = node.name == "dtype" && node.children.is_none();
         let found = known.into_iter().find(|known| *known == node.name).filter(|_| !is_other);
@@ -232,6 +235,7 @@ impl Reader<'_, '_> {
             "layout" => parts.layout = self.layout(node),
             "memory" => parts.memory = self.memory(node),
             "dtype" => parts.record = self.record(node),
+            "shard" => parts.shard = self.shard(node),
             _ => parts.nibbles = self.nibbles_node(node),
         }
     }
@@ -266,6 +270,7 @@ struct Parts {
     layout: Option<LayoutItem>,
     memory: Option<MemoryItem>,
     record: Option<Record>,
+    shard: Option<ShardItem>,
     gates: Vec<GateItem>,
     nibbles: Option<Nibbles>,
     seen: Vec<&'static str>,
@@ -275,11 +280,10 @@ struct Parts {
 fn hides(tensor: &Node, what: &str) -> bool {
     let near = |name: &str| crate::nearest::nearest(name, ["shape", "dtype"]).is_some();
     let child = |node: &Node| node.broken || near(&node.name);
-    let prop = |name: &str| near(name) || later(name).is_some();
-    match what {
+        match what {
         "a shape" => tensor.broken || tensor.children().iter().any(child),
         _ => {
-            tensor.props.iter().any(|(key, _)| prop(&key.value))
+            tensor.props.iter().any(|(key, _)| near(&key.value))
                 || tensor.children().iter().any(|node| near(&node.name) && node.name != "shape")
         }
     }

@@ -9,6 +9,7 @@ mod gate;
 mod graph;
 mod item;
 mod kernel;
+mod mesh;
 mod record;
 mod schedule;
 mod shape;
@@ -38,6 +39,7 @@ pub(super) fn manifest(file: &Arc<str>, text: &str, tree: &Tree, faults: &mut Fa
         consts: Vec::new(),
         symbols: Vec::new(),
         memory_spaces: Vec::new(),
+        meshes: Vec::new(),
         transforms: Vec::new(),
         tensors: Vec::new(),
         views: Vec::new(),
@@ -79,6 +81,7 @@ impl Reader<'_, '_> {
                     Self::memory_space,
                 ));
             }
+            "mesh" => manifest.meshes.extend(self.keep(Kind::Mesh, node, broken, Self::mesh)),
             "transform" => {
                 manifest.transforms.extend(self.keep(
                     Kind::Transform,

@@ -1,19 +1,8 @@
-//! The words of the language: what stands where, and what is of a later release.
+//! The words of the language: foreign notations, and the steps of a layout.
 
 /// Properties that give a layout in a foreign notation.
 pub(crate) const FOREIGN: &[&str] =
     &["xla", "tvm", "glow", "onednn", "cute", "mlir", "einops", "numpy", "mdspan", "triton"];
-
-/// Nodes and properties of later releases, with what they will be.
-const LATER: &[(&str, &str)] = &[
-    ("mesh", "the devices that tensors are sharded over"),
-    ("shard", "the part of a tensor that each device of a mesh holds"),
-];
-
-/// What a word of a later release will be; `None` for any other.
-pub(super) fn later(word: &str) -> Option<&'static str> {
-    LATER.iter().find(|row| row.0 == word).map(|row| row.1)
-}
 
 /// The steps of a layout, each with the way it is written.
 pub(super) const STEPS: &[(&str, &str)] = &[

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::{LayoutItem, Name, Shape, Text};
+use super::{Bound, LayoutItem, Name, Shape, Text};
 use crate::cast::Mode;
 
 /// `view input_x4 of=input dtype=f32x4`, `view q of=qkv { shape { … }; map "…" }`
@@ -35,6 +35,8 @@ pub struct ConvertItem {
     pub to: Name,
     /// How the element type changes.
     pub cast: Option<Mode>,
+    /// The most bytes that copies on the way may take, where devices exchange their parts.
+    pub max_staging: Option<Bound>,
     /// How it is to be done: each kind at most once.
     pub choices: Vec<ChoiceItem>,
     /// The node.

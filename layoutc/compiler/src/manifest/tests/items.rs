@@ -76,11 +76,25 @@ fn misplaced_nodes_get_a_hint() {
 }
 
 #[test]
-fn nodes_of_later_releases_are_told_once_each() {
+fn a_mesh_is_axes_with_sizes() {
     check(
-        "mesh m { x 2 }\nkernel k { compute \"b[i] = a[i]\" }",
-        &[("name::not_yet", "mesh", "`mesh` is not built yet")],
-        &["leave it out until it is"],
+        "mesh m { }\nmesh n { x 2 4; y; x 2; x 3 }\nmesh o\nmesh p { x 2.5 }",
+        &[
+            ("mesh::form", "{ }", "a mesh has an axis"),
+            ("mesh::form", "x 2 4", "an axis of a mesh is a name with its size"),
+            ("mesh::form", "y", "an axis of a mesh is a name with its size"),
+            ("name::duplicate", "x", "two axes are called `x`"),
+            ("kdl::missing", "mesh o", "`mesh` needs a block"),
+            ("mesh::form", "2.5", "a size is an integer, or an expression in quotes"),
+        ],
+        &[
+            "write `mesh pod { x 2; y 4 }`",
+            "write `x 4`, each axis on a node of its own",
+            "write `y 4`, each axis on a node of its own",
+            "give one of the two another name",
+            "it is written `mesh pod { x 2; y 4 }`",
+            "write a whole number, or an expression in quotes",
+        ],
     );
 }
 
@@ -105,11 +119,19 @@ fn a_cast_is_one_of_two_words_and_needs_another_type() {
 }
 
 #[test]
-fn parts_and_steps_of_later_releases_are_told() {
+fn a_shard_names_axes_or_a_mesh() {
     check(
-        "tensor a dtype=f32 { shape {}; shard n=x }",
-        &[("name::not_yet", "shard", "`shard` is not built yet")],
-        &["leave it out until it is"],
+        "tensor a dtype=f32 { shape {}; shard }\ntensor b dtype=f32 { shape {}; shard n=2; shard m }",
+        &[
+            ("kdl::missing", "shard", "`shard` names what cuts the tensor, or the mesh that holds it whole"),
+            ("kdl::value", "2", "an axis of a mesh is a text, not an integer"),
+            ("kdl::twice", "shard", "a tensor has one `shard`"),
+        ],
+        &[
+            "write `shard n=x c=y`; or the mesh alone, as `shard pod`, if every device holds all",
+            "write a word, or a text in quotes",
+            "leave one of the two out",
+        ],
     );
 }
 

@@ -1,0 +1,290 @@
+//! Meshes of devices, and what each device holds of a tensor.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use layoutc_algebra::build::{BuildError, Builder, FinishError};
+use layoutc_algebra::expr::Expr;
+use layoutc_algebra::layout::{Axis, Proof, Verdict};
+use layoutc_algebra::sharding::{Mesh, MeshAxis, Sharding, part_extent};
+use layoutc_algebra::step;
+
+use super::machine::Watched;
+use super::scope::{Scope, nearest_or_all, number};
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::host::Memo;
+use crate::manifest::syntax::{Kind, Manifest, MeshItem, Name, ShardItem, Text};
+use crate::model::Tensor;
+use crate::model::reshard::Sharded;
+use crate::wording;
+
+/// The most devices of a mesh: MPI counts ranks by an `int`.
+const MAX_DEVICES: i64 = i32::MAX as i64;
+
+/// Adds the meshes of a manifest to its scope.
+pub(super) fn declare(scope: &mut Scope, syntax: &Manifest, diagnostics: &mut Vec<Diagnostic>) {
+    for item in &syntax.meshes {
+        match mesh(item, scope, &syntax.file) {
+            Ok(mesh) => {
+                let place = Place::new(&syntax.file, item.name.span.clone());
+                scope.meshes.insert(item.name.value.clone(), (mesh, place));
+            }
+            Err(found) => {
+                diagnostics.extend(found);
+                scope.broken.insert((Kind::Mesh, item.name.value.clone()));
+            }
+        }
+    }
+}
+
+fn mesh(item: &MeshItem, scope: &Scope, file: &Arc<str>) -> Result<Mesh, Vec<Diagnostic>> {
+    let at = |span: &std::ops::Range<usize>| Place::new(file, span.clone());
+    let name = &item.name.value;
+    if let Some((_, first)) = scope.meshes.get(name) {
+        let message = format!("the mesh `{name}` is declared twice");
+        let place = at(&item.name.span);
+        let error = Diagnostic::error(Code::NameDuplicate, message, place, "again here");
+        let error = error.also(first.clone(), "first here");
+        return Err(vec![error.help("give one of the two another name")]);
+    }
+    let mut axes = Vec::new();
+    for (axis, bound) in &item.axes {
+        let size = number(bound, scope, file)?;
+        let Some(size) = i64::try_from(size).ok().filter(|size| (1..=MAX_DEVICES).contains(size))
+        else {
+            let message = format!("an axis of a mesh has 1 to {MAX_DEVICES} devices, not {size}");
+            let error = Diagnostic::error(Code::MeshForm, message, at(&bound.span()), "");
+            return Err(vec![error.help("write how many devices lie along it")]);
+        };
+        axes.push(MeshAxis { name: axis.value.clone(), size });
+    }
+    let mesh = Mesh { axes };
+    if mesh.devices().is_none_or(|devices| devices > MAX_DEVICES) {
+        let sizes: Vec<String> = mesh.axes.iter().map(|axis| axis.size.to_string()).collect();
+        let message =
+            format!("a mesh has at most {MAX_DEVICES} devices, not {}", sizes.join(" * "));
+        let error = Diagnostic::error(Code::MeshForm, message, at(&item.span), "");
+        return Err(vec![error.help("make an axis smaller")]);
+    }
+    Ok(mesh)
+}
+
+/// A tensor that is to be cut.
+pub(super) struct Cut<'a> {
+    pub(super) item: &'a ShardItem,
+    pub(super) scope: &'a Scope,
+    pub(super) file: &'a Arc<str>,
+    pub(super) memo: &'a dyn Memo,
+}
+
+impl Cut<'_> {
+    fn at(&self, span: &std::ops::Range<usize>) -> Place {
+        Place::new(self.file, span.clone())
+    }
+
+    /// The axes of a part of the tensor with these axes and labels, and what each device holds.
+    ///
+    /// # Errors
+    /// `mesh::shard`, `name::unknown`; empty where an earlier diagnostic says enough.
+    pub(super) fn sharded(
+        &self,
+        whole: Vec<Axis>,
+        labels: &[Vec<String>],
+    ) -> Result<(Vec<Axis>, Sharded), Vec<Diagnostic>> {
+        let (mesh_name, mesh) = self.mesh()?;
+        let mut over: Vec<Vec<usize>> = vec![Vec::new(); whole.len()];
+        let mut used: BTreeSet<usize> = BTreeSet::new();
+        for (axis, text) in &self.item.cuts {
+            let position = self.axis(axis, &whole)?;
+            if labels.get(position).is_some_and(|labels| !labels.is_empty()) {
+                let message = format!("the axis `{}` has labels, so it stays whole", axis.value);
+                let error =
+                    Diagnostic::error(Code::MeshShard, message, self.at(&axis.span), "");
+                return Err(vec![error.help("cut another axis")]);
+            }
+            let extent = whole.get(position).and_then(|axis| axis.extent.as_const());
+            if extent.is_none() {
+                let message =
+                    format!("the extent of `{}` is known only at run time", axis.value);
+                let error =
+                    Diagnostic::error(Code::MeshShard, message, self.at(&axis.span), "cut here");
+                let help = "cut an axis whose extent is a number, or give the tensor a part's extent and no `shard`";
+                return Err(vec![error.help(help)]);
+            }
+            let cuts = self.mesh_axes(text, mesh_name, mesh)?;
+            for (cut, place) in &cuts {
+                if !used.insert(*cut) {
+                    let name = mesh.axes.get(*cut).map_or("", |axis| axis.name.as_str());
+                    let message = format!("the mesh axis `{name}` cuts twice");
+                    let error = Diagnostic::error(Code::MeshShard, message, place.clone(), "");
+                    return Err(vec![error.help("each axis of a mesh cuts one axis of a tensor")]);
+                }
+            }
+            if let Some(list) = over.get_mut(position) {
+                *list = cuts.into_iter().map(|(cut, _)| cut).collect();
+            }
+        }
+        let sharding = Sharding::new(mesh, over).map_err(|error| vec![self.fault(&error)])?;
+        let parts = sharding.parts(mesh).unwrap_or_default();
+        let mut axes = Vec::new();
+        for (axis, parts) in whole.iter().zip(&parts) {
+            let extent = match axis.extent.as_const().filter(|_| *parts > 1) {
+                Some(extent) => Expr::constant(part_extent(extent, *parts)),
+                None => axis.extent.clone(),
+            };
+            axes.push(Axis { name: axis.name.clone(), extent });
+        }
+        let (verdict, proof) =
+            self.proven(&whole, &axes, &parts).map_err(|error| vec![self.fault(&error)])?;
+        let (mesh_name, mesh) = (mesh_name.to_owned(), mesh.clone());
+        Ok((axes, Sharded { mesh_name, mesh, sharding, whole, verdict, proof }))
+    }
+
+    fn fault(&self, error: &dyn std::fmt::Display) -> Diagnostic {
+        let message = format!("the tensor cannot be cut: {error}");
+        let error = Diagnostic::error(Code::MeshShard, message, self.at(&self.item.span), "");
+        error.help("make the tensor or the mesh smaller")
+    }
+
+    /// The mesh that is named; else the one that has the axes named.
+    fn mesh(&self) -> Result<(&str, &Mesh), Vec<Diagnostic>> {
+        let meshes = &self.scope.meshes;
+        let known = || meshes.keys().map(String::as_str).collect::<Vec<_>>();
+        if let Some(name) = &self.item.mesh {
+            if let Some((key, (mesh, _))) = meshes.get_key_value(&name.value) {
+                return Ok((key, mesh));
+            }
+            if self.scope.is_broken(Kind::Mesh, &name.value) {
+                return Err(Vec::new());
+            }
+            let message = format!("there is no mesh `{}`", name.value);
+            let place = self.at(&name.span);
+            let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
+            nearest_or_all(&mut error, &name.value, "meshes", &known());
+            return Err(vec![error]);
+        }
+        let names: Vec<&str> =
+            self.item.cuts.iter().flat_map(|(_, text)| text.value.split_whitespace()).collect();
+        let has = |mesh: &Mesh, name: &&&str| mesh.axes.iter().any(|axis| axis.name == **name);
+        let mut found = meshes
+            .iter()
+            .filter(|(_, (mesh, _))| names.iter().all(|name| has(mesh, &name)))
+            .map(|(name, (mesh, _))| (name.as_str(), mesh));
+        let place = self.at(&self.item.span);
+        match (found.next(), found.next(), meshes.len()) {
+            (Some(one), None, _) => Ok(one),
+            (Some((one, _)), Some((other, _)), _) => {
+                let message = format!("`{one}` and `{other}` both have these axes");
+                let error = Diagnostic::error(Code::MeshShard, message, place, "");
+                Err(vec![error.help(format!("name the mesh: `shard {one} …`"))])
+            }
+            (None, _, _) if self.scope.torn || self.scope.broken.iter().any(|b| b.0 == Kind::Mesh) => {
+                Err(Vec::new())
+            }
+            (None, _, 0) => {
+                let message = "there is no mesh to cut the tensor over";
+                let error = Diagnostic::error(Code::NameUnknown, message, place, "");
+                let help = "declare the devices at the top: `mesh pod { x 2; y 4 }`";
+                Err(vec![error.help(help)])
+            }
+            // One mesh is meant: its axes are told.
+            (None, _, 1) => meshes.iter().next().map(|(name, (mesh, _))| (name.as_str(), mesh)).ok_or_else(Vec::new),
+            (None, _, _) => {
+                let message = format!("no mesh has the axes `{}`", names.join("`, `"));
+                let error = Diagnostic::error(Code::NameUnknown, message, place, "");
+                Err(vec![error.help(format!("meshes here: `{}`", known().join("`, `")))])
+            }
+        }
+    }
+
+    fn axis(&self, name: &Name, whole: &[Axis]) -> Result<usize, Vec<Diagnostic>> {
+        whole.iter().position(|axis| axis.name == name.value).ok_or_else(|| {
+            let message = format!("the tensor has no axis `{}`", name.value);
+            let place = self.at(&name.span);
+            let mut error = Diagnostic::error(Code::MeshShard, message, place, "");
+            let known: Vec<&str> = whole.iter().map(|axis| axis.name.as_str()).collect();
+            nearest_or_all(&mut error, &name.value, "axes", &known);
+            vec![error]
+        })
+    }
+
+    /// The axes of the mesh that a text names, with their places.
+    fn mesh_axes(
+        &self,
+        text: &Text,
+        mesh_name: &str,
+        mesh: &Mesh,
+    ) -> Result<Vec<(usize, Place)>, Vec<Diagnostic>> {
+        let mut found = Vec::new();
+        let known: Vec<&str> = mesh.axes.iter().map(|axis| axis.name.as_str()).collect();
+        let mut from = 0;
+        for word in text.value.split_whitespace() {
+            let start = text.value.get(from..).and_then(|rest| rest.find(word)).unwrap_or(0);
+            let begin = from.saturating_add(start);
+            from = begin.saturating_add(word.len());
+            let place = self.at(&(text.span.start + begin..text.span.start + from));
+            let Some(position) = known.iter().position(|known| *known == word) else {
+                let message = format!("the mesh `{mesh_name}` has no axis `{}`", word.escape_debug());
+                let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
+                if word.contains(',') {
+                    let words = text.value.replace(',', " ");
+                    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+                    error.help.push(format!("part the axes by blanks: `\"{words}\"`"));
+                } else {
+                    nearest_or_all(&mut error, word, "mesh axes", &known);
+                }
+                return Err(vec![error]);
+            };
+            found.push((position, place));
+        }
+        if found.is_empty() {
+            let message = "an axis is cut by at least one axis of the mesh";
+            let error = Diagnostic::error(Code::MeshShard, message, self.at(&text.span), "");
+            return Err(vec![error.help("leave the axis out: it stays whole then")]);
+        }
+        Ok(found)
+    }
+
+    /// That every element of the tensor is at one index of one part: each axis that is cut is the number of its part
+    /// and the index there, and the prover of layouts says what it says of any other layout.
+    fn proven(
+        &self,
+        whole: &[Axis],
+        part: &[Axis],
+        parts: &[i64],
+    ) -> Result<(Verdict, Proof), FinishError> {
+        let constant = |axis: &Axis| axis.extent.as_const();
+        let fixed: Vec<Axis> =
+            whole.iter().filter(|axis| constant(axis).is_some()).cloned().collect();
+        let mut builder = Builder::new(&[], &fixed, 8)?;
+        for (axis, part) in whole.iter().zip(part).filter(|(axis, part)| axis.extent != part.extent) {
+            let by = Expr::constant(constant(part).unwrap_or(1).max(1));
+            let split = step::split(builder.axes(), &axis.name, &[], &[by])
+                .map_err(BuildError::from)?;
+            builder.apply(&split)?;
+        }
+        let layout = builder.finish(1, &Watched::new(self.memo))?;
+        // The last parts may hold nothing at all.
+        let even = |((axis, part), parts): ((&Axis, &Axis), &i64)| {
+            let filled = constant(part).and_then(|part| part.checked_mul(i128::from(*parts)));
+            *parts == 1 || filled == constant(axis)
+        };
+        let is_even = whole.iter().zip(part).zip(parts).all(even);
+        let verdict = if is_even { layout.verdict } else { Verdict::Padded };
+        Ok((verdict, layout.proof))
+    }
+}
+
+/// The fault of what takes a tensor that is cut for a whole one; `takes` says so: `a kernel computes on`.
+pub(super) fn part_fault(tensor: &Tensor, takes: &str, place: Place) -> Option<Diagnostic> {
+    let mesh = &tensor.sharded.as_ref()?.mesh_name;
+    let name = &tensor.name;
+    let message = format!("{takes} whole tensors, and a device of `{mesh}` holds a part of `{name}`");
+    let axes = tensor.layout.logical.iter();
+    let axes = axes.map(|axis| format!("{} {}", axis.name, wording::expr(&axis.extent, &tensor.layout)));
+    let shape = axes.collect::<Vec<_>>().join("; ");
+    let error = Diagnostic::error(Code::MeshPart, message, place, "");
+    let help = format!("declare the part as a tensor of its own, with the same layout: `shape {{ {shape} }}`");
+    Some(error.help(help))
+}

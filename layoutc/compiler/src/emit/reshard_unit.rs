@@ -1,0 +1,94 @@
+//! Tensors on many devices, for templates.
+
+use layoutc_algebra::layout::Verdict;
+
+use super::Settings;
+use super::model::{AxisUnit, MeshAxisUnit, ReshardUnit, ShardingUnit};
+use super::test_unit::fill_stmt;
+use crate::model::reshard::{Reshard, Sharded};
+use crate::model::{Fill, Manifest, Memory, Tensor};
+use crate::plan::lower::{PlanError, lower};
+use crate::plan::reshard::{is_sum_of_axes, tensors, traffic};
+use crate::plan::sharding::ShardingPlan;
+use crate::plan::{Context, Naming};
+
+/// The sharding of a tensor.
+pub(super) fn sharding(
+    sharded: &Sharded,
+    plan: ShardingPlan,
+    context: &Context<'_>,
+) -> Result<ShardingUnit, PlanError> {
+    let mesh_axes = mesh_axes(sharded);
+    let axis = |axis: &layoutc_algebra::layout::Axis| {
+        let extent = lower(&axis.extent, &|var| context.symbol(var))?.into();
+        Ok(AxisUnit { name: axis.name.clone(), extent, labels: Vec::new() })
+    };
+    let whole = sharded.whole.iter().map(axis).collect::<Result<Vec<_>, PlanError>>()?;
+    let name = |position: &usize| mesh_axes.get(*position).map(|axis| axis.name.clone());
+    let cuts = sharded.sharding.over().iter().map(|list| list.iter().filter_map(name).collect());
+    Ok(ShardingUnit {
+        mesh: sharded.mesh_name.clone(),
+        devices: sharded.devices(),
+        cuts: cuts.collect(),
+        whole,
+        uneven: sharded.is_uneven(),
+        functions: plan.functions.into_iter().map(Into::into).collect(),
+        mesh_axes,
+    })
+}
+
+/// The axes of a mesh, major to minor.
+fn mesh_axes(sharded: &Sharded) -> Vec<MeshAxisUnit> {
+    let mut stride = 1;
+    let mut axes: Vec<MeshAxisUnit> = Vec::new();
+    for axis in sharded.mesh.axes.iter().rev() {
+        axes.push(MeshAxisUnit { name: axis.name.clone(), size: axis.size, stride });
+        stride *= axis.size;
+    }
+    axes.reverse();
+    axes
+}
+
+/// A conversion between devices; `None` where one of the tensors has no memory, or a fault says enough.
+///
+/// # Errors
+/// [`PlanError`] where a count leaves 64 bits.
+pub(super) fn reshard(
+    manifest: &Manifest,
+    reshard: &Reshard,
+    naming: &Naming<'_>,
+    settings: &Settings,
+) -> Result<Option<ReshardUnit>, PlanError> {
+    let Some([from, to]) = tensors(manifest, reshard) else { return Ok(None) };
+    let is_absent = [from, to].iter().any(|tensor| tensor.memory == Memory::None);
+    let (Some(source), Some(destination)) = (&from.sharded, &to.sharded) else { return Ok(None) };
+    if settings.language.kernels || is_absent {
+        return Ok(None);
+    }
+    let Some(traffic) = traffic(manifest, reshard) else { return Ok(None) };
+    let number = |value: i128| i64::try_from(value).map_err(|_| PlanError::Literal { value });
+    let repeated = source.sharding.repeated(&source.mesh);
+    let axes = mesh_axes(source).into_iter().enumerate();
+    let sent = traffic.sent.as_ref();
+    Ok(Some(ReshardUnit {
+        name: naming.tensor(&format!("{}_to_{}", from.name, to.name)),
+        from: reshard.from,
+        to: reshard.to,
+        axes: reshard.axes.clone(),
+        ranks: traffic.ranks,
+        repeated: axes.filter(|(k, _)| repeated.contains(k)).map(|(_, axis)| axis).collect(),
+        typed: is_sum_of_axes(&from.layout) && is_sum_of_axes(&to.layout),
+        element_bytes: i64::from(from.dtype.element_bits() / 8),
+        max_staging: reshard.max_staging,
+        fill: fills(to, destination).then(|| fill_stmt(to).into()),
+        least_bytes: number(traffic.least_bytes)?,
+        sent_bytes: sent.map(|sent| number(sent.bytes)).transpose()?,
+        messages: sent.map(|sent| sent.messages),
+    }))
+}
+
+/// Whether parts of the tensor have padding that is filled.
+fn fills(tensor: &Tensor, sharded: &Sharded) -> bool {
+    let is_padded = tensor.layout.verdict == Verdict::Padded || sharded.is_uneven();
+    is_padded && tensor.fill != Fill::Nothing
+}

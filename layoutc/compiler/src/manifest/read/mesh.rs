@@ -1,0 +1,79 @@
+//! `mesh pod { x 2; y 4 }`, and in a tensor `shard n=x c=y`.
+
+use std::collections::BTreeMap;
+
+use super::Reader;
+use super::form::{Block, Form, show};
+use crate::codes::Code;
+use crate::manifest::syntax::{Bound, MeshItem, Name, ShardItem};
+use crate::manifest::tree::{Entry, Node};
+
+impl Reader<'_, '_> {
+    /// A mesh: its axes are nodes, each with its size.
+    pub(super) fn mesh(&mut self, node: &Node) -> Option<MeshItem> {
+        let usage = "mesh pod { x 2; y 4 }";
+        let form = Form { usage, args: 1..=1, props: Some(&[]), block: Block::Always };
+        if !self.form(node, &form) {
+            return None;
+        }
+        let name = self.name(node.args.first()?, "a mesh's name")?;
+        if node.children().is_empty() {
+            let span = self.block_span(node);
+            let fault = self.faults.error(Code::MeshForm, "a mesh has an axis", span, "");
+            fault.help = vec![format!("write `{usage}`")];
+            return None;
+        }
+        let mut axes: Vec<(Name, Bound)> = Vec::new();
+        let mut seen = BTreeMap::new();
+        for child in node.children().iter().filter(|child| !child.broken) {
+            let Some((axis, size)) = self.mesh_axis(child) else { continue };
+            self.unique("axes", &axis, &mut seen);
+            axes.push((axis, size));
+        }
+        Some(MeshItem { name, axes, span: node.span.clone() })
+    }
+
+    fn mesh_axis(&mut self, node: &Node) -> Option<(Name, Bound)> {
+        let (alone, children) = (node.props.is_empty(), &node.children);
+        let ([size], true, None) = (node.args.as_slice(), alone, children) else {
+            let message = "an axis of a mesh is a name with its size";
+            let fault = self.faults.error(Code::MeshForm, message, node.span.clone(), "");
+            let name = show(&node.name);
+            fault.help = vec![format!("write `{name} 4`, each axis on a node of its own")];
+            return None;
+        };
+        let name = self.node_name(node);
+        let size = self.bound(size, "a size", Code::MeshForm);
+        Some((name?, size?))
+    }
+
+    /// What a tensor is cut by: each property is one of its axes.
+    pub(super) fn shard(&mut self, node: &Node) -> Option<ShardItem> {
+        let usage = "shard n=x c=y";
+        let form = Form { usage, args: 0..=1, props: None, block: Block::Never };
+        if !self.form(node, &form) {
+            return None;
+        }
+        let mesh = match node.args.first() {
+            Some(entry) => Some(self.name(entry, "a mesh")?),
+            None => None,
+        };
+        if mesh.is_none() && node.props.is_empty() {
+            let message = "`shard` names what cuts the tensor, or the mesh that holds it whole";
+            let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
+            fault.help = vec![format!(
+                "write `{usage}`; or the mesh alone, as `shard pod`, if every device holds all"
+            )];
+            return None;
+        }
+        let mut cuts = Vec::new();
+        for (key, entry) in &node.props {
+            cuts.push((self.key(key)?, self.mesh_axes(entry)?));
+        }
+        Some(ShardItem { mesh, cuts, span: node.span.clone() })
+    }
+
+    fn mesh_axes(&mut self, entry: &Entry) -> Option<crate::manifest::syntax::Text> {
+        self.text_of(entry, "an axis of a mesh")
+    }
+}

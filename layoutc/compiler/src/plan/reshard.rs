@@ -1,0 +1,158 @@
+//! The exchange of parts between devices: who sends what to whom, and how many bytes that are.
+//!
+//! Every device that lacks elements of its new part gets each of them once, from one device that holds it: of several
+//! that do, from the one at the same coordinates along the mesh axes over which the old parts are repeated. A device
+//! that holds the elements itself is that one, so nothing is sent that is there already.
+
+use std::ops::Range;
+
+use layoutc_algebra::expr::{BinOp, Expr, Node, Var};
+use layoutc_algebra::layout::Layout;
+
+use crate::model::reshard::{Reshard, Sharded};
+use crate::model::{Manifest, Tensor};
+
+/// Up to so many devices every pair of them is looked at.
+const MOST_PAIRS: i64 = 1024;
+
+/// What is sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Traffic {
+    /// How many devices take part.
+    pub ranks: i64,
+    /// The fewest bytes that can be sent in all: those of elements that a device is to hold and did not.
+    pub least_bytes: i128,
+    /// What is sent from device to device; `None` where the devices are too many to look at every pair.
+    pub sent: Option<Sent>,
+}
+
+/// What is sent from device to device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sent {
+    /// Bytes in all.
+    pub bytes: i128,
+    /// Messages in all; a pair of devices exchanges at most one each way.
+    pub messages: i64,
+    /// For each device the bytes that it sends, and those that it receives.
+    pub devices: Vec<[i128; 2]>,
+}
+
+/// The two sides of an exchange, on the source's axes.
+struct Sides<'a> {
+    from: &'a Sharded,
+    to: &'a Sharded,
+    /// For each axis of `from`, its position in `to`.
+    axes: &'a [usize],
+    extents: Vec<i128>,
+    bytes: i128,
+}
+
+/// What a conversion between devices sends; `None` where its tensors are not cut, or their extents are no numbers.
+pub fn traffic(manifest: &Manifest, reshard: &Reshard) -> Option<Traffic> {
+    let [source, destination] = [reshard.from, reshard.to].map(|k| manifest.tensors.get(k));
+    let (source, destination) = (source?, destination?);
+    let (from, to) = (source.sharded.as_ref()?, destination.sharded.as_ref()?);
+    let bytes = i128::from(source.dtype.element_bits() / 8);
+    let sides = Sides { from, to, axes: &reshard.axes, extents: from.extents()?, bytes };
+    let ranks = from.devices().max(to.devices());
+    let held: Vec<[Option<Vec<Range<i128>>>; 2]> =
+        (0..ranks).map(|device| [sides.before(device), sides.after(device)]).collect();
+    let mut least = 0_i128;
+    for [before, after] in &held {
+        let Some(after) = after else { continue };
+        let there = before.as_ref().map_or(0, |before| common(before, after));
+        least = least.checked_add(volume(after).checked_sub(there)?)?;
+    }
+    let least_bytes = least.checked_mul(sides.bytes)?;
+    let sent = if ranks <= MOST_PAIRS { Some(sides.sent(&held)?) } else { None };
+    Some(Traffic { ranks, least_bytes, sent })
+}
+
+impl Sides<'_> {
+    /// What a device holds of the source.
+    fn before(&self, device: i64) -> Option<Vec<Range<i128>>> {
+        self.from.sharding.bounds(&self.from.mesh, device, &self.extents)
+    }
+
+    /// What it is to hold of the destination, along the source's axes.
+    fn after(&self, device: i64) -> Option<Vec<Range<i128>>> {
+        let held = self.to.sharding.bounds(&self.to.mesh, device, &self.to.extents()?)?;
+        self.axes.iter().map(|axis| held.get(*axis).cloned()).collect()
+    }
+
+    /// A device's place along the mesh axes that cut nothing of the source, as a number; those that have no part take
+    /// turns.
+    fn turn(&self, device: i64) -> Option<i64> {
+        let mesh = &self.from.mesh;
+        let device = device.checked_rem(mesh.devices()?)?;
+        let mut at = mesh.coordinates(device)?;
+        for position in self.from.sharding.over().iter().flatten() {
+            *at.get_mut(*position)? = 0;
+        }
+        mesh.device(&at)
+    }
+
+    fn sent(&self, held: &[[Option<Vec<Range<i128>>>; 2]]) -> Option<Sent> {
+        let turns: Vec<i64> =
+            (0..).take(held.len()).map(|device| self.turn(device)).collect::<Option<_>>()?;
+        let mut devices = vec![[0_i128; 2]; held.len()];
+        let (mut bytes, mut messages) = (0_i128, 0_i64);
+        for (sender, ([before, _], turn)) in held.iter().zip(&turns).enumerate() {
+            let Some(before) = before else { continue };
+            for (receiver, ([_, after], other)) in held.iter().zip(&turns).enumerate() {
+                let Some(after) = after.as_ref().filter(|_| sender != receiver && turn == other) else {
+                    continue;
+                };
+                let count = common(before, after);
+                if count == 0 {
+                    continue;
+                }
+                let count = count.checked_mul(self.bytes)?;
+                bytes = bytes.checked_add(count)?;
+                messages = messages.checked_add(1)?;
+                *devices.get_mut(sender)?.first_mut()? += count;
+                *devices.get_mut(receiver)?.last_mut()? += count;
+            }
+        }
+        Some(Sent { bytes, messages, devices })
+    }
+}
+
+/// How many elements a box has.
+fn volume(held: &[Range<i128>]) -> i128 {
+    held.iter().map(|range| (range.end - range.start).max(0)).product()
+}
+
+/// How many elements two boxes have in common.
+fn common(a: &[Range<i128>], b: &[Range<i128>]) -> i128 {
+    let length = |(a, b): (&Range<i128>, &Range<i128>)| (a.end.min(b.end) - a.start.max(b.start)).max(0);
+    a.iter().zip(b).map(length).product()
+}
+
+/// Whether the offset of an element is a sum of one number for each axis: then elements at regular places along the
+/// axes lie at regular places in memory, and MPI's own types say where.
+pub fn is_sum_of_axes(layout: &Layout) -> bool {
+    fn axes_of(expr: &Expr) -> usize {
+        expr.vars().iter().filter(|var| matches!(var, Var::Axis(_))).count()
+    }
+    fn is_sum(expr: &Expr) -> bool {
+        if axes_of(expr) <= 1 {
+            return true;
+        }
+        match expr.node() {
+            Node::Neg(a) => is_sum(a),
+            Node::Bin(BinOp::Add | BinOp::Sub, a, b) => is_sum(a) && is_sum(b),
+            Node::Bin(BinOp::Mul, a, b) => {
+                let factor = |expr: &Expr| axes_of(expr) == 0;
+                (factor(a) && is_sum(b)) || (factor(b) && is_sum(a))
+            }
+            Node::Bin(..) | Node::Const(_) | Node::Var(_) => false,
+        }
+    }
+    is_sum(&layout.offset)
+}
+
+/// The two tensors of a conversion between devices.
+pub fn tensors<'a>(manifest: &'a Manifest, reshard: &Reshard) -> Option<[&'a Tensor; 2]> {
+    Some([manifest.tensors.get(reshard.from)?, manifest.tensors.get(reshard.to)?])
+}

@@ -1,0 +1,368 @@
+//! Index functions of a tensor that is cut over a mesh: which device holds an element, where it lies there, and which
+//! element a slot of a device holds.
+//!
+//! Device numbers are row-major over the mesh; see [`layoutc_algebra::sharding`] for the rule of parts.
+
+use layoutc_algebra::expr::{BinOp, Expr as Algebra, Var};
+use layoutc_algebra::layout::Axis;
+use layoutc_algebra::sharding::MeshAxis;
+use layoutc_algebra::simplify::Facts;
+
+use super::arith::{fold, product, scale, sum};
+use super::index::{Signature, symbol_params};
+use super::lower::{Binding, PlanError, Range, lower};
+use super::names::Namer;
+use super::tree::{Compare, Expr, Function, Param, ParamType, Returns, Stmt};
+use super::{Context, Quantity};
+use crate::model::reshard::Sharded;
+
+/// What is generated for a tensor that is cut.
+#[derive(Debug, Clone)]
+pub struct ShardingPlan {
+    /// Counts and extents besides those of the part.
+    pub quantities: Vec<Quantity>,
+    /// `owner`, `holds`, `local`, `begin_n`, `length_n`, …, `global`.
+    pub functions: Vec<Function>,
+}
+
+/// The functions of a tensor that is cut; `None` for any other.
+///
+/// # Errors
+/// As [`super::tensor`].
+pub(crate) fn sharding(context: &Context<'_>) -> Result<Option<ShardingPlan>, PlanError> {
+    let Some(sharded) = &context.tensor.sharded else { return Ok(None) };
+    let planner = Planner { context, sharded, cuts: cuts(context, sharded) };
+    let mut functions = vec![planner.owner()?, planner.holds()?, planner.local()?];
+    for (axis, cut) in sharded.whole.iter().zip(&planner.cuts) {
+        functions.extend([planner.begin(axis, cut)?, planner.length(axis, cut)?]);
+    }
+    functions.push(planner.global()?);
+    let functions = functions.into_iter().map(Function::with_unused).collect();
+    Ok(Some(ShardingPlan { quantities: planner.quantities()?, functions }))
+}
+
+/// A mesh axis that cuts an axis of the tensor.
+#[derive(Clone, Copy)]
+struct Cutter {
+    /// Devices along it.
+    size: i128,
+    /// From one device to the next along it.
+    stride: i128,
+    /// How many parts of the tensor's axis there are from one device to the next along it.
+    parts: i128,
+}
+
+/// How an axis of the tensor is cut.
+struct Cut {
+    /// The mesh axes, major first; none for an axis that is whole.
+    by: Vec<Cutter>,
+    /// Elements of a part, from 1.
+    part: i128,
+    /// Whether the last parts hold fewer.
+    is_uneven: bool,
+}
+
+fn cuts(context: &Context<'_>, sharded: &Sharded) -> Vec<Cut> {
+    let axes: &[MeshAxis] = &sharded.mesh.axes;
+    let size = |position: usize| axes.get(position).map_or(1, |axis| i128::from(axis.size));
+    let stride = |position: usize| -> i128 {
+        (position.saturating_add(1)..axes.len()).map(size).product()
+    };
+    let one = |((list, part), whole): ((&Vec<usize>, &Axis), &Axis)| {
+        let part = part.extent.as_const().unwrap_or(1).max(1);
+        let mut parts = 1;
+        let mut by: Vec<Cutter> = Vec::new();
+        for position in list.iter().rev() {
+            by.push(Cutter { size: size(*position), stride: stride(*position), parts });
+            parts *= size(*position);
+        }
+        by.reverse();
+        let is_uneven = !list.is_empty() && whole.extent.as_const() != Some(part * parts);
+        Cut { by, part, is_uneven }
+    };
+    let parts = &context.layout.logical;
+    sharded.sharding.over().iter().zip(parts).zip(&sharded.whole).map(one).collect()
+}
+
+struct Planner<'a> {
+    context: &'a Context<'a>,
+    sharded: &'a Sharded,
+    cuts: Vec<Cut>,
+}
+
+/// `expr // k % m`; without the remainder where `m` is not given.
+fn digit(expr: &Algebra, k: i128, m: Option<i128>) -> Result<Algebra, PlanError> {
+    let quotient = fold(BinOp::FloorDiv, expr, &Algebra::constant(k))?;
+    Ok(match m {
+        Some(m) => fold(BinOp::Mod, &quotient, &Algebra::constant(m))?,
+        None => quotient,
+    })
+}
+
+impl Planner<'_> {
+    /// What is known of the whole tensor's axes.
+    fn facts(&self) -> Result<Facts, PlanError> {
+        let mut facts = Facts::new(&self.context.layout.symbols);
+        for (k, axis) in (0..).zip(&self.sharded.whole) {
+            facts.set_extent(Var::Axis(k), &axis.extent)?;
+        }
+        Ok(facts)
+    }
+
+    fn function(&self, what: &str, says: &str) -> Function {
+        Function {
+            name: self.context.function(what),
+            doc: vec![says.to_owned()],
+            returns: Returns::Index,
+            params: Vec::new(),
+            body: Vec::new(),
+        }
+    }
+
+    /// The first device that holds an element.
+    fn owner(&self) -> Result<Function, PlanError> {
+        let mut namer = Namer::new(self.context.naming.avoid);
+        let signature = Signature::new(self.context, &mut namer, &self.sharded.whole);
+        let mut device = Algebra::constant(0);
+        for (k, cut) in (0..).zip(&self.cuts) {
+            let part = digit(&Algebra::var(Var::Axis(k)), cut.part, None)?;
+            for (at, by) in cut.by.iter().enumerate() {
+                // The first of them counts all parts that are left.
+                let rest = digit(&part, by.parts, (at > 0).then_some(by.size))?;
+                device = sum(&device, &scale(&rest, by.stride)?)?;
+            }
+        }
+        let device = self.facts()?.simplify(&device)?;
+        let value = lower(&device, &|var| signature.binding(var))?;
+        let says = "The device that holds an element; of several, which lie along other axes of the mesh, the first.";
+        Ok(Function {
+            params: signature.params,
+            body: vec![Stmt::Return { value }],
+            ..self.function("owner", says)
+        })
+    }
+
+    /// Whether a device holds an element.
+    fn holds(&self) -> Result<Function, PlanError> {
+        let mut namer = Namer::new(self.context.naming.avoid);
+        let mut params = symbol_params(self.context, &mut namer);
+        let device = self.device(&mut namer);
+        let signature = Signature::new(self.context, &mut namer, &self.sharded.whole);
+        // The symbols stand before the device.
+        let axes = signature.params.iter().skip(params.len()).cloned();
+        params.push(Param { name: device.clone(), ty: ParamType::Index });
+        params.extend(axes);
+        let mut all = Vec::new();
+        for (k, cut) in (0..).zip(&self.cuts).filter(|(_, cut)| !cut.by.is_empty()) {
+            let part = digit(&Algebra::var(Var::Axis(k)), cut.part, None)?;
+            let part = self.facts()?.simplify(&part)?;
+            let own = lower(&part, &|var| signature.binding(var))?;
+            all.push(Expr::compare(Compare::Eq, own, self.part_of(cut, &device)?));
+        }
+        let value = match all.len() {
+            0 => Expr::Bool { value: true },
+            1 => all.swap_remove(0),
+            _ => Expr::All { args: all },
+        };
+        Ok(Function {
+            params,
+            returns: Returns::Bool,
+            body: vec![Stmt::Return { value }],
+            ..self.function("holds", "Whether a device holds an element.")
+        })
+    }
+
+    /// The offset of an element in the buffer of any device that holds it.
+    fn local(&self) -> Result<Function, PlanError> {
+        let mut namer = Namer::new(self.context.naming.avoid);
+        let signature = Signature::new(self.context, &mut namer, &self.sharded.whole);
+        let inside = |var: Var| {
+            let Var::Axis(k) = var else { return None };
+            let cut = self.cuts.get(usize::try_from(k).ok()?).filter(|cut| !cut.by.is_empty())?;
+            fold(BinOp::Mod, &Algebra::var(var), &Algebra::constant(cut.part)).ok()
+        };
+        let offset = self.context.layout.offset.substitute(&inside)?;
+        let offset = self.facts()?.simplify(&offset)?;
+        let value = lower(&offset, &|var| signature.binding(var))?;
+        Ok(Function {
+            params: signature.params,
+            body: vec![Stmt::Return { value }],
+            ..self.function("local", "Where an element lies on a device that holds it: the offset in its buffer.")
+        })
+    }
+
+    fn device(&self, namer: &mut Namer<'_>) -> String {
+        namer.name("device")
+    }
+
+    fn binding(&self, device: &str) -> Binding {
+        let high = i128::from(self.sharded.devices()).checked_sub(1);
+        Binding { tree: Expr::name(device), range: Range { low: Some(0), high } }
+    }
+
+    /// Which part of an axis a device holds.
+    fn part_of(&self, cut: &Cut, device: &str) -> Result<Expr, PlanError> {
+        let own = Var::Axis(0);
+        let mut part = Algebra::constant(0);
+        for by in &cut.by {
+            let at = digit(&Algebra::var(own), by.stride, Some(by.size))?;
+            part = sum(&part, &scale(&at, by.parts)?)?;
+        }
+        let mut facts = Facts::default();
+        facts.set_extent(own, &Algebra::constant(i128::from(self.sharded.devices())))?;
+        let part = facts.simplify(&part)?;
+        lower(&part, &|var| (var == own).then(|| self.binding(device)))
+    }
+
+    /// Symbols and the device.
+    fn of_device(&self) -> (Vec<Param>, String) {
+        let mut namer = Namer::new(self.context.naming.avoid);
+        let mut params = symbol_params(self.context, &mut namer);
+        let device = self.device(&mut namer);
+        params.push(Param { name: device.clone(), ty: ParamType::Index });
+        (params, device)
+    }
+
+    /// The first index of an axis that a device holds.
+    fn begin(&self, axis: &Axis, cut: &Cut) -> Result<Function, PlanError> {
+        let (params, device) = self.of_device();
+        let part = self.part_of(cut, &device)?;
+        let begin = super::lower::multiply(part, super::lower::literal(cut.part)?)?;
+        let extent = axis.extent.as_const().filter(|_| cut.is_uneven);
+        let value = match extent {
+            Some(extent) => {
+                Expr::Min { a: Box::new(begin), b: Box::new(super::lower::literal(extent)?) }
+            }
+            None => begin,
+        };
+        let says = format!("The first index of {} that a device holds.", axis.name);
+        Ok(Function {
+            params,
+            body: vec![Stmt::Return { value }],
+            ..self.function(&format!("begin_{}", axis.name), &says)
+        })
+    }
+
+    /// How many indices of an axis a device holds.
+    fn length(&self, axis: &Axis, cut: &Cut) -> Result<Function, PlanError> {
+        let (params, device) = self.of_device();
+        let extent = axis.extent.as_const().filter(|_| cut.is_uneven);
+        let value = match extent {
+            Some(extent) => {
+                let mut args = self.context.symbol_args();
+                args.push(Expr::name(&device));
+                let begin = Expr::call(&self.context.function(&format!("begin_{}", axis.name)), args);
+                let left =
+                    super::lower::add(super::lower::literal(extent)?, Expr::Neg { a: Box::new(begin) })?;
+                Expr::Min { a: Box::new(super::lower::literal(cut.part)?), b: Box::new(left) }
+            }
+            None if cut.by.is_empty() => {
+                lower(&axis.extent, &|var| self.context.symbol(var))?
+            }
+            None => super::lower::literal(cut.part)?,
+        };
+        let says = format!("How many indices of {} a device holds.", axis.name);
+        Ok(Function {
+            params,
+            body: vec![Stmt::Return { value }],
+            ..self.function(&format!("length_{}", axis.name), &says)
+        })
+    }
+
+    /// Which element a slot of a device's buffer holds.
+    fn global(&self) -> Result<Function, PlanError> {
+        let context = self.context;
+        let layout = context.layout;
+        let mut namer = Namer::new(context.naming.avoid);
+        let mut params = symbol_params(context, &mut namer);
+        let device = self.device(&mut namer);
+        let offset = namer.name("offset");
+        for name in [&device, &offset] {
+            params.push(Param { name: name.clone(), ty: ParamType::Index });
+        }
+        let outputs: Vec<String> = layout.logical.iter().map(|axis| namer.name(&axis.name)).collect();
+        for name in &outputs {
+            params.push(Param { name: name.clone(), ty: ParamType::OutIndex });
+        }
+        let own = Var::Axis(0);
+        let whole = Binding { tree: Expr::name(&offset), range: Range::NATURAL };
+        let scope = |var: Var| if var == own { Some(whole.clone()) } else { context.symbol(var) };
+        // The offset is row-major over the physical shape, its pitch included.
+        let (mut args, mut body) = (context.symbol_args(), Vec::new());
+        let mut rest = Algebra::var(own);
+        let mut inside = Vec::new();
+        let last = layout.physical_shape.len().saturating_sub(1);
+        for (k, (extent, stride)) in layout.physical_shape.iter().zip(&layout.physical_strides).enumerate() {
+            let index = match stride.as_const() {
+                Some(1) => rest.clone(),
+                _ => fold(BinOp::FloorDiv, &rest, stride)?,
+            };
+            let name = namer.name(&format!("p{k}"));
+            body.push(Stmt::Let { name: name.clone(), value: lower(&index, &scope)? });
+            if k > 0 || last == 0 {
+                let extent = lower(extent, &|var| context.symbol(var))?;
+                inside.push(Expr::compare(Compare::Lt, Expr::name(&name), extent));
+            }
+            args.push(Expr::name(&name));
+            rest = fold(BinOp::Mod, &rest, stride)?;
+        }
+        args.extend(outputs.iter().map(|name| Expr::name(name)));
+        let found = Expr::call(&context.function("logical"), args);
+        inside.push(found);
+        let real = if inside.len() == 1 { inside.swap_remove(0) } else { Expr::All { args: inside } };
+        let absent = vec![Stmt::Return { value: Expr::Bool { value: false } }];
+        let condition = Expr::Not { a: Box::new(real) };
+        body.push(Stmt::If { condition, is_usual: false, body: absent, otherwise: Vec::new() });
+        let mut elements = Vec::new();
+        for ((axis, cut), name) in self.sharded.whole.iter().zip(&self.cuts).zip(&outputs) {
+            if cut.by.is_empty() {
+                continue;
+            }
+            let mut args = context.symbol_args();
+            args.push(Expr::name(&device));
+            // Not the first index, which stops at the end of the tensor.
+            let first = super::lower::multiply(
+                self.part_of(cut, &device)?,
+                super::lower::literal(cut.part)?,
+            )?;
+            let output = Expr::Output { name: name.clone() };
+            let value = super::lower::add(first, output.clone())?;
+            body.push(Stmt::Set { name: name.clone(), value });
+            if let Some(extent) = axis.extent.as_const().filter(|_| cut.is_uneven) {
+                elements.push(Expr::compare(Compare::Lt, output, super::lower::literal(extent)?));
+            }
+        }
+        let value = match elements.len() {
+            0 => Expr::Bool { value: true },
+            1 => elements.swap_remove(0),
+            _ => Expr::All { args: elements },
+        };
+        body.push(Stmt::Return { value });
+        let says = "Which element a slot of a device's buffer holds. False on padding, where the outputs mean nothing.";
+        Ok(Function { params, returns: Returns::Bool, body, ..self.function("global", says) })
+    }
+
+    /// The devices, the mesh, and the extents of the whole tensor.
+    fn quantities(&self) -> Result<Vec<Quantity>, PlanError> {
+        let mut all = Vec::new();
+        let mut push = |name: String, doc: String, value: Expr| all.push(Quantity { name, doc, value });
+        let devices = super::lower::literal(i128::from(self.sharded.devices()))?;
+        push("devices".to_owned(), "Devices of the mesh.".to_owned(), devices);
+        for axis in &self.sharded.mesh.axes {
+            let doc = format!("Devices along the mesh axis {}.", axis.name);
+            push(format!("mesh_extent_{}", axis.name), doc, super::lower::literal(i128::from(axis.size))?);
+        }
+        for axis in &self.sharded.whole {
+            let doc = format!("Extent of axis {} of the whole tensor.", axis.name);
+            let value = lower(&axis.extent, &|var| self.context.symbol(var))?;
+            push(format!("whole_extent_{}", axis.name), doc, value);
+        }
+        let mut elements = Algebra::constant(1);
+        for axis in &self.sharded.whole {
+            elements = product(&elements, &axis.extent)?;
+        }
+        let value = lower(&elements, &|var| self.context.symbol(var))?;
+        push("whole_elements".to_owned(), "Elements of the whole tensor.".to_owned(), value);
+        Ok(all)
+    }
+}

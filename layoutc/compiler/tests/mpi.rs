@@ -1,0 +1,239 @@
+//! Conversions between devices: random shardings and layouts, exchanged by MPI on as many ranks as there are devices. The
+//! generated test programs look at every element and at every slot of padding, and count what is sent.
+#![allow(clippy::disallowed_methods, reason = "writes sources and runs compilers")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use layoutc_compiler::check;
+use layoutc_compiler::config::Config;
+use layoutc_compiler::diagnostic::Severity;
+
+use crate::common::made;
+use crate::random_manifest::random::Random;
+use crate::random_manifest::{Memory, built, full};
+
+/// Whether MPI is there; on CI it must be.
+fn is_there() -> bool {
+    let there = |name: &str| Command::new(name).arg("--version").output().is_ok();
+    let found = there("mpicc") && there("mpirun");
+    assert!(found || std::env::var("CI").is_err(), "mpicc and mpirun must be there");
+    found
+}
+
+fn mpirun(ranks: usize) -> Command {
+    let mut command = Command::new("mpirun");
+    command.args(["--oversubscribe", "--allow-run-as-root", "--mca", "btl", "self,vader"]);
+    command.args(["-n", &ranks.to_string()]);
+    command.env("OMPI_MCA_rmaps_base_oversubscribe", "1").env("ASAN_OPTIONS", "detect_leaks=0");
+    command
+}
+
+/// Emits a manifest, compiles its test program with the strictest warnings and with sanitizers, and gives the folder.
+fn compiled(name: &str, manifest: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mpi").join(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("m.kdl"), manifest).unwrap();
+    let (_, outputs) = built(manifest, &Config::default()).unwrap();
+    for (path, text) in outputs {
+        std::fs::write(folder.join(path), text).unwrap();
+    }
+    let mut command = Command::new("mpicc");
+    command.args(["-std=c99", "-pedantic-errors", "-Wall", "-Wextra", "-Wconversion"]);
+    command.args(["-Wsign-conversion", "-Werror", "-O1", "-g", "-fsanitize=address,undefined"]);
+    command.args(["-fno-sanitize-recover=all", "m_mpi_test.c", "m_mpi.c", "m.c", "-lm"]);
+    command.args(["-o", "mpi_test"]);
+    made::compile(&mut command, &folder, Some("mpi_test"), &[]).unwrap_or_else(|told| panic!("{told}"));
+    folder
+}
+
+/// What the test program says on so many ranks.
+fn run(folder: &Path, ranks: usize) -> String {
+    let output = mpirun(ranks).arg(folder.join("mpi_test")).output().unwrap();
+    let [out, err] = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
+    assert!(output.status.success(), "{}: {}\n{out}{err}", folder.display(), output.status);
+    assert!(out.trim_end().ends_with("ok"), "{out}");
+    out.into_owned()
+}
+
+/// Meshes of so many devices.
+fn meshes(devices: usize) -> &'static [&'static str] {
+    match devices {
+        2 => &["x 2", "x 1; y 2"],
+        4 => &["x 4", "x 2; y 2"],
+        _ => &["x 8", "x 2; y 4", "x 2; y 2; z 2"],
+    }
+}
+
+/// The layouts of axes `a`, `b` and `c`: steps, and whether an element's place is a sum over the axes.
+const LAYOUTS: &[&str] = &[
+    "",
+    "order c a b",
+    "order b c a",
+    "split c by=4; order a c_outer b c_inner",
+    "split b by=2; split a by=3; order b_outer a_outer c a_inner b_inner; fill 5",
+    "pad b before=1 after=2; fill 7",
+    "align b 32; fill none",
+    "tile 3 4",
+    "map \"(a, b, c) -> (c // 2, a, b, c % 2)\"",
+    "map \"(a, b, c) -> (a, b, c ^ (b & 1))\"; padding allow",
+    "map \"(a, b, c) -> (b, (a + c) % 64 : 64, c)\"; padding allow",
+    "swizzle 1 0 2 unit=elements",
+];
+
+/// A tensor of the axes in some order, cut over some of the mesh.
+fn tensor(random: &mut Random, name: &str, dtype: &str, extents: [i64; 3], mesh: &str) -> String {
+    let mut free: Vec<&str> = mesh.split("; ").map(|axis| &axis[..1]).collect();
+    let mut cuts = [String::new(), String::new(), String::new()];
+    while !free.is_empty() {
+        let axis = free.remove(random.below(free.len()));
+        // The last of four: over this one the parts are repeated.
+        if let Some(cut) = cuts.get_mut(random.below(4)) {
+            write!(cut, "{}{axis}", if cut.is_empty() { "" } else { " " }).unwrap();
+        }
+    }
+    let mut shard = String::new();
+    for (axis, cut) in ["a", "b", "c"].into_iter().zip(&cuts).filter(|(_, cut)| !cut.is_empty()) {
+        write!(shard, " {axis}=\"{cut}\"").unwrap();
+    }
+    let order = *random.pick(&[[0, 1, 2], [2, 0, 1], [1, 0, 2]]);
+    let shape: Vec<String> =
+        order.iter().map(|k| format!("{} {}", ["a", "b", "c"][*k], extents[*k])).collect();
+    let mut steps = *random.pick(LAYOUTS);
+    if order != [0, 1, 2] && (steps.contains("map") || steps.contains("tile")) {
+        steps = "";
+    }
+    let layout = if steps.is_empty() { String::new() } else { format!("    layout {{ {steps} }}\n") };
+    let shape = shape.join("; ");
+    format!("tensor {name} dtype={dtype} {{\n    shape {{ {shape} }}\n    shard m{shard}\n{layout}}}\n")
+}
+
+/// A manifest of so many conversions, each between two tensors of its own; tensors that are refused are drawn again.
+fn random_manifest(random: &mut Random, devices: usize, count: usize) -> String {
+    let mut text = String::new();
+    let mesh = *random.pick(meshes(devices));
+    writeln!(text, "mesh m {{ {mesh} }}").unwrap();
+    let mut made = 0;
+    while made < count {
+        let extents = [0; 3].map(|_| random.between(1, 13));
+        let dtype = *random.pick(&["f32", "u8", "f64", "i16", "c64", "f32x4"]);
+        let mut pair = tensor(random, &format!("from{made}"), dtype, extents, mesh);
+        pair += &tensor(random, &format!("to{made}"), dtype, extents, mesh);
+        let staging = *random.pick(&["", " max-staging=\"1 KiB\"", " max-staging=1"]);
+        // Where every device holds the same of both, nothing is exchanged.
+        for line in [format!("convert from{made} to=to{made}{staging}\n"), format!("convert from{made} to=to{made}\n")] {
+            if is_good(&format!("mesh m {{ {mesh} }}\n{pair}{line}")) {
+                text += &pair;
+                text += &line;
+                made += 1;
+                break;
+            }
+        }
+    }
+    text
+}
+
+fn is_good(manifest: &str) -> bool {
+    let checked = check(&Memory(manifest.to_owned()), &["m.kdl".to_owned()], &Config::default());
+    checked.diagnostics.iter().all(|told| told.severity != Severity::Error)
+}
+
+#[test]
+fn random_shardings_and_layouts_are_exchanged_whole() {
+    if !is_there() {
+        return;
+    }
+    // 200 pairs in the long campaign.
+    let (manifests, pairs) = if full() { (5, 14) } else { (1, 8) };
+    let mut random = Random::new(261_126);
+    for devices in [2, 4, 8] {
+        for manifest in 0..manifests {
+            let text = random_manifest(&mut random, devices, pairs);
+            let folder = compiled(&format!("random_{devices}_{manifest}"), &text);
+            run(&folder, devices);
+        }
+    }
+}
+
+/// The moves of the table in the book, with the bytes that have to be sent.
+const MOVES: &str = r#"
+mesh pod { x 2; y 4 }
+mesh line { d 8 }
+tensor data dtype=f32 { shape { n 64; c 48 }; shard n="x y" }
+tensor model dtype=f32 { shape { n 64; c 48 }; shard c="x y" }
+tensor both dtype=f32 { shape { n 64; c 48 }; shard n=x c=y }
+tensor turned dtype=f32 { shape { n 64; c 48 }; shard n=y c=x }
+tensor all dtype=f32 { shape { n 64; c 48 }; shard pod }
+tensor linear dtype=f32 { shape { n 64; c 48 }; shard n=d }
+convert data to=model
+convert model to=data
+convert data to=all
+convert all to=model
+convert both to=turned
+convert both to=data
+convert data to=linear
+"#;
+
+#[test]
+fn the_fewest_bytes_are_sent() {
+    if !is_there() {
+        return;
+    }
+    let told = run(&compiled("moves", MOVES), 8);
+    let sent = |name: &str| {
+        let line = told.lines().find(|line| line.starts_with(&format!("{name}: "))).unwrap();
+        line.split(' ').nth(1).unwrap().parse::<i64>().unwrap()
+    };
+    let whole = 64 * 48 * 4;
+    // Each device keeps an eighth of its part, and gets the rest from seven others.
+    assert_eq!(sent("data_to_model"), whole / 8 * 7);
+    assert_eq!(sent("model_to_data"), whole / 8 * 7);
+    assert_eq!(sent("data_to_all"), whole * 7);
+    assert_eq!(sent("all_to_model"), 0);
+    assert_eq!(sent("data_to_linear"), 0);
+    assert!(sent("both_to_turned") > 0);
+}
+
+#[test]
+fn a_rank_without_a_buffer_is_an_error_on_all() {
+    if !is_there() {
+        return;
+    }
+    let folder = compiled("moves", MOVES);
+    let program = r#"
+#include <stdio.h>
+#include <stdlib.h>
+#include "m_mpi.h"
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    int rank, ranks;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    float *data = calloc(1, (size_t)DATA_BYTES), *model = calloc(1, (size_t)MODEL_BYTES);
+    int error = data_to_model(rank == 3 ? NULL : data, model, MPI_COMM_WORLD), kind = 0;
+    char text[MPI_MAX_ERROR_STRING];
+    int length;
+    MPI_Error_string(error, text, &length);
+    MPI_Error_class(error, &kind);
+    printf("%d %s\n", rank, text);
+    free(data);
+    free(model);
+    int wanted = ranks == 8 ? MPI_ERR_BUFFER : MPI_ERR_COMM, good = kind == wanted, all = 0;
+    MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    MPI_Finalize();
+    return all ? 0 : 1;
+}
+"#;
+    std::fs::write(folder.join("absent.c"), program).unwrap();
+    let mut command = Command::new("mpicc");
+    command.args(["-g", "absent.c", "m_mpi.c", "m.c", "-lm", "-o", "absent"]);
+    made::compile(&mut command, &folder, Some("absent"), &[]).unwrap_or_else(|told| panic!("{told}"));
+    for ranks in [8, 4] {
+        let output = mpirun(ranks).arg(folder.join("absent")).output().unwrap();
+        let out = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{out}{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(out.lines().count(), ranks, "{out}");
+    }
+}
