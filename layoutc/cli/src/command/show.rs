@@ -1,5 +1,6 @@
 //! `layoutc show`: a layout as a picture.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -9,7 +10,7 @@ use layoutc_compiler::diagnostic::Diagnostic;
 use layoutc_compiler::locate::LocateError;
 use layoutc_compiler::model::{Tensor, View};
 use layoutc_compiler::picture::{
-    Frame, Picture, Room, Subject, extents, json, page, picture, room, svg, terminal,
+    Frame, Picture, Room, Subject, extents, json, page, picture, room, side_by_side, svg, terminal,
 };
 
 use crate::args::{Format, Show};
@@ -48,9 +49,10 @@ pub(crate) fn run(args: &Show, console: &mut Console) -> Result<Ending, Fault> {
         written(args, ("svg", file), &svg(&shown.picture(Room::FIGURE)?), console)?;
     }
     if let Some(file) = &args.html {
-        let steps = recorder.into_steps();
-        let text =
-            page(&shown.picture(Room::PAGE)?, tensor, &steps).map_err(|e| undrawn(tensor, &e))?;
+        // The steps are those of a part.
+        let steps = if tensor.sharded.is_some() { Vec::new() } else { recorder.into_steps() };
+        let text = page(&shown.picture(Room::PAGE)?, &shown.tensor, &steps)
+            .map_err(|error| undrawn(tensor, &error))?;
         written(args, ("html", file), &text, console)?;
     }
     Ok(Ending::Good)
@@ -58,7 +60,7 @@ pub(crate) fn run(args: &Show, console: &mut Console) -> Result<Ending, Fault> {
 
 /// What is drawn of which tensor.
 pub(crate) struct Shown<'a> {
-    tensor: &'a Tensor,
+    tensor: Cow<'a, Tensor>,
     symbols: BTreeMap<String, i128>,
     frame: Frame,
     subject: Subject,
@@ -78,8 +80,13 @@ impl<'a> Shown<'a> {
             Some(_) => Subject::View,
             None => Subject::Tensor,
         };
-        let symbols = least_symbols(set, tensor)?;
-        let extents = extents(tensor, &symbols).map_err(|error| undrawn(tensor, &error))?;
+        let parts = side_by_side(tensor).map_err(|error| undrawn(tensor, &error))?;
+        let (tensor, subject) = match parts {
+            Some((whole, axes)) => (Cow::Owned(whole), Subject::Parts(axes)),
+            None => (Cow::Borrowed(tensor), subject),
+        };
+        let symbols = least_symbols(set, &tensor)?;
+        let extents = extents(&tensor, &symbols).map_err(|error| undrawn(&tensor, &error))?;
         let axes: Vec<String> = axes.iter().map(|name| name.trim().to_owned()).collect();
         let frame = Frame::new(&extents, &axes, at)
             .map_err(|error| Fault::Usage(format!("`{}`: {error}", tensor.name)))?;
@@ -88,8 +95,8 @@ impl<'a> Shown<'a> {
 
     /// The picture, as much as there is room for.
     pub(crate) fn picture(&self, room: Room) -> Result<Picture, Fault> {
-        picture(self.tensor, &self.symbols, self.frame.clone(), room, self.subject)
-            .map_err(|error| undrawn(self.tensor, &error))
+        picture(&self.tensor, &self.symbols, self.frame.clone(), room, self.subject)
+            .map_err(|error| undrawn(&self.tensor, &error))
     }
 
     fn print(&self, args: &Show, console: &mut Console) -> Result<(), Fault> {
@@ -98,8 +105,8 @@ impl<'a> Shown<'a> {
             Format::Text => {
                 let width = args.width.map_or_else(width, usize::from);
                 let depth = console.depth();
-                let room = room(self.tensor, &self.symbols, &self.frame, depth, width);
-                let room = room.map_err(|error| undrawn(self.tensor, &error))?;
+                let room = room(&self.tensor, &self.symbols, &self.frame, depth, width);
+                let room = room.map_err(|error| undrawn(&self.tensor, &error))?;
                 terminal(&self.picture(room)?, depth)
             }
         };

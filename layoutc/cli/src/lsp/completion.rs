@@ -40,7 +40,8 @@ fn kind(icon: Icon) -> CompletionItemKind {
             Kind::Parameter | Kind::Operand => CompletionItemKind::VARIABLE,
             Kind::Transform | Kind::Kernel | Kind::Instance => CompletionItemKind::FUNCTION,
             Kind::Tensor | Kind::GraphTensor => CompletionItemKind::STRUCT,
-            Kind::Space | Kind::Backend | Kind::Graph => CompletionItemKind::MODULE,
+            Kind::Space | Kind::Mesh | Kind::Backend | Kind::Graph => CompletionItemKind::MODULE,
+            Kind::MeshAxis => CompletionItemKind::FIELD,
         },
     }
 }

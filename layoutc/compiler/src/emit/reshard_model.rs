@@ -20,6 +20,8 @@ pub struct ShardingUnit {
     pub whole: Vec<AxisUnit>,
     /// For each of them the names of the mesh axes that cut it, major first.
     pub cuts: Vec<Vec<String>>,
+    /// How many devices hold each element.
+    pub replicas: i64,
     /// Whether some indices of some parts lie beyond the tensor.
     pub uneven: bool,
     /// `owner`, `holds`, `local`, `begin_n`, `length_n`, …, `global`.

@@ -25,12 +25,16 @@ pub(super) fn sharding(
     };
     let whole = sharded.whole.iter().map(axis).collect::<Result<Vec<_>, PlanError>>()?;
     let name = |position: &usize| mesh_axes.get(*position).map(|axis| axis.name.clone());
+    let repeated = sharded.sharding.repeated(&sharded.mesh);
+    let size = |position: &usize| mesh_axes.get(*position).map_or(1, |axis| axis.size);
+    let replicas = repeated.iter().map(size).product();
     let cuts = sharded.sharding.over().iter().map(|list| list.iter().filter_map(name).collect());
     Ok(ShardingUnit {
         mesh: sharded.mesh_name.clone(),
         devices: sharded.devices(),
         cuts: cuts.collect(),
         whole,
+        replicas,
         uneven: sharded.is_uneven(),
         functions: plan.functions.into_iter().map(Into::into).collect(),
         mesh_axes,

@@ -121,7 +121,7 @@ show! {
         physical, map, memory_space, sharding, steps, constants, counts, counts_guard, symbols_ok, offset, indices, macros, logical, pack,
         unpack, image, moves, test, bench,
     }
-    ShardingUnit { mesh, devices, mesh_axes, whole, cuts, uneven, functions }
+    ShardingUnit { mesh, devices, mesh_axes, whole, cuts, replicas, uneven, functions }
     MeshAxisUnit { name, size, stride }
     ReshardUnit {
         name, from, to, axes, ranks, repeated, typed, element_bytes, max_staging, fill, least_bytes,

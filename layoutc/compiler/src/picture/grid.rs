@@ -86,7 +86,7 @@ impl Grid {
             match axis {
                 Some(axis) => {
                     let range = match subject {
-                        Subject::Tensor => reach(figures, frame, axis, room),
+                        Subject::Tensor | Subject::Parts(_) => reach(figures, frame, axis, room),
                         Subject::View | Subject::SharedView => 0..extent(figures, axis),
                     };
                     sample(range, Tiling::block(runs), room)

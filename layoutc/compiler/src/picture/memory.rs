@@ -261,7 +261,7 @@ impl<'a> Owners<'a> {
             Some(logical) if self.frame.place(&logical).is_some() => self.element(logical),
             Some(logical) => Slot::Other { logical: Some(logical) },
             None if !(has_inverse || self.is_complete) => Slot::Unknown,
-            None if self.subject == Subject::Tensor => Slot::Padding,
+            None if matches!(self.subject, Subject::Tensor | Subject::Parts(_)) => Slot::Padding,
             None => Slot::Other { logical: None },
         }
     }

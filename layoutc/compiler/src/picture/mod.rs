@@ -3,6 +3,7 @@
 //! A picture is read off the proven layout: its index functions and their inverse. [`terminal`], [`svg`], [`page`] and
 //! [`json`] draw it; none of them knows a layout.
 
+mod devices;
 mod figures;
 mod frame;
 mod grid;
@@ -26,6 +27,7 @@ use layoutc_algebra::layout::Axis;
 use crate::locate::{self, LocateError};
 use crate::model::Tensor;
 
+pub use devices::side_by_side;
 pub use frame::{Frame, FrameError};
 pub use grid::{Cell, Element, Grid};
 pub use json::json;
@@ -64,6 +66,8 @@ impl Room {
 pub enum Subject {
     /// A tensor: what it leaves of its memory is padding.
     Tensor,
+    /// The parts of a tensor on many devices, by [`side_by_side`]: so many storage axes number them, and choose the colour.
+    Parts(usize),
     /// A view: the rest of the memory is not its own.
     View,
     /// A view several elements of which have one slot.
@@ -129,7 +133,10 @@ pub fn picture(
 ) -> Result<Picture, LocateError> {
     let layout = &tensor.layout;
     let figures = Figures::new(layout, locate::values(tensor, symbols)?)?;
-    let tiling = Tiling::new(&figures, &frame);
+    let mut tiling = Tiling::new(&figures, &frame);
+    if let Subject::Parts(axes) = subject {
+        tiling.colors = (0..axes).collect();
+    }
     let grid = Grid::new(&figures, &frame, &tiling, room, subject);
     let memory = Memory::new(&figures, &frame, &tiling, &grid, room, subject)?;
     let known = layout.symbols.iter().map(|symbol| symbol.name.clone());
