@@ -27,7 +27,7 @@ provide_tools() {
 }
 
 # The C compilers with clang's sanitizers, those for other processors with QEMU, SIMDe's vectors, the OpenCL platforms,
-# strace, pip, a browser for pages, the build tools that layoutc fits into: as Debian and Ubuntu package them.
+# strace, Open MPI, pip, a browser for pages, the build tools that layoutc fits into: as Debian and Ubuntu package them.
 provide_packages() {
     local packages=()
     command -v gcc >/dev/null || packages+=(gcc libc6-dev)
@@ -46,6 +46,8 @@ provide_packages() {
     command -v aarch64-linux-gnu-gcc >/dev/null || packages+=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross)
     [ -e "$SIMDE" ] || packages+=(libsimde-dev)
     command -v strace >/dev/null || packages+=(strace)
+    command -v mpirun >/dev/null || packages+=(openmpi-bin)
+    command -v mpicc >/dev/null || packages+=(libopenmpi-dev)
     command -v chromium >/dev/null || packages+=(chromium)
     opencl_runs "$POCL" || packages+=(pocl-opencl-icd ocl-icd-opencl-dev opencl-headers)
     python3 -m pip --version >/dev/null 2>&1 || packages+=(python3-pip)
@@ -64,7 +66,7 @@ provide_packages() {
 
     local missing=()
     for tool in gcc g++ clang tcc oclgrind qemu-aarch64 s390x-linux-gnu-gcc arm-linux-gnueabihf-gcc \
-        aarch64-linux-gnu-gcc strace chromium make cmake meson ninja git; do
+        aarch64-linux-gnu-gcc strace mpirun mpicc chromium make cmake meson ninja git; do
         command -v "$tool" >/dev/null || missing+=("$tool")
     done
     [ -e "$SIMDE" ] || missing+=(SIMDe)

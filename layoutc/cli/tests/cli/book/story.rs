@@ -10,7 +10,7 @@ use crate::world::World;
 
 /// What pages may run besides layoutc and what they have compiled.
 const PROGRAMS: &[&str] = &[
-    "cat", "cc", "cmp", "cp", "echo", "grep", "head", "ls", "mkdir", "mv", "python3", "rm", "sed",
+    "cat", "cc", "cmp", "cp", "echo", "grep", "head", "ls", "mkdir", "mpicc", "mpirun", "mv", "python3", "rm", "sed",
 ];
 
 /// What stands in the book as a command and is not run: this very test, and what has no end of its own.
@@ -199,6 +199,8 @@ pub(super) fn shell(world: &World, folder: &str, script: &str) -> Ran {
         .arg(format!("exec 2>&1\n{script}"))
         .current_dir(world.path(folder))
         .env("PATH", path_with_layoutc())
+        // Without them Open MPI starts nothing for root.
+        .envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")])
         .env_remove("NO_COLOR")
         .stdin(Stdio::null())
         .output()

@@ -85,7 +85,7 @@ fn a_mesh_is_axes_with_sizes() {
             ("mesh::form", "y", "an axis of a mesh is a name with its size"),
             ("name::duplicate", "x", "two axes are called `x`"),
             ("kdl::missing", "mesh o", "`mesh` needs a block"),
-            ("mesh::form", "2.5", "a size is an integer, or an expression in quotes"),
+            ("mesh::form", "2.5", "a size cannot be a number with a fraction or an exponent"),
         ],
         &[
             "write `mesh pod { x 2; y 4 }`",
@@ -124,7 +124,7 @@ fn a_shard_names_axes_or_a_mesh() {
         "tensor a dtype=f32 { shape {}; shard }\ntensor b dtype=f32 { shape {}; shard n=2; shard m }",
         &[
             ("kdl::missing", "shard", "`shard` names what cuts the tensor, or the mesh that holds it whole"),
-            ("kdl::value", "2", "an axis of a mesh is a text, not an integer"),
+            ("kdl::value", "2", "an axis of a mesh cannot be an integer"),
             ("kdl::twice", "shard", "a tensor has one `shard`"),
         ],
         &[
