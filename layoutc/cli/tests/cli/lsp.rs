@@ -230,6 +230,9 @@ fn completion_proposes_what_may_stand_there() {
     );
     has(&proposed(&format!("{head}}}\ntensor u like=^")), &["t"]);
     has(&proposed(&format!("{head}}}\nconvert t to=^")), &["t"]);
+    let head = format!("mesh pod {{ x 2; y 4 }}\n{head}");
+    has(&proposed(&format!("{head}  shard ^\n}}\n")), &["pod", "n", "c"]);
+    has(&proposed(&format!("{head}  shard pod n=^\n}}\n")), &["x", "y"]);
     has(&proposed("use \"^"), &["common.kdl", "user.kdl"]);
     assert_eq!(proposed("// tensor ^"), [""; 0]);
 }

@@ -149,6 +149,13 @@ impl List<'_> {
                 self.push(key, format!("{key}="), Icon::Property, says);
             }
         }
+        if name == "shard" {
+            for axis in self.shape().map(|shape| shape.1).unwrap_or_default() {
+                if node.prop(self.text, &axis).is_none() {
+                    self.push(&axis, format!("{axis}="), Icon::Axis, "");
+                }
+            }
+        }
         let owner = match (name, node.args().next()) {
             ("layout" | "apply", Some(transform)) => Some((Kind::Parameter, transform)),
             ("instance", _) => node.prop(self.text, "of").map(|of| (Kind::Operand, of)),
@@ -183,6 +190,7 @@ impl List<'_> {
             }
             ("convert", _) if count == 0 => self.names(Kind::Tensor, ""),
             ("memory", _) => self.names(Kind::Space, ""),
+            ("shard", _) if count == 0 => self.names(Kind::Mesh, ""),
             ("acc", _) => self.dtypes(),
             ("in" | "output" | "keep" | "forbid", _) => {
                 let graph = self.typing.around.iter().find(|n| n.name(self.text) == "graph");
@@ -191,7 +199,7 @@ impl List<'_> {
                 self.names(Kind::GraphTensor, &owner.unwrap_or_default());
             }
             ("const", None) if count == 1 => self.names(Kind::Value, ""),
-            (_, Some("shape")) => self.names(Kind::Value, ""),
+            (_, Some("shape" | "mesh")) => self.names(Kind::Value, ""),
             (_, Some("dtype")) => self.dtypes(),
             _ => {}
         }
@@ -207,6 +215,7 @@ impl List<'_> {
             }
             ("instance", "of") => self.names(Kind::Kernel, ""),
             ("instance", _) => self.names(Kind::Tensor, ""),
+            ("shard", _) => self.names(Kind::MeshAxis, ""),
             ("graph", "backend") | ("backend", "like") => self.names(Kind::Backend, ""),
             ("cache", "at") => self.axes(),
             (_, "by" | "multiple" | "before" | "after" | "min" | "max" | "vector") => {
@@ -270,21 +279,24 @@ impl List<'_> {
         }
     }
 
-    /// The axes of the tensor around: of its shape as written, and after each step where it was good last.
-    fn axes(&mut self) {
-        let Some(item) = self.typing.around.first() else { return };
-        let Some(name) = item.args().next().map(|span| slice(self.text, span).to_owned()) else {
-            return;
-        };
+    /// The name of the tensor around, and the axes of its shape as written.
+    fn shape(&self) -> Option<(String, BTreeSet<String>)> {
+        let item = self.typing.around.first()?;
+        let name = slice(self.text, item.args().next()?).to_owned();
         let is_it = |node: &&Node| {
             let first = node.args().next().map(|span| slice(&self.file.text, span));
             first == Some(name.as_str()) && node.name(&self.file.text) == item.name(self.text)
         };
-        let mut axes: BTreeSet<String> = BTreeSet::new();
         let written = self.file.nodes.iter().filter(is_it).flat_map(|node| &node.children);
-        for shape in written.filter(|node| node.name(&self.file.text) == "shape") {
-            axes.extend(shape.children.iter().map(|axis| axis.name(&self.file.text).to_owned()));
-        }
+        let shapes = written.filter(|node| node.name(&self.file.text) == "shape");
+        let axes = shapes.flat_map(|shape| &shape.children);
+        let axes = axes.map(|axis| axis.name(&self.file.text).to_owned()).collect();
+        Some((name, axes))
+    }
+
+    /// The axes of the tensor around: of its shape as written, and after each step where it was good last.
+    fn axes(&mut self) {
+        let Some((name, mut axes)) = self.shape() else { return };
         if let Some(model) = self.known.models.get(self.path)
             && let Some(tensor) = model.tensors.iter().find(|tensor| tensor.name == name)
         {
