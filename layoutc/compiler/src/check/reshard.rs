@@ -10,6 +10,9 @@ use crate::manifest::syntax::ConvertItem;
 use crate::model::Tensor;
 use crate::model::reshard::Sharded;
 
+/// The most devices that exchange parts.
+const MAX_RANKS: i64 = 1 << 16;
+
 /// Whether devices exchange parts: `axes[k]` is the position in the destination of axis `k` of the source. Where every
 /// device has in both the same part without an index beyond the tensor, each converts its own.
 ///
@@ -60,6 +63,12 @@ pub(super) fn is_between(
         let message = "a conversion between devices has no loops to choose".to_owned();
         let help = "take the block out; `max-staging=` bounds the memory of copies".to_owned();
         return Err(fault(&choice.span, message, help));
+    }
+    let devices = from.devices().max(to.devices());
+    if devices > MAX_RANKS {
+        let message = format!("{devices} devices are too many to work out what each sends");
+        let help = format!("exchange parts among {MAX_RANKS} devices at most, in groups of a mesh each");
+        return Err(fault(&item.span, message, help));
     }
     if [from, to].iter().any(|sharded| sharded.extents().is_none()) {
         let message = "an extent is known only at run time".to_owned();

@@ -6,7 +6,7 @@ use super::Settings;
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::model::Tensor;
-use crate::plan::index::{buffer_bytes, logical_bytes};
+use crate::plan::index::{self, buffer_bytes, logical_bytes};
 use crate::plan::lower::{Binding, Range, Scope, range};
 use crate::plan::{Context, Naming};
 
@@ -67,7 +67,9 @@ fn excess(context: &Context<'_>, max: i128, counts_bytes: bool) -> Option<String
             return Some(what);
         }
     }
-    if let Some(what) = counts.iter().find_map(|count| over(count, &symbol, max, "elements")) {
+    let whole = index::count(context.tensor.whole()).ok()?;
+    let mut counts = counts.into_iter().chain([&whole]);
+    if let Some(what) = counts.find_map(|count| over(count, &symbol, max, "elements")) {
         return Some(what);
     }
     let extents = layout.logical.iter().chain(&layout.storage).map(|axis| &axis.extent);
