@@ -45,7 +45,8 @@ fn compiled(name: &str, manifest: &str) -> PathBuf {
     command.args(["-Wsign-conversion", "-Werror", "-O1", "-g", "-fsanitize=address,undefined"]);
     command.args(["-fno-sanitize-recover=all", "m_mpi_test.c", "m_mpi.c", "m.c", "-lm"]);
     command.args(["-o", "mpi_test"]);
-    made::compile(&mut command, &folder, Some("mpi_test"), &[]).unwrap_or_else(|told| panic!("{told}"));
+    made::compile(&mut command, &folder, Some("mpi_test"), &[])
+        .unwrap_or_else(|told| panic!("{told}"));
     folder
 }
 
@@ -105,9 +106,12 @@ fn tensor(random: &mut Random, name: &str, dtype: &str, extents: [i64; 3], mesh:
     if order != [0, 1, 2] && (steps.contains("map") || steps.contains("tile")) {
         steps = "";
     }
-    let layout = if steps.is_empty() { String::new() } else { format!("    layout {{ {steps} }}\n") };
+    let layout =
+        if steps.is_empty() { String::new() } else { format!("    layout {{ {steps} }}\n") };
     let shape = shape.join("; ");
-    format!("tensor {name} dtype={dtype} {{\n    shape {{ {shape} }}\n    shard m{shard}\n{layout}}}\n")
+    format!(
+        "tensor {name} dtype={dtype} {{\n    shape {{ {shape} }}\n    shard m{shard}\n{layout}}}\n"
+    )
 }
 
 /// A manifest of so many conversions, each between two tensors of its own; tensors that are refused are drawn again.
@@ -123,7 +127,10 @@ fn random_manifest(random: &mut Random, devices: usize, count: usize) -> String 
         pair += &tensor(random, &format!("to{made}"), dtype, extents, mesh);
         let staging = *random.pick(&["", " max-staging=\"1 KiB\"", " max-staging=1"]);
         // Where every device holds the same of both, nothing is exchanged.
-        for line in [format!("convert from{made} to=to{made}{staging}\n"), format!("convert from{made} to=to{made}\n")] {
+        for line in [
+            format!("convert from{made} to=to{made}{staging}\n"),
+            format!("convert from{made} to=to{made}\n"),
+        ] {
             if is_good(&format!("mesh m {{ {mesh} }}\n{pair}{line}")) {
                 text += &pair;
                 text += &line;
@@ -229,7 +236,8 @@ int main(int argc, char **argv) {
     std::fs::write(folder.join("absent.c"), program).unwrap();
     let mut command = Command::new("mpicc");
     command.args(["-g", "absent.c", "m_mpi.c", "m.c", "-lm", "-o", "absent"]);
-    made::compile(&mut command, &folder, Some("absent"), &[]).unwrap_or_else(|told| panic!("{told}"));
+    made::compile(&mut command, &folder, Some("absent"), &[])
+        .unwrap_or_else(|told| panic!("{told}"));
     for ranks in [8, 4] {
         let output = mpirun(ranks).arg(folder.join("absent")).output().unwrap();
         let out = String::from_utf8_lossy(&output.stdout);

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use layoutc_compiler::inspect::{
-    Exchange, KernelPlan, Plan, exchanges, kernel_json, kernel_plan, kernel_text, plans, tensor_json, tensor_text,
-    view_json, view_text,
+    Exchange, KernelPlan, Plan, exchanges, kernel_json, kernel_plan, kernel_text, plans,
+    tensor_json, tensor_text, view_json, view_text,
 };
 use layoutc_compiler::model::compute::Compute;
 use layoutc_compiler::model::{Manifest, Tensor, View};

@@ -99,14 +99,12 @@ impl Cut<'_> {
             let position = self.axis(axis, &whole)?;
             if labels.get(position).is_some_and(|labels| !labels.is_empty()) {
                 let message = format!("the axis `{}` has labels, so it stays whole", axis.value);
-                let error =
-                    Diagnostic::error(Code::MeshShard, message, self.at(&axis.span), "");
+                let error = Diagnostic::error(Code::MeshShard, message, self.at(&axis.span), "");
                 return Err(vec![error.help("cut another axis")]);
             }
             let extent = whole.get(position).and_then(|axis| axis.extent.as_const());
             if extent.is_none() {
-                let message =
-                    format!("the extent of `{}` is known only at run time", axis.value);
+                let message = format!("the extent of `{}` is known only at run time", axis.value);
                 let error =
                     Diagnostic::error(Code::MeshShard, message, self.at(&axis.span), "cut here");
                 let help = "cut an axis whose extent is a number, or give the tensor a part's extent and no `shard`";
@@ -179,7 +177,9 @@ impl Cut<'_> {
                 let error = Diagnostic::error(Code::MeshShard, message, place, "");
                 Err(vec![error.help(format!("name the mesh: `shard {one} …`"))])
             }
-            (None, _, _) if self.scope.torn || self.scope.broken.iter().any(|b| b.0 == Kind::Mesh) => {
+            (None, _, _)
+                if self.scope.torn || self.scope.broken.iter().any(|b| b.0 == Kind::Mesh) =>
+            {
                 Err(Vec::new())
             }
             (None, _, 0) => {
@@ -189,7 +189,11 @@ impl Cut<'_> {
                 Err(vec![error.help(help)])
             }
             // One mesh is meant: its axes are told.
-            (None, _, 1) => meshes.iter().next().map(|(name, (mesh, _))| (name.as_str(), mesh)).ok_or_else(Vec::new),
+            (None, _, 1) => meshes
+                .iter()
+                .next()
+                .map(|(name, (mesh, _))| (name.as_str(), mesh))
+                .ok_or_else(Vec::new),
             (None, _, _) => {
                 let message = format!("no mesh has the axes `{}`", names.join("`, `"));
                 let error = Diagnostic::error(Code::NameUnknown, message, place, "");
@@ -225,7 +229,8 @@ impl Cut<'_> {
             from = begin.saturating_add(word.len());
             let place = self.at(&(text.span.start + begin..text.span.start + from));
             let Some(position) = known.iter().position(|known| *known == word) else {
-                let message = format!("the mesh `{mesh_name}` has no axis `{}`", word.escape_debug());
+                let message =
+                    format!("the mesh `{mesh_name}` has no axis `{}`", word.escape_debug());
                 let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
                 if word.contains(',') {
                     let words = text.value.replace(',', " ");
@@ -258,10 +263,11 @@ impl Cut<'_> {
         let fixed: Vec<Axis> =
             whole.iter().filter(|axis| constant(axis).is_some()).cloned().collect();
         let mut builder = Builder::new(&[], &fixed, 8)?;
-        for (axis, part) in whole.iter().zip(part).filter(|(axis, part)| axis.extent != part.extent) {
+        for (axis, part) in whole.iter().zip(part).filter(|(axis, part)| axis.extent != part.extent)
+        {
             let by = Expr::constant(constant(part).unwrap_or(1).max(1));
-            let split = step::split(builder.axes(), &axis.name, &[], &[by])
-                .map_err(BuildError::from)?;
+            let split =
+                step::split(builder.axes(), &axis.name, &[], &[by]).map_err(BuildError::from)?;
             builder.apply(&split)?;
         }
         let layout = builder.finish(1, &Watched::new(self.memo))?;
@@ -280,11 +286,15 @@ impl Cut<'_> {
 pub(super) fn part_fault(tensor: &Tensor, takes: &str, place: Place) -> Option<Diagnostic> {
     let mesh = &tensor.sharded.as_ref()?.mesh_name;
     let name = &tensor.name;
-    let message = format!("{takes} whole tensors, and a device of `{mesh}` holds a part of `{name}`");
+    let message =
+        format!("{takes} whole tensors, and a device of `{mesh}` holds a part of `{name}`");
     let axes = tensor.layout.logical.iter();
-    let axes = axes.map(|axis| format!("{} {}", axis.name, wording::expr(&axis.extent, &tensor.layout)));
+    let axes =
+        axes.map(|axis| format!("{} {}", axis.name, wording::expr(&axis.extent, &tensor.layout)));
     let shape = axes.collect::<Vec<_>>().join("; ");
     let error = Diagnostic::error(Code::MeshPart, message, place, "");
-    let help = format!("declare the part as a tensor of its own, with the same layout: `shape {{ {shape} }}`");
+    let help = format!(
+        "declare the part as a tensor of its own, with the same layout: `shape {{ {shape} }}`"
+    );
     Some(error.help(help))
 }

@@ -32,11 +32,13 @@ pub(super) fn is_between(
         (Some(from), Some(to)) if !are_alike([from, to], axes) => (from, to),
         (Some(_), None) | (None, Some(_)) => {
             let one_is_cut = source.sharded.is_some();
-            let (cut, whole) = if one_is_cut { (source, destination) } else { (destination, source) };
+            let (cut, whole) =
+                if one_is_cut { (source, destination) } else { (destination, source) };
             let mesh = cut.sharded.as_ref().map_or("", |sharded| &sharded.mesh_name);
             let (cut, whole) = (&cut.name, &whole.name);
             let message = format!("`{cut}` lies on a mesh, and `{whole}` does not");
-            let help = format!("write `shard {mesh}` in `{whole}`: every device holds all of it then");
+            let help =
+                format!("write `shard {mesh}` in `{whole}`: every device holds all of it then");
             return Err(fault(&item.span, message, help));
         }
         _ => {
@@ -55,7 +57,8 @@ pub(super) fn is_between(
         return Err(fault(&item.span, message, help));
     }
     if source.dtype.element_bits() < 8 {
-        let message = format!("elements of {} share bytes, and devices exchange bytes", source.dtype);
+        let message =
+            format!("elements of {} share bytes, and devices exchange bytes", source.dtype);
         let help = "convert to a type of a byte or more first, on the devices".to_owned();
         return Err(fault(&item.span, message, help));
     }
@@ -67,12 +70,14 @@ pub(super) fn is_between(
     let devices = from.devices().max(to.devices());
     if devices > MAX_RANKS {
         let message = format!("{devices} devices are too many to work out what each sends");
-        let help = format!("exchange parts among {MAX_RANKS} devices at most, in groups of a mesh each");
+        let help =
+            format!("exchange parts among {MAX_RANKS} devices at most, in groups of a mesh each");
         return Err(fault(&item.span, message, help));
     }
     if [from, to].iter().any(|sharded| sharded.extents().is_none()) {
         let message = "an extent is known only at run time".to_owned();
-        let help = "give the tensors numbers as extents: what is exchanged depends on them".to_owned();
+        let help =
+            "give the tensors numbers as extents: what is exchanged depends on them".to_owned();
         return Err(fault(&item.span, message, help));
     }
     Ok(true)

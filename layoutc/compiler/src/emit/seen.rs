@@ -11,8 +11,9 @@ use super::model::{
     ComputeBenchUnit, ComputeMemoryUnit, ComputeTestUnit, ComputeUnit, ComputedUnit, Constant,
     ConvertUnit, Files, FloatBits, ImageUnit, KernelUnit, KernelsUnit, Language, LocalUnit,
     MacroUnit, MeshAxisUnit, OperandTestUnit, OperatorUnit, PackFromUnit, Packed, ParamUnit, Parts,
-    RangeUnit, ReshardUnit, RunCast, RunTranspose, ScheduleUnit, ShardingUnit, SmallFloat, SpaceUnit, Structure, TensorUnit, TestUnit,
-    TransposeUnit, UnalignedUnit, Unit, ViewTestUnit, ViewUnit,
+    RangeUnit, ReshardUnit, RunCast, RunTranspose, ScheduleUnit, ShardingUnit, SmallFloat,
+    SpaceUnit, Structure, TensorUnit, TestUnit, TransposeUnit, UnalignedUnit, Unit, ViewTestUnit,
+    ViewUnit,
 };
 use super::umbrella::Umbrella;
 use crate::plan::tree::{Expr, Function, Stmt};

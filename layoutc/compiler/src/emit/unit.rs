@@ -10,8 +10,8 @@ use super::print::{self, Style};
 use super::whole::Whole;
 use super::{
     Part, Settings, bench_unit, blocks, casts, compute_bench, compute_test, element, fits,
-    float_bits, globals, kernels, macros, needs, plan_fault, reshard_unit, schedule_unit, suits, test_unit,
-    types, view_unit,
+    float_bits, globals, kernels, macros, needs, plan_fault, reshard_unit, schedule_unit, suits,
+    test_unit, types, view_unit,
 };
 use crate::diagnostic::Diagnostic;
 use crate::dtype::Scalar;

@@ -15,13 +15,12 @@ pub(super) fn json(tensor: &Tensor, sharded: &Sharded) -> Value {
     let parts = sharded.sharding.parts(&sharded.mesh).unwrap_or_default();
     let cuts = sharded.sharding.over().iter().map(|list| names(sharded, list));
     let axes = sharded.whole.iter().zip(&tensor.layout.logical).zip(cuts).zip(parts);
-    let axis = |(((whole, part), cuts), parts): (((&Axis, &Axis), _), _)| {
-        let cuts: Vec<&str> = cuts;
+    let axis = |(((whole, part), cuts), parts): (((&Axis, &Axis), Vec<&str>), i64)| {
         json!({
             "name": whole.name,
             "extent": number(&whole.extent, &text),
             "cut_by": cuts,
-            "parts": i64::from(parts),
+            "parts": parts,
             "part": number(&part.extent, &text),
         })
     };
@@ -45,7 +44,8 @@ pub(super) fn lines(tensor: &Tensor, sharded: &Sharded) -> Vec<(&'static str, St
         whole.map(|axis| format!("{} {}", axis.name, text(&axis.extent))).collect();
     let mesh = sharded.mesh.axes.iter();
     let mesh: Vec<String> = mesh.map(|axis| format!("{} {}", axis.name, axis.size)).collect();
-    let on = format!("{} devices of {} ({})", sharded.devices(), sharded.mesh_name, mesh.join(", "));
+    let on =
+        format!("{} devices of {} ({})", sharded.devices(), sharded.mesh_name, mesh.join(", "));
     let mut lines = vec![("whole", whole.join(", ")), ("on", on)];
     let parts = sharded.sharding.parts(&sharded.mesh).unwrap_or_default();
     let mut told = "cut";
@@ -60,7 +60,8 @@ pub(super) fn lines(tensor: &Tensor, sharded: &Sharded) -> Vec<(&'static str, St
     if !repeated.is_empty() {
         lines.push(("repeated over", repeated.join(", ")));
     }
-    let even = if sharded.is_uneven() { "parts reach beyond the tensor" } else { "parts are whole" };
+    let even =
+        if sharded.is_uneven() { "parts reach beyond the tensor" } else { "parts are whole" };
     lines.push(("parts", format!("{even}: {}, by {}", verdict(sharded), proof(sharded))));
     lines
 }
@@ -148,9 +149,22 @@ impl Exchange {
                     over => format!("{over} over the least there can be"),
                 };
                 let messages = sent.messages;
-                lines.push(("sent", format!("{} bytes in {messages} messages, {least}", sent.bytes)));
-                let most = |k: usize| sent.devices.iter().filter_map(|device| device.get(k)).max().copied().unwrap_or(0);
-                lines.push(("by a device", format!("{} bytes at most, and {} received", most(0), most(1))));
+                lines.push((
+                    "sent",
+                    format!("{} bytes in {messages} messages, {least}", sent.bytes),
+                ));
+                let most = |k: usize| {
+                    sent.devices
+                        .iter()
+                        .filter_map(|device| device.get(k))
+                        .max()
+                        .copied()
+                        .unwrap_or(0)
+                };
+                lines.push((
+                    "by a device",
+                    format!("{} bytes at most, and {} received", most(0), most(1)),
+                ));
             }
             None => lines.push(("sent", format!("at least {least_bytes} bytes"))),
         }
@@ -158,7 +172,9 @@ impl Exchange {
             "copies",
             match (self.is_typed, self.max_staging) {
                 (true, _) => "none: MPI is told where elements lie in both buffers".to_owned(),
-                (false, None) => "of whole messages: an element's place is no sum over the axes".to_owned(),
+                (false, None) => {
+                    "of whole messages: an element's place is no sum over the axes".to_owned()
+                }
                 (false, Some(bytes)) => format!(
                     "in rounds of at most {bytes} bytes: an element's place is no sum over the axes"
                 ),

@@ -18,10 +18,10 @@ pub use graph::{
     AcceptsItem, BackendItem, CostItem, Decimal, DefaultLayoutItem, GraphItem, GraphTensorItem,
     NodeItem, OperatorItem, OperatorRule, OutputItem, PinItem, PropertyItem,
 };
-pub use mesh::{MeshItem, ShardItem};
 pub use kernel::{
     CacheItem, CacheMemory, InstanceItem, KernelItem, LocalItem, ScheduleItem, ScheduleKind,
 };
+pub use mesh::{MeshItem, ShardItem};
 
 /// A text of the user's, mostly an expression. Byte `k` of `value` is byte `span.start + k` of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

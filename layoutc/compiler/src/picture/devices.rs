@@ -35,7 +35,8 @@ struct Cutter {
 
 /// The mesh axes that cut something, major to minor.
 fn cutters(sharded: &Sharded) -> Vec<Cutter> {
-    let size = |position: &usize| sharded.mesh.axes.get(*position).map_or(1, |a| i128::from(a.size));
+    let size =
+        |position: &usize| sharded.mesh.axes.get(*position).map_or(1, |a| i128::from(a.size));
     let mut found: Vec<Cutter> = Vec::new();
     for (position, mesh_axis) in sharded.mesh.axes.iter().enumerate().rev() {
         for (axis, list) in sharded.sharding.over().iter().enumerate() {

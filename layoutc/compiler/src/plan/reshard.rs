@@ -100,7 +100,8 @@ impl Sides<'_> {
         for (sender, ([before, _], turn)) in held.iter().zip(&turns).enumerate() {
             let Some(before) = before else { continue };
             for (receiver, ([_, after], other)) in held.iter().zip(&turns).enumerate() {
-                let Some(after) = after.as_ref().filter(|_| sender != receiver && turn == other) else {
+                let Some(after) = after.as_ref().filter(|_| sender != receiver && turn == other)
+                else {
                     continue;
                 };
                 let count = common(before, after);
@@ -125,7 +126,8 @@ fn volume(held: &[Range<i128>]) -> i128 {
 
 /// How many elements two boxes have in common.
 fn common(a: &[Range<i128>], b: &[Range<i128>]) -> i128 {
-    let length = |(a, b): (&Range<i128>, &Range<i128>)| (a.end.min(b.end) - a.start.max(b.start)).max(0);
+    let length =
+        |(a, b): (&Range<i128>, &Range<i128>)| (a.end.min(b.end) - a.start.max(b.start)).max(0);
     a.iter().zip(b).map(length).product()
 }
 

@@ -65,9 +65,8 @@ struct Cut {
 fn cuts(context: &Context<'_>, sharded: &Sharded) -> Vec<Cut> {
     let axes: &[MeshAxis] = &sharded.mesh.axes;
     let size = |position: usize| axes.get(position).map_or(1, |axis| i128::from(axis.size));
-    let stride = |position: usize| -> i128 {
-        (position.saturating_add(1)..axes.len()).map(size).product()
-    };
+    let stride =
+        |position: usize| -> i128 { (position.saturating_add(1)..axes.len()).map(size).product() };
     let one = |((list, part), whole): ((&Vec<usize>, &Axis), &Axis)| {
         let part = part.extent.as_const().unwrap_or(1).max(1);
         let mut parts = 1;
@@ -146,7 +145,7 @@ impl Planner<'_> {
     fn holds(&self) -> Result<Function, PlanError> {
         let mut namer = Namer::new(self.context.naming.avoid);
         let mut params = symbol_params(self.context, &mut namer);
-        let device = self.device(&mut namer);
+        let device = namer.name("device");
         let signature = Signature::new(self.context, &mut namer, &self.sharded.whole);
         // The symbols stand before the device.
         let axes = signature.params.iter().skip(params.len()).cloned();
@@ -187,12 +186,11 @@ impl Planner<'_> {
         Ok(Function {
             params: signature.params,
             body: vec![Stmt::Return { value }],
-            ..self.function("local", "Where an element lies on a device that holds it: the offset in its buffer.")
+            ..self.function(
+                "local",
+                "Where an element lies on a device that holds it: the offset in its buffer.",
+            )
         })
-    }
-
-    fn device(&self, namer: &mut Namer<'_>) -> String {
-        namer.name("device")
     }
 
     fn binding(&self, device: &str) -> Binding {
@@ -218,7 +216,7 @@ impl Planner<'_> {
     fn of_device(&self) -> (Vec<Param>, String) {
         let mut namer = Namer::new(self.context.naming.avoid);
         let mut params = symbol_params(self.context, &mut namer);
-        let device = self.device(&mut namer);
+        let device = namer.name("device");
         params.push(Param { name: device.clone(), ty: ParamType::Index });
         (params, device)
     }
@@ -251,14 +249,15 @@ impl Planner<'_> {
             Some(extent) => {
                 let mut args = self.context.symbol_args();
                 args.push(Expr::name(&device));
-                let begin = Expr::call(&self.context.function(&format!("begin_{}", axis.name)), args);
-                let left =
-                    super::lower::add(super::lower::literal(extent)?, Expr::Neg { a: Box::new(begin) })?;
+                let begin =
+                    Expr::call(&self.context.function(&format!("begin_{}", axis.name)), args);
+                let left = super::lower::add(
+                    super::lower::literal(extent)?,
+                    Expr::Neg { a: Box::new(begin) },
+                )?;
                 Expr::Min { a: Box::new(super::lower::literal(cut.part)?), b: Box::new(left) }
             }
-            None if cut.by.is_empty() => {
-                lower(&axis.extent, &|var| self.context.symbol(var))?
-            }
+            None if cut.by.is_empty() => lower(&axis.extent, &|var| self.context.symbol(var))?,
             None => super::lower::literal(cut.part)?,
         };
         let says = format!("How many indices of {} a device holds.", axis.name);
@@ -275,12 +274,13 @@ impl Planner<'_> {
         let layout = context.layout;
         let mut namer = Namer::new(context.naming.avoid);
         let mut params = symbol_params(context, &mut namer);
-        let device = self.device(&mut namer);
+        let device = namer.name("device");
         let offset = namer.name("offset");
         for name in [&device, &offset] {
             params.push(Param { name: name.clone(), ty: ParamType::Index });
         }
-        let outputs: Vec<String> = layout.logical.iter().map(|axis| namer.name(&axis.name)).collect();
+        let outputs: Vec<String> =
+            layout.logical.iter().map(|axis| namer.name(&axis.name)).collect();
         for name in &outputs {
             params.push(Param { name: name.clone(), ty: ParamType::OutIndex });
         }
@@ -292,7 +292,9 @@ impl Planner<'_> {
         let mut rest = Algebra::var(own);
         let mut inside = Vec::new();
         let last = layout.physical_shape.len().saturating_sub(1);
-        for (k, (extent, stride)) in layout.physical_shape.iter().zip(&layout.physical_strides).enumerate() {
+        for (k, (extent, stride)) in
+            layout.physical_shape.iter().zip(&layout.physical_strides).enumerate()
+        {
             let index = match stride.as_const() {
                 Some(1) => rest.clone(),
                 _ => fold(BinOp::FloorDiv, &rest, stride)?,
@@ -309,7 +311,8 @@ impl Planner<'_> {
         args.extend(outputs.iter().map(|name| Expr::name(name)));
         let found = Expr::call(&context.function("logical"), args);
         inside.push(found);
-        let real = if inside.len() == 1 { inside.swap_remove(0) } else { Expr::All { args: inside } };
+        let real =
+            if inside.len() == 1 { inside.swap_remove(0) } else { Expr::All { args: inside } };
         let absent = vec![Stmt::Return { value: Expr::Bool { value: false } }];
         let condition = Expr::Not { a: Box::new(real) };
         body.push(Stmt::If { condition, is_usual: false, body: absent, otherwise: Vec::new() });
@@ -345,12 +348,17 @@ impl Planner<'_> {
     /// The devices, the mesh, and the extents of the whole tensor.
     fn quantities(&self) -> Result<Vec<Quantity>, PlanError> {
         let mut all = Vec::new();
-        let mut push = |name: String, doc: String, value: Expr| all.push(Quantity { name, doc, value });
+        let mut push =
+            |name: String, doc: String, value: Expr| all.push(Quantity { name, doc, value });
         let devices = super::lower::literal(i128::from(self.sharded.devices()))?;
         push("devices".to_owned(), "Devices of the mesh.".to_owned(), devices);
         for axis in &self.sharded.mesh.axes {
             let doc = format!("Devices along the mesh axis {}.", axis.name);
-            push(format!("mesh_extent_{}", axis.name), doc, super::lower::literal(i128::from(axis.size))?);
+            push(
+                format!("mesh_extent_{}", axis.name),
+                doc,
+                super::lower::literal(i128::from(axis.size))?,
+            );
         }
         for axis in &self.sharded.whole {
             let doc = format!("Extent of axis {} of the whole tensor.", axis.name);

@@ -10,7 +10,8 @@ use crate::world::World;
 
 /// What pages may run besides layoutc and what they have compiled.
 const PROGRAMS: &[&str] = &[
-    "cat", "cc", "cmp", "cp", "echo", "grep", "head", "ls", "mkdir", "mpicc", "mpirun", "mv", "python3", "rm", "sed",
+    "cat", "cc", "cmp", "cp", "echo", "grep", "head", "ls", "mkdir", "mpicc", "mpirun", "mv",
+    "python3", "rm", "sed",
 ];
 
 /// What stands in the book as a command and is not run: this very test, and what has no end of its own.

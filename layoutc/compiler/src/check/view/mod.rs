@@ -154,7 +154,8 @@ impl<'a> Views<'a> {
                 if let (Some(tensor), Some(Some(builder))) =
                     (self.tensors.get(*k), self.builders.get(*k))
                 {
-                    if let Some(fault) = mesh::part_fault(tensor, "a view sees", self.at(&item.of.span))
+                    if let Some(fault) =
+                        mesh::part_fault(tensor, "a view sees", self.at(&item.of.span))
                     {
                         return Err(vec![fault]);
                     }

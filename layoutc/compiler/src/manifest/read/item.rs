@@ -7,7 +7,7 @@ use crate::cast::Mode;
 use crate::codes::Code;
 use crate::manifest::syntax::{
     Const, ConvertItem, GateItem, LayoutItem, MemoryItem, Name, Nibbles, Number, PackFromItem,
-    Record, ShardItem, Shape, SymbolItem, TensorItem, Transform, Use,
+    Record, Shape, ShardItem, SymbolItem, TensorItem, Transform, Use,
 };
 use crate::manifest::tree::{Entry, Node, Value};
 
@@ -280,7 +280,7 @@ struct Parts {
 fn hides(tensor: &Node, what: &str) -> bool {
     let near = |name: &str| crate::nearest::nearest(name, ["shape", "dtype"]).is_some();
     let child = |node: &Node| node.broken || near(&node.name);
-        match what {
+    match what {
         "a shape" => tensor.broken || tensor.children().iter().any(child),
         _ => {
             tensor.props.iter().any(|(key, _)| near(&key.value))

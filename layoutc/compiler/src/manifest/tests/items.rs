@@ -123,7 +123,11 @@ fn a_shard_names_axes_or_a_mesh() {
     check(
         "tensor a dtype=f32 { shape {}; shard }\ntensor b dtype=f32 { shape {}; shard n=2; shard m }",
         &[
-            ("kdl::missing", "shard", "`shard` names what cuts the tensor, or the mesh that holds it whole"),
+            (
+                "kdl::missing",
+                "shard",
+                "`shard` names what cuts the tensor, or the mesh that holds it whole",
+            ),
             ("kdl::value", "2", "an axis of a mesh cannot be an integer"),
             ("kdl::twice", "shard", "a tensor has one `shard`"),
         ],
