@@ -77,7 +77,8 @@ pub(super) fn discover<'a>(
         let looked = select.paths.is_empty().then(|| Looked::at(root, &log.facts));
         Some((log, looked.unwrap_or_default()))
     };
-    let (projects, early) = rayon::join(|| project::discover(&select.paths, report, reads), early);
+    let find = || project::discover(&select.paths, select.root.as_deref(), report, reads);
+    let (projects, early) = rayon::join(find, early);
     let (log, looked) = early.unzip();
     Ok((projects?, Ahead { log, looked: looked.unwrap_or_default(), store }))
 }

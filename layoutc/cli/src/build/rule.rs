@@ -33,14 +33,16 @@ pub(super) fn is_rule(text: &str) -> bool {
         })
 }
 
+/// Whether make and ninja can both be told a path. What else means something to make has no spelling that both read, or
+/// none at all.
+pub(crate) fn is_told(path: &str) -> bool {
+    !path.contains(['\\', ';', '|', '%', '=']) && !path.contains(|c: char| c.is_control())
+}
+
 /// A path as make and ninja read it alike.
 fn escaped(path: &Path) -> Result<String, Fault> {
     let mut text = String::new();
-    // What else means something to make has no spelling that both read, or none at all.
-    let known = path.to_str().filter(|path| {
-        !path.contains(['\\', ';', '|', '%', '=']) && !path.contains(|c: char| c.is_control())
-    });
-    let Some(known) = known else {
+    let Some(known) = path.to_str().filter(|path| is_told(path)) else {
         let shown = path.to_string_lossy();
         return Err(Fault::Usage(format!(
             "`--depfile` cannot name `{shown}`: make and ninja take no line breaks and none of `\\ ; | % =`; \

@@ -10,7 +10,7 @@ use crate::console::Console;
 use crate::fault::Fault;
 use crate::project::seen;
 
-use super::Ending;
+use super::{Ending, ninja};
 
 /// Prints the outputs of what the arguments name.
 pub(crate) fn run(args: &Outputs, asked: Asked, console: &mut Console) -> Result<Ending, Fault> {
@@ -19,6 +19,7 @@ pub(crate) fn run(args: &Outputs, asked: Asked, console: &mut Console) -> Result
     if ending == Ending::Good {
         let text = match asked {
             Asked::Cmake => cmake(graph.outputs()),
+            Asked::Ninja => ninja::file(&graph, &args.select)?,
             Asked::Json => {
                 let outputs: Vec<String> = graph.outputs().map(seen).collect();
                 json!({ "version": 1, "kind": "outputs", "outputs": outputs }).to_string() + "\n"

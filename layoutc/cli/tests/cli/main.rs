@@ -15,6 +15,7 @@ mod editors;
 mod examples;
 mod explain;
 mod fmt;
+mod hermetic;
 mod hostile;
 #[path = "../../../compiler/tests/hostile/mod.rs"]
 mod hostile_templates;
