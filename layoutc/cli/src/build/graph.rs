@@ -45,21 +45,6 @@ pub(crate) struct Graph {
     pub(crate) nodes: BTreeMap<PathBuf, Kind>,
     /// An input, and a file that depends on it: a manifest that uses it, or an output.
     pub(crate) edges: BTreeSet<(PathBuf, PathBuf)>,
-    /// The runs that could make the outputs one by one, in order of projects and manifests.
-    pub(crate) actions: Vec<Action>,
-}
-
-/// A run that makes some of a project's outputs.
-#[derive(Debug)]
-pub(crate) struct Action {
-    /// The project's folder.
-    pub(crate) root: PathBuf,
-    /// The output folder.
-    pub(crate) out: PathBuf,
-    /// What is made of one manifest; `None`: what only a build of the whole project makes.
-    pub(crate) manifest: Option<PathBuf>,
-    /// The outputs; there is one at least.
-    pub(crate) outputs: Vec<PathBuf>,
 }
 
 impl Graph {
@@ -91,12 +76,6 @@ impl Graph {
         let project = part.job.project;
         let mut shared = settings(part, reads);
         let mut outputs = Vec::new();
-        let action = |manifest: Option<&PathBuf>, outputs: &[PathBuf]| Action {
-            root: project.root.clone(),
-            out: part.job.home.path(),
-            manifest: manifest.cloned(),
-            outputs: outputs.to_vec(),
-        };
         for manifest in project.manifests.keys() {
             let path = normal(&below(project, manifest));
             self.nodes.insert(path.clone(), Kind::Manifest);
@@ -105,23 +84,21 @@ impl Graph {
                 self.nodes.insert(used.clone(), Kind::Manifest);
                 self.edges.insert((used, path.clone()));
             }
-            let targets = part.job.targets.iter();
-            let own: Vec<PathBuf> = targets.flat_map(|t| files(part, t, manifest)).collect();
-            self.edges.extend(own.iter().map(|output| (path.clone(), output.clone())));
-            self.actions.push(action(Some(&path), &own));
-            outputs.extend(own);
+            for target in &part.job.targets {
+                for output in files(part, target, manifest) {
+                    self.edges.insert((path.clone(), output.clone()));
+                    outputs.push(output);
+                }
+            }
         }
         let manifests = project.manifests.keys().map(|manifest| normal(&below(project, manifest)));
         let (target, manifest) = UMBRELLA;
         if has_umbrella(&part.job) {
-            let own = files(part, target, manifest);
-            for output in &own {
+            for output in files(part, target, manifest) {
                 self.edges.extend(manifests.clone().map(|path| (path, output.clone())));
+                outputs.push(output);
             }
-            self.actions.push(action(None, &own));
-            outputs.extend(own);
         }
-        self.actions.retain(|action| !action.outputs.is_empty());
         shared.retain(|path, _| !self.nodes.contains_key(path));
         for output in outputs {
             self.edges.extend(shared.keys().map(|path| (path.clone(), output.clone())));

@@ -3,6 +3,7 @@
 //! What a build depends on is hashed, and what was made of it is remembered. What has not changed is not read, parsed,
 //! proven, made or written again.
 
+mod action;
 mod graph;
 mod job;
 mod key;
@@ -35,7 +36,8 @@ use crate::report::Report;
 use crate::report::summary::Row;
 use crate::state::log::Store;
 
-pub(crate) use graph::{Action, Graph, Kind};
+pub(crate) use action::{Action, Subject, actions};
+pub(crate) use graph::{Graph, Kind};
 pub(crate) use job::guess;
 pub(crate) use job::places;
 pub(crate) use locked::{Locking, lock_files};

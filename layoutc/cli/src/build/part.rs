@@ -80,7 +80,11 @@ pub(super) fn discover<'a>(
     let find = || project::discover(&select.paths, select.root.as_deref(), report, reads);
     let (projects, early) = rayon::join(find, early);
     let (log, looked) = early.unzip();
-    Ok((projects?, Ahead { log, looked: looked.unwrap_or_default(), store }))
+    let projects = projects?;
+    if select.out.is_some() && projects.len() > 1 {
+        return Err(Fault::Usage("`--out` takes one project at a time".to_owned()));
+    }
+    Ok((projects, Ahead { log, looked: looked.unwrap_or_default(), store }))
 }
 
 /// Finds out what is to be done in each project.
@@ -92,9 +96,6 @@ pub(super) fn all<'a>(
     locking: Option<Patience>,
     desk: &mut Desk<'_>,
 ) -> Result<Vec<Part<'a>>, Fault> {
-    if select.out.is_some() && projects.len() > 1 {
-        return Err(Fault::Usage("`--out` takes one project at a time".to_owned()));
-    }
     let mut parts = Vec::new();
     for project in projects {
         announce(project, desk.console);

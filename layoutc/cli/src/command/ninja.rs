@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::args::Select;
-use crate::build::{Action, Graph, Kind, is_told};
+use crate::build::{Action, Subject, is_told};
 use crate::fault::Fault;
 use crate::project::seen;
 
@@ -34,26 +34,29 @@ rule layoutc_whole
   rspfile_content = $others
 ";
 
-/// The build file of all that `graph` holds. Paths are as seen from the current folder.
+/// The build file of all these runs, with `layoutc_outputs` for all that they make. Paths are as seen from the current
+/// folder.
 ///
 /// # Errors
 /// A path that ninja cannot be told.
-pub(super) fn file(graph: &Graph, select: &Select) -> Result<String, Fault> {
+pub(super) fn file(actions: &[Action], select: &Select) -> Result<String, Fault> {
     let program = Program::find()?;
     let mut text = "# One edge a manifest, by `layoutc outputs --format ninja`. Ninja is run in the same folder.\n\
         ninja_required_version = 1.10\n"
         .to_owned();
     text.extend(["layoutc = ", &value(&program.command)?, "\n", HEAD]);
-    if graph.actions.iter().any(|action| action.manifest.is_none()) {
+    if actions.iter().any(|action| matches!(action.subject, Subject::Project(_))) {
         text.push_str(WHOLE);
     }
-    for action in &graph.actions {
+    for action in actions {
         text.push('\n');
-        text.push_str(&match &action.manifest {
-            Some(manifest) => edge(action, manifest, select, &program)?,
-            None => whole(action, graph, select, &program)?,
+        text.push_str(&match &action.subject {
+            Subject::Manifest(manifest) => edge(action, manifest, select, &program)?,
+            Subject::Project(settings) => whole(action, settings, actions, select, &program)?,
         });
     }
+    let outputs = actions.iter().flat_map(|action| &action.outputs);
+    text.extend(["\nbuild layoutc_outputs: phony ", &paths(&shown(outputs))?, "\n"]);
     Ok(text)
 }
 
@@ -61,20 +64,18 @@ pub(super) fn file(graph: &Graph, select: &Select) -> Result<String, Fault> {
 struct Program {
     /// As it was called.
     command: String,
-    /// Its file: another one makes all again.
-    file: PathBuf,
+    /// The path of its file: another one makes all again.
+    file: String,
 }
 
 impl Program {
     fn find() -> Result<Self, Fault> {
         let called = std::env::args_os().next().map(PathBuf::from).unwrap_or_default();
         let find = |e| Fault::io("find", "layoutc".as_ref(), &e);
-        let file = if called.components().count() > 1 {
-            called.clone()
-        } else {
-            std::env::current_exe().map_err(find)?
-        };
-        Ok(Self { command: word(&called.to_string_lossy()), file })
+        let is_path = called.components().count() > 1;
+        let file = if is_path { called.clone() } else { std::env::current_exe().map_err(find)? };
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        Ok(Self { command: word(&text(&called)), file: text(&file) })
     }
 }
 
@@ -85,14 +86,14 @@ fn edge(
     select: &Select,
     program: &Program,
 ) -> Result<String, Fault> {
-    let outputs: Vec<String> = action.outputs.iter().map(|path| seen(path)).collect();
+    let outputs = shown(action.outputs.iter());
     let depfile = outputs.first().map(|path| format!("{path}.d")).unwrap_or_default();
     let flags = format!("{} --depfile {}", flags(action, select), word(&depfile));
     Ok(format!(
         "build {}: layoutc {} | {}\n  depfile = {}\n  flags = {}\n",
         paths(&outputs)?,
         path(&seen(manifest))?,
-        path(&program.file.to_string_lossy())?,
+        path(&program.file)?,
         value(&depfile)?,
         value(&flags)?,
     ))
@@ -101,26 +102,29 @@ fn edge(
 /// The edge that makes what only a build of the whole project makes: after all the others.
 fn whole(
     action: &Action,
-    graph: &Graph,
+    settings: &[PathBuf],
+    all: &[Action],
     select: &Select,
     program: &Program,
 ) -> Result<String, Fault> {
-    let is_setting = |kind: Kind| matches!(kind, Kind::Config | Kind::Template);
-    let settings = graph.nodes.iter().filter(|(_, kind)| is_setting(**kind));
-    let mut inputs: Vec<String> = settings.map(|(path, _)| seen(path)).collect();
-    inputs.push(program.file.to_string_lossy().into_owned());
-    let is_other = |other: &&Action| other.root == action.root && other.manifest.is_some();
-    let others = graph.actions.iter().filter(is_other).flat_map(|other| &other.outputs);
-    let others: Vec<String> = others.map(|path| seen(path)).collect();
-    let outputs: Vec<String> = action.outputs.iter().map(|path| seen(path)).collect();
+    let mut inputs = shown(settings.iter());
+    inputs.push(program.file.clone());
+    let others = all.iter().filter(|other| other.root == action.root);
+    let others = others.filter(|other| matches!(other.subject, Subject::Manifest(_)));
+    let others = shown(others.flat_map(|other| &other.outputs));
     Ok(format!(
         "build {}: layoutc_whole | {} || {}\n  others = {}\n  flags = {}\n",
-        paths(&outputs)?,
+        paths(&shown(action.outputs.iter()))?,
         paths(&inputs)?,
         paths(&others)?,
         value(&others.join(" "))?,
         value(&flags(action, select))?,
     ))
+}
+
+/// Paths as seen from the current folder.
+fn shown<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Vec<String> {
+    paths.map(|path| seen(path)).collect()
 }
 
 /// What makes a run hermetic, as words of a shell.

@@ -175,7 +175,9 @@ fn the_lock_file_that_a_build_keeps_is_in_the_rule() {
 
 /// Whether a file belongs to the system rather than to the project.
 fn is_systems(path: &str) -> bool {
-    ["/proc/", "/sys/", "/etc/", "/lib", "/usr/", "/dev/"].iter().any(|folder| path.starts_with(folder))
+    ["/proc/", "/sys/", "/etc/", "/lib", "/usr/", "/dev/"]
+        .iter()
+        .any(|folder| path.starts_with(folder))
 }
 
 /// The files that a run opened, each with whether to write it; paths are as it named them.
@@ -213,9 +215,10 @@ fn an_action_opens_what_its_rule_names_and_nothing_else() {
     let (mut read, mut written) = (BTreeSet::new(), BTreeSet::new());
     for (path, is_written) in run(ACTION) {
         match below(&path) {
+            _ if is_systems(&path) => {}
             _ if is_written => drop(written.insert(path)),
             Some(path) => drop(read.insert(path.to_string_lossy().into_owned())),
-            None => assert!(is_systems(&path), "{path}"),
+            None => assert_eq!(path, "", "it is no input"),
         }
     }
     assert_eq!(read, INPUTS.iter().map(|path| (*path).to_owned()).collect());

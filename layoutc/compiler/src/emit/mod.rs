@@ -111,6 +111,22 @@ impl Settings {
         }
     }
 
+    /// What is written: what is asked for, and what that needs.
+    fn parts(&self) -> model::Parts {
+        let asked = |part| self.emit.contains(&part);
+        let (test, bench) = (asked(Part::Test), asked(Part::Bench));
+        let moves = asked(Part::Pack) || test || bench;
+        model::Parts {
+            constants: asked(Part::Constants) || test,
+            index: asked(Part::Index) || moves,
+            pack: moves,
+            test,
+            bench,
+            macros: asked(Part::Macros),
+            openmp: self.cores == Cores::All,
+        }
+    }
+
     /// How pack, unpack and convert are done: a target of the user's own has no functions that move blocks.
     fn ways(&self) -> Ways {
         let blocks = self.own.is_none() && self.language.name == C_FILES.name;
@@ -215,7 +231,7 @@ impl<'a> Target<'a> {
             Ok(Output { text: seal::seal(&path, &text), path })
         };
         let files: Vec<Result<Output, Diagnostic>> =
-            wanted(settings, &unit, out_stem).into_par_iter().map(file).collect();
+            wanted(settings, out_stem).into_par_iter().map(file).collect();
         let (mut outputs, mut faults) = (Vec::new(), Vec::new());
         for file in files {
             match file {
@@ -255,15 +271,22 @@ fn missing(own: &OwnFile, templates: &Templates) -> Option<Diagnostic> {
     })
 }
 
+/// The paths of the files of a manifest, in the order in which [`Target::files`] gives them. What the manifest says does
+/// not matter.
+pub fn paths(settings: &Settings, out_stem: &str) -> Vec<String> {
+    wanted(settings, out_stem).into_iter().map(|(_, path)| path).collect()
+}
+
 /// The templates, each with the path of what it writes.
-fn wanted(settings: &Settings, unit: &model::Unit, out_stem: &str) -> Vec<(String, String)> {
+fn wanted(settings: &Settings, out_stem: &str) -> Vec<(String, String)> {
     if let Some(own) = &settings.own {
         return vec![(own.template.clone(), format!("{out_stem}.{}", own.extension))];
     }
+    let emit = settings.parts();
     let asked = |part: Option<Part>| match part {
-        Some(Part::Pack) => unit.emit.pack,
-        Some(Part::Test) => unit.emit.test,
-        Some(Part::Bench) => unit.emit.bench,
+        Some(Part::Pack) => emit.pack,
+        Some(Part::Test) => emit.test,
+        Some(Part::Bench) => emit.bench,
         Some(Part::Constants | Part::Index | Part::Macros) | None => true,
     };
     let files = settings.language.files.iter().filter(|file| asked(file.part));
