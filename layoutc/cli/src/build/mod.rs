@@ -45,7 +45,7 @@ pub(crate) use looked::Looked;
 pub(crate) use make::{tell, template_texts};
 pub(crate) use meter::Span;
 pub(crate) use part::Ahead;
-pub(crate) use rule::is_told;
+pub(crate) use rule::{UNTOLD, is_told};
 
 use job::{Job, Patience};
 use marks::Marks;

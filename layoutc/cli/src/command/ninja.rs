@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::args::Select;
-use crate::build::{Action, Subject, is_told};
+use crate::build::{Action, Subject, UNTOLD, is_told};
 use crate::fault::Fault;
 use crate::project::seen;
 
@@ -170,7 +170,7 @@ fn path(text: &str) -> Result<String, Fault> {
 
 fn refusal(text: &str) -> Fault {
     Fault::Usage(format!(
-        "`--format ninja` cannot name `{}`: ninja takes no line breaks and none of `\\ ; | % =`; rename it",
+        "`--format ninja` cannot name `{}`: ninja takes no line breaks and none of {UNTOLD} ; rename it",
         text.escape_debug()
     ))
 }

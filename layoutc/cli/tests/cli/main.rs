@@ -14,6 +14,7 @@ mod deps;
 mod editors;
 mod examples;
 mod explain;
+mod farm;
 mod fmt;
 mod hermetic;
 mod hostile;
