@@ -52,7 +52,7 @@ provide_packages() {
     opencl_runs "$POCL" || packages+=(pocl-opencl-icd ocl-icd-opencl-dev opencl-headers)
     python3 -m pip --version >/dev/null 2>&1 || packages+=(python3-pip)
     local tool
-    for tool in make cmake meson ninja git; do
+    for tool in make cmake meson ninja bazel-4 git; do
         command -v "$tool" >/dev/null || packages+=("$(package_of "$tool")")
     done
     [ ${#packages[@]} -gt 0 ] || return 0
@@ -66,7 +66,7 @@ provide_packages() {
 
     local missing=()
     for tool in gcc g++ clang tcc oclgrind qemu-aarch64 s390x-linux-gnu-gcc arm-linux-gnueabihf-gcc \
-        aarch64-linux-gnu-gcc strace mpirun mpicc chromium make cmake meson ninja git; do
+        aarch64-linux-gnu-gcc strace mpirun mpicc chromium make cmake meson ninja bazel-4 git; do
         command -v "$tool" >/dev/null || missing+=("$tool")
     done
     [ -e "$SIMDE" ] || missing+=(SIMDe)
@@ -77,7 +77,12 @@ provide_packages() {
 }
 
 package_of() {
-    if [ "$1" = ninja ]; then echo ninja-build; else echo "$1"; fi
+    case $1 in
+    ninja) echo ninja-build ;;
+    # The Bazel that compiles without a network.
+    bazel-4) echo bazel-bootstrap ;;
+    *) echo "$1" ;;
+    esac
 }
 
 # NVIDIA's compiler, into the target folder.
@@ -214,6 +219,8 @@ build_tools() {
             names+=("$tool $("$tool" --version | grep -o -m 1 '[0-9][0-9.]*' | head -n 1)")
         fi
     done
+    # It does not know its version.
+    if command -v bazel-4 >/dev/null; then names+=(bazel-4); fi
     list ${names[@]+"${names[@]}"}
 }
 

@@ -34,7 +34,7 @@ pub struct Failure {
 }
 
 /// Builds the project or manifest at `project` into `<out>/layoutc`; what is still right there is left alone. Nothing
-/// else is written, but for what is remembered in `<out>/.layoutc`. `out` is `OUT_DIR` in a build script:
+/// else is written, but for what is remembered in `<out>/layoutc/.layoutc`. `out` is `OUT_DIR` in a build script:
 ///
 /// ```no_run
 /// let out = std::path::PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it"));
@@ -55,7 +55,7 @@ pub fn build(project: &Path, out: &Path) -> Result<Generated, Failure> {
         paths: vec![project.to_owned()],
         target: Vec::new(),
         out: Some(out.join("layoutc")),
-        state: Some(out.to_owned()),
+        root: None,
     };
     let args = Build::of(select);
     let mut reads = Reads::default();

@@ -37,7 +37,7 @@ impl Console {
         Self {
             format: match common.format {
                 Asked::Json => Format::Json,
-                Asked::Text | Asked::Cmake | Asked::Dot | Asked::Svg => Format::Text,
+                Asked::Text | Asked::Cmake | Asked::Ninja | Asked::Dot | Asked::Svg => Format::Text,
             },
             color: is_colored(io::stderr().is_terminal()),
             paints_results: is_colored(io::stdout().is_terminal()),

@@ -57,7 +57,7 @@ impl Session {
     ) -> Result<Self, Fault> {
         let mut report = Report::default();
         let mut projects = Vec::new();
-        for project in project::discover(paths, &mut report, &mut Reads::default())? {
+        for project in project::discover(paths, None, &mut report, &mut Reads::default())? {
             if console.verbose {
                 let manifests = counted(project.manifests.len(), "manifest");
                 console.remark(&format!("{}: {manifests}\n", project::seen(&project.root)));

@@ -23,6 +23,7 @@ pub mod manifest;
 pub mod model;
 pub mod nearest;
 pub mod notations;
+pub mod outputs;
 pub mod picture;
 pub mod plan;
 pub mod run;
@@ -39,6 +40,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 pub use check::{Checked, syntax_key};
+pub use outputs::{exchanges, output_paths, umbrella_path};
 pub use sources::{LoadError, Sources};
 
 use check::Aside;
@@ -50,6 +52,7 @@ use emit::language::{C_FILES, CUDA_FILES, OPENCL_FILES};
 use emit::{OwnFile, Part, Settings, Target, Templates};
 use host::{Host, Observer, Stage, Unobserved};
 use model::Manifest;
+use outputs::{common_folder, stem, umbrella_header};
 use plan::Naming;
 use plan::cores::Cores;
 use plan::lower::PlanError;
@@ -227,10 +230,7 @@ pub fn umbrella(
     outputs: &[&str],
     templates: &Templates,
 ) -> Result<Option<Output>, Diagnostic> {
-    let Some(c) = &config.target.c else { return Ok(None) };
-    let Some(path) = &c.umbrella_header else { return Ok(None) };
-    let parts: Vec<&str> = path.split('/').filter(|part| !["", "."].contains(part)).collect();
-    let path = parts.join("/");
+    let Some((c, path)) = umbrella_header(config) else { return Ok(None) };
     let below = |output: &&str| output.strip_prefix("c/").map(str::to_owned);
     let others: Vec<String> = outputs.iter().filter_map(below).collect();
     if let Some(other) = others.iter().find(|other| other.eq_ignore_ascii_case(&path)) {
@@ -240,7 +240,12 @@ pub fn umbrella(
         return Err(fault.help("give the umbrella header another name"));
     }
     let suffix = C_FILES.files.first().map_or("", |file| file.suffix);
-    let headers: Vec<String> = others.into_iter().filter(|path| path.ends_with(suffix)).collect();
+    // The headers that need MPI stand aside: most that include all have none.
+    let needs_mpi = |path: &str| {
+        path.strip_suffix("_mpi.h").is_some_and(|stem| others.contains(&format!("{stem}{suffix}")))
+    };
+    let is_included = |path: &&String| path.ends_with(suffix) && !needs_mpi(path);
+    let headers: Vec<String> = others.iter().filter(is_included).cloned().collect();
     let header = emit::umbrella(&path, &headers, &config.project.prefix, templates)?;
     Ok(Some(Output { path: format!("c/{}", header.path), text: header.text }))
 }
@@ -305,36 +310,4 @@ fn part(emit: Emit) -> Part {
         Emit::Test => Part::Test,
         Emit::Bench => Part::Bench,
     }
-}
-
-/// The folder that all source patterns start with, as far as it holds no wildcard: `layouts` for `layouts/**/*.kdl`.
-fn common_folder(patterns: &[String]) -> String {
-    let mut common: Option<Vec<&str>> = None;
-    for pattern in patterns {
-        let folders: Vec<&str> = match pattern.rsplit_once('/') {
-            Some((folders, _)) => {
-                folders.split('/').take_while(|f| !f.contains(['*', '?', '[', '{'])).collect()
-            }
-            None => Vec::new(),
-        };
-        common = Some(match common {
-            None => folders,
-            Some(before) => before
-                .into_iter()
-                .zip(folders)
-                .take_while(|(a, b)| a == b)
-                .map(|(a, _)| a)
-                .collect(),
-        });
-    }
-    common.unwrap_or_default().join("/")
-}
-
-/// The path of a manifest's outputs without extension: below the common source folder where it lies there.
-fn stem(path: &str, common: &str) -> String {
-    let inside = path.strip_prefix(common).filter(|_| !common.is_empty());
-    let path = inside.and_then(|rest| rest.strip_prefix('/')).unwrap_or(path);
-    let path = path.strip_suffix(".kdl").unwrap_or(path);
-    let parts: Vec<&str> = path.split('/').filter(|part| !["", ".", ".."].contains(part)).collect();
-    parts.join("/")
 }

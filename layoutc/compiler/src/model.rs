@@ -388,6 +388,15 @@ fn simple(expr: Result<Expr, ExprError>, layout: &Layout) -> Expr {
 }
 
 impl Manifest {
+    /// Whether it converts tensors that are cut over devices: then there are files for MPI, also where every device
+    /// converts its own parts.
+    pub fn exchanges(&self) -> bool {
+        let is_cut = |convert: &Convert| {
+            self.tensors.get(convert.from).is_some_and(|tensor| tensor.sharded.is_some())
+        };
+        !self.reshards.is_empty() || self.converts.iter().any(is_cut)
+    }
+
     /// The manifest with the tensors that a target is to have, their views, and the conversions between them; graphs
     /// are not solved yet.
     #[must_use]

@@ -105,7 +105,8 @@ Costs are bytes: what alternatives say, and for each conversion what it reads an
     Import(Import),
     /// Which files a build writes; writes nothing
     #[command(after_help = "\
---format cmake prints `set(LAYOUTC_OUTPUTS ...)`, with absolute paths, for `include()`.")]
+--format cmake prints `set(LAYOUTC_OUTPUTS ...)`, with absolute paths, for `include()`.
+--format ninja prints a build file for ninja with one edge a manifest, for `include`.")]
     Outputs(Outputs),
     /// Write layoutc.lock: the layout ABI that `build --locked` keeps
     Lock {
@@ -195,9 +196,9 @@ pub(crate) struct Select {
     /// Write below this folder instead of the project's own
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// The folder below which builds are remembered; `None`: the project's.
-    #[arg(skip)]
-    pub(crate) state: Option<PathBuf>,
+    /// Be one action of another build: the project is this folder; look at nothing above it, remember nothing
+    #[arg(long, value_name = "DIR", requires = "out")]
+    pub(crate) root: Option<PathBuf>,
 }
 
 // The arguments of `build`.

@@ -68,6 +68,9 @@ pub(crate) enum Asked {
     /// Only of `outputs`.
     #[value(hide = true)]
     Cmake,
+    /// Only of `outputs`.
+    #[value(hide = true)]
+    Ninja,
     /// Only of `deps` and `solve`.
     #[value(hide = true)]
     Dot,
@@ -154,10 +157,11 @@ pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Args, Refusa
         .map_err(|error| Refusal::Clap(Box::new(error)))?;
     let elsewhere = match (args.common.format, &args.command) {
         (Asked::Text | Asked::Json, _)
-        | (Asked::Cmake, Command::Outputs(_))
+        | (Asked::Cmake | Asked::Ninja, Command::Outputs(_))
         | (Asked::Dot, Command::Deps(_))
         | (Asked::Dot | Asked::Svg, Command::Solve { .. }) => None,
         (Asked::Cmake, _) => Some(("cmake", "`layoutc outputs`")),
+        (Asked::Ninja, _) => Some(("ninja", "`layoutc outputs`")),
         (Asked::Dot, _) => Some(("dot", "`layoutc deps` and `layoutc solve`")),
         (Asked::Svg, _) => Some(("svg", "`layoutc solve`")),
     };

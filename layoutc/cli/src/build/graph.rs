@@ -9,13 +9,14 @@ use crate::project::reads::Reads;
 use crate::state::fact::Emitted;
 
 use super::job::below;
+use super::locked;
 use super::part::Part;
 use super::scan::{UMBRELLA, has_umbrella};
 
 /// What a file is to a build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A `layoutc.toml`.
+    /// A `layoutc.toml`, or a `layoutc.lock` that is kept.
     Config,
     /// A template of a project's own.
     Template,
@@ -111,9 +112,9 @@ impl Graph {
 fn settings(part: &Part<'_>, reads: &Reads) -> BTreeMap<PathBuf, Kind> {
     let project = part.job.project;
     let is_read = |path: &PathBuf| reads.files.get(path).is_some_and(Result::is_ok);
-    let config = below(project, CONFIG);
+    let configs = [CONFIG, locked::NAME].map(|name| (below(project, name), Kind::Config));
     let mut settings: BTreeMap<PathBuf, Kind> =
-        Some((config, Kind::Config)).into_iter().filter(|(path, _)| is_read(path)).collect();
+        configs.into_iter().filter(|(path, _)| is_read(path)).collect();
     let folder = below(project, project.config.project.templates_dir.trim_end_matches('/'));
     let templates = reads.files.keys().filter(|path| path.starts_with(&folder));
     settings.extend(templates.filter(|path| is_read(path)).map(|p| (p.clone(), Kind::Template)));

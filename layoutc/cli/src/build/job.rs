@@ -60,7 +60,7 @@ impl<'a> Job<'a> {
         let is_asked =
             |name: &&str| select.target.is_empty() || select.target.iter().any(|t| t == name);
         let targets = names.into_iter().filter(is_asked).collect();
-        let (home, state) = places(project, select.out.as_deref(), select.state.as_deref())?;
+        let (home, state) = places(project, select.out.as_deref())?;
         // Files of a folder that others may use are never taken for left over.
         let is_shared = select.out.is_some() || home.path() == project.root;
         let sweep = match () {
@@ -133,29 +133,25 @@ impl<'a> Job<'a> {
 
 /// The log that a build of `select` will most likely ask for, and the project's folder.
 pub(crate) fn guess<'a>(select: &Select, store: &'a Store) -> Option<(PathBuf, Log<'a>)> {
+    if select.out.is_some() {
+        return None;
+    }
     let path = select.paths.first().map_or(Path::new("."), PathBuf::as_path);
-    let root = project::root_at(path).filter(|_| select.out.is_none())?;
-    let state = StateFolder::find(&root, None).ok()?;
+    let root = project::root_at(path)?;
+    let state = StateFolder::find(&root).ok()?;
     let log = Log::load(&state.path(), state.dir(), store).ok()?;
     Some((root, log))
 }
 
-/// Where the outputs of a project go, below `out` or where its configuration says, and what is remembered of them.
-/// `state` is another folder than the project's to remember it in.
-pub(crate) fn places(
-    project: &Project,
-    out: Option<&Path>,
-    state: Option<&Path>,
-) -> Result<(Home, StateFolder), Fault> {
+/// Where the outputs of a project go, below `out` or where its configuration says, and what is remembered of them: beside
+/// `layoutc.toml`, or in `out`.
+pub(crate) fn places(project: &Project, out: Option<&Path>) -> Result<(Home, StateFolder), Fault> {
     let Some(out) = out else {
-        return Ok((own_home(project)?, StateFolder::find(&project.root, None)?));
+        return Ok((own_home(project)?, StateFolder::find(&project.root)?));
     };
     let out = std::path::absolute(out).map_err(|e| Fault::io("find", out, &e))?;
-    let folder = match state {
-        Some(state) => StateFolder::find(state, None)?,
-        None => StateFolder::find(&project.root, Some(&out))?,
-    };
-    Ok((Home::new(&out, ""), folder))
+    let state = if project.is_given { StateFolder::none(&out) } else { StateFolder::find(&out)? };
+    Ok((Home::new(&out, ""), state))
 }
 
 fn known_targets(asked: &[String], project: &Project) -> Result<(), Fault> {

@@ -14,6 +14,7 @@ use crate::console::Console;
 use crate::fault::Fault;
 use crate::output::{Status, replace};
 use crate::project::files::{self, Unread};
+use crate::project::reads::Reads;
 use crate::project::{Project, seen};
 use crate::report::Report;
 use crate::session::localized;
@@ -22,7 +23,7 @@ use super::part::{self, Part};
 use super::{lines, make};
 
 /// The file beside `layoutc.toml`.
-const NAME: &str = "layoutc.lock";
+pub(super) const NAME: &str = "layoutc.lock";
 /// Its first lines.
 const HEADER: &str = "\
 # The layout ABI: where the elements of each tensor are, for code that shares its memory.
@@ -45,7 +46,7 @@ pub(crate) fn lock_files(
     paths: &[PathBuf],
     console: &mut Console,
 ) -> Result<(Report, Vec<Locking>), Fault> {
-    let select = Select { paths: paths.to_vec(), target: Vec::new(), out: None, state: None };
+    let select = Select { paths: paths.to_vec(), target: Vec::new(), out: None, root: None };
     part::rehearse(&select, console, |parts, desk| {
         if let Some(part) = parts.iter().find(|part| !part.job.project.is_whole) {
             let root = seen(&part.job.project.root);
@@ -65,11 +66,15 @@ fn lock(part: &Part<'_>) -> Result<Locking, Fault> {
     Ok(Locking { path: seen(&path), tensors: tensors.len(), status })
 }
 
-/// Reports what differs from the lock files.
-pub(super) fn hold(parts: &[Part<'_>], report: &mut Report) -> Result<(), Fault> {
+/// Reports what differs from the lock files, each of which is added to `reads`.
+pub(super) fn hold(
+    parts: &[Part<'_>],
+    reads: &mut Reads,
+    report: &mut Report,
+) -> Result<(), Fault> {
     for Part { job, scan, memo, made, .. } in parts {
         let tensors = lines::all_abi(job, scan, made, memo);
-        let differences = differences(job.project, &tensors)?;
+        let differences = differences(job.project, &tensors, reads)?;
         for label in differences.found.iter().flat_map(|d| &d.labels) {
             make::read_text(job, label, report);
         }
@@ -120,9 +125,16 @@ struct Differences {
 
 /// Reads the lock file of `project`, and finds what differs from it. Tensors of manifests that were not asked for are
 /// not looked at.
-fn differences(project: &Project, tensors: &[(String, Abi)]) -> Result<Differences, Fault> {
+fn differences(
+    project: &Project,
+    tensors: &[(String, Abi)],
+    reads: &mut Reads,
+) -> Result<Differences, Fault> {
     let path = project.root.join(NAME);
-    let text = match files::read(&path) {
+    let read = files::read(&path);
+    let seen_there = read.as_ref().map(|text| text.known).map_err(Unread::reason);
+    reads.files.insert(path.clone(), seen_there);
+    let text = match read {
         Ok(text) => text.text,
         Err(Unread::Refused(layoutc_compiler::LoadError::NotFound)) => {
             return Ok(Differences { found: vec![missing(&path)], file: None });

@@ -3,6 +3,7 @@
 //! What a build depends on is hashed, and what was made of it is remembered. What has not changed is not read, parsed,
 //! proven, made or written again.
 
+mod action;
 mod graph;
 mod job;
 mod key;
@@ -35,6 +36,7 @@ use crate::report::Report;
 use crate::report::summary::Row;
 use crate::state::log::Store;
 
+pub(crate) use action::{Action, Subject, actions};
 pub(crate) use graph::{Graph, Kind};
 pub(crate) use job::guess;
 pub(crate) use job::places;
@@ -43,6 +45,7 @@ pub(crate) use looked::Looked;
 pub(crate) use make::{tell, template_texts};
 pub(crate) use meter::Span;
 pub(crate) use part::Ahead;
+pub(crate) use rule::{UNTOLD, is_told};
 
 use job::{Job, Patience};
 use marks::Marks;
@@ -70,7 +73,7 @@ pub(crate) struct Built {
     pub(crate) stages: Vec<(&'static str, Duration)>,
     /// Every piece of work, where that was asked for.
     pub(crate) spans: Vec<Span>,
-    /// The state folder of the first project.
+    /// The state folder of the first project, if it is there.
     pub(crate) state: Option<PathBuf>,
 }
 
@@ -207,7 +210,7 @@ fn work(
     part::make_all(parts, desk)?;
     let Desk { meter, report, reads, .. } = desk;
     if args.locked && !report.has_errors() {
-        locked::hold(parts, report)?;
+        locked::hold(parts, reads, report)?;
     }
     let lines = lines(parts, rows);
     let is_good = !report.has_errors();
@@ -338,7 +341,7 @@ fn built(
         outputs,
         stages,
         spans,
-        state: parts.first().map(|part| part.job.state.path()),
+        state: parts.first().and_then(|part| part.job.state.dir().map(|_| part.job.state.path())),
     }
 }
 

@@ -77,9 +77,14 @@ pub(super) fn discover<'a>(
         let looked = select.paths.is_empty().then(|| Looked::at(root, &log.facts));
         Some((log, looked.unwrap_or_default()))
     };
-    let (projects, early) = rayon::join(|| project::discover(&select.paths, report, reads), early);
+    let find = || project::discover(&select.paths, select.root.as_deref(), report, reads);
+    let (projects, early) = rayon::join(find, early);
     let (log, looked) = early.unzip();
-    Ok((projects?, Ahead { log, looked: looked.unwrap_or_default(), store }))
+    let projects = projects?;
+    if select.out.is_some() && projects.len() > 1 {
+        return Err(Fault::Usage("`--out` takes one project at a time".to_owned()));
+    }
+    Ok((projects, Ahead { log, looked: looked.unwrap_or_default(), store }))
 }
 
 /// Finds out what is to be done in each project.
@@ -91,9 +96,6 @@ pub(super) fn all<'a>(
     locking: Option<Patience>,
     desk: &mut Desk<'_>,
 ) -> Result<Vec<Part<'a>>, Fault> {
-    if select.out.is_some() && projects.len() > 1 {
-        return Err(Fault::Usage("`--out` takes one project at a time".to_owned()));
-    }
     let mut parts = Vec::new();
     for project in projects {
         announce(project, desk.console);

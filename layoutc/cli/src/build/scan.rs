@@ -377,19 +377,20 @@ impl<'j> Inputs<'j, '_> {
     }
 
     fn base(&mut self, reads: &Reads) -> Result<Base, Fault> {
-        let find = |e| Fault::io("find", "layoutc".as_ref(), &e);
-        let program = std::env::current_exe().map_err(find)?;
-        let hash = |seen: &Seen| match seen {
-            Ok(known) => known.hash,
-            Err(reason) => Hash::of(reason.as_bytes()),
-        };
-        let known = self.job.log.facts.inputs.get(PROGRAM);
-        let seen = glance_up_to(u64::MAX, &program, known);
-        self.note(PROGRAM, &seen);
-        let program = hash(&seen);
+        let program = if self.job.project.is_given { Hash::default() } else { self.program()? };
         // It was read a moment ago; without one, the program's own holds.
         let config = reads.files.get(&below(self.job.project, CONFIG));
         Ok(Base { program, config: config.map_or_else(Hash::default, hash) })
+    }
+
+    /// The program's hash. Where nothing is remembered, nothing asks for it.
+    fn program(&mut self) -> Result<Hash, Fault> {
+        let find = |e| Fault::io("find", "layoutc".as_ref(), &e);
+        let program = std::env::current_exe().map_err(find)?;
+        let known = self.job.log.facts.inputs.get(PROGRAM);
+        let seen = glance_up_to(u64::MAX, &program, known);
+        self.note(PROGRAM, &seen);
+        Ok(hash(&seen))
     }
 
     fn templates(&mut self, reads: &mut Reads) -> Result<Hash, Fault> {
@@ -426,10 +427,20 @@ impl<'j> Inputs<'j, '_> {
     }
 }
 
+/// The hash of a content, or of why there is none.
+fn hash(seen: &Seen) -> Hash {
+    match seen {
+        Ok(known) => known.hash,
+        Err(reason) => Hash::of(reason.as_bytes()),
+    }
+}
+
 /// The files that may be templates of the project's own, by name.
 pub(super) fn template_files(project: &Project) -> Result<Vec<(String, PathBuf)>, Fault> {
     let folder = below(project, &project.config.project.templates_dir);
-    let files = walk::within(&folder, &project.root)?.files();
+    // A sandbox is made of links out of it.
+    let fence = (!project.is_given).then_some(project.root.as_path());
+    let files = walk::within(&folder, fence)?.files();
     let named = |file: PathBuf| Some((file.strip_prefix(&folder).ok().and_then(slashed)?, file));
     Ok(files.into_iter().filter_map(named).collect())
 }

@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Build, console: &mut Console) -> Result<Ending, Fault> 
 
 /// Writes the timeline where one was asked for and files may be written; its path.
 fn timeline(args: &Build, built: &Built, elapsed: Duration) -> Result<Option<String>, Fault> {
-    let Some(folder) = built.state.as_ref().filter(|folder| args.timings && folder.is_dir()) else {
+    let Some(folder) = built.state.as_ref().filter(|_| args.timings) else {
         return Ok(None);
     };
     if is_rehearsed(args) {

@@ -25,7 +25,7 @@ pub(crate) fn run(args: &Clean, console: &mut Console) -> Result<Ending, Fault> 
     }
     let (mut removed, store) = (Vec::new(), Store::default());
     for project in &projects {
-        let (home, mut state) = places(project, args.out.as_deref(), None)?;
+        let (home, mut state) = places(project, args.out.as_deref())?;
         let root = home.path();
         if !root.is_dir() {
             continue;

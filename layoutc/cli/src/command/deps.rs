@@ -22,7 +22,7 @@ pub(crate) fn run(args: &Deps, asked: Asked, console: &mut Console) -> Result<En
         let text = match asked {
             Asked::Dot => dot(&graph),
             Asked::Json => object(&graph).to_string() + "\n",
-            Asked::Text | Asked::Cmake | Asked::Svg => list(&graph),
+            Asked::Text | Asked::Cmake | Asked::Ninja | Asked::Svg => list(&graph),
         };
         console.result(&text);
     }

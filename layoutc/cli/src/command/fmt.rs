@@ -61,7 +61,7 @@ pub(crate) fn run(args: &Fmt, console: &mut Console) -> Result<Ending, Fault> {
     let mut report = Report::default();
     let mut files: Vec<(String, Status)> = Vec::new();
     let mut fault = None;
-    for project in discover(&args.paths, &mut report, &mut Reads::default())? {
+    for project in discover(&args.paths, None, &mut report, &mut Reads::default())? {
         for (path, shown) in &project.manifests {
             let status = one(&project.root.join(path), shown, args.check, &mut report);
             let status = status.unwrap_or_else(|error| {

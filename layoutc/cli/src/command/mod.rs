@@ -18,6 +18,7 @@ mod lock;
 mod lsp;
 mod man;
 mod measure;
+mod ninja;
 mod outputs;
 mod pack;
 mod same;

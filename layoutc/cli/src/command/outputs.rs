@@ -4,16 +4,19 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::args::{Asked, Outputs};
+use crate::args::{Asked, Outputs, Select};
 use crate::build;
 use crate::console::Console;
 use crate::fault::Fault;
 use crate::project::seen;
 
-use super::Ending;
+use super::{Ending, ninja};
 
 /// Prints the outputs of what the arguments name.
 pub(crate) fn run(args: &Outputs, asked: Asked, console: &mut Console) -> Result<Ending, Fault> {
+    if asked == Asked::Ninja {
+        return ninja(&args.select, console);
+    }
     let (report, graph) = build::graph(&args.select, console)?;
     let ending = Ending::of(&report);
     if ending == Ending::Good {
@@ -23,11 +26,22 @@ pub(crate) fn run(args: &Outputs, asked: Asked, console: &mut Console) -> Result
                 let outputs: Vec<String> = graph.outputs().map(seen).collect();
                 json!({ "version": 1, "kind": "outputs", "outputs": outputs }).to_string() + "\n"
             }
-            Asked::Text | Asked::Dot | Asked::Svg => {
+            Asked::Text | Asked::Ninja | Asked::Dot | Asked::Svg => {
                 graph.outputs().map(|file| seen(file) + "\n").collect()
             }
         };
         console.result(&text);
+    }
+    report.print(console);
+    Ok(ending)
+}
+
+/// Prints a build file for ninja. Whether the manifests are good, its edges tell.
+fn ninja(select: &Select, console: &mut Console) -> Result<Ending, Fault> {
+    let (report, actions) = build::actions(select)?;
+    let ending = Ending::of(&report);
+    if ending == Ending::Good {
+        console.result(&ninja::file(&actions, select)?);
     }
     report.print(console);
     Ok(ending)

@@ -118,7 +118,7 @@ fn printed(format: args::Asked, solved: &[(String, &Graph, Plan)]) -> Result<Str
                 Err(Fault::Usage(line))
             }
         },
-        args::Asked::Text | args::Asked::Cmake => {
+        args::Asked::Text | args::Asked::Cmake | args::Asked::Ninja => {
             let texts = solved.iter().map(|(file, graph, plan)| solution_text(graph, plan, file));
             let texts: Vec<String> = texts.map(|text| format!("{}\n", text.trim_end())).collect();
             Ok(texts.join("\n"))

@@ -175,16 +175,17 @@ pub(crate) struct New<'a> {
     pub(crate) is_first: bool,
 }
 
-/// Writes what is new and removes what is left over, both by path; the facts that follow. The lock must be held.
+/// Writes what is new and removes what is left over, both by path; the facts that follow. Where no lock is held, other
+/// builds may be at work in the same folders.
 pub(crate) fn apply<'p>(
     home: &Home,
     state: &StateFolder,
     new: &BTreeMap<&'p str, New<'_>>,
     left_over: &[&'p str],
-    _lock: &Lock,
+    lock: &Lock,
 ) -> Result<Vec<Fact<'p>>, Fault> {
     let _writing = interrupt::Writing::begin();
-    let known = write::all(home, state, new)?;
+    let known = write::all(home, state, new, lock)?;
     let mut facts: Vec<Fact<'p>> =
         new.keys().zip(known).map(|(path, known)| Fact::Output(path, known)).collect();
     for path in left_over {

@@ -1,4 +1,4 @@
-//! The state folder of a project: `.layoutc` beside its `layoutc.toml`, and in that one for each other output folder.
+//! The state folder: `.layoutc` beside a project's `layoutc.toml`, or in the folder that `--out` names.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -23,22 +23,21 @@ pub(crate) struct StateFolder {
     home: Home,
     /// `None`: it is not there.
     dir: Option<OwnedFd>,
+    /// Whether it is made where it is not there.
+    is_wanted: bool,
 }
 
 impl StateFolder {
-    /// The state folder of the project at `root`; `out` is an output folder that is not the project's own. One that
-    /// cannot be entered is none.
-    pub(crate) fn find(root: &Path, out: Option<&Path>) -> Result<Self, Fault> {
-        let below = match out {
-            None => FOLDER.to_owned(),
-            Some(out) => {
-                let hash = blake3::hash(out.as_os_str().as_encoded_bytes()).to_hex();
-                format!("{FOLDER}/out-{}", &hash.as_str()[..16])
-            }
-        };
-        let home = Home::new(root, &below);
+    /// The state folder in `base`. One that cannot be entered is none.
+    pub(crate) fn find(base: &Path) -> Result<Self, Fault> {
+        let home = Home::new(base, FOLDER);
         let dir = home.open("")?.ok().flatten();
-        Ok(Self { home, dir })
+        Ok(Self { home, dir, is_wanted: true })
+    }
+
+    /// None in `base`, also where there is one: nothing is remembered, and nothing locked.
+    pub(crate) fn none(base: &Path) -> Self {
+        Self { home: Home::new(base, FOLDER), dir: None, is_wanted: false }
     }
 
     /// Its path.
@@ -57,13 +56,14 @@ impl StateFolder {
         self.dir.as_ref().is_some_and(stands)
     }
 
-    /// Makes it, locks it, and removes what a killed build left there. `wait` is told who holds the lock, and may refuse. Where nothing
-    /// may be written there is none, and nothing is locked.
+    /// Makes it, locks it, and removes what a killed build left there. `wait` is told who holds the lock, and may
+    /// refuse. Where there is to be none, or nothing may be written, nothing is locked.
     pub(crate) fn lock(
         &mut self,
         wait: impl FnMut(&str) -> Result<(), Fault>,
     ) -> Result<Lock, Fault> {
-        let Some(made) = self.home.make_if_allowed("")? else {
+        let made = if self.is_wanted { self.home.make_if_allowed("")? } else { None };
+        let Some(made) = made else {
             return Ok(Lock::nothing());
         };
         self.ignore();
@@ -76,9 +76,7 @@ impl StateFolder {
     /// Without it a commit may hold what it need not.
     fn ignore(&self) {
         let (name, text) = IGNORE;
-        let folder = self.path();
-        let top = folder.ancestors().find(|folder| folder.ends_with(FOLDER));
-        let file = top.unwrap_or(&folder).join(name);
+        let file = self.path().join(name);
         if fs::symlink_metadata(&file).is_err_and(|error| error.kind() == ErrorKind::NotFound) {
             drop(fs::write(file, text));
         }
@@ -93,17 +91,11 @@ impl StateFolder {
             let _ = unlinkat(dir, *name, AtFlags::empty());
         }
         let folder = self.path();
-        for folder in folder.ancestors() {
-            let is_bare = fs::read_dir(folder).is_ok_and(|mut entries| {
-                entries.all(|e| e.is_ok_and(|e| e.file_name() == IGNORE.0))
-            });
-            if !is_bare {
-                break;
-            }
+        let is_bare = fs::read_dir(&folder)
+            .is_ok_and(|mut entries| entries.all(|e| e.is_ok_and(|e| e.file_name() == IGNORE.0)));
+        if is_bare {
             drop(fs::remove_file(folder.join(IGNORE.0)));
-            if fs::remove_dir(folder).is_err() || folder.ends_with(FOLDER) {
-                break;
-            }
+            drop(fs::remove_dir(folder));
         }
     }
 }

@@ -88,7 +88,7 @@ impl Folder {
             };
             new.insert(*path, New { text, hash, is_first });
         }
-        let mut folder = StateFolder::find(self.0.path(), None).map_err(codes)?;
+        let mut folder = StateFolder::find(self.0.path()).map_err(codes)?;
         let lock = folder.lock(|_| panic!("nobody holds it")).map_err(codes)?;
         let left: Vec<&str> = left.iter().map(String::as_str).collect();
         apply(&home, &folder, &new, &left, &lock).map_err(codes)?;
@@ -250,7 +250,7 @@ fn a_fault_while_writing_leaves_the_old_and_no_temporary_file() {
 fn what_came_or_went_since_it_was_looked_at_is_replaced_only_if_it_is_a_file() {
     let folder = Folder::new();
     folder.write("c/a.h/mine", "mine");
-    let mut state = StateFolder::find(folder.0.path(), None).expect("a place");
+    let mut state = StateFolder::find(folder.0.path()).expect("a place");
     let lock = state.lock(|_| panic!("nobody holds it")).expect("a lock");
     let put = |path| {
         let hash = Hash::of(b"new");

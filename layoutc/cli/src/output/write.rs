@@ -20,6 +20,7 @@ use crate::fault::Fault;
 use crate::interrupt;
 use crate::project::seen;
 use crate::state::fact::Known;
+use crate::state::lock::Lock;
 
 use super::folder::Home;
 use super::state::StateFolder;
@@ -60,7 +61,7 @@ pub(super) fn sweep(state: &OwnedFd, folder: &Path) {
     let _ = unlinkat(state, TEMPORARY, AtFlags::REMOVEDIR);
 }
 
-/// Removes temporary files that could not be in the state folder: those of another file system.
+/// Removes temporary files that could not be in the state folder: those of another file system. The lock must be held.
 pub(super) fn sweep_beside(folder: &Path) {
     let (head, tail) = BESIDE;
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -91,6 +92,7 @@ pub(super) fn all(
     home: &Home,
     state: &StateFolder,
     texts: &BTreeMap<&str, New<'_>>,
+    lock: &Lock,
 ) -> Result<Vec<Known>, Fault> {
     let mut scratch = Scratch { state, beside: Vec::new(), made: Vec::new() };
     let temporary = temporary(state)?;
@@ -104,7 +106,7 @@ pub(super) fn all(
             _ => {
                 let folder = home.make(parent, &mut scratch.made)?;
                 let is_apart = apart.is_some() && device(&folder) == apart;
-                if !is_apart {
+                if !is_apart && lock.is_held() {
                     sweep_beside(&home.path().join(parent));
                 }
                 is_apart

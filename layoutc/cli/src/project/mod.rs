@@ -7,6 +7,7 @@ pub(crate) mod files;
 pub(crate) mod globs;
 pub(crate) mod paths;
 pub(crate) mod reads;
+mod root;
 pub(crate) mod walk;
 
 use std::collections::BTreeMap;
@@ -16,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{env, fs};
 
+use layoutc_compiler::LoadError;
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::config::{self, Config};
 use layoutc_compiler::diagnostic::Diagnostic;
@@ -23,10 +25,14 @@ use layoutc_compiler::diagnostic::Diagnostic;
 use crate::fault::Fault;
 use crate::report::Report;
 
+use files::Unread;
 use globs::Globs;
 use paths::{relative, slashed};
 use reads::Reads;
+use root::Roots;
 use walk::Folder;
+
+pub(crate) use root::root_at;
 
 /// The file that makes a folder a project.
 pub(crate) const CONFIG: &str = "layoutc.toml";
@@ -42,6 +48,8 @@ pub(crate) struct Project {
     pub(crate) manifests: BTreeMap<String, String>,
     /// Whether these are all of the project's manifests: only then can an output be known to be left over.
     pub(crate) is_whole: bool,
+    /// Whether `--root` names it: then it is all that there is, and nothing is remembered of it.
+    pub(crate) is_given: bool,
 }
 
 impl Project {
@@ -60,6 +68,8 @@ pub(crate) fn seen(path: &Path) -> String {
 /// What was found for some PATHS: by root, the manifests.
 #[derive(Debug, Default)]
 struct Found {
+    /// How the folders of projects are found.
+    roots: Roots,
     /// Root, then the manifest relative to it, then the path that people see.
     manifests: BTreeMap<PathBuf, BTreeMap<String, String>>,
     /// Roots with a `layoutc.toml`, read.
@@ -73,13 +83,15 @@ struct Found {
 }
 
 /// The projects that PATHS name, each with the manifests asked for; what was read on the way is added to `reads`. What
-/// is wrong with a configuration is reported, and its project left out.
+/// is wrong with a configuration is reported, and its project left out. `root` is the folder of the only project, where
+/// that is named.
 pub(crate) fn discover(
     given: &[PathBuf],
+    root: Option<&Path>,
     report: &mut Report,
     reads: &mut Reads,
 ) -> Result<Vec<Project>, Fault> {
-    let mut found = Found::default();
+    let mut found = Found { roots: Roots::new(root)?, ..Found::default() };
     found.reads.is_brief = reads.is_brief;
     let gathered = found.gather(given, report);
     reads.merge(std::mem::take(&mut found.reads));
@@ -123,10 +135,10 @@ impl Found {
         Ok(())
     }
 
-    /// The project of the current folder or of a parent.
+    /// The project that is named, or that of the current folder or of a parent.
     fn here(&mut self, report: &mut Report) -> Result<(), Fault> {
         let here = env::current_dir().map_err(|e| Fault::io("find", Path::new("."), &e))?;
-        let Some(root) = root_of(&here)? else {
+        let Some(root) = self.roots.around(&here)? else {
             return Err(Fault::NoProject);
         };
         if self.config(&root, report)? {
@@ -145,9 +157,9 @@ impl Found {
 
     /// The manifests below a folder: of the project around it, of projects in it, and of none.
     fn folder(&mut self, given: &Path, report: &mut Report) -> Result<(), Fault> {
-        let folder = canonical(given)?;
+        let folder = self.roots.folder(given)?;
         let shown = paths::start(given);
-        if let Some(root) = root_of(&folder)? {
+        if let Some(root) = self.roots.of(&folder)? {
             if self.config(&root, report)? {
                 self.sources(&root, &folder, shown)?;
                 self.expect_some(&root);
@@ -181,8 +193,8 @@ impl Found {
     fn manifest(&mut self, given: &Path, report: &mut Report) -> Result<(), Fault> {
         let name = given.file_name().unwrap_or_default();
         let parent = given.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let folder = canonical(parent.unwrap_or(Path::new(".")))?;
-        let root = match root_of(&folder)? {
+        let folder = self.roots.folder(parent.unwrap_or(Path::new(".")))?;
+        let root = match self.roots.of(&folder)? {
             Some(root) if !self.config(&root, report)? => return Ok(()),
             Some(root) => root,
             None => folder.clone(),
@@ -208,7 +220,7 @@ impl Found {
                     continue;
                 };
                 names.retain(|name| globs.matches(&path.join(name)));
-                if !names.is_empty() && root_of(&parent)?.as_deref() == Some(root) {
+                if !names.is_empty() && self.roots.of(&parent)?.as_deref() == Some(root) {
                     self.add_all(root, &parent, path, &given.join(part), &names)?;
                 }
             }
@@ -260,33 +272,44 @@ impl Found {
         if let Some(config) = self.configs.get(root) {
             return Ok(config.is_some());
         }
-        let path = root.join(CONFIG);
-        let shown = seen(&path);
-        let text = files::read(&path);
-        let seen = text.as_ref().map(|text| text.known).map_err(files::Unread::reason);
-        self.reads.files.insert(path.clone(), seen);
-        let text = text.map_err(|error| {
-            let message = format!("cannot read `{shown}`: {}", error.reason());
-            Fault::Machine(Box::new(Diagnostic::placeless(Code::OutputIo, message)))
-        })?;
-        let file: Arc<str> = Arc::from(shown.as_str());
-        report.text(shown, Arc::clone(&text.text));
-        let config = match config::parse(&file, &text.text) {
-            Ok(config) => Some(config),
-            Err(diagnostics) => {
-                report.add(diagnostics);
-                None
-            }
-        };
+        let config = self.read_config(root, report)?;
         let is_good = config.is_some();
         if let Some(config) = &config {
             let folder = |name: &str| root.join(name.trim_end_matches('/'));
             let templates = folder(&config.project.templates_dir);
-            self.reads.templates.insert(templates, root.to_owned());
+            let fence = (!self.roots.is_given()).then(|| root.to_owned());
+            self.reads.templates.insert(templates, fence);
             self.reads.written.insert(folder(&config.project.out_dir));
         }
         self.configs.insert(root.to_owned(), config);
         Ok(is_good)
+    }
+
+    /// What the configuration at `root` says; `None`: it is not good.
+    fn read_config(&mut self, root: &Path, report: &mut Report) -> Result<Option<Config>, Fault> {
+        let path = root.join(CONFIG);
+        let shown = seen(&path);
+        let text = files::read(&path);
+        let seen = text.as_ref().map(|text| text.known).map_err(Unread::reason);
+        self.reads.files.insert(path, seen);
+        let text = match text {
+            Err(Unread::Refused(LoadError::NotFound)) if self.roots.is_given() => {
+                return Ok(Some(Config::default()));
+            }
+            text => text.map_err(|error| {
+                let message = format!("cannot read `{shown}`: {}", error.reason());
+                Fault::Machine(Box::new(Diagnostic::placeless(Code::OutputIo, message)))
+            })?,
+        };
+        let file: Arc<str> = Arc::from(shown.as_str());
+        report.text(shown, Arc::clone(&text.text));
+        match config::parse(&file, &text.text) {
+            Ok(config) => Ok(Some(config)),
+            Err(diagnostics) => {
+                report.add(diagnostics);
+                Ok(None)
+            }
+        }
     }
 
     /// Notes it as a fault if the project at `root` has no manifest.
@@ -306,38 +329,16 @@ impl Found {
     }
 
     fn projects(self) -> Vec<Project> {
-        let Self { manifests, mut configs, whole, lack: _, reads: _ } = self;
+        let Self { roots, manifests, mut configs, whole, lack: _, reads: _ } = self;
         let project = |(root, manifests): (PathBuf, _)| Project {
             config: configs.remove(&root).flatten().unwrap_or_default(),
             is_whole: whole.contains(&root),
+            is_given: roots.is_given(),
             root,
             manifests,
         };
         manifests.into_iter().map(project).collect()
     }
-}
-
-/// The folder of the project that `path` belongs to, if that can be told at once.
-pub(crate) fn root_at(path: &Path) -> Option<PathBuf> {
-    root_of(&canonical(path).ok()?).ok()?
-}
-
-/// The nearest folder at or above `path` with a `layoutc.toml`.
-fn root_of(path: &Path) -> Result<Option<PathBuf>, Fault> {
-    use ErrorKind::{NotADirectory, NotFound, PermissionDenied};
-    for folder in path.ancestors() {
-        match fs::metadata(folder.join(CONFIG)) {
-            Ok(metadata) if metadata.is_file() => return Ok(Some(folder.to_owned())),
-            Ok(_) => {}
-            Err(error) if matches!(error.kind(), NotFound | NotADirectory | PermissionDenied) => {}
-            Err(error) => return Err(Fault::io("look at", &folder.join(CONFIG), &error)),
-        }
-    }
-    Ok(None)
-}
-
-fn canonical(path: &Path) -> Result<PathBuf, Fault> {
-    fs::canonicalize(path).map_err(|error| Fault::io("find", path, &error))
 }
 
 fn below(path: &Path, folder: &Path) -> PathBuf {

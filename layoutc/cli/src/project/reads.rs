@@ -28,8 +28,8 @@ pub(crate) struct Reads {
     pub(crate) sources: BTreeMap<PathBuf, Globs>,
     /// Folders in which every `*.kdl` is a manifest and every `layoutc.toml` a project.
     pub(crate) loose: BTreeSet<PathBuf>,
-    /// Folders of templates, each with its project's folder.
-    pub(crate) templates: BTreeMap<PathBuf, PathBuf>,
+    /// Folders of templates, each with the folder that no link leads out of; `None`: links lead anywhere.
+    pub(crate) templates: BTreeMap<PathBuf, Option<PathBuf>>,
     /// Links to folders, and to nothing, that were found in these.
     pub(crate) links: BTreeSet<PathBuf>,
     /// Folders that are written, never read.

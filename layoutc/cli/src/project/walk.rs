@@ -43,8 +43,9 @@ pub(crate) fn below(folder: &Path) -> Result<Walk, Fault> {
     walk(folder, &|_| true)
 }
 
-/// The same without what links lead to outside `root`.
-pub(crate) fn within(folder: &Path, root: &Path) -> Result<Walk, Fault> {
+/// The same without what links lead to outside `root`, if there is one.
+pub(crate) fn within(folder: &Path, root: Option<&Path>) -> Result<Walk, Fault> {
+    let Some(root) = root else { return below(folder) };
     let root = fs::canonicalize(root).map_err(|error| Fault::io("find", root, &error))?;
     let follows = |path: &Path| fs::canonicalize(path).is_ok_and(|real| real.starts_with(&root));
     walk(folder, &follows)
@@ -173,7 +174,7 @@ mod tests {
         symlink("../../b.j2", root.join("templates/b.j2")).expect("a link");
         symlink("../..", root.join("templates/out")).expect("a link");
         symlink("../shared", root.join("templates/in")).expect("a link");
-        let found = within(&root.join("templates"), &root).expect("files");
+        let found = within(&root.join("templates"), Some(&root)).expect("files");
         assert_eq!(found.links, [root.join("templates/in")].into());
         assert_eq!(found.files(), [root.join("templates/in/a.j2")]);
     }

@@ -17,13 +17,18 @@ const NAME: &str = "lock";
 /// be locked (some network file systems) nothing is: builds at once then still write the same bytes, each file whole.
 #[derive(Debug)]
 pub(crate) struct Lock {
-    _file: Option<File>,
+    file: Option<File>,
 }
 
 impl Lock {
     /// Where nothing can be locked.
     pub(crate) fn nothing() -> Self {
-        Self { _file: None }
+        Self { file: None }
+    }
+
+    /// Whether no other build is at work here.
+    pub(crate) fn is_held(&self) -> bool {
+        self.file.is_some()
     }
 }
 
@@ -50,7 +55,7 @@ pub(crate) fn lock(
                 while file.lock().is_err_and(|error| error.kind() == io::ErrorKind::Interrupted) {}
             }
             // Nothing can be locked here.
-            Err(TryLockError::Error(_)) => return Ok(Lock { _file: Some(file) }),
+            Err(TryLockError::Error(_)) => return Ok(Lock { file: Some(file) }),
         }
         // Another may have removed the file that was locked, and a third one made it anew.
         let stands = statat(dir, NAME, AtFlags::SYMLINK_NOFOLLOW).ok();
@@ -58,7 +63,7 @@ pub(crate) fn lock(
         let own = rustix::fs::fstat(&file).map_err(|error| fault(error.into()))?;
         if stands.as_ref().map(inode) == Some(inode(&own)) {
             sign(&mut file);
-            return Ok(Lock { _file: Some(file) });
+            return Ok(Lock { file: Some(file) });
         }
     }
 }
@@ -68,7 +73,7 @@ pub(crate) fn try_lock(dir: &OwnedFd) -> Option<Lock> {
     let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = File::from(openat(dir, NAME, flags, Mode::empty()).ok()?);
     file.try_lock().ok()?;
-    Some(Lock { _file: Some(file) })
+    Some(Lock { file: Some(file) })
 }
 
 /// Says in the file who holds it. It is for people: nothing goes wrong without it.

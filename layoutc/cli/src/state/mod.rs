@@ -1,4 +1,4 @@
-//! What is remembered between builds, in the folder `.layoutc` of the output folder.
+//! What is remembered between builds, in the folder `.layoutc` of the project, or of what `--out` names.
 //!
 //! `log` holds facts: what stood in which file, what was made of what. A build that finds all facts still true has
 //! nothing to do. `memo` holds results that are dear to compute. `lock` keeps two builds from writing at once. All

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
+use crate::args::Select;
 use crate::project::files::MISSING;
 use crate::project::reads::{Looks, Reads, Seen};
 use crate::project::{self, Project, seen, walk};
@@ -61,13 +62,14 @@ pub(super) struct Look {
 }
 
 impl Look {
-    /// Reads all that a build of `paths` would read, as far as `known`, what the last one read, tells.
-    pub(super) fn take(paths: &[PathBuf], home: &Path, known: &Reads) -> Self {
+    /// Reads all that a build of `select` would read, as far as `known`, what the last one read, tells.
+    pub(super) fn take(select: &Select, home: &Path, known: &Reads) -> Self {
         let (mut listing, mut report) = (Reads::default(), Report::default());
+        let (paths, root) = (&select.paths, select.root.as_deref());
         // Where the folder is gone, so is all below it.
         let found = std::env::set_current_dir(home)
             .ok()
-            .and_then(|()| project::discover(paths, &mut report, &mut listing).ok());
+            .and_then(|()| project::discover(paths, root, &mut report, &mut listing).ok());
         let projects = found.filter(|_| !report.has_errors()).map(Arc::new);
         let manifests: Vec<&PathBuf> = listing.manifests.iter().collect();
         let seen = |path: &&PathBuf| ((*path).clone(), known.glance(path));
@@ -75,7 +77,7 @@ impl Look {
         listing.files.extend(seen);
         for (folder, root) in listing.templates.clone() {
             // A folder that cannot be read is the build's to tell.
-            let found = walk::within(&folder, &root).unwrap_or_default();
+            let found = walk::within(&folder, root.as_deref()).unwrap_or_default();
             for file in found.files() {
                 listing.look(&file, known);
             }

@@ -197,7 +197,7 @@ impl Watching<'_> {
     }
 
     fn take(&self) -> Look {
-        Look::take(&self.args.build.select.paths, &self.home, &self.known)
+        Look::take(&self.args.build.select, &self.home, &self.known)
     }
 
     /// The inputs, once they do not look like half of a save.

@@ -20,37 +20,44 @@ const ACTS: &[&str] = &[
     "-o scores",
 ];
 
-fn integrations() -> PathBuf {
+pub(crate) fn integrations() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../integrations").canonicalize().expect("there")
 }
 
 /// Every file below a folder, relative to it, but for what a build in it left.
 fn files(folder: &Path, below: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder.join(below)).expect("a folder") {
-        let path = below.join(entry.expect("an entry").file_name());
-        if path.ends_with("generated") || path.ends_with(".layoutc") {
+        let name = entry.expect("an entry").file_name();
+        let is_left = name == "generated" || name == ".layoutc";
+        if is_left || name.to_string_lossy().starts_with("bazel-") {
             continue;
         }
+        let path = below.join(name);
         if folder.join(&path).is_dir() { files(folder, &path, found) } else { found.push(path) }
     }
 }
 
 /// A world that is a copy of the example.
 fn copy() -> World {
-    let from = integrations().join("example");
-    let (world, mut found) = (World::new(&[]), Vec::new());
-    files(&from, Path::new(""), &mut found);
-    for path in found {
-        let text = fs::read_to_string(from.join(&path)).expect("a text");
-        world.write(path.to_str().expect("UTF-8"), &text);
-    }
+    let world = World::new(&[]);
+    copy_to(&world, "example", "");
     world
 }
 
+/// Copies a folder of the integrations into a world, below `to`.
+pub(crate) fn copy_to(world: &World, name: &str, to: &str) {
+    let (from, mut found) = (integrations().join(name), Vec::new());
+    files(&from, Path::new(""), &mut found);
+    for path in found {
+        let text = fs::read_to_string(from.join(&path)).expect("a text");
+        world.write(Path::new(to).join(&path).to_str().expect("UTF-8"), &text);
+    }
+}
+
 /// A command in the world's folder, with layoutc on the path.
-fn command(world: &World, program: &str, args: &[&str]) -> Command {
+pub(crate) fn command(world: &World, program: &str, args: &[&str]) -> Command {
     let mut command = Command::new(program);
-    command.args(args).current_dir(world.path("."));
+    command.args(args).current_dir(world.path(""));
     command.env("PATH", path_with_layoutc());
     for variable in ["MAKEFLAGS", "MAKELEVEL", "CFLAGS", "LAYOUTC", "CMAKE_GENERATOR", "DESTDIR"] {
         command.env_remove(variable);
@@ -58,20 +65,20 @@ fn command(world: &World, program: &str, args: &[&str]) -> Command {
     command
 }
 
-fn said(output: &Output) -> String {
+pub(crate) fn said(output: &Output) -> String {
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
     text(&output.stdout) + &text(&output.stderr)
 }
 
 /// What a command prints that succeeds.
-fn run(world: &World, program: &str, args: &[&str]) -> String {
+pub(crate) fn run(world: &World, program: &str, args: &[&str]) -> String {
     let output = command(world, program, args).output().expect("it starts");
     let said = said(&output);
     assert!(output.status.success(), "{program} {args:?}: {said}");
     said
 }
 
-fn edit(world: &World, path: &str, from: &str, to: &str) {
+pub(crate) fn edit(world: &World, path: &str, from: &str, to: &str) {
     let old = world.read(path).expect("there");
     let new = old.replace(from, to);
     assert_ne!(old, new, "{path}");

@@ -14,7 +14,9 @@ mod deps;
 mod editors;
 mod examples;
 mod explain;
+mod farm;
 mod fmt;
+mod hermetic;
 mod hostile;
 #[path = "../../../compiler/tests/hostile/mod.rs"]
 mod hostile_templates;

@@ -229,7 +229,7 @@ fn outputs(scene: &Scene, part: &[&str]) -> Files {
         () if config.contains("out-dir") => "other",
         () => "generated",
     });
-    files.retain(|path, _| !path.ends_with('/'));
+    files.retain(|path, _| !path.ends_with('/') && !path.starts_with(".layoutc/"));
     files
 }
 

@@ -113,6 +113,22 @@ impl Settings {
         }
     }
 
+    /// What is written: what is asked for, and what that needs.
+    fn parts(&self) -> model::Parts {
+        let asked = |part| self.emit.contains(&part);
+        let (test, bench) = (asked(Part::Test), asked(Part::Bench));
+        let moves = asked(Part::Pack) || test || bench;
+        model::Parts {
+            constants: asked(Part::Constants) || test,
+            index: asked(Part::Index) || moves,
+            pack: moves,
+            test,
+            bench,
+            macros: asked(Part::Macros),
+            openmp: self.cores == Cores::All,
+        }
+    }
+
     /// How pack, unpack and convert are done: a target of the user's own has no functions that move blocks.
     fn ways(&self) -> Ways {
         let blocks = self.own.is_none() && self.language.name == C_FILES.name;
@@ -221,7 +237,7 @@ impl<'a> Target<'a> {
             Ok(Output { text: seal::seal(&path, &text), path })
         };
         let files: Vec<Result<Output, Diagnostic>> =
-            wanted(settings, &unit, out_stem).into_par_iter().map(file).collect();
+            wanted(settings, out_stem, manifest.exchanges()).into_par_iter().map(file).collect();
         let (mut outputs, mut faults) = (Vec::new(), Vec::new());
         for file in files {
             match file {
@@ -261,18 +277,24 @@ fn missing(own: &OwnFile, templates: &Templates) -> Option<Diagnostic> {
     })
 }
 
+/// The paths of the files of a manifest, in the order in which [`Target::files`] gives them. What the manifest says does
+/// not matter, but for whether it converts tensors that are cut over devices.
+pub fn paths(settings: &Settings, out_stem: &str, exchanges: bool) -> Vec<String> {
+    wanted(settings, out_stem, exchanges).into_iter().map(|(_, path)| path).collect()
+}
+
 /// The templates, each with the path of what it writes.
-fn wanted(settings: &Settings, unit: &model::Unit, out_stem: &str) -> Vec<(String, String)> {
+fn wanted(settings: &Settings, out_stem: &str, exchanges: bool) -> Vec<(String, String)> {
     if let Some(own) = &settings.own {
         return vec![(own.template.clone(), format!("{out_stem}.{}", own.extension))];
     }
-    let exchanges = !unit.reshards.is_empty();
+    let emit = settings.parts();
     let asked = |part: Option<Part>| match part {
-        Some(Part::Reshard) => unit.emit.pack && exchanges,
-        Some(Part::ReshardTest) => unit.emit.test && exchanges,
-        Some(Part::Pack) => unit.emit.pack,
-        Some(Part::Test) => unit.emit.test,
-        Some(Part::Bench) => unit.emit.bench,
+        Some(Part::Reshard) => emit.pack && exchanges,
+        Some(Part::ReshardTest) => emit.test && exchanges,
+        Some(Part::Pack) => emit.pack,
+        Some(Part::Test) => emit.test,
+        Some(Part::Bench) => emit.bench,
         Some(Part::Constants | Part::Index | Part::Macros) | None => true,
     };
     let files = settings.language.files.iter().filter(|file| asked(file.part));

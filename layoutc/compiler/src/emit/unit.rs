@@ -4,7 +4,7 @@ use layoutc_algebra::layout::{Axis, Layout, Symbol};
 
 use super::model::{
     AxisUnit, Blocks, ComputeUnit, Constant, ConvertUnit, Language, MacroUnit, PackFromUnit,
-    Packed, Parts, SpaceUnit, TensorUnit, Unit, VERSION,
+    Packed, SpaceUnit, TensorUnit, Unit, VERSION,
 };
 use super::print::{self, Style};
 use super::whole::Whole;
@@ -18,7 +18,6 @@ use crate::dtype::Scalar;
 use crate::fill;
 use crate::model::compute::Compute;
 use crate::model::{Manifest, Memory, PackFrom, Tensor};
-use crate::plan::cores::Cores;
 use crate::plan::lower::{Binding, PlanError, Range, lower};
 use crate::plan::tree::{Expr, Function, Returns, Stmt};
 use crate::plan::{self, Naming, Quantity, Registers, TensorPlan, image};
@@ -99,18 +98,7 @@ pub(super) fn build(
     if !faults.is_empty() {
         return Err(faults);
     }
-    let asked = |part| settings.emit.contains(&part);
-    let (test, bench) = (asked(Part::Test), asked(Part::Bench));
-    let moves = asked(Part::Pack) || test || bench;
-    let emit = Parts {
-        constants: asked(Part::Constants) || test,
-        index: asked(Part::Index) || moves,
-        pack: moves,
-        test,
-        bench,
-        macros: asked(Part::Macros),
-        openmp: settings.cores == Cores::All,
-    };
+    let emit = settings.parts();
     let (guard, files) = globals::file_names(out_stem, &settings.prefix);
     let guard = format!("{guard}{}", settings.language.macros);
     let tests: Vec<_> = computes.iter().filter_map(|c: &ComputeUnit| c.test.as_deref()).collect();

@@ -1,0 +1,192 @@
+//! A build file for ninja: one edge a manifest, each a hermetic run of layoutc.
+
+use std::path::{Path, PathBuf};
+
+use crate::args::Select;
+use crate::build::{Action, Subject, UNTOLD, is_told};
+use crate::fault::Fault;
+use crate::project::seen;
+
+/// What all edges share. Each run works on one thread: ninja runs as many as there are processors, up to the depth.
+/// A run writes over what stands there: ninja says what is made again. `restat` spares what is made of outputs that
+/// stay the same.
+const HEAD: &str = "
+pool layoutc
+  depth = 8
+
+rule layoutc
+  command = $layoutc build $in $flags --jobs 1 --quiet --force
+  description = Laying out $in
+  deps = gcc
+  pool = layoutc
+  restat = 1
+";
+
+/// What only a build of a whole project makes: again when other outputs come or go, which is what the response file
+/// says.
+const WHOLE: &str = "
+rule layoutc_whole
+  command = $layoutc build $flags --jobs 1 --quiet --force
+  description = Laying out $out
+  pool = layoutc
+  restat = 1
+  rspfile = $out.rsp
+  rspfile_content = $others
+";
+
+/// The build file of all these runs, with `layoutc_outputs` for all that they make. Paths are as seen from the current
+/// folder.
+///
+/// # Errors
+/// A path that ninja cannot be told.
+pub(super) fn file(actions: &[Action], select: &Select) -> Result<String, Fault> {
+    let program = Program::find()?;
+    let mut text = "# One edge a manifest, by `layoutc outputs --format ninja`. Ninja is run in the same folder.\n\
+        ninja_required_version = 1.10\n"
+        .to_owned();
+    text.extend(["layoutc = ", &value(&program.command)?, "\n", HEAD]);
+    if actions.iter().any(|action| matches!(action.subject, Subject::Project(_))) {
+        text.push_str(WHOLE);
+    }
+    for action in actions {
+        text.push('\n');
+        text.push_str(&match &action.subject {
+            Subject::Manifest(manifest) => edge(action, manifest, select, &program)?,
+            Subject::Project(settings) => whole(action, settings, actions, select, &program)?,
+        });
+    }
+    let outputs = actions.iter().flat_map(|action| &action.outputs);
+    text.extend(["\nbuild layoutc_outputs: phony ", &paths(&shown(outputs))?, "\n"]);
+    Ok(text)
+}
+
+/// The program that is run.
+struct Program {
+    /// As it was called.
+    command: String,
+    /// The path of its file: another one makes all again.
+    file: String,
+}
+
+impl Program {
+    fn find() -> Result<Self, Fault> {
+        let called = std::env::args_os().next().map(PathBuf::from).unwrap_or_default();
+        let find = |e| Fault::io("find", "layoutc".as_ref(), &e);
+        let is_path = called.components().count() > 1;
+        let file = if is_path { called.clone() } else { std::env::current_exe().map_err(find)? };
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        Ok(Self { command: word(&text(&called)), file: text(&file) })
+    }
+}
+
+/// The edge that makes the outputs of a manifest.
+fn edge(
+    action: &Action,
+    manifest: &Path,
+    select: &Select,
+    program: &Program,
+) -> Result<String, Fault> {
+    let outputs = shown(action.outputs.iter());
+    let depfile = outputs.first().map(|path| format!("{path}.d")).unwrap_or_default();
+    let flags = format!("{} --depfile {}", flags(action, select), word(&depfile));
+    Ok(format!(
+        "build {}: layoutc {} | {}\n  depfile = {}\n  flags = {}\n",
+        paths(&outputs)?,
+        path(&seen(manifest))?,
+        path(&program.file)?,
+        value(&depfile)?,
+        value(&flags)?,
+    ))
+}
+
+/// The edge that makes what only a build of the whole project makes: after all the others.
+fn whole(
+    action: &Action,
+    settings: &[PathBuf],
+    all: &[Action],
+    select: &Select,
+    program: &Program,
+) -> Result<String, Fault> {
+    let mut inputs = shown(settings.iter());
+    inputs.push(program.file.clone());
+    let others = all.iter().filter(|other| other.root == action.root);
+    let others = others.filter(|other| matches!(other.subject, Subject::Manifest(_)));
+    let others = shown(others.flat_map(|other| &other.outputs));
+    Ok(format!(
+        "build {}: layoutc_whole | {} || {}\n  others = {}\n  flags = {}\n",
+        paths(&shown(action.outputs.iter()))?,
+        paths(&inputs)?,
+        paths(&others)?,
+        value(&others.join(" "))?,
+        value(&flags(action, select))?,
+    ))
+}
+
+/// Paths as seen from the current folder.
+fn shown<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Vec<String> {
+    paths.map(|path| seen(path)).collect()
+}
+
+/// What makes a run hermetic, as words of a shell.
+fn flags(action: &Action, select: &Select) -> String {
+    let mut flags =
+        format!("--root {} --out {}", word(&seen(&action.root)), word(&seen(&action.out)));
+    for target in &select.target {
+        flags.extend([" --target ", &word(target)]);
+    }
+    flags
+}
+
+/// A text as one word of a shell.
+fn word(text: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+,@".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// A text as the value of a variable.
+fn value(text: &str) -> Result<String, Fault> {
+    if text.contains(|c: char| c.is_control()) {
+        return Err(refusal(text));
+    }
+    Ok(text.replace('$', "$$"))
+}
+
+/// Paths with spaces between them.
+fn paths(paths: &[String]) -> Result<String, Fault> {
+    let paths: Vec<String> = paths.iter().map(|file| path(file)).collect::<Result<_, _>>()?;
+    Ok(paths.join(" "))
+}
+
+/// A path of an edge.
+fn path(text: &str) -> Result<String, Fault> {
+    if !is_told(text) {
+        return Err(refusal(text));
+    }
+    Ok(text.replace('$', "$$").replace(' ', "$ ").replace(':', "$:"))
+}
+
+fn refusal(text: &str) -> Fault {
+    Fault::Usage(format!(
+        "`--format ninja` cannot name `{}`: ninja takes no line breaks and none of {UNTOLD} ; rename it",
+        text.escape_debug()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ninja_and_the_shell_would_read_otherwise_is_escaped() {
+        assert_eq!(path("a b/$c:d.kdl").ok().as_deref(), Some("a$ b/$$c$:d.kdl"));
+        assert_eq!(value(&word("it's $x")).ok().as_deref(), Some(r"'it'\''s $$x'"));
+        assert_eq!(word("a/b-c_1.d"), "a/b-c_1.d");
+        for text in ["a\nb", "a|b"] {
+            assert!(matches!(path(text), Err(Fault::Usage(_))), "{text}");
+        }
+        assert!(matches!(value("a\nb"), Err(Fault::Usage(_))));
+    }
+}

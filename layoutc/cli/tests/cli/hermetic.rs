@@ -1,0 +1,228 @@
+//! `--root`: a build that is one action of another build tool. It reads what it is told to, writes what it says it
+//! writes, and gives the same bytes everywhere.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+use crate::tools::find;
+use crate::world::{BLOCKED, World, ran};
+
+const USER: &str = "\
+use \"../../shared/common.kdl\"
+tensor b dtype=f32 {
+    shape { n 4; c 8 }
+    layout blocked
+}
+";
+
+const COMMON: &str = "transform blocked {\n    split c by=4\n}\n";
+
+const CONFIG: &str = "[target.c]\n[target.notes]\ntemplate = \"note.j2\"\nextension = \"txt\"\n";
+
+const FILES: &[(&str, &str)] = &[
+    ("p/layoutc.toml", CONFIG),
+    ("p/layouts/x/b.kdl", USER),
+    ("p/shared/common.kdl", COMMON),
+    ("p/templates/note.j2", "{{ manifest }}\n"),
+];
+
+const ACTION: &[&str] =
+    &["build", "-q", "layouts/x/b.kdl", "--root", ".", "--out", "../o", "--depfile", "../o.d"];
+
+const OUTPUTS: &[&str] = &["o/c/x/b.c", "o/c/x/b.h", "o/c/x/b_test.c", "o/notes/x/b.txt"];
+
+const INPUTS: &[&str] =
+    &["layoutc.toml", "layouts/x/b.kdl", "shared/common.kdl", "templates/note.j2"];
+
+/// What an action leaves below `o`.
+fn texts(world: &World) -> BTreeMap<String, Option<String>> {
+    world.files("o").into_iter().map(|file| (file.clone(), world.read(&file))).collect()
+}
+
+#[test]
+fn an_action_writes_its_outputs_and_its_rule_and_nothing_else() {
+    let world = World::new(FILES);
+    let before = world.files("p");
+    for _ in 0..2 {
+        world.run_in("p", ACTION, "").good();
+        assert_eq!(world.files("p"), before);
+        assert_eq!(world.files("o"), OUTPUTS);
+        let rule = world.read("o.d").expect("a rule");
+        let outputs: Vec<String> = OUTPUTS.iter().map(|path| format!("../{path}")).collect();
+        let expected = [outputs.join(" \\\n  ") + ":", INPUTS.join(" \\\n  ")];
+        assert_eq!(rule, expected.join(" \\\n  ") + "\n");
+    }
+    // What stays the same keeps its time, also without a memory.
+    let time = || fs::metadata(world.path("o/c/x/b.h")).and_then(|m| m.modified()).expect("a time");
+    let old = time();
+    world.write("p/layouts/x/b.kdl", &format!("// A comment.\n{USER}"));
+    world.run_in("p", ACTION, "").good();
+    assert_eq!(time(), old);
+}
+
+#[test]
+fn an_action_gives_the_same_bytes_wherever_it_runs() {
+    let world = World::new(FILES);
+    world.run_in("p", ACTION, "").good();
+    let expected = texts(&world);
+    let surroundings: &[&[(&str, &str)]] =
+        &[&[("TZ", "Asia/Tokyo"), ("LC_ALL", "tr_TR.UTF-8"), ("HOME", "/nowhere")], &[]];
+    for (variables, jobs) in surroundings.iter().zip(["1", "2"]) {
+        let other = World::new(&[]);
+        for (path, text) in FILES {
+            other.write(path, text);
+        }
+        // A project above is another's.
+        other.write("layoutc.toml", "[project]\nprefix = \"stray_\"\n");
+        let mut command = other.command("p", &[ACTION, &["--jobs", jobs]].concat());
+        command.env_clear().envs(variables.iter().copied());
+        ran(&mut command, "").good();
+        assert_eq!(texts(&other), expected);
+        // Typed elsewhere.
+        let args = ["build", "-q", "p/layouts/x/b.kdl", "--root", "p", "--out", "o2"];
+        other.run(&args).good();
+        for (path, text) in &expected {
+            assert_eq!(&other.read(&path.replacen('o', "o2", 1)), text, "{path}");
+        }
+    }
+}
+
+#[test]
+fn without_a_configuration_the_defaults_hold_whatever_is_above() {
+    let world = World::new(&[("layoutc.toml", "this = is no configuration"), ("p/a.kdl", BLOCKED)]);
+    world.run(&["build", "-q", "p/a.kdl", "--root", "p", "--out", "o"]).good();
+    assert_eq!(world.files("o"), ["o/c/a.c", "o/c/a.h", "o/c/a_test.c"]);
+    assert_eq!(world.run(&["build", "-q", "p/a.kdl", "--out", "o"]).code, Some(1));
+    // Of a whole project too.
+    world.write("p/layouts/x/b.kdl", BLOCKED);
+    world.write("p/layouts/layoutc.toml", "[project]\n");
+    world.run(&["build", "-q", "--root", "p", "--out", "whole"]).good();
+    assert_eq!(world.files("whole/c"), ["whole/c/x/b.c", "whole/c/x/b.h", "whole/c/x/b_test.c"]);
+}
+
+#[test]
+fn a_root_is_a_folder_around_what_is_asked_for_and_wants_a_place_for_outputs() {
+    let world = World::new(&[("p/a.kdl", BLOCKED), ("q/b.kdl", BLOCKED)]);
+    let told = |args: &[&str]| {
+        let ran = world.run(args);
+        assert_eq!(ran.code, Some(2), "{}", ran.err);
+        ran.err
+    };
+    let ask = |root| ["build", "p/a.kdl", "--root", root, "--out", "o"];
+    assert_eq!(told(&ask("q")), "error: `p` is not in `q`, which `--root` names\n");
+    assert_eq!(told(&ask("none")), "error: `--root`: there is no folder `none`\n");
+    assert_eq!(told(&ask("p/a.kdl")), "error: `--root`: there is no folder `p/a.kdl`\n");
+    assert!(told(&["build", "p/a.kdl", "--root", "p"]).contains("--out <DIR>"));
+    assert!(!world.path("o").exists());
+}
+
+/// Sandboxes link each input to where it really is.
+#[test]
+fn links_in_a_root_are_followed_wherever_they_lead() {
+    let (world, sandbox) = (World::new(FILES), World::new(&[]));
+    world.run_in("p", ACTION, "").good();
+    for (path, _) in FILES {
+        let link = sandbox.path(path);
+        fs::create_dir_all(link.parent().expect("a folder")).expect("folders");
+        symlink(world.path(path), link).expect("a link");
+    }
+    sandbox.run_in("p", ACTION, "").good();
+    assert_eq!(texts(&sandbox), texts(&world));
+    assert_eq!(sandbox.read("o.d"), world.read("o.d"));
+    // Where folders are links, too: each path is what it is called.
+    let other = World::new(&[("layoutc.toml", "not = read")]);
+    fs::create_dir_all(other.path("p/layouts")).expect("folders");
+    for path in ["layoutc.toml", "layouts/x", "shared", "templates"] {
+        symlink(world.path(&format!("p/{path}")), other.path(&format!("p/{path}"))).expect("");
+    }
+    other.run_in("p", ACTION, "").good();
+    assert_eq!(texts(&other), texts(&world));
+}
+
+#[test]
+fn actions_at_once_leave_each_others_files_alone() {
+    let world = World::new(FILES);
+    world.write("o/c/x/.layoutc-1-0.tmp", "of another action");
+    world.write("o/.layoutc/lock", "process 1 (`layoutc build`)\n");
+    world.run_in("p", ACTION, "").good();
+    assert_eq!(world.read("o/c/x/.layoutc-1-0.tmp").as_deref(), Some("of another action"));
+    assert_eq!(world.files("o/.layoutc"), ["o/.layoutc/lock"]);
+}
+
+#[test]
+fn what_a_build_into_another_folder_remembers_is_in_that_folder() {
+    let world = World::new(FILES);
+    let before = world.files("p");
+    world.run_in("p", &["build", "-q", "--out", "../o"], "").good();
+    assert_eq!(world.files("p"), before);
+    let memory = ["o/.layoutc/.gitignore", "o/.layoutc/lock", "o/.layoutc/log", "o/.layoutc/memo"];
+    assert_eq!(world.files("o"), [&memory[..], OUTPUTS].concat());
+    world.run_in("p", &["clean", "--out", "../o"], "").good();
+    assert_eq!(world.files("."), before);
+}
+
+#[test]
+fn the_lock_file_that_a_build_keeps_is_in_the_rule() {
+    let world = World::new(FILES);
+    world.run_in("p", &["lock", "-q"], "").good();
+    world.run_in("p", &[ACTION, &["--locked"]].concat(), "").good();
+    let rule = world.read("o.d").expect("a rule");
+    assert!(rule.contains(": \\\n  layoutc.lock \\\n  layoutc.toml \\\n"), "{rule}");
+}
+
+/// Whether a file belongs to the system rather than to the project.
+fn is_systems(path: &str) -> bool {
+    ["/proc/", "/sys/", "/etc/", "/lib", "/usr/", "/dev/"]
+        .iter()
+        .any(|folder| path.starts_with(folder))
+}
+
+/// The files that a run opened, each with whether to write it; paths are as it named them.
+fn opened(trace: &str) -> BTreeSet<(String, bool)> {
+    let line = |line: &str| {
+        let call = line.split_once(" open").filter(|_| !line.contains(" = -1 "))?.1;
+        let path = call.split('"').nth(1)?.to_owned();
+        let is_written = call.contains("O_WRONLY") || call.contains("O_RDWR");
+        (!call.contains("O_DIRECTORY")).then_some((path, is_written))
+    };
+    trace.lines().filter_map(line).collect()
+}
+
+#[test]
+fn an_action_opens_what_its_rule_names_and_nothing_else() {
+    let Some(strace) = find("strace") else { return };
+    let world = World::new(FILES);
+    world.write("layoutc.toml", "not = read");
+    world.write("p/layouts/x/other.kdl", BLOCKED);
+    let run = |args: &[&str]| {
+        let mut command = Command::new(&strace);
+        command.args(["-f", "-q", "-e", "trace=open,openat,openat2,creat", "-o", "../trace"]);
+        command.arg(env!("CARGO_BIN_EXE_layoutc")).args(args).current_dir(world.path("p"));
+        let output = command.output().expect("it starts");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        opened(&world.read("trace").expect("a trace"))
+    };
+    // A sandbox of tests may forbid to trace.
+    if run(&["--version"]).is_empty() {
+        return;
+    }
+    let root = world.path("p");
+    let root = root.canonicalize().expect("there");
+    let below = |path: &str| Path::new(path).strip_prefix(&root).ok().map(Path::to_owned);
+    let (mut read, mut written) = (BTreeSet::new(), BTreeSet::new());
+    for (path, is_written) in run(ACTION) {
+        match below(&path) {
+            _ if is_systems(&path) => {}
+            _ if is_written => drop(written.insert(path)),
+            Some(path) => drop(read.insert(path.to_string_lossy().into_owned())),
+            None => assert_eq!(path, "", "it is no input"),
+        }
+    }
+    assert_eq!(read, INPUTS.iter().map(|path| (*path).to_owned()).collect());
+    let is_temporary = |path: &String| path.contains(".layoutc-") && path.ends_with(".tmp");
+    assert!(written.iter().all(is_temporary), "{written:?}");
+    assert_eq!(written.len(), OUTPUTS.len() + 1);
+}
