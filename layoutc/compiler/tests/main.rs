@@ -26,6 +26,7 @@ mod kernels_c;
 mod manifest_c;
 mod memory;
 mod pages;
+mod pieces;
 mod processors;
 mod proven_c;
 mod random_c;
