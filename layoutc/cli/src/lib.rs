@@ -16,6 +16,7 @@ mod lsp;
 mod mdbook;
 mod output;
 mod pages;
+mod progress;
 mod project;
 mod report;
 mod rewrite;

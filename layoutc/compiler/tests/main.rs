@@ -27,6 +27,7 @@ mod manifest_c;
 mod memory;
 mod mpi;
 mod pages;
+mod pieces;
 mod processors;
 mod proven_c;
 mod random_c;

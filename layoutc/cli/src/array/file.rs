@@ -23,24 +23,87 @@ pub(crate) fn called(path: &Path, standard: &str) -> String {
 
 /// The bytes of a file, or of standard input.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Fault> {
-    let mut bytes = Vec::new();
-    let read = if is_standard(path) {
-        io::stdin().lock().read_to_end(&mut bytes)
-    } else {
-        match File::open(path) {
-            Ok(mut file) => file.read_to_end(&mut bytes),
-            Err(error) => Err(error),
+    Source::open(path)?.whole(path)
+}
+
+/// Bytes of a file that are read before it is known what becomes of the others.
+const FIRST: u64 = 128 << 10;
+
+/// What is read: all of it, or of a larger file what it begins with.
+#[derive(Debug)]
+pub(crate) struct Source {
+    /// The file, if it is one on a disk, read up to where `first` ends.
+    file: Option<File>,
+    first: Vec<u8>,
+    length: u64,
+}
+
+impl Source {
+    /// Opens a file, or standard input.
+    pub(crate) fn open(path: &Path) -> Result<Self, Fault> {
+        let read = if is_standard(path) {
+            let mut first = Vec::new();
+            let read = io::stdin().lock().read_to_end(&mut first);
+            read.map(|length| Self { file: None, first, length: length as u64 })
+        } else {
+            File::open(path).and_then(Self::begin)
+        };
+        read.map_err(|error| unread(path, &error))
+    }
+
+    fn begin(mut file: File) -> io::Result<Self> {
+        let metadata = file.metadata()?;
+        let mut first = Vec::new();
+        if metadata.is_file() {
+            (&file).take(FIRST).read_to_end(&mut first)?;
+            let length = metadata.len().max(first.len() as u64);
+            return Ok(Self { file: Some(file), first, length });
         }
-    };
-    match read {
-        Ok(_) => Ok(bytes),
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            Err(Fault::Usage(format!("there is no `{}`", path.display())))
+        let length = file.read_to_end(&mut first)? as u64;
+        Ok(Self { file: None, first, length })
+    }
+
+    /// What it begins with.
+    pub(crate) fn first(&self) -> &[u8] {
+        &self.first
+    }
+
+    /// How many bytes it has.
+    pub(crate) fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Whether it is a file on a disk.
+    pub(crate) fn is_file(&self) -> bool {
+        self.file.is_some()
+    }
+
+    /// The file, where it is one on a disk.
+    pub(crate) fn file(self, path: &Path) -> Result<File, Fault> {
+        self.file.map_or_else(|| File::open(path), Ok).map_err(|error| unread(path, &error))
+    }
+
+    /// All bytes.
+    pub(crate) fn whole(self, path: &Path) -> Result<Vec<u8>, Fault> {
+        let Self { file: Some(mut file), first: mut bytes, length } = self else {
+            return Ok(self.first);
+        };
+        let more = usize::try_from(length).unwrap_or(usize::MAX).saturating_sub(bytes.len());
+        let read = match bytes.try_reserve_exact(more) {
+            Ok(()) => file.read_to_end(&mut bytes),
+            Err(_) => Err(ErrorKind::OutOfMemory.into()),
+        };
+        read.map(|_| bytes).map_err(|error| unread(path, &error))
+    }
+}
+
+fn unread(path: &Path, error: &io::Error) -> Fault {
+    match error.kind() {
+        ErrorKind::NotFound => Fault::Usage(format!("there is no `{}`", path.display())),
+        ErrorKind::IsADirectory => {
+            Fault::Usage(format!("`{}` is a folder; name a file", path.display()))
         }
-        Err(error) if error.kind() == ErrorKind::IsADirectory => {
-            Err(Fault::Usage(format!("`{}` is a folder; name a file", path.display())))
-        }
-        Err(error) => Err(Fault::io("read", path, &error)),
+        _ => Fault::io("read", path, error),
     }
 }
 
@@ -61,6 +124,11 @@ pub(crate) fn keep(inputs: &[&Path], output: &Path) -> Result<(), Fault> {
         }
         None => Ok(()),
     }
+}
+
+/// Whether what is written to a path is a file that takes its place once it is whole.
+pub(crate) fn is_placed(path: &Path) -> bool {
+    !is_standard(path) && fs::metadata(path).map_or(true, |metadata| metadata.is_file())
 }
 
 /// Writes a file whole, or nothing; a device or a pipe is written as it is.

@@ -1,6 +1,8 @@
 //! Tensors in files: what `NumPy` calls their element types, and their elements as the compiler's buffers hold them.
 
 pub(crate) mod file;
+pub(crate) mod held;
+pub(crate) mod large;
 pub(crate) mod npy;
 
 use std::borrow::Cow;
@@ -57,19 +59,29 @@ pub(crate) fn is_taken(descr: &Descr, dtype: Dtype) -> bool {
     is_own || bits
 }
 
+/// Whether the elements of an array are not in C order.
+pub(crate) fn is_turned(npy: &Npy) -> bool {
+    npy.is_fortran && npy.shape.iter().filter(|extent| **extent > 1).count() > 1
+}
+
 /// The elements of an array in C order and little-endian, as they lie in memory.
-pub(crate) fn in_order<'a>(npy: &Npy<'a>) -> Cow<'a, [u8]> {
+pub(crate) fn in_order<'a>(npy: &Npy, data: &'a [u8]) -> Cow<'a, [u8]> {
     let width = npy.descr.bytes.max(1);
-    let mut data = Cow::Borrowed(npy.data);
-    if npy.is_fortran && npy.shape.iter().filter(|extent| **extent > 1).count() > 1 {
-        data = Cow::Owned(from_fortran(npy.data, &npy.shape, width));
+    let mut data = Cow::Borrowed(data);
+    if is_turned(npy) {
+        data = Cow::Owned(from_fortran(&data, &npy.shape, width));
     }
-    // The two parts of a complex number are swapped each for itself.
-    let part = if npy.descr.kind == 'c' { width / 2 } else { width };
+    let part = part_bytes(&npy.descr);
     if npy.descr.is_big && npy.descr.kind != 'V' && part > 1 {
         data.to_mut().chunks_exact_mut(part).for_each(<[u8]>::reverse);
     }
     data
+}
+
+/// The bytes of what a byte order is of: the two parts of a complex number are swapped each for itself.
+pub(crate) fn part_bytes(descr: &Descr) -> usize {
+    let width = descr.bytes.max(1);
+    if descr.kind == 'c' { width / 2 } else { width }
 }
 
 /// The first axis comes to be the slowest.

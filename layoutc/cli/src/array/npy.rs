@@ -49,21 +49,21 @@ impl fmt::Display for Descr {
     }
 }
 
-/// An array whose elements are still bytes.
+/// What the header of an array says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Npy<'a> {
+pub(crate) struct Npy {
     /// What the elements are.
     pub(crate) descr: Descr,
     /// Whether the first axis is the fastest.
     pub(crate) is_fortran: bool,
     /// The extents, outermost first.
     pub(crate) shape: Vec<u64>,
-    /// What follows the header.
-    pub(crate) data: &'a [u8],
+    /// Where the elements begin in the file, in bytes.
+    pub(crate) start: usize,
 }
 
-/// Reads an array.
-pub(crate) fn read(file: &[u8]) -> Result<Npy<'_>, NpyError> {
+/// Reads the header of an array from the beginning of a file, or from all of it.
+pub(crate) fn read(file: &[u8]) -> Result<Npy, NpyError> {
     let rest = file.strip_prefix(MAGIC).ok_or(NpyError::Magic)?;
     let ([major, minor], rest) = rest.split_first_chunk::<2>().ok_or(NpyError::Short)?;
     let (length, rest) = match (major, minor) {
@@ -78,7 +78,8 @@ pub(crate) fn read(file: &[u8]) -> Result<Npy<'_>, NpyError> {
         _ => return Err(NpyError::Version(*major, *minor)),
     };
     let length = usize::try_from(length).map_err(|_| NpyError::Short)?;
-    let (header, data) = rest.split_at_checked(length).ok_or(NpyError::Short)?;
+    let (header, elements) = rest.split_at_checked(length).ok_or(NpyError::Short)?;
+    let start = file.len() - elements.len();
     let header = String::from_utf8_lossy(header);
     let descr = after(&header, "descr").and_then(text).ok_or(NpyError::Header("descr"))?;
     let is_fortran = match after(&header, "fortran_order") {
@@ -87,7 +88,7 @@ pub(crate) fn read(file: &[u8]) -> Result<Npy<'_>, NpyError> {
         _ => return Err(NpyError::Header("fortran_order")),
     };
     let shape = after(&header, "shape").and_then(tuple).ok_or(NpyError::Header("shape"))?;
-    Ok(Npy { descr, is_fortran, shape, data })
+    Ok(Npy { descr, is_fortran, shape, start })
 }
 
 /// What stands behind a key and its colon.
@@ -156,7 +157,8 @@ mod tests {
             let file = header("<f4", shape);
             assert_eq!(file.len() % 64, 0);
             let npy = read(&file).expect("an array");
-            assert_eq!((npy.shape.as_slice(), npy.is_fortran, npy.data.len()), (shape, false, 0));
+            assert_eq!((npy.shape.as_slice(), npy.is_fortran), (shape, false));
+            assert_eq!(npy.start, file.len());
             assert_eq!((npy.descr.kind, npy.descr.bytes), ('f', 4));
         }
     }

@@ -81,9 +81,9 @@ impl Meter {
     }
 
     /// How many pieces are done, and how many there are as far as that is known.
-    pub(super) fn progress(&self) -> (usize, usize) {
+    pub(super) fn progress(&self) -> (u64, u64) {
         let done = self.done.load(Ordering::Relaxed);
-        (done, self.all.load(Ordering::Relaxed).max(done))
+        (done as u64, self.all.load(Ordering::Relaxed).max(done) as u64)
     }
 
     /// All stages, and all pieces in the order of their beginnings.

@@ -15,7 +15,6 @@ mod marks;
 mod meter;
 mod part;
 mod plan;
-mod progress;
 mod rule;
 mod scan;
 
@@ -30,6 +29,7 @@ use crate::confine;
 use crate::console::Console;
 use crate::fault::Fault;
 use crate::output::{Status, Strictness};
+use crate::progress::{Progress, Unit, Work};
 use crate::project::reads::Reads;
 use crate::project::{self, Project, seen};
 use crate::report::Report;
@@ -52,7 +52,6 @@ use marks::Marks;
 use meter::{Detail, Meter};
 use part::{Desk, Part};
 use plan::Plan;
-use progress::Progress;
 
 /// A build that came to its end; whether a good one, its report says.
 #[derive(Debug)]
@@ -189,8 +188,11 @@ fn build<'a>(
     let (select, how) = (&args.select, strictness(args));
     let mut parts = part::all(select, projects, ahead, how, locking, &mut desk)?;
     let is_done = parts.iter().all(|part| part.scan.is_done());
+    let meter = desk.meter;
+    let progress = || meter.progress();
+    let shown = Work { doing: "building", unit: Unit::Steps, progress: &progress };
     let lines = std::thread::scope(|scope| {
-        let _progress = (!is_done).then(|| Progress::show(scope, desk.meter, desk.console));
+        let _progress = (!is_done).then(|| Progress::show(scope, shown, desk.console));
         work(args, marks, &mut parts, rows, &mut desk)
     })?;
     let Desk { meter, report, console, .. } = desk;

@@ -114,6 +114,18 @@ impl Report {
     }
 }
 
+/// Bytes in the largest unit of which there is one: `1.5 GiB`, `640 bytes`.
+pub(crate) fn size(bytes: u64) -> String {
+    const UNITS: [(&str, u32); 4] = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
+    let unit = UNITS.iter().find(|(_, shift)| bytes >> shift > 0);
+    let Some((unit, shift)) = unit else { return format!("{bytes} bytes") };
+    let tenths = (u128::from(bytes) * 10) >> shift;
+    match (tenths.div_euclid(10), tenths.rem_euclid(10)) {
+        (whole, 0) => format!("{whole} {unit}"),
+        (whole, tenth) => format!("{whole}.{tenth} {unit}"),
+    }
+}
+
 /// `1 error`, `2 errors`.
 pub(crate) fn counted(count: usize, word: &str) -> String {
     if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }

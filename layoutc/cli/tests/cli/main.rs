@@ -32,6 +32,7 @@ mod lsp_hostile;
 mod marks;
 mod mdbook;
 mod pack;
+mod pack_pieces;
 mod page;
 mod project;
 mod schemas;

@@ -23,7 +23,7 @@ tensor whole dtype=i64 { shape { h 2; w 3 }; layout { order w h } }
 ";
 
 /// A .npy of version 1.0.
-fn npy(descr: &str, shape: &str, fortran: &str, data: &[u8]) -> Vec<u8> {
+pub(crate) fn npy(descr: &str, shape: &str, fortran: &str, data: &[u8]) -> Vec<u8> {
     let header =
         format!("{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {shape}, }}\n");
     let length = u16::try_from(header.len()).expect("short").to_le_bytes();

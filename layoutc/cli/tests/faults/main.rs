@@ -19,6 +19,7 @@ mod errors;
 mod kill;
 mod mounts;
 mod odd;
+mod pieces;
 mod races;
 mod scene;
 mod signals;

@@ -21,6 +21,7 @@ use crate::diagnostic::Diagnostic;
 use fault::Faults;
 pub use format::{difference, format};
 pub(crate) use read::MEMORIES;
+pub use read::bytes;
 use syntax::Manifest;
 
 /// The items of a manifest, and all that is wrong with it in the order of the file. What has errors is left out and

@@ -38,8 +38,8 @@ pub use self::compute::{
     plain,
 };
 pub use self::kernel::Kernel;
-pub(crate) use self::moves::past_caches;
 pub use self::moves::{Move, Padding};
+pub(crate) use self::moves::{past_caches, repeat_in_byte};
 pub use self::relayout::convert;
 
 /// What a plan has to know of its target.

@@ -467,7 +467,7 @@ pub(super) fn over(
     Ok(body)
 }
 
-pub(super) fn repeat_in_byte(bits: u64, width: u32) -> u8 {
+pub(crate) fn repeat_in_byte(bits: u64, width: u32) -> u8 {
     let mut byte = 0_u64;
     let mut shift = 0;
     while shift < 8 {

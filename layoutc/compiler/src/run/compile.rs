@@ -67,6 +67,24 @@ impl<'a> Compiler<'a> {
         self.body(&function.body)
     }
 
+    /// The value of an index function whose arguments behind the symbols are the first slots.
+    pub(super) fn index(
+        &mut self,
+        function: &Function,
+        symbols: &[i64],
+    ) -> Result<Program, RunError> {
+        for (number, param) in function.params.iter().enumerate() {
+            match symbols.get(number) {
+                Some(value) => self.names.push((param.name.clone(), Value::int(*value))),
+                None => {
+                    self.new_slot(&param.name);
+                }
+            }
+        }
+        let args = function.params.iter().map(|param| Expr::name(&param.name)).collect::<Vec<_>>();
+        Ok(Program::of(&self.call(&function.name, &args)?))
+    }
+
     fn body(&mut self, body: &[Stmt]) -> Result<Vec<Step>, RunError> {
         let seen = self.names.len();
         let mut steps = Vec::new();
@@ -367,7 +385,7 @@ fn grid(rows: i64, columns: i64) -> Result<Grid, RunError> {
 }
 
 /// The bytes of an element whose every lane has these bits; of a complex number the real part.
-fn element_bytes(element: &str, bits: &str) -> Option<Vec<u8>> {
+pub(super) fn element_bytes(element: &str, bits: &str) -> Option<Vec<u8>> {
     let dtype = Dtype::parse(element)?;
     let bits = u64::from_str_radix(bits, 16).ok()?;
     let scalar = usize::try_from(dtype.scalar_bits() / 8).ok()?;

@@ -9,6 +9,7 @@ mod cast;
 mod compile;
 mod exec;
 mod packed;
+pub mod pieces;
 mod shape;
 mod share;
 mod step;

@@ -74,7 +74,7 @@ pub fn sizes(
 }
 
 /// What a count or an extent of a tensor is.
-fn number(
+pub(super) fn number(
     tensor: &Tensor,
     expr: &Algebra,
     symbols: &BTreeMap<String, i128>,

@@ -22,6 +22,7 @@ mod view;
 mod words;
 
 pub(crate) use form::{ITEMS, Scope};
+pub use size::bytes;
 pub(crate) use space::MEMORIES;
 pub(crate) use words::FOREIGN;
 

@@ -26,18 +26,10 @@ impl Reader<'_, '_> {
         };
         let text = text.trim();
         let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-        let unit = text.get(number.len()..).unwrap_or_default();
-        if unit.is_empty() || number.is_empty() || !number.starts_with(|c: char| c.is_ascii_digit())
-        {
+        if number.len() == text.len() || !number.starts_with(|c: char| c.is_ascii_digit()) {
             return self.bound(entry, what, Code::KdlValue);
         }
-        let factor = UNITS.iter().find(|row| row.0.eq_ignore_ascii_case(unit)).map(|row| row.1);
-        let bytes = factor.zip(decimal(number.trim_end())).and_then(|(factor, number)| {
-            let all = number.digits.checked_mul(factor)?;
-            let parts = 10_i128.checked_pow(number.places)?;
-            (all.checked_rem(parts) == Some(0)).then(|| all.checked_div(parts)).flatten()
-        });
-        match bytes.filter(|bytes| i64::try_from(*bytes).is_ok()) {
+        match bytes(text).filter(|bytes| i64::try_from(*bytes).is_ok()) {
             Some(value) => Some(Bound::Integer(Number { value, span: entry.content.clone() })),
             None => {
                 let message = format!("{what} is not a number of bytes that 64 bits hold");
@@ -72,6 +64,17 @@ impl Reader<'_, '_> {
         }
         share
     }
+}
+
+/// The bytes that a text with a unit says, as `64 MiB`: so many as a whole number.
+pub fn bytes(text: &str) -> Option<i128> {
+    let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = text.get(number.len()..)?;
+    let factor = UNITS.iter().find(|row| row.0.eq_ignore_ascii_case(unit)).map(|row| row.1)?;
+    let number = decimal(number.trim_end())?;
+    let all = number.digits.checked_mul(factor)?;
+    let parts = 10_i128.checked_pow(number.places)?;
+    (all.checked_rem(parts) == Some(0)).then(|| all.checked_div(parts)).flatten()
 }
 
 /// `1.5` as 15 / 10^1; `None` for anything but digits with at most one point, 18 of them in all.

@@ -1,0 +1,90 @@
+//! How much memory a move may take: what is asked for, else a share of what there is.
+
+use std::fs;
+use std::path::Path;
+
+use layoutc_compiler::manifest;
+
+/// The least that may be asked for: pieces of a few KiB on both sides.
+pub(crate) const LEAST: u64 = 64 << 10;
+/// The most that is taken unasked.
+const MOST: u64 = 1 << 30;
+/// The share of all memory that is taken unasked.
+const SHARE: u64 = 4;
+
+/// The bytes of `256 MiB`; else what is wrong, for a command line.
+pub(crate) fn parse(text: &str) -> Result<u64, String> {
+    let trimmed = text.trim();
+    let plain = trimmed.parse::<u64>().ok();
+    let bytes = plain.or_else(|| u64::try_from(manifest::bytes(trimmed)?).ok());
+    match bytes {
+        Some(bytes) if bytes >= LEAST => Ok(bytes),
+        Some(_) => Err("the least is 64 KiB".to_owned()),
+        None => {
+            Err("it is a number of bytes, as in `256 MiB`; units are B, KB, MB, GB, TB (of 1000) \
+                     and KiB, MiB, GiB, TiB (of 1024)"
+                .to_owned())
+        }
+    }
+}
+
+/// What is taken where nothing is asked for: a quarter of the memory of the machine, or of its control group where that
+/// has less, 1 GiB at most.
+pub(crate) fn share() -> u64 {
+    let all = [machine(), group()].into_iter().flatten().min();
+    all.map_or(MOST, |all| all.checked_div(SHARE).unwrap_or(MOST)).clamp(LEAST, MOST)
+}
+
+/// The memory of the machine, where it says so.
+fn machine() -> Option<u64> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+/// The least limit of the control groups that this process is in, of both versions.
+fn group() -> Option<u64> {
+    let text = fs::read_to_string("/proc/self/cgroup").ok()?;
+    let limits = text.lines().filter_map(|line| {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (controllers, path) = (parts.next()?, parts.next()?.trim_start_matches('/'));
+        let (root, file) = match controllers {
+            "" => ("/sys/fs/cgroup", "memory.max"),
+            _ if controllers.split(',').any(|one| one == "memory") => {
+                ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")
+            }
+            _ => return None,
+        };
+        let root = Path::new(root);
+        let own = root.join(path);
+        let folders = own.ancestors().take_while(|folder| folder.starts_with(root));
+        folders.filter_map(|folder| limit(&folder.join(file))).min()
+    });
+    limits.min()
+}
+
+fn limit(file: &Path) -> Option<u64> {
+    fs::read_to_string(file).ok()?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_units_and_a_least() {
+        assert_eq!(parse("64 KiB"), Ok(65_536));
+        assert_eq!(parse(" 1.5gib "), Ok(3 << 29));
+        assert_eq!(parse("300MB"), Ok(300_000_000));
+        assert_eq!(parse("1000000"), Ok(1_000_000));
+        assert_eq!(parse("63 KiB"), Err("the least is 64 KiB".to_owned()));
+        for text in ["", "much", "-1", "1 XB", "1e9", "0x10000", "99999999 TiB", "1.3 B", "MiB"] {
+            assert!(parse(text).is_err_and(|said| said.contains("`256 MiB`")), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_taken_unasked_is_a_share_within_bounds() {
+        assert!((LEAST..=MOST).contains(&share()));
+    }
+}

@@ -1,0 +1,269 @@
+//! Files of tensors that memory does not hold: read and written in pieces, and gone on with after a kill.
+//!
+//! The output grows as `<output>.part`, with a journal of the pieces that are on the disk, and takes its place when it is
+//! whole.
+
+mod boxes;
+mod codec;
+mod input;
+mod journal;
+pub(crate) mod memory;
+mod part;
+mod synced;
+mod windows;
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::thread::{self, ScopedJoinHandle};
+
+use layoutc_compiler::abi::abi;
+use layoutc_compiler::codes::Code;
+use layoutc_compiler::diagnostic::Diagnostic;
+use layoutc_compiler::model::Tensor;
+use layoutc_compiler::run::RunError;
+use layoutc_compiler::run::pieces::{DenseFile, Direction, InPieces, Recast, padding};
+
+use super::held::{Values, unmoved};
+use crate::console::{Console, write_plainly};
+use crate::fault::Fault;
+use crate::interrupt::{self, Writing};
+use crate::progress::{Progress, Unit, Work, percent};
+
+pub(crate) use codec::{Codec, Spread, dense_bits};
+pub(crate) use input::Input;
+pub(crate) use part::names;
+
+use codec::CodecError;
+use journal::Origin;
+use part::{Part, Wanted};
+use synced::Done;
+
+/// Pieces take no more than this, however much memory there is: longer runs are no faster.
+const PIECES: usize = 256 << 20;
+/// Bytes of padding that are written by one call.
+const FILL: usize = 64 << 10;
+
+/// A tensor to be moved from one file to another.
+#[derive(Debug)]
+pub(crate) struct Job<'a> {
+    pub(crate) tensor: &'a Tensor,
+    pub(crate) values: &'a Values,
+    pub(crate) direction: Direction,
+    pub(crate) input: Input,
+    /// Where it goes.
+    pub(crate) output: &'a Path,
+    /// What the output begins with.
+    pub(crate) header: Vec<u8>,
+    /// Bytes of the elements in both files, without headers; the input's first.
+    pub(crate) bytes: [u64; 2],
+    /// How the dense file is written.
+    pub(crate) file: DenseFile,
+    pub(crate) codec: Codec,
+    /// What padding gets, unless that is 0.
+    pub(crate) padding: Option<Vec<u8>>,
+    /// How much memory the pieces may take.
+    pub(crate) memory: usize,
+    /// Whether to begin anew.
+    pub(crate) is_fresh: bool,
+}
+
+/// How a tensor was moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Moved {
+    /// How many pieces it has.
+    pub(crate) pieces: u64,
+    /// How many of them were there before.
+    pub(crate) resumed: u64,
+}
+
+impl Job<'_> {
+    /// Moves the tensor.
+    pub(crate) fn run(mut self, console: &Console) -> Result<Moved, Fault> {
+        let unmoved = |error: RunError| unmoved(self.tensor, &error);
+        self.codec.recast =
+            Recast::of(self.tensor, self.values, self.direction).map_err(unmoved)?;
+        if self.direction == Direction::Pack {
+            self.padding = padding(self.tensor).map_err(unmoved)?;
+        }
+        let memory = self.memory.min(PIECES);
+        let how = (self.direction, self.file);
+        let pieces = InPieces::new(self.tensor, self.values, how, memory).map_err(unmoved)?;
+        let place = self.output.canonicalize().unwrap_or_else(|_| self.output.to_owned());
+        let header = self.header.len() as u64;
+        let wanted = Wanted {
+            origin: self.origin(&pieces)?,
+            header: &self.header,
+            bytes: header + self.bytes[1],
+            is_fresh: self.is_fresh,
+        };
+        let mut part = Part::open(&place, &wanted, |cut| pieces.recut(cut, self.memory).is_some())?;
+        let pieces = pieces.recut(&part.cut, self.memory).unwrap_or(pieces);
+        let count = self.count(&pieces);
+        let first = part.done.min(count);
+        self.tell(&part, first, count, console);
+        self.all(&pieces, &mut part, [first, count], console)?;
+        self.input.is_same()?;
+        part.finish()?;
+        Ok(Moved { pieces: count, resumed: first })
+    }
+
+    /// What a part is of that is made so.
+    fn origin(&self, pieces: &InPieces) -> Result<Origin, Fault> {
+        let Self { tensor, values, direction, header, bytes, file, codec, .. } = self;
+        let (abi, fill, from) = (abi(tensor).text, tensor.fill, tensor.pack_from);
+        let layout = format!(
+            "{abi}\n{fill:?} {from:?}\n{values:?}\n{direction:?} {bytes:?} {file:?}\n{codec:?}\n{header:?}"
+        );
+        Ok(Origin {
+            input: self.input.hash()?,
+            layout: blake3::hash(layout.as_bytes()).to_hex().to_string(),
+            cut: pieces.cut(),
+            part: String::new(),
+        })
+    }
+
+    fn count(&self, pieces: &InPieces) -> u64 {
+        match pieces {
+            InPieces::Boxes(pieces) => pieces.count(),
+            InPieces::Indexed(indexed) => windows::count(self, indexed),
+        }
+    }
+
+    /// Bytes that are written before they are made to be on the disk.
+    fn batch(&self, pieces: u64) -> u64 {
+        let piece = self.bytes[1].checked_div(pieces.max(1)).unwrap_or(0);
+        (self.memory.min(PIECES) as u64).max(piece)
+    }
+
+    /// Says what becomes of a part that was there.
+    fn tell(&self, part: &Part, first: u64, count: u64, console: &Console) {
+        if console.quiet || console.is_for_programs() {
+            return;
+        }
+        let output = self.output.display();
+        if let Some(reason) = part.anew {
+            write_plainly(&format!("`{output}` is begun anew: {reason}\n"));
+        } else if first > 0 {
+            let percent = percent(first, count);
+            write_plainly(&format!("`{output}` is gone on with at {percent} %\n"));
+        }
+    }
+
+    /// Moves the pieces that are not done, and shows how far that is.
+    fn all(
+        &self,
+        pieces: &InPieces,
+        part: &mut Part,
+        [first, count]: [u64; 2],
+        console: &Console,
+    ) -> Result<(), Fault> {
+        interrupt::install()?;
+        let _writing = Writing::begin();
+        let done = Done::from(first);
+        let all = self.bytes[1];
+        let progress = || {
+            let share = u128::from(all) * u128::from(done.get());
+            let bytes = share.checked_div(u128::from(count)).unwrap_or(0);
+            (u64::try_from(bytes).unwrap_or(all), all)
+        };
+        let doing = match self.direction {
+            Direction::Pack => "packing",
+            Direction::Unpack => "unpacking",
+        };
+        let work = Work { doing, unit: Unit::Bytes, progress: &progress };
+        let moved = thread::scope(|scope| {
+            let _progress = Progress::show(scope, work, console);
+            match pieces {
+                InPieces::Boxes(pieces) => boxes::run(self, pieces, part, &done),
+                InPieces::Indexed(indexed) => windows::run(self, indexed, part, &done),
+            }
+        });
+        match moved {
+            Ok(()) => part.commit(count),
+            Err(fault) => Err(self.ended_early(fault, part, [done.get(), count])),
+        }
+    }
+
+    /// Keeps what is done, and says how to go on.
+    fn ended_early(&self, fault: Fault, part: &mut Part, [done, count]: [u64; 2]) -> Fault {
+        let kept = part.path().display().to_string();
+        let help = |done| {
+            let percent = percent(done, count);
+            format!("`{kept}` keeps {percent} %: the same command goes on from there")
+        };
+        match fault {
+            Fault::Interrupted => {
+                write_plainly(&format!("interrupted: {}\n", help(done)));
+                drop(part.commit(done));
+                Fault::Interrupted
+            }
+            // Of a file that was changed meanwhile nothing is of use. What could not be made to be on the disk once may
+            // be lost, whatever is said later.
+            Fault::Machine(diagnostic) if self.input.is_same().is_ok() => {
+                Fault::Machine(Box::new(diagnostic.help(help(part.done))))
+            }
+            fault => fault,
+        }
+    }
+
+    /// Why a tensor could not be moved that was found good.
+    fn unmoved(&self, error: &RunError) -> Fault {
+        unmoved(self.tensor, error)
+    }
+
+    /// Why elements could not be taken; `element` says the number of one that is so many bytes behind the first.
+    fn refused(&self, error: &CodecError, element: impl FnOnce(usize) -> u64) -> Fault {
+        match error {
+            CodecError::Run(error) => self.unmoved(error),
+            CodecError::Value { at, byte, dtype } => {
+                let kind = self.codec.spread.map_or('u', |spread| spread.kind);
+                super::held::no_value(&self.input.name(), (element(*at), *byte), kind, *dtype)
+            }
+        }
+    }
+
+    /// Writes padding to some bytes of the output.
+    fn fill(
+        &self,
+        output: &File,
+        padding: &[u8],
+        (at, bytes): (u64, usize),
+        room: &mut Vec<u8>,
+    ) -> io::Result<()> {
+        let some = (FILL - FILL.checked_rem(padding.len()).unwrap_or(0)).max(padding.len());
+        room.resize(some.min(bytes), 0);
+        repeat(Some(padding), room);
+        let mut done = 0;
+        while done < bytes {
+            let some = room.len().min(bytes - done);
+            let part = room.get(..some).unwrap_or_default();
+            output.write_all_at(part, self.header.len() as u64 + at + done as u64)?;
+            done += some;
+        }
+        Ok(())
+    }
+}
+
+/// Fills bytes with a pattern that begins at the first; 0 where there is none.
+fn repeat(pattern: Option<&[u8]>, bytes: &mut [u8]) {
+    match pattern {
+        None => bytes.fill(0),
+        Some([byte]) => bytes.fill(*byte),
+        Some(pattern) => {
+            for part in bytes.chunks_mut(pattern.len().max(1)) {
+                let length = part.len();
+                part.copy_from_slice(pattern.get(..length).unwrap_or_default());
+            }
+        }
+    }
+}
+
+/// What a thread ended with.
+fn joined(thread: ScopedJoinHandle<'_, Result<(), Fault>>) -> Result<(), Fault> {
+    thread.join().unwrap_or_else(|_| {
+        let message = "a thread ended early".to_owned();
+        Err(Fault::Machine(Box::new(Diagnostic::placeless(Code::OutputIo, message))))
+    })
+}

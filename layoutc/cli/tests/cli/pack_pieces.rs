@@ -1,0 +1,450 @@
+//! Tensors in files larger than what memory may take: the same bytes as by one move, whatever happens on the way.
+
+use std::fs::{self, File};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::pack::npy;
+use crate::waiting::wait_for;
+use crate::world::{Ran, World};
+
+const TENSORS: &str = "\
+symbol batch min=1 max=64
+tensor blocks dtype=f32 { shape { n 3; h 40; w 40; c 18 }; layout { map \"(n, h, w, c) -> (n, c // 4, h, w, c % 4)\"; fill 7 } }
+tensor tiles dtype=bf16 { shape { i 300; o 500 }; layout { order o i; tile 8 128; tile 2 1; fill 3 } }
+tensor pitch dtype=i8 { shape { h 60; w 4000 }; layout { strides 9000 1; fill 5 } }
+tensor halo dtype=f16 { shape { n 4; h 100; w 100; c 3 }; layout { map \"(n, h, w, c) -> (n, c, h, w)\"; pad h before=1 after=1; pad w before=2 after=3 } }
+tensor turned dtype=i32 { shape { h 200; w 300 }; layout { map \"(h, w) -> (w, 199 - h)\" } }
+tensor bank dtype=f16 { shape { h 256; w 512 }; layout { swizzle mode=\"128B\" } }
+tensor curve dtype=i16 { shape { h 300; w 300 }; layout { map \"(h, w) -> (morton(h, w))\"; fill 9; padding allow } }
+tensor small dtype=i4 { shape { h 600; w 1000 }; layout { map \"(h, w) -> (w // 8, h, w % 8)\" } }
+tensor odd dtype=i4 { shape { h 601; w 999 }; layout { order w h; fill 1 } }
+tensor bits dtype=u1 { shape { h 1500; w 2000 }; layout { map \"(h, w) -> (h // 16, w // 64, h % 16, w % 64)\" } }
+tensor lanes dtype=f32x3 { shape { h 100; w 200 }; layout { order w h; pad h multiple=8; fill 2 } }
+tensor wave dtype=c128 { shape { h 100; w 200 }; layout { order w h } }
+tensor kept dtype=f16 pack-from=f32 cast=saturate { shape { h 300; w 300 }; layout { tile 16 16; fill 2 } }
+tensor nibbles dtype=i4 pack-from=f32 cast=saturate { shape { h 300; w 304 }; layout { map \"(h, w) -> (w // 16, h, w % 16)\" } }
+tensor rows dtype=f64 { shape { n batch; h 30; w 50 }; layout { order w n h } }
+";
+
+const NAMES: [&str; 15] = [
+    "blocks", "tiles", "pitch", "halo", "turned", "bank", "curve", "small", "odd", "bits", "lanes",
+    "wave", "kept", "nibbles", "rows",
+];
+
+/// Little memory: pieces of some KiB.
+const LITTLE: [&str; 2] = ["--memory", "64 KiB"];
+
+/// Bytes by chance, the same for the same seed. As `f32` none is a NaN.
+fn bytes(seed: u64, count: usize) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_le_bytes()[4] & 0xBF
+    };
+    std::iter::repeat_with(next).take(count).collect()
+}
+
+struct Pieces(World);
+
+impl Pieces {
+    fn new() -> Self {
+        Self(World::new(&[("a.kdl", TENSORS)]))
+    }
+
+    fn put(&self, path: &str, bytes: &[u8]) {
+        fs::write(self.0.path(path), bytes).expect("a file");
+    }
+
+    fn get(&self, path: &str) -> Vec<u8> {
+        fs::read(self.0.path(path)).expect("a file")
+    }
+
+    fn run(&self, command: &str, tensor: &str, more: &[&str]) -> Ran {
+        self.0.run(&[&[command, "a.kdl", tensor], more].concat())
+    }
+
+    fn start(&self, command: &str, tensor: &str, more: &[&str]) -> Child {
+        let args = [&[command, "a.kdl", tensor], more].concat();
+        let mut command = self.0.command(".", &args);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().expect("it starts")
+    }
+
+    /// The dense bytes of a tensor and what they are laid out, both as one move makes them.
+    fn sample(&self, tensor: &str) -> (Vec<u8>, Vec<u8>) {
+        let set: &[&str] = if tensor == "rows" { &["--set", "batch=20"] } else { &[] };
+        self.put("in", &[]);
+        let said = self.run("pack", tensor, &[&["in", "-o", "out"], set].concat()).err;
+        let (_, said) = said.split_once(" has ").expect("it says how many bytes");
+        let count = said.lines().next().expect("a line").parse().expect("a number");
+        let dense = bytes(7, count);
+        self.put("dense", &dense);
+        self.run("pack", tensor, &[&["dense", "-o", "slots"], set].concat()).good();
+        self.run("unpack", tensor, &[&["slots", "-o", "again"], set].concat()).good();
+        (self.get("again"), self.get("slots"))
+    }
+
+    /// What a good run says, without how far it was meanwhile.
+    fn said(ran: &Ran) -> String {
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        ran.err.lines().filter(|line| !line.starts_with("packing: ")).collect()
+    }
+
+    /// How many pieces a good run took, and how many of them were there before.
+    fn counts(ran: &Ran) -> (u64, u64) {
+        let object: Value = serde_json::from_str(ran.good()).expect("JSON");
+        let count = |name: &str| object[name].as_u64().expect("a count");
+        (count("pieces"), count("resumed_pieces"))
+    }
+
+    fn parts(&self) -> Vec<String> {
+        let mut files = self.0.files(".");
+        files.retain(|name| name.contains(".part"));
+        files
+    }
+}
+
+#[test]
+fn every_layout_and_type_is_the_same_in_pieces() {
+    let world = Pieces::new();
+    for tensor in NAMES {
+        let (dense, slots) = world.sample(tensor);
+        let set: &[&str] = if tensor == "rows" { &["--set", "batch=20"] } else { &[] };
+        let more = [&LITTLE, set, &["--format", "json"]].concat();
+        let ran = world.run("pack", tensor, &[&["dense", "-o", "large"], &more[..]].concat());
+        assert!(Pieces::counts(&ran).0 > 2, "{tensor}: {}", ran.out);
+        assert!(world.get("large") == slots, "{tensor} packed");
+        let ran = world.run("unpack", tensor, &[&["slots", "-o", "back"], &more[..]].concat());
+        assert!(Pieces::counts(&ran).0 > 2, "{tensor}: {}", ran.out);
+        assert!(world.get("back") == dense, "{tensor} unpacked");
+        assert_eq!(world.parts(), [""; 0]);
+    }
+}
+
+#[test]
+fn npys_are_the_same_in_pieces_whatever_their_order_and_their_bytes() {
+    let world = Pieces::new();
+    for tensor in ["blocks", "small", "odd", "nibbles", "rows", "wave", "curve", "lanes"] {
+        let set: &[&str] = if tensor == "rows" { &["--set", "batch=20"] } else { &[] };
+        world.sample(tensor);
+        world.run("unpack", tensor, &[&["slots", "-o", "a.npy"], set].concat()).good();
+        world.run("pack", tensor, &["a.npy", "-o", "b.npy"]).good();
+        let more = ["--memory", "64 KiB", "--format", "json"];
+        let ran = world.run("pack", tensor, &[&["a.npy", "-o", "c.npy"], &more[..]].concat());
+        assert!(Pieces::counts(&ran).0 > 1, "{tensor}");
+        assert!(world.get("b.npy") == world.get("c.npy"), "{tensor} packed");
+        let ran =
+            world.run("unpack", tensor, &[&["b.npy", "-o", "d.npy"], set, &more[..]].concat());
+        assert!(Pieces::counts(&ran).0 > 1, "{tensor}");
+        assert!(world.get("a.npy") == world.get("d.npy"), "{tensor} unpacked");
+    }
+    let (dense, slots) = world.sample("blocks");
+    let big: Vec<u8> = dense.chunks(4).flat_map(|f| f.iter().rev().copied()).collect();
+    world.put("big.npy", &npy(">f4", "(3, 40, 40, 18)", "False", &big));
+    world.run("pack", "blocks", &[&["big.npy", "-o", "out"], &LITTLE[..]].concat()).good();
+    assert!(world.get("out") == slots);
+    let mut columns = Vec::new();
+    for c in 0..18 {
+        for w in 0..40 {
+            for h in 0..40 {
+                for n in 0..3 {
+                    let at = (((n * 40 + h) * 40 + w) * 18 + c) * 4;
+                    columns.extend_from_slice(&dense[at..at + 4]);
+                }
+            }
+        }
+    }
+    world.put("turned.npy", &npy("<f4", "(3, 40, 40, 18)", "True", &columns));
+    world.run("pack", "blocks", &[&["turned.npy", "-o", "turned"], &LITTLE[..]].concat()).good();
+    assert!(world.get("turned") == slots);
+}
+
+#[test]
+fn what_is_no_value_is_refused_by_its_number() {
+    let world = Pieces::new();
+    let mut values = vec![0_u8; 600 * 1000];
+    values[543_210] = 8;
+    world.put("in.npy", &npy("|i1", "(600, 1000)", "False", &values));
+    let ran = world.run("pack", "small", &[&["in.npy", "-o", "out"], &LITTLE[..]].concat());
+    let line = "error[dtype::data]: element 543210 of `in.npy` is 8, which no `i4` is\n";
+    assert!(ran.code == Some(1) && ran.err.starts_with(line), "{}", ran.err);
+    assert!(!world.0.path("out").exists());
+    world.put("turned.npy", &npy("<f4", "(100, 200, 3)", "True", &bytes(1, 240_000)));
+    let ran = world.run("pack", "lanes", &[&["turned.npy", "-o", "out"], &LITTLE[..]].concat());
+    let wanted = "is in Fortran's order, and too large to be turned in memory";
+    assert!(ran.err.contains(wanted) && ran.err.contains("`--memory 489"), "{}", ran.err);
+    world.put("short", &bytes(1, 300_000));
+    let ran = world.run("pack", "blocks", &[&["short", "-o", "out"], &LITTLE[..]].concat());
+    let line = "error[shape::data]: `short` holds 300000 bytes, and dense `blocks` has 345600\n";
+    assert!(ran.err.starts_with(line), "{}", ran.err);
+    assert_eq!(world.parts(), ["out.part", "out.part.journal"]);
+}
+
+/// A tensor of some MiB, so that it takes a while.
+const LONG: &str = "\
+tensor long dtype=f32 { shape { n 2; h 96; w 96; c 64 }; layout { map \"(n, h, w, c) -> (n, c // 4, h, w, c % 4)\" } }
+tensor wound dtype=f16 { shape { h 1024; w 1024 }; layout { map \"(h, w) -> (morton(h, w))\" } }
+";
+
+/// Command, tensor, input, and what must come out.
+type Move = (&'static str, &'static str, &'static str, Vec<u8>);
+
+/// A world with the tensors that take a while, and both ways of each.
+fn long() -> (Pieces, Vec<Move>) {
+    let world = Pieces(World::new(&[("a.kdl", LONG)]));
+    let mut moves = Vec::new();
+    for (tensor, count) in [("long", 2 * 96 * 96 * 64 * 4), ("wound", 2 << 20)] {
+        let dense = bytes(3, count);
+        world.put("dense", &dense);
+        world.run("pack", tensor, &["dense", "-o", "slots"]).good();
+        let (from, to) = if tensor == "long" { ("a", "b") } else { ("c", "d") };
+        fs::rename(world.0.path("dense"), world.0.path(from)).expect("it is renamed");
+        fs::rename(world.0.path("slots"), world.0.path(to)).expect("it is renamed");
+        moves.push(("pack", tensor, from, world.get(to)));
+        moves.push(("unpack", tensor, to, dense));
+    }
+    (world, moves)
+}
+
+/// Runs a move that is ended after some pieces were noted; gives how it ended, if it was not done before.
+fn ended(
+    world: &Pieces,
+    (command, tensor, from): (&str, &str, &str),
+    lines: usize,
+    end: impl FnOnce(&mut Child),
+) -> Option<std::process::Output> {
+    let mut child = world.start(command, tensor, &[&[from, "-o", "out"], &LITTLE[..]].concat());
+    let journal = world.0.path("out.part.journal");
+    wait_for("a journal", || {
+        let noted = fs::read_to_string(&journal).unwrap_or_default().lines().count() > lines;
+        (noted || child.try_wait().expect("a child").is_some()).then_some(())
+    });
+    end(&mut child);
+    let output = child.wait_with_output().expect("it ends");
+    (output.status.code() != Some(0)).then_some(output)
+}
+
+#[test]
+fn a_move_that_is_killed_anywhere_is_gone_on_with_and_gives_the_same_bytes() {
+    let (world, moves) = long();
+    let (mut kills, mut resumed) = (0, 0);
+    for (command, tensor, from, wanted) in moves {
+        for lines in [0, 1, 3, 9] {
+            drop(fs::remove_file(world.0.path("out")));
+            for more in [lines, lines + 1] {
+                let killed = ended(&world, (command, tensor, from), more, |child| {
+                    child.kill().expect("it is there");
+                });
+                let Some(killed) = killed else { break };
+                assert_eq!(killed.status.signal(), Some(9));
+                kills += 1;
+                if world.0.path("out").exists() {
+                    assert!(world.get("out") == wanted);
+                }
+            }
+            let more = [&[from, "-o", "out"], &LITTLE[..], &["--format", "json"]].concat();
+            let (pieces, before) = Pieces::counts(&world.run(command, tensor, &more));
+            assert!(world.get("out") == wanted, "{command} {tensor} after a kill at {lines}");
+            assert!(before <= pieces && pieces > 10);
+            resumed += u32::from(before > 0);
+            assert_eq!(world.parts(), [""; 0]);
+        }
+    }
+    assert!(kills > 10 && resumed > 5, "{kills} kills, {resumed} gone on with");
+}
+
+/// A world in which a move was killed on its way.
+fn killed() -> (Pieces, Vec<u8>) {
+    let (world, moves) = long();
+    let (command, tensor, from, wanted) = moves.into_iter().next().expect("a move");
+    for _ in 0..9 {
+        let kill = |child: &mut Child| child.kill().expect("it is there");
+        if ended(&world, (command, tensor, from), 2, kill).is_some() {
+            break;
+        }
+    }
+    assert_eq!(world.parts(), ["out.part", "out.part.journal"]);
+    (world, wanted)
+}
+
+#[test]
+fn a_part_of_something_else_is_begun_anew_and_that_is_said() {
+    let (world, wanted) = killed();
+    let pack = |more: &[&str]| {
+        let more = [&["a", "-o", "out"], &LITTLE[..], more].concat();
+        Pieces::said(&world.run("pack", "long", &more))
+    };
+    let said = pack(&[]);
+    assert!(said.starts_with("`out` is gone on with at ") && said.ends_with(" %"), "{said}");
+    assert!(world.get("out") == wanted);
+    let again = || {
+        let kill = |child: &mut Child| child.kill().expect("it is there");
+        ended(&world, ("pack", "long", "a"), 2, kill).is_some()
+    };
+    let anew = |change: &dyn Fn(), more: &[&str], reason: &str| {
+        while !again() {}
+        change();
+        let said = pack(more);
+        assert_eq!(said, format!("`out` is begun anew: {reason}"));
+        assert!(world.get("out") == wanted, "{reason}");
+    };
+    anew(&|| (), &["--no-resume"], "`--no-resume` is given");
+    let touch = || {
+        let file = File::options().append(true).open(world.0.path("a")).expect("it is there");
+        file.set_modified(std::time::SystemTime::now()).expect("it is ours");
+    };
+    anew(&touch, &[], "the input is another, or was changed");
+    let other = LONG.replace("tensor long dtype=f32", "tensor long dtype=i32");
+    anew(&|| world.0.write("a.kdl", &other), &[], "the tensor or its layout is another");
+    let turn = || {
+        let mut journal = world.get("out.part.journal");
+        journal[40] ^= 4;
+        world.put("out.part.journal", &journal);
+    };
+    anew(&turn, &[], "its journal is damaged");
+    let other = || {
+        let part = world.get("out.part");
+        fs::remove_file(world.0.path("out.part")).expect("it is there");
+        // The same inode is not given again while the other is there.
+        world.put("beside", &[1]);
+        world.put("out.part", &part);
+    };
+    while !again() {}
+    other();
+    let said = pack(&[]);
+    assert!(world.get("out") == wanted, "{said}");
+}
+
+#[test]
+fn a_journal_that_is_cut_or_turned_is_never_trusted_wrongly() {
+    let (world, wanted) = killed();
+    let (journal, part) = (world.get("out.part.journal"), world.get("out.part"));
+    // The part keeps its inode: what is done is asked of its bytes.
+    let restore = |journal: &[u8]| {
+        if world.0.path("out").exists() {
+            fs::rename(world.0.path("out"), world.0.path("out.part")).expect("it is renamed");
+        }
+        world.put("out.part", &part);
+        world.put("out.part.journal", journal);
+    };
+    let mut said = Vec::new();
+    for step in 0..4 {
+        let at = journal.len() * step / 4;
+        let mut turned = journal.clone();
+        if let Some(byte) = turned.get_mut(at + 20) {
+            *byte ^= 1;
+        }
+        for damaged in [&journal[..at], &turned] {
+            restore(damaged);
+            let ran = world.run("pack", "long", &[&["a", "-o", "out"], &LITTLE[..]].concat());
+            assert_eq!(ran.code, Some(0), "{}", ran.err);
+            assert!(world.get("out") == wanted, "{at}: {}", ran.err);
+            said.push(ran.err);
+        }
+    }
+    assert!(said.iter().any(|said| said.contains("is gone on with")), "{said:?}");
+    assert!(said.iter().any(|said| said.contains("its journal is damaged")), "{said:?}");
+}
+
+#[test]
+fn what_is_nobodys_part_is_not_overwritten() {
+    let (world, _) = long();
+    world.put("out.part", b"mine");
+    let more = [&["a", "-o", "out"], &LITTLE[..]].concat();
+    let ran = world.run("pack", "long", &more);
+    let line = "error: `out.part` is there, and no `out.part.journal` says what it is part of; \
+                move it away, or give its place up by `--no-resume`\n";
+    assert_eq!(ran.refused(), (Some(2), line));
+    world.put("out.part.journal", b"my diary");
+    let ran = world.run("pack", "long", &more);
+    let line = "error: `out.part.journal` is there and no journal; move it away, or give its place up by `--no-resume`\n";
+    assert_eq!(ran.refused(), (Some(2), line));
+    assert_eq!((world.get("out.part"), world.get("out.part.journal").len()), (b"mine".into(), 8));
+    let said = Pieces::said(&world.run("pack", "long", &[&more[..], &["--no-resume"]].concat()));
+    assert_eq!(said, "");
+    assert_eq!(world.parts(), [""; 0]);
+    fs::rename(world.0.path("a"), world.0.path("x.part")).expect("it is renamed");
+    let ran = world.run("pack", "long", &[&["x.part", "-o", "x"], &LITTLE[..]].concat());
+    let line = "error: `x.part` would overwrite `x.part`, which is read\n";
+    assert_eq!(ran.refused(), (Some(2), line));
+}
+
+#[test]
+fn a_second_process_at_one_output_is_refused() {
+    let (world, wanted) = killed();
+    let journal = File::options().append(true).open(world.0.path("out.part.journal"));
+    let journal = journal.expect("it is there");
+    journal.lock().expect("it can be locked");
+    let more = [&["a", "-o", "out"], &LITTLE[..]].concat();
+    let ran = world.run("pack", "long", &more);
+    let said = "error[output::io]: another process is writing `out`\n  = help: wait until it has ended, or name another output\n\n1 error\n";
+    assert_eq!((ran.code, ran.err.as_str()), (Some(3), said));
+    drop(journal);
+    assert_eq!(world.run("pack", "long", &more).code, Some(0));
+    assert!(world.get("out") == wanted);
+}
+
+#[test]
+fn an_interrupt_keeps_the_part_and_says_how_to_go_on() {
+    let (world, moves) = long();
+    let (command, tensor, from, wanted) = moves.into_iter().next().expect("a move");
+    let interrupt = |child: &mut Child| {
+        let id = rustix::process::Pid::from_child(child);
+        let _ = rustix::process::kill_process(id, rustix::process::Signal::INT);
+    };
+    let asked = Instant::now();
+    let ended = loop {
+        if let Some(ended) = ended(&world, (command, tensor, from), 2, interrupt) {
+            break ended;
+        }
+        assert!(asked.elapsed() < Duration::from_secs(20));
+        thread::sleep(Duration::from_millis(1));
+    };
+    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert_eq!(ended.status.code(), Some(130), "{said}");
+    assert!(said.starts_with("interrupted: `out.part` keeps "), "{said}");
+    assert!(said.ends_with(" %: the same command goes on from there\n"), "{said}");
+    let ran = world.run(command, tensor, &[&[from, "-o", "out"], &LITTLE[..]].concat());
+    assert!(ran.err.starts_with("`out` is gone on with at "), "{}", ran.err);
+    assert!(world.get("out") == wanted);
+}
+
+#[test]
+fn memory_that_is_no_size_is_refused() {
+    let world = Pieces::new();
+    for (size, wanted) in [
+        ("much", "it is a number of bytes, as in `256 MiB`"),
+        ("12 XB", "it is a number of bytes, as in `256 MiB`"),
+        ("1 KiB", "the least is 64 KiB"),
+        ("0", "the least is 64 KiB"),
+    ] {
+        let ran = world.run("pack", "blocks", &["in", "-o", "out", "--memory", size]);
+        assert!(ran.code == Some(2) && ran.err.contains(wanted), "{}", ran.err);
+        assert!(ran.err.contains("--memory <SIZE>"), "{}", ran.err);
+    }
+}
+
+#[test]
+fn files_that_memory_holds_are_moved_at_once_and_so_is_what_is_no_file() {
+    let world = Pieces::new();
+    let (dense, slots) = world.sample("blocks");
+    let object = |more: &[&str]| world.run("pack", "blocks", more).good().to_owned();
+    let at_once = object(&["dense", "-o", "out", "--memory", "1 MiB", "--format", "json"]);
+    assert!(!at_once.contains("pieces"), "{at_once}");
+    let in_pieces = object(&["dense", "-o", "out", "--memory", "512 KiB", "--format", "json"]);
+    assert!(in_pieces.contains(r#""pieces":"#), "{in_pieces}");
+    let output = world
+        .0
+        .command(".", &["pack", "a.kdl", "blocks", "-", "--raw", "-o", "-", "--memory", "64KiB"])
+        .stdin(File::open(world.0.path("dense")).expect("a file"))
+        .output()
+        .expect("it ends");
+    assert!(output.stdout == slots && !dense.is_empty());
+}

@@ -1,0 +1,176 @@
+//! A tensor that is moved in pieces, ended at any of its system calls: what it leaves is no output or a whole one, and
+//! the next run gives the same bytes.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::scene::{Scene, is_full};
+use crate::strace::{self, Fate, each_point};
+
+const TENSORS: &str = "\
+tensor boxes dtype=f32 { shape { n 2; h 32; w 32; c 48 }; layout { map \"(n, h, w, c) -> (n, c // 4, h, w, c % 4)\"; pad c_outer before=1; fill 3 } }
+tensor windows dtype=f16 { shape { h 256; w 256 }; layout { map \"(h, w) -> (morton(h, w) + 4 : 65600)\"; fill 3; padding allow } }
+";
+
+/// The calls that leave something behind, and those between which it is left.
+const CALLS: [&str; 8] =
+    ["fallocate", "ftruncate", "pwrite64", "write", "fdatasync", "fsync", "rename", "unlink"];
+
+/// Calls, and the errors that they can give.
+const FAILING: [(&str, &[&str]); 8] = [
+    ("pwrite64", &["ENOSPC", "EIO", "EDQUOT"]),
+    ("fallocate", &["ENOSPC", "EIO"]),
+    ("fdatasync", &["EIO", "ENOSPC"]),
+    ("fsync", &["EIO"]),
+    ("rename", &["EACCES", "EIO"]),
+    ("pread64", &["EIO"]),
+    ("ftruncate", &["EIO"]),
+    ("write", &["ENOSPC"]),
+];
+
+/// Errors that are no reason to fail.
+const HARMLESS: [(&str, &[&str]); 5] = [
+    ("pwrite64", &["EINTR"]),
+    ("fallocate", &["EOPNOTSUPP", "ENOSYS"]),
+    ("pread64", &["EINTR"]),
+    ("fadvise64", &["EINVAL", "ENOSYS"]),
+    ("flock", &["ENOLCK", "ENOSYS", "EOPNOTSUPP"]),
+];
+
+const MOVES: [(&str, &[&str]); 4] = [
+    ("boxes", &["pack", "a.kdl", "boxes", "boxes", "-o", "out", "--memory", "64KiB"]),
+    ("boxes", &["unpack", "a.kdl", "boxes", "boxes-packed", "-o", "out", "--memory", "64KiB"]),
+    ("windows", &["pack", "a.kdl", "windows", "windows", "-o", "out", "--memory", "64KiB"]),
+    (
+        "windows",
+        &["unpack", "a.kdl", "windows", "windows-packed", "-o", "out", "--memory", "64KiB"],
+    ),
+];
+
+/// A scene with both tensors, dense and packed.
+fn scene() -> Scene {
+    let scene = Scene::new(&[("a.kdl", TENSORS)]);
+    for (tensor, bytes) in [("boxes", 2 * 32 * 32 * 48 * 4), ("windows", 2 << 16)] {
+        let dense: Vec<u8> =
+            (0..bytes).map(|k: u32| (k.wrapping_mul(0x9E37_79B9) >> 13).to_le_bytes()[0]).collect();
+        // Larger than what is read before anything is known.
+        scene.write(tensor, dense);
+        let packed = format!("{tensor}-packed");
+        scene.run(&["pack", "a.kdl", tensor, tensor, "-o", &packed]).good();
+    }
+    scene
+}
+
+/// The moves that are tried: packing alone, unless all points are.
+fn moves() -> impl Iterator<Item = (u32, &'static str, &'static [&'static str])> {
+    let every = if is_full() { 1 } else { 2 };
+    (0..).zip(MOVES).step_by(every).map(|(salt, (tensor, args))| (salt, tensor, args))
+}
+
+/// The files that a call is about, where others that are not ours come before.
+fn paths(scene: &Scene, call: &str, args: &[&str]) -> Vec<PathBuf> {
+    let input = args.get(3).filter(|_| call == "pread64");
+    input.into_iter().map(|input| scene.path(input)).collect()
+}
+
+/// What a move must give.
+fn wanted(scene: &Scene, (tensor, args): (&str, &[&str])) -> Vec<u8> {
+    let name =
+        if args.first() == Some(&"pack") { format!("{tensor}-packed") } else { tensor.into() };
+    fs::read(scene.path(&name)).expect("it is there")
+}
+
+fn output(scene: &Scene) -> Option<Vec<u8>> {
+    fs::read(scene.path("out")).ok()
+}
+
+/// Runs a move again after it was disturbed; nothing but the output is left.
+fn heals(scene: &Scene, args: &[&str], wanted: &[u8], what: &str) {
+    let found = output(scene);
+    assert!(found.is_none_or(|found| found == wanted), "{what}: half an output");
+    let ran = scene.run(args);
+    assert_eq!(ran.code, Some(0), "{what}: {}", ran.err);
+    assert!(output(scene).is_some_and(|found| found == wanted), "{what}: {}", ran.err);
+    let left = ["out.part", "out.part.journal"].map(|name| scene.path(name).exists());
+    assert_eq!(left, [false; 2], "{what}");
+    scene.remove("out");
+}
+
+#[test]
+fn a_move_in_pieces_that_is_killed_at_any_call_is_healed_by_the_next_one() {
+    if !strace::is_there() {
+        return;
+    }
+    let scene = scene();
+    let mut hits = 0;
+    for (salt, tensor, args) in moves() {
+        let wanted = wanted(&scene, (tensor, args));
+        for call in CALLS {
+            hits += each_point(salt, |number| {
+                let injected = strace::run(&scene, args, (call, number), Fate::Kill, &[]);
+                let what = format!("{args:?} killed at {call} {number}");
+                heals(&scene, args, &wanted, &what);
+                injected.is_hit
+            });
+        }
+    }
+    eprintln!("killed at {hits} points");
+    assert!(hits > 9, "{hits}");
+}
+
+#[test]
+fn a_move_in_pieces_whose_calls_fail_keeps_its_part_and_says_so() {
+    if !strace::is_there() {
+        return;
+    }
+    let scene = scene();
+    let mut kept = 0;
+    for (salt, tensor, args) in moves() {
+        let wanted = wanted(&scene, (tensor, args));
+        for (call, errors) in FAILING {
+            let paths = paths(&scene, call, args);
+            for error in errors.iter().take(if is_full() { errors.len() } else { 1 }) {
+                each_point(salt, |number| {
+                    let at = (call, number);
+                    let injected = strace::run(&scene, args, at, Fate::Error(error), &paths);
+                    let what = format!("{args:?}, {error} from {call} {number}");
+                    let ran = &injected.ran;
+                    assert_eq!(injected.signal, None, "{what}: {}", ran.err);
+                    assert!(!ran.err.contains("panicked"), "{what}: {}", ran.err);
+                    assert!(matches!(ran.code, Some(0 | 3)), "{what}: {}", ran.err);
+                    if ran.code == Some(3) {
+                        assert!(
+                            ran.err.contains("error[output::io]: cannot "),
+                            "{what}: {}",
+                            ran.err
+                        );
+                        kept += u32::from(ran.err.contains("the same command goes on from there"));
+                    }
+                    heals(&scene, args, &wanted, &what);
+                    injected.is_hit
+                });
+            }
+        }
+    }
+    assert!(kept > 1, "{kept}");
+}
+
+#[test]
+fn what_a_file_system_cannot_do_is_done_without() {
+    if !strace::is_there() {
+        return;
+    }
+    let scene = scene();
+    for (_, tensor, args) in moves() {
+        let wanted = wanted(&scene, (tensor, args));
+        for (call, errors) in HARMLESS {
+            let paths = paths(&scene, call, args);
+            for error in errors {
+                let ran = strace::run(&scene, args, (call, 1), Fate::Error(error), &paths).ran;
+                assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{call} {error}");
+                assert!(output(&scene).is_some_and(|found| found == wanted), "{call} {error}");
+                scene.remove("out");
+            }
+        }
+    }
+}

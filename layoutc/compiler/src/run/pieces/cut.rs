@@ -1,0 +1,261 @@
+//! How a tensor is cut into pieces: which values of each chain a piece has, and which cut costs the least.
+//!
+//! Every piece is a box of the logical tensor, an interval of each chain's `m` that ends where a digit does. Long runs
+//! on one side may mean short ones on the other; every call costs as much as some bytes more, so that counts calls.
+
+use super::runs::{Level, Place, Whole, place};
+use super::terms::{Chain, Terms};
+
+/// What a call of the system costs, in bytes that are read or written in that time.
+const CALL_BYTES: i128 = 8 << 10;
+/// Gaps up to so many bytes are read and written with what is around them.
+pub(super) const NARROW_BYTES: i64 = 4 << 10;
+/// A cut that costs so much more than the cheapest is taken where its pieces are smaller: these stay in the caches.
+const MORE: [i128; 2] = [103, 100];
+
+/// So many values of one digit of a chain, all those of the lesser ones, and one of the greater ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Cut {
+    /// The position of the digit; most significant first.
+    pub(super) digit: usize,
+    pub(super) count: i64,
+}
+
+/// A block of a chain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Block {
+    /// The first value of each digit, and one past the last.
+    pub(super) digits: Vec<[i64; 2]>,
+    /// The same for `m`.
+    pub(super) m: [i64; 2],
+}
+
+impl Cut {
+    /// The least that has so many values of `m` in one block.
+    fn of(chain: &Chain, wanted: i64) -> Self {
+        let fits = chain.digits.iter().enumerate().rev().find_map(|(digit, of)| {
+            let count = wanted.checked_add(of.weight - 1)?.checked_div(of.weight)?;
+            (count <= of.extent).then_some(Self { digit, count })
+        });
+        fits.unwrap_or(Self { digit: 0, count: chain.digits.first().map_or(1, |d| d.extent) })
+    }
+
+    /// How many blocks a chain has.
+    pub(super) fn blocks(self, chain: &Chain) -> i64 {
+        let greater = chain.digits.iter().take(self.digit).map(|digit| digit.extent);
+        greater.product::<i64>() * self.rounds(chain)
+    }
+
+    /// How many blocks the values of its digit make.
+    fn rounds(self, chain: &Chain) -> i64 {
+        chain.digits.get(self.digit).map_or(1, |d| ceil(d.extent, self.count))
+    }
+
+    /// One block of a chain.
+    pub(super) fn block(self, chain: &Chain, number: i64) -> Block {
+        let rounds = self.rounds(chain);
+        let (mut outer, round) = (number.div_euclid(rounds), number.rem_euclid(rounds));
+        let mut digits = vec![[0, 1]; chain.digits.len()];
+        let mut first = 0;
+        for (k, (of, values)) in chain.digits.iter().zip(&mut digits).enumerate().rev() {
+            *values = match k.cmp(&self.digit) {
+                std::cmp::Ordering::Greater => [0, of.extent],
+                std::cmp::Ordering::Equal => {
+                    let start = round * self.count;
+                    [start, (start + self.count).min(of.extent)]
+                }
+                std::cmp::Ordering::Less => {
+                    let value = outer.rem_euclid(of.extent);
+                    outer = outer.div_euclid(of.extent);
+                    [value, value + 1]
+                }
+            };
+            first += of.weight * values[0];
+        }
+        let own = chain.digits.get(self.digit).zip(digits.get(self.digit));
+        let length = own.map_or(1, |(of, [start, end])| of.weight * (end - start));
+        Block { digits, m: [first, first + length] }
+    }
+
+    /// Whether a chain can be cut so.
+    fn is_of(self, chain: &Chain) -> bool {
+        match chain.digits.get(self.digit) {
+            Some(digit) => (1..=digit.extent).contains(&self.count),
+            None => chain.digits.is_empty() && (self.digit, self.count) == (0, 1),
+        }
+    }
+}
+
+/// What a unit takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Unit {
+    /// Bytes of one in the laid out file, and in memory.
+    pub(super) own: i64,
+    /// Bytes of one in the dense file.
+    pub(super) dense: i64,
+    /// Bytes that one of the dense side takes in memory in all.
+    pub(super) dense_held: i64,
+}
+
+/// What pieces take and cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Price {
+    /// Bytes of memory.
+    memory: i128,
+    /// Bytes read and written, and calls as bytes.
+    cost: i128,
+}
+
+/// The cheapest cut whose pieces take no more than so many bytes of memory; the least one where none does.
+pub(super) fn choose(terms: &Terms, unit: Unit, memory: i128) -> Vec<Cut> {
+    let mut all: Vec<(Price, Vec<Cut>)> = Vec::new();
+    let bits = |units: i64| i64::BITS - units.leading_zeros();
+    for dense in 0..=bits(terms.dense) {
+        for slots in 0..=bits(terms.slots) {
+            let cuts = with_runs(terms, [1 << dense, 1 << slots]);
+            if all.last().is_some_and(|(_, last)| *last == cuts) {
+                break;
+            }
+            let price = price(terms, &cuts, unit);
+            if price.memory <= memory {
+                all.push((price, cuts));
+            }
+        }
+    }
+    let least = all.iter().map(|(price, _)| price.cost).min().unwrap_or(0);
+    let is_cheap = |price: &Price| price.cost * MORE[1] <= least * MORE[0];
+    let cheap = all.into_iter().filter(|(price, _)| is_cheap(price));
+    let best = cheap.min_by_key(|(price, _)| (price.memory, price.cost));
+    best.map_or_else(|| with_runs(terms, [1, 1]), |(_, cuts)| cuts)
+}
+
+/// Bytes of memory that the pieces of a cut take.
+pub(super) fn memory(terms: &Terms, cuts: &[Cut], unit: Unit) -> i128 {
+    price(terms, cuts, unit).memory
+}
+
+/// A cut whose runs have so many units on the dense side and on the laid out one, or more.
+fn with_runs(terms: &Terms, [dense, slots]: [i64; 2]) -> Vec<Cut> {
+    let mut wanted = vec![1_i64; terms.chains.len()];
+    let mut want = |chain: usize, values: i64| {
+        if let Some(wanted) = wanted.get_mut(chain) {
+            *wanted = values.max(*wanted);
+        }
+    };
+    let mut chains: Vec<usize> = (0..terms.chains.len()).collect();
+    let of = |chain: &usize| terms.chains.get(*chain);
+    chains.sort_by_key(|chain| of(chain).map_or(0, |chain| chain.dense.abs()));
+    let mut run = 1;
+    for chain in chains {
+        let Some(count) = of(&chain).map(|chain| chain.high - chain.low) else { continue };
+        let needed = ceil(dense, run);
+        // Its digits may reach beyond its elements on both sides.
+        want(chain, if needed < count { needed } else { i64::MAX });
+        if needed <= count {
+            break;
+        }
+        run = run.saturating_mul(count);
+    }
+    for (chain, _, digit) in terms.by_stride() {
+        let needed = ceil(slots, digit.stride.abs());
+        want(chain, digit.weight.saturating_mul(needed.clamp(1, digit.extent)));
+        if needed <= digit.extent {
+            break;
+        }
+    }
+    terms.chains.iter().zip(wanted).map(|(chain, wanted)| Cut::of(chain, wanted)).collect()
+}
+
+fn price(terms: &Terms, cuts: &[Cut], unit: Unit) -> Price {
+    let chains = || terms.chains.iter().zip(cuts);
+    let pieces: i128 = chains().map(|(chain, cut)| i128::from(cut.blocks(chain))).product();
+    let blocks: Vec<Block> = chains().map(|(chain, cut)| cut.block(chain, 0)).collect();
+    let spans = chains().zip(&blocks).map(|((chain, _), block)| {
+        let count = chain.high - chain.low;
+        (count, [0, (block.m[1] - block.m[0]).min(count)])
+    });
+    let spans: Vec<_> = spans.collect();
+    let dense = in_dense(terms, &spans, unit).1;
+    let slots = in_slots(terms, &blocks, unit).1;
+    let most = |place: &Place| i128::from(place.runs.length() + place.more) * count(place);
+    let calls = (count(&dense) + count(&slots)) * pieces;
+    let bytes = units(&dense) * i128::from(unit.dense) + units(&slots) * i128::from(unit.own);
+    Price {
+        // One of each side is filled while the other is emptied.
+        memory: most(&dense) * i128::from(unit.dense_held)
+            + most(&slots) * i128::from(2 * unit.own),
+        cost: bytes * pieces + calls * CALL_BYTES,
+    }
+}
+
+fn count(place: &Place) -> i128 {
+    i128::from(place.runs.count())
+}
+
+fn units(place: &Place) -> i128 {
+    i128::from(place.runs.length()) * count(place)
+}
+
+/// Where a box is in the dense buffer: of each chain how many elements it has, and which of them are in the box, as they
+/// lie in memory. The chains in the order of the levels come first.
+pub(super) fn in_dense(
+    terms: &Terms,
+    spans: &[(i64, [i64; 2])],
+    unit: Unit,
+) -> (Vec<usize>, Place) {
+    let mut chains: Vec<usize> = (0..terms.chains.len()).collect();
+    let stride = |chain: usize| terms.chains.get(chain).map_or(0, |chain| chain.dense.abs());
+    // One element lies nowhere in particular.
+    chains.retain(|chain| spans.get(*chain).is_some_and(|(extent, _)| *extent > 1));
+    chains.sort_by_key(|chain| stride(*chain));
+    let level = |chain: &usize| {
+        let (extent, [first, end]) = *spans.get(*chain)?;
+        Some(Level { stride: stride(*chain), extent, first, end })
+    };
+    let levels: Vec<Level> = chains.iter().filter_map(level).collect();
+    let narrow = NARROW_BYTES.checked_div(unit.dense).unwrap_or(0);
+    (chains, place(&levels, Whole { first: 0, units: terms.dense, narrow }))
+}
+
+/// Where a box is in the laid out buffer; chain and digit of each level.
+pub(super) fn in_slots(
+    terms: &Terms,
+    blocks: &[Block],
+    unit: Unit,
+) -> (Vec<(usize, usize)>, Place) {
+    let (mut digits, mut levels) = (Vec::new(), Vec::new());
+    for (chain, k, digit) in terms.by_stride() {
+        let values = blocks.get(chain).and_then(|block| block.digits.get(k));
+        let Some([first, end]) = values.copied() else { continue };
+        let extent = digit.extent;
+        let (first, end) =
+            if digit.stride < 0 { (extent - end, extent - first) } else { (first, end) };
+        digits.push((chain, k));
+        levels.push(Level { stride: digit.stride.abs(), extent, first, end });
+    }
+    let narrow = NARROW_BYTES.checked_div(unit.own).unwrap_or(0);
+    (digits, place(&levels, Whole { first: terms.first, units: terms.slots, narrow }))
+}
+
+/// A cut as text: `0x4 1x16`, of each chain the digit and how many values of it.
+pub(super) fn text(cuts: &[Cut]) -> String {
+    let words: Vec<String> =
+        cuts.iter().map(|cut| format!("{}x{}", cut.digit, cut.count)).collect();
+    words.join(" ")
+}
+
+/// The cut that a text says; `None` where the tensor cannot be cut so.
+pub(super) fn parse(text: &str, terms: &Terms) -> Option<Vec<Cut>> {
+    let word = |word: &str| {
+        let (digit, count) = word.split_once('x')?;
+        Some(Cut { digit: digit.parse().ok()?, count: count.parse().ok()? })
+    };
+    let cuts: Vec<Cut> = text.split_whitespace().map(word).collect::<Option<_>>()?;
+    let fits = terms.chains.iter().zip(&cuts).all(|(chain, cut)| cut.is_of(chain));
+    (fits && cuts.len() == terms.chains.len()).then_some(cuts)
+}
+
+fn ceil(a: i64, b: i64) -> i64 {
+    let b = b.max(1);
+    a.div_euclid(b) + i64::from(a.rem_euclid(b) > 0)
+}

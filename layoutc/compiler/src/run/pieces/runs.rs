@@ -1,0 +1,222 @@
+//! What a piece has of a buffer: runs of one length, equally apart, and where they lie one behind the other in memory.
+
+/// A digit of a buffer's places, and which of its values a piece has, counted as they lie in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Level {
+    pub(super) stride: i64,
+    pub(super) extent: i64,
+    pub(super) first: i64,
+    pub(super) end: i64,
+}
+
+impl Level {
+    fn count(self) -> i64 {
+        self.end - self.first
+    }
+
+    fn is_whole(self) -> bool {
+        self.count() == self.extent
+    }
+
+    /// Units from its first value to behind its last one.
+    fn block(self) -> i64 {
+        self.stride * self.extent
+    }
+}
+
+/// A buffer of a whole tensor, in units.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Whole {
+    /// The first unit that digits lead to.
+    pub(super) first: i64,
+    pub(super) units: i64,
+    /// Gaps up to so many units are read and written with what is around them.
+    pub(super) narrow: i64,
+}
+
+/// Runs of a buffer, in units.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Runs {
+    start: i64,
+    length: i64,
+    /// Count and stride, the innermost first.
+    loops: Vec<(i64, i64)>,
+    /// Where the buffer ends: what a run has beyond is not there.
+    end: i64,
+}
+
+/// A run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    /// Where it begins in the whole buffer.
+    pub at: u64,
+    /// Where it begins among the runs, one behind the other.
+    pub held: usize,
+    /// How long it is.
+    pub length: usize,
+}
+
+impl Runs {
+    /// How many there are.
+    pub fn count(&self) -> i64 {
+        self.loops.iter().map(|(count, _)| count).product()
+    }
+
+    /// How long each is.
+    pub(super) fn length(&self) -> i64 {
+        self.length
+    }
+
+    /// Units of all of them.
+    pub fn units(&self) -> usize {
+        usize::try_from(self.length * self.count()).unwrap_or(0)
+    }
+
+    /// Each of them that is in the buffer, in units of `bytes` bytes.
+    pub fn each(&self, bytes: usize) -> impl Iterator<Item = Run> + '_ {
+        let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
+        let mut index = vec![0_i64; self.loops.len()];
+        let (mut at, mut held, mut left) = (self.start, 0, self.count());
+        let all = std::iter::from_fn(move || {
+            if left <= 0 {
+                return None;
+            }
+            left -= 1;
+            let length = self.length.min(self.end - at).max(0);
+            let run = Run {
+                at: u64::try_from(at * bytes).ok()?,
+                held: usize::try_from(held * bytes).ok()?,
+                length: usize::try_from(length * bytes).ok()?,
+            };
+            held += self.length;
+            for (index, (count, stride)) in index.iter_mut().zip(&self.loops) {
+                *index += 1;
+                at += stride;
+                if *index < *count {
+                    break;
+                }
+                at -= stride * count;
+                *index = 0;
+            }
+            Some(run)
+        });
+        all.filter(|run| run.length > 0)
+    }
+}
+
+/// How a piece lies in a buffer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    /// What it has of the buffer.
+    pub(super) runs: Runs,
+    /// For each level, what a step adds to the place among the runs.
+    pub(super) steps: Vec<i64>,
+    /// What no digits lead to, and lies behind what this piece has or in front of it.
+    pub(super) gaps: Vec<Runs>,
+    /// How much longer its runs would be if they went on to the end of their level.
+    pub(super) more: i64,
+}
+
+/// Where the piece is that has some values of each level, the fastest level first. Each level steps over all that the
+/// faster ones reach.
+pub(super) fn place(levels: &[Level], whole: Whole) -> Place {
+    let unit = Level { stride: 1, extent: 1, first: 0, end: 1 };
+    let all: Vec<Level> = std::iter::once(unit).chain(levels.iter().copied()).collect();
+    let gap = |k: usize| {
+        let next = all.get(k + 1).map_or(whole.units - whole.first, |level| level.stride);
+        all.get(k).map_or(0, |level| (next - level.block()).max(0))
+    };
+    let is_joined = |k: usize| {
+        let block = all.get(k).map_or(0, |level| level.block());
+        gap(k) <= whole.narrow.max(block / 4)
+    };
+    let last = all.len() - 1;
+    let broken = (0..all.len()).find(|k| {
+        *k == last || !is_joined(*k) || all.get(*k).is_some_and(|level| !level.is_whole())
+    });
+    let broken = broken.unwrap_or(last);
+    let level = all.get(broken).copied().unwrap_or(unit);
+    let behind = if is_joined(broken) { gap(broken) } else { 0 };
+    let reaches_end = level.end == level.extent;
+    let length = level.count() * level.stride + if reaches_end { behind } else { 0 };
+    let start = whole.first + all.iter().map(|level| level.first * level.stride).sum::<i64>();
+    let (mut steps, mut loops, mut held) = (Vec::new(), Vec::new(), length);
+    for (k, level) in all.iter().enumerate() {
+        let is_inside = k <= broken;
+        steps.push(if is_inside { level.stride } else { held });
+        if !is_inside && level.count() > 1 {
+            loops.push((level.count(), level.stride));
+            held *= level.count();
+        }
+    }
+    steps.remove(0);
+    let end = whole.units;
+    let mut gaps = Vec::new();
+    if whole.first > 0 && all.iter().all(|level| level.first == 0) {
+        gaps.push(Runs { start: 0, length: whole.first, loops: Vec::new(), end });
+    }
+    let is_at_end = |k: &usize| all.iter().take(k + 1).all(|level| level.end == level.extent);
+    for k in (broken..all.len()).take_while(is_at_end) {
+        let is_written = k == broken && is_joined(k);
+        if gap(k) == 0 || is_written {
+            continue;
+        }
+        let above = all.iter().skip(k + 1);
+        let behind = all.get(k).map_or(0, |level| level.block());
+        let start = above.clone().map(|level| level.first * level.stride).sum::<i64>();
+        let loops = above.filter(|level| level.count() > 1);
+        let loops = loops.map(|level| (level.count(), level.stride)).collect();
+        gaps.push(Runs { start: whole.first + behind + start, length: gap(k), loops, end });
+    }
+    let runs = Runs { start, length, loops, end };
+    Place { runs, steps, gaps, more: if reaches_end { 0 } else { behind } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn level(stride: i64, extent: i64, first: i64, end: i64) -> Level {
+        Level { stride, extent, first, end }
+    }
+
+    /// The units of runs, in their order.
+    fn units(runs: &Runs) -> Vec<u64> {
+        runs.each(1).flat_map(|run| run.at..run.at + u64::try_from(run.length).unwrap()).collect()
+    }
+
+    #[test]
+    fn pieces_have_every_unit_of_a_padded_buffer_once() {
+        // Rows of 5 in a pitch of 8, blocks of 3 rows 30 apart, the first at 2, and a last unit more than they reach.
+        for narrow in [0, 2, 100] {
+            let whole = Whole { first: 2, units: 121, narrow };
+            let mut seen = Vec::new();
+            for block in [[0, 1], [1, 4]] {
+                for rows in [[0, 2], [2, 3]] {
+                    for columns in [[0, 5]] {
+                        let levels = [
+                            level(1, 5, columns[0], columns[1]),
+                            level(8, 3, rows[0], rows[1]),
+                            level(30, 4, block[0], block[1]),
+                        ];
+                        let place = place(&levels, whole);
+                        seen.extend(units(&place.runs));
+                        seen.extend(place.gaps.iter().flat_map(units));
+                    }
+                }
+            }
+            seen.sort_unstable();
+            assert_eq!(seen, (0..121).collect::<Vec<u64>>(), "{narrow}");
+        }
+    }
+
+    #[test]
+    fn runs_go_on_over_whole_levels_and_stop_at_the_end_of_the_buffer() {
+        let whole = Whole { first: 0, units: 61, narrow: 4 };
+        let levels = [level(1, 5, 0, 5), level(8, 8, 4, 8)];
+        let place = place(&levels, whole);
+        let runs: Vec<Run> = place.runs.each(2).collect();
+        assert_eq!(runs, [Run { at: 64, held: 0, length: 58 }]);
+        assert_eq!(place.steps, [1, 8]);
+    }
+}

@@ -1,0 +1,191 @@
+//! Both buffers of a tensor as sums of the same digits, in numbers: symbols have their values.
+
+use std::collections::BTreeMap;
+
+use layoutc_algebra::expr::Expr;
+
+use super::super::RunError;
+use super::super::shape::number;
+use super::Order;
+use crate::model::Tensor;
+use crate::plan::lower::PlanError;
+use crate::plan::side::{SideChain, logical_side, physical_side};
+use crate::plan::transfer::{Transfer, transfer};
+
+/// No buffer that is moved in pieces has more slots, so that sums of a few offsets stay within 64 bits.
+const MOST: i64 = 1 << 59;
+
+/// A digit: what one step adds to its chain's `m` and to the place in the laid out buffer, and how many values it has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Digit {
+    pub(super) weight: i64,
+    pub(super) extent: i64,
+    /// Not 0; below it where the axis lies backwards.
+    pub(super) stride: i64,
+}
+
+/// Digits without gaps: `m` is their weighted sum, and there are elements where `low <= m < high`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Chain {
+    pub(super) low: i64,
+    pub(super) high: i64,
+    /// What one step of `m` adds to the place in the dense buffer; not 0.
+    pub(super) dense: i64,
+    /// The most significant first, none of one value alone.
+    pub(super) digits: Vec<Digit>,
+}
+
+/// A tensor's places in both buffers, in units.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Terms {
+    /// Every element is a value of each.
+    pub(super) chains: Vec<Chain>,
+    /// The first slot that any digits lead to.
+    pub(super) first: i64,
+    /// Units of the dense buffer.
+    pub(super) dense: i64,
+    /// Units of the laid out one.
+    pub(super) slots: i64,
+}
+
+impl Terms {
+    /// Those of a tensor; `None` where its layout is no sum of digits, or where these do not nest in memory.
+    pub(super) fn of(
+        tensor: &Tensor,
+        symbols: &BTreeMap<String, i128>,
+        order: Order,
+    ) -> Result<Option<Self>, RunError> {
+        let layout = &tensor.layout;
+        let Some(digits) = &layout.digits else { return Ok(None) };
+        let physical = physical_side(layout, digits).map_err(PlanError::from)?;
+        let logical = logical_side(&layout.logical, &physical).map_err(PlanError::from)?;
+        let Some(logical) = logical else { return Ok(None) };
+        let both = transfer(&logical, &physical, &layout.logical, &layout.symbols);
+        let Some(both) = both.map_err(PlanError::from)? else { return Ok(None) };
+        let value = |expr: &Expr| number(tensor, expr, symbols);
+        let extents: Vec<i128> = layout
+            .logical
+            .iter()
+            .map(|axis| value(&axis.extent))
+            .collect::<Result<_, RunError>>()?;
+        let mut chains = Vec::new();
+        for (number, chain) in physical.chains.iter().enumerate() {
+            let Some(dense) = dense(chain, &extents, order) else { return Ok(None) };
+            let Some(chain) = chain_of(&both, number, dense, &value)? else { return Ok(None) };
+            chains.push(chain);
+        }
+        let first = value(&both.to_constant)?;
+        let slots = value(&layout.physical_elements)?;
+        let terms = Self::new(chains, first, extents.iter().product(), slots);
+        Ok(terms.filter(Self::nests))
+    }
+
+    fn new(chains: Vec<Chain>, zero: i128, dense: i128, slots: i128) -> Option<Self> {
+        let back = chains.iter().flat_map(|chain| &chain.digits).map(|digit| {
+            let far = i128::from(digit.stride) * i128::from(digit.extent - 1);
+            far.min(0)
+        });
+        let first = i64::try_from(zero + back.sum::<i128>()).ok()?;
+        let (dense, slots) = (i64::try_from(dense).ok()?, i64::try_from(slots).ok()?);
+        let is_possible = first >= 0 && dense > 0 && dense < MOST && slots < MOST;
+        is_possible.then_some(Self { chains, first, dense, slots })
+    }
+
+    /// All digits as the laid out buffer has them, the fastest first: chain and digit.
+    pub(super) fn by_stride(&self) -> Vec<(usize, usize, Digit)> {
+        let mut all = Vec::new();
+        for (chain, of) in self.chains.iter().enumerate() {
+            all.extend(of.digits.iter().enumerate().map(|(k, digit)| (chain, k, *digit)));
+        }
+        all.sort_by_key(|(.., digit)| digit.stride.abs());
+        all
+    }
+
+    /// Whether no two digits reach into each other: each steps over all that the faster ones reach.
+    fn nests(&self) -> bool {
+        let mut end = 1;
+        let nests = self.by_stride().iter().all(|(.., digit)| {
+            let step = digit.stride.abs();
+            let is_over = step >= end;
+            end = step.saturating_mul(digit.extent);
+            is_over && end < MOST
+        });
+        let mut end = 1;
+        let mut chains: Vec<&Chain> = self.chains.iter().filter(|c| c.high - c.low > 1).collect();
+        chains.sort_by_key(|chain| chain.dense.abs());
+        let is_dense = chains.iter().all(|chain| {
+            let follows = chain.dense.abs() == end;
+            end = end.saturating_mul(chain.high - chain.low);
+            follows
+        });
+        nests && is_dense && end == self.dense
+    }
+
+    /// The same in units of `several` elements that are neighbours on both sides; `None` where they are not.
+    pub(super) fn in_units_of(mut self, several: i64) -> Option<Self> {
+        if several == 1 {
+            return Some(self);
+        }
+        let is_run = |chain: &Chain| {
+            let last = chain.digits.last();
+            chain.dense == 1 && last.is_some_and(|digit| (digit.weight, digit.stride) == (1, 1))
+        };
+        let run = self.chains.iter().position(is_run)?;
+        let part = |value: i64| {
+            (value.checked_rem(several) == Some(0)).then(|| value.checked_div(several)).flatten()
+        };
+        for (number, chain) in self.chains.iter_mut().enumerate() {
+            if number != run {
+                chain.dense = part(chain.dense)?;
+                for digit in &mut chain.digits {
+                    digit.stride = part(digit.stride)?;
+                }
+                continue;
+            }
+            (chain.low, chain.high) = (part(chain.low)?, part(chain.high)?);
+            let (last, others) = chain.digits.split_last_mut()?;
+            last.extent = part(last.extent)?;
+            for digit in others {
+                (digit.weight, digit.stride) = (part(digit.weight)?, part(digit.stride)?);
+            }
+            chain.digits.retain(|digit| digit.extent > 1);
+        }
+        self.first = part(self.first)?;
+        self.dense = part(self.dense)?;
+        self.slots = part(self.slots)?;
+        Some(self)
+    }
+}
+
+/// What one step of a chain's `m` adds to the place in the dense buffer; `None` where its axes are no neighbours there.
+fn dense(chain: &SideChain, extents: &[i128], order: Order) -> Option<i64> {
+    let (before, after) = match chain.axes.as_slice() {
+        [axis] => (extents.get(..*axis)?, extents.get(axis + 1..)?),
+        axes if order == Order::LastFastest => (&[][..], extents.get(axes.last()? + 1..)?),
+        _ => return None,
+    };
+    let faster = if order == Order::LastFastest { after } else { before };
+    let step = faster.iter().try_fold(chain.sign, |all, extent| all.checked_mul(*extent))?;
+    i64::try_from(step).ok()
+}
+
+fn chain_of(
+    both: &Transfer,
+    number: usize,
+    dense: i64,
+    value: &dyn Fn(&Expr) -> Result<i128, RunError>,
+) -> Result<Option<Chain>, RunError> {
+    let int = |expr: &Expr| -> Result<_, RunError> { Ok(i64::try_from(value(expr)?).ok()) };
+    let Some(bounds) = both.chains.get(number) else { return Ok(None) };
+    let (Some(low), Some(high)) = (int(&bounds.low)?, int(&bounds.high)?) else { return Ok(None) };
+    let mut digits = Vec::new();
+    for cut in both.cuts.iter().filter(|cut| cut.chain == number) {
+        let parts = (i64::try_from(cut.weight).ok(), int(&cut.extent)?, int(&cut.to_stride)?);
+        let (Some(weight), Some(extent), Some(stride)) = parts else { return Ok(None) };
+        if extent > 1 {
+            digits.push(Digit { weight, extent, stride });
+        }
+    }
+    let is_good = low >= 0 && high > low && dense != 0 && digits.iter().all(|d| d.stride != 0);
+    Ok(is_good.then_some(Chain { low, high, dense, digits }))
+}

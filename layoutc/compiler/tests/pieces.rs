@@ -1,0 +1,233 @@
+//! Tensors moved in pieces against the same tensors moved at once, byte by byte: random layouts, a little memory.
+//! `LAYOUTC_FULL=1` runs ten times as many.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+
+use crate::random_manifest;
+use std::collections::BTreeMap;
+
+use layoutc_compiler::check;
+use layoutc_compiler::config::Config;
+use layoutc_compiler::model::Tensor;
+use layoutc_compiler::run::pieces::{
+    DenseFile, Direction, InPieces, Indexed, Lives, Order, Pieces, Runs, padding,
+};
+use layoutc_compiler::run::{pack, unpack};
+use random_manifest::random::Random;
+use random_manifest::{Memory, dtypes, full, manifest};
+
+type Symbols = BTreeMap<String, i128>;
+
+fn tensors(text: &str) -> Vec<Tensor> {
+    let checked = check(&Memory(text.to_owned()), &["m.kdl".to_owned()], &Config::default());
+    let faults = &checked.diagnostics;
+    assert_eq!(checked.manifests.len(), 1, "{faults:#?}\n{text}");
+    checked.manifests.into_iter().next().unwrap().tensors
+}
+
+fn pattern(random: &mut Random, bytes: usize) -> Vec<u8> {
+    (0..bytes).map(|_| u8::try_from(random.below(256)).unwrap()).collect()
+}
+
+/// A file that notes how often each byte was written.
+struct File {
+    bytes: Vec<u8>,
+    times: Vec<u8>,
+}
+
+impl File {
+    fn new(bytes: usize) -> Self {
+        Self { bytes: vec![0; bytes], times: vec![0; bytes] }
+    }
+
+    fn write(&mut self, at: u64, bytes: &[u8]) {
+        let at = usize::try_from(at).unwrap();
+        self.bytes[at..at + bytes.len()].copy_from_slice(bytes);
+        self.times[at..at + bytes.len()].iter_mut().for_each(|times| *times += 1);
+    }
+}
+
+fn read_runs(runs: &Runs, unit: usize, file: &[u8]) -> Vec<u8> {
+    let mut held = vec![0xEE; runs.units() * unit];
+    for run in runs.each(unit) {
+        let at = usize::try_from(run.at).unwrap();
+        held[run.held..run.held + run.length].copy_from_slice(&file[at..at + run.length]);
+    }
+    held
+}
+
+fn write_runs(runs: &Runs, unit: usize, held: &[u8], file: &mut File) {
+    for run in runs.each(unit) {
+        file.write(run.at, &held[run.held..run.held + run.length]);
+    }
+}
+
+fn repeated(pattern: &[u8], bytes: usize) -> Vec<u8> {
+    pattern.iter().copied().cycle().take(bytes).collect()
+}
+
+fn boxes(pieces: &Pieces, direction: Direction, source: &[u8], file: &mut File, fill: &[u8]) {
+    let unit = pieces.unit_bytes();
+    for number in 0..pieces.count() {
+        let piece = pieces.piece(number);
+        let (from, to) = match direction {
+            Direction::Pack => (&piece.dense, &piece.slots),
+            Direction::Unpack => (&piece.slots, &piece.dense),
+        };
+        let held = read_runs(from, unit, source);
+        let mut target = repeated(fill, to.units() * unit);
+        pieces.run(&piece, direction, &held, &mut target).unwrap();
+        write_runs(to, unit, &target, file);
+        if direction == Direction::Pack {
+            for gap in &piece.gaps {
+                write_runs(gap, unit, &repeated(fill, gap.units() * unit), file);
+            }
+        }
+    }
+}
+
+fn windows(indexed: &Indexed, direction: Direction, source: &[u8], file: &mut File, bits: usize) {
+    let mut lives: Vec<Lives> = Vec::new();
+    for number in 0..indexed.count() {
+        indexed.places(number, &mut lives);
+        let first = number * indexed.window;
+        let end = (first + indexed.window).min(indexed.elements);
+        let dense = first * bits / 8..(end * bits).div_ceil(8);
+        let mut own = vec![0; dense.len()];
+        for span in indexed.spans(&lives) {
+            let at = usize::try_from(span.at).unwrap();
+            let there = at..at + span.bytes;
+            if direction == Direction::Pack {
+                let mut bytes = file.bytes[there.clone()].to_vec();
+                indexed.pack(&span, &lives, &source[dense.clone()], &mut bytes).unwrap();
+                file.bytes[there].copy_from_slice(&bytes);
+            } else {
+                indexed.unpack(&span, &lives, &source[there], &mut own).unwrap();
+            }
+        }
+        if direction == Direction::Unpack {
+            file.write(dense.start as u64, &own);
+        }
+    }
+}
+
+/// How many tensors went which way.
+#[derive(Debug, Default)]
+struct Seen {
+    boxes: u32,
+    windows: u32,
+    pieces: u64,
+}
+
+fn agrees(
+    (tensor, text): (&Tensor, &str),
+    symbols: &Symbols,
+    memory: usize,
+    random: &mut Random,
+    seen: &mut Seen,
+) {
+    let what = || format!("{} with {symbols:?} in {memory} bytes, in\n{text}", tensor.name);
+    let bits = tensor.dtype.element_bits();
+    let file = DenseFile { order: Order::LastFastest, element_bits: bits };
+    for direction in [Direction::Pack, Direction::Unpack] {
+        let at_once = match direction {
+            Direction::Pack => pack(tensor, symbols).unwrap(),
+            Direction::Unpack => unpack(tensor, symbols).unwrap(),
+        };
+        if at_once.from_bytes == 0 || at_once.to_bytes == 0 {
+            continue;
+        }
+        let source = pattern(random, at_once.from_bytes);
+        let mut wanted = vec![0; at_once.to_bytes];
+        at_once.run(&source, &mut wanted).unwrap();
+        let fill = padding(tensor).unwrap().unwrap_or_else(|| vec![0]);
+        let mut found = File::new(wanted.len());
+        let pieces = InPieces::new(tensor, symbols, (direction, file), memory).unwrap();
+        let again = pieces.recut(&pieces.cut(), 0).unwrap();
+        assert_eq!(again.cut(), pieces.cut());
+        match &again {
+            InPieces::Boxes(pieces) => {
+                boxes(pieces, direction, &source, &mut found, &fill);
+                assert!(found.times.iter().all(|times| *times == 1), "{}", what());
+                seen.boxes += 1;
+                seen.pieces += pieces.count();
+            }
+            InPieces::Indexed(indexed) => {
+                if direction == Direction::Pack {
+                    found.bytes = repeated(&fill, wanted.len());
+                }
+                windows(indexed, direction, &source, &mut found, bits.try_into().unwrap());
+                seen.windows += 1;
+            }
+        }
+        assert!(found.bytes == wanted, "{direction:?} of {}", what());
+    }
+}
+
+fn campaign(first: u64, manifests: u64, dtypes: &[&'static str]) -> Seen {
+    let mut seen = Seen::default();
+    for seed in first..first + manifests {
+        let mut random = Random::new(seed);
+        let manifest = manifest(&mut random, 4, &Config::default(), dtypes, |_, tensor| tensor);
+        let text = manifest.text();
+        for tensor in &tensors(&text) {
+            for batch in &manifest.sizes {
+                let symbols = BTreeMap::from([("batch".to_owned(), i128::from(*batch))]);
+                let memory = 1_usize << (4 + random.below(12));
+                agrees((tensor, &text), &symbols, memory, &mut random, &mut seen);
+            }
+        }
+    }
+    seen
+}
+
+#[test]
+fn random_tensors_in_pieces_are_those_moved_at_once() {
+    let seen = campaign(0x51CE, if full() { 400 } else { 40 }, &dtypes());
+    assert!(seen.boxes > 100 && seen.windows > 10, "{seen:?}");
+}
+
+#[test]
+fn elements_that_share_bytes_are_the_same_in_pieces() {
+    let seen = campaign(
+        0x8B17,
+        if full() { 200 } else { 20 },
+        &["i4", "u4", "i2", "u2", "u1", "f4e2m1fn"],
+    );
+    assert!(seen.boxes > 10 && seen.windows > 10, "{seen:?}");
+}
+
+/// Layouts whose gaps are too wide to be written with what is around them, halos, reversed axes, and what is no sum of
+/// digits.
+const ODD: &[&str] = &[
+    "shape { h 40; c 16 }; layout { strides 5000 1; fill 7 }",
+    "shape { h 9; c 6 }; layout { strides 6000 9; fill 7 }",
+    "shape { n 2; h 12; w 10; c 6 }; layout { pad h before=1 after=1; pad w before=2 after=1; fill 3 }",
+    "shape { n 3; h 12; w 10 }; layout { map \"(n, h, w) -> (n, 11 - h, w)\" }",
+    "shape { n 3; h 13; w 10 }; layout { map \"(n, h, w) -> ((12 - h) // 4, n, w, (12 - h) % 4)\"; fill 2 }",
+    "shape { h 32; w 64 }; layout { swizzle 3 3 3 unit=elements }",
+    "shape { h 16; w 24 }; layout { map \"(h, w) -> (morton(h, w))\"; fill 5; padding allow }",
+    "shape { a 5; b 7 }; layout { strides 3 5; fill 5; padding allow }",
+    "shape { a 12; b 10 }; layout { map \"(a, b) -> ((a * 10 + b) // 7, (a * 10 + b) % 7)\"; fill 1 }",
+    "shape { c 100 }; layout { map \"(c) -> (c % 10, c // 10)\" }",
+    "shape { }",
+    "shape { h 1; w 1 }; layout { tile 8 128; fill 4 }",
+];
+
+#[test]
+fn odd_layouts_are_the_same_in_pieces_whatever_the_memory() {
+    let mut seen = Seen::default();
+    let mut random = Random::new(7);
+    for body in ODD {
+        for dtype in ["i8", "f32", "f32x4", "i4"] {
+            let text = format!("tensor t dtype={dtype} {{ {body} }}");
+            let checked = check(&Memory(text.clone()), &["m.kdl".to_owned()], &Config::default());
+            let Some(tensor) = checked.manifests.first().and_then(|m| m.tensors.first()) else {
+                panic!("{:#?}\n{text}", checked.diagnostics);
+            };
+            for memory in [0, 64, 300, 1000, 5000, 20_000, 1_000_000] {
+                agrees((tensor, &text), &Symbols::new(), memory, &mut random, &mut seen);
+            }
+        }
+    }
+    assert!(seen.boxes > 100 && seen.windows > 50, "{seen:?}");
+}
