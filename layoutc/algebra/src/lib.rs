@@ -34,6 +34,7 @@ mod range;
 mod remember;
 mod render;
 pub mod same;
+pub mod sharding;
 pub mod simplify;
 pub mod step;
 pub mod swizzle;

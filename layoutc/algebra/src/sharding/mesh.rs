@@ -1,0 +1,216 @@
+//! A mesh of devices, and the parts of a tensor on it.
+//!
+//! Devices are numbered row-major over the axes of the mesh. Several mesh axes may cut one axis of a tensor, the first
+//! of them into the largest pieces; over mesh axes that cut nothing the parts are repeated.
+
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use thiserror::Error;
+
+use super::owners::Owners;
+
+/// An axis of a mesh.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MeshAxis {
+    /// What it is called.
+    pub name: String,
+    /// How many devices lie along it; from 1.
+    pub size: i64,
+}
+
+/// Devices in a grid, numbered row-major: the first axis is the major one.
+///
+/// In a mesh of `x` 2 and `y` 4, device 6 has the coordinates (1, 2).
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Mesh {
+    /// The axes, major to minor.
+    pub axes: Vec<MeshAxis>,
+}
+
+impl Mesh {
+    /// How many devices there are; a mesh without axes has 1. `None`: a size is below 1, or the number does not fit
+    /// 64 bits.
+    pub fn devices(&self) -> Option<i64> {
+        self.axes.iter().try_fold(1_i64, |count, axis| match axis.size {
+            1.. => count.checked_mul(axis.size),
+            _ => None,
+        })
+    }
+
+    /// The coordinates of a device, one for each axis; `None`: there is no such device.
+    pub fn coordinates(&self, device: i64) -> Option<Vec<i64>> {
+        if !(0..self.devices()?).contains(&device) {
+            return None;
+        }
+        let mut coordinates = vec![0; self.axes.len()];
+        let mut rest = device;
+        for (coordinate, axis) in coordinates.iter_mut().zip(&self.axes).rev() {
+            *coordinate = rest % axis.size;
+            rest /= axis.size;
+        }
+        Some(coordinates)
+    }
+
+    /// The device at coordinates, one for each axis; `None`: there is none.
+    pub fn device(&self, coordinates: &[i64]) -> Option<i64> {
+        self.devices()?;
+        if coordinates.len() != self.axes.len() {
+            return None;
+        }
+        self.axes.iter().zip(coordinates).try_fold(0, |device, (axis, coordinate)| {
+            let is_inside = (0..axis.size).contains(coordinate);
+            is_inside.then(|| device * axis.size + coordinate)
+        })
+    }
+}
+
+/// Why mesh axes do not cut a tensor.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ShardingError {
+    /// The mesh has no number of devices.
+    #[error("the mesh has an axis without devices, or more devices than 64 bits can count")]
+    Mesh,
+    /// A position that is none of the mesh.
+    #[error("axis {axis} is cut by mesh axis {position}, and the mesh has {axes}")]
+    Unknown {
+        /// The axis of the tensor.
+        axis: usize,
+        /// The position, from 0.
+        position: usize,
+        /// How many axes the mesh has.
+        axes: usize,
+    },
+    /// A mesh axis that cuts more than once.
+    #[error("mesh axis {position} cuts axis {first} and axis {second}")]
+    Twice {
+        /// The position of the mesh axis, from 0.
+        position: usize,
+        /// The axis of the tensor that it cuts first.
+        first: usize,
+        /// The one that it cuts again, which may be the same.
+        second: usize,
+    },
+}
+
+/// Which mesh axes cut which axis of a tensor.
+///
+/// An axis of extent `E` is cut by the mesh axes of its list into `P` parts, the product of their sizes. Each part but
+/// the last ones has `ceil(E / P)` elements: part `k` holds the indices from `k * part` to before
+/// `min((k + 1) * part, E)`. Of 10 elements, 4 devices hold 3, 3, 3 and 1; of 5, they hold 2, 2, 1 and 0.
+///
+/// Source: XLA, `HloSharding::TileOffsetForDevice` and `TileLimitForDevice` in `hlo_sharding.cc`; the order within a
+/// list is that of JAX's `PartitionSpec`, major first.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Sharding {
+    over: Vec<Vec<usize>>,
+}
+
+impl Sharding {
+    /// For each axis of a tensor the positions of the mesh axes that cut it, major first. The tensor is repeated over
+    /// mesh axes in no list.
+    ///
+    /// # Errors
+    /// [`ShardingError`].
+    pub fn new(mesh: &Mesh, over: Vec<Vec<usize>>) -> Result<Self, ShardingError> {
+        mesh.devices().ok_or(ShardingError::Mesh)?;
+        let mut cut: Vec<Option<usize>> = vec![None; mesh.axes.len()];
+        for (axis, positions) in over.iter().enumerate() {
+            for &position in positions {
+                let axes = cut.len();
+                let Some(before) = cut.get_mut(position) else {
+                    return Err(ShardingError::Unknown { axis, position, axes });
+                };
+                if let Some(first) = before.replace(axis) {
+                    return Err(ShardingError::Twice { position, first, second: axis });
+                }
+            }
+        }
+        Ok(Self { over })
+    }
+
+    /// For each axis of the tensor the positions of the mesh axes that cut it, major first.
+    pub fn over(&self) -> &[Vec<usize>] {
+        &self.over
+    }
+
+    /// The positions of the mesh axes that cut nothing, in the order of the mesh.
+    pub fn repeated(&self, mesh: &Mesh) -> Vec<usize> {
+        let cuts = |position: &usize| self.over.iter().flatten().any(|cut| cut == position);
+        (0..mesh.axes.len()).filter(|position| !cuts(position)).collect()
+    }
+
+    /// Into how many parts each axis is cut, 1 for an axis that no mesh axis cuts; `None`: it is a sharding of another
+    /// mesh.
+    pub fn parts(&self, mesh: &Mesh) -> Option<Vec<i64>> {
+        mesh.devices()?;
+        let size = |position: &usize| mesh.axes.get(*position).map(|axis| axis.size);
+        let parts = |list: &Vec<usize>| {
+            list.iter().try_fold(1_i64, |parts, position| parts.checked_mul(size(position)?))
+        };
+        self.over.iter().map(parts).collect()
+    }
+
+    /// The extents of the largest part, which the first device holds; `None` as in [`Sharding::parts`], or if the
+    /// extents are not one for each axis, from 0.
+    pub fn part_extents(&self, mesh: &Mesh, extents: &[i128]) -> Option<Vec<i128>> {
+        let parts = self.parts(mesh)?;
+        let fit = parts.len() == extents.len() && extents.iter().all(|extent| *extent >= 0);
+        let cut = || extents.iter().zip(&parts).map(|(extent, parts)| part_extent(*extent, *parts));
+        fit.then(|| cut().collect())
+    }
+
+    /// Which part of each axis a device holds, from 0; `None`: there is no such device, or as in [`Sharding::parts`].
+    pub fn coordinates(&self, mesh: &Mesh, device: i64) -> Option<Vec<i64>> {
+        self.parts(mesh)?;
+        let at = mesh.coordinates(device)?;
+        let part = |list: &Vec<usize>| {
+            list.iter().try_fold(0_i64, |part, position| {
+                Some(part * mesh.axes.get(*position)?.size + at.get(*position)?)
+            })
+        };
+        self.over.iter().map(part).collect()
+    }
+
+    /// The indices that a device holds along each axis, in elements: the first one, and the first one behind them. An
+    /// empty range holds nothing. `None` as in [`Sharding::coordinates`] and [`Sharding::part_extents`].
+    pub fn bounds(&self, mesh: &Mesh, device: i64, extents: &[i128]) -> Option<Vec<Range<i128>>> {
+        let largest = self.part_extents(mesh, extents)?;
+        let at = self.coordinates(mesh, device)?;
+        let range = |((coordinate, part), extent): ((i64, i128), &i128)| {
+            let start = i128::from(coordinate).checked_mul(part)?.min(*extent);
+            Some(start..start.checked_add(part)?.min(*extent))
+        };
+        at.into_iter().zip(largest).zip(extents).map(range).collect()
+    }
+
+    /// The devices that hold the element at an index, in order: one, and its repetitions. `None`: there is no such
+    /// element, or as in [`Sharding::part_extents`].
+    pub fn owners(&self, mesh: &Mesh, extents: &[i128], index: &[i128]) -> Option<Owners> {
+        let largest = self.part_extents(mesh, extents)?;
+        let is_inside = |(extent, index): (&i128, &i128)| (0..*extent).contains(index);
+        if extents.len() != index.len() || !extents.iter().zip(index).all(is_inside) {
+            return None;
+        }
+        let mut fixed = vec![0; mesh.axes.len()];
+        for ((list, index), part) in self.over.iter().zip(index).zip(largest) {
+            let mut coordinate = i64::try_from(index.checked_div(part)?).ok()?;
+            for position in list.iter().rev() {
+                let size = mesh.axes.get(*position)?.size;
+                *fixed.get_mut(*position)? = coordinate % size;
+                coordinate /= size;
+            }
+        }
+        Owners::new(mesh, mesh.device(&fixed)?, &self.repeated(mesh))
+    }
+}
+
+/// The extent of the largest of `parts` parts, in elements; `parts` is at least 1.
+///
+/// Of 10 elements in 4 parts it has 3.
+pub fn part_extent(extent: i128, parts: i64) -> i128 {
+    let parts = i128::from(parts.max(1));
+    extent / parts + i128::from(extent % parts > 0)
+}
