@@ -33,6 +33,7 @@ mod pack;
 mod page;
 mod project;
 mod schemas;
+mod shardings;
 mod shells;
 mod show;
 mod solve;
