@@ -12,4 +12,5 @@ mod provers;
 mod random;
 mod random_layouts;
 mod same;
+mod sharding;
 mod views;

@@ -73,7 +73,10 @@ An empty argument is the coordinate of a tensor of rank 0.")]
 Notations: tvm, xla, glow, onednn, cute, mlir, einops, numpy, mdspan, triton; `--to all`
 prints every one.
 Without --shape the answer holds for all sizes, where the text does.
-Example: layoutc translate NCHW16c --from tvm --to onednn")]
+Shardings: --from xla-sharding, to xla-v1, xla-v2, xla-v3, jax or all; with --shape, JSON
+and -v say what each device holds.
+Example: layoutc translate NCHW16c --from tvm --to onednn
+Example: layoutc translate '{devices=[2,4]<=[8]}' --from xla-sharding --to xla-v3")]
     Translate(Translate),
     /// Whether two tensors of a manifest are the same map; else the first index that differs
     #[command(after_help = "\

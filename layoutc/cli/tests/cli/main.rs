@@ -36,6 +36,7 @@ mod pack_pieces;
 mod page;
 mod project;
 mod schemas;
+mod shardings;
 mod shells;
 mod show;
 mod solve;

@@ -1,6 +1,7 @@
 //! Tensors in the notations of other tools: the texts of a tensor, and one text from another.
 
 mod lack;
+pub mod sharding;
 mod translate;
 
 pub use layoutc_algebra::notation::Notation;

@@ -1,10 +1,13 @@
-//! `layoutc translate`: a layout from one notation to another, proven equal.
+//! `layoutc translate`: a layout from one notation to another, proven equal. Shardings are a matter of their own.
+
+mod sharding;
 
 use std::sync::Arc;
 
 use layoutc_compiler::diagnostic::Diagnostic;
 use layoutc_compiler::dtype::Dtype;
 use layoutc_compiler::nearest::nearest;
+use layoutc_compiler::notations::sharding::{READ, Target};
 use layoutc_compiler::notations::{Asked, Notation, Read, Unread, Written, read, written};
 use serde_json::{Map, Value, json};
 
@@ -18,6 +21,9 @@ use super::Ending;
 
 /// Prints the text in the other notation, or in all of them.
 pub(crate) fn run(args: &Translate, console: &mut Console) -> Result<Ending, Fault> {
+    if args.from == READ {
+        return sharding::run(args, console);
+    }
     let from = notation(&args.from)?;
     let targets = match args.to.as_str() {
         "all" => Notation::ALL.to_vec(),
@@ -116,7 +122,12 @@ fn lacking(from: Notation, to: Notation, read: &Read, message: &str, console: &m
 
 fn notation(word: &str) -> Result<Notation, Fault> {
     Notation::of(word).ok_or_else(|| {
-        let known: Vec<&str> = Notation::ALL.iter().map(|notation| notation.word()).collect();
+        if Target::of(word).is_some() || word == READ {
+            let message = format!("`{word}` is for shardings: `--from {READ} --to xla-v2`");
+            return Fault::Usage(message);
+        }
+        let mut known: Vec<&str> = Notation::ALL.iter().map(|notation| notation.word()).collect();
+        known.push(READ);
         let hint = nearest(word, known.iter().copied()).map_or_else(
             || format!("they are {}", known.join(", ")),
             |near| format!("did you mean `{near}`?"),

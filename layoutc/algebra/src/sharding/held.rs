@@ -1,0 +1,86 @@
+//! What each device holds of a tensor.
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::lack::Lack;
+use super::mesh::part_extent;
+use super::placement::{Placement, Subgroup, Tiled};
+
+/// A part of a tensor, and the devices that hold it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// The devices, in order; none: all that there are.
+    pub devices: Vec<i64>,
+    /// The indices of the part along each axis, in elements: the first one, and the first one behind them.
+    pub bounds: Vec<Range<i128>>,
+}
+
+impl Held {
+    /// The extents of the part, in elements.
+    pub fn extents(&self) -> Vec<i128> {
+        self.bounds.iter().map(|range| range.end - range.start).collect()
+    }
+}
+
+impl Placement {
+    /// The parts of a tensor of these extents, which are from 0, and the devices that hold them, in the row-major
+    /// order of the parts. `most` bounds how many devices are told of.
+    ///
+    /// # Errors
+    /// [`Lack::Rank`], [`Lack::Manual`], [`Lack::Unknown`]; [`Lack::Devices`] if there are more than `most`.
+    pub fn held(&self, extents: &[i128], most: i64) -> Result<Vec<Held>, Lack> {
+        let whole = |devices: Vec<i64>| {
+            let bounds = extents.iter().map(|extent| 0..*extent).collect();
+            Vec::from([Held { devices, bounds }])
+        };
+        match self {
+            Self::Replicated | Self::Unreduced => Ok(whole(Vec::new())),
+            Self::Maximal { device } | Self::MaximalMesh { device } => {
+                Ok(whole(Vec::from([*device])))
+            }
+            Self::Manual => Err(Lack::Manual),
+            Self::Unknown => Err(Lack::Unknown),
+            Self::Tiled(tiled) => tiles(tiled, extents, most),
+            Self::Named(named) => {
+                let devices = named.order.count();
+                if devices > most {
+                    return Err(Lack::Devices { devices });
+                }
+                match named.tiled()? {
+                    Self::Replicated if named.mesh.axes.is_empty() => Ok(whole(Vec::new())),
+                    Self::Replicated => Ok(whole((0..devices).collect())),
+                    unnamed => unnamed.held(extents, most),
+                }
+            }
+        }
+    }
+}
+
+fn tiles(tiled: &Tiled, extents: &[i128], most: i64) -> Result<Vec<Held>, Lack> {
+    if tiled.rank() != extents.len() {
+        return Err(Lack::Rank { given: tiled.rank(), wanted: extents.len() });
+    }
+    if tiled.subgroups.contains(&Subgroup::Manual) {
+        return Err(Lack::Manual);
+    }
+    let devices = tiled.devices();
+    if devices > most {
+        return Err(Lack::Devices { devices });
+    }
+    let count = tiled.tiles().iter().product::<i64>();
+    let shared = devices / count.max(1);
+    let part = |k: i64| {
+        let (mut rest, mut bounds) = (k, Vec::with_capacity(extents.len()));
+        for (extent, parts) in extents.iter().zip(tiled.tiles()).rev() {
+            let largest = part_extent(*extent, *parts);
+            let start = i128::from(rest % parts).saturating_mul(largest).min(*extent);
+            bounds.push(start..start.saturating_add(largest).min(*extent));
+            rest /= parts;
+        }
+        bounds.reverse();
+        let places = k * shared..(k + 1) * shared;
+        Held { devices: places.filter_map(|place| tiled.order.device(place)).collect(), bounds }
+    };
+    Ok((0..count).map(part).collect())
+}

@@ -1,0 +1,86 @@
+//! What a JAX user pastes: `jax.make_mesh`, `PartitionSpec`, `NamedSharding`.
+//!
+//! Source: JAX, `partition_spec.py`, `named_sharding.py` and `mesh.py`. One mesh axis stands by itself, several in a
+//! tuple, none is `None`. JAX lets `None`s at the end be left out; they are written, so that the rank is seen.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::lack::Lack;
+use super::mesh::{Mesh, MeshAxis};
+use super::meshed::Meshed;
+use super::placement::{Placed, Placement};
+
+/// A placement as an expression of Python: `NamedSharding(…)`, or `SingleDeviceSharding(…)` on one device. Where the
+/// text has no mesh, `mesh` stands for one. `rank` is as in [`Meshed::of`].
+///
+/// # Errors
+/// [`Lack`].
+pub fn expression(placed: &Placed, rank: Option<usize>) -> Result<String, Lack> {
+    if placed.group.is_some() {
+        return Err(Lack::Group);
+    }
+    if let Placement::Maximal { device } | Placement::MaximalMesh { device } = &placed.placement {
+        return Ok(format!("SingleDeviceSharding(jax.devices()[{device}])"));
+    }
+    let meshed = Meshed::of(&placed.placement, rank)?;
+    let spec = partition_spec(&meshed)?;
+    match meshed.mesh.axes.as_slice() {
+        [] => Ok(format!("NamedSharding(mesh, {spec})")),
+        _ => Ok(format!("NamedSharding({}, {spec})", make_mesh(&meshed.mesh)?)),
+    }
+}
+
+/// `jax.make_mesh((2, 4), ('x', 'y'))`
+///
+/// # Errors
+/// [`Lack::Name`].
+pub fn make_mesh(mesh: &Mesh) -> Result<String, Lack> {
+    let sizes: Vec<String> = mesh.axes.iter().map(|axis| format!("{}", axis.size)).collect();
+    let names = mesh.axes.iter().map(quoted).collect::<Result<Vec<_>, _>>()?;
+    Ok(format!("jax.make_mesh({}, {})", tuple(&sizes), tuple(&names)))
+}
+
+/// `PartitionSpec('x', None, ('y', 'z'))`
+///
+/// # Errors
+/// [`Lack::Name`].
+pub fn partition_spec(meshed: &Meshed) -> Result<String, Lack> {
+    let names = |positions: &[usize]| -> Result<Vec<String>, Lack> {
+        positions
+            .iter()
+            .filter_map(|position| meshed.mesh.axes.get(*position))
+            .map(quoted)
+            .collect()
+    };
+    let mut entries = Vec::new();
+    for positions in meshed.sharding.over() {
+        let names = names(positions)?;
+        entries.push(match names.as_slice() {
+            [] => "None".into(),
+            [name] => name.clone(),
+            _ => tuple(&names),
+        });
+    }
+    if !meshed.unreduced.is_empty() {
+        entries.push(format!("unreduced={{{}}}", names(&meshed.unreduced)?.join(", ")));
+    }
+    Ok(format!("PartitionSpec({})", entries.join(", ")))
+}
+
+/// Python's tuple.
+fn tuple(entries: &[String]) -> String {
+    match entries {
+        [entry] => format!("({entry},)"),
+        _ => format!("({})", entries.join(", ")),
+    }
+}
+
+/// A name as Python's string.
+fn quoted(axis: &MeshAxis) -> Result<String, Lack> {
+    if axis.name.chars().any(|c| c.is_control() || matches!(c, '\'' | '"' | '\\')) {
+        return Err(Lack::Name { name: axis.name.clone() });
+    }
+    Ok(format!("'{}'", axis.name))
+}

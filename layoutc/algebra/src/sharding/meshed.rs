@@ -1,0 +1,158 @@
+//! A mesh and a sharding for a placement, and a placement for them.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::iota::{Digit, Iota};
+use super::lack::Lack;
+use super::mesh::{Mesh, MeshAxis, Sharding};
+use super::named::{Cut, Named, Part};
+use super::order::Order;
+use super::placement::{Placement, Subgroup};
+
+/// A tensor on a row-major mesh.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Meshed {
+    /// The mesh.
+    pub mesh: Mesh,
+    /// What cuts the tensor.
+    pub sharding: Sharding,
+    /// The positions of the mesh axes over which devices have parts of a sum, in order.
+    pub unreduced: Vec<usize>,
+}
+
+impl Meshed {
+    /// A placement on a mesh whose devices are numbered row-major. `rank` is the number of axes where the placement
+    /// leaves it open; `None`: it is 0 then.
+    ///
+    /// A mesh axis that is taken in parts, or whose devices lie in several rows, becomes several: `a_0`, `a_1`, …, the
+    /// major one first. Tiles get axes as [`Named::of_tiled`] makes them. Devices in an order that no row-major mesh
+    /// has are refused: a mesh here has no order but its own.
+    ///
+    /// # Errors
+    /// [`Lack`].
+    pub fn of(placement: &Placement, rank: Option<usize>) -> Result<Self, Lack> {
+        let named = match placement {
+            Placement::Named(named) => named,
+            Placement::Tiled(tiled) => {
+                tiled.order.iota()?.cut(&tiled.counts)?;
+                &Named::of_tiled(tiled)
+            }
+            Placement::Replicated => &Named::replicated(),
+            Placement::Maximal { device } | Placement::MaximalMesh { device } => {
+                return Err(Lack::Maximal { device: *device });
+            }
+            Placement::Manual => return Err(Lack::Mesh { word: "manual" }),
+            Placement::Unreduced => return Err(Lack::Mesh { word: "unreduced" }),
+            Placement::Unknown => return Err(Lack::Unknown),
+        };
+        if !named.shared(Subgroup::Manual).is_empty() {
+            return Err(Lack::Manual);
+        }
+        let rows = rows(named)?;
+        let position = |part: &Part, row: usize| {
+            rows.iter().position(|other| (other.part, other.row) == (*part, row))
+        };
+        let positions = |parts: &[Part]| -> Vec<usize> {
+            let of = |part: &Part| (0..).map_while(|row| position(part, row)).collect::<Vec<_>>();
+            parts.iter().flat_map(of).collect()
+        };
+        let mut over: Vec<Vec<usize>> =
+            named.cuts.iter().map(|cut| positions(&cut.parts)).collect();
+        if over.is_empty() {
+            over.resize(rank.unwrap_or(0), Vec::new());
+        }
+        let mut unreduced = positions(named.shared(Subgroup::Unreduced));
+        unreduced.sort_unstable();
+        let axes = names(named, &rows).into_iter().zip(&rows);
+        let axes = axes.map(|(name, row)| MeshAxis { name, size: row.size }).collect();
+        let mesh = Mesh { axes };
+        // The parts of a placement overlap nowhere.
+        Ok(Self { mesh, sharding: Sharding::of_disjoint(over), unreduced })
+    }
+
+    /// The placement by name: the tensor is replicated over mesh axes that do not cut it.
+    pub fn named(&self) -> Named {
+        let part = |position: &usize| Part {
+            axis: *position,
+            before: 1,
+            size: self.mesh.axes.get(*position).map_or(1, |axis| axis.size),
+        };
+        let parts = |positions: &[usize]| positions.iter().map(part).collect::<Vec<_>>();
+        let cut = |positions: &Vec<usize>| Cut { parts: parts(positions), is_open: false };
+        let free: Vec<usize> = self
+            .sharding
+            .repeated(&self.mesh)
+            .into_iter()
+            .filter(|position| !self.unreduced.contains(position))
+            .collect();
+        Named {
+            mesh: self.mesh.clone(),
+            order: Order::Iota(Iota::row_major(self.mesh.devices().unwrap_or(1))),
+            cuts: self.sharding.over().iter().map(cut).collect(),
+            shared: [
+                (Subgroup::Manual, Vec::new()),
+                (Subgroup::Unreduced, parts(&self.unreduced)),
+                (Subgroup::Replicated, parts(&free)),
+            ],
+        }
+    }
+}
+
+/// An axis of the row-major mesh: devices in a row.
+struct Row {
+    /// The part of the named mesh that it comes from.
+    part: Part,
+    /// Which of its rows it is, from 0, the major one first.
+    row: usize,
+    size: i64,
+    stride: i64,
+}
+
+/// The axes of the row-major mesh, major to minor.
+fn rows(named: &Named) -> Result<Vec<Row>, Lack> {
+    let refined = named.refined();
+    let sizes: Vec<i64> = refined.iter().map(|part| part.size).collect();
+    let iota = named.order.iota()?;
+    let mut rows = Vec::new();
+    // One device stands behind what stands before it.
+    let mut last = iota.count();
+    for (part, digits) in refined.iter().zip(iota.cut(&sizes)?) {
+        let digits = if digits.is_empty() { vec![Digit { size: 1, stride: last }] } else { digits };
+        for (row, Digit { size, stride }) in digits.into_iter().enumerate() {
+            rows.push(Row { part: *part, row, size, stride });
+            last = stride;
+        }
+    }
+    rows.sort_by_key(|row| core::cmp::Reverse(row.stride));
+    Ok(rows)
+}
+
+/// The names of the rows: that of an axis which is one row, else with a number behind it.
+fn names(named: &Named, rows: &[Row]) -> Vec<String> {
+    let axis = |row: &Row| row.part.axis;
+    let own = |row: &Row| named.mesh.axes.get(axis(row)).map_or("", |axis| axis.name.as_str());
+    let is_taken = |name: &str| named.mesh.axes.iter().any(|axis| axis.name == name);
+    let mut names: Vec<String> = Vec::with_capacity(rows.len());
+    for row in rows {
+        let mut pieces: Vec<(i64, usize)> = rows
+            .iter()
+            .filter(|other| axis(other) == axis(row))
+            .map(|other| (other.part.before, other.row))
+            .collect();
+        pieces.sort_unstable();
+        if pieces.len() == 1 {
+            names.push(own(row).into());
+            continue;
+        }
+        let k = pieces.iter().position(|piece| *piece == (row.part.before, row.row)).unwrap_or(0);
+        let mut name = format!("{}_{k}", own(row));
+        while is_taken(&name) || names.contains(&name) {
+            name.push('_');
+        }
+        names.push(name);
+    }
+    names
+}

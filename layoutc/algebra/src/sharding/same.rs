@@ -1,0 +1,90 @@
+//! Whether two texts put the same on the same devices.
+
+use alloc::vec::Vec;
+
+use super::iota::{Digit, Iota};
+use super::lack::Lack;
+use super::order::Order;
+use super::placement::{Placed, Placement, Subgroup, Tiled};
+
+impl Placed {
+    /// Whether both put every element on the same devices, and are in the same group.
+    ///
+    /// Names of mesh axes, whether XLA may cut an axis further, and the order of devices within a `manual` or an
+    /// `unreduced` subgroup make no difference; an axis of a tensor that is not cut does. On one device tiles are the
+    /// whole tensor, as XLA has it.
+    ///
+    /// # Errors
+    /// [`Lack::Devices`]: the devices would have to be listed, and are too many.
+    pub fn same(&self, other: &Self) -> Result<bool, Lack> {
+        if self.group != other.group {
+            return Ok(false);
+        }
+        let (a, b) = (whole(self.placement.unnamed()?), whole(other.placement.unnamed()?));
+        let (Placement::Tiled(a), Placement::Tiled(b)) = (&a, &b) else {
+            return Ok(a == b);
+        };
+        let is_alike = a.counts == b.counts && a.subgroups == b.subgroups;
+        Ok(is_alike && (a.order == b.order || normal(a)? == normal(b)?))
+    }
+}
+
+/// What lies on one device is replicated there.
+fn whole(placement: Placement) -> Placement {
+    match placement {
+        Placement::Tiled(tiled) if tiled.devices() == 1 => Placement::Replicated,
+        placement => placement,
+    }
+}
+
+/// The order with the devices of each subgroup sorted by what the first tile has of them; a range where it is one.
+fn normal(tiled: &Tiled) -> Result<Order, Lack> {
+    let iota = tiled.order.iota();
+    let is_plain = tiled.subgroups.iter().all(|kind| *kind == Subgroup::Replicated);
+    match iota {
+        Ok(iota) if is_plain => return Ok(Order::Iota(iota)),
+        Ok(iota) => {
+            if let Ok(mut parts) = iota.cut(&tiled.counts) {
+                for digits in parts.iter_mut().skip(tiled.rank()) {
+                    digits.sort_by_key(|digit| core::cmp::Reverse(digit.stride));
+                }
+                let digits: Vec<Digit> = parts.into_iter().flatten().collect();
+                return Ok(Order::Iota(Iota::of(&digits)));
+            }
+        }
+        Err(_) => {}
+    }
+    let mut list = tiled.order.list()?;
+    let mut step = usize::try_from(tiled.devices()).unwrap_or(usize::MAX);
+    for count in tiled.tiles() {
+        step /= usize::try_from(*count).unwrap_or(1).max(1);
+    }
+    let tile = step;
+    for (kind, size) in tiled.subgroups() {
+        let size = usize::try_from(size).unwrap_or(1).max(1);
+        step /= size;
+        if kind != Subgroup::Replicated {
+            list = relabeled(&list, tile, size, step);
+        }
+    }
+    Ok(Order::List(list))
+}
+
+/// The list with the places of one subgroup in another order, the same in each tile: that of the least device that the
+/// first tile has there. Tiles have `tile` devices, the subgroup `size` places, each `step` devices further.
+fn relabeled(list: &[i64], tile: usize, size: usize, step: usize) -> Vec<i64> {
+    let place = |k: usize| k / step.max(1) % size;
+    let first = list.get(..tile).unwrap_or_default();
+    let least = |wanted: usize| {
+        let own = first.iter().enumerate().filter(|(k, _)| place(*k) == wanted);
+        own.map(|(_, device)| *device).min()
+    };
+    let mut places: Vec<(Option<i64>, usize)> = (0..size).map(|k| (least(k), k)).collect();
+    places.sort_unstable();
+    let from = |k: usize| {
+        let now = place(k);
+        let before = places.get(now).map_or(now, |(_, before)| *before);
+        list.get(k - now * step + before * step).copied()
+    };
+    (0..list.len()).filter_map(from).collect()
+}

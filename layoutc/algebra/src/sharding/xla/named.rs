@@ -1,0 +1,275 @@
+//! The third form: `{mesh['a'=2,'b'=4], [{'a'}, {'b':(1)2, ?}], replicated={'b':(2)2}}`.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::parser::{Parser, few, product};
+use super::parts::{Placing, disjoint, sorted, unmerged};
+use crate::notation::{Fault, FaultKind};
+use crate::parse::Span;
+use crate::sharding::iota::Iota;
+use crate::sharding::mesh::{Mesh, MeshAxis};
+use crate::sharding::named::{Cut, Named, Part};
+use crate::sharding::order::Order;
+use crate::sharding::placement::{Placed, Placement, Subgroup};
+
+/// The attributes behind the cuts.
+type Shared = [(Subgroup, Vec<Placing>); 3];
+
+impl Parser<'_> {
+    /// A sharding of the third form behind its `{`, with its `}`.
+    pub(super) fn named(&mut self) -> Result<Placed, Fault> {
+        let placement = match self.word().0 {
+            "mesh" => {
+                let mesh = self.mesh()?;
+                self.eat(",");
+                let order = self.device_ids(&mesh)?;
+                Placement::Named(self.over(mesh, order)?)
+            }
+            _ => self.maximal_mesh()?,
+        };
+        self.expect("}")?;
+        Ok(Placed { placement, group: None })
+    }
+
+    /// `[device_id=5]`
+    fn maximal_mesh(&mut self) -> Result<Placement, Fault> {
+        self.expect("[")?;
+        self.expect("device_id=")?;
+        let (device, _) = self.number("a device")?;
+        self.expect("]")?;
+        while self.eat(",") {
+            self.expect("metadata=")?;
+            self.metadata()?;
+        }
+        Ok(Placement::MaximalMesh { device })
+    }
+
+    /// `['a'=2,'b'=4]`
+    fn mesh(&mut self) -> Result<Mesh, Fault> {
+        self.blank();
+        let start = self.cursor.at();
+        self.expect("[")?;
+        let mut axes: Vec<MeshAxis> = Vec::new();
+        if !self.eat("]") {
+            axes = self
+                .list("]", |parser| {
+                    let (name, span) = parser.name()?;
+                    parser.expect("=")?;
+                    let (size, _) = parser.size("devices")?;
+                    Ok((name, span, size))
+                })?
+                .into_iter()
+                .try_fold(axes, |mut axes, (name, span, size)| {
+                    if axes.iter().any(|axis| axis.name == name) {
+                        let message = format!("two axes of the mesh are called `{name}`");
+                        let fault = Fault::new(FaultKind::Value, span, message);
+                        return Err(fault.help("give one of them another name"));
+                    }
+                    axes.push(MeshAxis { name, size });
+                    Ok(axes)
+                })?;
+        }
+        let span = start..self.cursor.at();
+        few(axes.len(), "axes", &span)?;
+        product(axes.iter().map(|axis| axis.size), &span)?;
+        Ok(Mesh { axes })
+    }
+
+    /// A name in quotes of one kind.
+    pub(super) fn name(&mut self) -> Result<(String, Span), Fault> {
+        self.blank();
+        let start = self.cursor.at();
+        let quote = match self.cursor.next() {
+            Some((quote @ ('\'' | '"'), _)) => quote,
+            Some((c, span)) => {
+                let message =
+                    format!("`{}` stands where a name in quotes should", c.escape_default());
+                let fault = Fault::new(FaultKind::Syntax, span, message);
+                return Err(fault.help("write `'x'`"));
+            }
+            None => return Err(self.cursor.expected("a name in quotes")),
+        };
+        let (name, inner) = self.cursor.take_while(|c| c != quote);
+        self.expect_quote(quote)?;
+        let span = start..self.cursor.at();
+        let is_odd = |c: char| c.is_control() || matches!(c, '\'' | '"' | '\\');
+        if let Some((at, c)) = name.char_indices().find(|(_, c)| is_odd(*c)) {
+            let place = inner.start + at..inner.start + at + c.len_utf8();
+            let fault =
+                Fault::new(FaultKind::Unsupported, place, "this character has no place in a name");
+            return Err(fault.help("write letters, digits and `_`"));
+        }
+        if name.is_empty() {
+            let fault = Fault::new(FaultKind::Value, span, "an axis without a name");
+            return Err(fault.help("write one: `'x'`"));
+        }
+        Ok((name.to_string(), span))
+    }
+
+    fn expect_quote(&mut self, quote: char) -> Result<(), Fault> {
+        let mut text = [0; 4];
+        self.cursor.expect(quote.encode_utf8(&mut text))
+    }
+
+    /// `device_ids=([4,2]T(1,0)),`, where it stands; without it the mesh is row-major.
+    fn device_ids(&mut self, mesh: &Mesh) -> Result<Order, Fault> {
+        let count = mesh.devices().unwrap_or(1);
+        self.blank();
+        let start = self.cursor.at();
+        if !self.cursor.eat("device_ids=") {
+            return Ok(Order::Iota(Iota::row_major(count)));
+        }
+        self.expect("(")?;
+        let places = "places of the mesh";
+        let order =
+            if self.eat("[") { self.iota(count, places)? } else { self.devices(count, places)? };
+        self.expect(")")?;
+        if let Order::List(list) = &order
+            && list.is_sorted()
+        {
+            let span = start..self.cursor.at();
+            let fault = Fault::new(FaultKind::Value, span, "the devices are in their own order");
+            return Err(fault.help("leave `device_ids` out"));
+        }
+        self.eat(",");
+        Ok(order)
+    }
+
+    /// What cuts the tensor, and what devices share.
+    fn over(&mut self, mesh: Mesh, order: Order) -> Result<Named, Fault> {
+        let mut shared: Shared = Subgroup::ALL.map(|kind| (kind, Vec::new()));
+        let (word, span) = self.word();
+        let cuts = if word.is_empty() {
+            self.cuts(&mesh)?
+        } else {
+            whole(word, &span, &mesh, &mut shared)?;
+            Vec::new()
+        };
+        while self.eat(",") {
+            self.shared(&mesh, !word.is_empty(), &mut shared)?;
+        }
+        let cut = cuts.iter().flat_map(|(_, parts)| parts);
+        disjoint(cut.chain(shared.iter().flat_map(|row| &row.1)), &mesh)?;
+        for (_, parts) in &cuts {
+            unmerged(parts, &mesh)?;
+        }
+        for (kind, parts) in &shared {
+            sorted(*kind, parts, &mesh)?;
+            unmerged(parts, &mesh)?;
+        }
+        if cuts.is_empty()
+            && let Some(kind) = of_all(&shared, &mesh)
+        {
+            shared = Subgroup::ALL.map(|kind| (kind, Vec::new()));
+            whole(kind.word(), &span, &mesh, &mut shared)?;
+        }
+        Ok(Named {
+            mesh,
+            order,
+            cuts: cuts.into_iter().map(|(cut, _)| cut).collect(),
+            shared: shared.map(|(kind, parts)| (kind, parts.into_iter().map(|p| p.0).collect())),
+        })
+    }
+
+    /// `[{'a'}, {}]`
+    fn cuts(&mut self, mesh: &Mesh) -> Result<Vec<(Cut, Vec<Placing>)>, Fault> {
+        let start = self.cursor.at();
+        if !self.cursor.eat("[") {
+            return Err(self.cursor.expected("`[`, `replicated`, `unreduced` or `manual`"));
+        }
+        if self.eat("]") {
+            return Ok(Vec::new());
+        }
+        let cuts = self.list("]", |parser| parser.cut(mesh))?;
+        few(cuts.len(), "axes", &(start..self.cursor.at()))?;
+        Ok(cuts)
+    }
+
+    /// `replicated={'b'}`, or metadata.
+    fn shared(&mut self, mesh: &Mesh, is_whole: bool, shared: &mut Shared) -> Result<(), Fault> {
+        let (word, span) = self.word();
+        if word == "metadata" {
+            self.cursor.expect("=")?;
+            return self.metadata();
+        }
+        let row = shared.iter_mut().find(|row| row.0.word() == word);
+        let Some(row) = row.filter(|_| !is_whole) else {
+            if word.is_empty() {
+                return Err(self.cursor.expected("a word"));
+            }
+            let message = format!("`{word}` does not stand here");
+            let fault = Fault::new(FaultKind::Syntax, span, message);
+            return Err(fault.help("behind the cuts stand `replicated=`, `unreduced=`, `manual=`"));
+        };
+        self.cursor.expect("=")?;
+        self.expect("{")?;
+        if !row.1.is_empty() {
+            let message = format!("`{word}` was said before");
+            let fault = Fault::new(FaultKind::Value, span, message);
+            return Err(fault.help("write all its axes in one list"));
+        }
+        if !self.eat("}") {
+            row.1 = self.list("}", |parser| parser.part(mesh))?;
+        }
+        Ok(())
+    }
+
+    /// `{'a', 'b':(1)2, ?}`
+    fn cut(&mut self, mesh: &Mesh) -> Result<(Cut, Vec<Placing>), Fault> {
+        self.expect("{")?;
+        let (mut parts, mut is_open) = (Vec::new(), false);
+        if !self.eat("}") {
+            loop {
+                if self.eat("?") {
+                    is_open = true;
+                    self.expect("}")?;
+                    break;
+                }
+                parts.push(self.part(mesh)?);
+                if self.eat("}") {
+                    break;
+                }
+                self.blank();
+                if !self.cursor.eat(",") {
+                    return Err(self.cursor.expected("`,` or `}`"));
+                }
+            }
+        }
+        let cut = Cut { parts: parts.iter().map(|(part, _)| *part).collect(), is_open };
+        Ok((cut, parts))
+    }
+}
+
+/// What all devices are said to have; axes of one device say nothing then, as in XLA's print.
+fn of_all(shared: &Shared, mesh: &Mesh) -> Option<Subgroup> {
+    let is_all = |kind: &Subgroup| {
+        let parts = shared.iter().find(|row| row.0 == *kind).map(|row| &row.1);
+        parts.is_some_and(|parts| {
+            let size = parts.iter().map(|(part, _)| part.size).product::<i64>();
+            !parts.is_empty() && Some(size) == mesh.devices()
+        })
+    };
+    [Subgroup::Unreduced, Subgroup::Manual].into_iter().find(is_all)
+}
+
+/// One word for all axes of the mesh: nothing cuts the tensor.
+fn whole(word: &str, span: &Span, mesh: &Mesh, shared: &mut Shared) -> Result<(), Fault> {
+    if word == Subgroup::Replicated.word() {
+        return Ok(());
+    }
+    let Some(row) = shared.iter_mut().find(|row| row.0.word() == word) else {
+        let message = format!("`{word}` does not follow a mesh");
+        let fault = Fault::new(FaultKind::Syntax, span.clone(), message);
+        return Err(fault.help("write what cuts each axis of the tensor: `[{'a'}, {}]`"));
+    };
+    if mesh.axes.is_empty() {
+        let message = format!("`{word}` needs a mesh with axes");
+        let fault = Fault::new(FaultKind::Value, span.clone(), message);
+        return Err(fault.help("write its axes: `mesh['a'=2]`"));
+    }
+    let axes = mesh.axes.iter().map(|axis| axis.size).enumerate();
+    row.1 = axes.map(|(axis, size)| (Part { axis, before: 1, size }, span.clone())).collect();
+    Ok(())
+}

@@ -1,0 +1,164 @@
+//! What the forms of XLA's texts have in common: blanks, comments, numbers, lists.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::notation::cursor::Cursor;
+use crate::notation::{Fault, FaultKind};
+use crate::parse::Span;
+
+/// How many axes a tensor or a mesh may have.
+pub(super) const AXES: usize = 64;
+
+/// A number from 0, and its place.
+pub(super) type Number = (i64, Span);
+
+/// A place in a text.
+pub(super) struct Parser<'a> {
+    pub(super) cursor: Cursor<'a>,
+}
+
+impl<'a> Parser<'a> {
+    /// White space and comments.
+    pub(super) fn blank(&mut self) {
+        loop {
+            self.cursor.skip_blanks();
+            let rest = self.cursor.rest();
+            let length = if rest.starts_with("//") {
+                rest.find('\n').unwrap_or(rest.len())
+            } else if rest.starts_with("/*") {
+                match rest.find("*/") {
+                    Some(end) => end + 2,
+                    None => return,
+                }
+            } else {
+                return;
+            };
+            let comment = rest.get(..length).unwrap_or_default();
+            self.cursor.eat(comment);
+        }
+    }
+
+    /// What is next behind blanks.
+    pub(super) fn peek(&mut self) -> Option<char> {
+        self.blank();
+        self.cursor.peek()
+    }
+
+    pub(super) fn expect(&mut self, word: &str) -> Result<(), Fault> {
+        self.blank();
+        self.cursor.expect(word)
+    }
+
+    pub(super) fn eat(&mut self, word: &str) -> bool {
+        self.blank();
+        self.cursor.eat(word)
+    }
+
+    /// A word, and the place of it; with `=` right behind it, it is a name of an attribute.
+    pub(super) fn word(&mut self) -> (&'a str, Span) {
+        self.blank();
+        self.cursor.take_while(|c| c.is_ascii_alphanumeric() || c == '_')
+    }
+
+    /// A number from 0.
+    pub(super) fn number(&mut self, what: &str) -> Result<Number, Fault> {
+        self.blank();
+        let start = self.cursor.at();
+        if self.cursor.peek() == Some('-') {
+            self.cursor.next();
+            let (value, span) = self.cursor.expect_number(what)?;
+            let message = format!("-{value} is below 0");
+            let fault = Fault::new(FaultKind::Value, start..span.end, message);
+            return Err(fault.help("write 0 or more"));
+        }
+        let (value, span) = self.cursor.expect_number(what)?;
+        Ok((i64::try_from(value).unwrap_or(i64::MAX), span))
+    }
+
+    /// A number from 1; `many` are counted by it: `tiles`.
+    pub(super) fn size(&mut self, many: &str) -> Result<Number, Fault> {
+        let (value, span) = self.number("a number")?;
+        if value == 0 {
+            let fault = Fault::new(FaultKind::Value, span, format!("0 {many} hold nothing"));
+            return Err(fault.help("write 1 or more"));
+        }
+        Ok((value, span))
+    }
+
+    /// What is between commas, up to `close`, which is taken; `open` was taken.
+    pub(super) fn list<T>(
+        &mut self,
+        close: &str,
+        mut entry: impl FnMut(&mut Self) -> Result<T, Fault>,
+    ) -> Result<Vec<T>, Fault> {
+        let mut entries = Vec::new();
+        loop {
+            entries.push(entry(self)?);
+            if self.eat(close) {
+                return Ok(entries);
+            }
+            self.blank();
+            if !self.cursor.eat(",") {
+                return Err(self.cursor.expected(&format!("`,` or `{close}`")));
+            }
+        }
+    }
+
+    /// `metadata={op_name="x"}` behind its `=`: it says nothing of the sharding.
+    pub(super) fn metadata(&mut self) -> Result<(), Fault> {
+        self.expect("{")?;
+        let mut depth = 1_usize;
+        while depth > 0 {
+            match self.cursor.next() {
+                Some(('{', _)) => depth += 1,
+                Some(('}', _)) => depth -= 1,
+                Some(('"', _)) => self.string('"')?,
+                Some(_) => {}
+                None => return Err(self.cursor.expected("`}`")),
+            }
+        }
+        Ok(())
+    }
+
+    /// The rest of a string in quotes.
+    fn string(&mut self, quote: char) -> Result<(), Fault> {
+        loop {
+            match self.cursor.next() {
+                Some(('\\', _)) => {
+                    self.cursor.next();
+                }
+                Some((c, _)) if c == quote => return Ok(()),
+                Some(_) => {}
+                None => return Err(self.cursor.expected(&format!("`{quote}`"))),
+            }
+        }
+    }
+}
+
+/// No more than [`AXES`] of what is at `span`.
+pub(super) fn few(count: usize, what: &str, span: &Span) -> Result<(), Fault> {
+    if count <= AXES {
+        return Ok(());
+    }
+    let message = format!("{count} {what} are more than {AXES}");
+    Err(Fault::new(FaultKind::Unsupported, span.clone(), message).help("write fewer"))
+}
+
+/// The product of sizes from 1.
+pub(super) fn product(sizes: impl IntoIterator<Item = i64>, span: &Span) -> Result<i64, Fault> {
+    let product = sizes.into_iter().try_fold(1_i64, |product, size| product.checked_mul(size));
+    product.ok_or_else(|| {
+        let message = "these are more devices than 64 bits can count";
+        Fault::new(FaultKind::Value, span.clone(), message).help("write smaller numbers")
+    })
+}
+
+/// `3 devices`, `1 device`.
+pub(super) fn devices(count: i64) -> String {
+    match count {
+        1 => "1 device".into(),
+        _ => format!("{count} devices"),
+    }
+}

@@ -1,0 +1,195 @@
+//! XLA's own print of a sharding.
+
+use core::fmt::{self, Display, Formatter, Write};
+
+use crate::sharding::mesh::{Mesh, MeshAxis};
+use crate::sharding::named::{Cut, Named, Part};
+use crate::sharding::order::Order;
+use crate::sharding::placement::{Group, Placed, Placement, Subgroup, Text, Tiled};
+
+/// How often XLA numbers the elements of a tuple.
+const NUMBERED: usize = 5;
+
+impl Display for Text {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let parts = match self {
+            Self::One(placed) => return placed.fmt(f),
+            Self::Tuple(parts) => parts,
+        };
+        f.write_char('{')?;
+        for (k, placed) in parts.iter().enumerate() {
+            if k > 0 {
+                f.write_str(", ")?;
+                if k % NUMBERED == 0 {
+                    write!(f, "/*index={k}*/")?;
+                }
+            }
+            placed.fmt(f)?;
+        }
+        f.write_char('}')
+    }
+}
+
+impl Display for Placed {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_char('{')?;
+        match &self.placement {
+            Placement::Replicated => f.write_str("replicated")?,
+            Placement::Maximal { device } => write!(f, "maximal device={device}")?,
+            Placement::MaximalMesh { device } => write!(f, "maximal_mesh[device_id={device}]")?,
+            Placement::Manual => f.write_str("manual")?,
+            Placement::Unknown => f.write_str("unknown")?,
+            Placement::Unreduced => f.write_str("unreduced")?,
+            Placement::Tiled(tiled) => write_tiled(tiled, f)?,
+            Placement::Named(named) => write_named(named, f)?,
+        }
+        match self.group {
+            Some(Group::As(number)) => write!(f, " shard_as {number}")?,
+            Some(Group::Like(number)) => write!(f, " shard_like {number}")?,
+            None => {}
+        }
+        f.write_char('}')
+    }
+}
+
+fn write_tiled(tiled: &Tiled, f: &mut Formatter<'_>) -> fmt::Result {
+    f.write_str("devices=[")?;
+    list(f, ",", tiled.counts())?;
+    f.write_char(']')?;
+    if matches!(tiled.order(), Order::Iota(_)) {
+        f.write_str("<=")?;
+    }
+    write_order(tiled.order(), f)?;
+    match tiled.subgroups.as_slice() {
+        [] => Ok(()),
+        [Subgroup::Replicated] => f.write_str(" last_tile_dim_replicate"),
+        kinds => {
+            f.write_str(" last_tile_dims={")?;
+            list(f, ", ", kinds.iter().map(|kind| kind.word()))?;
+            f.write_char('}')
+        }
+    }
+}
+
+/// `[2,2,2]T(2,1,0)`, or `0,1,2,3`.
+fn write_order(order: &Order, f: &mut Formatter<'_>) -> fmt::Result {
+    let iota = match order {
+        Order::List(devices) => return list(f, ",", devices),
+        Order::Iota(iota) => iota,
+    };
+    f.write_char('[')?;
+    list(f, ",", iota.reshape())?;
+    f.write_char(']')?;
+    let transpose = iota.transpose();
+    if transpose.len() > 1 {
+        f.write_str("T(")?;
+        list(f, ",", transpose)?;
+        f.write_char(')')?;
+    }
+    Ok(())
+}
+
+fn write_named(named: &Named, f: &mut Formatter<'_>) -> fmt::Result {
+    let Named { mesh, order, cuts, shared } = named;
+    f.write_str("mesh[")?;
+    list(f, ",", mesh.axes.iter().map(Axis))?;
+    f.write_char(']')?;
+    if !matches!(order, Order::Iota(iota) if iota.digits().len() <= 1) {
+        f.write_str(", device_ids=(")?;
+        write_order(order, f)?;
+        f.write_char(')')?;
+    }
+    if let Some(word) = whole(named) {
+        return write!(f, ", {word}");
+    }
+    f.write_str(", [")?;
+    list(f, ", ", cuts.iter().map(|cut| Braced { mesh, cut }))?;
+    f.write_char(']')?;
+    for kind in [Subgroup::Replicated, Subgroup::Unreduced, Subgroup::Manual] {
+        let parts = shared.iter().find(|row| row.0 == kind).map_or(&[][..], |row| &row.1);
+        if !parts.is_empty() {
+            write!(f, ", {}={{", kind.word())?;
+            list(f, ", ", parts.iter().map(|part| Shown { mesh, part: *part }))?;
+            f.write_char('}')?;
+        }
+    }
+    Ok(())
+}
+
+/// The one word for a tensor that nothing cuts.
+fn whole(named: &Named) -> Option<&'static str> {
+    if !named.cuts.is_empty() {
+        return None;
+    }
+    let said = |kind: &Subgroup| named.shared(*kind).len() == named.mesh.axes.len();
+    if named.shared.iter().all(|row| row.1.is_empty()) {
+        return Some("replicated");
+    }
+    let all = [Subgroup::Unreduced, Subgroup::Manual].into_iter().find(said);
+    all.filter(|kind| named.shared(*kind).iter().all(|part| is_whole(*part, &named.mesh)))
+        .map(Subgroup::word)
+}
+
+fn is_whole(part: Part, mesh: &Mesh) -> bool {
+    mesh.axes.get(part.axis).is_some_and(|axis| axis.size == part.size)
+}
+
+/// `'a'=2`
+struct Axis<'a>(&'a MeshAxis);
+
+impl Display for Axis<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "'{}'={}", self.0.name, self.0.size)
+    }
+}
+
+/// `{'a', 'b':(1)2, ?}`
+struct Braced<'a> {
+    mesh: &'a Mesh,
+    cut: &'a Cut,
+}
+
+impl Display for Braced<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self { mesh, cut } = self;
+        f.write_char('{')?;
+        list(f, ", ", cut.parts.iter().map(|part| Shown { mesh, part: *part }))?;
+        match (cut.is_open, cut.parts.is_empty()) {
+            (true, true) => f.write_str("?")?,
+            (true, false) => f.write_str(", ?")?,
+            (false, _) => {}
+        }
+        f.write_char('}')
+    }
+}
+
+/// `'a'`, or `'b':(1)2` for a part of an axis.
+struct Shown<'a> {
+    mesh: &'a Mesh,
+    part: Part,
+}
+
+impl Display for Shown<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Some(axis) = self.mesh.axes.get(self.part.axis) else { return Ok(()) };
+        write!(f, "'{}'", axis.name)?;
+        if is_whole(self.part, self.mesh) {
+            return Ok(());
+        }
+        write!(f, ":({}){}", self.part.before, self.part.size)
+    }
+}
+
+fn list<T: Display>(
+    f: &mut Formatter<'_>,
+    separator: &str,
+    items: impl IntoIterator<Item = T>,
+) -> fmt::Result {
+    for (k, item) in items.into_iter().enumerate() {
+        if k > 0 {
+            f.write_str(separator)?;
+        }
+        item.fmt(f)?;
+    }
+    Ok(())
+}

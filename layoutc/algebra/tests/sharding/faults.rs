@@ -1,0 +1,534 @@
+//! What is refused: the words, the place, the way out.
+
+use layoutc_algebra::sharding::xla::parse;
+
+/// A text, the words of its refusal, what of the text is at fault, and the way out.
+type Row = (&'static str, &'static str, &'static str, &'static str);
+
+/// Texts that XLA's parser takes.
+pub(super) const STRICTER: &[Row] = &[
+    ("{maximal device=-3}", "-3 is below 0", "-3", "write 0 or more"),
+    (
+        "{replicated manual}",
+        "`replicated` was said, and `manual` is said besides",
+        "manual",
+        "write one of them",
+    ),
+    (
+        "{replicated shard_as 1 shard_like 2}",
+        "`shard_like` says again what was said before",
+        "shard_like",
+        "write one of them",
+    ),
+    (
+        "{replicated shard_like 2 shard_as 1}",
+        "`shard_as` says again what was said before",
+        "shard_as",
+        "write one of them",
+    ),
+    ("{replicated shard_as -1}", "-1 is below 0", "-1", "write 0 or more"),
+    ("{devices=[2,2]0,1,2}", "3 devices for 4 tiles", "0,1,2", "write 4 devices, one for each"),
+    (
+        "{devices=[2,2]0,1,2,3,4}",
+        "5 devices for 4 tiles",
+        "0,1,2,3,4",
+        "write 4 devices, one for each",
+    ),
+    ("{devices=[2,2]0,0,0,0}", "device 0 stands twice", "0", "write each of 0 to 3 once"),
+    ("{devices=[4]<=[5]}", "5 devices for 4 tiles", "[5]", "write sizes whose product is 4"),
+    (
+        "{devices=[2,2]<=[2,2]T(1,1)}",
+        "1 stands twice",
+        "1",
+        "write each of 0 to 1 once, the major one first",
+    ),
+    ("{devices=[2,2]0,1,2,9}", "device 9 is none of the 4", "9", "write each of 0 to 3 once"),
+    ("{devices=[2]4,5}", "device 4 is none of the 2", "4", "write each of 0 to 1 once"),
+    ("{devices=[2]-1,0}", "-1 is below 0", "-1", "write 0 or more"),
+    ("{devices=[0]<=[0]}", "0 tiles hold nothing", "0", "write 1 or more"),
+    ("{devices=[0,2]0,1}", "0 tiles hold nothing", "0", "write 1 or more"),
+    (
+        "{devices=[2,2]<=[4] last_tile_dims={maximal, replicated}}",
+        "`maximal` is no kind of subgroup",
+        "maximal",
+        "they are `manual`, `unreduced`, `replicated`",
+    ),
+    (
+        "{devices=[4294967296,4294967296]<=[4294967296,4294967296]T(1,0)}",
+        "these are more devices than 64 bits can count",
+        "[4294967296,4294967296]",
+        "write smaller numbers",
+    ),
+    (
+        "{devices=[9223372036854775808]<=[9223372036854775808]}",
+        "`9223372036854775808` does not fit 64 bits",
+        "9223372036854775808",
+        "write a smaller number",
+    ),
+    (
+        "{replicated replicated}",
+        "`replicated` was said, and `replicated` is said besides",
+        "replicated",
+        "write one of them",
+    ),
+    ("{mesh['a'=0,'b'=4], [{'b'}]}", "0 devices hold nothing", "0", "write 1 or more"),
+    ("{mesh['a'=-1,'b'=4], [{'b'}]}", "-1 is below 0", "-1", "write 0 or more"),
+    (
+        "{mesh['a'=2,'b'=2], device_ids=([5]), [{'a'}, {'b'}]}",
+        "5 devices for 4 places of the mesh",
+        "[5]",
+        "write sizes whose product is 4",
+    ),
+    (
+        "{mesh['a'=2,'b'=2], device_ids=([2,2]T(1,1)), [{'a'}, {'b'}]}",
+        "1 stands twice",
+        "1",
+        "write each of 0 to 1 once, the major one first",
+    ),
+    ("{mesh['a=2'=2,''=2], [{'a=2'}, {''}]}", "an axis without a name", "''", "write one: `'x'`"),
+    (
+        "{mesh['a\\'b'=2], [{}]}",
+        "this character has no place in a name",
+        "\\",
+        "write letters, digits and `_`",
+    ),
+    (
+        "{mesh['a'=2,'b'=2], [{'0'}]}",
+        "`0` is no axis of the mesh; they are `a`, `b`",
+        "'0'",
+        "axes have names: write `'a'`",
+    ),
+    ("{maximal_mesh[device_id=-5]}", "-5 is below 0", "-5", "write 0 or more"),
+];
+
+/// Texts on which XLA's parser ends the process.
+pub(super) const ENDING: &[Row] = &[
+    (
+        "{mesh['a'=2,'b'=2], [{'a'}, {'b'}], replicated={'a'}}",
+        "`a` stood before, or a part that does not fit beside this",
+        "'a'",
+        "let each axis of the mesh stand once",
+    ),
+    (
+        "{devices=[2,2]<=[4] last_tile_dim_replicate last_tile_dims={manual}}",
+        "`last_tile_dims` says again what was said before",
+        "last_tile_dims",
+        "write one of them",
+    ),
+    (
+        "{devices=[2,2]<=[4] last_tile_dims={manual} last_tile_dim_replicate}",
+        "`last_tile_dim_replicate` says again what was said before",
+        "last_tile_dim_replicate",
+        "write one of them",
+    ),
+    (
+        "{mesh['a'=2,'b'=2,'c'=2,'d'=2], [{'a'}, {}], replicated={'c', 'b'}}",
+        "`b` stands before `c` in the mesh",
+        "'b'",
+        "write the axes of `replicated=` in the order of the mesh",
+    ),
+    (
+        "{mesh['a'=2,'b'=4], [{'a'}, {'b':(1)2, 'b':(2)2}]}",
+        "these parts go on each other",
+        "'b':(1)2, 'b':(2)2",
+        "write `'b'`",
+    ),
+    (
+        "{mesh['a'=2,'b'=4], [{'a'}, {'b':(1)4}]}",
+        "`(1)4` is no part of the 4 devices of `b`",
+        "'b':(1)4",
+        "all of it is `'b'`",
+    ),
+    (
+        "{mesh['a'=2,'b'=4], [{'a'}, {'b':(3)2}]}",
+        "`(3)2` is no part of the 4 devices of `b`",
+        "'b':(3)2",
+        "`(before)size` has a size from 2, and a product that divides 4",
+    ),
+    (
+        "{mesh['a'=2,'b'=4], [{'a'}, {'b':(2)1}]}",
+        "`(2)1` is no part of the 4 devices of `b`",
+        "'b':(2)1",
+        "`(before)size` has a size from 2, and a product that divides 4",
+    ),
+    ("{mesh['a'=2,'b'=4], [{'a'}, {'b':(0)2}]}", "0 devices hold nothing", "0", "write 1 or more"),
+    (
+        "{mesh['a'=2,'b'=4], [{'c'}]}",
+        "`c` is no axis of the mesh; they are `a`, `b`",
+        "'c'",
+        "write one of its axes, or add it to the mesh",
+    ),
+    (
+        "{mesh['a'=2,'a'=4], [{'a'}]}",
+        "two axes of the mesh are called `a`",
+        "'a'",
+        "give one of them another name",
+    ),
+    (
+        "{mesh['a'=2,'b'=2], device_ids=(0,1,2,3), [{'a'}, {'b'}]}",
+        "the devices are in their own order",
+        "device_ids=(0,1,2,3)",
+        "leave `device_ids` out",
+    ),
+    (
+        "{mesh['a'=2,'b'=2], device_ids=(0,1,2), [{'a'}, {'b'}]}",
+        "3 devices for 4 places of the mesh",
+        "0,1,2",
+        "write 4 devices, one for each",
+    ),
+    (
+        "{mesh['a'=2,'b'=2], device_ids=(0,1,2,2), [{'a'}, {'b'}]}",
+        "device 2 stands twice",
+        "2",
+        "write each of 0 to 3 once",
+    ),
+    (
+        "{mesh['a'=2,'b'=2], device_ids=(0,1,2,4), [{'a'}, {'b'}]}",
+        "device 4 is none of the 4",
+        "4",
+        "write each of 0 to 3 once",
+    ),
+    (
+        "{mesh['a'=2,'b'=2], [{'a'}, {'a'}]}",
+        "`a` stood before, or a part that does not fit beside this",
+        "'a'",
+        "let each axis of the mesh stand once",
+    ),
+    (
+        "{mesh['a'=2,'b'=2], [{'a', 'a'}]}",
+        "`a` stood before, or a part that does not fit beside this",
+        "'a'",
+        "let each axis of the mesh stand once",
+    ),
+    (
+        "{mesh[], manual}",
+        "`manual` needs a mesh with axes",
+        "manual",
+        "write its axes: `mesh['a'=2]`",
+    ),
+    (
+        "{mesh[], unreduced}",
+        "`unreduced` needs a mesh with axes",
+        "unreduced",
+        "write its axes: `mesh['a'=2]`",
+    ),
+    (
+        "{mesh['a'=2,'b'=2], [{'a'}], replicated={'b'}, replicated={'b'}}",
+        "`replicated` was said before",
+        "replicated",
+        "write all its axes in one list",
+    ),
+    (
+        "{mesh['a'=12], [{'a':(1)2}, {'a':(3)2}]}",
+        "`a` stood before, or a part that does not fit beside this",
+        "'a':(3)2",
+        "let each axis of the mesh stand once",
+    ),
+    (
+        "{mesh['a'=12], [{'a':(1)2}, {'a':(1)3}]}",
+        "`a` stood before, or a part that does not fit beside this",
+        "'a':(1)3",
+        "let each axis of the mesh stand once",
+    ),
+    (
+        "{mesh['a'=12], [{'a':(2)2}, {'a':(6)2}]}",
+        "`a` stood before, or a part that does not fit beside this",
+        "'a':(6)2",
+        "let each axis of the mesh stand once",
+    ),
+];
+
+/// Texts that XLA's parser refuses too.
+pub(super) const REFUSED: &[Row] = &[
+    (
+        "{devices=[1,1]0}",
+        "one device is no list of tiles",
+        "[1,1]",
+        "write `{replicated}`, or `{maximal device=0}`",
+    ),
+    ("{maximal}", "`maximal` lacks its device", "maximal", "write it: `{maximal device=0}`"),
+    (
+        "{replicated device=0}",
+        "`replicated` is said of the whole tensor: it has no such devices",
+        "0",
+        "write `{replicated}`",
+    ),
+    (
+        "{{}}",
+        "it says no devices",
+        "{}",
+        "it begins with `devices=`, `replicated`, `maximal`, `manual`, `unknown`, `unreduced`, `mesh`",
+    ),
+    (
+        "{{{replicated}}}",
+        "`{` stands where a word or `}` should",
+        "{",
+        "it is written as in `{devices=[2,4]<=[8]}`",
+    ),
+    (
+        "replicated",
+        "`r` stands where `{` should",
+        "r",
+        "it is written as in `{devices=[2,4]<=[8]}`",
+    ),
+    ("{mesh[a=2,b=2], [{a}, {b}]}", "`a` stands where a name in quotes should", "a", "write `'x'`"),
+    (
+        "{devices=[2,2]<=[2,2]T(0)}",
+        "1 of 2 positions are in the order",
+        "T(0)",
+        "write each of 0 to 1 once, the major one first",
+    ),
+    (
+        "{devices=[2,2]<=[2,2]T(0,2)}",
+        "2 is no position of 2 sizes",
+        "2",
+        "write each of 0 to 1 once, the major one first",
+    ),
+    ("{devices=[2,2]<=[2,2]T(0,-1)}", "-1 is below 0", "-1", "write 0 or more"),
+    (
+        "{devices=[2,2]<=[2,2]}",
+        "`}` stands where `T(` should",
+        "}",
+        "say their order, `T(1,0)`, or one size, their product, where nothing is transposed",
+    ),
+    ("{devices=[2,2]<=[4]T(0)}", "one size has no order", "T", "leave the `T(…)` out"),
+    ("{devices=[-2]0,1}", "-2 is below 0", "-2", "write 0 or more"),
+    (
+        "{devices=[]0}",
+        "`]` stands where a number should",
+        "]",
+        "it is written as in `{devices=[2,4]<=[8]}`",
+    ),
+    (
+        "{devices=[2,2]}",
+        "`}` stands where `<=` or a device should",
+        "}",
+        "it is written as in `{devices=[2,4]<=[8]}`",
+    ),
+    (
+        "{devices=[4]<=[]}",
+        "`]` stands where a number should",
+        "]",
+        "it is written as in `{devices=[2,4]<=[8]}`",
+    ),
+    (
+        "{ devices = [ 2 , 2 ] 0 , 1 , 2 , 3 }",
+        "`devices` is no word of a sharding",
+        "devices",
+        "it begins with `devices=`, `replicated`, `maximal`, `manual`, `unknown`, `unreduced`, `mesh`",
+    ),
+    (
+        "{devices=[2,2]0,1,2,3} x",
+        "`x` stands where the end of the text should",
+        "x",
+        "it is written as in `{devices=[2,4]<=[8]}`",
+    ),
+    (
+        "{devices=[2,2]<=[4] last_tile_dims={foo}}",
+        "`foo` is no kind of subgroup",
+        "foo",
+        "they are `manual`, `unreduced`, `replicated`",
+    ),
+    (
+        "{devices=[2,2]<=[4] last_tile_dims={manual,manual,manual}}",
+        "3 subgroups, and 2 numbers of tiles",
+        "last_tile_dims={manual,manual,manual}",
+        "write the size of each subgroup behind the tiles of the axes",
+    ),
+    (
+        "{devices=[2,2]<=[4] devices=[2,2]<=[4]}",
+        "`devices` says again what was said before",
+        "devices",
+        "write one of them",
+    ),
+    (
+        "{devices=[2,2]<=[+4]}",
+        "`+` stands where a number should",
+        "+",
+        "it is written as in `{devices=[2,4]<=[8]}`",
+    ),
+    (
+        "{devices=[2,2]0,1,2,3,}",
+        "`}` stands where a device should",
+        "}",
+        "it is written as in `{devices=[2,4]<=[8]}`",
+    ),
+    (
+        "{foo}",
+        "`foo` is no word of a sharding",
+        "foo",
+        "it begins with `devices=`, `replicated`, `maximal`, `manual`, `unknown`, `unreduced`, `mesh`",
+    ),
+    (
+        "{mesh['a'=2,'b'=2], maximal}",
+        "`maximal` does not follow a mesh",
+        "maximal",
+        "write what cuts each axis of the tensor: `[{'a'}, {}]`",
+    ),
+    (
+        "{maximal_mesh[device_ids=5]}",
+        "`d` stands where `device_id=` should",
+        "d",
+        "it is written as in `{mesh['a'=2,'b'=4], [{'a'}, {'b'}]}`",
+    ),
+    (
+        "{mesh['a'=2,'b'=2]}",
+        "`}` stands where `[`, `replicated`, `unreduced` or `manual` should",
+        "}",
+        "it is written as in `{mesh['a'=2,'b'=4], [{'a'}, {'b'}]}`",
+    ),
+    (
+        "{mesh['a'=2,'b'=2],}",
+        "`}` stands where `[`, `replicated`, `unreduced` or `manual` should",
+        "}",
+        "it is written as in `{mesh['a'=2,'b'=4], [{'a'}, {'b'}]}`",
+    ),
+    (
+        "{mesh['a'=2,'b'=2], [{'a'}, {'b'}] shard_as 1}",
+        "`s` stands where `}` should",
+        "s",
+        "it is written as in `{mesh['a'=2,'b'=4], [{'a'}, {'b'}]}`",
+    ),
+    (
+        "{mesh['a'=2,'b'=2], [{'a'}, {'b'}], shard_as 1}",
+        "`shard_as` does not stand here",
+        "shard_as",
+        "behind the cuts stand `replicated=`, `unreduced=`, `manual=`",
+    ),
+    (
+        "{mesh['a'=2,'b'=2], [{'a'},{'b'},],}",
+        "`]` stands where `{` should",
+        "]",
+        "it is written as in `{mesh['a'=2,'b'=4], [{'a'}, {'b'}]}`",
+    ),
+    (
+        "{@mesh, [{'a'}]}",
+        "`@` stands where a word or `}` should",
+        "@",
+        "it is written as in `{mesh['a'=2,'b'=4], [{'a'}, {'b'}]}`",
+    ),
+    (
+        "{mesh['a'=2], [{'a', ?}], replicated}",
+        "`}` stands where `=` should",
+        "}",
+        "it is written as in `{mesh['a'=2,'b'=4], [{'a'}, {'b'}]}`",
+    ),
+    (
+        "{mesh['a'=2,'b'=2], replicated, [{'a'}]}",
+        "`[` stands where a word should",
+        "[",
+        "it is written as in `{mesh['a'=2,'b'=4], [{'a'}, {'b'}]}`",
+    ),
+    (
+        "{mesh['a'=2,'b'=2], [{?, 'a'}]}",
+        "`,` stands where `}` should",
+        ",",
+        "it is written as in `{mesh['a'=2,'b'=4], [{'a'}, {'b'}]}`",
+    ),
+    (
+        "{mesh['a'=2,'b'=2], [{'a' ?}]}",
+        "`?` stands where `,` or `}` should",
+        "?",
+        "it is written as in `{mesh['a'=2,'b'=4], [{'a'}, {'b'}]}`",
+    ),
+    (
+        "{mesh['a'=2,'b'=2], [{'a'} {'b'}]}",
+        "`{` stands where `,` or `]` should",
+        "{",
+        "it is written as in `{mesh['a'=2,'b'=4], [{'a'}, {'b'}]}`",
+    ),
+    (
+        "{mesh['a'=2,'b'=2], [{'a',}]}",
+        "`}` stands where a name in quotes should",
+        "}",
+        "write `'x'`",
+    ),
+    (
+        "{mesh['a'=2 'b'=2], [{'a'}]}",
+        "`'` stands where `,` or `]` should",
+        "'",
+        "it is written as in `{mesh['a'=2,'b'=4], [{'a'}, {'b'}]}`",
+    ),
+    (
+        "{mesh['a'=2,'b'=2], [{'a'}] replicated={'b'}}",
+        "`r` stands where `}` should",
+        "r",
+        "it is written as in `{mesh['a'=2,'b'=4], [{'a'}, {'b'}]}`",
+    ),
+    (
+        "{mesh['a'=2,'b'=2], [{'a'}], replicated={'b', ?}}",
+        "`?` stands where a name in quotes should",
+        "?",
+        "write `'x'`",
+    ),
+    (
+        "{devices=[6,4]<=[4,6] last_tile_dim_replicate}",
+        "`l` stands where `T(` should",
+        "l",
+        "say their order, `T(1,0)`, or one size, their product, where nothing is transposed",
+    ),
+    (
+        "{mesh['a'=2], replicated={'a'}}",
+        "`=` stands where `}` should",
+        "=",
+        "it is written as in `{mesh['a'=2,'b'=4], [{'a'}, {'b'}]}`",
+    ),
+    (
+        "{mesh['a'=2], [{'a'}],}",
+        "`}` stands where a word should",
+        "}",
+        "it is written as in `{mesh['a'=2,'b'=4], [{'a'}, {'b'}]}`",
+    ),
+];
+
+/// What only a text with more devices than are listed meets, or a mesh of odd names.
+const OTHERS: &[Row] = &[
+    (
+        "{devices=[2,4]<=[8] last_tile_dims={manual, }}",
+        "`}` stands where a kind of subgroup should",
+        "}",
+        "it is written as in `{devices=[2,4]<=[8]}`",
+    ),
+    (
+        "{mesh['x'=2, 'y\u{7}'=2], replicated}",
+        "this character has no place in a name",
+        "\u{7}",
+        "write letters, digits and `_`",
+    ),
+    (
+        "{mesh['x'=2], [{'y'}]}",
+        "`y` is no axis of the mesh; they are `x`",
+        "'y'",
+        "write one of its axes, or add it to the mesh",
+    ),
+    (
+        "{mesh[], [{'y'}]}",
+        "`y` is no axis: the mesh has none",
+        "'y'",
+        "write one of its axes, or add it to the mesh",
+    ),
+    ("{device=3}", "one device is for `maximal`", "3", "write `{maximal device=3}`"),
+    (
+        "{manual devices=[2]<=[2]}",
+        "`manual` is said of the whole tensor: it has no such devices",
+        "[2]<=[2]",
+        "write `{manual}`",
+    ),
+    (
+        "{mesh['a'=8], [{'a':(2)2, 'a':(4)2}]}",
+        "these parts go on each other",
+        "'a':(2)2, 'a':(4)2",
+        "write `'a':(2)4`",
+    ),
+];
+
+#[test]
+fn what_is_at_fault_is_said_at_its_place_with_a_way_out() {
+    for rows in [STRICTER, ENDING, REFUSED, OTHERS] {
+        for (text, message, place, help) in rows {
+            let fault = parse(text).expect_err(text);
+            let found = (fault.message.as_str(), &text[fault.span], fault.help.as_deref());
+            assert_eq!(found, (*message, *place, Some(*help)), "{text}");
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! Meshes and shardings against enumeration.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::{any_mesh, any_sharding, mesh, read, rounds};
+use crate::random::Random;
+use layoutc_algebra::sharding::xla::parse_one;
+use layoutc_algebra::sharding::{
+    Form, Lack, Mesh, MeshAxis, Meshed, NoIota, Placement, Sharding, ShardingError, Uncut, jax,
+    part_extent,
+};
+
+/// The product of the ranges.
+fn points(ranges: &[Range<i128>]) -> Vec<Vec<i128>> {
+    ranges.iter().fold(vec![Vec::new()], |points, range| {
+        let longer = |point: &Vec<i128>| {
+            range.clone().map(|k| [point.as_slice(), &[k]].concat()).collect::<Vec<_>>()
+        };
+        points.iter().flat_map(longer).collect()
+    })
+}
+
+#[test]
+fn devices_are_numbered_row_major() {
+    let pod = mesh(&[("x", 2), ("y", 4)]);
+    assert_eq!(pod.devices(), Some(8));
+    assert_eq!(pod.coordinates(6), Some(vec![1, 2]));
+    assert_eq!(pod.device(&[1, 2]), Some(6));
+    assert_eq!((pod.coordinates(8), pod.coordinates(-1)), (None, None));
+    assert_eq!((pod.device(&[1, 4]), pod.device(&[1]), pod.device(&[0, -1])), (None, None, None));
+    assert_eq!(Mesh::default().devices(), Some(1));
+    assert_eq!(Mesh::default().coordinates(0), Some(vec![]));
+    assert_eq!(mesh(&[("x", 0)]).devices(), None);
+    assert_eq!(mesh(&[("x", i64::MAX), ("y", 2)]).devices(), None);
+}
+
+#[test]
+fn a_mesh_axis_cuts_once() {
+    let pod = mesh(&[("x", 2), ("y", 4)]);
+    let new = |over: &[&[usize]]| Sharding::new(&pod, over.iter().map(|l| l.to_vec()).collect());
+    assert_eq!(new(&[&[0], &[2]]), Err(ShardingError::Unknown { axis: 1, position: 2, axes: 2 }));
+    let twice = |first, second| Err(ShardingError::Twice { position: 0, first, second });
+    assert_eq!(new(&[&[0], &[1, 0]]), twice(0, 1));
+    assert_eq!(new(&[&[0, 0]]), twice(0, 0));
+    let wrong = mesh(&[("x", i64::MAX), ("y", 2)]);
+    assert_eq!(Sharding::new(&wrong, vec![]), Err(ShardingError::Mesh));
+    let sharding = new(&[&[], &[1]]).unwrap();
+    assert_eq!(sharding.repeated(&pod), [0]);
+    assert_eq!(sharding.parts(&pod), Some(vec![1, 4]));
+    // A sharding of another mesh.
+    assert_eq!(sharding.parts(&mesh(&[("x", 2)])), None);
+}
+
+#[test]
+fn the_last_parts_are_partial_or_empty() {
+    assert_eq!([10, 5, 0].map(|extent| part_extent(extent, 4)), [3, 2, 0]);
+    let ring = mesh(&[("x", 4)]);
+    let sharding = Sharding::new(&ring, vec![vec![0]]).unwrap();
+    let held = |extent: i128| -> Vec<Range<i128>> {
+        (0..4).flat_map(|device| sharding.bounds(&ring, device, &[extent]).unwrap()).collect()
+    };
+    assert_eq!(held(10), [0..3, 3..6, 6..9, 9..10]);
+    assert_eq!(held(5), [0..2, 2..4, 4..5, 5..5]);
+    assert_eq!(held(0), [0..0, 0..0, 0..0, 0..0]);
+    assert_eq!(sharding.bounds(&ring, 0, &[-1]), None);
+    assert_eq!(sharding.bounds(&ring, 0, &[]), None);
+    assert_eq!(sharding.bounds(&ring, 4, &[5]), None);
+    assert!(sharding.owners(&ring, &[5], &[5]).is_none());
+    assert!(sharding.owners(&ring, &[0], &[0]).is_none());
+}
+
+#[test]
+fn owners_and_bounds_agree_on_every_element() {
+    let mut random = Random::new(1);
+    for _ in 0..rounds(300) {
+        let mesh = any_mesh(&mut random);
+        let sharding = any_sharding(&mut random, &mesh);
+        let extents: Vec<i128> =
+            sharding.over().iter().map(|_| i128::from(random.between(0, 6))).collect();
+        let mut held: BTreeMap<Vec<i128>, Vec<i64>> = BTreeMap::new();
+        let largest = sharding.part_extents(&mesh, &extents).unwrap();
+        for device in 0..mesh.devices().unwrap() {
+            let bounds = sharding.bounds(&mesh, device, &extents).unwrap();
+            for (range, largest) in bounds.iter().zip(&largest) {
+                assert!(range.start <= range.end && range.end - range.start <= *largest);
+            }
+            points(&bounds).into_iter().for_each(|p| held.entry(p).or_default().push(device));
+        }
+        let all = points(&extents.iter().map(|extent| 0..*extent).collect::<Vec<_>>());
+        assert_eq!(held.len(), all.len());
+        for point in all {
+            let owners = sharding.owners(&mesh, &extents, &point).unwrap();
+            let left = owners.left();
+            let owners: Vec<i64> = owners.collect();
+            assert_eq!(i64::try_from(owners.len()), Ok(left));
+            assert_eq!(held[&point], owners, "{mesh:?} {sharding:?} {point:?}");
+        }
+    }
+}
+
+#[test]
+fn the_owners_of_very_many_are_worked_out_one_by_one() {
+    let large = mesh(&[("x", 1 << 40), ("y", 1 << 20)]);
+    let sharding = Sharding::new(&large, vec![vec![1]]).unwrap();
+    let mut owners = sharding.owners(&large, &[1 << 20], &[3]).unwrap();
+    assert_eq!(owners.left(), 1 << 40);
+    assert_eq!((owners.next(), owners.next()), (Some(3), Some((1 << 20) + 3)));
+}
+
+/// The devices of each part, row-major over the parts, as the mesh has them.
+fn devices_of_parts(mesh: &Mesh, sharding: &Sharding) -> Vec<Vec<i64>> {
+    let parts: Vec<Range<i128>> =
+        sharding.parts(mesh).unwrap().iter().map(|count| 0..i128::from(*count)).collect();
+    let extents: Vec<i128> = parts.iter().map(|range| range.end).collect();
+    let owners = |point: &Vec<i128>| sharding.owners(mesh, &extents, point).unwrap().collect();
+    points(&parts).iter().map(owners).collect()
+}
+
+#[test]
+fn meshes_go_through_all_three_forms() {
+    let mut random = Random::new(2);
+    for _ in 0..rounds(600) {
+        let mesh = any_mesh(&mut random);
+        let sharding = any_sharding(&mut random, &mesh);
+        let expected = devices_of_parts(&mesh, &sharding);
+        let meshed = Meshed { mesh, sharding, unreduced: vec![] };
+        let named = Placement::Named(meshed.named());
+        // The names stay where there is a mesh, and the mesh is the same.
+        assert_eq!(Meshed::of(&named, None), Ok(meshed.clone()));
+        let placed = layoutc_algebra::sharding::Placed { placement: named, group: None };
+        let extents: Vec<i128> =
+            meshed.sharding.parts(&meshed.mesh).unwrap().into_iter().map(i128::from).collect();
+        for form in [Form::V1, Form::V2, Form::V3] {
+            let other = placed.to(form).unwrap();
+            let text = other.to_string();
+            let again = read(&text);
+            assert_eq!(again.to_string(), text);
+            assert_eq!(again.same(&placed), Ok(true), "{text}");
+            if again.placement == Placement::Replicated {
+                assert!(expected.len() == 1, "{text}");
+                continue;
+            }
+            let held = again.placement.held(&extents, 64).unwrap();
+            // A mesh without axes names no devices.
+            if meshed.mesh.axes.is_empty() {
+                assert_eq!(held[0].devices, []);
+                continue;
+            }
+            let devices: Vec<Vec<i64>> = held.iter().map(|held| held.devices.clone()).collect();
+            assert_eq!(devices, expected, "{text}");
+            // And back to a mesh, of other axes where the names are lost.
+            let back = Meshed::of(&again.placement, None).unwrap();
+            assert_eq!(devices_of_parts(&back.mesh, &back.sharding), expected, "{text}");
+        }
+    }
+}
+
+#[test]
+fn what_is_held_is_what_the_mesh_holds() {
+    let mut random = Random::new(3);
+    for _ in 0..rounds(300) {
+        let mesh = any_mesh(&mut random);
+        if mesh.axes.is_empty() {
+            continue;
+        }
+        let sharding = any_sharding(&mut random, &mesh);
+        let extents: Vec<i128> =
+            sharding.over().iter().map(|_| i128::from(random.between(0, 9))).collect();
+        let meshed = Meshed { mesh, sharding, unreduced: vec![] };
+        let held = Placement::Named(meshed.named()).held(&extents, 64).unwrap();
+        let mut seen = 0;
+        for part in &held {
+            for device in &part.devices {
+                let bounds = meshed.sharding.bounds(&meshed.mesh, *device, &extents).unwrap();
+                assert_eq!(bounds, part.bounds);
+                seen += 1;
+            }
+        }
+        assert_eq!(Some(seen), meshed.mesh.devices());
+    }
+}
+
+#[test]
+fn transposed_devices_are_mesh_axes_in_another_order() {
+    let of = |text: &str| Meshed::of(&read(text).placement, None);
+    let sizes =
+        |meshed: &Meshed| -> Vec<i64> { meshed.mesh.axes.iter().map(|axis| axis.size).collect() };
+    let meshed = of("{devices=[4,2]<=[2,4]T(1,0)}").unwrap();
+    assert_eq!(
+        (sizes(&meshed), meshed.sharding.over().to_vec()),
+        (vec![2, 4], vec![vec![1], vec![0]])
+    );
+    // The same devices, listed.
+    assert_eq!(of("{devices=[4,2]0,4,1,5,2,6,3,7}"), Ok(meshed));
+    let meshed = of("{devices=[2,1,4]<=[2,2,2]T(2,0,1) last_tile_dim_replicate}").unwrap();
+    assert_eq!(
+        (sizes(&meshed), meshed.sharding.over().to_vec()),
+        (vec![4, 2], vec![vec![1], vec![]])
+    );
+    let named = of("{mesh['a'=4,'b'=2], device_ids=([2,2,2]T(2,1,0)), [{'a'}, {'b'}]}").unwrap();
+    let names: Vec<&str> = named.mesh.axes.iter().map(|axis| axis.name.as_str()).collect();
+    assert_eq!(
+        (names, named.sharding.over().to_vec()),
+        (vec!["b", "a_1", "a_0"], vec![vec![2, 1], vec![0]])
+    );
+    let named = of("{mesh['a'=8,'a_0'=1], [{'a':(4)2}, {'a':(1)2}]}").unwrap();
+    let names: Vec<&str> = named.mesh.axes.iter().map(|axis| axis.name.as_str()).collect();
+    assert_eq!(names, ["a_0_", "a_1", "a_2", "a_0"]);
+    assert_eq!(sizes(&named), [2, 2, 2, 1]);
+    assert_eq!(named.sharding.over(), [vec![2], vec![0]]);
+}
+
+#[test]
+fn orders_that_no_mesh_has_are_refused_with_the_reason() {
+    let of = |text: &str| Meshed::of(&read(text).placement, None).unwrap_err();
+    for (text, lack, words) in [
+        (
+            "{devices=[2,2]0,1,3,2}",
+            Lack::Order(NoIota::Step { place: 3, device: 2, expected: 4 }),
+            "this order of devices: device 2 stands at place 3, where a row-major mesh goes on with 4",
+        ),
+        (
+            "{devices=[2]1,0}",
+            Lack::Order(NoIota::First { device: 1 }),
+            "this order of devices: the first device is 1, and a row-major mesh begins with 0",
+        ),
+        (
+            "{devices=[5]0,2,4,1,3}",
+            Lack::Order(NoIota::Row { row: 3, count: 5 }),
+            "this order of devices: the first 3 devices stand in rows, and 5 devices are no multiple of them",
+        ),
+        (
+            "{devices=[2,3]<=[2,3]T(1,0)}",
+            Lack::Uncut(Uncut { axis: 0, tiles: 2, size: 3, stride: 1 }),
+            "these tiles: the 2 tiles of axis 0 cut 3 devices that lie 1 apart, and do not divide them",
+        ),
+        (
+            "{devices=[2,2]<=[4] last_tile_dims={manual}}",
+            Lack::Manual,
+            "`manual` devices, which have what the program says by hand",
+        ),
+        ("{manual}", Lack::Mesh { word: "manual" }, "`{manual}` without a mesh"),
+        ("{unknown}", Lack::Unknown, "`{unknown}`"),
+        ("{maximal device=3}", Lack::Maximal { device: 3 }, "all of a tensor on device 3"),
+    ] {
+        let found = of(text);
+        assert_eq!((found.to_string().as_str(), &found), (words, &lack), "{text}");
+        assert!(!found.help().is_empty());
+    }
+}
+
+#[test]
+fn jax_gets_what_it_takes() {
+    let said = |text: &str, rank| jax::expression(&read(text), rank);
+    let yes = |text: &str, rank, wanted: &str| assert_eq!(said(text, rank).as_deref(), Ok(wanted));
+    yes(
+        "{mesh['x'=2,'y'=4,'z'=2], [{'x'}, {}, {'y', 'z'}]}",
+        None,
+        "NamedSharding(jax.make_mesh((2, 4, 2), ('x', 'y', 'z')), PartitionSpec('x', None, ('y', 'z')))",
+    );
+    yes(
+        "{devices=[4]<=[4]}",
+        None,
+        "NamedSharding(jax.make_mesh((4,), ('axis_0',)), PartitionSpec('axis_0'))",
+    );
+    yes("{replicated}", Some(2), "NamedSharding(mesh, PartitionSpec(None, None))");
+    yes("{replicated}", None, "NamedSharding(mesh, PartitionSpec())");
+    yes("{maximal device=3}", None, "SingleDeviceSharding(jax.devices()[3])");
+    yes(
+        "{mesh['x'=2,'y'=4], [{'x'}, {}], unreduced={'y'}}",
+        None,
+        "NamedSharding(jax.make_mesh((2, 4), ('x', 'y')), PartitionSpec('x', None, unreduced={'y'}))",
+    );
+    assert_eq!(said("{replicated shard_as 1}", None), Err(Lack::Group));
+    assert_eq!(said("{manual}", None), Err(Lack::Mesh { word: "manual" }));
+    let odd = Mesh { axes: vec![MeshAxis { name: "a'b".into(), size: 2 }] };
+    assert_eq!(jax::make_mesh(&odd), Err(Lack::Name { name: "a'b".into() }));
+}
+
+#[test]
+fn a_tuple_is_no_sharding_of_one_tensor() {
+    let fault = parse_one("{{replicated}, {manual}}").unwrap_err();
+    assert_eq!(fault.message, "a tuple shards 2 tensors, and one is wanted");
+    assert_eq!(parse_one("{}").unwrap_err().message, "an empty tuple shards no tensor");
+}

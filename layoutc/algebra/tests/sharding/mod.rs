@@ -1,0 +1,58 @@
+//! Shardings: meshes against enumeration, texts against what XLA and JAX print.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
+
+mod faults;
+mod measured;
+mod meshes;
+mod orders;
+mod texts;
+
+use crate::random::Random;
+use layoutc_algebra::sharding::xla::parse_one;
+use layoutc_algebra::sharding::{Mesh, MeshAxis, Placed, Sharding};
+
+/// How many are tried; many more if `LAYOUTC_FULL=1`.
+fn rounds(ordinary: u64) -> u64 {
+    let is_full = std::env::var("LAYOUTC_FULL").is_ok_and(|value| value == "1");
+    if is_full { ordinary * 8 } else { ordinary }
+}
+
+fn read(text: &str) -> Placed {
+    parse_one(text).unwrap_or_else(|fault| panic!("{text}: {fault} at {:?}", fault.span))
+}
+
+fn mesh(axes: &[(&str, i64)]) -> Mesh {
+    let axis = |(name, size): &(&str, i64)| MeshAxis { name: (*name).to_owned(), size: *size };
+    Mesh { axes: axes.iter().map(axis).collect() }
+}
+
+/// A mesh of up to four axes and 64 devices.
+fn any_mesh(random: &mut Random) -> Mesh {
+    loop {
+        let names = ["x", "y", "z", "w"];
+        let count = random.below(5);
+        let axes: Vec<(&str, i64)> = names
+            .iter()
+            .take(count)
+            .map(|name| (*name, *random.pick(&[1, 2, 2, 3, 4, 8])))
+            .collect();
+        let mesh = mesh(&axes);
+        if mesh.devices().unwrap() <= 64 {
+            return mesh;
+        }
+    }
+}
+
+/// A sharding of up to four axes.
+fn any_sharding(random: &mut Random, mesh: &Mesh) -> Sharding {
+    let mut over = vec![Vec::new(); random.below(5)];
+    let mut positions: Vec<usize> = (0..mesh.axes.len()).collect();
+    random.shuffle(&mut positions);
+    for position in positions {
+        if !over.is_empty() && !random.once_in(3) {
+            let axis = random.below(over.len());
+            over[axis].push(position);
+        }
+    }
+    Sharding::new(mesh, over).unwrap()
+}

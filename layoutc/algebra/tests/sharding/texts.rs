@@ -1,0 +1,157 @@
+//! Hostile texts: whatever is written, something is said and nothing breaks.
+
+use super::rounds;
+use crate::random::Random;
+use layoutc_algebra::sharding::xla::parse;
+use layoutc_algebra::sharding::{Form, Meshed, Text, jax};
+
+const SEEDS: [&str; 8] = [
+    "{devices=[2,1,2]0,1,2,3 last_tile_dim_replicate shard_as 3}",
+    "{devices=[4,2]<=[2,2,2]T(2,1,0)}",
+    "{devices=[2,1,2,2]<=[8] last_tile_dims={manual, replicated} metadata={op_name=\"a}\\\"b\"}}",
+    "{{replicated}, {maximal device=3}, {unknown shard_like 7}}",
+    "{mesh['a'=2,'b'=4], device_ids=([4,2]T(1,0)), [{'a', 'b':(1)2, ?}, {}], replicated={'b':(2)2}}",
+    "{mesh[\"x\"=2], device_ids=(1,0), [{?}], unreduced={'x'}, metadata={}}",
+    "{maximal_mesh[device_id=5]}",
+    " /* a */ { /* é */ mesh['é'=2], replicated } // end",
+];
+
+/// Everything that is asked of a text.
+fn tried(text: &str) {
+    let parsed = match parse(text) {
+        Ok(parsed) => parsed,
+        Err(fault) => {
+            let is_in_text = text.get(fault.span.clone()).is_some();
+            assert!(is_in_text, "{text:?}: {:?}", fault.span);
+            assert!(!fault.message.is_empty());
+            return;
+        }
+    };
+    let printed = parsed.to_string();
+    assert_eq!(parse(&printed).as_ref(), Ok(&parsed), "{text:?}: {printed}");
+    let placed = match &parsed {
+        Text::One(placed) => vec![placed.clone()],
+        Text::Tuple(parts) => parts.clone(),
+    };
+    for placed in placed {
+        for form in [Form::V1, Form::V2, Form::V3] {
+            if let Ok(other) = placed.to(form) {
+                let text = other.to_string();
+                let Ok(Text::One(again)) = parse(&text) else { panic!("{text}") };
+                assert_eq!(again.same(&placed), Ok(true), "{text}");
+            }
+        }
+        drop((Meshed::of(&placed.placement, Some(2)), jax::expression(&placed, None)));
+        drop(placed.placement.held(&[i128::from(i64::MAX), 3], 256));
+    }
+}
+
+#[test]
+fn texts_that_end_early_are_refused_at_their_end() {
+    for seed in SEEDS {
+        assert!(parse(seed).is_ok(), "{seed}: {:?}", parse(seed));
+        tried(seed);
+        for end in (0..seed.len()).filter(|end| seed.is_char_boundary(*end)) {
+            tried(&seed[..end]);
+            tried(&seed[end..]);
+            if end < seed.trim_end_matches(" // end").len() {
+                assert!(parse(&seed[..end]).is_err(), "{}", &seed[..end]);
+            }
+        }
+    }
+}
+
+#[test]
+fn changed_texts_do_no_harm() {
+    let mut random = Random::new(11);
+    let pieces = [
+        "{",
+        "}",
+        "[",
+        "]",
+        "(",
+        ")",
+        ",",
+        "=",
+        "'",
+        "\"",
+        "?",
+        ":",
+        "<=",
+        "T",
+        "-",
+        "0",
+        "1",
+        "2",
+        "9",
+        "99999999999",
+        "9223372036854775807",
+        "9223372036854775808",
+        "18446744073709551616",
+        " ",
+        "/*",
+        "*/",
+        "//",
+        "\n",
+        "\0",
+        "é",
+        "\u{202e}",
+        "mesh",
+        "devices=",
+        "last_tile_dims={",
+        "shard_as",
+        "manual",
+        "metadata={",
+        "'a'",
+        "\\",
+    ];
+    for _ in 0..rounds(4000) {
+        let mut text: Vec<char> = random.pick(&SEEDS).chars().collect();
+        for _ in 0..=random.below(4) {
+            let at = random.below(text.len() + 1);
+            match random.below(3) {
+                0 if at < text.len() => {
+                    text.remove(at);
+                }
+                1 => {
+                    let end = (at + random.below(6)).min(text.len());
+                    text.splice(at..end, random.pick(&pieces).chars());
+                }
+                _ => {
+                    text.splice(at..at, random.pick(&pieces).chars());
+                }
+            }
+        }
+        tried(&text.into_iter().collect::<String>());
+    }
+}
+
+#[test]
+fn random_bytes_do_no_harm() {
+    let mut random = Random::new(12);
+    for _ in 0..rounds(2000) {
+        let length = random.below(40);
+        let bytes: Vec<u8> =
+            (0..length).map(|_| u8::try_from(random.below(256)).unwrap()).collect();
+        tried(&String::from_utf8_lossy(&bytes));
+        tried(&format!("{{devices=[{}", String::from_utf8_lossy(&bytes)));
+    }
+}
+
+#[test]
+fn long_texts_are_read_in_their_own_time() {
+    let ones = "1,".repeat(100_000);
+    tried(&format!("{{devices=[{ones}1]<=[1]}}"));
+    tried(&format!("{{devices=[2]<=[{ones}2]T(0)}}"));
+    tried(&format!(
+        "{{mesh[{}'z'=1], replicated}}",
+        (0..3000).map(|k| format!("'a{k}'=1,")).collect::<String>()
+    ));
+    tried(&format!("{{mesh['a'=2], [{}{{}}]}}", "{},".repeat(100_000)));
+    tried(&"{".repeat(100_000));
+    tried(&format!("{{replicated metadata={}", "{".repeat(100_000)));
+    tried(&format!("{{{}}}", vec!["{replicated}"; 20_000].join(",")));
+    let devices: Vec<String> = (0..100_000).rev().map(|k| k.to_string()).collect();
+    tried(&format!("{{devices=[100000]{}}}", devices.join(",")));
+    tried(&format!("{{devices=[2,50000]{} last_tile_dim_replicate}}", devices.join(",")));
+}

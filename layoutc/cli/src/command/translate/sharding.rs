@@ -1,0 +1,182 @@
+//! `layoutc translate --from xla-sharding`: a sharding in XLA's forms and for JAX, and what each device holds.
+
+use std::ops::Range;
+
+use layoutc_compiler::nearest::nearest;
+use layoutc_compiler::notations::sharding::{
+    Facts, Held, Meshed, Shaped, Target, Written, facts, read, written,
+};
+use serde_json::{Map, Value, json};
+
+use crate::args::{Format, Translate, typed};
+use crate::command::Ending;
+use crate::console::Console;
+use crate::fault::Fault;
+use crate::report::json::{integer, integers};
+
+use super::{extents, faulty};
+
+/// How many parts are shown to people.
+const SHOWN: usize = 32;
+/// How many devices of a part are.
+const DEVICES: usize = 8;
+
+/// Prints the sharding as `--to` says, or in all forms.
+pub(super) fn run(args: &Translate, console: &mut Console) -> Result<Ending, Fault> {
+    let targets = match args.to.as_str() {
+        "all" => Target::ALL.to_vec(),
+        word => vec![target(word)?],
+    };
+    let given = [
+        ("--dtype", args.dtype.is_some()),
+        ("--axis-names", args.axis_names.is_some()),
+        ("--set", !args.set.is_empty()),
+    ];
+    if let Some((option, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
+        return Err(Fault::Usage(format!("`{option}` says nothing of a sharding: leave it out")));
+    }
+    let shape = args.shape.as_deref().map(|shape| extents(&typed(shape))).transpose()?;
+    let text = typed(&args.text);
+    let read = match read(&text, shape.as_deref()) {
+        Ok(read) => read,
+        Err(error) => return Ok(faulty(*error, &text, console)),
+    };
+    let facts = facts(&read);
+    for to in &targets {
+        match (written(&read, *to), targets.len()) {
+            (Err(error), 1) => return Ok(faulty(*error, &text, console)),
+            (written, count) => {
+                let written = written.map_err(|error| error.message);
+                told(args, *to, &facts, written, count, console);
+            }
+        }
+    }
+    if console.verbose
+        && console.format == Format::Text
+        && let Some(shaped) = &facts.shaped
+    {
+        console.result(&table(shaped));
+    }
+    Ok(Ending::Good)
+}
+
+fn target(word: &str) -> Result<Target, Fault> {
+    Target::of(word).ok_or_else(|| {
+        let known: Vec<&str> = Target::ALL.iter().map(|target| target.word()).collect();
+        let hint = nearest(word, known.iter().copied()).map_or_else(
+            || format!("they are {}", known.join(", ")),
+            |near| format!("did you mean `{near}`?"),
+        );
+        Fault::Usage(format!("no sharding is written as `{word}`; {hint}"))
+    })
+}
+
+/// Prints one form; among several, behind its name.
+fn told(
+    args: &Translate,
+    to: Target,
+    facts: &Facts,
+    written: Result<Written, String>,
+    count: usize,
+    console: &mut Console,
+) {
+    let line = match (console.format, written) {
+        (Format::Json, written) => object(args, to, facts, written).to_string(),
+        (Format::Text, Ok(written)) if count == 1 => written.text,
+        (Format::Text, Ok(written)) => format!("{:<7} {}", to.word(), written.text),
+        (Format::Text, Err(message)) => format!("{:<7} - {message}", to.word()),
+    };
+    console.result(&format!("{line}\n"));
+}
+
+fn object(args: &Translate, to: Target, facts: &Facts, written: Result<Written, String>) -> Value {
+    let is_same = written.is_ok();
+    let (text, mut notes) = match written {
+        Ok(written) => (Some(written.text), written.notes),
+        Err(message) => (None, vec![message]),
+    };
+    if let Some(Shaped { held: Err(lack), .. }) = &facts.shaped {
+        notes.push(format!("what each device holds is not told: {lack}"));
+    }
+    let shape = args.shape.as_deref().and_then(|shape| extents(&typed(shape)).ok());
+    json!({
+        "from": args.from,
+        "to": to.word(),
+        "text": text,
+        "shape": shape,
+        "same": is_same,
+        "notes": notes,
+        "sharding": sharding(facts),
+    })
+}
+
+fn sharding(facts: &Facts) -> Value {
+    let mut object = Map::new();
+    object.insert("devices".to_owned(), facts.devices.into());
+    object.insert("parts".to_owned(), facts.parts.clone().into());
+    object.insert("mesh".to_owned(), facts.mesh.as_ref().map(mesh).into());
+    object.insert("over".to_owned(), facts.mesh.as_ref().map(over).into());
+    if let Some(shaped) = &facts.shaped {
+        object.insert("part".to_owned(), shaped.part.as_deref().map(integers).into());
+        let held = shaped.held.as_ref().ok();
+        let held = held.map(|held| held.iter().map(part).collect::<Value>());
+        object.insert("held".to_owned(), held.into());
+    }
+    Value::Object(object)
+}
+
+fn mesh(meshed: &Meshed) -> Value {
+    meshed.mesh.axes.iter().map(|axis| json!({ "name": axis.name, "size": axis.size })).collect()
+}
+
+fn over(meshed: &Meshed) -> Value {
+    let name = |position: &usize| meshed.mesh.axes.get(*position).map(|axis| axis.name.as_str());
+    let names = |list: &Vec<usize>| list.iter().map(name).collect::<Value>();
+    meshed.sharding.over().iter().map(names).collect()
+}
+
+fn part(held: &Held) -> Value {
+    let devices = if held.devices.is_empty() { Value::Null } else { json!(held.devices) };
+    let first = |range: &Range<i128>| integer(range.start);
+    json!({
+        "devices": devices,
+        "first": held.bounds.iter().map(first).collect::<Value>(),
+        "extents": integers(&held.extents()),
+    })
+}
+
+/// What each device holds, for people.
+fn table(shaped: &Shaped) -> String {
+    let held = match &shaped.held {
+        Ok(held) => held,
+        Err(lack) => return format!("what each device holds is not told: {lack}\n"),
+    };
+    let mut rows = vec![["devices".to_owned(), "holds".to_owned(), "extents".to_owned()]];
+    rows.extend(held.iter().take(SHOWN).map(|part| {
+        let range = |range: &Range<i128>| format!("{}:{}", range.start, range.end);
+        let holds = part.bounds.iter().map(range).collect::<Vec<_>>().join(", ");
+        let extents = part.extents().iter().map(ToString::to_string).collect::<Vec<_>>();
+        [devices(&part.devices), format!("[{holds}]"), format!("[{}]", extents.join(", "))]
+    }));
+    let width = |k: usize| rows.iter().map(|row| row[k].len()).max().unwrap_or(0);
+    let (first, second) = (width(0), width(1));
+    let mut lines = String::new();
+    for [devices, holds, extents] in &rows {
+        lines.push_str(&format!("{devices:<first$}  {holds:<second$}  {extents}\n"));
+    }
+    if held.len() > SHOWN {
+        lines.push_str(&format!("and {} parts more\n", held.len() - SHOWN));
+    }
+    lines
+}
+
+fn devices(devices: &[i64]) -> String {
+    if devices.is_empty() {
+        return "all".to_owned();
+    }
+    let shown: Vec<String> = devices.iter().take(DEVICES).map(ToString::to_string).collect();
+    match devices.len().saturating_sub(DEVICES) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}

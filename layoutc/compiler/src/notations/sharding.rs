@@ -1,0 +1,212 @@
+//! Shardings: XLA's texts in each of its forms, and for JAX; what each device holds.
+
+use std::sync::Arc;
+
+use layoutc_algebra::notation::Fault;
+use layoutc_algebra::sharding::xla::parse_one;
+use layoutc_algebra::sharding::{Form, Lack, Placed, Placement, jax, part_extent};
+pub use layoutc_algebra::sharding::{Held, Meshed};
+
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Place};
+
+/// The word for the notation that is read.
+pub const READ: &str = "xla-sharding";
+/// What the text is called in diagnostics.
+const FILE: &str = "<text>";
+/// Of how many devices at most it is told what they hold.
+const TOLD: i64 = 4096;
+
+/// What a sharding is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target {
+    /// One of XLA's forms.
+    Xla(Form),
+    /// An expression of Python for JAX.
+    Jax,
+}
+
+impl Target {
+    /// All, in the order in which they are listed.
+    pub const ALL: [Self; 4] =
+        [Self::Xla(Form::V1), Self::Xla(Form::V2), Self::Xla(Form::V3), Self::Jax];
+
+    /// The word for it on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Xla(Form::V1) => "xla-v1",
+            Self::Xla(Form::V2) => "xla-v2",
+            Self::Xla(Form::V3) => "xla-v3",
+            Self::Jax => "jax",
+        }
+    }
+
+    /// What a word means.
+    pub fn of(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|target| target.word() == word)
+    }
+}
+
+/// A text that was read.
+#[derive(Debug, Clone)]
+pub struct Read {
+    placed: Placed,
+    shape: Option<Vec<i128>>,
+    /// How long the text is, in bytes.
+    length: usize,
+}
+
+/// A sharding as it is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// The text.
+    pub text: String,
+    /// What is worth knowing of it.
+    pub notes: Vec<String>,
+}
+
+/// What is known of a sharding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Facts {
+    /// How many devices there are; `None`: any number.
+    pub devices: Option<i64>,
+    /// Into how many parts each axis is cut; `None`: it is not known.
+    pub parts: Option<Vec<i64>>,
+    /// The row-major mesh, and what of it cuts the tensor; `None`: there is none.
+    pub mesh: Option<Meshed>,
+    /// Of the tensor that `--shape` says.
+    pub shaped: Option<Shaped>,
+}
+
+/// What is known of a tensor's parts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shaped {
+    /// The extents of the largest part, in elements.
+    pub part: Option<Vec<i128>>,
+    /// The parts, and the devices that hold them.
+    pub held: Result<Vec<Held>, String>,
+}
+
+/// The sharding that a text means, of a tensor of these extents, which are from 0.
+///
+/// # Errors
+/// A fault of the text, or a tensor of other axes.
+pub fn read(text: &str, shape: Option<&[i64]>) -> Result<Read, Box<Diagnostic>> {
+    let placed = parse_one(text).map_err(in_text)?;
+    if let (Some(rank), Some(shape)) = (placed.placement.rank(), shape)
+        && rank != shape.len()
+    {
+        let lack = Lack::Rank { given: rank, wanted: shape.len() };
+        let message = format!("the sharding has {lack}");
+        let place = Place::new(&Arc::from(FILE), 0..text.len());
+        let diagnostic = Diagnostic::error(Code::NotationAxes, message, place, "");
+        return Err(Box::new(diagnostic.help(lack.help())));
+    }
+    let shape = shape.map(|shape| shape.iter().copied().map(i128::from).collect());
+    Ok(Read { placed, shape, length: text.len() })
+}
+
+/// The sharding as `target` has it. It is read again, or made of its mesh again, and is the same on every device.
+///
+/// # Errors
+/// What it has no words for.
+pub fn written(read: &Read, target: Target) -> Result<Written, Box<Diagnostic>> {
+    let lacking = |lack: Lack| {
+        let message = format!("`{}` cannot express {lack}", target.word());
+        let place = Place::new(&Arc::from(FILE), 0..read.length);
+        let diagnostic = Diagnostic::error(Code::NotationInexpressible, message, place, "");
+        Box::new(diagnostic.help(lack.help()))
+    };
+    let placed = &read.placed;
+    let (text, again) = match target {
+        Target::Xla(form) => {
+            let text = placed.to(form).map_err(lacking)?.to_string();
+            let again = parse_one(&text).map_err(in_text)?;
+            (text, again)
+        }
+        Target::Jax => {
+            let rank = read.shape.as_ref().map(Vec::len);
+            let text = jax::expression(placed, rank).map_err(lacking)?;
+            let placement = match &placed.placement {
+                Placement::Maximal { .. } | Placement::MaximalMesh { .. } => {
+                    placed.placement.clone()
+                }
+                placement => {
+                    Placement::Named(Meshed::of(placement, rank).map_err(lacking)?.named())
+                }
+            };
+            (text, Placed { placement, group: None })
+        }
+    };
+    if !again.same(placed).map_err(lacking)? {
+        return Err(lacking(Lack::Unknown));
+    }
+    Ok(Written { text, notes: notes(placed, target) })
+}
+
+/// What is known of a sharding, and of the tensor that it shards.
+pub fn facts(read: &Read) -> Facts {
+    let Read { placed: Placed { placement, .. }, shape, .. } = read;
+    let rank = shape.as_ref().map(Vec::len);
+    let parts = parts(placement, rank);
+    let shaped = shape.as_ref().map(|shape| {
+        let cut = |parts: &Vec<i64>| -> Vec<i128> {
+            shape.iter().zip(parts).map(|(extent, parts)| part_extent(*extent, *parts)).collect()
+        };
+        let held = placement.held(shape, TOLD).map_err(|lack| match lack {
+            Lack::Devices { devices } => format!("{devices} devices are more than {TOLD}"),
+            lack => lack.to_string(),
+        });
+        Shaped { part: parts.as_ref().map(cut), held }
+    });
+    let mesh = Meshed::of(placement, rank).ok();
+    let mesh = mesh.filter(|meshed| !meshed.mesh.axes.is_empty());
+    Facts { devices: placement.devices(), parts, mesh, shaped }
+}
+
+/// Into how many parts each axis is cut.
+fn parts(placement: &Placement, rank: Option<usize>) -> Option<Vec<i64>> {
+    let whole = || rank.map(|rank| vec![1; rank]);
+    match placement {
+        Placement::Tiled(tiled) => Some(tiled.tiles().to_vec()),
+        Placement::Named(named) if named.cuts().is_empty() => whole(),
+        Placement::Named(named) => {
+            let cut = |cut: &layoutc_algebra::sharding::Cut| {
+                cut.parts.iter().map(|part| part.size).product()
+            };
+            Some(named.cuts().iter().map(cut).collect())
+        }
+        Placement::Replicated
+        | Placement::Unreduced
+        | Placement::Maximal { .. }
+        | Placement::MaximalMesh { .. } => whole(),
+        Placement::Manual | Placement::Unknown => None,
+    }
+}
+
+/// What a text does not say, or says of its own.
+fn notes(placed: &Placed, target: Target) -> Vec<String> {
+    let mut notes = Vec::new();
+    let names_axes = matches!(target, Target::Xla(Form::V3) | Target::Jax);
+    match &placed.placement {
+        Placement::Named(named) if named.is_open() && target != Target::Xla(Form::V3) => {
+            notes.push("`?`, by which XLA may cut an axis further, is not said".to_owned());
+        }
+        Placement::Tiled(tiled) if names_axes && tiled.devices() > 1 => {
+            notes.push("the names of the mesh axes are made up".to_owned());
+        }
+        Placement::Replicated if target == Target::Jax => {
+            notes.push("`mesh` stands for any mesh: the text names none".to_owned());
+        }
+        _ => {}
+    }
+    notes
+}
+
+/// A fault of the text, at its bytes.
+fn in_text(fault: Fault) -> Box<Diagnostic> {
+    let place = Place::new(&Arc::from(FILE), fault.span);
+    let mut diagnostic = Diagnostic::error(fault.kind.into(), fault.message, place, "");
+    diagnostic.help.extend(fault.help);
+    Box::new(diagnostic)
+}
