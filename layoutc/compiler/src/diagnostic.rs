@@ -116,14 +116,14 @@ impl Diagnostic {
     /// The same with a figure below.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Self {
-        self.notes.push(note.into());
+        self.noted(note);
         self
     }
 
     /// The same with a way out below.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
-        self.help.push(help.into());
+        self.helped(help);
         self
     }
 
@@ -143,7 +143,7 @@ impl Diagnostic {
 
     /// Adds what was probably meant by the words at its first place.
     pub fn mean(&mut self, near: impl Display) {
-        self.help.push(format!("did you mean `{near}`?"));
+        self.helped(format!("did you mean `{near}`?"));
         self.rewrite(near.to_string());
     }
 
@@ -156,6 +156,24 @@ impl Diagnostic {
     /// The same with a place that the fault refers to.
     #[must_use]
     pub fn also(mut self, place: Place, message: impl Into<String>) -> Self {
+        self.pointed(place, message);
+        self
+    }
+
+    /// Adds a figure below.
+    pub fn noted(&mut self, note: impl Into<String>) -> &mut Self {
+        self.notes.push(note.into());
+        self
+    }
+
+    /// Adds a way out below.
+    pub fn helped(&mut self, help: impl Into<String>) -> &mut Self {
+        self.help.push(help.into());
+        self
+    }
+
+    /// Adds a place that the fault refers to.
+    pub fn pointed(&mut self, place: Place, message: impl Into<String>) -> &mut Self {
         self.labels.push(Label { place, message: message.into(), primary: false });
         self
     }

@@ -38,7 +38,7 @@ pub(super) fn declare_first(mut faults: Vec<Diagnostic>) -> Vec<Diagnostic> {
     for fault in faults.iter_mut().filter(|fault| fault.code == Code::NameUnknown) {
         let name = fault.message.split('`').nth(1).unwrap_or_default();
         if fault.help.iter().all(|help| !help.starts_with("did you mean")) {
-            fault.help.push(format!(
+            fault.helped(format!(
                 "declare it above: `const {name} 16`, or `symbol {name} max=4096` if it is known only at run time"
             ));
         }

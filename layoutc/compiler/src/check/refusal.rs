@@ -102,7 +102,7 @@ fn collision(
     let Blamed { place, label, mended } = blame(told, lost, targets, first, second);
     let mut error = Diagnostic::error(Code::MapNotInjective, message, place, label).note(note);
     if let Some(Mended { help, fix }) = mended {
-        error.help.push(help);
+        error.helped(help);
         let is_own = told.site.is_none_or(|site| site.is_own);
         error.fixes.extend(fix.filter(|_| is_own));
     }

@@ -313,7 +313,9 @@ impl Checker<'_> {
                 Diagnostic::error(Code::TargetUnknown, message, self.at(&target.span), "");
             match nearest(&target.value, known.iter().copied()) {
                 Some(near) => error.mean(near),
-                None => error.help.push(format!("targets are {}", known.join(", "))),
+                None => {
+                    error.helped(format!("targets are {}", known.join(", ")));
+                }
             }
             errors.push(error);
         }

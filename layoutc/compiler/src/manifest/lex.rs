@@ -181,8 +181,7 @@ impl Lexer<'_, '_> {
         }
         self.faults
             .error(Code::KdlSyntax, "this comment never closes", start..start + 2, "")
-            .help =
-            vec!["close it with `*/`; a `/*` inside a comment opens another one".to_owned()];
+            .helped("close it with `*/`; a `/*` inside a comment opens another one");
         None
     }
 
@@ -281,7 +280,7 @@ impl Lexer<'_, '_> {
             "this string does not close on its line"
         };
         let fault = self.faults.error(Code::KdlSyntax, message, start..self.at, "");
-        fault.help = vec![format!("close it with `{end}`")];
+        fault.helped(format!("close it with `{end}`"));
         self.faults.tail_lost = true;
         if triple {
             return None;
@@ -298,8 +297,7 @@ impl Lexer<'_, '_> {
             let span = self.at..self.at + c.len_utf8();
             let message = format!("the character U+{code:04X} must not stand in a manifest");
             let fault = self.faults.error(Code::KdlCharacter, message, span, "");
-            fault.help =
-                vec!["remove it; it is invisible, or turns the reading direction".to_owned()];
+            fault.helped("remove it; it is invisible, or turns the reading direction");
         }
         bad
     }

@@ -26,7 +26,7 @@ pub(super) fn check(text: &str, head: &[Token], parent: &str, faults: &mut Fault
     if let Some(span) = misplaced_equals(head) {
         let message = "`=` stands between a property and its value";
         let fault = faults.error(Code::KdlSyntax, message, span, "");
-        fault.help = vec!["write `name=value`, or leave the `=` out".to_owned()];
+        fault.helped("write `name=value`, or leave the `=` out");
         return false;
     }
     let words = head.iter().enumerate().all(|(at, token)| match token.kind {
@@ -38,7 +38,7 @@ pub(super) fn check(text: &str, head: &[Token], parent: &str, faults: &mut Fault
         Kind::MultiLine => {
             let message = "a string stands on one line, in one pair of quotes";
             let fault = faults.error(Code::ExprEscape, message, token.span.clone(), "");
-            fault.help = vec!["write it as `\"…\"` on one line".to_owned()];
+            fault.helped("write it as `\"…\"` on one line");
             false
         }
         Kind::Quoted { .. }
@@ -58,7 +58,7 @@ pub(super) fn check(text: &str, head: &[Token], parent: &str, faults: &mut Fault
         let apart = [&pair[0], &pair[1]].map(|token| text.get(token.span.clone()));
         let apart = apart.map(Option::unwrap_or_default).join(" ");
         let fault = faults.error(Code::KdlSyntax, "a blank is missing inside this", span, "");
-        fault.help = vec![format!("write `{apart}`")];
+        fault.helped(format!("write `{apart}`"));
         fault.rewrite(apart);
         return false;
     }
@@ -104,8 +104,9 @@ fn escapes(text: &str, token: &Token, faults: &mut Faults) -> bool {
         if !good {
             let span = token.span.start + at..token.span.start + next_at + next.len_utf8();
             let message = format!("`\\{next}` begins no escape of KDL");
-            faults.error(Code::KdlSyntax, message, span, "").help =
-                vec!["use `#\"…\"#`, in which nothing is escaped".to_owned()];
+            faults
+                .error(Code::KdlSyntax, message, span, "")
+                .helped("use `#\"…\"#`, in which nothing is escaped");
             return false;
         }
     }
@@ -154,16 +155,16 @@ fn unquoted(text: &str, head: &[Token], token: &Token, faults: &mut Faults) {
             text.get(start..token.span.end).unwrap_or_default()
         );
         let fault = faults.error(Code::ExprUnquoted, message, span, label);
-        fault.help = vec![help, "put a blank before `//` if a comment is meant".to_owned()];
+        fault.helped(help).helped("put a blank before `//` if a comment is meant");
         fault.fixes.extend(fix);
     } else if of(token) == "\\" {
         let message = "a `\\` outside quotes continues a line, and must be the last of it";
         let fault = faults.error(Code::KdlSyntax, message, token.span.clone(), "");
-        fault.help = vec!["leave it out, or begin a new line behind it".to_owned()];
+        fault.helped("leave it out, or begin a new line behind it");
     } else {
         let message = format!("`{}` must not stand outside quotes", of(token));
         let fault = faults.error(Code::ExprUnquoted, message, token.span.clone(), "");
-        fault.help = vec![help];
+        fault.helped(help);
         fault.fixes.extend(fix);
     }
 }
@@ -194,7 +195,7 @@ fn property_for_node(text: &str, head: &[Token], parent: &str, faults: &mut Faul
     let message =
         format!("`{}` begins a node, and a node's name is followed by a blank", of(&head[0]));
     let fault = faults.error(code, message, whole, "");
-    fault.help = vec![format!("write `{meant}`")];
+    fault.helped(format!("write `{meant}`"));
     fault.rewrite(meant);
 }
 
@@ -204,28 +205,28 @@ fn word(text: &str, span: Range<usize>, is_name: bool, faults: &mut Faults) -> b
     let unsigned = word.strip_prefix(['+', '-']).unwrap_or(word);
     if matches!(unsigned, "true" | "false" | "null" | "inf" | "nan") {
         let fault = faults.error(Code::KdlSyntax, format!("`{word}` is a keyword"), span, "");
-        fault.help = vec![
-            format!("KDL 2 writes it `#{word}`"),
-            "KDL 1 wrote keywords without `#`; manifests are KDL 2".to_owned(),
-        ];
+        fault
+            .helped(format!("KDL 2 writes it `#{word}`"))
+            .helped("KDL 1 wrote keywords without `#`; manifests are KDL 2");
         fault.rewrite(format!("#{word}"));
         return false;
     }
     if word.starts_with('#') && !KEYWORDS.contains(&word) {
         let message = format!("`{}` is no keyword of KDL", shorten(word));
         let fault = faults.error(Code::KdlSyntax, message, span, "");
-        fault.notes =
-            vec!["they are `#true`, `#false`, `#null`, `#inf`, `#-inf` and `#nan`".to_owned()];
+        fault.noted("they are `#true`, `#false`, `#null`, `#inf`, `#-inf` and `#nan`");
         match nearest(word, KEYWORDS.iter().copied()) {
             Some(near) => fault.mean(near),
-            None => fault.help.push("write one of these, or leave the `#` out".to_owned()),
+            None => {
+                fault.helped("write one of these, or leave the `#` out");
+            }
         }
         return false;
     }
     if matches!(word, "r") && text.get(span.end..).is_some_and(|rest| rest.starts_with(['"', '#']))
     {
         let fault = faults.error(Code::KdlSyntax, "`r` does not begin a raw string", span, "");
-        fault.help = vec!["KDL 1 wrote `r\"…\"`; KDL 2 writes `#\"…\"#`".to_owned()];
+        fault.helped("KDL 1 wrote `r\"…\"`; KDL 2 writes `#\"…\"#`");
         return false;
     }
     let first = unsigned.strip_prefix('.').unwrap_or(unsigned);
@@ -235,7 +236,7 @@ fn word(text: &str, span: Range<usize>, is_name: bool, faults: &mut Faults) -> b
     if is_name {
         let message = format!("`{word}` is a number where a name is expected");
         let fault = faults.error(Code::KdlSyntax, message, span, "");
-        fault.help = vec!["begin the name with a letter or `_`".to_owned()];
+        fault.helped("begin the name with a letter or `_`");
         return false;
     }
     match number(unsigned) {
@@ -243,15 +244,14 @@ fn word(text: &str, span: Range<usize>, is_name: bool, faults: &mut Faults) -> b
         Err((message, help)) => {
             let fault = faults.error(Code::KdlNumber, message, span, "");
             if let Some(number) = word.strip_suffix(',').filter(|n| !n.contains(',')) {
-                fault.help =
-                    vec![format!("write `{number}`: blanks part arguments, `;` parts nodes")];
+                fault.helped(format!("write `{number}`: blanks part arguments, `;` parts nodes"));
                 fault.rewrite(number);
             } else if word.split(',').all(|number| number.parse::<u64>().is_ok()) {
                 let apart = word.replace(',', " ");
-                fault.help = vec![format!("write `{apart}`: blanks part arguments")];
+                fault.helped(format!("write `{apart}`: blanks part arguments"));
                 fault.rewrite(apart);
             } else {
-                fault.help = vec![help.to_owned()];
+                fault.helped(help);
             }
             false
         }

@@ -86,8 +86,8 @@ impl Checker<'_> {
         let tensors = self.syntax.tensors.iter().map(|t| t.name.value.as_str());
         let known: Vec<&str> = tensors.filter(|known| *known != name).collect();
         if self.syntax.views.iter().any(|view| view.name.value == like.value) {
-            error.notes.push(format!("`{}` is a view: `like` takes a tensor", like.value));
-            error.help.push("give it a `dtype` and a `shape` of its own".to_owned());
+            error.noted(format!("`{}` is a view: `like` takes a tensor", like.value));
+            error.helped("give it a `dtype` and a `shape` of its own");
         } else {
             nearest_or_all(&mut error, &like.value, "tensors", &known);
         }

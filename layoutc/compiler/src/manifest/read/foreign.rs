@@ -34,16 +34,15 @@ impl Reader<'_, '_> {
             let known: Vec<String> = FOREIGN.iter().map(|word| format!("{word}=")).collect();
             let message = format!("`{}` needs a text in a foreign notation", node.name);
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.help = vec![format!("it is written `{usage}`")];
-            fault.notes = vec![format!("the notations are {}", known.join(", "))];
+            fault.helped(format!("it is written `{usage}`"));
+            fault.noted(format!("the notations are {}", known.join(", ")));
             return None;
         };
         if let Some((second, _)) = texts.next() {
             let message = "a layout is written in one notation";
             let place = self.faults.place(word.span.clone());
             let fault = self.faults.error(Code::StepForm, message, second.span.clone(), "");
-            *fault =
-                fault.clone().also(place, "and here is another").help("leave one of the two out");
+            fault.pointed(place, "and here is another").helped("leave one of the two out");
             return None;
         }
         let text = self.text_of(entry, "a layout")?;
@@ -53,7 +52,7 @@ impl Reader<'_, '_> {
             if !takes_sizes {
                 let message = format!("`{}=` takes no property beside it", word.value);
                 let fault = self.faults.error(Code::NameUnknown, message, key.span.clone(), "");
-                fault.help = vec!["leave it out: `einops=` alone takes sizes".to_owned()];
+                fault.helped("leave it out: `einops=` alone takes sizes");
                 return None;
             }
             match entry.value {
@@ -65,7 +64,7 @@ impl Reader<'_, '_> {
                     let message =
                         format!("the size of `{}` is a whole number from 1", show(&key.value));
                     let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-                    fault.help = vec!["write 1 or more".to_owned()];
+                    fault.helped("write 1 or more");
                     return None;
                 }
             }
@@ -88,7 +87,7 @@ impl Reader<'_, '_> {
         if let Some(span) = double {
             let message = "`xla=` says the element type, the shape and the layout";
             let fault = self.faults.error(Code::KdlTwice, message, span.clone(), "");
-            fault.help = vec!["leave this out, or write `layout xla=\"{1,0}\"`".to_owned()];
+            fault.helped("leave this out, or write `layout xla=\"{1,0}\"`");
             return None;
         }
         let shape = match xla::parse(&text.value) {
@@ -104,7 +103,7 @@ impl Reader<'_, '_> {
         let Some(dtype) = shape.dtype else {
             let message = "a tensor needs a type and a shape before its layout";
             let fault = self.faults.error(Code::KdlMissing, message, entry.span.clone(), "");
-            fault.help = vec!["write them: `xla=\"f32[8,128]{1,0}\"`".to_owned()];
+            fault.helped("write them: `xla=\"f32[8,128]{1,0}\"`");
             return None;
         };
         let axis = |(k, extent): (usize, &i128)| AxisItem {

@@ -173,24 +173,24 @@ impl Reader<'_, '_> {
         if node.args.len() < *form.args.start() && !told {
             let message = format!("`{}` needs {}", node.name, arguments(&form.args));
             let span = node.head.clone();
-            self.faults.error(Code::KdlMissing, message, span, "").help = vec![usage(form)];
+            self.faults.error(Code::KdlMissing, message, span, "").helped(usage(form));
         }
         if let Some(first) = node.args.get(*form.args.end()) {
             let end = node.args.last().map_or(first.span.end, |arg| arg.span.end);
             let message = format!("`{}` takes {}", node.name, arguments(&form.args));
             let span = first.span.start..end;
-            self.faults.error(Code::KdlSurplus, message, span, "").help = vec![usage(form)];
+            self.faults.error(Code::KdlSurplus, message, span, "").helped(usage(form));
         }
         match (form.block, &node.children) {
             (Block::Never, Some(_)) => {
                 let message = format!("`{}` takes no block", node.name);
                 let span = self.block_span(node);
-                self.faults.error(Code::KdlSurplus, message, span, "").help = vec![usage(form)];
+                self.faults.error(Code::KdlSurplus, message, span, "").helped(usage(form));
             }
             (Block::Always, None) => {
                 let message = format!("`{}` needs a block", node.name);
                 let span = node.head.clone();
-                self.faults.error(Code::KdlMissing, message, span, "").help = vec![usage(form)];
+                self.faults.error(Code::KdlMissing, message, span, "").helped(usage(form));
             }
             (Block::Never | Block::Maybe, None) | (Block::Maybe | Block::Always, Some(_)) => {}
         }
@@ -205,7 +205,7 @@ impl Reader<'_, '_> {
                 let place = self.faults.place(first.span.clone());
                 let message = format!("`{}` is given twice", key.value);
                 let fault = self.faults.error(Code::KdlTwice, message, key.span.clone(), "");
-                *fault = fault.clone().also(place, "first here").help("leave one of them out");
+                fault.pointed(place, "first here").helped("leave one of them out");
                 continue;
             }
             seen.insert(&key.value, key);
@@ -226,13 +226,13 @@ impl Reader<'_, '_> {
         let message = format!("`{}` has no property `{}`", node.name, show(key));
         let fault = self.faults.error(Code::NameUnknown, message, span, "");
         if FOREIGN.contains(&key) {
-            fault.help.push(format!("write it at the layout: `layout {key}=\"…\"`"));
+            fault.helped(format!("write it at the layout: `layout {key}=\"…\"`"));
         } else if let Some(near) = nearest(key, props.iter().copied()) {
             fault.mean(near);
         } else {
-            fault.help.push("leave it out".to_owned());
+            fault.helped("leave it out");
         }
-        fault.notes.push(if props.is_empty() {
+        fault.noted(if props.is_empty() {
             format!("`{}` has no properties", node.name)
         } else {
             format!("its properties are {}", list(props))
@@ -265,32 +265,32 @@ impl Reader<'_, '_> {
         let message = format!("`{}` is nothing that stands in {}", show(name), scope.place);
         let fault = self.faults.error(Code::NameUnknown, message, span, "");
         if scope.props.contains(&name) {
-            fault.help.push(format!("it is a property of {}: `{name}=…`", scope.place));
+            fault.helped(format!("it is a property of {}: `{name}=…`", scope.place));
         } else if FOREIGN.contains(&name) {
-            fault.help.push(format!("it is a property of a layout: `layout {name}=\"…\"`"));
+            fault.helped(format!("it is a property of a layout: `layout {name}=\"…\"`"));
         } else if let Some(near) = nearest(name, scope.nodes.iter().copied()) {
             fault.mean(near);
         } else if STEPS.iter().any(|row| row.0 == name) {
-            fault.help.push(format!("it is a step: write it inside `layout {{ {name} … }}`"));
+            fault.helped(format!("it is a step: write it inside `layout {{ {name} … }}`"));
         } else if Scope::TENSOR.nodes.contains(&name) {
-            fault.help.push("it stands in a tensor".to_owned());
+            fault.helped("it stands in a tensor");
         } else if Scope::KERNEL.nodes.contains(&name) {
-            fault.help.push("it stands in a kernel".to_owned());
+            fault.helped("it stands in a kernel");
         } else if Scope::TOP.nodes.contains(&name) {
-            fault.help.push("it stands at the top of a manifest".to_owned());
+            fault.helped("it stands at the top of a manifest");
         } else {
-            fault.help.push("write one of those that stand here, or leave it out".to_owned());
+            fault.helped("write one of those that stand here, or leave it out");
         }
         let others = scope.nodes.iter().filter(|other| **other != name).copied();
-        fault.notes.push(format!("here stand {}", list(&others.collect::<Vec<_>>())));
+        fault.noted(format!("here stand {}", list(&others.collect::<Vec<_>>())));
     }
 
     /// Reports what is of a later release.
     pub(super) fn not_yet(&mut self, subject: &str, what: &str, span: Range<usize>) {
         let message = format!("{subject} is not built yet");
         let fault = self.faults.error(Code::NameNotYet, message, span, "");
-        fault.notes = vec![format!("it will be {what}")];
-        fault.help = vec!["leave it out until it is".to_owned()];
+        fault.noted(format!("it will be {what}"));
+        fault.helped("leave it out until it is");
     }
 
     /// Reports a word that is none of those allowed.
@@ -304,11 +304,11 @@ impl Reader<'_, '_> {
             None => {
                 let known: Vec<String> = known.iter().map(|word| as_written(word)).collect();
                 let known: Vec<&str> = known.iter().map(String::as_str).collect();
-                fault.help.push(format!("write {}", alternatives(&known)));
+                fault.helped(format!("write {}", alternatives(&known)));
             }
         }
         let of = if known.len() == 1 { "" } else { "one of " };
-        fault.notes.push(format!("it is {of}{}", list(known)));
+        fault.noted(format!("it is {of}{}", list(known)));
     }
 }
 

@@ -21,7 +21,7 @@ impl Reader<'_, '_> {
         if path.value.is_empty() {
             let span = node.head.clone();
             let fault = self.faults.error(Code::KdlValue, "the path is empty", span, "");
-            fault.help = vec![format!("it is written `{usage}`")];
+            fault.helped(format!("it is written `{usage}`"));
             return None;
         }
         Some(Use { path, span: node.span.clone() })
@@ -74,7 +74,7 @@ impl Reader<'_, '_> {
         let Value::Integer(value) = entry.value else {
             let message = format!("the default of `{}` is an integer", show(&key.value));
             let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-            fault.help = vec![format!("write a whole number: `{}=16`", show(&key.value))];
+            fault.helped(format!("write a whole number: `{}=16`", show(&key.value)));
             return None;
         };
         Some((name?, Number { value, span: entry.span.clone() }))
@@ -100,7 +100,7 @@ impl Reader<'_, '_> {
         let Some(to) = Self::prop(node, "to") else {
             let message = "`convert` needs `to=`";
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.help = vec![format!("it is written `{}`", form.usage)];
+            fault.helped(format!("it is written `{}`", form.usage));
             return None;
         };
         let to = self.name(to, "a tensor");
@@ -140,7 +140,7 @@ impl Reader<'_, '_> {
             for (_, what, help) in missing.iter().filter(|row| row.0 && !hides(node, row.1)) {
                 let message = format!("`tensor` needs {what}");
                 let span = node.head.clone();
-                self.faults.error(Code::KdlMissing, message, span, "").help = vec![(*help).into()];
+                self.faults.error(Code::KdlMissing, message, span, "").helped(*help);
             }
         }
         let mut dtype = dtype.flatten();
@@ -175,7 +175,7 @@ impl Reader<'_, '_> {
             let message = "`cast` in a tensor needs `pack-from=`";
             let fault = self.faults.error(Code::KdlMissing, message, entry.span.clone(), "");
             let help = "it says how pack changes the element type: `pack-from=f32 cast=saturate`";
-            fault.help = vec![help.to_owned()];
+            fault.helped(help);
             return None;
         }
         let cast = self.cast(node);
@@ -220,9 +220,9 @@ impl Reader<'_, '_> {
             let place = place.map(|other| self.faults.place(other.name_span.clone()));
             let message = format!("a tensor has one `{name}`");
             let fault = self.faults.error(Code::KdlTwice, message, span, "");
-            fault.help = vec!["leave one of the two out".to_owned()];
+            fault.helped("leave one of the two out");
             if let Some(place) = place {
-                *fault = fault.clone().also(place, "the first");
+                fault.pointed(place, "the first");
             }
             return;
         }

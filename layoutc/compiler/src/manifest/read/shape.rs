@@ -47,8 +47,7 @@ impl Reader<'_, '_> {
             let place = self.faults.place(first.clone());
             let message = format!("two {what} are called `{}`", name.value);
             let fault = self.faults.error(Code::NameDuplicate, message, name.span.clone(), "");
-            *fault =
-                fault.clone().also(place, "the first").help("give one of the two another name");
+            fault.pointed(place, "the first").helped("give one of the two another name");
             return;
         }
         seen.insert(name.value.clone(), name.span.clone());
@@ -71,7 +70,7 @@ impl Reader<'_, '_> {
         let corrected = self.corrected(node);
         let place = self.faults.place(node.span.clone());
         let fault = self.faults.error(Code::ShapeForm, message, span, "");
-        fault.help = vec![format!("write `{corrected}`")];
+        fault.helped(format!("write `{corrected}`"));
         fault.fixes.push(Fix { place, text: corrected });
         true
     }
@@ -121,8 +120,9 @@ impl Reader<'_, '_> {
                 let span = node.span.clone();
                 let fault = self.faults.error(Code::ShapeLabels, message, span, "both are here");
                 let count = labels.len();
-                fault.help =
-                    vec![format!("leave the extent out: the axis has {count}, one for each label")];
+                fault.helped(format!(
+                    "leave the extent out: the axis has {count}, one for each label"
+                ));
                 if matches!(extent.value, Value::Integer(n) if usize::try_from(n) == Ok(count)) {
                     fault.fixes.push(Fix { place, text: String::new() });
                 }
@@ -133,7 +133,7 @@ impl Reader<'_, '_> {
                 let name = show(&node.name);
                 let message = format!("axis `{name}` has no extent");
                 let fault = self.faults.error(Code::ShapeExtent, message, node.head.clone(), "");
-                fault.help = vec![format!("write `{name} 64`")];
+                fault.helped(format!("write `{name} 64`"));
                 None
             }
         };
@@ -159,10 +159,10 @@ impl Reader<'_, '_> {
         };
         let fault = self.faults.error(Code::ShapeExtent, message, entry.span.clone(), "");
         if let Bound::Text(text) = &bound {
-            fault.help.push(format!("write `{}`", text.value.trim()));
+            fault.helped(format!("write `{}`", text.value.trim()));
             fault.rewrite(text.value.trim());
         } else {
-            fault.help.push("write 0 or more".to_owned());
+            fault.helped("write 0 or more");
         }
         None
     }
@@ -172,7 +172,7 @@ impl Reader<'_, '_> {
             let name = show(&axis.name);
             let message = format!("axis `{name}` has no labels");
             let fault = self.faults.error(Code::ShapeLabels, message, axis.span.clone(), "");
-            fault.help = vec![format!("write `{name} {{ x; y; z }}`, or an extent: `{name} 64`")];
+            fault.helped(format!("write `{name} {{ x; y; z }}`, or an extent: `{name} 64`"));
             return None;
         }
         let mut names: Vec<Name> = Vec::new();
@@ -182,7 +182,7 @@ impl Reader<'_, '_> {
                 let message = "a label is a name alone";
                 let span = label.span.clone();
                 let fault = self.faults.error(Code::ShapeLabels, message, span, "");
-                fault.help = vec!["write `field { x; y; z }`".to_owned()];
+                fault.helped("write `field { x; y; z }`");
                 continue;
             }
             let Some(name) = self.node_name(label) else { continue };

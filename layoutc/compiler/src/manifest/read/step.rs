@@ -47,7 +47,7 @@ impl Reader<'_, '_> {
                 self.faults.error(Code::StepForm, message, node.head.clone(), "both are here");
             let source = self.text.get(node.head.clone()).unwrap_or_default();
             let apply = source.split_whitespace().skip(1).collect::<Vec<_>>().join(" ");
-            fault.help = vec![format!("write `layout {{ apply {apply}; … }}`")];
+            fault.helped(format!("write `layout {{ apply {apply}; … }}`"));
         }
         Some(LayoutItem { steps: self.steps(children), span })
     }
@@ -120,8 +120,9 @@ impl Reader<'_, '_> {
         }
         let message = "a map stands where the name of a transform is wanted";
         let span = entry.span.clone();
-        self.faults.error(Code::NameInvalid, message, span, "").help =
-            vec![format!("write `{}`", written.replace('…', map))];
+        self.faults
+            .error(Code::NameInvalid, message, span, "")
+            .helped(format!("write `{}`", written.replace('…', map)));
         true
     }
 
@@ -169,7 +170,7 @@ impl Reader<'_, '_> {
     fn missing(&mut self, node: &Node, what: &str) {
         let message = format!("`{}` needs {what}", node.name);
         let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-        fault.help = vec![format!("it is written `{}`", step_usage(&node.name))];
+        fault.helped(format!("it is written `{}`", step_usage(&node.name)));
     }
 
     fn fuse(&mut self, node: &Node) -> Option<StepKind> {
@@ -226,7 +227,7 @@ impl Reader<'_, '_> {
                 let message = "`pad` takes `multiple=`, or `before=` and `after=`";
                 let span = node.head.clone();
                 let fault = self.faults.error(Code::StepForm, message, span, "both are here");
-                fault.help = vec!["write two `pad` steps".to_owned()];
+                fault.helped("write two `pad` steps");
                 None
             }
         }
@@ -241,7 +242,7 @@ impl Reader<'_, '_> {
                 let message = "`align` takes an axis or `at=`";
                 let span = node.head.clone();
                 let fault = self.faults.error(Code::StepForm, message, span, "both are here");
-                fault.help = vec!["write two `align` steps".to_owned()];
+                fault.helped("write two `align` steps");
                 return None;
             }
             return Some(StepKind::AlignAxis { axis: axis?, bytes: bytes? });
@@ -269,8 +270,7 @@ impl Reader<'_, '_> {
                 let word = show(word);
                 let message = format!("`fill` is a number or `none`, not `{word}`");
                 let fault = self.faults.error(Code::NameUnknown, message, entry.span.clone(), "");
-                fault.help =
-                    vec!["write `fill 0`, or `fill none` to leave padding as it is".to_owned()];
+                fault.helped("write `fill 0`, or `fill none` to leave padding as it is");
                 return None;
             }
             Value::Null => {
@@ -306,7 +306,7 @@ impl Reader<'_, '_> {
                 Value::Integer(value) => {
                     let message = format!("a position counts from 0: {value}");
                     let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-                    fault.help = vec!["write 0 or more, or the name of an axis".to_owned()];
+                    fault.helped("write 0 or more, or the name of an axis");
                     None
                 }
                 Value::String(_) | Value::Float(_) | Value::Bool(_) | Value::Null => {

@@ -64,8 +64,7 @@ impl Reader<'_, '_> {
 
     pub(super) fn wrong_kind(&mut self, entry: &Entry, what: &str, help: &str) {
         let message = format!("{what} cannot be {}", entry.value.kind());
-        let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-        fault.help = vec![help.to_owned()];
+        self.faults.error(Code::KdlValue, message, entry.span.clone(), "").helped(help);
     }
 
     /// The name of a node or a property as a text: `span` are its bytes with the quotes that it may have.
@@ -105,16 +104,16 @@ impl Reader<'_, '_> {
             .push("names are ASCII letters, digits and `_`, and begin with no digit".to_owned());
         if let Some((at, c)) = value.chars().enumerate().find(|(_, c)| !c.is_ascii()) {
             let code = u32::from(c);
-            fault.notes.push(format!("character {} is U+{code:04X}, which is not ASCII", at + 1));
-            fault.help.push(OTHER_NAME.to_owned());
+            fault.noted(format!("character {} is U+{code:04X}, which is not ASCII", at + 1));
+            fault.helped(OTHER_NAME);
         } else if let Some(name) = value.strip_suffix(',').filter(|name| is_name(name)) {
-            fault.help.push(format!("write `{name}`: blanks part arguments, `;` parts nodes"));
+            fault.helped(format!("write `{name}`: blanks part arguments, `;` parts nodes"));
             fault.rewrite(name);
         } else if let Some(name) = as_near_name(&value) {
-            fault.help.push(format!("write `{name}`"));
+            fault.helped(format!("write `{name}`"));
             fault.rewrite(name);
         } else {
-            fault.help.push(OTHER_NAME.to_owned());
+            fault.helped(OTHER_NAME);
         }
         None
     }
@@ -132,8 +131,7 @@ impl Reader<'_, '_> {
                 }
                 if text.value.trim().is_empty() {
                     let message = format!("{what} is empty");
-                    let fault = self.faults.error(code, message, entry.span.clone(), "");
-                    fault.help = vec![NUMBER.to_owned()];
+                    self.faults.error(code, message, entry.span.clone(), "").helped(NUMBER);
                     return None;
                 }
                 if is_name(&text.value) {
@@ -143,8 +141,7 @@ impl Reader<'_, '_> {
             }
             Value::Float(_) | Value::Bool(_) | Value::Null => {
                 let message = format!("{what} cannot be {}", entry.value.kind());
-                let fault = self.faults.error(code, message, entry.span.clone(), "");
-                fault.help = vec![NUMBER.to_owned()];
+                self.faults.error(code, message, entry.span.clone(), "").helped(NUMBER);
                 None
             }
         }
@@ -154,7 +151,7 @@ impl Reader<'_, '_> {
     pub(super) fn unquoted<T>(&mut self, text: &Text) -> Option<T> {
         let message = "an expression is one quoted string";
         let fault = self.faults.error(Code::ExprUnquoted, message, text.span.clone(), "");
-        fault.help = vec![format!("write `\"{}\"`", text.value)];
+        fault.helped(format!("write `\"{}\"`", text.value));
         fault.rewrite(format!("\"{}\"", text.value));
         None
     }
@@ -176,7 +173,7 @@ impl Reader<'_, '_> {
         if words.is_empty() {
             let message = format!("{what} is empty");
             let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-            fault.help = vec!["write one or more, with blanks between them".to_owned()];
+            fault.helped("write one or more, with blanks between them");
             return None;
         }
         Some(words)
@@ -224,7 +221,7 @@ impl Reader<'_, '_> {
         let written = self.text.get(entry.content.clone()).unwrap_or_default();
         let message = format!("`{}` is not a name", show(written));
         let fault = self.faults.error(Code::NameInvalid, message, entry.span.clone(), "");
-        fault.help.push(format!("write each as an argument of its own: `{names}`"));
+        fault.helped(format!("write each as an argument of its own: `{names}`"));
         fault.rewrite(names);
         None
     }
