@@ -56,6 +56,25 @@ pub struct Fix {
     pub text: String,
 }
 
+impl Fix {
+    /// What it does to the text `old` at its place, in one line.
+    pub fn label(&self, old: &str) -> String {
+        let short = |text: &str| {
+            let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            let mut short: String = line.chars().take(60).collect();
+            if short.len() < line.len() {
+                short.push('…');
+            }
+            short
+        };
+        match (old, self.text.as_str()) {
+            ("", new) => format!("insert `{}`", short(new)),
+            (old, "") => format!("take `{}` out", short(old)),
+            (old, new) => format!("replace `{}` by `{}`", short(old), short(new)),
+        }
+    }
+}
+
 /// One diagnostic.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagnostic {

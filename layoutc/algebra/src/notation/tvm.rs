@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 
 use super::blocks::{self, Piece};
 use super::cursor::Cursor;
-use super::{Fault, FaultKind, NotationError, Said, bind_letters};
+use super::{Fault, FaultKind, NotationError, Remark, Said, bind_letters};
 use crate::build::Builder;
 use crate::parse::Span;
 
@@ -25,6 +25,7 @@ struct Letter {
 /// Lays the axes out as the letters say.
 pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationError> {
     let dims = parse(text)?;
+    let remarks = dims.iter().filter_map(|dim| unequal(text, dim)).collect();
     let letters: Vec<&Letter> = dims.iter().flatten().collect();
     let primal: Vec<(char, Span)> = letters
         .iter()
@@ -47,7 +48,24 @@ pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationE
         dims.iter().map(|letters| pieces.by_ref().take(letters.len()).collect()).collect();
     let map = blocks::map(&dims, builder.axes())?;
     builder.apply(&map)?;
-    Ok(Said::default())
+    Ok(Said { remarks, ..Said::default() })
+}
+
+/// What TVM makes of packed blocks of unequal factors.
+fn unequal(text: &str, packed: &[Letter]) -> Option<Remark> {
+    let (first, last) = (packed.first()?, packed.last()?);
+    if packed.iter().all(|letter| letter.factor == first.factor) {
+        return None;
+    }
+    let span = first.span.start..last.span.end;
+    let blocks = text.get(span.clone()).unwrap_or_default();
+    Some(Remark {
+        message: format!("TVM's way back from `[{blocks}]` leaves the tensor: its blocks differ"),
+        help: format!(
+            "leave the brackets out for TVM: `{blocks}` puts each element at the same place"
+        ),
+        span,
+    })
 }
 
 /// The letters of the axes, in the order of the text.

@@ -8,6 +8,7 @@ use layoutc_algebra::map::{MapError, MapErrorKind, resolve_constant};
 use layoutc_algebra::parse::{self, ParseError, ParseErrorKind};
 use layoutc_algebra::simplify::Facts;
 
+use super::habits;
 use super::scope::Scope;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
@@ -46,6 +47,25 @@ pub(super) fn declare_first(mut faults: Vec<Diagnostic>) -> Vec<Diagnostic> {
     faults
 }
 
+/// The same faults, where a name is that of one of these axes: to declare it would hide the axis. An extent that is no
+/// number is `None`.
+pub(super) fn no_axes<'a>(
+    mut faults: Vec<Diagnostic>,
+    axes: impl Iterator<Item = (&'a str, Option<i128>)> + Clone,
+) -> Vec<Diagnostic> {
+    for fault in faults.iter_mut().filter(|fault| fault.code == Code::NameUnknown) {
+        let name = fault.message.split('`').nth(1).unwrap_or_default().to_owned();
+        let Some((_, extent)) = axes.clone().find(|axis| axis.0 == name) else { continue };
+        fault.message = format!("`{name}` is an axis, and a number is wanted here");
+        fault.help = vec![match extent {
+            Some(extent) => format!("write a number: the extent of `{name}` is `{extent}`"),
+            None => format!("write a number, or the symbol that is the extent of `{name}`"),
+        }];
+        fault.fixes.clear();
+    }
+    faults
+}
+
 /// The place of bytes of a text.
 pub(super) fn place_in(text: &Text, span: &parse::Span, file: &Arc<str>) -> Place {
     Place::new(file, text.span.start + span.start..text.span.start + span.end)
@@ -73,12 +93,16 @@ pub(super) fn parse_fault(error: &ParseError, text: &Text, file: &Arc<str>) -> D
             "a group of axes is empty",
         )
         .help("write an index on both sides of this `|`, or take it out"),
-        ParseErrorKind::Unexpected { .. } => {
-            let help = goes_on(&text.value, error.span.start);
-            Diagnostic::error(Code::ExprSyntax, message, place, "").help(help)
-        }
-        ParseErrorKind::Character(_) => {
-            Diagnostic::error(Code::ExprSyntax, message, place, "").help(FORM)
+        ParseErrorKind::Unexpected { .. } | ParseErrorKind::Character(_) => {
+            let fault = Diagnostic::error(Code::ExprSyntax, message, place, "");
+            let own = matches!(error.kind, ParseErrorKind::Unexpected { .. })
+                .then(|| goes_on(&text.value, error.span.start));
+            match habits::meant(&text.value) {
+                Some(map) => fault
+                    .help(format!("write `{map}`"))
+                    .fix(Place::new(file, text.span.clone()), map),
+                None => fault.help(own.unwrap_or_else(|| FORM.to_owned())),
+            }
         }
         ParseErrorKind::Literal => {
             let word = text.value.get(error.span.clone()).unwrap_or_default();
@@ -178,13 +202,17 @@ pub(super) fn map_fault(
         MapErrorKind::ExtentHasAxes => plain(Code::ExprExtent)
             .help("write a number, or an expression of consts, parameters and symbols"),
         MapErrorKind::UnknownFunction(name) => {
+            let error_span = &error.span;
             let error = plain(Code::NameUnknown);
             match nearest(name, ["morton", "bitrev", "hilbert"]) {
                 // The place is that of the whole call.
                 Some(near) => error
                     .help(format!("did you mean `{near}`?"))
                     .fix(Place { end: place.start + name.len(), ..place }, near),
-                None => error.help("functions are `morton`, `bitrev` and `hilbert`; a product has a `*`"),
+                None => match habits::operator(text.value.get(error_span.clone()).unwrap_or_default()) {
+                    Some(own) => error.help(format!("write `{own}`")).fix(place, own),
+                    None => error.help("functions are `morton`, `bitrev` and `hilbert`; a product has a `*`"),
+                },
             }
         }
         MapErrorKind::Arguments { name, .. } => plain(Code::ExprFunction).help(match name.as_str() {

@@ -11,12 +11,15 @@ use layoutc_algebra::parse::{self, ItemText, MapText, Span};
 use layoutc_algebra::simplify::Facts;
 use layoutc_algebra::step::{self, Place as OrderPlace, TileExtent};
 
-use super::expr::{constant, declare_first, map_fault, overflow, parse_fault, place_in, raised};
+use super::expr::{
+    constant, declare_first, map_fault, no_axes, overflow, parse_fault, place_in, raised,
+};
 use super::faults::{build_fault, notation_fault, step_fault};
 use super::line::line;
 use super::padding::{Padding, product};
 use super::recorder::{self, Recorded};
 use super::scope::{Scope, Scopes, nearest_or_all};
+use super::strides::{Strided, apart};
 use super::swizzle::swizzle;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
@@ -50,6 +53,16 @@ pub(super) struct Site {
     pub(super) is_own: bool,
 }
 
+/// A text in a foreign notation, for diagnostics that point into it.
+#[derive(Debug, Clone)]
+pub(super) struct Foreign {
+    pub(super) notation: Notation,
+    /// The text without its quotes.
+    pub(super) place: Place,
+    /// What the text calls the axes; empty where it has no names.
+    pub(super) names: Vec<String>,
+}
+
 /// What the steps say besides the map.
 #[derive(Debug, Default)]
 pub(super) struct Said {
@@ -62,8 +75,10 @@ pub(super) struct Said {
     pub(super) memory_space: Option<(Place, i128)>,
     /// The last map.
     pub(super) map: Option<Site>,
-    /// The node of `strides`.
-    pub(super) strides: Option<Place>,
+    /// What lays the axes out by strides.
+    pub(super) strides: Option<Strided>,
+    /// The last text in a foreign notation.
+    pub(super) foreign: Option<Foreign>,
     /// The last separator: the node, or the bar of a map.
     pub(super) separators: Option<Place>,
     /// The steps as text, one each, transforms unfolded.
@@ -225,9 +240,12 @@ impl Applier<'_> {
                 Ok(())
             }
             StepKind::Strides(strides) => {
-                let strides = values(strides, ground, &self.builder)?;
+                let bounds = strides;
+                let strides = values(bounds, ground, &self.builder)?;
+                let apart = apart(self.builder.axes(), &strides);
                 let strided = self.builder.strides(&strides);
-                self.said.strides = Some(place.clone());
+                let own = if self.open.is_empty() { bounds.as_slice() } else { &[] };
+                self.said.strides = Some(Strided::step(place.clone(), own, apart));
                 self.grown = Some(place.clone());
                 strided.map_err(|e| vec![build_fault(&e, self.tensor, &self.builder, &place)])
             }
@@ -399,6 +417,18 @@ impl Applier<'_> {
                 }
             }]
         })?;
+        // A transform may be applied elsewhere, to other axes.
+        if self.open.is_empty() {
+            let place = ground.place(&text.span);
+            if let Some(strides) = self.builder.element_strides() {
+                let bits = self.builder.element_bits();
+                let apart = apart(self.builder.axes(), strides);
+                self.said.strides = Some(Strided::foreign(notation, place.clone(), apart, bits));
+            }
+            let stated = notation::stated(notation, &text.value, &sizes);
+            let names = stated.map(|stated| stated.names).unwrap_or_default();
+            self.said.foreign = Some(Foreign { notation, place, names });
+        }
         for remark in said.remarks {
             self.said.remarks.push((place_in(text, &remark.span, ground.file), remark));
         }
@@ -583,9 +613,10 @@ fn at_least(
     ground: Ground<'_>,
     builder: &Builder,
 ) -> Result<Expr, Vec<Diagnostic>> {
+    let axes = builder.axes().iter().map(|axis| (axis.name.as_str(), axis.extent.as_const()));
     let value =
         constant(bound, &|name| ground.value(name), ground.scope, builder.facts(), ground.file)
-            .map_err(declare_first)?;
+            .map_err(|faults| no_axes(declare_first(faults), axes))?;
     let place = || ground.place(&bound.span());
     let (low, high) =
         builder.facts().bounds(&value).map_err(|e| vec![overflow(&e, e.to_string(), place())])?;

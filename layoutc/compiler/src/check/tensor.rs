@@ -158,6 +158,7 @@ impl Checker<'_> {
                 symbols,
                 site: said.map.as_ref(),
                 strides: said.strides.as_ref(),
+                foreign: said.foreign.as_ref(),
                 place: self.at(span),
             };
             let errors = vec![refusal::fault(&error, &told)];

@@ -69,6 +69,19 @@ pub(super) fn cut(text: &str) -> Vec<Token> {
     lexer.tokens
 }
 
+/// Whether a comment stands in a part of a text, or something that `/-` takes out.
+pub(super) fn has_comments(part: &str) -> bool {
+    let mut at = 0;
+    for token in cut(part) {
+        let gap = part.get(at..token.span.start).unwrap_or_default();
+        if token.kind == Kind::SlashDash || !gap.chars().all(is_space) {
+            return true;
+        }
+        at = token.span.end;
+    }
+    part.get(at..).is_some_and(|rest| !rest.chars().all(is_space))
+}
+
 struct Lexer<'a, 'f> {
     text: &'a str,
     at: usize,

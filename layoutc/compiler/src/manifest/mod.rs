@@ -1,6 +1,7 @@
 //! Manifests: KDL text → [`tree`] → [`syntax`]. Each stage collects all that is wrong and goes on with the rest.
 
 mod blocks;
+mod brackets;
 pub mod draft;
 mod fault;
 mod format;

@@ -3,8 +3,9 @@
 
 use std::ops::Range;
 
+use super::brackets;
 use super::fault::Faults;
-use super::lex::{Kind, Token};
+use super::lex::{Kind, Token, has_comments};
 use crate::codes::Code;
 use crate::diagnostic::Fix;
 use crate::nearest::nearest;
@@ -16,7 +17,7 @@ pub(super) fn check(text: &str, head: &[Token], parent: &str, faults: &mut Fault
     }
     if let Some(token) = head.iter().find(|token| token.kind == Kind::Stray || token.glued_comment)
     {
-        unquoted(text, head, token, faults);
+        unquoted(text, head, token, parent, faults);
         return false;
     }
     if head.get(1).is_some_and(|token| token.kind == Kind::Equals) {
@@ -36,9 +37,7 @@ pub(super) fn check(text: &str, head: &[Token], parent: &str, faults: &mut Fault
         }
         Kind::Quoted { hashes: 0 } => escapes(text, token, faults),
         Kind::MultiLine => {
-            let message = "a string stands on one line, in one pair of quotes";
-            let fault = faults.error(Code::ExprEscape, message, token.span.clone(), "");
-            fault.helped("write it as `\"…\"` on one line");
+            lines(text, token, faults);
             false
         }
         Kind::Quoted { .. }
@@ -113,6 +112,24 @@ fn escapes(text: &str, token: &Token, faults: &mut Faults) -> bool {
     true
 }
 
+/// The longest text that is shown on one line.
+const SHOWN: usize = 200;
+
+/// A string over several lines.
+fn lines(text: &str, token: &Token, faults: &mut Faults) {
+    let source = text.get(token.span.clone()).unwrap_or_default();
+    let words: Vec<&str> = source.trim_matches(['#', '"']).split_whitespace().collect();
+    let line = words.join(" ");
+    let message = "a string stands on one line, in one pair of quotes";
+    let fault = faults.error(Code::ExprEscape, message, token.span.clone(), "");
+    if line.len() > SHOWN || line.contains(['"', '\\']) {
+        fault.helped("write it as `\"…\"` on one line");
+    } else {
+        fault.helped(format!("write it on one line: `\"{line}\"`"));
+        fault.rewrite(format!("\"{line}\""));
+    }
+}
+
 /// The character that the rest of `\u{1F600}` spells.
 fn scalar(after: &str) -> Option<char> {
     let (digits, _) = after.strip_prefix('{')?.split_once('}')?;
@@ -121,12 +138,17 @@ fn scalar(after: &str) -> Option<char> {
 }
 
 /// A character that only an expression has, or a comment that an unquoted `//` has opened.
-fn unquoted(text: &str, head: &[Token], token: &Token, faults: &mut Faults) {
+fn unquoted(text: &str, head: &[Token], token: &Token, parent: &str, faults: &mut Faults) {
     let of = |token: &Token| text.get(token.span.clone()).unwrap_or_default();
     let name = head.first().map(of).unwrap_or_default();
+    let outside = || format!("`{}` must not stand outside quotes", of(token));
     // From the fault's own word to the end of the line: that is what was meant as the expression.
     let glued = |pair: &[Token]| pair[0].span.end == pair[1].span.start;
     let at = head.iter().position(|t| t.span == token.span).unwrap_or_default();
+    if let Some(list) = brackets::meant(text, head, at, parent) {
+        bracketed(list, token, outside(), faults);
+        return;
+    }
     let mut first = at;
     while first > 1 && glued(&head[first - 1..=first]) && head[first - 1].kind != Kind::Equals {
         first -= 1;
@@ -141,12 +163,10 @@ fn unquoted(text: &str, head: &[Token], token: &Token, faults: &mut Faults) {
     if name != "map" {
         meant = meant.split_whitespace().next().unwrap_or_default();
     }
-    let help = match listed(name, rest) {
-        Some(arguments) => format!("write `{name} {arguments}`: blanks part arguments"),
-        None => format!("write it as one quoted string: `\"{meant}\"`"),
-    };
     let place = faults.place(start..start + meant.len());
-    let fix = listed(name, rest).is_none().then(|| Fix { place, text: format!("\"{meant}\"") });
+    let text_in_quotes = format!("\"{}\"", meant.replace('[', "(").replace(']', ")"));
+    let help = format!("write it as one quoted string: `{text_in_quotes}`");
+    let fix = Fix { place, text: text_in_quotes };
     if token.glued_comment {
         let span = start..token.span.end + 2;
         let message = "`//` begins a comment here: the rest of the line is lost";
@@ -156,29 +176,34 @@ fn unquoted(text: &str, head: &[Token], token: &Token, faults: &mut Faults) {
         );
         let fault = faults.error(Code::ExprUnquoted, message, span, label);
         fault.helped(help).helped("put a blank before `//` if a comment is meant");
-        fault.fixes.extend(fix);
+        fault.fixes.push(fix);
     } else if of(token) == "\\" {
         let message = "a `\\` outside quotes continues a line, and must be the last of it";
         let fault = faults.error(Code::KdlSyntax, message, token.span.clone(), "");
         fault.helped("leave it out, or begin a new line behind it");
+    } else if name != "map" && matches!(of(token), "[" | "]") {
+        let fault = faults.error(Code::ExprUnquoted, outside(), token.span.clone(), "");
+        fault.helped("take it out: blanks part arguments, and a block stands in `{ … }`");
     } else {
-        let message = format!("`{}` must not stand outside quotes", of(token));
-        let fault = faults.error(Code::ExprUnquoted, message, token.span.clone(), "");
+        let fault = faults.error(Code::ExprUnquoted, outside(), token.span.clone(), "");
         fault.helped(help);
-        fault.fixes.extend(fix);
+        fault.fixes.push(fix);
     }
 }
 
-/// The steps that take several arguments.
-const LISTS: &[&str] = &["tile", "strides", "order", "fuse", "axis-separators"];
-
-/// The arguments of a step that stand in parentheses, as in `tile (8, 128)`: parted by blanks.
-fn listed(step: &str, rest: &str) -> Option<String> {
-    let (inside, _) = rest.strip_prefix('(')?.split_once(')')?;
-    let words: Vec<&str> = inside.split([' ', '\t', ',']).filter(|word| !word.is_empty()).collect();
-    let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
-    let is_list = LISTS.contains(&step) && words.iter().all(|word| word.bytes().all(plain));
-    (is_list && !words.is_empty()).then(|| words.join(" "))
+/// A list in brackets.
+fn bracketed(list: brackets::Meant, token: &Token, outside: String, faults: &mut Faults) {
+    let place = faults.place(list.place);
+    let fault = if list.is_shape {
+        let message = "axes are nodes in a block: each has a name";
+        faults.error(Code::ShapeForm, message, list.list, "")
+    } else {
+        faults.error(Code::ExprUnquoted, outside, token.span.clone(), "")
+    };
+    fault.helped(list.help);
+    if !list.text.is_empty() {
+        fault.fixes.push(Fix { place, text: list.text });
+    }
 }
 
 /// `n=1` where a node is expected.
@@ -194,9 +219,11 @@ fn property_for_node(text: &str, head: &[Token], parent: &str, faults: &mut Faul
     };
     let message =
         format!("`{}` begins a node, and a node's name is followed by a blank", of(&head[0]));
-    let fault = faults.error(code, message, whole, "");
+    let fault = faults.error(code, message, whole.clone(), "");
     fault.helped(format!("write `{meant}`"));
-    fault.rewrite(meant);
+    if !text.get(whole).is_some_and(has_comments) {
+        fault.rewrite(meant);
+    }
 }
 
 /// Whether a word without quotes is a name, a keyword or a number that can be read.

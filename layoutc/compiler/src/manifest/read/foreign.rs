@@ -3,13 +3,40 @@
 use layoutc_algebra::notation::{Notation, xla};
 
 use super::Reader;
-use super::form::{Block, Form, show};
+use super::form::{Block, Form, list, show};
 use super::words::{FOREIGN, later};
 use crate::codes::Code;
 use crate::manifest::syntax::{
     AxisItem, Bound, Extent, LayoutItem, Name, Number, Shape, Step, StepKind, Text,
 };
-use crate::manifest::tree::{Entry, Node, Value};
+use crate::manifest::tree::{Entry, Key, Node, Value};
+use crate::nearest::nearest;
+
+/// Other words for where layouts come from, and the notation that says such layouts.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("torch", STRIDES),
+    ("pytorch", STRIDES),
+    ("strides", STRIDES),
+    ("stride", STRIDES),
+    ("np", "NumPy's strides are `numpy=\"(64, 4)\"`, in bytes"),
+    ("jax", "JAX's layouts are XLA's: `xla=\"{1,0}\"`"),
+    ("hlo", "HLO's layouts are `xla=\"{1,0}\"`"),
+    ("stablehlo", "layouts of StableHLO are `xla=\"{1,0}\"`"),
+    ("tensorflow", "TensorFlow's words for axes are letters: `tvm=\"NHWC\"`"),
+    ("tf", "TensorFlow's words for axes are letters: `tvm=\"NHWC\"`"),
+    ("cutlass", "CUTLASS writes layouts as CuTe: `cute=\"(4,8):(8,1)\"`"),
+    ("dnnl", "the tags of oneDNN are `onednn=\"aBcd16b\"`"),
+    ("mkldnn", "the tags of oneDNN are `onednn=\"aBcd16b\"`"),
+    ("memref", "the layout of a memref is `mlir=\"strided<[8, 1]>\"`"),
+    ("affine_map", "MLIR's maps are `mlir=\"affine_map<(i, j) -> (j, i)>\"`"),
+    ("name", "a transform is named without a property: `layout nchw4c`"),
+    ("order", "an order of axes is a step: `layout { order c n }`"),
+    ("tile", "a tile is a step: `layout { tile 8 128 }`"),
+    ("map", "a map is a step: `layout { map \"(n, c) -> (c, n)\" }`"),
+];
+
+/// The way out for strides in elements.
+const STRIDES: &str = "strides in elements are a step: `layout { strides 64 1 }`, or `mdspan=\"layout_stride<64, 1>\"`";
 
 /// Whether a property gives a layout in a foreign notation, now or in a later release.
 pub(super) fn is_foreign(word: &str) -> bool {
@@ -31,11 +58,14 @@ impl Reader<'_, '_> {
         }
         let mut texts = node.props.iter().filter(|(key, _)| FOREIGN.contains(&key.value.as_str()));
         let Some((word, entry)) = texts.next() else {
-            let known: Vec<String> = FOREIGN.iter().map(|word| format!("{word}=")).collect();
+            if let Some((key, _)) = node.props.first() {
+                self.unknown_notation(key);
+                return None;
+            }
             let message = format!("`{}` needs a text in a foreign notation", node.name);
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
             fault.helped(format!("it is written `{usage}`"));
-            fault.noted(format!("the notations are {}", known.join(", ")));
+            fault.noted(format!("the notations are {}", list(FOREIGN)));
             return None;
         };
         if let Some((second, _)) = texts.next() {
@@ -70,6 +100,24 @@ impl Reader<'_, '_> {
             }
         }
         Some(StepKind::Foreign { notation: word.value.clone(), text, sizes })
+    }
+
+    /// Reports a property that is no notation.
+    pub(super) fn unknown_notation(&mut self, key: &Key) {
+        let word = key.value.as_str();
+        let message = format!("`{}` is no notation that a layout is written in", show(word));
+        let fault = self.faults.error(Code::NameUnknown, message, key.span.clone(), "");
+        let elsewhere = ELSEWHERE.iter().find(|row| row.0.eq_ignore_ascii_case(word));
+        match (nearest(word, FOREIGN.iter().copied()), elsewhere) {
+            (Some(near), _) => fault.mean(near),
+            (None, Some((_, help))) => {
+                fault.helped(*help);
+            }
+            (None, None) => {
+                fault.helped("write one of these, or the layout as steps: `layout { order c n }`");
+            }
+        }
+        fault.noted(format!("the notations are {}", list(FOREIGN)));
     }
 
     /// A tensor whose element type, shape and layout stand in one text of XLA's.

@@ -10,6 +10,7 @@ mod graph;
 mod item;
 mod kernel;
 mod record;
+mod rename;
 mod schedule;
 mod shape;
 mod size;
@@ -21,9 +22,11 @@ mod view;
 mod words;
 
 pub(crate) use form::{ITEMS, Scope};
+use rename::Renames;
 pub(crate) use space::MEMORIES;
 pub(crate) use words::FOREIGN;
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use super::fault::Faults;
@@ -49,7 +52,7 @@ pub(super) fn manifest(file: &Arc<str>, text: &str, tree: &Tree, faults: &mut Fa
         broken: Vec::new(),
         torn: tree.torn,
     };
-    let mut reader = Reader { text, faults };
+    let mut reader = Reader { text, faults, renames: OnceCell::new() };
     for node in &tree.nodes {
         reader.item(node, &mut manifest);
     }
@@ -60,6 +63,8 @@ pub(super) fn manifest(file: &Arc<str>, text: &str, tree: &Tree, faults: &mut Fa
 struct Reader<'t, 'f> {
     text: &'t str,
     faults: &'f mut Faults,
+    /// What words that are no names may be called; read where there is one.
+    renames: OnceCell<Renames>,
 }
 
 impl Reader<'_, '_> {

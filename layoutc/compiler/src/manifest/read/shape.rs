@@ -9,6 +9,7 @@ use super::form::Form;
 use super::form::show;
 use crate::codes::Code;
 use crate::diagnostic::Fix;
+use crate::manifest::lex::has_comments;
 use crate::manifest::syntax::{AxisItem, Bound, Extent, FIELD, Name, Shape};
 use crate::manifest::tree::{Entry, Node, Value};
 
@@ -71,7 +72,10 @@ impl Reader<'_, '_> {
         let place = self.faults.place(node.span.clone());
         let fault = self.faults.error(Code::ShapeForm, message, span, "");
         fault.helped(format!("write `{corrected}`"));
-        fault.fixes.push(Fix { place, text: corrected });
+        // A comment has no place in the corrected line.
+        if !self.text.get(node.span.clone()).is_some_and(has_comments) {
+            fault.fixes.push(Fix { place, text: corrected });
+        }
         true
     }
 

@@ -27,6 +27,10 @@ impl Reader<'_, '_> {
             return Some(LayoutItem { steps: vec![step], span });
         }
         let Some(children) = &node.children else {
+            if let ([], Some((key, _))) = (node.args.as_slice(), node.props.first()) {
+                self.unknown_notation(key);
+                return None;
+            }
             let form = Form {
                 usage: "layout nchw4c` or `layout { … }",
                 args: 1..=1,

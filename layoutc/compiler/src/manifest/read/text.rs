@@ -4,12 +4,14 @@ use std::ops::Range;
 
 use super::Reader;
 use super::form::show;
+use super::rename::Renames;
 use crate::codes::Code;
+use crate::diagnostic::Fix;
 use crate::manifest::syntax::{Bound, Name, Number, Text};
 use crate::manifest::tree::{Entry, Value};
 
 /// The longest name, in characters.
-const NAME_LIMIT: usize = 128;
+pub(super) const NAME_LIMIT: usize = 128;
 
 /// The way out where a name is none.
 const OTHER_NAME: &str = "write another one, as `input_2`";
@@ -17,22 +19,28 @@ const OTHER_NAME: &str = "write another one, as `input_2`";
 /// What may stand for a number.
 const NUMBER: &str = "write a whole number, or an expression in quotes";
 
+/// The longest text that is shown on one line.
+const SHOWN: usize = 200;
+
+/// How many bytes the escape at the start of `rest` has.
+fn escape_length(rest: &str) -> usize {
+    let mut chars = rest.char_indices().skip(1);
+    match chars.next() {
+        Some((_, 'u')) => rest.find('}').map_or(2, |end| end + 1),
+        Some((at, c)) if c.is_whitespace() => {
+            let length = rest[at..].find(|c: char| !c.is_whitespace());
+            length.map_or(rest.len(), |length| at + length)
+        }
+        Some((at, c)) => at + c.len_utf8(),
+        None => rest.len(),
+    }
+}
+
 /// Whether `word` is `[A-Za-z_][A-Za-z0-9_]*`.
 pub(super) fn is_name(word: &str) -> bool {
     let mut bytes = word.bytes();
     bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
         && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_')
-}
-
-/// A name like `word`: `_` for what no name holds, and before a digit. `None` where little would be left of it.
-fn as_near_name(word: &str) -> Option<String> {
-    if !word.chars().any(|c| c.is_ascii_alphanumeric()) || !word.is_ascii() {
-        return None;
-    }
-    let start = if word.starts_with(|c: char| c.is_ascii_digit()) { "_" } else { "" };
-    let kept = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-    let name: String = start.chars().chain(word.chars().map(kept)).collect();
-    (name != word && name.len() <= NAME_LIMIT).then_some(name)
 }
 
 /// The names of an argument that has commas between them, as arguments.
@@ -50,16 +58,36 @@ impl Reader<'_, '_> {
             return None;
         };
         if !entry.plain {
-            let message = format!("{what} is written without escapes and on one line");
-            let fault = self.faults.error(Code::ExprEscape, message, entry.span.clone(), "");
-            fault.help = if value.contains(['\n', '\\', '"']) {
-                vec!["use `#\"…\"#`, in which nothing is escaped".to_owned()]
-            } else {
-                vec![format!("write `\"{value}\"`")]
-            };
+            self.escaped(entry, value, what);
             return None;
         }
         Some(Text { value: value.clone(), span: entry.content.clone(), quoted: entry.quoted })
+    }
+
+    /// Reports the first escape of a string.
+    fn escaped(&mut self, entry: &Entry, value: &str, what: &str) {
+        let source = self.text.get(entry.content.clone()).unwrap_or_default();
+        let message = format!("{what} is written without escapes");
+        let (span, label) = match source.find('\\') {
+            Some(at) => {
+                let length = escape_length(&source[at..]);
+                let start = entry.content.start + at;
+                (start..start + length, "an escape")
+            }
+            None => (entry.span.clone(), ""),
+        };
+        let quotes = self.faults.place(entry.span.clone());
+        let fault = self.faults.error(Code::ExprEscape, message, span, label);
+        let blanks = value.replace(['\n', '\r', '\t'], " ");
+        if blanks.len() > SHOWN || blanks.chars().any(char::is_control) {
+            fault.helped("use `#\"…\"#`, in which nothing is escaped");
+            return;
+        }
+        let raw = blanks.contains(['\\', '"']) && !blanks.contains("\"#");
+        let text = if raw { format!("#\"{blanks}\"#") } else { format!("\"{blanks}\"") };
+        let more = if raw { ", in which nothing is escaped" } else { "" };
+        fault.helped(format!("write `{text}`{more}"));
+        fault.fixes.push(Fix { place: quotes, text });
     }
 
     pub(super) fn wrong_kind(&mut self, entry: &Entry, what: &str, help: &str) {
@@ -98,10 +126,9 @@ impl Reader<'_, '_> {
         } else {
             format!("`{}` is not a name", show(&value))
         };
+        let near = self.renames.get_or_init(|| Renames::of(self.text)).get(&value);
         let fault = self.faults.error(Code::NameInvalid, message, place, "");
-        fault
-            .notes
-            .push("names are ASCII letters, digits and `_`, and begin with no digit".to_owned());
+        fault.noted("names are ASCII letters, digits and `_`, and begin with no digit");
         if let Some((at, c)) = value.chars().enumerate().find(|(_, c)| !c.is_ascii()) {
             let code = u32::from(c);
             fault.noted(format!("character {} is U+{code:04X}, which is not ASCII", at + 1));
@@ -109,7 +136,10 @@ impl Reader<'_, '_> {
         } else if let Some(name) = value.strip_suffix(',').filter(|name| is_name(name)) {
             fault.helped(format!("write `{name}`: blanks part arguments, `;` parts nodes"));
             fault.rewrite(name);
-        } else if let Some(name) = as_near_name(&value) {
+        } else if let Some(name) = value.strip_suffix(':').filter(|name| is_name(name)) {
+            fault.helped(format!("write `{name}`, and a blank behind it"));
+            fault.rewrite(name);
+        } else if let Some(name) = near {
             fault.helped(format!("write `{name}`"));
             fault.rewrite(name);
         } else {
