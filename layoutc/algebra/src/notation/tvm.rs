@@ -6,6 +6,7 @@
 //! the end pass there, and are refused here.
 
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::blocks::{self, Piece};
@@ -118,8 +119,10 @@ fn block(cursor: &mut Cursor<'_>) -> Result<Letter, Fault> {
             Some(letter) => {
                 let span = start..start + 1;
                 let message = format!("the block `{letter}` has no factor");
-                let help = if start == 0 && cursor.rest().bytes().all(|b| b.is_ascii_lowercase()) {
-                    format!("write axes as capitals: `{}`", cursor.rest().to_uppercase())
+                let rest = cursor.rest();
+                let is_small = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
+                let help = if start == 0 && rest.bytes().all(is_small) {
+                    format!("write axes as capitals: `{}`", with_capitals(rest))
                 } else {
                     format!("write its size before it: `4{letter}`")
                 };
@@ -139,6 +142,16 @@ fn block(cursor: &mut Cursor<'_>) -> Result<Letter, Fault> {
         }
         _ => Err(cursor.expected("the lower-case letter of a block")),
     }
+}
+
+/// The text with capitals for the letters that are no blocks: `NC4c` for `nc4c`.
+fn with_capitals(text: &str) -> String {
+    let mut before = ' ';
+    let capital = |c: char| {
+        let is_block = core::mem::replace(&mut before, c).is_ascii_digit();
+        if is_block { c } else { c.to_ascii_uppercase() }
+    };
+    text.chars().map(capital).collect()
 }
 
 fn check(dims: &[Vec<Letter>]) -> Result<(), Fault> {

@@ -13,7 +13,7 @@ use super::scope::Scope;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::manifest::syntax::{Bound, Kind, Text};
-use crate::nearest::nearest;
+use crate::nearest::{nearest, written_out};
 
 /// An expression free of axes.
 pub(super) fn constant(
@@ -101,7 +101,10 @@ pub(super) fn parse_fault(error: &ParseError, text: &Text, file: &Arc<str>) -> D
                 Some(map) => fault
                     .help(format!("write `{map}`"))
                     .fix(Place::new(file, text.span.clone()), map),
-                None => fault.help(own.unwrap_or_else(|| FORM.to_owned())),
+                None => fault.help(
+                    conditional(&error.kind)
+                        .map_or_else(|| own.unwrap_or_else(|| FORM.to_owned()), str::to_owned),
+                ),
             }
         }
         ParseErrorKind::Literal => {
@@ -109,12 +112,21 @@ pub(super) fn parse_fault(error: &ParseError, text: &Text, file: &Arc<str>) -> D
             let error = Diagnostic::error(Code::ExprSyntax, message, place.clone(), "");
             match spelled(word) {
                 Some(value) => error.help(format!("write `{value}`")).fix(place, value.to_string()),
-                None => error.help("write an operator between a number and a name: `4 * c`"),
+                None => match written_out(word) {
+                    Some(number) => error.help(format!("write `{number}`")).fix(place, number),
+                    None => error.help("write an operator between a number and a name: `4 * c`"),
+                },
             }
         }
         ParseErrorKind::TwoStars => Diagnostic::error(Code::ExprSyntax, message, place, "")
             .help("let one `*` parameter take what both take, or name each axis of one of them"),
     }
+}
+
+/// The way out where a choice between values is written.
+fn conditional(kind: &ParseErrorKind) -> Option<&'static str> {
+    matches!(kind, ParseErrorKind::Character('<' | '>' | '?' | '!'))
+        .then_some("an index is arithmetic, the same for all elements: no comparison, no choice")
 }
 
 /// What expressions are made of.
@@ -124,6 +136,13 @@ const FORM: &str = "expressions have whole numbers, names, `+ - * // % & ^` and 
 fn goes_on(text: &str, at: usize) -> String {
     let before = text.get(..at).unwrap_or_default().trim_end();
     let is_operand = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ')';
+    if before.ends_with('*') && text.get(at..).is_some_and(|rest| rest.starts_with('*')) {
+        return "write a power as the number that it is: there is no `**`".to_owned();
+    }
+    let unit = |unit: &str| before.bytes().all(|b| b.is_ascii_digit()) && text[at..].trim() == unit;
+    if ["B", "bytes", "byte", "elements", "bits"].into_iter().any(unit) {
+        return format!("write the number alone: `{before}`");
+    }
     let taken = ["//", "+", "-", "*", "%", "&", "^"].into_iter().find(|sign| {
         before.strip_suffix(*sign).is_some_and(|left| left.trim_end().ends_with(is_operand))
     });

@@ -15,6 +15,7 @@ use super::expr::{
     constant, declare_first, map_fault, no_axes, overflow, parse_fault, place_in, raised,
 };
 use super::faults::{build_fault, notation_fault, step_fault};
+use super::habits;
 use super::line::line;
 use super::padding::{Padding, product};
 use super::recorder::{self, Recorded};
@@ -27,7 +28,7 @@ use crate::manifest::syntax::{
     Bound, FillItem, Kind, Name, Number, PaddingRule, SeparatorItem, Step, StepKind, Text,
     TileEntry,
 };
-use crate::nearest::near_powers_of_two;
+use crate::nearest::{near_powers_of_two, nearest};
 
 /// The most steps that a layout may have, transforms unfolded.
 const MAX_STEPS: usize = 1000;
@@ -477,7 +478,13 @@ impl Applier<'_> {
             let message = format!("there is no transform `{}`", name.value);
             let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
             let known: Vec<&str> = ground.scope.transforms.keys().map(String::as_str).collect();
-            nearest_or_all(&mut error, &name.value, "transforms", &known);
+            let is_near = nearest(&name.value, known.iter().copied()).is_some();
+            match habits::layout(&name.value, self.builder.axes()).filter(|_| !is_near) {
+                Some(help) => {
+                    error.helped(help);
+                }
+                None => nearest_or_all(&mut error, &name.value, "transforms", &known),
+            }
             return Err(vec![error]);
         };
         if self.open.contains(&name.value) {
@@ -550,6 +557,9 @@ pub(super) fn resolved(
     let known: Vec<&str> =
         known.into_iter().chain(parameters).chain(ground.scope.known()).collect();
     let map = resolve(&parsed, scope).map_err(|errors| {
+        if let Some(named) = habits::named_by_colons(&parsed, &errors, text, file) {
+            return vec![named];
+        }
         errors
             .iter()
             .filter_map(|e| map_fault(e, text, ground.scope, &known, file))

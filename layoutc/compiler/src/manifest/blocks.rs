@@ -110,6 +110,13 @@ impl<'t> Blocks<'t, '_> {
             self.after_block = false;
             // A name begins a node that lacks its `;`; anything else was meant for the one before.
             let names = matches!(token.kind, Kind::Bare | Kind::Quoted { .. });
+            let is_mark =
+                self.text.get(token.span.clone()).is_some_and(|word| word.starts_with('#'));
+            if token.kind == Kind::Bare && is_mark {
+                // A comment of another language, which is told of as such.
+                self.head.push(token.clone());
+                return;
+            }
             self.slashed = !names || self.peek() == Some(Kind::Equals);
             let message = "a node ends with its block";
             let fault = self.faults.error(Code::KdlSyntax, message, token.span.clone(), "");

@@ -12,6 +12,9 @@ use crate::codes::Code;
 /// How many blocks or comments may stand inside each other.
 pub(super) const NESTING_LIMIT: usize = 128;
 
+/// How many tokens back a node is looked for.
+const NODE_TOKENS: usize = 64;
+
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -159,6 +162,7 @@ impl Lexer<'_, '_> {
 
     fn line_comment(&mut self) {
         let glued = self.tokens.last().is_some_and(|t| t.glued_comment && t.span.end == self.at);
+        let glued = glued || self.is_in_map();
         while let Some(c) = self.peek() {
             if newline(self.rest()).is_some() {
                 return;
@@ -167,6 +171,16 @@ impl Lexer<'_, '_> {
             self.disallowed(c);
             self.at += c.len_utf8();
         }
+    }
+
+    /// Whether what stands before on the line is a map without quotes, whose `//` was not meant as a comment.
+    fn is_in_map(&self) -> bool {
+        let ends = |token: &&Token| matches!(token.kind, Kind::End | Kind::Open | Kind::Close);
+        let node = self.tokens.iter().rev().take(NODE_TOKENS).take_while(|token| !ends(token));
+        let node: Vec<&Token> = node.collect();
+        let name = node.last().and_then(|first| self.text.get(first.span.clone()));
+        matches!(name, Some("map" | "compute"))
+            && node.iter().any(|token| token.kind == Kind::Stray)
     }
 
     /// Skips a comment with those inside it.

@@ -7,6 +7,7 @@ mod fault;
 mod format;
 mod kdl;
 mod lex;
+mod number;
 pub mod paint;
 mod plain;
 pub(crate) mod read;

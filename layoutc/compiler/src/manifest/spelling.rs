@@ -6,9 +6,12 @@ use std::ops::Range;
 use super::brackets;
 use super::fault::Faults;
 use super::lex::{Kind, Token, has_comments};
+use super::number;
 use crate::codes::Code;
 use crate::diagnostic::Fix;
 use crate::nearest::nearest;
+
+use super::read::{ITEMS, Scope};
 
 /// Whether the tokens of a node are spelled well; the first fault is reported. `parent` is the name of the node around.
 pub(super) fn check(text: &str, head: &[Token], parent: &str, faults: &mut Faults) -> bool {
@@ -149,22 +152,37 @@ fn unquoted(text: &str, head: &[Token], token: &Token, parent: &str, faults: &mu
         bracketed(list, token, outside(), faults);
         return;
     }
+    if ITEMS.contains(&name) && of(token) == "(" {
+        let fault = faults.error(Code::ExprUnquoted, outside(), token.span.clone(), "");
+        fault.helped(format!(
+            "write `{name} NAME property=value {{ … }}`: a node has no parentheses"
+        ));
+        return;
+    }
+    let is_statement =
+        name == "compute" || (parent == "kernel" && !Scope::KERNEL.words().0.contains(&name));
     let mut first = at;
     while first > 1 && glued(&head[first - 1..=first]) && head[first - 1].kind != Kind::Equals {
         first -= 1;
     }
-    if name == "map" {
+    if name == "map" || name == "compute" {
         first = 1.min(at);
+    } else if is_statement {
+        first = 0;
     }
     let start = head.get(first).map_or(token.span.start, |t| t.span.start);
     let rest = text.get(start..).unwrap_or_default();
     let end = rest.find(['\n', '\r', '{', '}', ';', '"']).unwrap_or(rest.len());
     let mut meant = rest.get(..end).unwrap_or_default().trim_end();
-    if name != "map" {
+    if name != "map" && !is_statement {
         meant = meant.split_whitespace().next().unwrap_or_default();
     }
     let place = faults.place(start..start + meant.len());
-    let text_in_quotes = format!("\"{}\"", meant.replace('[', "(").replace(']', ")"));
+    let text_in_quotes = match name {
+        "map" => format!("\"{}\"", meant.replace('[', "(").replace(']', ")")),
+        _ if is_statement && first == 0 => format!("compute \"{meant}\""),
+        _ => format!("\"{meant}\""),
+    };
     let help = format!("write it as one quoted string: `{text_in_quotes}`");
     let fix = Fix { place, text: text_in_quotes };
     if token.glued_comment {
@@ -181,9 +199,15 @@ fn unquoted(text: &str, head: &[Token], token: &Token, parent: &str, faults: &mu
         let message = "a `\\` outside quotes continues a line, and must be the last of it";
         let fault = faults.error(Code::KdlSyntax, message, token.span.clone(), "");
         fault.helped("leave it out, or begin a new line behind it");
-    } else if name != "map" && matches!(of(token), "[" | "]") {
+    } else if name != "map" && !is_statement && matches!(of(token), "[" | "]") {
         let fault = faults.error(Code::ExprUnquoted, outside(), token.span.clone(), "");
-        fault.helped("take it out: blanks part arguments, and a block stands in `{ … }`");
+        fault.helped(match name.trim_end_matches(':') {
+            "shape" => "write the axes as nodes in a block: `shape { n 16; c 4 }`",
+            "[" if parent.is_empty() => {
+                "a tensor is written `tensor input dtype=f32 { shape { n 16; c 4 } }`"
+            }
+            _ => "take it out: blanks part arguments, and a block stands in `{ … }`",
+        });
     } else {
         let fault = faults.error(Code::ExprUnquoted, outside(), token.span.clone(), "");
         fault.helped(help);
@@ -220,6 +244,12 @@ fn property_for_node(text: &str, head: &[Token], parent: &str, faults: &mut Faul
     let message =
         format!("`{}` begins a node, and a node's name is followed by a blank", of(&head[0]));
     let fault = faults.error(code, message, whole.clone(), "");
+    let is_property =
+        Scope::of(parent).is_some_and(|scope| scope.words().1.contains(&of(&head[0])));
+    if let (true, [name, value]) = (is_property, words.as_slice()) {
+        fault.helped(format!("it is a property: `{parent} … {name}={value}`"));
+        return;
+    }
     fault.helped(format!("write `{meant}`"));
     if !text.get(whole).is_some_and(has_comments) {
         fault.rewrite(meant);
@@ -241,6 +271,14 @@ fn word(text: &str, span: Range<usize>, is_name: bool, faults: &mut Faults) -> b
     if word.starts_with('#') && !KEYWORDS.contains(&word) {
         let message = format!("`{}` is no keyword of KDL", shorten(word));
         let fault = faults.error(Code::KdlSyntax, message, span, "");
+        if word == "#include" {
+            fault.helped("another manifest is taken by `use \"common.kdl\"`");
+            return false;
+        }
+        if is_name || word == "#" {
+            fault.helped("a comment begins with `//`");
+            return false;
+        }
         fault.noted("they are `#true`, `#false`, `#null`, `#inf`, `#-inf` and `#nan`");
         match nearest(word, KEYWORDS.iter().copied()) {
             Some(near) => fault.mean(near),
@@ -266,19 +304,15 @@ fn word(text: &str, span: Range<usize>, is_name: bool, faults: &mut Faults) -> b
         fault.helped("begin the name with a letter or `_`");
         return false;
     }
-    match number(unsigned) {
+    match number::read(unsigned) {
         Ok(()) => true,
         Err((message, help)) => {
             let fault = faults.error(Code::KdlNumber, message, span, "");
-            if let Some(number) = word.strip_suffix(',').filter(|n| !n.contains(',')) {
-                fault.helped(format!("write `{number}`: blanks part arguments, `;` parts nodes"));
-                fault.rewrite(number);
-            } else if word.split(',').all(|number| number.parse::<u64>().is_ok()) {
-                let apart = word.replace(',', " ");
-                fault.helped(format!("write `{apart}`: blanks part arguments"));
-                fault.rewrite(apart);
-            } else {
-                fault.helped(help);
+            match number::meant(word) {
+                Some((text, why)) => fault.helped(format!("write `{text}`{why}")).rewrite(text),
+                None => {
+                    fault.helped(help);
+                }
             }
             false
         }
@@ -288,56 +322,8 @@ fn word(text: &str, span: Range<usize>, is_name: bool, faults: &mut Faults) -> b
 /// The keywords of KDL 2.
 const KEYWORDS: &[&str] = &["#true", "#false", "#null", "#inf", "#-inf", "#nan"];
 
-/// The way out of what begins with a digit and is no number.
-const NO_NUMBER: &str = "write digits alone, a name that begins with a letter, or a text in quotes";
-
-/// The way out of a number that is too large.
-const SMALLER: &str = "write a smaller number";
-
-/// Whether KDL can hold the number; else why not, and the way out.
-fn number(word: &str) -> Result<(), (String, &'static str)> {
-    let digits: String = word.chars().filter(|&c| c != '_').collect();
-    for (prefix, radix) in [("0x", 16), ("0X", 16), ("0o", 8), ("0b", 2)] {
-        if let Some(digits) = digits.strip_prefix(prefix) {
-            return integer(word, digits, radix);
-        }
-    }
-    if digits.bytes().all(|b| b.is_ascii_digit()) {
-        return integer(word, &digits, 10);
-    }
-    let (mantissa, exponent) = digits.split_once(['e', 'E']).unwrap_or((&digits, "0"));
-    let exponent = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, "0"));
-    let parts = [whole, fraction, exponent];
-    if !parts.iter().all(|p| !p.is_empty() && p.bytes().all(|b| b.is_ascii_digit())) {
-        return Err((format!("`{}` is not a number", shorten(word)), NO_NUMBER));
-    }
-    if parts.iter().any(|part| part.len() > 38) {
-        let message = format!("`{}` has more digits than a number can hold", shorten(word));
-        return Err((message, "write at most 38 digits before the point and 38 behind it"));
-    }
-    match digits.parse::<f64>() {
-        Ok(value) if value.is_finite() => Ok(()),
-        Ok(_) | Err(_) => {
-            Err((format!("`{}` is larger than any 64-bit float", shorten(word)), SMALLER))
-        }
-    }
-}
-
-fn integer(word: &str, digits: &str, radix: u32) -> Result<(), (String, &'static str)> {
-    if digits.is_empty() || !digits.chars().all(|c| c.is_digit(radix)) {
-        return Err((format!("`{}` is not a number", shorten(word)), NO_NUMBER));
-    }
-    match i128::from_str_radix(digits, radix) {
-        Ok(_) => Ok(()),
-        Err(_) => {
-            Err((format!("an integer of {} digits does not fit 128 bits", digits.len()), SMALLER))
-        }
-    }
-}
-
 /// The first characters of a word that may be very long.
-fn shorten(word: &str) -> String {
+pub(super) fn shorten(word: &str) -> String {
     let mut start: String = word.chars().take(40).collect();
     if start.len() < word.len() {
         start.push('…');

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
 
 use super::Reader;
+use super::elsewhere;
 use super::words::{FOREIGN, STEPS, later};
 use crate::codes::Code;
 use crate::manifest::tree::{Entry, Key, Node};
@@ -152,6 +153,18 @@ impl Scope {
         (self.nodes, self.props)
     }
 
+    /// The place inside a node.
+    pub(crate) fn of(node: &str) -> Option<Self> {
+        Some(match node {
+            "tensor" => Self::TENSOR,
+            "view" => Self::VIEW,
+            "kernel" => Self::KERNEL,
+            "graph" => Self::GRAPH,
+            "convert" => Self::CONVERT,
+            _ => return None,
+        })
+    }
+
     /// Whether a node of this name may stand here.
     pub(super) fn has(&self, node: &str) -> bool {
         self.nodes.contains(&node)
@@ -225,10 +238,20 @@ impl Reader<'_, '_> {
         let props = form.props.unwrap_or_default();
         let message = format!("`{}` has no property `{}`", node.name, show(key));
         let fault = self.faults.error(Code::NameUnknown, message, span, "");
+        let in_block = Scope::of(&node.name).is_some_and(|scope| scope.has(key));
         if FOREIGN.contains(&key) {
             fault.helped(format!("write it at the layout: `layout {key}=\"…\"`"));
+        } else if in_block && !props.contains(&key) {
+            fault.helped(format!(
+                "write it as a node of the block: `{} … {{ {key} … }}`",
+                node.name
+            ));
+        } else if let Some(ours) = elsewhere::property(&node.name, key) {
+            fault.mean(ours);
         } else if let Some(near) = nearest(key, props.iter().copied()) {
             fault.mean(near);
+        } else if let Some(way) = elsewhere::way(&node.name, key) {
+            fault.helped(way);
         } else {
             fault.helped("leave it out");
         }
@@ -264,15 +287,30 @@ impl Reader<'_, '_> {
         }
         let message = format!("`{}` is nothing that stands in {}", show(name), scope.place);
         let fault = self.faults.error(Code::NameUnknown, message, span, "");
-        if scope.props.contains(&name) {
-            fault.helped(format!("it is a property of {}: `{name}=…`", scope.place));
+        // YAML's and TOML's marks behind a word are not part of it.
+        let bare = name.trim_end_matches([':', ',']);
+        let ours = elsewhere::node(bare).filter(|ours| scope.has(ours));
+        if scope.props.contains(&bare) {
+            fault.helped(format!("it is a property of {}: `{bare}=…`", scope.place));
+        } else if scope.has(bare) {
+            fault.mean(bare);
+        } else if let Some(ours) = ours {
+            fault.mean(ours);
+        } else if ["--", "%", "'", "REM"].contains(&name) {
+            fault.helped("a comment begins with `//`");
+        } else if scope.has("compute") && name.contains('[') && name.contains('=') {
+            fault.helped(format!("write `compute \"{}\"`", show(name)));
         } else if FOREIGN.contains(&name) {
             fault.helped(format!("it is a property of a layout: `layout {name}=\"…\"`"));
         } else if let Some(near) = nearest(name, scope.nodes.iter().copied()) {
             fault.mean(near);
         } else if STEPS.iter().any(|row| row.0 == name) {
             fault.helped(format!("it is a step: write it inside `layout {{ {name} … }}`"));
-        } else if Scope::TENSOR.nodes.contains(&name) {
+        } else if bare == "name" {
+            fault.helped("a name is what stands first behind the word: `tensor input dtype=f32`");
+        } else if Scope::TENSOR.props.contains(&bare) {
+            fault.helped(format!("it is a property of a tensor: `{bare}=…`"));
+        } else if Scope::TENSOR.nodes.contains(&bare) {
             fault.helped("it stands in a tensor");
         } else if Scope::KERNEL.nodes.contains(&name) {
             fault.helped("it stands in a kernel");

@@ -29,6 +29,14 @@ impl Reader<'_, '_> {
 
     pub(super) fn r#const(&mut self, node: &Node) -> Option<Const> {
         let usage = "const LANES 4";
+        if let ([], [(key, value)]) = (node.args.as_slice(), node.props.as_slice()) {
+            let value = self.text.get(value.span.clone()).unwrap_or_default();
+            let text = format!("const {} {value}", show(&key.value));
+            let message = "a const stands before its value, without `=`";
+            let fault = self.faults.error(Code::KdlSyntax, message, node.head.clone(), "");
+            fault.helped(format!("write `{text}`")).rewrite(text);
+            return None;
+        }
         let form = Form { usage, args: 2..=2, props: Some(&[]), block: Block::Never };
         self.form(node, &form);
         let name = self.name(node.args.first()?, "a const's name");
@@ -93,6 +101,15 @@ impl Reader<'_, '_> {
             props: Some(&["cast", "to"]),
             block: Block::Maybe,
         };
+        if let ([from, others @ .., to], []) = (node.args.as_slice(), node.props.as_slice()) {
+            let of = |entry: &Entry| self.text.get(entry.span.clone()).unwrap_or_default();
+            let text = format!("convert {} to={}", of(from), of(to));
+            let message = "a conversion names its result as `to=`";
+            let span = others.first().unwrap_or(to).span.start..to.span.end;
+            let fault = self.faults.error(Code::KdlSurplus, message, span, "");
+            fault.helped(format!("write `{text}`"));
+            return None;
+        }
         if !self.form(node, &form) {
             return None;
         }

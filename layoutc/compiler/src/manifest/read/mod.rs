@@ -3,6 +3,7 @@
 mod backend;
 mod cache;
 mod choice;
+mod elsewhere;
 mod foreign;
 mod form;
 mod gate;

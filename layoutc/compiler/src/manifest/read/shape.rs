@@ -13,6 +13,19 @@ use crate::manifest::lex::has_comments;
 use crate::manifest::syntax::{AxisItem, Bound, Extent, FIELD, Name, Shape};
 use crate::manifest::tree::{Entry, Node, Value};
 
+/// Words for an extent that is known only at run time.
+const OPEN: &[&str] = &["?", "*", "...", ":"];
+
+/// The way out where an extent is known only at run time.
+const SYMBOL: &str =
+    "one known only at run time is a symbol, declared above: `symbol batch max=4096`";
+
+/// Whether an argument is an operator of an expression without quotes.
+fn is_operator(entry: &Entry) -> bool {
+    let Value::String(word) = &entry.value else { return false };
+    !entry.quoted && ["*", "+", "-", "%"].contains(&word.as_str())
+}
+
 impl Reader<'_, '_> {
     pub(super) fn shape(&mut self, node: &Node) -> Option<Shape> {
         if node.broken || self.misshapen(node) {
@@ -64,7 +77,12 @@ impl Reader<'_, '_> {
         } else if let (Some(first), Some(last)) = (node.args.first(), node.args.last()) {
             ("axes are nodes in a block: each has a name", first.span.start..last.span.end)
         } else if let Some(axis) = node.children().iter().find(crowded) {
-            ("one axis is one node: part them by `;` or a new line", axis.head.clone())
+            match axis.args.iter().any(is_operator) {
+                true => ("an expression is one quoted string", axis.head.clone()),
+                false => {
+                    ("one axis is one node: part them by `;` or a new line", axis.head.clone())
+                }
+            }
         } else {
             return false;
         };
@@ -82,13 +100,21 @@ impl Reader<'_, '_> {
     /// The shape as it should have been written.
     fn corrected(&self, node: &Node) -> String {
         let of = |entry: &Entry| self.text.get(entry.span.clone()).unwrap_or_default().to_owned();
+        // `n:16` and `"16, 64"` are several words.
+        let apart = |entry: &Entry| -> Vec<String> {
+            let source = self.text.get(entry.content.clone()).unwrap_or_default();
+            let marks = |c: char| c.is_whitespace() || matches!(c, ',' | ':' | '=');
+            source.split(marks).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+        };
+        let given: Vec<String> = node.args.iter().flat_map(apart).collect();
+        let is_number = |word: &String| word.bytes().all(|b| b.is_ascii_digit());
+        let named = !given.iter().all(is_number);
         let mut words: Vec<String> = Vec::new();
-        let named = node.args.iter().any(|arg| matches!(arg.value, Value::String(_)));
-        for (at, arg) in node.args.iter().enumerate() {
+        for (at, word) in given.into_iter().enumerate() {
             if !named {
                 words.push(format!("d{at}"));
             }
-            words.push(of(arg));
+            words.push(word);
         }
         for (key, entry) in &node.props {
             words.extend([key.value.clone(), of(entry)]);
@@ -98,6 +124,11 @@ impl Reader<'_, '_> {
             if axis.children.is_some() {
                 let source = self.text.get(axis.span.clone()).unwrap_or_default();
                 axes.push(source.split_whitespace().collect::<Vec<_>>().join(" "));
+                continue;
+            }
+            if axis.args.iter().any(is_operator) {
+                let value: Vec<String> = axis.args.iter().map(of).collect();
+                axes.push(format!("{} \"{}\"", axis.name, value.join(" ")));
                 continue;
             }
             let mut words = vec![axis.name.clone()];
@@ -137,7 +168,10 @@ impl Reader<'_, '_> {
                 let name = show(&node.name);
                 let message = format!("axis `{name}` has no extent");
                 let fault = self.faults.error(Code::ShapeExtent, message, node.head.clone(), "");
-                fault.helped(format!("write `{name} 64`"));
+                match name.split_once([':', '=']) {
+                    Some((name, extent)) => fault.helped(format!("write `{name} {extent}`")),
+                    None => fault.helped(format!("write `{name} 64`")),
+                };
                 None
             }
         };
@@ -159,6 +193,12 @@ impl Reader<'_, '_> {
             Bound::Text(text) if text.quoted && text.value.trim().parse::<f64>().is_ok() => {
                 "an extent is a number, not a string".to_owned()
             }
+            Bound::Text(text) if OPEN.contains(&text.value.trim()) => {
+                let message = "an extent is a number, or a symbol where it is known at run time";
+                let fault = self.faults.error(Code::ShapeExtent, message, entry.span.clone(), "");
+                fault.helped(SYMBOL);
+                return None;
+            }
             Bound::Integer(_) | Bound::Text(_) => return Some(bound),
         };
         let fault = self.faults.error(Code::ShapeExtent, message, entry.span.clone(), "");
@@ -166,7 +206,7 @@ impl Reader<'_, '_> {
             fault.helped(format!("write `{}`", text.value.trim()));
             fault.rewrite(text.value.trim());
         } else {
-            fault.helped("write 0 or more");
+            fault.helped("write 0 or more").helped(SYMBOL);
         }
         None
     }

@@ -11,6 +11,13 @@ use crate::manifest::syntax::{
 };
 use crate::manifest::tree::{Entry, Node, Value};
 
+/// Other words for dense layouts that are no names.
+const DENSE: &[(&str, &str)] = &[
+    ("row-major", "leave the layout out: row-major is what a tensor without one has"),
+    ("column-major", "write the axes in reverse: `layout { order c n }`"),
+    ("col-major", "write the axes in reverse: `layout { order c n }`"),
+];
+
 /// Any number of arguments, but one.
 const SOME: std::ops::RangeInclusive<usize> = 1..=usize::MAX;
 
@@ -132,6 +139,14 @@ impl Reader<'_, '_> {
 
     /// `apply blocked block=8`, or the same behind `layout`.
     fn apply(&mut self, node: &Node) -> Option<StepKind> {
+        if let Some(entry) = node.args.first()
+            && let Value::String(word) = &entry.value
+            && let Some((_, help)) = DENSE.iter().find(|row| row.0.eq_ignore_ascii_case(word))
+        {
+            let message = format!("there is no transform `{word}`");
+            self.faults.error(Code::NameUnknown, message, entry.span.clone(), "").helped(*help);
+            return None;
+        }
         let name = node.args.first().and_then(|entry| self.name(entry, "a transform"));
         let mut arguments = Vec::new();
         for (key, entry) in &node.props {
@@ -147,6 +162,10 @@ impl Reader<'_, '_> {
         for entry in entries {
             axes.push(match &entry.value {
                 Value::String(word) if word == "..." => self.text_of(entry, "an axis"),
+                Value::Integer(_) => {
+                    self.wrong_kind(entry, "an axis", "write its name: `order c n`");
+                    None
+                }
                 _ => self.one_name(entry, "an axis").map(|name| Text {
                     value: name.value,
                     span: name.span,

@@ -71,8 +71,23 @@ impl Reader<'_, '_> {
             Value::Integer(value) => Some(Number { value, span: entry.span.clone() }),
             Value::String(_) | Value::Float(_) | Value::Bool(_) | Value::Null => {
                 let message = "a swizzle is three whole numbers: bits, base and shift";
-                let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-                fault.helped(format!("it is written `{}`", step_usage("swizzle")));
+                let word = self.text.get(entry.content.clone()).unwrap_or_default();
+                let numbers: Vec<&str> = word
+                    .split(|c: char| !c.is_ascii_digit())
+                    .filter(|number| !number.is_empty())
+                    .collect();
+                let help = match numbers.as_slice() {
+                    _ if MODES.iter().any(|(mode, _)| *mode == word) => {
+                        format!("write `swizzle mode=\"{word}\"`")
+                    }
+                    [bits, base, shift] => {
+                        format!(
+                            "write `swizzle {bits} {base} {shift} unit=elements`, as CuTe counts"
+                        )
+                    }
+                    _ => format!("it is written `{}`", step_usage("swizzle")),
+                };
+                self.faults.error(Code::KdlValue, message, entry.span.clone(), "").helped(help);
                 None
             }
         }

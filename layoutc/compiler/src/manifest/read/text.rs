@@ -211,6 +211,14 @@ impl Reader<'_, '_> {
 
     /// The names in a string, parted by blanks.
     pub(super) fn names(&mut self, entry: &Entry, what: &str) -> Option<Vec<Name>> {
+        if let Some(names) = several_names(entry) {
+            let written = self.text.get(entry.content.clone()).unwrap_or_default();
+            let message = format!("`{}` is not a name", show(written));
+            let fault = self.faults.error(Code::NameInvalid, message, entry.span.clone(), "");
+            fault.helped(format!("part them by blanks: `\"{names}\"`"));
+            fault.rewrite(format!("\"{names}\""));
+            return None;
+        }
         let words = self.words(entry, what)?;
         let names: Vec<Option<Name>> = words.iter().map(|word| self.as_name(word)).collect();
         names.into_iter().collect()
