@@ -126,5 +126,8 @@ pub(crate) fn localized(diagnostic: &Diagnostic, project: &Project) -> Diagnosti
     for label in &mut diagnostic.labels {
         label.place.file = Arc::from(project.shown(&label.place.file));
     }
+    for fix in &mut diagnostic.fixes {
+        fix.place.file = Arc::from(project.shown(&fix.place.file));
+    }
     diagnostic
 }

@@ -56,6 +56,25 @@ pub struct Fix {
     pub text: String,
 }
 
+impl Fix {
+    /// What it does to the text `old` at its place, in one line.
+    pub fn label(&self, old: &str) -> String {
+        let short = |text: &str| {
+            let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            let mut short: String = line.chars().take(60).collect();
+            if short.len() < line.len() {
+                short.push('…');
+            }
+            short
+        };
+        match (old, self.text.as_str()) {
+            ("", new) => format!("insert `{}`", short(new)),
+            (old, "") => format!("take `{}` out", short(old)),
+            (old, new) => format!("replace `{}` by `{}`", short(old), short(new)),
+        }
+    }
+}
+
 /// One diagnostic.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagnostic {
@@ -116,14 +135,14 @@ impl Diagnostic {
     /// The same with a figure below.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Self {
-        self.notes.push(note.into());
+        self.noted(note);
         self
     }
 
     /// The same with a way out below.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
-        self.help.push(help.into());
+        self.helped(help);
         self
     }
 
@@ -143,7 +162,7 @@ impl Diagnostic {
 
     /// Adds what was probably meant by the words at its first place.
     pub fn mean(&mut self, near: impl Display) {
-        self.help.push(format!("did you mean `{near}`?"));
+        self.helped(format!("did you mean `{near}`?"));
         self.rewrite(near.to_string());
     }
 
@@ -156,6 +175,24 @@ impl Diagnostic {
     /// The same with a place that the fault refers to.
     #[must_use]
     pub fn also(mut self, place: Place, message: impl Into<String>) -> Self {
+        self.pointed(place, message);
+        self
+    }
+
+    /// Adds a figure below.
+    pub fn noted(&mut self, note: impl Into<String>) -> &mut Self {
+        self.notes.push(note.into());
+        self
+    }
+
+    /// Adds a way out below.
+    pub fn helped(&mut self, help: impl Into<String>) -> &mut Self {
+        self.help.push(help.into());
+        self
+    }
+
+    /// Adds a place that the fault refers to.
+    pub fn pointed(&mut self, place: Place, message: impl Into<String>) -> &mut Self {
         self.labels.push(Label { place, message: message.into(), primary: false });
         self
     }

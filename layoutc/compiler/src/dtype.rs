@@ -70,10 +70,29 @@ const ALIASES: &[(&str, Scalar)] = &[
     ("fp32", Scalar::F32),
     ("single", Scalar::F32),
     ("half", Scalar::F16),
+    ("__half", Scalar::F16),
     ("float16", Scalar::F16),
     ("fp16", Scalar::F16),
     ("bfloat", Scalar::Bf16),
     ("bfloat16", Scalar::Bf16),
+    ("__nv_bfloat16", Scalar::Bf16),
+    ("fp8", Scalar::F8e4m3fn),
+    ("float8", Scalar::F8e4m3fn),
+    ("e4m3", Scalar::F8e4m3fn),
+    ("fp8_e4m3", Scalar::F8e4m3fn),
+    ("float8_e4m3", Scalar::F8e4m3fn),
+    ("e5m2", Scalar::F8e5m2),
+    ("fp8_e5m2", Scalar::F8e5m2),
+    ("e8m0", Scalar::F8e8m0fnu),
+    ("fp4", Scalar::F4e2m1fn),
+    ("e2m1", Scalar::F4e2m1fn),
+    ("s64", Scalar::I64),
+    ("s32", Scalar::I32),
+    ("s16", Scalar::I16),
+    ("s8", Scalar::I8),
+    ("s4", Scalar::I4),
+    ("s2", Scalar::I2),
+    ("pred", Scalar::Bool),
     ("float8_e4m3fn", Scalar::F8e4m3fn),
     ("float8_e5m2", Scalar::F8e5m2),
     ("float8_e8m0fnu", Scalar::F8e8m0fnu),
@@ -167,7 +186,9 @@ impl Dtype {
     /// `f32x4`.
     pub fn called_elsewhere(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
-        let name = name.strip_suffix("_t").unwrap_or(&name);
+        // `torch.float16`, `np.float32`, `tl.float32`.
+        let name = name.rsplit('.').next().unwrap_or(&name);
+        let name = name.strip_suffix("_t").unwrap_or(name);
         let scalar = |name: &str| ALIASES.iter().find(|row| row.0 == name).map(|row| row.1);
         if let Some(scalar) = scalar(name) {
             return Some(Self { scalar, lanes: 1 });

@@ -1,4 +1,5 @@
-//! What is nearest to what is wrong: the known word to an unknown one, powers of two to another number.
+//! What is nearest to what is wrong: the known word to an unknown one, powers of two to another number, the number to one
+//! with a unit.
 
 /// The word of `known` that `word` was probably meant to be: by the fewest letters inserted, removed, replaced or
 /// swapped, at most a third of them. `None` if none is near.
@@ -27,6 +28,18 @@ pub fn near_powers_of_two(value: i128, most: i128) -> String {
         return format!("write `{}`", below.min(most));
     }
     format!("write `{below}` or `{}`", below.saturating_mul(2))
+}
+
+/// The number that `4K` is: 4096. `None` for any other word.
+pub fn written_out(word: &str) -> Option<String> {
+    let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let factor = match word.get(digits.len()..)?.to_ascii_lowercase().as_str() {
+        "k" | "ki" | "kib" => 1_i64 << 10,
+        "m" | "mi" | "mib" => 1 << 20,
+        "g" | "gi" | "gib" => 1 << 30,
+        _ => return None,
+    };
+    Some(digits.parse::<i64>().ok()?.checked_mul(factor)?.to_string())
 }
 
 /// How many letters must be inserted, removed, replaced or swapped with their neighbour.

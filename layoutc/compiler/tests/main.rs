@@ -15,6 +15,7 @@ mod gates;
 mod golden;
 mod gpu_tools;
 mod graphs;
+mod habits;
 mod hostile;
 mod import;
 mod kept;

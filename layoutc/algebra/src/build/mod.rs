@@ -192,6 +192,11 @@ impl Builder {
         &self.facts
     }
 
+    /// The element strides of the current axes, where they were given.
+    pub fn element_strides(&self) -> Option<&[Expr]> {
+        self.demands.strides.as_deref()
+    }
+
     /// The bits of one element.
     pub fn element_bits(&self) -> u32 {
         self.demands.element_bits
@@ -262,8 +267,9 @@ impl Builder {
             if self.facts.bounds(&own)?.0 < 0 { at_least_zero(&own, &self.facts)? } else { own };
         let Some(stated) = &item.extent else { return Ok(own) };
         let stated = self.facts.simplify(stated)?;
-        // What a step takes over has no text; what the user states is meant.
-        *explained |= !item.span.is_empty();
+        // What a step takes over has no text, and what a `*` takes over is an axis as it is; what the user states is
+        // meant.
+        *explained |= !item.span.is_empty() && item.index.as_var().is_none();
         if self.facts.proves_ge(&stated, &own)? {
             if !self.facts.proves_eq(&stated, &own)? {
                 *explained = true;

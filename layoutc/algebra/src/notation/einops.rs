@@ -21,6 +21,9 @@ const REST: &str = "...";
 /// The way out where one side has what the other lacks.
 const BOTH_SIDES: &str = "write it on both sides, or on none";
 
+/// The way out where `...` stands twice.
+const ONE_REST: &str = "write it once: it is all the axes that are not named";
+
 /// One axis of a side.
 #[derive(Debug)]
 enum Dim {
@@ -39,10 +42,7 @@ pub(super) fn apply(
     sizes: &[(String, i128)],
     builder: &mut Builder,
 ) -> Result<Said, NotationError> {
-    let Some((left, right)) = text.split_once("->") else {
-        let message = "a pattern has two sides, with `->` between them";
-        return Err(Fault::new(FaultKind::Syntax, 0..text.len(), message).into());
-    };
+    let (left, right) = sides(text)?;
     let right_start = text.len() - right.len();
     let left = side(left, 0)?;
     let right_dims = side(right, right_start)?;
@@ -63,7 +63,13 @@ pub(super) fn apply(
         if names(&right_dims).all(|(other, _)| other != name) {
             let message = format!("`{name}` stands on the left side alone");
             let fault = Fault::new(FaultKind::Value, span.clone(), message);
-            return Err(fault.help("an axis of extent 1 is dropped as `1`").into());
+            let part = parts.iter().find(|(known, _)| known.as_deref() == Some(name.as_str()));
+            let axis = part.and_then(|(_, pieces)| builder.axes().get(pieces.first()?.axis));
+            return Err(match axis.is_some_and(|axis| axis.extent.as_const() == Some(1)) {
+                true => fault.help(format!("write `1` in place of `{name}`: its extent is 1")),
+                false => fault.help(format!("write `{name}` on the right side too, where it goes")),
+            }
+            .into());
         }
     }
     let mut dims = Vec::new();
@@ -123,10 +129,7 @@ pub(super) struct Left {
 
 /// The axes of the left side; `None` where `...` stands for some.
 pub(super) fn axes(text: &str, sizes: &[(String, i128)]) -> Result<Option<Vec<Left>>, Fault> {
-    let Some((left, _)) = text.split_once("->") else {
-        let message = "a pattern has two sides, with `->` between them";
-        return Err(Fault::new(FaultKind::Syntax, 0..text.len(), message));
-    };
+    let (left, _) = sides(text)?;
     let mut axes = Vec::new();
     for dim in side(left, 0)? {
         let Dim::Group(group) = dim else { return Ok(None) };
@@ -147,6 +150,18 @@ fn names(dims: &[Dim]) -> impl Iterator<Item = &(String, Span)> {
     })
 }
 
+/// What stands before and behind `->`.
+fn sides(text: &str) -> Result<(&str, &str), Fault> {
+    text.split_once("->").ok_or_else(|| {
+        let message = "a pattern has two sides, with `->` between them";
+        let fault = Fault::new(FaultKind::Syntax, 0..text.len(), message);
+        match ["=>", "- >", "→"].into_iter().find(|arrow| text.contains(arrow)) {
+            Some(arrow) => fault.help(format!("write `->` in place of `{arrow}`")),
+            None => fault,
+        }
+    })
+}
+
 /// One side; `start` is where it begins in the whole text.
 fn side(text: &str, start: usize) -> Result<Vec<Dim>, Fault> {
     let shift = |mut fault: Fault| {
@@ -163,7 +178,7 @@ fn side(text: &str, start: usize) -> Result<Vec<Dim>, Fault> {
         if cursor.eat("...") {
             if dims.iter().any(|dim| matches!(dim, Dim::Rest(_))) {
                 let fault = Fault::new(FaultKind::Syntax, at..at + 3, "`...` stands twice");
-                return Err(shift(fault));
+                return Err(shift(fault.help(ONE_REST)));
             }
             dims.push(Dim::Rest(at + start..at + 3 + start));
         } else if c == '(' {
@@ -173,6 +188,15 @@ fn side(text: &str, start: usize) -> Result<Vec<Dim>, Fault> {
                 cursor.skip_blanks();
                 if cursor.eat(")") {
                     break;
+                }
+                if cursor.peek().is_none() {
+                    let message = "this group never closes";
+                    let fault = Fault::new(FaultKind::Syntax, at..at + 1, message);
+                    return Err(shift(fault.help("close it with `)`")));
+                }
+                if cursor.peek() == Some('(') {
+                    let fault = cursor.expected("a name or `)`");
+                    return Err(shift(fault.help("a group holds names alone: `(a b c)`")));
                 }
                 let at = cursor.at();
                 if cursor.eat(REST) {
@@ -203,11 +227,17 @@ fn name(cursor: &mut Cursor<'_>, seen: &mut Vec<String>) -> Result<Option<(Strin
     }
     let (name, span) = cursor.take_while(|c| c.is_ascii_alphanumeric() || c == '_');
     if name.is_empty() {
-        return Err(cursor.expected("a name, `(`, `1` or `...`"));
+        let fault = cursor.expected("a name, `(`, `1` or `...`");
+        return Err(match cursor.peek() {
+            Some('*') => fault.help("write a product of parts as a group, without a sign: `(h w)`"),
+            Some(',') => fault.help("part names by blanks: `b c h w`"),
+            Some(')') => fault.help("take it out, or open the group with `(`"),
+            _ => fault,
+        });
     }
     if seen.iter().any(|known| known == name) {
         let fault = Fault::new(FaultKind::Value, span, format!("`{name}` stands twice"));
-        return Err(fault.help("give each part a name of its own"));
+        return Err(fault.help("give each part a name of its own, and write it once on each side"));
     }
     seen.push(name.to_string());
     Ok(Some((name.to_string(), span)))
@@ -223,7 +253,14 @@ fn take_apart(
     let single = dims.iter().filter(|dim| matches!(dim, Dim::Group(_))).count();
     let has_rest = single < dims.len();
     if single > axes.len() || (!has_rest && single < axes.len()) {
-        return Err(count_fault(single, "part", axes, 0..length));
+        let fault = count_fault(single, "part", axes, 0..length);
+        let count = axes.len();
+        return Err(match single < count {
+            true => {
+                fault.help(format!("write {count} parts on the left side, or `...` for the others"))
+            }
+            false => fault.help(format!("write {count} parts on the left side, one for each axis")),
+        });
     }
     let mut parts = Parts::new();
     let mut at = 0;
@@ -271,7 +308,7 @@ fn take_group(
         let message = format!("the parts of `{name}` have no sizes");
         let fault = Fault::new(FaultKind::Axes, span, message);
         let (last, _) = group.last().cloned().unwrap_or_default();
-        return Err(fault.help(format!("give all but one of them: `{last}=4`")));
+        return Err(fault.help(format!("give all but one of them beside the text: `{last}=4`")));
     }
     let known = group.iter().filter_map(|(part, _)| size_of(part));
     let known = known.into_iter().try_fold(1_i128, i128::checked_mul).unwrap_or(0);

@@ -24,9 +24,12 @@ pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationE
     let mut cursor = Cursor::new(text);
     cursor.skip_blanks();
     if cursor.eat("strided") {
-        let strides = strided(&mut cursor)?;
-        if strides.len() != builder.axes().len() {
-            let axes = builder.axes();
+        let axes = builder.axes();
+        let strides = strided(&mut cursor).map_err(|fault| match (&fault.help, dense(axes)) {
+            (None, Some(dense)) => fault.help(format!("it is written as in `{dense}`")),
+            _ => fault,
+        })?;
+        if strides.len() != axes.len() {
             return Err(count_fault(strides.len(), "stride", axes, 0..text.len()).into());
         }
         builder.strides(&strides)?;
@@ -81,6 +84,18 @@ pub(super) fn dimensions(text: &str) -> Result<(Vec<String>, bool), Fault> {
         blank(&mut cursor, "<")?;
     }
     Ok((names(&mut cursor)?, true))
+}
+
+/// The text of axes without gaps: `strided<[8, 1]>`.
+fn dense(axes: &[Axis]) -> Option<String> {
+    let mut strides = Vec::new();
+    let mut next = 1_i128;
+    for axis in axes.iter().rev() {
+        strides.push(next.to_string());
+        next = next.checked_mul(axis.extent.as_const()?)?;
+    }
+    strides.reverse();
+    Some(format!("strided<[{}]>", strides.join(", ")))
 }
 
 /// `<[8, 1]>`, `<[8, 1], offset: 0>`.
@@ -165,11 +180,20 @@ fn results(cursor: &mut Cursor<'_>, names: &[String]) -> Result<Vec<Expr>, Notat
         results.push(sum(cursor, names, 0)?);
         cursor.skip_blanks();
         if cursor.peek() != Some(')') {
-            blank(cursor, ",")?;
+            blank(cursor, ",").map_err(|fault| operators(fault, cursor))?;
             cursor.skip_blanks();
         }
     }
     Ok(results)
+}
+
+/// The fault of an operator of other languages, with MLIR's own for it.
+fn operators(fault: Fault, cursor: &Cursor<'_>) -> Fault {
+    match cursor.peek() {
+        Some('/') => fault.help("write a quotient as `d0 floordiv 4`"),
+        Some('%') => fault.help("write a remainder as `d0 mod 4`"),
+        _ => fault,
+    }
 }
 
 fn sum(cursor: &mut Cursor<'_>, names: &[String], depth: usize) -> Result<Expr, NotationError> {

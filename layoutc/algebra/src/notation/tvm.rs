@@ -6,11 +6,12 @@
 //! the end pass there, and are refused here.
 
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::blocks::{self, Piece};
 use super::cursor::Cursor;
-use super::{Fault, FaultKind, NotationError, Said, bind_letters};
+use super::{Fault, FaultKind, NotationError, Remark, Said, bind_letters};
 use crate::build::Builder;
 use crate::parse::Span;
 
@@ -25,6 +26,7 @@ struct Letter {
 /// Lays the axes out as the letters say.
 pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationError> {
     let dims = parse(text)?;
+    let remarks = dims.iter().filter_map(|dim| unequal(text, dim)).collect();
     let letters: Vec<&Letter> = dims.iter().flatten().collect();
     let primal: Vec<(char, Span)> = letters
         .iter()
@@ -47,7 +49,24 @@ pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationE
         dims.iter().map(|letters| pieces.by_ref().take(letters.len()).collect()).collect();
     let map = blocks::map(&dims, builder.axes())?;
     builder.apply(&map)?;
-    Ok(Said::default())
+    Ok(Said { remarks, ..Said::default() })
+}
+
+/// What TVM makes of packed blocks of unequal factors.
+fn unequal(text: &str, packed: &[Letter]) -> Option<Remark> {
+    let (first, last) = (packed.first()?, packed.last()?);
+    if packed.iter().all(|letter| letter.factor == first.factor) {
+        return None;
+    }
+    let span = first.span.start..last.span.end;
+    let blocks = text.get(span.clone()).unwrap_or_default();
+    Some(Remark {
+        message: format!("TVM's way back from `[{blocks}]` leaves the tensor: its blocks differ"),
+        help: format!(
+            "leave the brackets out for TVM: `{blocks}` puts each element at the same place"
+        ),
+        span,
+    })
 }
 
 /// The letters of the axes, in the order of the text.
@@ -100,8 +119,10 @@ fn block(cursor: &mut Cursor<'_>) -> Result<Letter, Fault> {
             Some(letter) => {
                 let span = start..start + 1;
                 let message = format!("the block `{letter}` has no factor");
-                let help = if start == 0 && cursor.rest().bytes().all(|b| b.is_ascii_lowercase()) {
-                    format!("write axes as capitals: `{}`", cursor.rest().to_uppercase())
+                let rest = cursor.rest();
+                let is_small = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
+                let help = if start == 0 && rest.bytes().all(is_small) {
+                    format!("write axes as capitals: `{}`", with_capitals(rest))
                 } else {
                     format!("write its size before it: `4{letter}`")
                 };
@@ -121,6 +142,16 @@ fn block(cursor: &mut Cursor<'_>) -> Result<Letter, Fault> {
         }
         _ => Err(cursor.expected("the lower-case letter of a block")),
     }
+}
+
+/// The text with capitals for the letters that are no blocks: `NC4c` for `nc4c`.
+fn with_capitals(text: &str) -> String {
+    let mut before = ' ';
+    let capital = |c: char| {
+        let is_block = core::mem::replace(&mut before, c).is_ascii_digit();
+        if is_block { c } else { c.to_ascii_uppercase() }
+    };
+    text.chars().map(capital).collect()
 }
 
 fn check(dims: &[Vec<Letter>]) -> Result<(), Fault> {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use layoutc_compiler::diagnostic::Diagnostic;
 use layoutc_compiler::inspect::{dot, solution_json, solution_text, svg};
 use layoutc_compiler::model::graph::Graph;
-use layoutc_compiler::solve::{Change, Plan, Settings, solve};
+use layoutc_compiler::solve::{Change, Plan, Settings, solve, verify};
 use serde_json::json;
 
 use crate::args;
@@ -47,6 +47,10 @@ pub(crate) fn run(
             for graph in &manifest.graphs {
                 known.push(&graph.name);
                 if !asked.names.is_empty() && !asked.names.contains(&graph.name) {
+                    continue;
+                }
+                // What is wrong with it has been told.
+                if !verify(graph).is_empty() {
                     continue;
                 }
                 let measured =

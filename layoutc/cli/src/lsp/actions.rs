@@ -64,28 +64,11 @@ fn action(
     let edit =
         WorkspaceEdit { changes: Some(HashMap::from([(uri, vec![edit])])), ..Default::default() };
     Some(CodeActionOrCommand::CodeAction(CodeAction {
-        title: title(old, &fix.text),
+        title: fix.label(old),
         kind: Some(CodeActionKind::QUICKFIX),
         diagnostics: Some(vec![told(diagnostic, project, server)]),
         edit: Some(edit),
         is_preferred: is_only.then_some(true),
         ..CodeAction::default()
     }))
-}
-
-/// What a fix does, in one line.
-fn title(old: &str, new: &str) -> String {
-    let short = |text: &str| {
-        let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let mut short: String = line.chars().take(60).collect();
-        if short.len() < line.len() {
-            short.push('…');
-        }
-        short
-    };
-    if old.is_empty() {
-        format!("insert `{}`", short(new))
-    } else {
-        format!("replace `{}` by `{}`", short(old), short(new))
-    }
 }

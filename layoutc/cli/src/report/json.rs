@@ -1,6 +1,6 @@
 //! Diagnostics for programs: one object a line.
 
-use layoutc_compiler::diagnostic::{Diagnostic, Label};
+use layoutc_compiler::diagnostic::{Diagnostic, Fix, Label};
 use serde_json::{Map, Number, Value, json};
 
 use super::human::{Lookup, severity_word};
@@ -10,7 +10,8 @@ use super::place::locate;
 pub(crate) fn render(diagnostic: &Diagnostic, lookup: &Lookup<'_>) -> String {
     let labels: Vec<Value> = diagnostic.labels.iter().map(|label| place(label, lookup)).collect();
     let witness: Vec<Value> = diagnostic.witness.iter().map(|index| integers(index)).collect();
-    let value = json!({
+    let fixes: Vec<Value> = diagnostic.fixes.iter().filter_map(|fix| change(fix, lookup)).collect();
+    let mut value = json!({
         "kind": "diagnostic",
         "severity": severity_word(diagnostic.severity),
         "code": diagnostic.code.id(),
@@ -21,7 +22,25 @@ pub(crate) fn render(diagnostic: &Diagnostic, lookup: &Lookup<'_>) -> String {
         "help": diagnostic.help,
         "docs": format!("layoutc explain {}", diagnostic.code.id()),
     });
+    if !fixes.is_empty() {
+        value["fixes"] = fixes.into();
+    }
     format!("{value}\n")
+}
+
+/// A change of a text; `None` where the text is not at hand.
+fn change(fix: &Fix, lookup: &Lookup<'_>) -> Option<Value> {
+    let Fix { place, text } = fix;
+    let source = lookup(&place.file)?;
+    let byte = |byte: usize| byte.checked_sub(source.first_byte);
+    let old = source.text.get(byte(place.start)?..byte(place.end)?)?;
+    let edit = json!({
+        "file": place.file.as_ref(),
+        "start": place.start,
+        "end": place.end,
+        "text": text,
+    });
+    Some(json!({ "label": fix.label(old), "edits": [edit] }))
 }
 
 fn place(label: &Label, lookup: &Lookup<'_>) -> Value {

@@ -61,6 +61,23 @@ fn the_same_as_json_is_one_line_with_bytes_and_characters() {
 }
 
 #[test]
+fn a_change_of_the_text_is_told_where_the_text_is_at_hand() {
+    let fixed = refusal().fix(place("layouts/a.kdl", MANIFEST, "(n, c % 4)"), "(n, c // 4, c % 4)");
+    let line = json::render(&fixed, &|_| Some(Source::whole(MANIFEST)));
+    let object: serde_json::Value = serde_json::from_str(&line).expect("one object");
+    let fix = serde_json::json!([{
+        "label": "replace `(n, c % 4)` by `(n, c // 4, c % 4)`",
+        "edits": [
+            { "file": "layouts/a.kdl", "start": 84, "end": 94, "text": "(n, c // 4, c % 4)" },
+        ],
+    }]);
+    assert_eq!(object["fixes"], fix);
+    let without: serde_json::Value =
+        serde_json::from_str(&json::render(&fixed, &|_| None)).expect("one object");
+    assert_eq!(without.get("fixes"), None);
+}
+
+#[test]
 fn other_places_follow_each_under_its_own_line_number() {
     let text = "const A 1\ntensor a\ntensor a\n";
     let file = Arc::from("a.kdl");

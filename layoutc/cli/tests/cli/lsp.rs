@@ -394,3 +394,42 @@ fn a_manifest_that_only_another_uses_is_checked_when_it_is_open() {
     assert_eq!(codes(&client.diagnostics("common.kdl")), ["dtype::unknown"]);
     assert_eq!(client.finish(), Some(0));
 }
+
+#[test]
+fn what_is_said_of_a_circle_of_uses_does_not_depend_on_the_last_edit() {
+    let circle = ["a", "b", "c", "user"].into_iter().zip(["b", "c", "a", "b"]);
+    let texts: Vec<(String, String)> = circle
+        .map(|(file, used)| (format!("layouts/{file}.kdl"), format!("use \"{used}.kdl\"\n")))
+        .collect();
+    let mut manifests = vec![("layoutc.toml", "")];
+    manifests.extend(texts.iter().map(|(file, text)| (file.as_str(), text.as_str())));
+    let world = World::new(&manifests);
+    let mut client = Client::start(&world);
+    let own = "layouts/c.kdl";
+    let first = client.diagnostics(own);
+    assert_eq!(codes(&first), ["name::cycle"]);
+    let way = ["a", "b", "c", "a"].map(|file| format!("layouts/{file}.kdl")).join(" → ");
+    let message = first[0]["message"].as_str().expect("a message");
+    assert!(message.contains(&way), "{message}");
+    // Each file is made wrong and right again, and all that is told meanwhile speaks of the circle in the same words.
+    for order in [[0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2]] {
+        for (file, text) in order.map(|k| &texts[k]) {
+            client.open(file, text);
+            for edited in [format!("{text}zork\n"), text.clone()] {
+                client.change(file, json!([{ "text": edited }]));
+                let mut is_told = false;
+                while !is_told {
+                    let told = client.next()["params"].clone();
+                    let found = told["diagnostics"].as_array().cloned().unwrap_or_default();
+                    let (cycles, others): (Vec<Value>, Vec<Value>) =
+                        found.into_iter().partition(|told| told["code"] == "name::cycle");
+                    let is_own = told["uri"] == client.uri(own);
+                    assert_eq!(cycles, if is_own { first.clone() } else { Vec::new() }, "{file}");
+                    let is_wrong = edited.len() > text.len();
+                    is_told = told["uri"] == client.uri(file) && is_wrong != others.is_empty();
+                }
+            }
+            client.close(file);
+        }
+    }
+}

@@ -101,6 +101,38 @@ fn a_graph_without_a_plan_is_an_error_of_every_command() {
 }
 
 #[test]
+fn a_graph_that_check_refuses_has_no_plan() {
+    let refused = "\
+backend device {
+    op conv {
+        accepts cost=100 { in NCHW OIHW; out NCHW }
+    }
+}
+graph refused backend=device {
+    input x dtype=f32 layout=NHWC { shape { N 1; H 8; W 8; C 32 } }
+    constant w dtype=f32 layout=OIHW { shape { O 32; I 32; H 1; W 1 } }
+    node c op=conv { in x w; out y dtype=f32 layout=NCHW { shape { N 1; H 8; W 8; C 32 } } }
+    output y
+}
+";
+    let world = World::new(&[("a.kdl", refused), ("block.kdl", &block())]);
+    let told = world.run(&["check", "a.kdl"]).err;
+    assert!(told.contains("error[graph::unsatisfied]"), "{told}");
+    for format in ["text", "dot"] {
+        let ran = world.run(&["solve", "a.kdl", "--format", format]);
+        assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(1), "", told.as_str()));
+    }
+    // It does not silence the others.
+    let ran = world.run(&["solve", "a.kdl", "block.kdl", "--format", "json"]);
+    assert_eq!(ran.code, Some(1));
+    let first = ran.out.lines().next().expect("the plans");
+    let object: Value = serde_json::from_str(first).expect("one object");
+    let names: Vec<_> =
+        object["graphs"].as_array().into_iter().flatten().map(|graph| &graph["name"]).collect();
+    assert_eq!(names, ["block"]);
+}
+
+#[test]
 fn the_schedule_of_the_example_computes_what_dense_arrays_do() {
     let Some(gcc) = find("gcc") else { return };
     let world = World::new(&[("layouts/block.kdl", &block())]);

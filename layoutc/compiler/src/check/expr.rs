@@ -8,11 +8,12 @@ use layoutc_algebra::map::{MapError, MapErrorKind, resolve_constant};
 use layoutc_algebra::parse::{self, ParseError, ParseErrorKind};
 use layoutc_algebra::simplify::Facts;
 
+use super::habits;
 use super::scope::Scope;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::manifest::syntax::{Bound, Kind, Text};
-use crate::nearest::nearest;
+use crate::nearest::{nearest, written_out};
 
 /// An expression free of axes.
 pub(super) fn constant(
@@ -38,10 +39,29 @@ pub(super) fn declare_first(mut faults: Vec<Diagnostic>) -> Vec<Diagnostic> {
     for fault in faults.iter_mut().filter(|fault| fault.code == Code::NameUnknown) {
         let name = fault.message.split('`').nth(1).unwrap_or_default();
         if fault.help.iter().all(|help| !help.starts_with("did you mean")) {
-            fault.help.push(format!(
+            fault.helped(format!(
                 "declare it above: `const {name} 16`, or `symbol {name} max=4096` if it is known only at run time"
             ));
         }
+    }
+    faults
+}
+
+/// The same faults, where a name is that of one of these axes: to declare it would hide the axis. An extent that is no
+/// number is `None`.
+pub(super) fn no_axes<'a>(
+    mut faults: Vec<Diagnostic>,
+    axes: impl Iterator<Item = (&'a str, Option<i128>)> + Clone,
+) -> Vec<Diagnostic> {
+    for fault in faults.iter_mut().filter(|fault| fault.code == Code::NameUnknown) {
+        let name = fault.message.split('`').nth(1).unwrap_or_default().to_owned();
+        let Some((_, extent)) = axes.clone().find(|axis| axis.0 == name) else { continue };
+        fault.message = format!("`{name}` is an axis, and a number is wanted here");
+        fault.help = vec![match extent {
+            Some(extent) => format!("write a number: the extent of `{name}` is `{extent}`"),
+            None => format!("write a number, or the symbol that is the extent of `{name}`"),
+        }];
+        fault.fixes.clear();
     }
     faults
 }
@@ -73,24 +93,40 @@ pub(super) fn parse_fault(error: &ParseError, text: &Text, file: &Arc<str>) -> D
             "a group of axes is empty",
         )
         .help("write an index on both sides of this `|`, or take it out"),
-        ParseErrorKind::Unexpected { .. } => {
-            let help = goes_on(&text.value, error.span.start);
-            Diagnostic::error(Code::ExprSyntax, message, place, "").help(help)
-        }
-        ParseErrorKind::Character(_) => {
-            Diagnostic::error(Code::ExprSyntax, message, place, "").help(FORM)
+        ParseErrorKind::Unexpected { .. } | ParseErrorKind::Character(_) => {
+            let fault = Diagnostic::error(Code::ExprSyntax, message, place, "");
+            let own = matches!(error.kind, ParseErrorKind::Unexpected { .. })
+                .then(|| goes_on(&text.value, error.span.start));
+            match habits::meant(&text.value) {
+                Some(map) => fault
+                    .help(format!("write `{map}`"))
+                    .fix(Place::new(file, text.span.clone()), map),
+                None => fault.help(
+                    conditional(&error.kind)
+                        .map_or_else(|| own.unwrap_or_else(|| FORM.to_owned()), str::to_owned),
+                ),
+            }
         }
         ParseErrorKind::Literal => {
             let word = text.value.get(error.span.clone()).unwrap_or_default();
             let error = Diagnostic::error(Code::ExprSyntax, message, place.clone(), "");
             match spelled(word) {
                 Some(value) => error.help(format!("write `{value}`")).fix(place, value.to_string()),
-                None => error.help("write an operator between a number and a name: `4 * c`"),
+                None => match written_out(word) {
+                    Some(number) => error.help(format!("write `{number}`")).fix(place, number),
+                    None => error.help("write an operator between a number and a name: `4 * c`"),
+                },
             }
         }
         ParseErrorKind::TwoStars => Diagnostic::error(Code::ExprSyntax, message, place, "")
             .help("let one `*` parameter take what both take, or name each axis of one of them"),
     }
+}
+
+/// The way out where a choice between values is written.
+fn conditional(kind: &ParseErrorKind) -> Option<&'static str> {
+    matches!(kind, ParseErrorKind::Character('<' | '>' | '?' | '!'))
+        .then_some("an index is arithmetic, the same for all elements: no comparison, no choice")
 }
 
 /// What expressions are made of.
@@ -100,6 +136,13 @@ const FORM: &str = "expressions have whole numbers, names, `+ - * // % & ^` and 
 fn goes_on(text: &str, at: usize) -> String {
     let before = text.get(..at).unwrap_or_default().trim_end();
     let is_operand = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ')';
+    if before.ends_with('*') && text.get(at..).is_some_and(|rest| rest.starts_with('*')) {
+        return "write a power as the number that it is: there is no `**`".to_owned();
+    }
+    let unit = |unit: &str| before.bytes().all(|b| b.is_ascii_digit()) && text[at..].trim() == unit;
+    if ["B", "bytes", "byte", "elements", "bits"].into_iter().any(unit) {
+        return format!("write the number alone: `{before}`");
+    }
     let taken = ["//", "+", "-", "*", "%", "&", "^"].into_iter().find(|sign| {
         before.strip_suffix(*sign).is_some_and(|left| left.trim_end().ends_with(is_operand))
     });
@@ -178,13 +221,17 @@ pub(super) fn map_fault(
         MapErrorKind::ExtentHasAxes => plain(Code::ExprExtent)
             .help("write a number, or an expression of consts, parameters and symbols"),
         MapErrorKind::UnknownFunction(name) => {
+            let error_span = &error.span;
             let error = plain(Code::NameUnknown);
             match nearest(name, ["morton", "bitrev", "hilbert"]) {
                 // The place is that of the whole call.
                 Some(near) => error
                     .help(format!("did you mean `{near}`?"))
                     .fix(Place { end: place.start + name.len(), ..place }, near),
-                None => error.help("functions are `morton`, `bitrev` and `hilbert`; a product has a `*`"),
+                None => match habits::operator(text.value.get(error_span.clone()).unwrap_or_default()) {
+                    Some(own) => error.help(format!("write `{own}`")).fix(place, own),
+                    None => error.help("functions are `morton`, `bitrev` and `hilbert`; a product has a `*`"),
+                },
             }
         }
         MapErrorKind::Arguments { name, .. } => plain(Code::ExprFunction).help(match name.as_str() {

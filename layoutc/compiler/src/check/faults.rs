@@ -43,7 +43,7 @@ pub(super) fn step_fault(error: &StepError, axes: &[String], place: Place) -> Di
             let mut fault = Diagnostic::error(Code::StepAxis, message, place, "");
             suggest(&mut fault, name, axes.iter().map(String::as_str));
             if fault.help.is_empty() {
-                fault.help.push("name one of them, or leave the step out".to_owned());
+                fault.helped("name one of them, or leave the step out");
             }
             fault
         }

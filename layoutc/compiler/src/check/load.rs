@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::circles::{self, Cuts, Uses};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::host::{Host, Key, Stage};
@@ -68,8 +69,10 @@ impl Files {
 
 /// Reads the manifests at `paths` and all that they use.
 pub(super) fn load(host: &Host<'_>, paths: &[String]) -> (Files, Vec<Diagnostic>) {
+    let parsed = parse_all(host, paths);
     let mut loader = Loader {
-        parsed: parse_all(host, paths),
+        cuts: circles::cuts(&uses(&parsed)),
+        parsed,
         files: Files::default(),
         open: Vec::new(),
         diagnostics: Vec::new(),
@@ -126,6 +129,19 @@ fn parse_all(host: &Host<'_>, paths: &[String]) -> BTreeMap<String, Parsed> {
     all
 }
 
+/// What each manifest uses.
+fn uses(parsed: &BTreeMap<String, Parsed>) -> Uses {
+    let row = |(key, parsed): (&String, &Parsed)| {
+        let syntax = parsed.as_ref().ok().map(|read| &read.syntax);
+        let used = syntax.into_iter().flat_map(|syntax| {
+            let paths = syntax.uses.iter().map(|used| used.path.value.as_str());
+            paths.filter_map(|path| used_path(&syntax.file, path))
+        });
+        (key.clone(), used.collect())
+    };
+    parsed.iter().map(row).collect()
+}
+
 /// What the syntax of a manifest is remembered by; `hash` is blake3's, of its text.
 pub fn syntax_key(hash: &[u8; 32]) -> Key {
     Key::new("syntax", hash)
@@ -160,6 +176,8 @@ fn parse(host: &Host<'_>, path: &str) -> Parsed {
 struct Loader {
     parsed: BTreeMap<String, Parsed>,
     files: Files,
+    /// The uses that lead back.
+    cuts: Cuts,
     /// The files that are being read, from the one asked for to the innermost.
     open: Vec<String>,
     diagnostics: Vec<Diagnostic>,
@@ -206,10 +224,9 @@ impl Loader {
             return None;
         }
         let path = beside(file, wanted);
-        if let Some(start) = self.open.iter().position(|open| *open == path) {
-            let mut chain: Vec<&str> = self.open.iter().skip(start).map(String::as_str).collect();
-            chain.push(&path);
-            let message = format!("`use` goes round in a circle: {}", chain.join(" → "));
+        let from = self.open.last().cloned().unwrap_or_default();
+        if let Some(way) = self.cuts.get(&(from, path.clone())) {
+            let message = format!("`use` goes round in a circle: {} → {path}", way.join(" → "));
             let help = "move what both need into a third manifest";
             let error = Diagnostic::error(Code::NameCycle, message, place, "leads back here");
             self.diagnostics.push(error.help(help));

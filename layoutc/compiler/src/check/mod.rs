@@ -5,12 +5,14 @@
 
 mod advice;
 mod cast;
+mod circles;
 mod compute;
 mod convert;
 mod expr;
 mod faults;
 mod gate;
 mod graph;
+mod habits;
 mod kept;
 mod line;
 mod load;
@@ -27,6 +29,7 @@ mod scope;
 mod space;
 mod steps;
 mod strengthen;
+mod strides;
 mod swizzle;
 mod tensor;
 mod view;

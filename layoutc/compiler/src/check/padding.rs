@@ -60,7 +60,7 @@ pub(super) fn check(
             if error.help.is_empty() {
                 let help =
                     "choose tiles and alignments that divide the extents, or say `padding allow`";
-                error.help.push(help.to_owned());
+                error.helped(help);
             }
             return Err(vec![error]);
         }

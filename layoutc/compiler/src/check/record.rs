@@ -79,7 +79,7 @@ pub(super) fn dtype(
     let error =
         Diagnostic::error(Code::DtypeRecord, message, Place::new(file, at.span.clone()), "");
     let mut error = error.also(Place::new(file, text.span.clone()), "the first");
-    error.notes.push("the fields of a record are one axis, so they share an element type".into());
+    error.noted("the fields of a record are one axis, so they share an element type");
     Err(vec![
         error.help(format!("write a tensor for each element type: one of {dtype}, one of {odd}")),
     ])

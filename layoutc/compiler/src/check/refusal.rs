@@ -4,12 +4,14 @@ use layoutc_algebra::build::{BuildError, FinishError};
 use layoutc_algebra::expr::{BinOp, ExprError, Var};
 use layoutc_algebra::layout::{Axis, Symbol};
 use layoutc_algebra::map::Item;
+use layoutc_algebra::notation::Notation;
 use layoutc_algebra::parse::{Ast, AstKind, ItemText, Span};
 use layoutc_algebra::proof::{Lost, MAX_POINTS, MAX_SLOTS, Refusal};
 
 use super::expr::{overflow, place_in};
 use super::faults::{index, size};
-use super::steps::Site;
+use super::steps::{Foreign, Site};
+use super::strides::Strided;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Fix, Place};
 
@@ -20,8 +22,10 @@ pub(super) struct Told<'a> {
     pub(super) symbols: &'a [Symbol],
     /// The last map of the layout, if it has one.
     pub(super) site: Option<&'a Site>,
-    /// The node of `strides`, if the layout has one.
-    pub(super) strides: Option<&'a Place>,
+    /// What lays the axes out by strides, if anything does.
+    pub(super) strides: Option<&'a Strided>,
+    /// The last text in a foreign notation, if the layout has one.
+    pub(super) foreign: Option<&'a Foreign>,
     /// The layout's node, or the tensor's name when it has none.
     pub(super) place: Place,
 }
@@ -74,7 +78,8 @@ pub(crate) fn bare_fault(
     symbols: &[Symbol],
     place: Place,
 ) -> Diagnostic {
-    fault(error, &Told { tensor, logical, symbols, site: None, strides: None, place })
+    let told = Told { tensor, logical, symbols, site: None, strides: None, foreign: None, place };
+    fault(error, &told)
 }
 
 fn collision(
@@ -102,7 +107,7 @@ fn collision(
     let Blamed { place, label, mended } = blame(told, lost, targets, first, second);
     let mut error = Diagnostic::error(Code::MapNotInjective, message, place, label).note(note);
     if let Some(Mended { help, fix }) = mended {
-        error.help.push(help);
+        error.helped(help);
         let is_own = told.site.is_none_or(|site| site.is_own);
         error.fixes.extend(fix.filter(|_| is_own));
     }
@@ -131,14 +136,11 @@ fn blame(
 ) -> Blamed {
     let blamed = |place, label, mended| Blamed { place, label, mended };
     let site = match told.site {
-        Some(site) if site.direct => site,
-        Some(site) if site.only && told.strides.is_none() => {
+        Some(site) if site.direct && !told.strides.is_some_and(|s| s.apart.is_some()) => site,
+        Some(site) if site.only && told.strides.is_none() && told.foreign.is_none() => {
             return blamed(whole(site), drops(told, lost), None);
         }
-        _ => {
-            let place = told.strides.unwrap_or(&told.place).clone();
-            return blamed(place, drops(told, lost), None);
-        }
+        _ => return elsewhere(told, lost),
     };
     // An axis in which the two differ and that nothing reads.
     let unread: Vec<usize> =
@@ -165,7 +167,8 @@ fn blame(
         return blamed(place, format!("drops {part}"), mended());
     }
     if let Some(strides) = told.strides {
-        return blamed(strides.clone(), "does not tell them apart".to_string(), None);
+        let mended = Some(Mended { help: OVERLAP.to_owned(), fix: None });
+        return blamed(strides.place.clone(), "does not tell them apart".to_string(), mended);
     }
     // All the items that read the axes at fault.
     let items: Vec<&Item> = targets.iter().filter_map(|k| site.map.items.get(*k)).collect();
@@ -178,13 +181,63 @@ fn blame(
             let mended = if overlap {
                 Some(Mended { help: heavier.to_owned(), fix: None })
             } else {
-                divided_apart(site, &items)
+                divided_apart(site, &items).or_else(|| beside_xor(site, &items))
             };
             let place = place_in(&site.text, &(start..end), &site.file);
             blamed(place, "does not tell them apart".to_string(), mended)
         }
         _ => blamed(whole(site), String::new(), None),
     }
+}
+
+/// The way out of strides under which elements meet.
+const OVERLAP: &str = "give each stride more than all that the smaller ones reach";
+
+/// The blame where no map of the layout's own is at fault: that of strides, or of a foreign text.
+fn elsewhere(told: &Told<'_>, lost: &[Lost]) -> Blamed {
+    let label = drops(told, lost);
+    if let Some(Strided { place, apart }) = told.strides {
+        let mended = match apart {
+            Some((text, fix)) => Mended { help: format!("{OVERLAP}: `{text}`"), fix: fix.clone() },
+            None => Mended { help: OVERLAP.to_owned(), fix: None },
+        };
+        return Blamed { place: place.clone(), label, mended: Some(mended) };
+    }
+    let Some(Foreign { notation, place, names }) = told.foreign else {
+        return Blamed { place: told.place.clone(), label, mended: None };
+    };
+    let digit = lost.iter().find(|digit| digit.plain);
+    let help = match (notation, digit) {
+        (Notation::Mlir, Some(digit)) => {
+            let own = told.logical.get(digit.axis).map(|axis| axis.name.as_str());
+            let name = names.get(digit.axis).map(String::as_str).or(own).unwrap_or_default();
+            let (text, kind) = digit_text(name, digit);
+            let text = text.replace("//", "floordiv").replace('%', "mod");
+            format!("keep {kind} too: add the result `{text}`")
+        }
+        (Notation::Triton, _) => {
+            "let no image be zero, or the exclusive or of others: each then moves an element by its own".to_owned()
+        }
+        _ => "let the text keep every part of each axis".to_owned(),
+    };
+    Blamed { place: place.clone(), label, mended: Some(Mended { help, fix: None }) }
+}
+
+/// What to write where `n ^ c` stands alone: one of its sides beside it tells which the other is.
+fn beside_xor(site: &Site, items: &[&Item]) -> Option<Mended> {
+    let [item] = items else { return None };
+    let k =
+        site.parsed.items.iter().position(
+            |text| matches!(text, ItemText::Expr { expr, .. } if expr.span == item.span),
+        )?;
+    let ItemText::Expr { expr, .. } = site.parsed.items.get(k)? else { return None };
+    let AstKind::Bin(BinOp::Xor, _, left, right) = &expr.kind else { return None };
+    let is_name = |side: &&Ast| matches!(side.kind, AstKind::Name(_));
+    let side = [right.as_ref(), left.as_ref()].into_iter().find(is_name)?;
+    let text = site.text.value.get(side.span.clone())?.to_owned();
+    let items = with_items(site, &[Part { text, kind: "it", at: At::After(k) }]);
+    let help = format!("`^` is exclusive or, not a power: keep one of its sides too: `{items}`");
+    Some(Mended { help, fix: Some(Fix { place: items_place(site), text: items }) })
 }
 
 /// What to write where the quotient and the remainder of one thing have different divisors: `c // 4, c % 3`.

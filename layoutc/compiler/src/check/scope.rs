@@ -214,7 +214,7 @@ pub(super) fn number(
     let expr = constant(bound, &values, scope, &Facts::default(), file).map_err(|mut faults| {
         for fault in faults.iter_mut().filter(|fault| fault.help.is_empty()) {
             // Nothing is known, so nothing is near either.
-            fault.help.push("declare it above as a `const`, or write a number".to_owned());
+            fault.helped("declare it above as a `const`, or write a number");
         }
         faults
     })?;
@@ -308,10 +308,10 @@ pub(super) fn nearest_or_all(error: &mut Diagnostic, name: &str, what: &str, kno
     if let Some(near) = nearest(name, known.iter().copied()) {
         error.mean(near);
     } else if known.is_empty() {
-        error.help.push(format!("declare it first: there are no {what} here"));
+        error.helped(format!("declare it first: there are no {what} here"));
     } else {
         let listed: Vec<&str> = known.iter().take(LISTED).copied().collect();
         let more = if known.len() > LISTED { ", …" } else { "" };
-        error.help.push(format!("{what} here: `{}`{more}", listed.join("`, `")));
+        error.helped(format!("{what} here: `{}`{more}", listed.join("`, `")));
     }
 }

@@ -97,12 +97,35 @@ pub(super) fn memory(
             let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
             let known = MEMORIES.iter().map(|row| row.0);
             let known: Vec<&str> = known.chain(scope.spaces.keys().map(String::as_str)).collect();
-            nearest_or_all(&mut error, &name.value, "memories", &known);
+            let word = name.value.trim_matches('_').to_ascii_lowercase();
+            match ELSEWHERE.iter().find(|row| row.0 == word) {
+                Some((_, ours)) => error.mean(ours),
+                None => nearest_or_all(&mut error, &name.value, "memories", &known),
+            }
             return Err(vec![error]);
         }
     };
     Ok((memory, None))
 }
+
+/// What other languages call a memory, without the `_` around.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("constant", "constant"),
+    ("cpu", "global"),
+    ("device", "global"),
+    ("dram", "global"),
+    ("global", "global"),
+    ("gpu", "global"),
+    ("hbm", "global"),
+    ("host", "global"),
+    ("lds", "local"),
+    ("local", "local"),
+    ("ram", "global"),
+    ("registers", "none"),
+    ("shared", "shared"),
+    ("smem", "shared"),
+    ("vram", "global"),
+];
 
 /// The memory space that stands for XLA's `S(n)`.
 pub(super) fn of_xla(n: i128, scope: &Scope) -> Option<&Space> {

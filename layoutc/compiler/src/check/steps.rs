@@ -11,12 +11,16 @@ use layoutc_algebra::parse::{self, ItemText, MapText, Span};
 use layoutc_algebra::simplify::Facts;
 use layoutc_algebra::step::{self, Place as OrderPlace, TileExtent};
 
-use super::expr::{constant, declare_first, map_fault, overflow, parse_fault, place_in, raised};
+use super::expr::{
+    constant, declare_first, map_fault, no_axes, overflow, parse_fault, place_in, raised,
+};
 use super::faults::{build_fault, notation_fault, step_fault};
+use super::habits;
 use super::line::line;
 use super::padding::{Padding, product};
 use super::recorder::{self, Recorded};
 use super::scope::{Scope, Scopes, nearest_or_all};
+use super::strides::{Strided, apart};
 use super::swizzle::swizzle;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
@@ -24,7 +28,7 @@ use crate::manifest::syntax::{
     Bound, FillItem, Kind, Name, Number, PaddingRule, SeparatorItem, Step, StepKind, Text,
     TileEntry,
 };
-use crate::nearest::near_powers_of_two;
+use crate::nearest::{near_powers_of_two, nearest};
 
 /// The most steps that a layout may have, transforms unfolded.
 const MAX_STEPS: usize = 1000;
@@ -50,6 +54,16 @@ pub(super) struct Site {
     pub(super) is_own: bool,
 }
 
+/// A text in a foreign notation, for diagnostics that point into it.
+#[derive(Debug, Clone)]
+pub(super) struct Foreign {
+    pub(super) notation: Notation,
+    /// The text without its quotes.
+    pub(super) place: Place,
+    /// What the text calls the axes; empty where it has no names.
+    pub(super) names: Vec<String>,
+}
+
 /// What the steps say besides the map.
 #[derive(Debug, Default)]
 pub(super) struct Said {
@@ -62,8 +76,10 @@ pub(super) struct Said {
     pub(super) memory_space: Option<(Place, i128)>,
     /// The last map.
     pub(super) map: Option<Site>,
-    /// The node of `strides`.
-    pub(super) strides: Option<Place>,
+    /// What lays the axes out by strides.
+    pub(super) strides: Option<Strided>,
+    /// The last text in a foreign notation.
+    pub(super) foreign: Option<Foreign>,
     /// The last separator: the node, or the bar of a map.
     pub(super) separators: Option<Place>,
     /// The steps as text, one each, transforms unfolded.
@@ -225,9 +241,12 @@ impl Applier<'_> {
                 Ok(())
             }
             StepKind::Strides(strides) => {
-                let strides = values(strides, ground, &self.builder)?;
+                let bounds = strides;
+                let strides = values(bounds, ground, &self.builder)?;
+                let apart = apart(self.builder.axes(), &strides);
                 let strided = self.builder.strides(&strides);
-                self.said.strides = Some(place.clone());
+                let own = if self.open.is_empty() { bounds.as_slice() } else { &[] };
+                self.said.strides = Some(Strided::step(place.clone(), own, apart));
                 self.grown = Some(place.clone());
                 strided.map_err(|e| vec![build_fault(&e, self.tensor, &self.builder, &place)])
             }
@@ -399,6 +418,18 @@ impl Applier<'_> {
                 }
             }]
         })?;
+        // A transform may be applied elsewhere, to other axes.
+        if self.open.is_empty() {
+            let place = ground.place(&text.span);
+            if let Some(strides) = self.builder.element_strides() {
+                let bits = self.builder.element_bits();
+                let apart = apart(self.builder.axes(), strides);
+                self.said.strides = Some(Strided::foreign(notation, place.clone(), apart, bits));
+            }
+            let stated = notation::stated(notation, &text.value, &sizes);
+            let names = stated.map(|stated| stated.names).unwrap_or_default();
+            self.said.foreign = Some(Foreign { notation, place, names });
+        }
         for remark in said.remarks {
             self.said.remarks.push((place_in(text, &remark.span, ground.file), remark));
         }
@@ -447,7 +478,13 @@ impl Applier<'_> {
             let message = format!("there is no transform `{}`", name.value);
             let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
             let known: Vec<&str> = ground.scope.transforms.keys().map(String::as_str).collect();
-            nearest_or_all(&mut error, &name.value, "transforms", &known);
+            let is_near = nearest(&name.value, known.iter().copied()).is_some();
+            match habits::layout(&name.value, self.builder.axes()).filter(|_| !is_near) {
+                Some(help) => {
+                    error.helped(help);
+                }
+                None => nearest_or_all(&mut error, &name.value, "transforms", &known),
+            }
             return Err(vec![error]);
         };
         if self.open.contains(&name.value) {
@@ -520,6 +557,9 @@ pub(super) fn resolved(
     let known: Vec<&str> =
         known.into_iter().chain(parameters).chain(ground.scope.known()).collect();
     let map = resolve(&parsed, scope).map_err(|errors| {
+        if let Some(named) = habits::named_by_colons(&parsed, &errors, text, file) {
+            return vec![named];
+        }
         errors
             .iter()
             .filter_map(|e| map_fault(e, text, ground.scope, &known, file))
@@ -583,9 +623,10 @@ fn at_least(
     ground: Ground<'_>,
     builder: &Builder,
 ) -> Result<Expr, Vec<Diagnostic>> {
+    let axes = builder.axes().iter().map(|axis| (axis.name.as_str(), axis.extent.as_const()));
     let value =
         constant(bound, &|name| ground.value(name), ground.scope, builder.facts(), ground.file)
-            .map_err(declare_first)?;
+            .map_err(|faults| no_axes(declare_first(faults), axes))?;
     let place = || ground.place(&bound.span());
     let (low, high) =
         builder.facts().bounds(&value).map_err(|e| vec![overflow(&e, e.to_string(), place())])?;

@@ -173,6 +173,7 @@ impl Checker<'_> {
                 symbols,
                 site: said.map.as_ref(),
                 strides: said.strides.as_ref(),
+                foreign: said.foreign.as_ref(),
                 place: self.at(span),
             };
             let errors = vec![refusal::fault(&error, &told)];
@@ -330,7 +331,9 @@ impl Checker<'_> {
                 Diagnostic::error(Code::TargetUnknown, message, self.at(&target.span), "");
             match nearest(&target.value, known.iter().copied()) {
                 Some(near) => error.mean(near),
-                None => error.help.push(format!("targets are {}", known.join(", "))),
+                None => {
+                    error.helped(format!("targets are {}", known.join(", ")));
+                }
             }
             errors.push(error);
         }

@@ -86,7 +86,7 @@ impl<'t> Blocks<'t, '_> {
         if !self.faults.tail_lost {
             let span = frame.brace.span.clone();
             let fault = self.faults.error(Code::KdlSyntax, "this block never closes", span, "");
-            fault.help = vec!["close it with `}`".to_owned()];
+            fault.helped("close it with `}`");
         }
         while let Some(frame) = self.frames.pop() {
             self.nodes = frame.nodes;
@@ -110,14 +110,21 @@ impl<'t> Blocks<'t, '_> {
             self.after_block = false;
             // A name begins a node that lacks its `;`; anything else was meant for the one before.
             let names = matches!(token.kind, Kind::Bare | Kind::Quoted { .. });
+            let is_mark =
+                self.text.get(token.span.clone()).is_some_and(|word| word.starts_with('#'));
+            if token.kind == Kind::Bare && is_mark {
+                // A comment of another language, which is told of as such.
+                self.head.push(token.clone());
+                return;
+            }
             self.slashed = !names || self.peek() == Some(Kind::Equals);
             let message = "a node ends with its block";
             let fault = self.faults.error(Code::KdlSyntax, message, token.span.clone(), "");
-            fault.help = vec![if self.slashed {
+            fault.helped(if self.slashed {
                 "write it before the block".to_owned()
             } else {
                 "write `;` before the next node, or begin a new line".to_owned()
-            }];
+            });
         }
         self.head.push(token.clone());
     }
@@ -152,12 +159,12 @@ impl<'t> Blocks<'t, '_> {
         let owner = if self.after_block {
             let message = "a node has one block";
             let fault = self.faults.error(Code::KdlSyntax, message, span, "a second one");
-            fault.help = vec!["write all its nodes in one block".to_owned()];
+            fault.helped("write all its nodes in one block");
             None
         } else if self.head.is_empty() && !self.slashed {
             let message = "a block without the name of a node before it";
             let fault = self.faults.error(Code::KdlSyntax, message, span, "");
-            fault.help = vec!["write the name on this line, before the `{`".to_owned()];
+            fault.helped("write the name on this line, before the `{`");
             None
         } else {
             self.take_head()
@@ -179,8 +186,7 @@ impl<'t> Blocks<'t, '_> {
             if !self.faults.tail_lost {
                 let message = "this `}` closes nothing";
                 let fault = self.faults.error(Code::KdlSyntax, message, token.span.clone(), "");
-                fault.help =
-                    vec!["take it out, or one before it that closes a block too early".to_owned()];
+                fault.helped("take it out, or one before it that closes a block too early");
             }
             return;
         };
@@ -209,7 +215,7 @@ impl<'t> Blocks<'t, '_> {
             Some(Kind::Close) | None => {
                 let message = "`/-` takes out what follows it, and nothing does";
                 let fault = self.faults.error(Code::KdlSyntax, message, token.span.clone(), "");
-                fault.help = vec!["take it out, or write it before a node".to_owned()];
+                fault.helped("take it out, or write it before a node");
                 Some(())
             }
             Some(_) if self.head.is_empty() && !self.after_block => {
@@ -250,7 +256,7 @@ impl<'t> Blocks<'t, '_> {
         if !self.faults.tail_lost {
             let span = brace.span.clone();
             let fault = self.faults.error(Code::KdlSyntax, "this block never closes", span, "");
-            fault.help = vec!["close it with `}`".to_owned()];
+            fault.helped("close it with `}`");
         }
         None
     }

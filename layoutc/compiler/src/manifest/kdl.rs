@@ -29,7 +29,7 @@ pub(super) fn node(text: &str, head: &[Token], parent: &str, faults: &mut Faults
             if said.and_then(|said| fill(text, &mut node, head, said)).is_none() {
                 let message = "this is not one node of KDL 2";
                 let fault = faults.error(Code::KdlSyntax, message, whole, "");
-                fault.help = vec!["part nodes by `;` or a new line".to_owned()];
+                fault.helped("part nodes by `;` or a new line");
                 node.broken = true;
             }
         }

@@ -12,6 +12,9 @@ use crate::codes::Code;
 /// How many blocks or comments may stand inside each other.
 pub(super) const NESTING_LIMIT: usize = 128;
 
+/// How many tokens back a node is looked for.
+const NODE_TOKENS: usize = 64;
+
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -67,6 +70,19 @@ pub(super) fn cut(text: &str) -> Vec<Token> {
     }
     while lexer.at < text.len() && lexer.step().is_some() {}
     lexer.tokens
+}
+
+/// Whether a comment stands in a part of a text, or something that `/-` takes out.
+pub(super) fn has_comments(part: &str) -> bool {
+    let mut at = 0;
+    for token in cut(part) {
+        let gap = part.get(at..token.span.start).unwrap_or_default();
+        if token.kind == Kind::SlashDash || !gap.chars().all(is_space) {
+            return true;
+        }
+        at = token.span.end;
+    }
+    part.get(at..).is_some_and(|rest| !rest.chars().all(is_space))
 }
 
 struct Lexer<'a, 'f> {
@@ -146,6 +162,7 @@ impl Lexer<'_, '_> {
 
     fn line_comment(&mut self) {
         let glued = self.tokens.last().is_some_and(|t| t.glued_comment && t.span.end == self.at);
+        let glued = glued || self.is_in_map();
         while let Some(c) = self.peek() {
             if newline(self.rest()).is_some() {
                 return;
@@ -154,6 +171,16 @@ impl Lexer<'_, '_> {
             self.disallowed(c);
             self.at += c.len_utf8();
         }
+    }
+
+    /// Whether what stands before on the line is a map without quotes, whose `//` was not meant as a comment.
+    fn is_in_map(&self) -> bool {
+        let ends = |token: &&Token| matches!(token.kind, Kind::End | Kind::Open | Kind::Close);
+        let node = self.tokens.iter().rev().take(NODE_TOKENS).take_while(|token| !ends(token));
+        let node: Vec<&Token> = node.collect();
+        let name = node.last().and_then(|first| self.text.get(first.span.clone()));
+        matches!(name, Some("map" | "compute"))
+            && node.iter().any(|token| token.kind == Kind::Stray)
     }
 
     /// Skips a comment with those inside it.
@@ -181,8 +208,7 @@ impl Lexer<'_, '_> {
         }
         self.faults
             .error(Code::KdlSyntax, "this comment never closes", start..start + 2, "")
-            .help =
-            vec!["close it with `*/`; a `/*` inside a comment opens another one".to_owned()];
+            .helped("close it with `*/`; a `/*` inside a comment opens another one");
         None
     }
 
@@ -281,7 +307,7 @@ impl Lexer<'_, '_> {
             "this string does not close on its line"
         };
         let fault = self.faults.error(Code::KdlSyntax, message, start..self.at, "");
-        fault.help = vec![format!("close it with `{end}`")];
+        fault.helped(format!("close it with `{end}`"));
         self.faults.tail_lost = true;
         if triple {
             return None;
@@ -298,8 +324,7 @@ impl Lexer<'_, '_> {
             let span = self.at..self.at + c.len_utf8();
             let message = format!("the character U+{code:04X} must not stand in a manifest");
             let fault = self.faults.error(Code::KdlCharacter, message, span, "");
-            fault.help =
-                vec!["remove it; it is invisible, or turns the reading direction".to_owned()];
+            fault.helped("remove it; it is invisible, or turns the reading direction");
         }
         bad
     }

@@ -1,11 +1,13 @@
 //! Manifests: KDL text → [`tree`] → [`syntax`]. Each stage collects all that is wrong and goes on with the rest.
 
 mod blocks;
+mod brackets;
 pub mod draft;
 mod fault;
 mod format;
 mod kdl;
 mod lex;
+mod number;
 pub mod paint;
 mod plain;
 pub(crate) mod read;

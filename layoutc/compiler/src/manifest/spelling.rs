@@ -3,11 +3,15 @@
 
 use std::ops::Range;
 
+use super::brackets;
 use super::fault::Faults;
-use super::lex::{Kind, Token};
+use super::lex::{Kind, Token, has_comments};
+use super::number;
 use crate::codes::Code;
 use crate::diagnostic::Fix;
 use crate::nearest::nearest;
+
+use super::read::{ITEMS, Scope};
 
 /// Whether the tokens of a node are spelled well; the first fault is reported. `parent` is the name of the node around.
 pub(super) fn check(text: &str, head: &[Token], parent: &str, faults: &mut Faults) -> bool {
@@ -16,7 +20,7 @@ pub(super) fn check(text: &str, head: &[Token], parent: &str, faults: &mut Fault
     }
     if let Some(token) = head.iter().find(|token| token.kind == Kind::Stray || token.glued_comment)
     {
-        unquoted(text, head, token, faults);
+        unquoted(text, head, token, parent, faults);
         return false;
     }
     if head.get(1).is_some_and(|token| token.kind == Kind::Equals) {
@@ -26,7 +30,7 @@ pub(super) fn check(text: &str, head: &[Token], parent: &str, faults: &mut Fault
     if let Some(span) = misplaced_equals(head) {
         let message = "`=` stands between a property and its value";
         let fault = faults.error(Code::KdlSyntax, message, span, "");
-        fault.help = vec!["write `name=value`, or leave the `=` out".to_owned()];
+        fault.helped("write `name=value`, or leave the `=` out");
         return false;
     }
     let words = head.iter().enumerate().all(|(at, token)| match token.kind {
@@ -36,9 +40,7 @@ pub(super) fn check(text: &str, head: &[Token], parent: &str, faults: &mut Fault
         }
         Kind::Quoted { hashes: 0 } => escapes(text, token, faults),
         Kind::MultiLine => {
-            let message = "a string stands on one line, in one pair of quotes";
-            let fault = faults.error(Code::ExprEscape, message, token.span.clone(), "");
-            fault.help = vec!["write it as `\"…\"` on one line".to_owned()];
+            lines(text, token, faults);
             false
         }
         Kind::Quoted { .. }
@@ -58,7 +60,7 @@ pub(super) fn check(text: &str, head: &[Token], parent: &str, faults: &mut Fault
         let apart = [&pair[0], &pair[1]].map(|token| text.get(token.span.clone()));
         let apart = apart.map(Option::unwrap_or_default).join(" ");
         let fault = faults.error(Code::KdlSyntax, "a blank is missing inside this", span, "");
-        fault.help = vec![format!("write `{apart}`")];
+        fault.helped(format!("write `{apart}`"));
         fault.rewrite(apart);
         return false;
     }
@@ -104,12 +106,31 @@ fn escapes(text: &str, token: &Token, faults: &mut Faults) -> bool {
         if !good {
             let span = token.span.start + at..token.span.start + next_at + next.len_utf8();
             let message = format!("`\\{next}` begins no escape of KDL");
-            faults.error(Code::KdlSyntax, message, span, "").help =
-                vec!["use `#\"…\"#`, in which nothing is escaped".to_owned()];
+            faults
+                .error(Code::KdlSyntax, message, span, "")
+                .helped("use `#\"…\"#`, in which nothing is escaped");
             return false;
         }
     }
     true
+}
+
+/// The longest text that is shown on one line.
+const SHOWN: usize = 200;
+
+/// A string over several lines.
+fn lines(text: &str, token: &Token, faults: &mut Faults) {
+    let source = text.get(token.span.clone()).unwrap_or_default();
+    let words: Vec<&str> = source.trim_matches(['#', '"']).split_whitespace().collect();
+    let line = words.join(" ");
+    let message = "a string stands on one line, in one pair of quotes";
+    let fault = faults.error(Code::ExprEscape, message, token.span.clone(), "");
+    if line.len() > SHOWN || line.contains(['"', '\\']) {
+        fault.helped("write it as `\"…\"` on one line");
+    } else {
+        fault.helped(format!("write it on one line: `\"{line}\"`"));
+        fault.rewrite(format!("\"{line}\""));
+    }
 }
 
 /// The character that the rest of `\u{1F600}` spells.
@@ -120,32 +141,50 @@ fn scalar(after: &str) -> Option<char> {
 }
 
 /// A character that only an expression has, or a comment that an unquoted `//` has opened.
-fn unquoted(text: &str, head: &[Token], token: &Token, faults: &mut Faults) {
+fn unquoted(text: &str, head: &[Token], token: &Token, parent: &str, faults: &mut Faults) {
     let of = |token: &Token| text.get(token.span.clone()).unwrap_or_default();
     let name = head.first().map(of).unwrap_or_default();
+    let outside = || format!("`{}` must not stand outside quotes", of(token));
     // From the fault's own word to the end of the line: that is what was meant as the expression.
     let glued = |pair: &[Token]| pair[0].span.end == pair[1].span.start;
     let at = head.iter().position(|t| t.span == token.span).unwrap_or_default();
+    if let Some(list) = brackets::meant(text, head, at, parent) {
+        bracketed(list, token, outside(), faults);
+        return;
+    }
+    if ITEMS.contains(&name) && of(token) == "(" {
+        let fault = faults.error(Code::ExprUnquoted, outside(), token.span.clone(), "");
+        fault.helped(format!(
+            "write `{name} NAME property=value {{ … }}`: a node has no parentheses"
+        ));
+        return;
+    }
+    let is_statement =
+        name == "compute" || (parent == "kernel" && !Scope::KERNEL.words().0.contains(&name));
     let mut first = at;
     while first > 1 && glued(&head[first - 1..=first]) && head[first - 1].kind != Kind::Equals {
         first -= 1;
     }
-    if name == "map" {
+    if name == "map" || name == "compute" {
         first = 1.min(at);
+    } else if is_statement {
+        first = 0;
     }
     let start = head.get(first).map_or(token.span.start, |t| t.span.start);
     let rest = text.get(start..).unwrap_or_default();
     let end = rest.find(['\n', '\r', '{', '}', ';', '"']).unwrap_or(rest.len());
     let mut meant = rest.get(..end).unwrap_or_default().trim_end();
-    if name != "map" {
+    if name != "map" && !is_statement {
         meant = meant.split_whitespace().next().unwrap_or_default();
     }
-    let help = match listed(name, rest) {
-        Some(arguments) => format!("write `{name} {arguments}`: blanks part arguments"),
-        None => format!("write it as one quoted string: `\"{meant}\"`"),
-    };
     let place = faults.place(start..start + meant.len());
-    let fix = listed(name, rest).is_none().then(|| Fix { place, text: format!("\"{meant}\"") });
+    let text_in_quotes = match name {
+        "map" => format!("\"{}\"", meant.replace('[', "(").replace(']', ")")),
+        _ if is_statement && first == 0 => format!("compute \"{meant}\""),
+        _ => format!("\"{meant}\""),
+    };
+    let help = format!("write it as one quoted string: `{text_in_quotes}`");
+    let fix = Fix { place, text: text_in_quotes };
     if token.glued_comment {
         let span = start..token.span.end + 2;
         let message = "`//` begins a comment here: the rest of the line is lost";
@@ -154,30 +193,41 @@ fn unquoted(text: &str, head: &[Token], token: &Token, faults: &mut Faults) {
             text.get(start..token.span.end).unwrap_or_default()
         );
         let fault = faults.error(Code::ExprUnquoted, message, span, label);
-        fault.help = vec![help, "put a blank before `//` if a comment is meant".to_owned()];
-        fault.fixes.extend(fix);
+        fault.helped(help).helped("put a blank before `//` if a comment is meant");
+        fault.fixes.push(fix);
     } else if of(token) == "\\" {
         let message = "a `\\` outside quotes continues a line, and must be the last of it";
         let fault = faults.error(Code::KdlSyntax, message, token.span.clone(), "");
-        fault.help = vec!["leave it out, or begin a new line behind it".to_owned()];
+        fault.helped("leave it out, or begin a new line behind it");
+    } else if name != "map" && !is_statement && matches!(of(token), "[" | "]") {
+        let fault = faults.error(Code::ExprUnquoted, outside(), token.span.clone(), "");
+        fault.helped(match name.trim_end_matches(':') {
+            "shape" => "write the axes as nodes in a block: `shape { n 16; c 4 }`",
+            "[" if parent.is_empty() => {
+                "a tensor is written `tensor input dtype=f32 { shape { n 16; c 4 } }`"
+            }
+            _ => "take it out: blanks part arguments, and a block stands in `{ … }`",
+        });
     } else {
-        let message = format!("`{}` must not stand outside quotes", of(token));
-        let fault = faults.error(Code::ExprUnquoted, message, token.span.clone(), "");
-        fault.help = vec![help];
-        fault.fixes.extend(fix);
+        let fault = faults.error(Code::ExprUnquoted, outside(), token.span.clone(), "");
+        fault.helped(help);
+        fault.fixes.push(fix);
     }
 }
 
-/// The steps that take several arguments.
-const LISTS: &[&str] = &["tile", "strides", "order", "fuse", "axis-separators"];
-
-/// The arguments of a step that stand in parentheses, as in `tile (8, 128)`: parted by blanks.
-fn listed(step: &str, rest: &str) -> Option<String> {
-    let (inside, _) = rest.strip_prefix('(')?.split_once(')')?;
-    let words: Vec<&str> = inside.split([' ', '\t', ',']).filter(|word| !word.is_empty()).collect();
-    let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
-    let is_list = LISTS.contains(&step) && words.iter().all(|word| word.bytes().all(plain));
-    (is_list && !words.is_empty()).then(|| words.join(" "))
+/// A list in brackets.
+fn bracketed(list: brackets::Meant, token: &Token, outside: String, faults: &mut Faults) {
+    let place = faults.place(list.place);
+    let fault = if list.is_shape {
+        let message = "axes are nodes in a block: each has a name";
+        faults.error(Code::ShapeForm, message, list.list, "")
+    } else {
+        faults.error(Code::ExprUnquoted, outside, token.span.clone(), "")
+    };
+    fault.helped(list.help);
+    if !list.text.is_empty() {
+        fault.fixes.push(Fix { place, text: list.text });
+    }
 }
 
 /// `n=1` where a node is expected.
@@ -193,9 +243,17 @@ fn property_for_node(text: &str, head: &[Token], parent: &str, faults: &mut Faul
     };
     let message =
         format!("`{}` begins a node, and a node's name is followed by a blank", of(&head[0]));
-    let fault = faults.error(code, message, whole, "");
-    fault.help = vec![format!("write `{meant}`")];
-    fault.rewrite(meant);
+    let fault = faults.error(code, message, whole.clone(), "");
+    let is_property =
+        Scope::of(parent).is_some_and(|scope| scope.words().1.contains(&of(&head[0])));
+    if let (true, [name, value]) = (is_property, words.as_slice()) {
+        fault.helped(format!("it is a property: `{parent} … {name}={value}`"));
+        return;
+    }
+    fault.helped(format!("write `{meant}`"));
+    if !text.get(whole).is_some_and(has_comments) {
+        fault.rewrite(meant);
+    }
 }
 
 /// Whether a word without quotes is a name, a keyword or a number that can be read.
@@ -204,28 +262,36 @@ fn word(text: &str, span: Range<usize>, is_name: bool, faults: &mut Faults) -> b
     let unsigned = word.strip_prefix(['+', '-']).unwrap_or(word);
     if matches!(unsigned, "true" | "false" | "null" | "inf" | "nan") {
         let fault = faults.error(Code::KdlSyntax, format!("`{word}` is a keyword"), span, "");
-        fault.help = vec![
-            format!("KDL 2 writes it `#{word}`"),
-            "KDL 1 wrote keywords without `#`; manifests are KDL 2".to_owned(),
-        ];
+        fault
+            .helped(format!("KDL 2 writes it `#{word}`"))
+            .helped("KDL 1 wrote keywords without `#`; manifests are KDL 2");
         fault.rewrite(format!("#{word}"));
         return false;
     }
     if word.starts_with('#') && !KEYWORDS.contains(&word) {
         let message = format!("`{}` is no keyword of KDL", shorten(word));
         let fault = faults.error(Code::KdlSyntax, message, span, "");
-        fault.notes =
-            vec!["they are `#true`, `#false`, `#null`, `#inf`, `#-inf` and `#nan`".to_owned()];
+        if word == "#include" {
+            fault.helped("another manifest is taken by `use \"common.kdl\"`");
+            return false;
+        }
+        if is_name || word == "#" {
+            fault.helped("a comment begins with `//`");
+            return false;
+        }
+        fault.noted("they are `#true`, `#false`, `#null`, `#inf`, `#-inf` and `#nan`");
         match nearest(word, KEYWORDS.iter().copied()) {
             Some(near) => fault.mean(near),
-            None => fault.help.push("write one of these, or leave the `#` out".to_owned()),
+            None => {
+                fault.helped("write one of these, or leave the `#` out");
+            }
         }
         return false;
     }
     if matches!(word, "r") && text.get(span.end..).is_some_and(|rest| rest.starts_with(['"', '#']))
     {
         let fault = faults.error(Code::KdlSyntax, "`r` does not begin a raw string", span, "");
-        fault.help = vec!["KDL 1 wrote `r\"…\"`; KDL 2 writes `#\"…\"#`".to_owned()];
+        fault.helped("KDL 1 wrote `r\"…\"`; KDL 2 writes `#\"…\"#`");
         return false;
     }
     let first = unsigned.strip_prefix('.').unwrap_or(unsigned);
@@ -235,23 +301,18 @@ fn word(text: &str, span: Range<usize>, is_name: bool, faults: &mut Faults) -> b
     if is_name {
         let message = format!("`{word}` is a number where a name is expected");
         let fault = faults.error(Code::KdlSyntax, message, span, "");
-        fault.help = vec!["begin the name with a letter or `_`".to_owned()];
+        fault.helped("begin the name with a letter or `_`");
         return false;
     }
-    match number(unsigned) {
+    match number::read(unsigned) {
         Ok(()) => true,
         Err((message, help)) => {
             let fault = faults.error(Code::KdlNumber, message, span, "");
-            if let Some(number) = word.strip_suffix(',').filter(|n| !n.contains(',')) {
-                fault.help =
-                    vec![format!("write `{number}`: blanks part arguments, `;` parts nodes")];
-                fault.rewrite(number);
-            } else if word.split(',').all(|number| number.parse::<u64>().is_ok()) {
-                let apart = word.replace(',', " ");
-                fault.help = vec![format!("write `{apart}`: blanks part arguments")];
-                fault.rewrite(apart);
-            } else {
-                fault.help = vec![help.to_owned()];
+            match number::meant(word) {
+                Some((text, why)) => fault.helped(format!("write `{text}`{why}")).rewrite(text),
+                None => {
+                    fault.helped(help);
+                }
             }
             false
         }
@@ -261,56 +322,8 @@ fn word(text: &str, span: Range<usize>, is_name: bool, faults: &mut Faults) -> b
 /// The keywords of KDL 2.
 const KEYWORDS: &[&str] = &["#true", "#false", "#null", "#inf", "#-inf", "#nan"];
 
-/// The way out of what begins with a digit and is no number.
-const NO_NUMBER: &str = "write digits alone, a name that begins with a letter, or a text in quotes";
-
-/// The way out of a number that is too large.
-const SMALLER: &str = "write a smaller number";
-
-/// Whether KDL can hold the number; else why not, and the way out.
-fn number(word: &str) -> Result<(), (String, &'static str)> {
-    let digits: String = word.chars().filter(|&c| c != '_').collect();
-    for (prefix, radix) in [("0x", 16), ("0X", 16), ("0o", 8), ("0b", 2)] {
-        if let Some(digits) = digits.strip_prefix(prefix) {
-            return integer(word, digits, radix);
-        }
-    }
-    if digits.bytes().all(|b| b.is_ascii_digit()) {
-        return integer(word, &digits, 10);
-    }
-    let (mantissa, exponent) = digits.split_once(['e', 'E']).unwrap_or((&digits, "0"));
-    let exponent = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, "0"));
-    let parts = [whole, fraction, exponent];
-    if !parts.iter().all(|p| !p.is_empty() && p.bytes().all(|b| b.is_ascii_digit())) {
-        return Err((format!("`{}` is not a number", shorten(word)), NO_NUMBER));
-    }
-    if parts.iter().any(|part| part.len() > 38) {
-        let message = format!("`{}` has more digits than a number can hold", shorten(word));
-        return Err((message, "write at most 38 digits before the point and 38 behind it"));
-    }
-    match digits.parse::<f64>() {
-        Ok(value) if value.is_finite() => Ok(()),
-        Ok(_) | Err(_) => {
-            Err((format!("`{}` is larger than any 64-bit float", shorten(word)), SMALLER))
-        }
-    }
-}
-
-fn integer(word: &str, digits: &str, radix: u32) -> Result<(), (String, &'static str)> {
-    if digits.is_empty() || !digits.chars().all(|c| c.is_digit(radix)) {
-        return Err((format!("`{}` is not a number", shorten(word)), NO_NUMBER));
-    }
-    match i128::from_str_radix(digits, radix) {
-        Ok(_) => Ok(()),
-        Err(_) => {
-            Err((format!("an integer of {} digits does not fit 128 bits", digits.len()), SMALLER))
-        }
-    }
-}
-
 /// The first characters of a word that may be very long.
-fn shorten(word: &str) -> String {
+pub(super) fn shorten(word: &str) -> String {
     let mut start: String = word.chars().take(40).collect();
     if start.len() < word.len() {
         start.push('…');

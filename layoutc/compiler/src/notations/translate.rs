@@ -138,7 +138,7 @@ pub fn written(read: &Read, to: Notation) -> Result<Written, Unread> {
         let message = format!("`{}` cannot express {}", to.word(), lack(&error, layout));
         let place = Place::new(&Arc::from(FILE), 0..read.length);
         let mut diagnostic = Diagnostic::error(Code::NotationInexpressible, message, place, "");
-        diagnostic.help.push(way_out(&error, layout).to_owned());
+        diagnostic.helped(way_out(&error, layout));
         diagnostic
     })?;
     counts_bytes(to, &written.text, read.dtype)?;

@@ -139,11 +139,11 @@ impl Walk<'_> {
         let origin = path.last().copied().filter(|_| is_read).unwrap_or(position);
         error = declared(error, self.graph.tensors.get(origin).unwrap_or(tensor));
         if is_read && path.len() > 1 {
-            error.notes.push(format!("the layout comes by {} → {by}", self.way(&path)));
+            error.noted(format!("the layout comes by {} → {by}", self.way(&path)));
         }
         error.notes.extend(alignments(tensor, own, asked));
         if let Some(k) = choice.alternative.filter(|_| node.choices.len() > 1) {
-            error.notes.push(format!("alternative {k} of `{}` leaves least to change", node.op));
+            error.noted(format!("alternative {k} of `{}` leaves least to change", node.op));
         }
         with_fix(error, tensor, own, asked)
     }

@@ -80,21 +80,27 @@ impl Parser<'_> {
         self.cursor.eat(word)
     }
 
-    fn integer(&mut self) -> Result<(i128, Span), Fault> {
+    /// An integer from 0; `raised` is what to do about one below.
+    fn integer(&mut self, raised: &str) -> Result<(i128, Span), Fault> {
         self.blank();
         let start = self.cursor.at();
         if self.cursor.peek() == Some('-') {
             self.cursor.next();
             let (value, span) = self.cursor.expect_number("an integer")?;
             let message = format!("-{value} is below 0");
-            let fault = Fault::new(FaultKind::Value, start..span.end, message);
-            return Err(if value == 1 {
-                fault.help("the document's -1 is `*`: it merges an axis into the next one")
-            } else {
-                fault.help("write 0 or more")
-            });
+            return Err(Fault::new(FaultKind::Value, start..span.end, message).help(raised));
         }
         self.cursor.expect_number("an integer")
+    }
+
+    /// What to do about an extent below 0 in a tile: the document's -1 is a `*`, which merges an axis into the next one.
+    fn raised_extent(&self) -> &'static str {
+        let behind = self.cursor.rest().trim_start().strip_prefix("-1");
+        if behind.is_some_and(|rest| rest.trim_start().starts_with(',')) {
+            "write `*`, which merges an axis into the next one"
+        } else {
+            "write 1 or more"
+        }
     }
 
     /// `(8, 128)` after its word, each entry by `entry`.
@@ -117,12 +123,20 @@ impl Parser<'_> {
     fn array(&mut self) -> Result<&'static Type, Fault> {
         let (word, span) = self.cursor.take_while(|c| c.is_ascii_alphanumeric() || c == '_');
         if word.is_empty() {
-            return Err(self.cursor.expected("an element type, `{` or `(`"));
+            let fault = self.cursor.expected("an element type, `{` or `(`");
+            let inside = self.cursor.rest().strip_prefix('[').and_then(|rest| rest.split_once(']'));
+            return Err(match inside {
+                Some((order, _)) => fault.help(in_braces(order)),
+                None => fault,
+            });
         }
         let Some(known) = types::find(word) else {
             let message = format!("`{word}` is no type of XLA's");
-            return Err(Fault::new(FaultKind::Value, span, message)
-                .help("they are called `f32`, `bf16`, `s8`, `pred`"));
+            let fault = Fault::new(FaultKind::Value, span, message);
+            if word.bytes().all(|b| b.is_ascii_digit()) {
+                return Err(fault.help(in_braces(&format!("{word}{}", self.cursor.rest()))));
+            }
+            return Err(fault.help("they are called `f32`, `bf16`, `s8`, `pred`"));
         };
         self.expect("[")?;
         if !self.eat("]") {
@@ -146,7 +160,7 @@ impl Parser<'_> {
             return Err(fault.help("bound it: `<=128`"));
         }
         let is_bounded = self.cursor.eat("<=");
-        let (dim, span) = self.integer()?;
+        let (dim, span) = self.integer("write 0 or more; bound what is not known: `<=128`")?;
         if is_bounded {
             let message = format!("the bound {dim} counts as the extent");
             let help = format!("write `{dim}` where no array is smaller");
@@ -170,10 +184,14 @@ impl Parser<'_> {
                 );
             }
             loop {
-                order.push(self.integer()?);
+                order.push(self.integer("dimensions count from 0, the first one")?);
                 if !self.eat(",") {
                     break;
                 }
+            }
+            if self.cursor.peek().is_some_and(|c| c.is_ascii_digit()) {
+                let fault = self.cursor.expected("`,` or `}`");
+                return Err(fault.help("part the dimensions by commas: `{1,0}`"));
             }
         }
         self.shape.order_span = start + 1..self.cursor.at();
@@ -273,7 +291,8 @@ impl Parser<'_> {
                 if parser.cursor.eat("*") {
                     return Ok((None, at..at + 1));
                 }
-                let (extent, span) = parser.integer()?;
+                let raised = parser.raised_extent();
+                let (extent, span) = parser.integer(raised)?;
                 if extent == 0 {
                     let fault = Fault::new(FaultKind::Value, span, "a tile of 0 holds nothing");
                     return Err(fault.help("write 1 or more"));
@@ -295,8 +314,13 @@ impl Parser<'_> {
 
     fn number_in_parentheses(&mut self) -> Result<(i128, Span), Fault> {
         self.expect("(")?;
-        let number = self.integer()?;
+        let number = self.integer("write 0 or more")?;
         self.expect(")")?;
         Ok(number)
     }
+}
+
+/// The way out of an order of dimensions that does not stand in braces.
+fn in_braces(order: &str) -> alloc::string::String {
+    format!("write a layout in braces: `{{{}}}`", order.trim())
 }

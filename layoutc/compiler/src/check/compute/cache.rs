@@ -118,7 +118,7 @@ impl<'a> Caches<'a> {
                 error.note(format!("the kernel's tensors are `{}`", known.join("`, `")));
             suggest(&mut error, name, known);
             if error.help.is_empty() {
-                error.help.push("name one of these".to_owned());
+                error.helped("name one of these");
             }
             return Err(error);
         };
@@ -200,7 +200,7 @@ impl<'a> Caches<'a> {
             loops.advise(&mut error, at);
         }
         if error.help.is_empty() {
-            error.help.push(format!("name a loop of a statement that uses `{tensor}`"));
+            error.helped(format!("name a loop of a statement that uses `{tensor}`"));
         }
         error
     }

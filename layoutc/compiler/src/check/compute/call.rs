@@ -21,6 +21,31 @@ const FUNCTIONS: &[(&str, Function, usize)] = &[
     ("pow", Function::Pow, 2),
 ];
 
+/// Functions of other languages, each with what it is in ours.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("relu", "`max(x, 0)`"),
+    ("sigmoid", "`1 / (1 + exp(-x))`"),
+    ("silu", "`x / (1 + exp(-x))`"),
+    ("gelu", "`0.5 * x * (1 + erf(x * 0.70710678))`"),
+    ("where", "`select(condition, a, b)`"),
+    ("clip", "`min(max(x, a), b)`"),
+    ("clamp", "`min(max(x, a), b)`"),
+    ("fabs", "`abs(x)`"),
+    ("fmax", "`max(a, b)`"),
+    ("fmin", "`min(a, b)`"),
+    ("maximum", "`max(a, b)`"),
+    ("minimum", "`min(a, b)`"),
+    ("square", "`x * x`"),
+    ("sum", "`+=` in place of `=`: what is no axis on the left is added up"),
+    ("mean", "`+=` and the divided value: `B[i] += A[i, j] / 64`"),
+    ("ceil", "`-floor(-x)`"),
+    ("round", "`floor(x + 0.5)`"),
+    ("reciprocal", "`1 / x`"),
+    ("float", "`f32(x)`"),
+    ("half", "`f16(x)`"),
+    ("int", "`i32(x)`"),
+];
+
 impl Builder<'_> {
     pub(super) fn call(&self, name: &Word, arguments: &[Ast], span: &Span) -> Checked<Built> {
         if let Some(ty) = cast_named(&name.name) {
@@ -63,6 +88,9 @@ impl Builder<'_> {
         let known: Vec<_> = functions.chain(others).chain(casts).collect();
         if self.names.contains_key(&name.name) {
             return Err(vec![error.help(format!("an element is read as `{}[…]`", name.name))]);
+        }
+        if let Some((_, ours)) = ELSEWHERE.iter().find(|row| row.0 == name.name) {
+            return Err(vec![error.help(format!("write {ours}"))]);
         }
         let takes_as_many = known.iter().filter(|(_, counts)| counts.contains(&arguments));
         Err(vec![match nearest(&name.name, takes_as_many.map(|(known, _)| *known)) {

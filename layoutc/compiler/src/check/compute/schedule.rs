@@ -60,11 +60,11 @@ impl Loops {
         let whole = ["_outer", "_inner"].into_iter().find_map(|end| word.strip_suffix(end));
         if !parts.is_empty() {
             let parts = layoutc_algebra::proof::listed(&parts);
-            error.help.push(format!("loops over `{word}` are {parts}"));
+            error.helped(format!("loops over `{word}` are {parts}"));
         } else if let Some(whole) =
             whole.filter(|whole| self.names.iter().any(|name| name == *whole))
         {
-            error.help.push(format!("split `{whole}` first: `split {whole} by=8`"));
+            error.helped(format!("split `{whole}` first: `split {whole} by=8`"));
         } else if let Some(near) = nearest(word, self.names.iter().map(String::as_str)) {
             error.mean(near);
         }
@@ -166,7 +166,7 @@ impl Maker<'_> {
                 nest.tensor.name
             );
             let error = self.fault(Code::KernelSchedule, message, name, said);
-            error.help.push("give the reduced axis another name".to_owned());
+            error.helped("give the reduced axis another name");
             return false;
         }
         if self.nests.iter().any(|nest| nest.loops.iter().any(|l| l.name == word)) {
@@ -177,7 +177,7 @@ impl Maker<'_> {
             self.fault(Code::KernelSchedule, format!("there is no loop `{word}`"), name, said);
         loops.advise(error, word);
         if error.help.is_empty() {
-            error.help.push("name one of its loops, or leave it out".to_owned());
+            error.helped("name one of its loops, or leave it out");
         }
         error.notes = loops.told;
         false
@@ -279,10 +279,10 @@ impl Maker<'_> {
             let surplus: Vec<&str> =
                 given.iter().copied().filter(|name| !all.contains(*name)).collect();
             if !missing.is_empty() {
-                error.help.push(format!("add `{}`", missing.join("`, `")));
+                error.helped(format!("add `{}`", missing.join("`, `")));
             }
             if !surplus.is_empty() {
-                error.help.push(format!("leave out `{}`", surplus.join("`, `")));
+                error.helped(format!("leave out `{}`", surplus.join("`, `")));
             }
         }
         self.errors.push(error);
@@ -296,7 +296,7 @@ impl Maker<'_> {
                 format!("`{}` is reduced: its rounds write the same elements", name.value);
             let others = self.written();
             let error = self.fault(Code::KernelParallel, message, &name, said);
-            error.help.push(if others.is_empty() {
+            error.helped(if others.is_empty() {
                 "leave it out: every loop is reduced".to_owned()
             } else {
                 let others = others.join("`, `");
@@ -357,7 +357,7 @@ impl Maker<'_> {
         match wrong.filter(|_| !is_good) {
             Some((message, near)) => {
                 let error = self.fault(Code::KernelVectorize, message, name, said);
-                error.help.push(match near {
+                error.helped(match near {
                     Some(near) => format!("the contiguous loop is `{near}`"),
                     None => "leave `vectorize` out: no loop is contiguous".to_owned(),
                 });

@@ -66,7 +66,7 @@ impl Program<'_> {
                 let message = format!("no statement has an axis `{}`", name.value);
                 let mut error = Diagnostic::error(Code::KernelAxes, message, place, "");
                 suggest(&mut error, &name.value, mentioned.iter().copied());
-                error.help.push("leave its range out".to_owned());
+                error.helped("leave its range out");
                 errors.push(error);
             }
         }
@@ -80,7 +80,7 @@ impl Program<'_> {
             let message = format!("there is no tensor `{name}`");
             let known: Vec<&str> = self.place.named.keys().copied().collect();
             let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
-            error.notes.push("as an intermediate it would be read by a `compute` below".to_owned());
+            error.noted("as an intermediate it would be read by a `compute` below");
             nearest_or_all(&mut error, name, "tensors", &known);
             return error;
         }

@@ -131,7 +131,7 @@ impl Builder<'_> {
         let message = format!("`{name}` is no axis, const or symbol here");
         let mut error = self.fault(Code::NameUnknown, message, span, "");
         if self.names.contains_key(name) {
-            error.help.push(format!("an element of it is written `{name}[…]`"));
+            error.helped(format!("an element of it is written `{name}[…]`"));
         } else {
             let axes = self.domain.axes.iter().map(|axis| axis.name.as_str());
             let known: Vec<&str> = axes.chain(self.scope.known()).collect();

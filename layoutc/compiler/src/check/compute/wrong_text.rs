@@ -11,6 +11,12 @@ use crate::manifest::syntax::Text;
 /// How a statement is written.
 const FORM: &str = "a statement is written `B[i, j] = 2 * A[j, i] + 1`";
 
+/// The way out where a power is written as an operator.
+const POWER: &str = "a power is `pow(x, 2)`, or a product: `x * x`";
+
+/// The way out where each index has brackets of its own.
+const ONE_PAIR: &str = "all indices of a tensor stand in one pair of brackets: `B[i, j]`";
+
 /// The fault at its characters.
 pub(super) fn text_fault(error: &TextError, text: &Text, file: &Arc<str>) -> Diagnostic {
     let place = place_in(text, &error.span, file);
@@ -18,12 +24,26 @@ pub(super) fn text_fault(error: &TextError, text: &Text, file: &Arc<str>) -> Dia
     let syntax = |message: String| fault(Code::KernelSyntax, message);
     match &error.kind {
         TextErrorKind::Unexpected { expected, found } => {
-            syntax(format!("expected {expected}, found {found}")).help(FORM)
+            let (before, from) = text.value.split_at_checked(error.span.start).unwrap_or_default();
+            let help = match found.as_str() {
+                "`*`" if before.ends_with('*') => POWER,
+                "`^`" => POWER,
+                "`&`" => "it is written `and`",
+                "`[`" if before.trim_end().ends_with(']') => ONE_PAIR,
+                "`if`" | "`else`" => "a choice is written `select(condition, a, b)`",
+                _ if from.starts_with("++") || from.starts_with("--") => {
+                    "write `+= 1`, or `-= 1` as `+= -1`"
+                }
+                _ => FORM,
+            };
+            syntax(format!("expected {expected}, found {found}")).help(help)
         }
         TextErrorKind::Character(c) => {
             let error = syntax(format!("`{}` means nothing in a statement", c.escape_debug()));
             match c {
                 '!' => error.help("it is written `not`"),
+                '^' => error.help(POWER),
+                '&' => error.help("it is written `and`"),
                 '|' => error.help("it is written `or`"),
                 '?' => error
                     .help("what stands outside is written `A[…] ?? 0`; a choice `select(c, a, b)`"),
@@ -63,7 +83,9 @@ pub(super) fn text_fault(error: &TextError, text: &Text, file: &Arc<str>) -> Dia
             syntax(format!("`{word}` is a word of the language")).help("give it another name")
         }
         TextErrorKind::NoOperator => {
-            syntax("a statement writes by `=`, `+=`, `*=`, `min=` or `max=`".to_owned()).help(FORM)
+            let from = text.value.get(error.span.start..).unwrap_or_default();
+            let help = if from.starts_with('[') { ONE_PAIR } else { FORM };
+            syntax("a statement writes by `=`, `+=`, `*=`, `min=` or `max=`".to_owned()).help(help)
         }
         TextErrorKind::Index(error, span) => {
             let start = text.span.start + span.start;

@@ -46,7 +46,7 @@ pub(super) fn choices(
     let mut error = Diagnostic::error(Code::GraphAlternative, message, place, "");
     error = error.also(wants.place.clone(), "what is accepted");
     error.notes.extend(refused);
-    error.notes.push(format!("the node has {}", tensors(graph, node)));
+    error.noted(format!("the node has {}", tensors(graph, node)));
     let help = if item.accepts.is_empty() {
         "a node may say what it accepts itself: `accepts { in …; out … }`"
     } else {

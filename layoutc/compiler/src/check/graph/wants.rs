@@ -75,7 +75,7 @@ pub(super) fn wants(site: &Site<'_>, backend: Option<&Backend>) -> Result<Wants,
         let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
         let known: Vec<&str> = backend.operators().collect();
         nearest_or_all(&mut error, &node.op.value, "operators", &known);
-        error.help.push("a node may say what it accepts itself: `accepts { in …; out … }`".into());
+        error.helped("a node may say what it accepts itself: `accepts { in …; out … }`");
         return Err(Box::new(error));
     };
     let place = Place::new(file, operator.span.clone());

@@ -7,7 +7,7 @@ use layoutc_algebra::layout::{Axis, Symbol};
 use layoutc_algebra::simplify::Facts;
 
 use super::Checker;
-use crate::check::expr::{constant, declare_first};
+use crate::check::expr::{constant, declare_first, no_axes};
 use crate::check::recipe::symbol_value;
 use crate::check::scope::nearest_or_all;
 use crate::check::{recipe, record};
@@ -86,8 +86,8 @@ impl Checker<'_> {
         let tensors = self.syntax.tensors.iter().map(|t| t.name.value.as_str());
         let known: Vec<&str> = tensors.filter(|known| *known != name).collect();
         if self.syntax.views.iter().any(|view| view.name.value == like.value) {
-            error.notes.push(format!("`{}` is a view: `like` takes a tensor", like.value));
-            error.help.push("give it a `dtype` and a `shape` of its own".to_owned());
+            error.noted(format!("`{}` is a view: `like` takes a tensor", like.value));
+            error.helped("give it a `dtype` and a `shape` of its own");
         } else {
             nearest_or_all(&mut error, &like.value, "tensors", &known);
         }
@@ -191,6 +191,10 @@ impl Checker<'_> {
             let constant = self.scope.consts.get(name).map(|(value, _)| Expr::constant(*value));
             constant.or_else(|| symbol_value(name, symbols))
         };
+        let beside = declared.shape.axes.iter().map(|axis| match &axis.extent {
+            Extent::Bound(Bound::Integer(n)) => (axis.name.value.as_str(), Some(n.value)),
+            _ => (axis.name.value.as_str(), None),
+        });
         let (mut axes, mut labels, mut errors) = (Vec::new(), Vec::new(), Vec::new());
         for axis in &record::axes(declared.shape, declared.record) {
             let name = &axis.name.value;
@@ -212,7 +216,7 @@ impl Checker<'_> {
                     Ok(Expr::constant(i128::try_from(names.len()).unwrap_or(i128::MAX)))
                 }
                 Extent::Bound(bound) => constant(bound, &value, self.scope, &facts, self.file)
-                    .map_err(declare_first)
+                    .map_err(|faults| no_axes(declare_first(faults), beside.clone()))
                     .and_then(|extent| self.extent(&extent, bound, &facts).map_err(|e| vec![e])),
             };
             match (extent, record) {

@@ -271,6 +271,7 @@ impl<'a> Views<'a> {
                 symbols: builder.facts().symbols(),
                 site: None,
                 strides: None,
+                foreign: None,
                 place: self.at(item.map.as_ref().map_or(&item.name.span, |map| &map.span)),
             };
             vec![refusal::fault(error, &told)]

@@ -31,7 +31,7 @@ pub fn parse(file: &Arc<str>, text: &str) -> Result<Config, Vec<Diagnostic>> {
         let message: String = first.into_iter().chain(message).collect();
         let fault = reader.error(Code::ConfigSyntax, message.trim_end_matches('.'), span);
         if message.starts_with("string values must be quoted") {
-            fault.help.push("write a value behind the `=`, a text in quotes: `\"kernels\"`".into());
+            fault.helped("write a value behind the `=`, a text in quotes: `\"kernels\"`");
         }
     }
     let config = if errors.is_empty() { reader.config(table.get_ref()) } else { Config::default() };
@@ -98,9 +98,8 @@ impl Reader<'_> {
         if !word || prefix.starts_with(|c: char| c.is_ascii_digit()) || prefix.len() > 128 {
             let message = "`prefix` cannot begin an identifier";
             let fault = self.error(Code::ConfigValue, message, span);
-            fault.notes =
-                vec!["at most 128 ASCII letters, digits and `_`, and no digit first".to_owned()];
-            fault.help = vec!["write one such as `prefix = \"lib_\"`".to_owned()];
+            fault.noted("at most 128 ASCII letters, digits and `_`, and no digit first");
+            fault.helped("write one such as `prefix = \"lib_\"`");
         }
         Some(prefix)
     }
@@ -109,8 +108,8 @@ impl Reader<'_> {
         let (items, span) = self.strings(table, "sources")?;
         if items.is_empty() {
             let message = "`sources` is empty: nothing would be built";
-            self.error(Code::ConfigValue, message, span).help =
-                vec!["write where manifests are: `sources = [\"layouts/**/*.kdl\"]`".to_owned()];
+            self.error(Code::ConfigValue, message, span)
+                .helped("write where manifests are: `sources = [\"layouts/**/*.kdl\"]`");
         }
         for (path, span) in &items {
             self.inside(path, span.clone());
@@ -126,8 +125,8 @@ impl Reader<'_> {
 
     fn inside(&mut self, path: &str, span: Range<usize>) {
         if let Some(fault) = super::path::fault(path) {
-            self.error(Code::ConfigPath, &fault, span).help =
-                vec!["write a path below the folder of layoutc.toml, with `/`".to_owned()];
+            self.error(Code::ConfigPath, &fault, span)
+                .helped("write a path below the folder of layoutc.toml, with `/`");
         }
     }
 
@@ -152,7 +151,7 @@ impl Reader<'_> {
             Ok(_) | Err(_) => {
                 let message = format!("an alignment is a power of two: {bytes}");
                 let help = near_powers_of_two(i128::from(bytes), 1 << 62);
-                self.error(Code::ConfigValue, &message, span).help.push(help);
+                self.error(Code::ConfigValue, &message, span).helped(help);
                 None
             }
         }
@@ -184,8 +183,7 @@ impl Reader<'_> {
         };
         if !(0.0..=1.0).contains(&share) {
             let message = "`padding-warning` is a share of the bytes, from 0 to 1";
-            self.error(Code::ConfigValue, message, span).help =
-                vec!["write a half as `0.5`".to_owned()];
+            self.error(Code::ConfigValue, message, span).helped("write a half as `0.5`");
         }
         Some(share)
     }
@@ -213,12 +211,12 @@ impl Reader<'_> {
         let words: Vec<String> = known.iter().map(|row| format!("`{}`", row.0)).collect();
         let message = format!("`{key}` cannot be `{}`", word.escape_debug());
         let fault = self.error(Code::ConfigValue, &message, span);
-        fault.notes.push(format!("it is one of {}", words.join(", ")));
+        fault.noted(format!("it is one of {}", words.join(", ")));
         if let Some(near) = nearest(word, known.iter().map(|row| row.0)) {
-            fault.help.push(format!("did you mean `{near}`?"));
+            fault.helped(format!("did you mean `{near}`?"));
             fault.rewrite(format!("\"{near}\""));
         } else {
-            fault.help.push("write one of these".to_owned());
+            fault.helped("write one of these");
         }
         None
     }
@@ -235,11 +233,13 @@ impl Reader<'_> {
         let message = format!("{place} has no key `{}`", key.escape_debug());
         let words: Vec<String> = known.iter().map(|word| format!("`{word}`")).collect();
         let fault = self.error(Code::ConfigUnknownKey, &message, span);
-        fault.notes.push(format!("its keys are {}", words.join(", ")));
+        fault.noted(format!("its keys are {}", words.join(", ")));
         let near = nearest(key, known.iter().copied());
         match near {
             Some(near) => fault.mean(near),
-            None => fault.help.push("leave it out".to_owned()),
+            None => {
+                fault.helped("leave it out");
+            }
         }
     }
 
@@ -252,7 +252,7 @@ impl Reader<'_> {
             "an array of strings" => format!("write `{key} = [\"…\"]`"),
             _ => "write digits without quotes".to_owned(),
         };
-        self.error(Code::ConfigValue, &message, span).help = vec![help];
+        self.error(Code::ConfigValue, &message, span).helped(help);
     }
 
     fn table<'t, 'i>(&mut self, table: &'t DeTable<'i>, key: &str) -> Option<&'t DeTable<'i>> {

@@ -37,7 +37,7 @@ impl Reader<'_> {
                 if ["c", "opencl", "cuda"].contains(&name) {
                     self.kind(name, "a table", value.get_ref(), value.span());
                     if let Some(fault) = self.found.last_mut() {
-                        fault.help = vec![format!("write `[target.{name}]` on a line of its own")];
+                        fault.helped(format!("write `[target.{name}]` on a line of its own"));
                     }
                 } else {
                     self.unknown(name, key.span(), "[target]", &["c", "opencl", "cuda"]);
@@ -96,8 +96,8 @@ impl Reader<'_> {
         }
         let message =
             "`image-max` is two sizes from 1: `[16384, 16384]`, texels along a row, and rows";
-        self.error(Code::ConfigValue, message, span).help =
-            vec!["write the limits of the device: `image-max = [16384, 16384]`".to_owned()];
+        self.error(Code::ConfigValue, message, span)
+            .helped("write the limits of the device: `image-max = [16384, 16384]`");
         None
     }
 
@@ -118,8 +118,8 @@ impl Reader<'_> {
     fn arch(&mut self, table: &DeTable<'_>) -> Option<Vec<String>> {
         let (words, span) = self.strings(table, "arch")?;
         if words.is_empty() {
-            self.error(Code::ConfigValue, "`arch` is empty", span).help =
-                vec!["write one or more: `arch = [\"sm_80\"]`".to_owned()];
+            self.error(Code::ConfigValue, "`arch` is empty", span)
+                .helped("write one or more: `arch = [\"sm_80\"]`");
         }
         for (word, span) in &words {
             let number = word.strip_prefix("sm_").or_else(|| word.strip_prefix("compute_"));
@@ -130,9 +130,8 @@ impl Reader<'_> {
             if !digits {
                 let message = format!("`{}` is not an architecture", word.escape_debug());
                 let fault = self.error(Code::ConfigValue, &message, span.clone());
-                fault.notes =
-                    vec!["architectures are written as nvcc takes them: `sm_80`".to_owned()];
-                fault.help = vec!["write `sm_` or `compute_` and the number of one".to_owned()];
+                fault.noted("architectures are written as nvcc takes them: `sm_80`");
+                fault.helped("write `sm_` or `compute_` and the number of one");
             }
         }
         Some(words.into_iter().map(|(word, _)| word).collect())
@@ -154,9 +153,8 @@ impl Reader<'_> {
         if !word(name) || crate::config::path::fault(name).is_some() {
             let message = format!("`{}` cannot be the name of a target", name.escape_debug());
             let fault = self.error(Code::ConfigValue, &message, span.clone());
-            fault.notes =
-                vec!["it names a folder: at most 64 ASCII letters, digits, `_` and `-`".to_owned()];
-            fault.help = vec!["give it another name: `[target.numpy]`".to_owned()];
+            fault.noted("it names a folder: at most 64 ASCII letters, digits, `_` and `-`");
+            fault.helped("give it another name: `[target.numpy]`");
             return None;
         }
         let Some(template) = self.path(table, "template") else {
@@ -164,7 +162,7 @@ impl Reader<'_> {
                 let near = nearest(name, ["c", "opencl", "cuda"]);
                 let message = format!("the target `{name}` has no `template`");
                 let fault = self.error(Code::ConfigValue, &message, span);
-                fault.help.push(match near {
+                fault.helped(match near {
                     Some(near) => format!("did you mean `[target.{near}]`?"),
                     None => format!("name one below the templates folder: `template = \"{name}/index.{name}.j2\"`"),
                 });
@@ -181,10 +179,8 @@ impl Reader<'_> {
         if !parts_ok {
             let message = format!("`{}` is not an extension", extension.escape_debug());
             let fault = self.error(Code::ConfigValue, &message, at);
-            fault.notes.push(
-                "letters, digits, `_`, `-` and dots inside, without the first dot: `py`".to_owned(),
-            );
-            fault.help.push("write `extension = \"py\"`, say".to_owned());
+            fault.noted("letters, digits, `_`, `-` and dots inside, without the first dot: `py`");
+            fault.helped("write `extension = \"py\"`, say");
             return None;
         }
         let span = find(table, "template").map_or(span, |(_, span)| span);
@@ -214,8 +210,8 @@ impl Reader<'_> {
         if !path.is_empty() && stem.is_none_or(str::is_empty) {
             let message = "`umbrella-header` does not name a header";
             let fault = self.error(Code::ConfigValue, message, span);
-            fault.notes = vec!["it ends in `.h` or `.hpp`: `all.h`".to_owned()];
-            fault.help = vec!["write `umbrella-header = \"all.h\"`, say".to_owned()];
+            fault.noted("it ends in `.h` or `.hpp`: `all.h`");
+            fault.helped("write `umbrella-header = \"all.h\"`, say");
         }
         Some(path)
     }
@@ -227,8 +223,8 @@ impl Reader<'_> {
             match self.one_of("emit", &word, span.clone(), EMITS) {
                 Some(part) if emit.contains(&part) => {
                     let message = format!("`{word}` is given twice");
-                    self.error(Code::ConfigValue, &message, span).help =
-                        vec!["leave one of the two out".to_owned()];
+                    self.error(Code::ConfigValue, &message, span)
+                        .helped("leave one of the two out");
                 }
                 part => emit.extend(part),
             }

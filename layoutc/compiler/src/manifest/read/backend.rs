@@ -66,7 +66,7 @@ impl Reader<'_, '_> {
             _ => {
                 let message = format!("a number of axes is a whole number from 0 to {MAX_RANK}");
                 let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-                fault.help = vec![format!("it is written `{usage}`")];
+                fault.helped(format!("it is written `{usage}`"));
                 None
             }
         };
@@ -82,7 +82,7 @@ impl Reader<'_, '_> {
                 let message = format!("{} axes have two default layouts", item.rank.value);
                 let span = item.rank.span.clone();
                 let fault = self.faults.error(Code::KdlTwice, message, span, "");
-                *fault = fault.clone().also(place, "first here").help("leave one of the two out");
+                fault.pointed(place, "first here").helped("leave one of the two out");
             }
         }
     }
@@ -126,16 +126,16 @@ impl Reader<'_, '_> {
             ([], [_, ..]) if has_cost => {
                 let message = "a cost stands at each alternative";
                 let fault = self.faults.error(Code::KdlSurplus, message, node.head.clone(), "");
-                fault.help = vec![format!("write `{ACCEPTS}`")];
+                fault.helped(format!("write `{ACCEPTS}`"));
                 None
             }
             ([], [_, ..]) => Some(OperatorRule::Accepts),
             ([], []) => {
                 let message = "an operator needs to say what it accepts";
                 let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-                fault.help = vec![format!(
+                fault.helped(format!(
                     "write alternatives: `{OPERATOR}`; or `elementwise=#true`, `any=#true` or `default=#true`"
-                )];
+                ));
                 None
             }
             ([(_, first), ..], _) => {
@@ -143,7 +143,7 @@ impl Reader<'_, '_> {
                 let place = self.faults.place(first.clone());
                 let message = "an operator has alternatives or one rule";
                 let fault = self.faults.error(Code::KdlTwice, message, span, "");
-                *fault = fault.clone().also(place, "the rule").help("leave one of the two out");
+                fault.pointed(place, "the rule").helped("leave one of the two out");
                 None
             }
         }
@@ -180,7 +180,7 @@ impl Reader<'_, '_> {
         if outputs.is_none() && !node.broken && node.children.is_some() {
             let message = "an alternative needs `out`, the layouts of the results";
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.help = vec![format!("it is written `{ACCEPTS}`")];
+            fault.helped(format!("it is written `{ACCEPTS}`"));
         }
         let cost = self.cost(node)?;
         let when = match Self::prop(node, "when") {
@@ -212,8 +212,7 @@ impl Reader<'_, '_> {
                     let message = "`cost` is a whole number of bytes from 0 that 63 bits hold";
                     let span = entry.span.clone();
                     let fault = self.faults.error(Code::KdlValue, message, span, "");
-                    fault.help =
-                        vec!["a share of the results' bytes is `cost-per-byte=0.5`".into()];
+                    fault.helped("a share of the results' bytes is `cost-per-byte=0.5`");
                     None
                 }
             },
@@ -221,7 +220,7 @@ impl Reader<'_, '_> {
             (Some(_), Some(entry)) => {
                 let message = "a cost is `cost` or `cost-per-byte`";
                 let fault = self.faults.error(Code::KdlTwice, message, entry.span.clone(), "");
-                fault.help = vec!["leave one of the two out".to_owned()];
+                fault.helped("leave one of the two out");
                 None
             }
         }
@@ -242,7 +241,7 @@ impl Reader<'_, '_> {
         if number.is_none() {
             let message = format!("`cost-per-byte` is a number from 0 and below {most}");
             let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-            fault.help = vec!["write bytes for each byte: `cost-per-byte=0.5`".to_owned()];
+            fault.helped("write bytes for each byte: `cost-per-byte=0.5`");
         }
         number
     }
@@ -254,7 +253,7 @@ impl Reader<'_, '_> {
         }
         let message = format!("{what} is `#true` or `#false`");
         let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-        fault.help = vec!["write one of these, or leave it out".to_owned()];
+        fault.helped("write one of these, or leave it out");
         None
     }
 
@@ -266,7 +265,7 @@ impl Reader<'_, '_> {
                 let place = self.faults.place(first.span.clone());
                 let message = format!("{what} `{}` is given twice", text.value);
                 let fault = self.faults.error(Code::KdlTwice, message, text.span.clone(), "");
-                *fault = fault.clone().also(place, "first here").help("leave one of the two out");
+                fault.pointed(place, "first here").helped("leave one of the two out");
             }
         }
     }

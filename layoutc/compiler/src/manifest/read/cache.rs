@@ -43,7 +43,7 @@ impl Reader<'_, '_> {
             if !node.broken {
                 let message = "`cache` needs `at=`, the loop inside which the block is used";
                 let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-                fault.help = vec![format!("it is written `{CACHE}`")];
+                fault.helped(format!("it is written `{CACHE}`"));
             }
             return None;
         };

@@ -35,7 +35,7 @@ impl Reader<'_, '_> {
                 let message = format!("`{}` is given twice", child.name);
                 let span = child.name_span.clone();
                 let fault = self.faults.error(Code::KdlTwice, message, span, "");
-                *fault = fault.clone().also(place, "first here").help("leave one of the two out");
+                fault.pointed(place, "first here").helped("leave one of the two out");
                 continue;
             }
             seen.push(child);
@@ -59,7 +59,7 @@ impl Reader<'_, '_> {
             if names.iter().take(k).any(|other| other.value == name.value) {
                 let message = format!("`{}` stands twice", name.value);
                 let fault = self.faults.error(Code::KdlTwice, message, name.span.clone(), "");
-                fault.help = vec!["name it once".to_owned()];
+                fault.helped("name it once");
                 return None;
             }
         }
@@ -80,7 +80,7 @@ impl Reader<'_, '_> {
                 _ => {
                     let message = format!("the edge of a block is a whole number from 1 to {EDGE}");
                     let fault = self.faults.error(Code::KdlValue, message, arg.span.clone(), "");
-                    fault.help = vec!["it is written `block 32 64`".to_owned()];
+                    fault.helped("it is written `block 32 64`");
                 }
             }
         }

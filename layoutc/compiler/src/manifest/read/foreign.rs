@@ -3,13 +3,40 @@
 use layoutc_algebra::notation::{Notation, xla};
 
 use super::Reader;
-use super::form::{Block, Form, show};
+use super::form::{Block, Form, list, show};
 use super::words::FOREIGN;
 use crate::codes::Code;
 use crate::manifest::syntax::{
     AxisItem, Bound, Extent, LayoutItem, Name, Number, Shape, Step, StepKind, Text,
 };
-use crate::manifest::tree::{Entry, Node, Value};
+use crate::manifest::tree::{Entry, Key, Node, Value};
+use crate::nearest::nearest;
+
+/// Other words for where layouts come from, and the notation that says such layouts.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("torch", STRIDES),
+    ("pytorch", STRIDES),
+    ("strides", STRIDES),
+    ("stride", STRIDES),
+    ("np", "NumPy's strides are `numpy=\"(64, 4)\"`, in bytes"),
+    ("jax", "JAX's layouts are XLA's: `xla=\"{1,0}\"`"),
+    ("hlo", "HLO's layouts are `xla=\"{1,0}\"`"),
+    ("stablehlo", "layouts of StableHLO are `xla=\"{1,0}\"`"),
+    ("tensorflow", "TensorFlow's words for axes are letters: `tvm=\"NHWC\"`"),
+    ("tf", "TensorFlow's words for axes are letters: `tvm=\"NHWC\"`"),
+    ("cutlass", "CUTLASS writes layouts as CuTe: `cute=\"(4,8):(8,1)\"`"),
+    ("dnnl", "the tags of oneDNN are `onednn=\"aBcd16b\"`"),
+    ("mkldnn", "the tags of oneDNN are `onednn=\"aBcd16b\"`"),
+    ("memref", "the layout of a memref is `mlir=\"strided<[8, 1]>\"`"),
+    ("affine_map", "MLIR's maps are `mlir=\"affine_map<(i, j) -> (j, i)>\"`"),
+    ("name", "a transform is named without a property: `layout nchw4c`"),
+    ("order", "an order of axes is a step: `layout { order c n }`"),
+    ("tile", "a tile is a step: `layout { tile 8 128 }`"),
+    ("map", "a map is a step: `layout { map \"(n, c) -> (c, n)\" }`"),
+];
+
+/// The way out for strides in elements.
+const STRIDES: &str = "strides in elements are a step: `layout { strides 64 1 }`, or `mdspan=\"layout_stride<64, 1>\"`";
 
 /// Whether a property gives a layout in a foreign notation.
 pub(super) fn is_foreign(word: &str) -> bool {
@@ -31,19 +58,21 @@ impl Reader<'_, '_> {
         }
         let mut texts = node.props.iter().filter(|(key, _)| FOREIGN.contains(&key.value.as_str()));
         let Some((word, entry)) = texts.next() else {
-            let known: Vec<String> = FOREIGN.iter().map(|word| format!("{word}=")).collect();
+            if let Some((key, _)) = node.props.first() {
+                self.unknown_notation(key);
+                return None;
+            }
             let message = format!("`{}` needs a text in a foreign notation", node.name);
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.help = vec![format!("it is written `{usage}`")];
-            fault.notes = vec![format!("the notations are {}", known.join(", "))];
+            fault.helped(format!("it is written `{usage}`"));
+            fault.noted(format!("the notations are {}", list(FOREIGN)));
             return None;
         };
         if let Some((second, _)) = texts.next() {
             let message = "a layout is written in one notation";
             let place = self.faults.place(word.span.clone());
             let fault = self.faults.error(Code::StepForm, message, second.span.clone(), "");
-            *fault =
-                fault.clone().also(place, "and here is another").help("leave one of the two out");
+            fault.pointed(place, "and here is another").helped("leave one of the two out");
             return None;
         }
         let text = self.text_of(entry, "a layout")?;
@@ -53,7 +82,7 @@ impl Reader<'_, '_> {
             if !takes_sizes {
                 let message = format!("`{}=` takes no property beside it", word.value);
                 let fault = self.faults.error(Code::NameUnknown, message, key.span.clone(), "");
-                fault.help = vec!["leave it out: `einops=` alone takes sizes".to_owned()];
+                fault.helped("leave it out: `einops=` alone takes sizes");
                 return None;
             }
             match entry.value {
@@ -65,12 +94,30 @@ impl Reader<'_, '_> {
                     let message =
                         format!("the size of `{}` is a whole number from 1", show(&key.value));
                     let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-                    fault.help = vec!["write 1 or more".to_owned()];
+                    fault.helped("write 1 or more");
                     return None;
                 }
             }
         }
         Some(StepKind::Foreign { notation: word.value.clone(), text, sizes })
+    }
+
+    /// Reports a property that is no notation.
+    pub(super) fn unknown_notation(&mut self, key: &Key) {
+        let word = key.value.as_str();
+        let message = format!("`{}` is no notation that a layout is written in", show(word));
+        let fault = self.faults.error(Code::NameUnknown, message, key.span.clone(), "");
+        let elsewhere = ELSEWHERE.iter().find(|row| row.0.eq_ignore_ascii_case(word));
+        match (nearest(word, FOREIGN.iter().copied()), elsewhere) {
+            (Some(near), _) => fault.mean(near),
+            (None, Some((_, help))) => {
+                fault.helped(*help);
+            }
+            (None, None) => {
+                fault.helped("write one of these, or the layout as steps: `layout { order c n }`");
+            }
+        }
+        fault.noted(format!("the notations are {}", list(FOREIGN)));
     }
 
     /// A tensor whose element type, shape and layout stand in one text of XLA's.
@@ -88,7 +135,7 @@ impl Reader<'_, '_> {
         if let Some(span) = double {
             let message = "`xla=` says the element type, the shape and the layout";
             let fault = self.faults.error(Code::KdlTwice, message, span.clone(), "");
-            fault.help = vec!["leave this out, or write `layout xla=\"{1,0}\"`".to_owned()];
+            fault.helped("leave this out, or write `layout xla=\"{1,0}\"`");
             return None;
         }
         let shape = match xla::parse(&text.value) {
@@ -104,7 +151,7 @@ impl Reader<'_, '_> {
         let Some(dtype) = shape.dtype else {
             let message = "a tensor needs a type and a shape before its layout";
             let fault = self.faults.error(Code::KdlMissing, message, entry.span.clone(), "");
-            fault.help = vec!["write them: `xla=\"f32[8,128]{1,0}\"`".to_owned()];
+            fault.helped("write them: `xla=\"f32[8,128]{1,0}\"`");
             return None;
         };
         let axis = |(k, extent): (usize, &i128)| AxisItem {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
 
 use super::Reader;
+use super::elsewhere;
 use super::words::{FOREIGN, STEPS};
 use crate::codes::Code;
 use crate::manifest::tree::{Entry, Key, Node};
@@ -153,6 +154,18 @@ impl Scope {
         (self.nodes, self.props)
     }
 
+    /// The place inside a node.
+    pub(crate) fn of(node: &str) -> Option<Self> {
+        Some(match node {
+            "tensor" => Self::TENSOR,
+            "view" => Self::VIEW,
+            "kernel" => Self::KERNEL,
+            "graph" => Self::GRAPH,
+            "convert" => Self::CONVERT,
+            _ => return None,
+        })
+    }
+
     /// Whether a node of this name may stand here.
     pub(super) fn has(&self, node: &str) -> bool {
         self.nodes.contains(&node)
@@ -171,24 +184,24 @@ impl Reader<'_, '_> {
         if node.args.len() < *form.args.start() {
             let message = format!("`{}` needs {}", node.name, arguments(&form.args));
             let span = node.head.clone();
-            self.faults.error(Code::KdlMissing, message, span, "").help = vec![usage(form)];
+            self.faults.error(Code::KdlMissing, message, span, "").helped(usage(form));
         }
         if let Some(first) = node.args.get(*form.args.end()) {
             let end = node.args.last().map_or(first.span.end, |arg| arg.span.end);
             let message = format!("`{}` takes {}", node.name, arguments(&form.args));
             let span = first.span.start..end;
-            self.faults.error(Code::KdlSurplus, message, span, "").help = vec![usage(form)];
+            self.faults.error(Code::KdlSurplus, message, span, "").helped(usage(form));
         }
         match (form.block, &node.children) {
             (Block::Never, Some(_)) => {
                 let message = format!("`{}` takes no block", node.name);
                 let span = self.block_span(node);
-                self.faults.error(Code::KdlSurplus, message, span, "").help = vec![usage(form)];
+                self.faults.error(Code::KdlSurplus, message, span, "").helped(usage(form));
             }
             (Block::Always, None) => {
                 let message = format!("`{}` needs a block", node.name);
                 let span = node.head.clone();
-                self.faults.error(Code::KdlMissing, message, span, "").help = vec![usage(form)];
+                self.faults.error(Code::KdlMissing, message, span, "").helped(usage(form));
             }
             (Block::Never | Block::Maybe, None) | (Block::Maybe | Block::Always, Some(_)) => {}
         }
@@ -202,7 +215,7 @@ impl Reader<'_, '_> {
                 let place = self.faults.place(first.span.clone());
                 let message = format!("`{}` is given twice", key.value);
                 let fault = self.faults.error(Code::KdlTwice, message, key.span.clone(), "");
-                *fault = fault.clone().also(place, "first here").help("leave one of them out");
+                fault.pointed(place, "first here").helped("leave one of them out");
                 continue;
             }
             seen.insert(&key.value, key);
@@ -217,14 +230,24 @@ impl Reader<'_, '_> {
         let props = form.props.unwrap_or_default();
         let message = format!("`{}` has no property `{}`", node.name, show(key));
         let fault = self.faults.error(Code::NameUnknown, message, span, "");
+        let in_block = Scope::of(&node.name).is_some_and(|scope| scope.has(key));
         if FOREIGN.contains(&key) {
-            fault.help.push(format!("write it at the layout: `layout {key}=\"…\"`"));
+            fault.helped(format!("write it at the layout: `layout {key}=\"…\"`"));
+        } else if in_block && !props.contains(&key) {
+            fault.helped(format!(
+                "write it as a node of the block: `{} … {{ {key} … }}`",
+                node.name
+            ));
+        } else if let Some(ours) = elsewhere::property(&node.name, key) {
+            fault.mean(ours);
         } else if let Some(near) = nearest(key, props.iter().copied()) {
             fault.mean(near);
+        } else if let Some(way) = elsewhere::way(&node.name, key) {
+            fault.helped(way);
         } else {
-            fault.help.push("leave it out".to_owned());
+            fault.helped("leave it out");
         }
-        fault.notes.push(if props.is_empty() {
+        fault.noted(if props.is_empty() {
             format!("`{}` has no properties", node.name)
         } else {
             format!("its properties are {}", list(props))
@@ -252,25 +275,40 @@ impl Reader<'_, '_> {
         let span = node.name_span.clone();
         let message = format!("`{}` is nothing that stands in {}", show(name), scope.place);
         let fault = self.faults.error(Code::NameUnknown, message, span, "");
-        if scope.props.contains(&name) {
-            fault.help.push(format!("it is a property of {}: `{name}=…`", scope.place));
+        // YAML's and TOML's marks behind a word are not part of it.
+        let bare = name.trim_end_matches([':', ',']);
+        let ours = elsewhere::node(bare).filter(|ours| scope.has(ours));
+        if scope.props.contains(&bare) {
+            fault.helped(format!("it is a property of {}: `{bare}=…`", scope.place));
+        } else if scope.has(bare) {
+            fault.mean(bare);
+        } else if let Some(ours) = ours {
+            fault.mean(ours);
+        } else if ["--", "%", "'", "REM"].contains(&name) {
+            fault.helped("a comment begins with `//`");
+        } else if scope.has("compute") && name.contains('[') && name.contains('=') {
+            fault.helped(format!("write `compute \"{}\"`", show(name)));
         } else if FOREIGN.contains(&name) {
-            fault.help.push(format!("it is a property of a layout: `layout {name}=\"…\"`"));
+            fault.helped(format!("it is a property of a layout: `layout {name}=\"…\"`"));
         } else if let Some(near) = nearest(name, scope.nodes.iter().copied()) {
             fault.mean(near);
         } else if STEPS.iter().any(|row| row.0 == name) {
-            fault.help.push(format!("it is a step: write it inside `layout {{ {name} … }}`"));
-        } else if Scope::TENSOR.nodes.contains(&name) {
-            fault.help.push("it stands in a tensor".to_owned());
+            fault.helped(format!("it is a step: write it inside `layout {{ {name} … }}`"));
+        } else if bare == "name" {
+            fault.helped("a name is what stands first behind the word: `tensor input dtype=f32`");
+        } else if Scope::TENSOR.props.contains(&bare) {
+            fault.helped(format!("it is a property of a tensor: `{bare}=…`"));
+        } else if Scope::TENSOR.nodes.contains(&bare) {
+            fault.helped("it stands in a tensor");
         } else if Scope::KERNEL.nodes.contains(&name) {
-            fault.help.push("it stands in a kernel".to_owned());
+            fault.helped("it stands in a kernel");
         } else if Scope::TOP.nodes.contains(&name) {
-            fault.help.push("it stands at the top of a manifest".to_owned());
+            fault.helped("it stands at the top of a manifest");
         } else {
-            fault.help.push("write one of those that stand here, or leave it out".to_owned());
+            fault.helped("write one of those that stand here, or leave it out");
         }
         let others = scope.nodes.iter().filter(|other| **other != name).copied();
-        fault.notes.push(format!("here stand {}", list(&others.collect::<Vec<_>>())));
+        fault.noted(format!("here stand {}", list(&others.collect::<Vec<_>>())));
     }
 
     /// Reports a word that is none of those allowed.
@@ -284,11 +322,11 @@ impl Reader<'_, '_> {
             None => {
                 let known: Vec<String> = known.iter().map(|word| as_written(word)).collect();
                 let known: Vec<&str> = known.iter().map(String::as_str).collect();
-                fault.help.push(format!("write {}", alternatives(&known)));
+                fault.helped(format!("write {}", alternatives(&known)));
             }
         }
         let of = if known.len() == 1 { "" } else { "one of " };
-        fault.notes.push(format!("it is {of}{}", list(known)));
+        fault.noted(format!("it is {of}{}", list(known)));
     }
 }
 

@@ -26,7 +26,7 @@ impl Reader<'_, '_> {
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
             let help = "it is `bijective`, `contiguous AXIS`, `fits`, `padding-below=0.10`, \
                         `bytes-below=\"64 MiB\"`, `vector=4` or `same-as=TENSOR`";
-            fault.help = vec![help.to_owned()];
+            fault.helped(help);
         }
         let mut gates = Vec::new();
         let mut args = node.args.iter();
@@ -54,7 +54,7 @@ impl Reader<'_, '_> {
                 let Some(axis) = rest.next() else {
                     let message = "`contiguous` needs an axis";
                     let fault = self.faults.error(Code::KdlMissing, message, span, "");
-                    fault.help = vec!["it is written `require contiguous c`".to_owned()];
+                    fault.helped("it is written `require contiguous c`");
                     return None;
                 };
                 let name = self.name(axis, "an axis")?;

@@ -68,14 +68,14 @@ impl Reader<'_, '_> {
         let Some(dtype) = Self::prop(node, "dtype") else {
             let message = missing("an element type");
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.help = vec!["write `dtype=f32`".to_owned()];
+            fault.helped("write `dtype=f32`");
             return None;
         };
         let dtype = self.text_of(dtype, "an element type")?;
         if seen.is_empty() {
             let message = missing("a shape");
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.help = vec!["write `{ shape { N 1; H 56; W 56; C 64 } }`".to_owned()];
+            fault.helped("write `{ shape { N 1; H 56; W 56; C 64 } }`");
         }
         let constant = node.name == "constant";
         let span = node.head.clone();
@@ -120,14 +120,14 @@ impl Reader<'_, '_> {
             None => {
                 let message = "`node` needs `op=`, the operator";
                 let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-                fault.help = vec![format!("it is written `{NODE}`")];
+                fault.helped(format!("it is written `{NODE}`"));
                 return None;
             }
         };
         if outputs.is_empty() && self.faults.count() == before {
             let message = "`node` needs `out`, the tensor that it writes";
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.help = vec![format!("it is written `{NODE}`")];
+            fault.helped(format!("it is written `{NODE}`"));
         }
         let name = self.name(node.args.first()?, "a node's name")?;
         let good = self.faults.count() == before;
@@ -170,7 +170,7 @@ impl Reader<'_, '_> {
         if forbid && layout.is_none() {
             let message = "`forbid` needs a layout";
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.help = vec![format!("it is written `{usage}`")];
+            fault.helped(format!("it is written `{usage}`"));
             return None;
         }
         let tensor = self.tensor_name(node)?;

@@ -20,7 +20,7 @@ impl Reader<'_, '_> {
         if path.value.is_empty() {
             let span = node.head.clone();
             let fault = self.faults.error(Code::KdlValue, "the path is empty", span, "");
-            fault.help = vec![format!("it is written `{usage}`")];
+            fault.helped(format!("it is written `{usage}`"));
             return None;
         }
         Some(Use { path, span: node.span.clone() })
@@ -28,6 +28,14 @@ impl Reader<'_, '_> {
 
     pub(super) fn r#const(&mut self, node: &Node) -> Option<Const> {
         let usage = "const LANES 4";
+        if let ([], [(key, value)]) = (node.args.as_slice(), node.props.as_slice()) {
+            let value = self.text.get(value.span.clone()).unwrap_or_default();
+            let text = format!("const {} {value}", show(&key.value));
+            let message = "a const stands before its value, without `=`";
+            let fault = self.faults.error(Code::KdlSyntax, message, node.head.clone(), "");
+            fault.helped(format!("write `{text}`")).rewrite(text);
+            return None;
+        }
         let form = Form { usage, args: 2..=2, props: Some(&[]), block: Block::Never };
         self.form(node, &form);
         let name = self.name(node.args.first()?, "a const's name");
@@ -73,7 +81,7 @@ impl Reader<'_, '_> {
         let Value::Integer(value) = entry.value else {
             let message = format!("the default of `{}` is an integer", show(&key.value));
             let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-            fault.help = vec![format!("write a whole number: `{}=16`", show(&key.value))];
+            fault.helped(format!("write a whole number: `{}=16`", show(&key.value)));
             return None;
         };
         Some((name?, Number { value, span: entry.span.clone() }))
@@ -92,6 +100,15 @@ impl Reader<'_, '_> {
             props: Some(&["cast", "max-staging", "to"]),
             block: Block::Maybe,
         };
+        if let ([from, others @ .., to], []) = (node.args.as_slice(), node.props.as_slice()) {
+            let of = |entry: &Entry| self.text.get(entry.span.clone()).unwrap_or_default();
+            let text = format!("convert {} to={}", of(from), of(to));
+            let message = "a conversion names its result as `to=`";
+            let span = others.first().unwrap_or(to).span.start..to.span.end;
+            let fault = self.faults.error(Code::KdlSurplus, message, span, "");
+            fault.helped(format!("write `{text}`"));
+            return None;
+        }
         if !self.form(node, &form) {
             return None;
         }
@@ -99,7 +116,7 @@ impl Reader<'_, '_> {
         let Some(to) = Self::prop(node, "to") else {
             let message = "`convert` needs `to=`";
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.help = vec![format!("it is written `{}`", form.usage)];
+            fault.helped(format!("it is written `{}`", form.usage));
             return None;
         };
         let to = self.name(to, "a tensor");
@@ -142,7 +159,7 @@ impl Reader<'_, '_> {
             for (_, what, help) in missing.iter().filter(|row| row.0 && !hides(node, row.1)) {
                 let message = format!("`tensor` needs {what}");
                 let span = node.head.clone();
-                self.faults.error(Code::KdlMissing, message, span, "").help = vec![(*help).into()];
+                self.faults.error(Code::KdlMissing, message, span, "").helped(*help);
             }
         }
         let mut dtype = dtype.flatten();
@@ -178,7 +195,7 @@ impl Reader<'_, '_> {
             let message = "`cast` in a tensor needs `pack-from=`";
             let fault = self.faults.error(Code::KdlMissing, message, entry.span.clone(), "");
             let help = "it says how pack changes the element type: `pack-from=f32 cast=saturate`";
-            fault.help = vec![help.to_owned()];
+            fault.helped(help);
             return None;
         }
         let cast = self.cast(node);
@@ -223,9 +240,9 @@ impl Reader<'_, '_> {
             let place = place.map(|other| self.faults.place(other.name_span.clone()));
             let message = format!("a tensor has one `{name}`");
             let fault = self.faults.error(Code::KdlTwice, message, span, "");
-            fault.help = vec!["leave one of the two out".to_owned()];
+            fault.helped("leave one of the two out");
             if let Some(place) = place {
-                *fault = fault.clone().also(place, "the first");
+                fault.pointed(place, "the first");
             }
             return;
         }

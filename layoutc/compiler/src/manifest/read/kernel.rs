@@ -51,7 +51,7 @@ impl Reader<'_, '_> {
         if is_whole && !seen.iter().any(|child| child.name == "compute") && !node.is_damaged() {
             let message = "`kernel` needs a `compute`";
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.help = vec!["write what it does: `compute \"b[i] = 2 * a[i]\"`".to_owned()];
+            fault.helped("write what it does: `compute \"b[i] = 2 * a[i]\"`");
         }
         self.differ(parts.ranges.iter().map(|(name, _)| name), "the range of");
         self.differ(parts.locals.iter().map(|local| &local.name), "the local tensor");
@@ -81,7 +81,7 @@ impl Reader<'_, '_> {
         let place = self.faults.place(first.name_span.clone());
         let message = format!("`{}` is given twice", node.name);
         let fault = self.faults.error(Code::KdlTwice, message, node.name_span.clone(), "");
-        *fault = fault.clone().also(place, "first here").help("leave one of the two out");
+        fault.pointed(place, "first here").helped("leave one of the two out");
         false
     }
 
@@ -94,7 +94,7 @@ impl Reader<'_, '_> {
                 let what = if what.is_empty() { String::new() } else { format!("{what} ") };
                 let message = format!("{what}`{}` is given twice", name.value);
                 let fault = self.faults.error(Code::KdlTwice, message, name.span.clone(), "");
-                *fault = fault.clone().also(place, "first here").help("leave one of the two out");
+                fault.pointed(place, "first here").helped("leave one of the two out");
             }
         }
     }
@@ -122,8 +122,8 @@ impl Reader<'_, '_> {
         for name in names.iter().filter(|name| name.value == "of") {
             let message = "no operand can be called `of`";
             let fault = self.faults.error(Code::NameReserved, message, name.span.clone(), "");
-            fault.notes = vec!["`instance … of=` names the kernel".to_owned()];
-            fault.help = vec!["give it another name".to_owned()];
+            fault.noted("`instance … of=` names the kernel");
+            fault.helped("give it another name");
         }
         Some(names)
     }
@@ -142,7 +142,7 @@ impl Reader<'_, '_> {
         if text.value.trim().is_empty() {
             let message = "what is computed is empty";
             let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-            fault.help = vec![format!("it is written `{usage}`")];
+            fault.helped(format!("it is written `{usage}`"));
             return None;
         }
         Some(text)
@@ -199,7 +199,7 @@ impl Reader<'_, '_> {
             if !node.broken {
                 let message = "`local` needs an element type";
                 let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-                fault.help = vec![format!("it is written `{LOCAL}`")];
+                fault.helped(format!("it is written `{LOCAL}`"));
             }
             return None;
         };
@@ -215,7 +215,7 @@ impl Reader<'_, '_> {
         if of.is_none() && !node.broken {
             let message = "`instance` needs `of=`";
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.help = vec![format!("it is written `{INSTANCE}`")];
+            fault.helped(format!("it is written `{INSTANCE}`"));
         }
         let mut operands = Vec::new();
         for (key, entry) in node.props.iter().filter(|(key, _)| key.value != "of") {

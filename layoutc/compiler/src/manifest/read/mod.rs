@@ -3,6 +3,7 @@
 mod backend;
 mod cache;
 mod choice;
+mod elsewhere;
 mod foreign;
 mod form;
 mod gate;
@@ -11,6 +12,7 @@ mod item;
 mod kernel;
 mod mesh;
 mod record;
+mod rename;
 mod schedule;
 mod shape;
 mod size;
@@ -22,10 +24,12 @@ mod view;
 mod words;
 
 pub(crate) use form::{ITEMS, Scope};
+use rename::Renames;
 pub use size::bytes;
 pub(crate) use space::MEMORIES;
 pub(crate) use words::FOREIGN;
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use super::fault::Faults;
@@ -52,7 +56,7 @@ pub(super) fn manifest(file: &Arc<str>, text: &str, tree: &Tree, faults: &mut Fa
         broken: Vec::new(),
         torn: tree.torn,
     };
-    let mut reader = Reader { text, faults };
+    let mut reader = Reader { text, faults, renames: OnceCell::new() };
     for node in &tree.nodes {
         reader.item(node, &mut manifest);
     }
@@ -63,6 +67,8 @@ pub(super) fn manifest(file: &Arc<str>, text: &str, tree: &Tree, faults: &mut Fa
 struct Reader<'t, 'f> {
     text: &'t str,
     faults: &'f mut Faults,
+    /// What words that are no names may be called; read where there is one.
+    renames: OnceCell<Renames>,
 }
 
 impl Reader<'_, '_> {

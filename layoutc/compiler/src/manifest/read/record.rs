@@ -23,7 +23,7 @@ impl Reader<'_, '_> {
         if node.children().is_empty() {
             let span = self.block_span(node);
             let fault = self.faults.error(Code::DtypeRecord, "a record has a field", span, "");
-            fault.help = vec![format!("write `{}`", form.usage)];
+            fault.helped(format!("write `{}`", form.usage));
             return None;
         }
         let mut fields: Vec<(Name, Text)> = Vec::new();
@@ -57,7 +57,7 @@ impl Reader<'_, '_> {
             None => format!("write `{} f32`, each field on a node of its own", show(&node.name)),
         };
         let span = node.span.clone();
-        self.faults.error(Code::DtypeRecord, message, span, "").help = vec![help];
+        self.faults.error(Code::DtypeRecord, message, span, "").helped(help);
         None
     }
 }

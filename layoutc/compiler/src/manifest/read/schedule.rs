@@ -71,7 +71,7 @@ impl Reader<'_, '_> {
             let loops = if axes.len() == 1 { "loop" } else { "loops" };
             let message = format!("{} {loops}, and {} in `by`", axes.len(), by.len());
             let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-            fault.help = vec![format!("give one number for each loop: `{usage}`")];
+            fault.helped(format!("give one number for each loop: `{usage}`"));
             return None;
         }
         Some(ScheduleKind::Tile { axes, by })
@@ -80,7 +80,7 @@ impl Reader<'_, '_> {
     fn without_by(&mut self, node: &Node, usage: &str) -> Option<ScheduleKind> {
         let message = format!("`{}` needs `by=`", node.name);
         let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-        fault.help = vec![format!("it is written `{usage}`")];
+        fault.helped(format!("it is written `{usage}`"));
         None
     }
 }

@@ -9,8 +9,22 @@ use super::form::Form;
 use super::form::show;
 use crate::codes::Code;
 use crate::diagnostic::Fix;
+use crate::manifest::lex::has_comments;
 use crate::manifest::syntax::{AxisItem, Bound, Extent, FIELD, Name, Shape};
 use crate::manifest::tree::{Entry, Node, Value};
+
+/// Words for an extent that is known only at run time.
+const OPEN: &[&str] = &["?", "*", "...", ":"];
+
+/// The way out where an extent is known only at run time.
+const SYMBOL: &str =
+    "one known only at run time is a symbol, declared above: `symbol batch max=4096`";
+
+/// Whether an argument is an operator of an expression without quotes.
+fn is_operator(entry: &Entry) -> bool {
+    let Value::String(word) = &entry.value else { return false };
+    !entry.quoted && ["*", "+", "-", "%"].contains(&word.as_str())
+}
 
 impl Reader<'_, '_> {
     pub(super) fn shape(&mut self, node: &Node) -> Option<Shape> {
@@ -47,8 +61,7 @@ impl Reader<'_, '_> {
             let place = self.faults.place(first.clone());
             let message = format!("two {what} are called `{}`", name.value);
             let fault = self.faults.error(Code::NameDuplicate, message, name.span.clone(), "");
-            *fault =
-                fault.clone().also(place, "the first").help("give one of the two another name");
+            fault.pointed(place, "the first").helped("give one of the two another name");
             return;
         }
         seen.insert(name.value.clone(), name.span.clone());
@@ -64,28 +77,44 @@ impl Reader<'_, '_> {
         } else if let (Some(first), Some(last)) = (node.args.first(), node.args.last()) {
             ("axes are nodes in a block: each has a name", first.span.start..last.span.end)
         } else if let Some(axis) = node.children().iter().find(crowded) {
-            ("one axis is one node: part them by `;` or a new line", axis.head.clone())
+            match axis.args.iter().any(is_operator) {
+                true => ("an expression is one quoted string", axis.head.clone()),
+                false => {
+                    ("one axis is one node: part them by `;` or a new line", axis.head.clone())
+                }
+            }
         } else {
             return false;
         };
         let corrected = self.corrected(node);
         let place = self.faults.place(node.span.clone());
         let fault = self.faults.error(Code::ShapeForm, message, span, "");
-        fault.help = vec![format!("write `{corrected}`")];
-        fault.fixes.push(Fix { place, text: corrected });
+        fault.helped(format!("write `{corrected}`"));
+        // A comment has no place in the corrected line.
+        if !self.text.get(node.span.clone()).is_some_and(has_comments) {
+            fault.fixes.push(Fix { place, text: corrected });
+        }
         true
     }
 
     /// The shape as it should have been written.
     fn corrected(&self, node: &Node) -> String {
         let of = |entry: &Entry| self.text.get(entry.span.clone()).unwrap_or_default().to_owned();
+        // `n:16` and `"16, 64"` are several words.
+        let apart = |entry: &Entry| -> Vec<String> {
+            let source = self.text.get(entry.content.clone()).unwrap_or_default();
+            let marks = |c: char| c.is_whitespace() || matches!(c, ',' | ':' | '=');
+            source.split(marks).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+        };
+        let given: Vec<String> = node.args.iter().flat_map(apart).collect();
+        let is_number = |word: &String| word.bytes().all(|b| b.is_ascii_digit());
+        let named = !given.iter().all(is_number);
         let mut words: Vec<String> = Vec::new();
-        let named = node.args.iter().any(|arg| matches!(arg.value, Value::String(_)));
-        for (at, arg) in node.args.iter().enumerate() {
+        for (at, word) in given.into_iter().enumerate() {
             if !named {
                 words.push(format!("d{at}"));
             }
-            words.push(of(arg));
+            words.push(word);
         }
         for (key, entry) in &node.props {
             words.extend([key.value.clone(), of(entry)]);
@@ -95,6 +124,11 @@ impl Reader<'_, '_> {
             if axis.children.is_some() {
                 let source = self.text.get(axis.span.clone()).unwrap_or_default();
                 axes.push(source.split_whitespace().collect::<Vec<_>>().join(" "));
+                continue;
+            }
+            if axis.args.iter().any(is_operator) {
+                let value: Vec<String> = axis.args.iter().map(of).collect();
+                axes.push(format!("{} \"{}\"", axis.name, value.join(" ")));
                 continue;
             }
             let mut words = vec![axis.name.clone()];
@@ -121,8 +155,9 @@ impl Reader<'_, '_> {
                 let span = node.span.clone();
                 let fault = self.faults.error(Code::ShapeLabels, message, span, "both are here");
                 let count = labels.len();
-                fault.help =
-                    vec![format!("leave the extent out: the axis has {count}, one for each label")];
+                fault.helped(format!(
+                    "leave the extent out: the axis has {count}, one for each label"
+                ));
                 if matches!(extent.value, Value::Integer(n) if usize::try_from(n) == Ok(count)) {
                     fault.fixes.push(Fix { place, text: String::new() });
                 }
@@ -133,7 +168,10 @@ impl Reader<'_, '_> {
                 let name = show(&node.name);
                 let message = format!("axis `{name}` has no extent");
                 let fault = self.faults.error(Code::ShapeExtent, message, node.head.clone(), "");
-                fault.help = vec![format!("write `{name} 64`")];
+                match name.split_once([':', '=']) {
+                    Some((name, extent)) => fault.helped(format!("write `{name} {extent}`")),
+                    None => fault.helped(format!("write `{name} 64`")),
+                };
                 None
             }
         };
@@ -155,14 +193,20 @@ impl Reader<'_, '_> {
             Bound::Text(text) if text.quoted && text.value.trim().parse::<f64>().is_ok() => {
                 "an extent is a number, not a string".to_owned()
             }
+            Bound::Text(text) if OPEN.contains(&text.value.trim()) => {
+                let message = "an extent is a number, or a symbol where it is known at run time";
+                let fault = self.faults.error(Code::ShapeExtent, message, entry.span.clone(), "");
+                fault.helped(SYMBOL);
+                return None;
+            }
             Bound::Integer(_) | Bound::Text(_) => return Some(bound),
         };
         let fault = self.faults.error(Code::ShapeExtent, message, entry.span.clone(), "");
         if let Bound::Text(text) = &bound {
-            fault.help.push(format!("write `{}`", text.value.trim()));
+            fault.helped(format!("write `{}`", text.value.trim()));
             fault.rewrite(text.value.trim());
         } else {
-            fault.help.push("write 0 or more".to_owned());
+            fault.helped("write 0 or more").helped(SYMBOL);
         }
         None
     }
@@ -172,7 +216,7 @@ impl Reader<'_, '_> {
             let name = show(&axis.name);
             let message = format!("axis `{name}` has no labels");
             let fault = self.faults.error(Code::ShapeLabels, message, axis.span.clone(), "");
-            fault.help = vec![format!("write `{name} {{ x; y; z }}`, or an extent: `{name} 64`")];
+            fault.helped(format!("write `{name} {{ x; y; z }}`, or an extent: `{name} 64`"));
             return None;
         }
         let mut names: Vec<Name> = Vec::new();
@@ -182,7 +226,7 @@ impl Reader<'_, '_> {
                 let message = "a label is a name alone";
                 let span = label.span.clone();
                 let fault = self.faults.error(Code::ShapeLabels, message, span, "");
-                fault.help = vec!["write `field { x; y; z }`".to_owned()];
+                fault.helped("write `field { x; y; z }`");
                 continue;
             }
             let Some(name) = self.node_name(label) else { continue };

@@ -35,8 +35,8 @@ impl Reader<'_, '_> {
                 let message = format!("{what} is not a number of bytes that 64 bits hold");
                 let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
                 let note = "units are B, KB, MB, GB, TB (of 1000) and KiB, MiB, GiB, TiB (of 1024)";
-                fault.notes.push(note.to_owned());
-                fault.help.push("write a number and a unit: `\"64 MiB\"`".to_owned());
+                fault.noted(note);
+                fault.helped("write a number and a unit: `\"64 MiB\"`");
                 None
             }
         }
@@ -57,10 +57,10 @@ impl Reader<'_, '_> {
         if share.is_none() {
             let message = format!("{what} is a share of the bytes, above 0 and at most 1");
             let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-            fault.help = vec![match entry.value {
+            fault.helped(match entry.value {
                 Value::Integer(0) => "for no padding at all, say `require bijective`".to_owned(),
                 _ => "a tenth is `0.10`".to_owned(),
-            }];
+            });
         }
         share
     }

@@ -37,7 +37,7 @@ impl Reader<'_, '_> {
             _ => {
                 let message = "`xla` is the n of `S(n)`, a whole number from 1";
                 let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-                fault.help = vec!["write 1 or more".to_owned()];
+                fault.helped("write 1 or more");
                 None
             }
         });
@@ -46,8 +46,8 @@ impl Reader<'_, '_> {
             let message = format!("every project has a memory `{}`", name.value);
             let fault = self.faults.error(Code::NameDuplicate, message, name.span.clone(), "");
             let words: Vec<&str> = MEMORIES.iter().map(|row| row.0).collect();
-            fault.notes.push(format!("there are {}", list(&words)));
-            fault.help.push("give the memory space another name".to_owned());
+            fault.noted(format!("there are {}", list(&words)));
+            fault.helped("give the memory space another name");
             return None;
         }
         Some(MemorySpaceItem { name, bytes, align, xla, span: node.span.clone() })
@@ -72,7 +72,7 @@ impl Reader<'_, '_> {
         if let Some((key, _)) = node.props.first().filter(|_| !image) {
             let message = format!("`{}` is a property of images", show(&key.value));
             let fault = self.faults.error(Code::StepForm, message, key.span.clone(), "");
-            fault.help = vec!["leave it out, or say `memory image2d`".to_owned()];
+            fault.helped("leave it out, or say `memory image2d`");
         }
         let format = self.choice(node, "format", &["rgba"]);
         let access = self.choice(node, "access", &["read", "write", "read-write"]);

@@ -11,6 +11,13 @@ use crate::manifest::syntax::{
 };
 use crate::manifest::tree::{Entry, Node, Value};
 
+/// Other words for dense layouts that are no names.
+const DENSE: &[(&str, &str)] = &[
+    ("row-major", "leave the layout out: row-major is what a tensor without one has"),
+    ("column-major", "write the axes in reverse: `layout { order c n }`"),
+    ("col-major", "write the axes in reverse: `layout { order c n }`"),
+];
+
 /// Any number of arguments, but one.
 const SOME: std::ops::RangeInclusive<usize> = 1..=usize::MAX;
 
@@ -27,6 +34,10 @@ impl Reader<'_, '_> {
             return Some(LayoutItem { steps: vec![step], span });
         }
         let Some(children) = &node.children else {
+            if let ([], Some((key, _))) = (node.args.as_slice(), node.props.first()) {
+                self.unknown_notation(key);
+                return None;
+            }
             let form = Form {
                 usage: "layout nchw4c` or `layout { … }",
                 args: 1..=1,
@@ -47,7 +58,7 @@ impl Reader<'_, '_> {
                 self.faults.error(Code::StepForm, message, node.head.clone(), "both are here");
             let source = self.text.get(node.head.clone()).unwrap_or_default();
             let apply = source.split_whitespace().skip(1).collect::<Vec<_>>().join(" ");
-            fault.help = vec![format!("write `layout {{ apply {apply}; … }}`")];
+            fault.helped(format!("write `layout {{ apply {apply}; … }}`"));
         }
         Some(LayoutItem { steps: self.steps(children), span })
     }
@@ -120,13 +131,22 @@ impl Reader<'_, '_> {
         }
         let message = "a map stands where the name of a transform is wanted";
         let span = entry.span.clone();
-        self.faults.error(Code::NameInvalid, message, span, "").help =
-            vec![format!("write `{}`", written.replace('…', map))];
+        self.faults
+            .error(Code::NameInvalid, message, span, "")
+            .helped(format!("write `{}`", written.replace('…', map)));
         true
     }
 
     /// `apply blocked block=8`, or the same behind `layout`.
     fn apply(&mut self, node: &Node) -> Option<StepKind> {
+        if let Some(entry) = node.args.first()
+            && let Value::String(word) = &entry.value
+            && let Some((_, help)) = DENSE.iter().find(|row| row.0.eq_ignore_ascii_case(word))
+        {
+            let message = format!("there is no transform `{word}`");
+            self.faults.error(Code::NameUnknown, message, entry.span.clone(), "").helped(*help);
+            return None;
+        }
         let name = node.args.first().and_then(|entry| self.name(entry, "a transform"));
         let mut arguments = Vec::new();
         for (key, entry) in &node.props {
@@ -142,6 +162,10 @@ impl Reader<'_, '_> {
         for entry in entries {
             axes.push(match &entry.value {
                 Value::String(word) if word == "..." => self.text_of(entry, "an axis"),
+                Value::Integer(_) => {
+                    self.wrong_kind(entry, "an axis", "write its name: `order c n`");
+                    None
+                }
                 _ => self.one_name(entry, "an axis").map(|name| Text {
                     value: name.value,
                     span: name.span,
@@ -169,7 +193,7 @@ impl Reader<'_, '_> {
     fn missing(&mut self, node: &Node, what: &str) {
         let message = format!("`{}` needs {what}", node.name);
         let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-        fault.help = vec![format!("it is written `{}`", step_usage(&node.name))];
+        fault.helped(format!("it is written `{}`", step_usage(&node.name)));
     }
 
     fn fuse(&mut self, node: &Node) -> Option<StepKind> {
@@ -226,7 +250,7 @@ impl Reader<'_, '_> {
                 let message = "`pad` takes `multiple=`, or `before=` and `after=`";
                 let span = node.head.clone();
                 let fault = self.faults.error(Code::StepForm, message, span, "both are here");
-                fault.help = vec!["write two `pad` steps".to_owned()];
+                fault.helped("write two `pad` steps");
                 None
             }
         }
@@ -241,7 +265,7 @@ impl Reader<'_, '_> {
                 let message = "`align` takes an axis or `at=`";
                 let span = node.head.clone();
                 let fault = self.faults.error(Code::StepForm, message, span, "both are here");
-                fault.help = vec!["write two `align` steps".to_owned()];
+                fault.helped("write two `align` steps");
                 return None;
             }
             return Some(StepKind::AlignAxis { axis: axis?, bytes: bytes? });
@@ -269,8 +293,7 @@ impl Reader<'_, '_> {
                 let word = show(word);
                 let message = format!("`fill` is a number or `none`, not `{word}`");
                 let fault = self.faults.error(Code::NameUnknown, message, entry.span.clone(), "");
-                fault.help =
-                    vec!["write `fill 0`, or `fill none` to leave padding as it is".to_owned()];
+                fault.helped("write `fill 0`, or `fill none` to leave padding as it is");
                 return None;
             }
             Value::Null => {
@@ -306,7 +329,7 @@ impl Reader<'_, '_> {
                 Value::Integer(value) => {
                     let message = format!("a position counts from 0: {value}");
                     let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-                    fault.help = vec!["write 0 or more, or the name of an axis".to_owned()];
+                    fault.helped("write 0 or more, or the name of an axis");
                     None
                 }
                 Value::String(_) | Value::Float(_) | Value::Bool(_) | Value::Null => {

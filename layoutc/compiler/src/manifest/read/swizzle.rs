@@ -17,7 +17,7 @@ impl Reader<'_, '_> {
                 let message = "`swizzle` takes three numbers and `unit=`, or `mode=`";
                 let span = node.head.clone();
                 let fault = self.faults.error(Code::StepForm, message, span, "both are here");
-                fault.help = vec!["leave `mode=` out, or all the others".to_owned()];
+                fault.helped("leave `mode=` out, or all the others");
                 return None;
             }
             return self.mode(mode);
@@ -27,14 +27,13 @@ impl Reader<'_, '_> {
         let Ok([bits, base, shift]) = <[Number; 3]>::try_from(numbers) else {
             let message = "`swizzle` needs three numbers, or `mode=`";
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.help = vec![format!("it is written `{}`", step_usage("swizzle"))];
+            fault.helped(format!("it is written `{}`", step_usage("swizzle")));
             return None;
         };
         let Some(unit) = unit else {
             let message = "`swizzle` needs `unit=bytes` or `unit=elements`";
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.help =
-                vec!["the hardware's swizzles count bytes, CuTe's count elements".to_owned()];
+            fault.helped("the hardware's swizzles count bytes, CuTe's count elements");
             return None;
         };
         let unit = match &unit.value {
@@ -72,8 +71,23 @@ impl Reader<'_, '_> {
             Value::Integer(value) => Some(Number { value, span: entry.span.clone() }),
             Value::String(_) | Value::Float(_) | Value::Bool(_) | Value::Null => {
                 let message = "a swizzle is three whole numbers: bits, base and shift";
-                let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-                fault.help = vec![format!("it is written `{}`", step_usage("swizzle"))];
+                let word = self.text.get(entry.content.clone()).unwrap_or_default();
+                let numbers: Vec<&str> = word
+                    .split(|c: char| !c.is_ascii_digit())
+                    .filter(|number| !number.is_empty())
+                    .collect();
+                let help = match numbers.as_slice() {
+                    _ if MODES.iter().any(|(mode, _)| *mode == word) => {
+                        format!("write `swizzle mode=\"{word}\"`")
+                    }
+                    [bits, base, shift] => {
+                        format!(
+                            "write `swizzle {bits} {base} {shift} unit=elements`, as CuTe counts"
+                        )
+                    }
+                    _ => format!("it is written `{}`", step_usage("swizzle")),
+                };
+                self.faults.error(Code::KdlValue, message, entry.span.clone(), "").helped(help);
                 None
             }
         }

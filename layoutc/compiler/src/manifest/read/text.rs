@@ -4,12 +4,14 @@ use std::ops::Range;
 
 use super::Reader;
 use super::form::show;
+use super::rename::Renames;
 use crate::codes::Code;
+use crate::diagnostic::Fix;
 use crate::manifest::syntax::{Bound, Name, Number, Text};
 use crate::manifest::tree::{Entry, Value};
 
 /// The longest name, in characters.
-const NAME_LIMIT: usize = 128;
+pub(super) const NAME_LIMIT: usize = 128;
 
 /// The way out where a name is none.
 const OTHER_NAME: &str = "write another one, as `input_2`";
@@ -17,22 +19,28 @@ const OTHER_NAME: &str = "write another one, as `input_2`";
 /// What may stand for a number.
 const NUMBER: &str = "write a whole number, or an expression in quotes";
 
+/// The longest text that is shown on one line.
+const SHOWN: usize = 200;
+
+/// How many bytes the escape at the start of `rest` has.
+fn escape_length(rest: &str) -> usize {
+    let mut chars = rest.char_indices().skip(1);
+    match chars.next() {
+        Some((_, 'u')) => rest.find('}').map_or(2, |end| end + 1),
+        Some((at, c)) if c.is_whitespace() => {
+            let length = rest[at..].find(|c: char| !c.is_whitespace());
+            length.map_or(rest.len(), |length| at + length)
+        }
+        Some((at, c)) => at + c.len_utf8(),
+        None => rest.len(),
+    }
+}
+
 /// Whether `word` is `[A-Za-z_][A-Za-z0-9_]*`.
 pub(super) fn is_name(word: &str) -> bool {
     let mut bytes = word.bytes();
     bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
         && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_')
-}
-
-/// A name like `word`: `_` for what no name holds, and before a digit. `None` where little would be left of it.
-fn as_near_name(word: &str) -> Option<String> {
-    if !word.chars().any(|c| c.is_ascii_alphanumeric()) || !word.is_ascii() {
-        return None;
-    }
-    let start = if word.starts_with(|c: char| c.is_ascii_digit()) { "_" } else { "" };
-    let kept = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-    let name: String = start.chars().chain(word.chars().map(kept)).collect();
-    (name != word && name.len() <= NAME_LIMIT).then_some(name)
 }
 
 /// The names of an argument that has commas between them, as arguments.
@@ -50,22 +58,41 @@ impl Reader<'_, '_> {
             return None;
         };
         if !entry.plain {
-            let message = format!("{what} is written without escapes and on one line");
-            let fault = self.faults.error(Code::ExprEscape, message, entry.span.clone(), "");
-            fault.help = if value.contains(['\n', '\\', '"']) {
-                vec!["use `#\"…\"#`, in which nothing is escaped".to_owned()]
-            } else {
-                vec![format!("write `\"{value}\"`")]
-            };
+            self.escaped(entry, value, what);
             return None;
         }
         Some(Text { value: value.clone(), span: entry.content.clone(), quoted: entry.quoted })
     }
 
+    /// Reports the first escape of a string.
+    fn escaped(&mut self, entry: &Entry, value: &str, what: &str) {
+        let source = self.text.get(entry.content.clone()).unwrap_or_default();
+        let message = format!("{what} is written without escapes");
+        let (span, label) = match source.find('\\') {
+            Some(at) => {
+                let length = escape_length(&source[at..]);
+                let start = entry.content.start + at;
+                (start..start + length, "an escape")
+            }
+            None => (entry.span.clone(), ""),
+        };
+        let quotes = self.faults.place(entry.span.clone());
+        let fault = self.faults.error(Code::ExprEscape, message, span, label);
+        let blanks = value.replace(['\n', '\r', '\t'], " ");
+        if blanks.len() > SHOWN || blanks.chars().any(char::is_control) {
+            fault.helped("use `#\"…\"#`, in which nothing is escaped");
+            return;
+        }
+        let raw = blanks.contains(['\\', '"']) && !blanks.contains("\"#");
+        let text = if raw { format!("#\"{blanks}\"#") } else { format!("\"{blanks}\"") };
+        let more = if raw { ", in which nothing is escaped" } else { "" };
+        fault.helped(format!("write `{text}`{more}"));
+        fault.fixes.push(Fix { place: quotes, text });
+    }
+
     pub(super) fn wrong_kind(&mut self, entry: &Entry, what: &str, help: &str) {
         let message = format!("{what} cannot be {}", entry.value.kind());
-        let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-        fault.help = vec![help.to_owned()];
+        self.faults.error(Code::KdlValue, message, entry.span.clone(), "").helped(help);
     }
 
     /// The name of a node or a property as a text: `span` are its bytes with the quotes that it may have.
@@ -99,22 +126,24 @@ impl Reader<'_, '_> {
         } else {
             format!("`{}` is not a name", show(&value))
         };
+        let near = self.renames.get_or_init(|| Renames::of(self.text)).get(&value);
         let fault = self.faults.error(Code::NameInvalid, message, place, "");
-        fault
-            .notes
-            .push("names are ASCII letters, digits and `_`, and begin with no digit".to_owned());
+        fault.noted("names are ASCII letters, digits and `_`, and begin with no digit");
         if let Some((at, c)) = value.chars().enumerate().find(|(_, c)| !c.is_ascii()) {
             let code = u32::from(c);
-            fault.notes.push(format!("character {} is U+{code:04X}, which is not ASCII", at + 1));
-            fault.help.push(OTHER_NAME.to_owned());
+            fault.noted(format!("character {} is U+{code:04X}, which is not ASCII", at + 1));
+            fault.helped(OTHER_NAME);
         } else if let Some(name) = value.strip_suffix(',').filter(|name| is_name(name)) {
-            fault.help.push(format!("write `{name}`: blanks part arguments, `;` parts nodes"));
+            fault.helped(format!("write `{name}`: blanks part arguments, `;` parts nodes"));
             fault.rewrite(name);
-        } else if let Some(name) = as_near_name(&value) {
-            fault.help.push(format!("write `{name}`"));
+        } else if let Some(name) = value.strip_suffix(':').filter(|name| is_name(name)) {
+            fault.helped(format!("write `{name}`, and a blank behind it"));
+            fault.rewrite(name);
+        } else if let Some(name) = near {
+            fault.helped(format!("write `{name}`"));
             fault.rewrite(name);
         } else {
-            fault.help.push(OTHER_NAME.to_owned());
+            fault.helped(OTHER_NAME);
         }
         None
     }
@@ -132,8 +161,7 @@ impl Reader<'_, '_> {
                 }
                 if text.value.trim().is_empty() {
                     let message = format!("{what} is empty");
-                    let fault = self.faults.error(code, message, entry.span.clone(), "");
-                    fault.help = vec![NUMBER.to_owned()];
+                    self.faults.error(code, message, entry.span.clone(), "").helped(NUMBER);
                     return None;
                 }
                 if is_name(&text.value) {
@@ -143,8 +171,7 @@ impl Reader<'_, '_> {
             }
             Value::Float(_) | Value::Bool(_) | Value::Null => {
                 let message = format!("{what} cannot be {}", entry.value.kind());
-                let fault = self.faults.error(code, message, entry.span.clone(), "");
-                fault.help = vec![NUMBER.to_owned()];
+                self.faults.error(code, message, entry.span.clone(), "").helped(NUMBER);
                 None
             }
         }
@@ -154,7 +181,7 @@ impl Reader<'_, '_> {
     pub(super) fn unquoted<T>(&mut self, text: &Text) -> Option<T> {
         let message = "an expression is one quoted string";
         let fault = self.faults.error(Code::ExprUnquoted, message, text.span.clone(), "");
-        fault.help = vec![format!("write `\"{}\"`", text.value)];
+        fault.helped(format!("write `\"{}\"`", text.value));
         fault.rewrite(format!("\"{}\"", text.value));
         None
     }
@@ -176,7 +203,7 @@ impl Reader<'_, '_> {
         if words.is_empty() {
             let message = format!("{what} is empty");
             let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-            fault.help = vec!["write one or more, with blanks between them".to_owned()];
+            fault.helped("write one or more, with blanks between them");
             return None;
         }
         Some(words)
@@ -184,6 +211,14 @@ impl Reader<'_, '_> {
 
     /// The names in a string, parted by blanks.
     pub(super) fn names(&mut self, entry: &Entry, what: &str) -> Option<Vec<Name>> {
+        if let Some(names) = several_names(entry) {
+            let written = self.text.get(entry.content.clone()).unwrap_or_default();
+            let message = format!("`{}` is not a name", show(written));
+            let fault = self.faults.error(Code::NameInvalid, message, entry.span.clone(), "");
+            fault.helped(format!("part them by blanks: `\"{names}\"`"));
+            fault.rewrite(format!("\"{names}\""));
+            return None;
+        }
         let words = self.words(entry, what)?;
         let names: Vec<Option<Name>> = words.iter().map(|word| self.as_name(word)).collect();
         names.into_iter().collect()
@@ -224,7 +259,7 @@ impl Reader<'_, '_> {
         let written = self.text.get(entry.content.clone()).unwrap_or_default();
         let message = format!("`{}` is not a name", show(written));
         let fault = self.faults.error(Code::NameInvalid, message, entry.span.clone(), "");
-        fault.help.push(format!("write each as an argument of its own: `{names}`"));
+        fault.helped(format!("write each as an argument of its own: `{names}`"));
         fault.rewrite(names);
         None
     }

@@ -25,7 +25,7 @@ impl Reader<'_, '_> {
         if of.is_none() {
             let message = "`view` needs `of=`";
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.help = vec![format!("it is written `{USAGE}`")];
+            fault.helped(format!("it is written `{USAGE}`"));
         }
         let mut parts = Parts::default();
         for child in node.children() {
@@ -53,7 +53,7 @@ impl Reader<'_, '_> {
             let place = self.faults.place(first.name_span.clone());
             let message = format!("a view has one `{}`", node.name);
             let fault = self.faults.error(Code::KdlTwice, message, node.name_span.clone(), "");
-            *fault = fault.clone().also(place, "the first").help("leave one of the two out");
+            fault.pointed(place, "the first").helped("leave one of the two out");
             return;
         }
         match node.name.as_str() {
@@ -81,14 +81,12 @@ impl Reader<'_, '_> {
             let place = self.faults.place(map.name_span.clone());
             let span = layout.name_span.clone();
             let fault = self.faults.error(Code::StepForm, message, span, "both are here");
-            *fault = fault.clone().also(place, "the map");
-            fault.help = vec![
-                "a map takes elements of what the view sees, where they are; a layout puts elements of its own".to_owned(),
-            ];
+            fault.pointed(place, "the map");
+            fault.helped("a map takes elements of what the view sees, where they are; a layout puts elements of its own");
         }
         let Some(map) = map.filter(|_| child("shape").is_none() && !node.broken) else { return };
         let message = "a view with a map needs a shape";
         let fault = self.faults.error(Code::KdlMissing, message, map.name_span.clone(), "");
-        fault.help = vec!["write `shape { n 16; c 4 }` before it".to_owned()];
+        fault.helped("write `shape { n 16; c 4 }` before it");
     }
 }

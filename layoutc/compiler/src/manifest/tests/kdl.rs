@@ -283,6 +283,6 @@ fn a_backslash_within_a_line_is_refused() {
 fn a_string_in_triple_quotes_has_no_use() {
     let message = "a string stands on one line, in one pair of quotes";
     let text = "use \"\"\"a\"\"\"";
-    let help = ["write it as `\"…\"` on one line"];
+    let help = ["write it on one line: `\"a\"`"];
     check(text, &[("expr::escape", "\"\"\"a\"\"\"", message)], &help);
 }

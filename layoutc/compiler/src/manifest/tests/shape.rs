@@ -61,7 +61,10 @@ fn a_negative_extent_is_refused() {
     check(
         "tensor a dtype=f32 { shape { n -1 } }",
         &[("shape::extent", "-1", "an extent is not negative: -1")],
-        &["write 0 or more"],
+        &[
+            "write 0 or more",
+            "one known only at run time is a symbol, declared above: `symbol batch max=4096`",
+        ],
     );
 }
 

@@ -1,0 +1,130 @@
+//! Circles of `use`, each cut at the same place whichever manifest is asked for.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What each manifest uses, in the order of its text.
+pub(super) type Uses = BTreeMap<String, Vec<String>>;
+
+/// The uses that lead back, by the manifest and what it uses: the way round, from the one that is led back to.
+pub(super) type Cuts = BTreeMap<(String, String), Vec<String>>;
+
+/// The uses to be left out so that none goes round. A circle is gone through from its first manifest by name.
+pub(super) fn cuts(uses: &Uses) -> Cuts {
+    let mut cuts = Cuts::new();
+    let mut open = in_circles(uses);
+    while let Some(first) = open.first().copied() {
+        let circle = circle(uses, first, &open);
+        through(uses, first, &circle, &mut cuts);
+        open.retain(|path| !circle.contains(path));
+    }
+    cuts
+}
+
+/// What a manifest uses.
+fn of<'a>(uses: &'a Uses, path: &str) -> impl Iterator<Item = &'a str> {
+    uses.get(path).into_iter().flatten().map(String::as_str)
+}
+
+/// The manifests that use one another in circles, and those between such circles: what is left when those go, again and
+/// again, that use none of the others or that none uses.
+fn in_circles(uses: &Uses) -> BTreeSet<&str> {
+    let mut left: BTreeSet<&str> = uses.keys().map(String::as_str).collect();
+    loop {
+        let used: BTreeSet<&str> = left.iter().flat_map(|path| of(uses, path)).collect();
+        let before = left.len();
+        let is_user = |path: &str| of(uses, path).any(|used| left.contains(used));
+        left = left.iter().copied().filter(|path| used.contains(path) && is_user(path)).collect();
+        if left.len() == before {
+            return left;
+        }
+    }
+}
+
+/// The manifests that lead to `first` and that it leads to, of those `among`.
+fn circle<'a>(uses: &'a Uses, first: &'a str, among: &BTreeSet<&'a str>) -> BTreeSet<&'a str> {
+    let mut users: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for path in among {
+        of(uses, path).for_each(|used| users.entry(used).or_default().push(path));
+    }
+    let forth = reached(first, among, |path| of(uses, path).collect());
+    let back = reached(first, among, |path| users.get(path).cloned().unwrap_or_default());
+    forth.intersection(&back).copied().collect()
+}
+
+/// All of `among` that steps lead to from `first`, itself in any case.
+fn reached<'a>(
+    first: &'a str,
+    among: &BTreeSet<&'a str>,
+    steps: impl Fn(&str) -> Vec<&'a str>,
+) -> BTreeSet<&'a str> {
+    let mut reached = BTreeSet::new();
+    let mut open = vec![first];
+    while let Some(path) = open.pop() {
+        if reached.insert(path) {
+            open.extend(steps(path).into_iter().filter(|next| among.contains(next)));
+        }
+    }
+    reached
+}
+
+/// Goes through a circle from `first`, and cuts where it leads back to what is open.
+fn through(uses: &Uses, first: &str, circle: &BTreeSet<&str>, cuts: &mut Cuts) {
+    let mut seen: BTreeSet<&str> = BTreeSet::from([first]);
+    // The manifests that are open, each with its uses that are not gone through yet.
+    let mut open: Vec<(&str, Vec<&str>)> = Vec::new();
+    let inside = |path: &str| -> Vec<&str> {
+        let mut all: Vec<&str> = of(uses, path).filter(|used| circle.contains(used)).collect();
+        all.reverse();
+        all
+    };
+    open.push((first, inside(first)));
+    while let Some((path, left)) = open.last_mut() {
+        let (from, next) = (*path, left.pop());
+        let Some(used) = next else {
+            open.pop();
+            continue;
+        };
+        if let Some(start) = open.iter().position(|(path, _)| *path == used) {
+            let way = open.iter().skip(start).map(|(path, _)| (*path).to_owned()).collect();
+            cuts.insert((from.to_owned(), used.to_owned()), way);
+        } else if seen.insert(used) {
+            open.push((used, inside(used)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn uses(rows: &[(&str, &[&str])]) -> Uses {
+        let row = |(path, used): &(&str, &[&str])| {
+            ((*path).to_owned(), used.iter().map(|path| (*path).to_owned()).collect())
+        };
+        rows.iter().map(row).collect()
+    }
+
+    fn found(rows: &[(&str, &[&str])]) -> Vec<String> {
+        let cuts = cuts(&uses(rows));
+        cuts.iter().map(|((from, to), way)| format!("{from}>{to}: {}", way.join(" "))).collect()
+    }
+
+    #[test]
+    fn a_circle_is_cut_before_its_first_manifest_by_name() {
+        let circle: &[(&str, &[&str])] = &[("a", &["b"]), ("b", &["c"]), ("c", &["a"])];
+        assert_eq!(found(circle), ["c>a: a b c"]);
+        // Who leads there from outside changes nothing.
+        let outside: &[(&str, &[&str])] =
+            &[("0", &["b", "z"]), ("a", &["b"]), ("b", &["c"]), ("c", &["a"]), ("z", &["c"])];
+        assert_eq!(found(outside), ["c>a: a b c"]);
+    }
+
+    #[test]
+    fn each_circle_is_cut_and_what_is_none_is_not() {
+        assert_eq!(found(&[("a", &["b", "c"]), ("b", &["c"]), ("c", &[])]), Vec::<String>::new());
+        assert_eq!(found(&[("a", &["a"])]), ["a>a: a"]);
+        let two: &[(&str, &[&str])] =
+            &[("a", &["b", "c"]), ("b", &["a"]), ("c", &["d"]), ("d", &["c", "b"])];
+        assert_eq!(found(two), ["b>a: a b", "d>c: c d"]);
+    }
+}

@@ -1,0 +1,299 @@
+//! Maps as other languages write them: the same in the manifest's words.
+
+use std::sync::Arc;
+
+use layoutc_algebra::layout::Axis;
+use layoutc_algebra::map::{MapError, MapErrorKind};
+use layoutc_algebra::notation::{self, Notation};
+use layoutc_algebra::parse::{self, AstKind, ItemText, MapText};
+
+use super::expr::place_in;
+use crate::codes::Code;
+use crate::diagnostic::Diagnostic;
+use crate::manifest::syntax::Text;
+
+/// The longest map that is written anew.
+const LONGEST: usize = 400;
+
+/// The map that a text in the words of other languages means; `None` where it is none either way.
+///
+/// `lambda n, c: [n, c // 4, te.AXIS_SEPARATOR, c mod 4]` is `(n, c) -> (n, c // 4 | c % 4)`.
+pub(super) fn meant(text: &str) -> Option<String> {
+    if text.len() > LONGEST || parse::map(text).is_ok() || is_subscript(text) {
+        return None;
+    }
+    let mut map = text.trim().to_owned();
+    if map.starts_with('(') && !map.contains("->") {
+        map = map.replacen("):", ") ->", 1);
+    }
+    for (theirs, ours) in MARKS {
+        map = map.replace(theirs, ours);
+    }
+    map = separated(&in_words(&map));
+    if let Some((params, items)) = map.strip_prefix("lambda ").and_then(|map| map.split_once(':')) {
+        map = format!("({}) -> {}", params.trim(), items.trim());
+    }
+    if let Some((params, items)) = map.split_once("->") {
+        let bare = params.trim();
+        let is_wrapped = bare.starts_with('(') && bare.ends_with(')');
+        let params = if is_wrapped { bare.to_owned() } else { format!("({bare})") };
+        let items = items.trim();
+        let items = match items.starts_with('(') || wrapped(items) {
+            true => items.to_owned(),
+            false => format!("({items})"),
+        };
+        map = format!("{params} -> {items}");
+    }
+    let map = balanced(&map);
+    let written = [map.clone(), flat(&map)];
+    written.into_iter().find(|map| map != text && parse::map(map).is_ok())
+}
+
+/// The map without the parentheses inside others that hold several items: `(n, (c // 4, c % 4))`.
+fn flat(map: &str) -> String {
+    let mut open: Vec<(usize, bool, bool)> = Vec::new();
+    let mut dropped = Vec::new();
+    let mut before = ' ';
+    for (at, c) in map.char_indices() {
+        match c {
+            '(' => open.push((at, before.is_ascii_alphanumeric() || before == '_', false)),
+            ',' => open.last_mut().into_iter().for_each(|group| group.2 = true),
+            ')' => {
+                if let Some((start, false, true)) = open.pop()
+                    && !open.is_empty()
+                {
+                    dropped.extend([start, at]);
+                }
+            }
+            _ => {}
+        }
+        before = c;
+    }
+    map.char_indices().filter(|(at, _)| !dropped.contains(at)).map(|(_, c)| c).collect()
+}
+
+/// Whether brackets follow a name, as those of an element do.
+fn is_subscript(text: &str) -> bool {
+    text.match_indices('[').any(|(at, _)| {
+        text[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == ']')
+    })
+}
+
+/// The map with the parentheses that are missing at its end, or without those that are too many there.
+fn balanced(map: &str) -> String {
+    let count = |mark: char| map.matches(mark).count();
+    let (open, close) = (count('('), count(')'));
+    if open > close {
+        return format!("{map}{}", ")".repeat(open - close));
+    }
+    let mut map = map.to_owned();
+    for _ in open..close {
+        if let Some(rest) = map.strip_suffix(')') {
+            map = rest.to_owned();
+        }
+    }
+    map
+}
+
+/// Marks of other languages, with ours.
+const MARKS: &[(&str, &str)] = &[
+    ("[", "("),
+    ("]", ")"),
+    ("{", "("),
+    ("}", ")"),
+    ("=>", "->"),
+    ("→", "->"),
+    ("↦", "->"),
+    ("×", "*"),
+    ("·", "*"),
+    ("÷", "//"),
+    ("−", "-"),
+    ("⊕", "^"),
+    ("\\", "//"),
+    (";", ","),
+];
+
+/// The words and signs between operands, with ours.
+const WORDS: &[(&str, &str)] = &[
+    ("floordiv", "//"),
+    ("div", "//"),
+    ("mod", "%"),
+    ("rem", "%"),
+    ("xor", "^"),
+    ("and", "&"),
+    ("plus", "+"),
+    ("times", "*"),
+];
+
+/// The map with operators for words, quotients for shifts, and each single `/` doubled.
+fn in_words(map: &str) -> String {
+    let mut out = String::new();
+    let mut rest = map;
+    while let Some(c) = rest.chars().next() {
+        let letter = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+        if letter(c) {
+            let end = rest.find(|c| !letter(c)).unwrap_or(rest.len());
+            let (word, after) = rest.split_at(end);
+            if let Some((power, after)) = power(word, after) {
+                out.push_str(&power);
+                rest = after;
+                continue;
+            }
+            let word = word.strip_suffix(".0").unwrap_or(word);
+            let is_call = after.starts_with('(');
+            let ours = WORDS.iter().find(|row| row.0 == word && !is_call);
+            out.push_str(ours.map_or(word, |row| row.1));
+            rest = after;
+            continue;
+        }
+        if let Some((sign, shift)) =
+            [("<<", "*"), (">>", "//")].into_iter().find_map(|(sign, by)| {
+                let after = rest.strip_prefix(sign)?.trim_start();
+                let end = after.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len());
+                let bits: u32 = after[..end].parse().ok().filter(|bits| *bits < 62)?;
+                Some((format!("{by} {}", 1_u64 << bits), &after[end..]))
+            })
+        {
+            out.push_str(&sign);
+            rest = shift;
+            continue;
+        }
+        if let Some(after) = rest.strip_prefix("//") {
+            out.push_str("//");
+            rest = after;
+            continue;
+        }
+        out.push_str(if c == '/' { "//" } else { rest.get(..c.len_utf8()).unwrap_or_default() });
+        rest = rest.get(c.len_utf8()..).unwrap_or_default();
+    }
+    out
+}
+
+/// What `2**3` is, with what follows.
+fn power<'t>(base: &str, after: &'t str) -> Option<(String, &'t str)> {
+    let exponent = after.trim_start().strip_prefix("**")?.trim_start();
+    let end = exponent.find(|c: char| !c.is_ascii_digit()).unwrap_or(exponent.len());
+    let (exponent, after) = exponent.split_at(end);
+    let value = base.parse::<i64>().ok()?.checked_pow(exponent.parse().ok()?)?;
+    Some((value.to_string(), after))
+}
+
+/// The map with a bar in place of TVM's separator and the commas around it.
+fn separated(map: &str) -> String {
+    let mut parts: Vec<String> = vec![String::new()];
+    let mut is_after = false;
+    for part in map.split(',') {
+        let last = part.trim().rsplit('.').next().unwrap_or_default();
+        if last == "AXIS_SEPARATOR" {
+            is_after = true;
+            continue;
+        }
+        match parts.last_mut() {
+            Some(before) if is_after => before.push_str(&format!(" |{part}")),
+            _ => parts.push(part.to_owned()),
+        }
+        is_after = false;
+    }
+    parts.into_iter().skip(1).collect::<Vec<_>>().join(",")
+}
+
+/// Whether parentheses stand around the whole.
+fn wrapped(items: &str) -> bool {
+    let mut depth = 0_usize;
+    items.starts_with('(')
+        && items.char_indices().all(|(at, c)| {
+            match c {
+                '(' => depth += 1,
+                ')' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            depth > 0 || at + 1 == items.len()
+        })
+}
+
+/// What a call of another language's function is here: `floordiv(c, 4)` is `c // 4`.
+pub(super) fn operator(call: &str) -> Option<String> {
+    let (name, arguments) = call.split_once('(')?;
+    let arguments = arguments.strip_suffix(')')?;
+    let sign = match name.trim() {
+        "floordiv" | "indexdiv" | "truncdiv" | "floor_div" | "div" => "//",
+        "floormod" | "indexmod" | "truncmod" | "fmod" | "mod" | "rem" => "%",
+        "xor" | "bitwise_xor" => "^",
+        "and" | "bitwise_and" => "&",
+        "add" => "+",
+        "sub" => "-",
+        "mul" => "*",
+        _ => return None,
+    };
+    let mut depth = 0_usize;
+    let commas: Vec<usize> = arguments
+        .char_indices()
+        .filter(|(_, c)| {
+            match c {
+                '(' => depth += 1,
+                ')' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            *c == ',' && depth == 0
+        })
+        .map(|(at, _)| at)
+        .collect();
+    let [comma] = commas.as_slice() else { return None };
+    let side = |side: &str| {
+        let side = side.trim();
+        let is_word = side.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+        if is_word { side.to_owned() } else { format!("({side})") }
+    };
+    Some(format!("{} {sign} {}", side(&arguments[..*comma]), side(&arguments[comma + 1..])))
+}
+
+/// A map that names its storage axes as `co: c // 4`, where `co = c // 4` is meant; `None` for any other.
+pub(super) fn named_by_colons(
+    map: &MapText,
+    errors: &[MapError],
+    text: &Text,
+    file: &Arc<str>,
+) -> Option<Diagnostic> {
+    let has = |kind: &dyn Fn(&MapErrorKind) -> bool, span: &parse::Span| {
+        errors.iter().any(|error| error.span == *span && kind(&error.kind))
+    };
+    map.items.iter().find_map(|item| {
+        let ItemText::Expr { name: None, expr, extent: Some(extent) } = item else { return None };
+        let AstKind::Name(name) = &expr.kind else { return None };
+        let is_unknown = has(&|kind| matches!(kind, MapErrorKind::UnknownName(_)), &expr.span);
+        let has_axes = has(&|kind| matches!(kind, MapErrorKind::ExtentHasAxes), &extent.span);
+        if !is_unknown || !has_axes {
+            return None;
+        }
+        let place = place_in(text, &(expr.span.start..extent.span.end), file);
+        let index = text.value.get(extent.span.clone())?;
+        let message = "an extent stands behind `:`, and a name before `=`";
+        let gap = place_in(text, &(expr.span.end..extent.span.start), file);
+        let error = Diagnostic::error(Code::ExprExtent, message, place, "");
+        Some(error.help(format!("write `{name} = {index}` to name a storage axis")).fix(gap, " = "))
+    })
+}
+
+/// What a layout that other tools call by a word is here; `None` for words that are none of theirs.
+pub(super) fn layout(word: &str, axes: &[Axis]) -> Option<String> {
+    let plain = word.replace(['_', '-'], "").to_ascii_lowercase();
+    match plain.as_str() {
+        "rowmajor" | "corder" | "c" | "contiguous" | "dense" | "linear" | "default" => {
+            return Some(
+                "leave the layout out: row-major is what a tensor without one has".to_owned(),
+            );
+        }
+        "columnmajor" | "colmajor" | "fortran" | "f" => {
+            let names: Vec<&str> = axes.iter().rev().map(|axis| axis.name.as_str()).collect();
+            return Some(format!("write `layout {{ order {} }}`", names.join(" ")));
+        }
+        _ => {}
+    }
+    let is_text = |notation| notation::stated(notation, word, &[]).is_ok();
+    if word.starts_with(|c: char| c.is_ascii_uppercase()) && is_text(Notation::Tvm) {
+        return Some(format!("letters are a notation of TVM's: `layout tvm=\"{word}\"`"));
+    }
+    let has_block = word.contains(|c: char| c.is_ascii_digit());
+    (has_block && is_text(Notation::Onednn))
+        .then(|| format!("tags are a notation of oneDNN's: `layout onednn=\"{word}\"`"))
+}

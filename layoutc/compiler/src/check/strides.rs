@@ -1,0 +1,90 @@
+//! Strides under which elements meet: the ones that keep them apart, in the words of who wrote them.
+
+use layoutc_algebra::expr::Expr;
+use layoutc_algebra::layout::Axis;
+use layoutc_algebra::notation::Notation;
+
+use crate::diagnostic::{Fix, Place};
+use crate::manifest::syntax::Bound;
+
+/// What lays the axes out by strides.
+#[derive(Debug, Clone)]
+pub(super) struct Strided {
+    /// Where they stand.
+    pub(super) place: Place,
+    /// Strides that keep elements apart, as they are written there, where these may not; with the change of the text.
+    pub(super) apart: Option<(String, Option<Fix>)>,
+}
+
+impl Strided {
+    /// The step `strides`, with strides that keep elements apart.
+    pub(super) fn step(place: Place, bounds: &[Bound], strides: Option<Vec<i128>>) -> Self {
+        let apart = strides.map(|strides| {
+            let written = joined(&strides, " ");
+            let spans: Vec<_> = bounds.iter().map(Bound::span).collect();
+            // A comment between two of them has no place in the change.
+            let is_plain = spans.windows(2).all(|pair| pair[0].end + 1 == pair[1].start)
+                && bounds.iter().all(|bound| matches!(bound, Bound::Integer(_)));
+            let ends = spans.first().zip(spans.last()).filter(|_| is_plain);
+            let fix = ends.map(|(first, last)| Fix {
+                place: Place::new(&place.file, first.start..last.end),
+                text: written.clone(),
+            });
+            (format!("strides {written}"), fix)
+        });
+        Self { place, apart }
+    }
+
+    /// A text in a foreign notation; `place` is that of the text.
+    pub(super) fn foreign(
+        notation: Notation,
+        place: Place,
+        strides: Option<Vec<i128>>,
+        element_bits: u32,
+    ) -> Self {
+        let written = strides.and_then(|strides| match notation {
+            Notation::Mlir => Some(format!("strided<[{}]>", joined(&strides, ", "))),
+            Notation::Mdspan => Some(format!("layout_stride<{}>", joined(&strides, ", "))),
+            Notation::Numpy => {
+                let bytes = |stride: &i128| {
+                    let bits = stride.checked_mul(i128::from(element_bits))?;
+                    (bits % 8 == 0).then_some(bits / 8)
+                };
+                let bytes: Vec<i128> = strides.iter().map(bytes).collect::<Option<_>>()?;
+                let comma = if bytes.len() == 1 { "," } else { "" };
+                Some(format!("({}{comma})", joined(&bytes, ", ")))
+            }
+            _ => None,
+        });
+        let apart = written.map(|text| {
+            let fix = Fix { place: place.clone(), text: text.clone() };
+            (text, Some(fix))
+        });
+        Self { place, apart }
+    }
+}
+
+fn joined(numbers: &[i128], between: &str) -> String {
+    numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(between)
+}
+
+/// Strides near those given under which no two elements meet: each is above all that the smaller ones reach. `None` where
+/// these are so, or depend on symbols.
+pub(super) fn apart(axes: &[Axis], strides: &[Expr]) -> Option<Vec<i128>> {
+    let extents: Option<Vec<i128>> = axes.iter().map(|axis| axis.extent.as_const()).collect();
+    let given: Option<Vec<i128>> = strides.iter().map(Expr::as_const).collect();
+    let (extents, given) = (extents?, given?);
+    let mut order: Vec<usize> = (0..given.len().min(extents.len())).collect();
+    // What has no stride goes above all others, and of equal ones the later axis is the minor one.
+    order.sort_by_key(|&k| (given[k] == 0, given[k], std::cmp::Reverse(k)));
+    let mut found = given.clone();
+    let mut reach = 0_i128;
+    for k in order {
+        if extents[k] > 1 {
+            found[k] = given[k].max(reach.checked_add(1)?);
+            reach = reach.checked_add(found[k].checked_mul(extents[k] - 1)?)?;
+        }
+    }
+    let most = found.iter().all(|stride| i64::try_from(*stride).is_ok());
+    (found != given && most).then_some(found)
+}

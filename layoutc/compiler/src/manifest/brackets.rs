@@ -1,0 +1,151 @@
+//! Lists in brackets or parentheses, as other languages write them: what KDL has in their place.
+
+use std::ops::Range;
+
+use super::lex::{Kind, Token, has_comments};
+
+/// What was meant by a list in brackets.
+pub(super) struct Meant {
+    /// The brackets and what they hold.
+    pub(super) list: Range<usize>,
+    /// The bytes that the right text takes the place of.
+    pub(super) place: Range<usize>,
+    /// The right text.
+    pub(super) text: String,
+    /// What to write, for people.
+    pub(super) help: String,
+    /// Whether it is a shape.
+    pub(super) is_shape: bool,
+}
+
+/// What was meant by the list that opens at a token of a node; `None` where that is an expression, or not a list of
+/// words. `parent` is the name of the node around.
+pub(super) fn meant(text: &str, head: &[Token], at: usize, parent: &str) -> Option<Meant> {
+    let of = |token: &Token| text.get(token.span.clone()).unwrap_or_default();
+    let first = head.first()?;
+    let name = of(first).trim_end_matches(':');
+    if matches!(name, "map" | "compute") {
+        return None;
+    }
+    let list = list(text, head, at)?;
+    let inside = text.get(list.start + 1..list.end - 1)?;
+    if has_comments(inside) {
+        return None;
+    }
+    let is_value = at > 0 && head.get(at - 1)?.kind == Kind::Equals;
+    let shape = |words: String, place: Range<usize>| {
+        let help = format!("write `{words}`");
+        Some(Meant { list: list.clone(), place, text: words, help, is_shape: true })
+    };
+    let from_name = first.span.start..list.end;
+    if name == "shape" && (at == 1 || (at == 2 && is_value)) {
+        return shape(format!("shape {{ {} }}", axes(inside)?), from_name);
+    }
+    if parent == "shape" && at == 0 {
+        return shape(axes(inside)?, list.clone());
+    }
+    let words = words(inside)?;
+    let blanks = words.join(" ");
+    let plain = |text: String, place: Range<usize>, help: String| {
+        Some(Meant { list: list.clone(), place, text, help, is_shape: false })
+    };
+    if is_value && at > 2 {
+        let key = of(head.get(at - 2)?);
+        if key == "shape" {
+            let help = format!("write it in the block: `shape {{ {} }}`", axes(inside)?);
+            return plain(String::new(), 0..0, help);
+        }
+        let value = if words.len() == 1 { blanks } else { format!("\"{blanks}\"") };
+        let help = format!("write `{key}={value}`");
+        return plain(value, list.clone(), help);
+    }
+    if name == "layout" && (at == 1 || is_value) {
+        let whole = format!("layout {{ order {blanks} }}");
+        let help = format!("write the order of the axes as a step: `{whole}`");
+        return plain(whole, from_name, help);
+    }
+    match at {
+        0 => None,
+        1 if name == of(first) => {
+            let help = format!("write `{name} {blanks}`: blanks part arguments");
+            plain(blanks, list.clone(), help)
+        }
+        1 | 2 if at == 1 || is_value => {
+            let help = format!("write `{name} {blanks}`: blanks part arguments");
+            plain(format!("{name} {blanks}"), from_name, help)
+        }
+        _ => {
+            let help = format!("write `{blanks}`: blanks part arguments");
+            plain(blanks, list.clone(), help)
+        }
+    }
+}
+
+/// The bytes from the bracket at a token to the one that closes it, where blanks are around both.
+fn list(text: &str, head: &[Token], at: usize) -> Option<Range<usize>> {
+    let mark = |token: &Token| match token.kind {
+        Kind::Stray => text.get(token.span.clone()),
+        _ => None,
+    };
+    let open = head.get(at)?;
+    mark(open).filter(|mark| ["(", "["].contains(mark))?;
+    let mut depth = 0_usize;
+    let close = head.iter().skip(at).position(|token| {
+        match mark(token) {
+            Some("(" | "[") => depth += 1,
+            Some(")" | "]") => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0
+    })?;
+    let close = head.get(at + close)?;
+    let is_apart = |before: Option<&Token>, after: Option<&Token>| match (before, after) {
+        (Some(before), Some(after)) => {
+            before.kind == Kind::Equals || before.span.end < after.span.start
+        }
+        _ => true,
+    };
+    let before = at.checked_sub(1).and_then(|before| head.get(before));
+    let after = head.iter().find(|token| token.span.start >= close.span.end);
+    let apart = is_apart(before, Some(open)) && is_apart(Some(close), after);
+    apart.then_some(open.span.start..close.span.end)
+}
+
+/// The words of a list, without the quotes that each may have; `None` where one is no word.
+fn words(inside: &str) -> Option<Vec<&str>> {
+    let words = inside.split([' ', '\t', ',']).filter(|word| !word.is_empty());
+    let words: Vec<&str> = words.map(|word| word.trim_matches('"')).collect();
+    let letter = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
+    let is_word =
+        |word: &&str| ["...", "*"].contains(word) || (!word.is_empty() && word.bytes().all(letter));
+    (!words.is_empty() && words.iter().all(|word| is_word(&word))).then_some(words)
+}
+
+/// The axes of a list, as nodes: those that have no name get `d0`, `d1`, ….
+fn axes(inside: &str) -> Option<String> {
+    let of_item = |item: &str| -> Option<Vec<String>> {
+        let parted = item.replace(['=', ':'], " ");
+        Some(words(&parted)?.into_iter().map(str::to_owned).collect())
+    };
+    let mut items: Vec<Vec<String>> = Vec::new();
+    if inside.contains(',') {
+        for item in inside.split(',').filter(|item| !item.trim().is_empty()) {
+            items.push(of_item(item)?);
+        }
+    } else {
+        let words = of_item(inside)?;
+        let is_named = words.first()?.starts_with(|c: char| !c.is_ascii_digit());
+        let size = if is_named && words.len().is_multiple_of(2) { 2 } else { 1 };
+        items.extend(words.chunks(size).map(<[String]>::to_vec));
+    }
+    let axes: Option<Vec<String>> = items
+        .iter()
+        .enumerate()
+        .map(|(k, item)| match item.as_slice() {
+            [extent] => Some(format!("d{k} {extent}")),
+            [name, extent] => Some(format!("{name} {extent}")),
+            _ => None,
+        })
+        .collect();
+    axes.filter(|axes| !axes.is_empty()).map(|axes| axes.join("; "))
+}

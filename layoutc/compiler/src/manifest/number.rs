@@ -1,0 +1,81 @@
+//! Words that begin with a digit: the numbers of KDL, and what was meant by those that are none.
+
+use super::spelling::shorten;
+use crate::nearest::written_out;
+
+/// The way out of what begins with a digit and is no number.
+const NO_NUMBER: &str = "write digits alone, a name that begins with a letter, or a text in quotes";
+
+/// The way out of a number that is too large.
+const SMALLER: &str = "write a smaller number";
+
+/// Whether KDL can hold the number; else why not, and the way out.
+pub(super) fn read(word: &str) -> Result<(), (String, &'static str)> {
+    let digits: String = word.chars().filter(|&c| c != '_').collect();
+    for (prefix, radix) in [("0x", 16), ("0X", 16), ("0o", 8), ("0b", 2)] {
+        if let Some(digits) = digits.strip_prefix(prefix) {
+            return integer(word, digits, radix);
+        }
+    }
+    if digits.bytes().all(|b| b.is_ascii_digit()) {
+        return integer(word, &digits, 10);
+    }
+    let (mantissa, exponent) = digits.split_once(['e', 'E']).unwrap_or((&digits, "0"));
+    let exponent = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, "0"));
+    let parts = [whole, fraction, exponent];
+    if !parts.iter().all(|p| !p.is_empty() && p.bytes().all(|b| b.is_ascii_digit())) {
+        return Err((format!("`{}` is not a number", shorten(word)), NO_NUMBER));
+    }
+    if parts.iter().any(|part| part.len() > 38) {
+        let message = format!("`{}` has more digits than a number can hold", shorten(word));
+        return Err((message, "write at most 38 digits before the point and 38 behind it"));
+    }
+    match digits.parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok(()),
+        Ok(_) | Err(_) => {
+            Err((format!("`{}` is larger than any 64-bit float", shorten(word)), SMALLER))
+        }
+    }
+}
+
+fn integer(word: &str, digits: &str, radix: u32) -> Result<(), (String, &'static str)> {
+    if digits.is_empty() || !digits.chars().all(|c| c.is_digit(radix)) {
+        return Err((format!("`{}` is not a number", shorten(word)), NO_NUMBER));
+    }
+    match i128::from_str_radix(digits, radix) {
+        Ok(_) => Ok(()),
+        Err(_) => {
+            Err((format!("an integer of {} digits does not fit 128 bits", digits.len()), SMALLER))
+        }
+    }
+}
+
+/// What was meant by a word that is no number, and why it is written so.
+pub(super) fn meant(word: &str) -> Option<(String, &'static str)> {
+    let is_digits = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit());
+    if let Some(number) = word.strip_suffix(',').filter(|number| !number.contains(',')) {
+        return Some((number.to_owned(), ": blanks part arguments, `;` parts nodes"));
+    }
+    for mark in [',', 'x', 'X', '×'] {
+        if word.contains(mark) && word.split(mark).all(is_digits) {
+            return Some((word.replace(mark, " "), ": blanks part arguments"));
+        }
+    }
+    if let Some((low, high)) = word.split_once("..") {
+        let high = high.trim_start_matches(['=', '.']);
+        let both = is_digits(low) && is_digits(high);
+        return both.then(|| (format!("min={low} max={high}"), " for a range"));
+    }
+    if word.contains(['*', '+', '%']) || word.trim_start_matches('-').contains('-') {
+        let is_part = |c: char| c.is_ascii_alphanumeric() || "_*+-%".contains(c);
+        return word
+            .chars()
+            .all(is_part)
+            .then(|| (format!("\"{word}\""), ", an expression in quotes"));
+    }
+    if word.strip_suffix('B').is_some_and(is_digits) {
+        return Some((format!("mode=\"{word}\""), " for a swizzle of the hardware"));
+    }
+    written_out(word).map(|number| (number, ", the number itself"))
+}

@@ -1,0 +1,88 @@
+//! Words of other languages and tools, with ours.
+
+/// What other languages call a node.
+const NODES: &[(&str, &str)] = &[
+    ("array", "tensor"),
+    ("assert", "require"),
+    ("axes", "shape"),
+    ("buffer", "tensor"),
+    ("collapse", "fuse"),
+    ("constexpr", "const"),
+    ("copy", "convert"),
+    ("define", "const"),
+    ("dim", "shape"),
+    ("dimensions", "shape"),
+    ("dims", "shape"),
+    ("extents", "shape"),
+    ("factor", "split"),
+    ("flatten", "fuse"),
+    ("fn", "kernel"),
+    ("func", "kernel"),
+    ("function", "kernel"),
+    ("import", "use"),
+    ("include", "use"),
+    ("index_map", "map"),
+    ("let", "const"),
+    ("memref", "tensor"),
+    ("merge", "fuse"),
+    ("param", "const"),
+    ("perm", "order"),
+    ("permute", "order"),
+    ("relayout", "convert"),
+    ("remap", "map"),
+    ("size", "shape"),
+    ("sizes", "shape"),
+    ("storage", "memory"),
+    ("stride", "strides"),
+    ("transform_layout", "map"),
+    ("transpose", "order"),
+    ("type", "dtype"),
+    ("unflatten", "split"),
+    ("var", "symbol"),
+];
+
+/// What other languages call a property of a node.
+const PROPERTIES: &[(&str, &str, &str)] = &[
+    ("convert", "into", "to"),
+    ("fuse", "into", "as"),
+    ("fuse", "name", "as"),
+    ("pad", "high", "after"),
+    ("pad", "left", "before"),
+    ("pad", "low", "before"),
+    ("pad", "right", "after"),
+    ("pad", "to", "multiple"),
+    ("split", "as", "into"),
+    ("split", "factor", "by"),
+    ("split", "factors", "by"),
+    ("split", "names", "into"),
+    ("split", "size", "by"),
+    ("tensor", "element_type", "dtype"),
+    ("tensor", "type", "dtype"),
+    ("tile", "names", "as"),
+];
+
+/// Properties of other languages that are written in another way here, with that way.
+const WAYS: &[(&str, &str, &str)] = &[
+    ("require", "bijective", "write `require bijective`"),
+    ("require", "contiguous", "write the axis as an argument: `require contiguous c`"),
+];
+
+/// The way out where a tile names its axes.
+const TILE: &str = "a tile takes the extents of the last axes, without names: `tile 8 128`";
+
+/// Our word for a node of other languages.
+pub(super) fn node(word: &str) -> Option<&'static str> {
+    NODES.iter().find(|row| row.0.eq_ignore_ascii_case(word)).map(|row| row.1)
+}
+
+/// Our word for a property of other languages.
+pub(super) fn property(node: &str, word: &str) -> Option<&'static str> {
+    let is_it = |row: &&(&str, &str, &str)| row.0 == node && row.1.eq_ignore_ascii_case(word);
+    PROPERTIES.iter().find(is_it).map(|row| row.2)
+}
+
+/// How what a property of other languages says is written here.
+pub(super) fn way(node: &str, word: &str) -> Option<&'static str> {
+    let way = WAYS.iter().find(|row| row.0 == node && row.1 == word).map(|row| row.2);
+    way.or((node == "tile").then_some(TILE))
+}

@@ -1,0 +1,66 @@
+//! Names in place of words that are none.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::text::{NAME_LIMIT, is_name};
+use crate::manifest::lex::{self, Kind, Token};
+
+/// For each word of a file that is no name, one that is, and that no other word there has or gets.
+#[derive(Debug)]
+pub(super) struct Renames(BTreeMap<String, String>);
+
+impl Renames {
+    /// Those of a file.
+    pub(super) fn of(text: &str) -> Self {
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let parts = text.split(|c| !is_part(c)).filter(|part| is_name(part));
+        // Names that differ in case alone are refused too.
+        let mut taken: BTreeSet<String> = parts.map(str::to_ascii_lowercase).collect();
+        let mut renames = BTreeMap::new();
+        for token in lex::cut(text) {
+            let words = content(text, &token);
+            let words = words.split_whitespace().chain([words]);
+            // A mark of other languages behind a name is not part of it.
+            for word in words.filter(|word| !word.ends_with([',', ':'])) {
+                let Some(near) = near(word).filter(|_| !renames.contains_key(word)) else {
+                    continue;
+                };
+                let mut name = near.clone();
+                let mut count = 2;
+                while !taken.insert(name.to_ascii_lowercase()) {
+                    name = format!("{near}_{count}");
+                    count += 1;
+                }
+                renames.insert(word.to_owned(), name);
+            }
+        }
+        Self(renames)
+    }
+
+    /// The name for a word; `None` where little would be left of it.
+    pub(super) fn get(&self, word: &str) -> Option<&str> {
+        self.0.get(word).map(String::as_str)
+    }
+}
+
+/// What stands in a token; nothing where it is neither a name nor a string.
+fn content<'t>(text: &'t str, token: &Token) -> &'t str {
+    let source = text.get(token.span.clone()).unwrap_or_default();
+    match token.kind {
+        Kind::Bare => source,
+        Kind::Quoted { .. } => source.trim_matches('#').trim_matches('"'),
+        _ => "",
+    }
+}
+
+/// A name like `word`: `_` for what no name holds, and before a digit. `None` where little would be left of it, and for
+/// what is a name.
+fn near(word: &str) -> Option<String> {
+    if !word.chars().any(|c| c.is_ascii_alphanumeric()) || !word.is_ascii() {
+        return None;
+    }
+    let start = if word.starts_with(|c: char| c.is_ascii_digit()) { "_" } else { "" };
+    let kept = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    let name: String = start.chars().chain(word.chars().map(kept)).collect();
+    (name != word && name.len() <= NAME_LIMIT).then_some(name)
+}
