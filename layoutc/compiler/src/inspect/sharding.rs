@@ -1,11 +1,12 @@
 //! Tensors on many devices: what each holds, and what conversions between them send.
 
 use layoutc_algebra::layout::{Axis, Proof, Verdict};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::number;
 use crate::model::reshard::{Reshard, Sharded};
 use crate::model::{Manifest, Tensor};
+use crate::notations::sharding::texts;
 use crate::plan::reshard::{Traffic, is_sum_of_axes, tensors, traffic};
 use crate::wording;
 
@@ -25,6 +26,9 @@ pub(super) fn json(tensor: &Tensor, sharded: &Sharded) -> Value {
         })
     };
     let mesh = sharded.mesh.axes.iter();
+    let texts = texts(&sharded.mesh, &sharded.sharding).into_iter();
+    let texts: Map<String, Value> =
+        texts.map(|(target, text)| (target.word().to_owned(), text.into())).collect();
     json!({
         "mesh": sharded.mesh_name,
         "devices": sharded.devices(),
@@ -33,6 +37,7 @@ pub(super) fn json(tensor: &Tensor, sharded: &Sharded) -> Value {
         "repeated": names(sharded, &sharded.sharding.repeated(&sharded.mesh)),
         "verdict": verdict(sharded),
         "proof": proof(sharded),
+        "texts": texts,
     })
 }
 
@@ -63,6 +68,12 @@ pub(super) fn lines(tensor: &Tensor, sharded: &Sharded) -> Vec<(&'static str, St
     let even =
         if sharded.is_uneven() { "parts reach beyond the tensor" } else { "parts are whole" };
     lines.push(("parts", format!("{even}: {}, by {}", verdict(sharded), proof(sharded))));
+    let mut told = "shardings";
+    for (target, text) in texts(&sharded.mesh, &sharded.sharding) {
+        if let Some(text) = text {
+            lines.push((std::mem::take(&mut told), format!("{} {text}", target.word())));
+        }
+    }
     lines
 }
 

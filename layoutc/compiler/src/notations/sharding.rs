@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use layoutc_algebra::notation::Fault;
 use layoutc_algebra::sharding::xla::parse_one;
-use layoutc_algebra::sharding::{Form, Lack, Placed, Placement, jax, part_extent};
+use layoutc_algebra::sharding::{
+    Form, Lack, Mesh, Placed, Placement, Sharding, jax, part_extent,
+};
 pub use layoutc_algebra::sharding::{Held, Meshed};
 
 use crate::codes::Code;
@@ -142,6 +144,19 @@ pub fn written(read: &Read, target: Target) -> Result<Written, Box<Diagnostic>> 
         return Err(lacking(Lack::Unknown));
     }
     Ok(Written { text, notes: notes(placed, target) })
+}
+
+/// How each target has the sharding of a tensor that is cut over a mesh; `None`: it cannot say it.
+pub fn texts(mesh: &Mesh, sharding: &Sharding) -> Vec<(Target, Option<String>)> {
+    let (mesh, sharding) = (mesh.clone(), sharding.clone());
+    let meshed = Meshed { mesh, sharding, unreduced: Vec::new() };
+    let placed = Placed { placement: Placement::Named(meshed.named()), group: None };
+    let rank = Some(meshed.sharding.over().len());
+    let text = |target| match target {
+        Target::Xla(form) => placed.to(form).ok().map(|placed| placed.to_string()),
+        Target::Jax => jax::expression(&placed, rank).ok(),
+    };
+    Target::ALL.into_iter().map(|target| (target, text(target))).collect()
 }
 
 /// What is known of a sharding, and of the tensor that it shards.

@@ -20,7 +20,7 @@ impl Reader<'_, '_> {
         if node.children().is_empty() {
             let span = self.block_span(node);
             let fault = self.faults.error(Code::MeshForm, "a mesh has an axis", span, "");
-            fault.help = vec![format!("write `{usage}`")];
+            fault.helped(format!("write `{usage}`"));
             return None;
         }
         let mut axes: Vec<(Name, Bound)> = Vec::new();
@@ -39,7 +39,7 @@ impl Reader<'_, '_> {
             let message = "an axis of a mesh is a name with its size";
             let fault = self.faults.error(Code::MeshForm, message, node.span.clone(), "");
             let name = show(&node.name);
-            fault.help = vec![format!("write `{name} 4`, each axis on a node of its own")];
+            fault.helped(format!("write `{name} 4`, each axis on a node of its own"));
             return None;
         };
         let name = self.node_name(node);
@@ -61,9 +61,9 @@ impl Reader<'_, '_> {
         if mesh.is_none() && node.props.is_empty() {
             let message = "`shard` names what cuts the tensor, or the mesh that holds it whole";
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.help = vec![format!(
+            fault.helped(format!(
                 "write `{usage}`; or the mesh alone, as `shard pod`, if every device holds all"
-            )];
+            ));
             return None;
         }
         let mut cuts = Vec::new();
