@@ -106,7 +106,7 @@ fn ninja_learns_of_manifests_that_come_and_go() {
     fs::remove_dir_all(world.path("layouts/head")).expect("gone");
     assert_eq!(runs(&ninja(&world)), 1);
     assert_eq!(includes(&world), both);
-    assert!(world.files("generated/c/head").iter().all(|file| file.ends_with(".o")));
+    assert_eq!(world.files("generated/c/head"), Vec::<String>::new());
     is_idle(&world);
 }
 
