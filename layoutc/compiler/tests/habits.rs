@@ -345,3 +345,50 @@ fn a_map_without_quotes_that_lost_its_brace_to_a_comment_is_the_only_fault() {
     let help = "write it as one quoted string: `\"(n, c) -> (n, c // 4, c % 4)\"`";
     helps(text, "expr::unquoted", "(", help);
 }
+
+#[test]
+fn slips_in_foreign_texts_get_the_text_that_was_meant() {
+    let row = |layout: &str| found(&tensor(&format!("layout {layout}")))[0].help.join("; ");
+    for (layout, help) in [
+        ("xla=\"{1,-1}\"", "dimensions count from 0, the first one"),
+        ("xla=\"{1,0:T(-1,8)}\"", "write `*`, which merges an axis into the next one"),
+        ("xla=\"{1,0:T(8,-1)}\"", "write 1 or more"),
+        ("xla=\"[1,0]\"", "write a layout in braces: `{1,0}`"),
+        ("xla=\"1,0\"", "write a layout in braces: `{1,0}`"),
+        ("xla=\"{1 0}\"", "part the dimensions by commas: `{1,0}`"),
+        ("xla=\"T(8,128)\"", "write it in the braces of a layout: `{1,0:T(8,128)}`"),
+        ("einops=\"n c -> n\"", "write `c` on the right side too, where it goes"),
+        ("einops=\"n -> n\"", "write 2 parts on the left side, or `...` for the others"),
+        ("einops=\"n c => c n\"", "write `->` in place of `=>`"),
+        ("einops=\"n c -> c*n\"", "write a product of parts as a group, without a sign: `(h w)`"),
+        ("einops=\"n, c -> c, n\"", "part names by blanks: `b c h w`"),
+        ("einops=\"n c -> (c n\"", "close it with `)`"),
+        ("einops=\"n c -> c n)\"", "take it out, or open the group with `(`"),
+        ("einops=\"n c -> ((c) n)\"", "a group holds names alone: `(a b c)`"),
+        ("einops=\"... c -> c ... ...\"", "write it once: it is all the axes that are not named"),
+        ("einops=\"n (c b) -> n b c\"", "give all but one of them beside the text: `b=4`"),
+        ("mlir=\"(i, j) -> (i, j / 4)\"", "write a quotient as `d0 floordiv 4`"),
+        ("tvm=\"nc4c\"", "write axes as capitals: `NC4c`"),
+        ("onednn=\"AB\"", "write axes without blocks as `ab`"),
+        ("numpy=\"(8, 1)\"", "strides count bytes; if these count elements, write `(32, 4)`"),
+        ("mdspan=\"std::layout_right\"", "leave the namespace out: `layout_right`"),
+    ] {
+        assert_eq!(row(layout), help, "{layout}");
+    }
+    let one = "tensor t dtype=f32 { shape { n 1; c 8 }; layout einops=\"n c -> c\" }\n";
+    assert_eq!(found(one)[0].help, ["write `1` in place of `n`: its extent is 1"]);
+}
+
+#[test]
+fn strings_of_other_languages_are_shown_in_double_quotes() {
+    let with = |dtype: &str| format!("tensor t dtype={dtype} {{ shape {{ n 4 }} }}\n");
+    mends(&with("'f32'"), "write `\"f32\"`", &with("\"f32\""));
+    let map = |map: &str| steps(&format!("map {map}"));
+    let help = "write it as one quoted string: `\"(n, c) -> (c, n)\"`";
+    for quotes in [["'", "'"], ["`", "`"], ["\u{201c}", "\u{201d}"]] {
+        let wrong = map(&quotes.join("(n, c) -> (c, n)"));
+        let told = found(&wrong);
+        assert_eq!(mended(&wrong, &told), map("\"(n, c) -> (c, n)\""), "{told:#?}");
+        assert_eq!(told[0].help, [help]);
+    }
+}

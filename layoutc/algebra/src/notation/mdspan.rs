@@ -67,6 +67,10 @@ pub(super) fn rank(text: &str) -> Result<Option<usize>, Fault> {
 /// `<12, 1>`, or nothing.
 fn arguments(cursor: &mut Cursor<'_>) -> Result<Vec<(i128, Span)>, Fault> {
     let mut values = Vec::new();
+    if cursor.rest().starts_with("::") {
+        let help = "leave the namespace out: `layout_right`";
+        return Err(cursor.expected("the end of the text").help(help));
+    }
     if cursor.eat("<") {
         loop {
             cursor.skip_blanks();

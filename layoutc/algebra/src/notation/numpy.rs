@@ -4,6 +4,7 @@
 //! below 0: an array that runs backwards begins before its first element.
 
 use alloc::format;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::cursor::Cursor;
@@ -74,9 +75,20 @@ fn elements(strides: &[(i128, Span)], element_bits: u32) -> Result<Vec<Expr>, Fa
     let mut elements = Vec::new();
     for (stride, span) in strides {
         if (stride * 8) % bits != 0 {
-            let message = format!("{stride} bytes are no whole number of elements of {bits} bits");
+            let bytes = if *stride == 1 { "byte is" } else { "bytes are" };
+            let message = format!("{stride} {bytes} no whole number of elements of {bits} bits");
             let fault = Fault::new(FaultKind::Value, span.clone(), message);
-            return Err(fault.help("write strides in bytes, each of whole elements"));
+            let own: Option<Vec<String>> = strides
+                .iter()
+                .map(|(stride, _)| Some((stride.checked_mul(bits)? / 8).to_string()))
+                .collect();
+            return Err(match own.filter(|_| bits % 8 == 0) {
+                Some(own) => fault.help(format!(
+                    "strides count bytes; if these count elements, write `({})`",
+                    own.join(", ")
+                )),
+                None => fault.help("write strides in bytes, each of whole elements"),
+            });
         }
         elements.push(Expr::constant(stride * 8 / bits));
     }

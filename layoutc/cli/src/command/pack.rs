@@ -205,7 +205,8 @@ impl Errand<'_> {
             return Err(self.held.unturned(length.saturating_add(to)));
         }
         let input = &self.args.input;
-        for name in large::names(self.output) {
+        let place = self.output.canonicalize().unwrap_or_else(|_| self.output.to_owned());
+        for name in large::names(&place) {
             keep(&[&self.args.file, input], &name)?;
         }
         let spread = self.spread();
@@ -219,6 +220,7 @@ impl Errand<'_> {
             direction: self.direction,
             input: Input::new(source.file(input)?, input, start)?,
             output: self.output,
+            place,
             header: self.header,
             bytes: [from, to],
             file: DenseFile { order, element_bits },

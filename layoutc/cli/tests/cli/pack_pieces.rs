@@ -184,7 +184,7 @@ fn what_is_no_value_is_refused_by_its_number() {
     let ran = world.run("pack", "blocks", &[&["short", "-o", "out"], &LITTLE[..]].concat());
     let line = "error[shape::data]: `short` holds 300000 bytes, and dense `blocks` has 345600\n";
     assert!(ran.err.starts_with(line), "{}", ran.err);
-    assert_eq!(world.parts(), ["out.part", "out.part.journal"]);
+    assert_eq!(world.parts(), [""; 0]);
 }
 
 /// A tensor of some MiB, so that it takes a while.
@@ -236,7 +236,7 @@ fn a_move_that_is_killed_anywhere_is_gone_on_with_and_gives_the_same_bytes() {
     let (world, moves) = long();
     let (mut kills, mut resumed) = (0, 0);
     for (command, tensor, from, wanted) in moves {
-        for lines in [0, 1, 3, 9] {
+        for lines in [0, 2, 7] {
             drop(fs::remove_file(world.0.path("out")));
             for more in [lines, lines + 1] {
                 let killed = ended(&world, (command, tensor, from), more, |child| {
@@ -257,7 +257,7 @@ fn a_move_that_is_killed_anywhere_is_gone_on_with_and_gives_the_same_bytes() {
             assert_eq!(world.parts(), [""; 0]);
         }
     }
-    assert!(kills > 10 && resumed > 5, "{kills} kills, {resumed} gone on with");
+    assert!(kills > 8 && resumed > 4, "{kills} kills, {resumed} gone on with");
 }
 
 /// A world in which a move was killed on its way.
@@ -266,7 +266,7 @@ fn killed() -> (Pieces, Vec<u8>) {
     let (command, tensor, from, wanted) = moves.into_iter().next().expect("a move");
     for _ in 0..9 {
         let kill = |child: &mut Child| child.kill().expect("it is there");
-        if ended(&world, (command, tensor, from), 2, kill).is_some() {
+        if ended(&world, (command, tensor, from), 5, kill).is_some() {
             break;
         }
     }
@@ -335,12 +335,10 @@ fn a_journal_that_is_cut_or_turned_is_never_trusted_wrongly() {
         world.put("out.part.journal", journal);
     };
     let mut said = Vec::new();
-    for step in 0..4 {
-        let at = journal.len() * step / 4;
+    let length = journal.len();
+    for at in [0, length / 4, length - 60, length - 1] {
         let mut turned = journal.clone();
-        if let Some(byte) = turned.get_mut(at + 20) {
-            *byte ^= 1;
-        }
+        turned[at] ^= 1;
         for damaged in [&journal[..at], &turned] {
             restore(damaged);
             let ran = world.run("pack", "long", &[&["a", "-o", "out"], &LITTLE[..]].concat());

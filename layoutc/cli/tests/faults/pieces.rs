@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::PathBuf;
 
+use crate::chance::seed;
 use crate::scene::{Scene, is_full};
 use crate::strace::{self, Fate, each_point};
 
@@ -38,12 +39,15 @@ const HARMLESS: [(&str, &[&str]); 5] = [
 ];
 
 const MOVES: [(&str, &[&str]); 4] = [
-    ("boxes", &["pack", "a.kdl", "boxes", "boxes", "-o", "out", "--memory", "64KiB"]),
-    ("boxes", &["unpack", "a.kdl", "boxes", "boxes-packed", "-o", "out", "--memory", "64KiB"]),
-    ("windows", &["pack", "a.kdl", "windows", "windows", "-o", "out", "--memory", "64KiB"]),
+    ("boxes", &["pack", "a.kdl", "boxes", "boxes", "-o", "out", "--memory", "64KiB", "-q"]),
+    (
+        "boxes",
+        &["unpack", "a.kdl", "boxes", "boxes-packed", "-o", "out", "--memory", "64KiB", "-q"],
+    ),
+    ("windows", &["pack", "a.kdl", "windows", "windows", "-o", "out", "--memory", "64KiB", "-q"]),
     (
         "windows",
-        &["unpack", "a.kdl", "windows", "windows-packed", "-o", "out", "--memory", "64KiB"],
+        &["unpack", "a.kdl", "windows", "windows-packed", "-o", "out", "--memory", "64KiB", "-q"],
     ),
 ];
 
@@ -61,10 +65,12 @@ fn scene() -> Scene {
     scene
 }
 
-/// The moves that are tried: packing alone, unless all points are.
+/// The moves that are tried: another one each day, unless all are.
 fn moves() -> impl Iterator<Item = (u32, &'static str, &'static [&'static str])> {
-    let every = if is_full() { 1 } else { 2 };
-    (0..).zip(MOVES).step_by(every).map(|(salt, (tensor, args))| (salt, tensor, args))
+    let today = usize::try_from(seed() % 4).unwrap_or(0);
+    let all = (0..).zip(MOVES).enumerate();
+    let some = all.filter(move |(number, _)| is_full() || *number == today);
+    some.map(|(_, (salt, (tensor, args)))| (salt, tensor, args))
 }
 
 /// The files that a call is about, where others that are not ours come before.
@@ -115,7 +121,7 @@ fn a_move_in_pieces_that_is_killed_at_any_call_is_healed_by_the_next_one() {
         }
     }
     eprintln!("killed at {hits} points");
-    assert!(hits > 9, "{hits}");
+    assert!(hits > 4, "{hits}");
 }
 
 #[test]
@@ -152,7 +158,7 @@ fn a_move_in_pieces_whose_calls_fail_keeps_its_part_and_says_so() {
             }
         }
     }
-    assert!(kept > 1, "{kept}");
+    assert!(kept > 0, "{kept}");
 }
 
 #[test]

@@ -196,7 +196,10 @@ pub(super) fn map_fault(
             match nearest(name, known.iter().copied()) {
                 Some(near) => error.meant(near),
                 None if known.is_empty() => error,
-                None => error.help(format!("known here: {}", known.join(", "))),
+                None => error.help(format!(
+                    "known here: {}; a number is declared above: `const {name} 16`",
+                    known.join(", ")
+                )),
             }
         }
         MapErrorKind::Arity { axes, .. } => plain(Code::MapArity)

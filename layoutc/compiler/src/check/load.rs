@@ -282,6 +282,10 @@ fn told(error: &LoadError) -> String {
 /// What to do about a manifest at `path` that cannot be read, as far as that is known.
 fn way_out(error: &LoadError, path: &str) -> Option<String> {
     match error {
+        LoadError::NotFound if !path.ends_with(".kdl") => {
+            let path = path.trim_matches(['<', '>']);
+            Some(format!("name it with its ending: `{path}.kdl`").replace(".kdl.kdl", ".kdl"))
+        }
         LoadError::NotFound => Some(format!("write it at `{path}`, or name another one")),
         LoadError::NotUtf8 { .. } => Some("save it as UTF-8".to_owned()),
         LoadError::TooLarge { .. } => Some("divide it among several manifests".to_owned()),

@@ -164,7 +164,7 @@ impl<'t> Blocks<'t, '_> {
         } else if self.head.is_empty() && !self.slashed {
             let message = "a block without the name of a node before it";
             let fault = self.faults.error(Code::KdlSyntax, message, span, "");
-            fault.helped("write the name on this line, before the `{`");
+            fault.helped("write the `{` at the end of the line that names its node");
             None
         } else {
             self.take_head()

@@ -154,9 +154,13 @@ fn unquoted(text: &str, head: &[Token], token: &Token, parent: &str, faults: &mu
     }
     if ITEMS.contains(&name) && of(token) == "(" {
         let fault = faults.error(Code::ExprUnquoted, outside(), token.span.clone(), "");
-        fault.helped(format!(
-            "write `{name} NAME property=value {{ … }}`: a node has no parentheses"
-        ));
+        fault.helped(match name {
+            "kernel" => {
+                "write the tensors in the block: `kernel k { operands A B; compute \"…\" }`"
+                    .to_owned()
+            }
+            _ => format!("write `{name} NAME property=value {{ … }}`: a node has no parentheses"),
+        });
         return;
     }
     let is_statement =
@@ -178,6 +182,7 @@ fn unquoted(text: &str, head: &[Token], token: &Token, parent: &str, faults: &mu
         meant = meant.split_whitespace().next().unwrap_or_default();
     }
     let place = faults.place(start..start + meant.len());
+    let meant = meant.trim_matches(QUOTES);
     let text_in_quotes = match name {
         "map" => format!("\"{}\"", meant.replace('[', "(").replace(']', ")")),
         _ if is_statement && first == 0 => format!("compute \"{meant}\""),
@@ -256,10 +261,23 @@ fn property_for_node(text: &str, head: &[Token], parent: &str, faults: &mut Faul
     }
 }
 
+/// Marks that begin strings elsewhere.
+const QUOTES: &[char] = &['\'', '`', '\u{2018}', '\u{2019}', '\u{201c}', '\u{201d}'];
+
 /// Whether a word without quotes is a name, a keyword or a number that can be read.
 fn word(text: &str, span: Range<usize>, is_name: bool, faults: &mut Faults) -> bool {
     let word = text.get(span.clone()).unwrap_or_default();
     let unsigned = word.strip_prefix(['+', '-']).unwrap_or(word);
+    if word.starts_with(QUOTES) {
+        let message = "a string stands in double quotes";
+        let fault = faults.error(Code::KdlSyntax, message, span, "");
+        let inside = word.trim_matches(QUOTES);
+        fault.helped(format!("write `\"{inside}\"`"));
+        if word.len() > 1 && word.ends_with(QUOTES) {
+            fault.rewrite(format!("\"{inside}\""));
+        }
+        return false;
+    }
     if matches!(unsigned, "true" | "false" | "null" | "inf" | "nan") {
         let fault = faults.error(Code::KdlSyntax, format!("`{word}` is a keyword"), span, "");
         fault

@@ -136,6 +136,9 @@ impl Parser<'_> {
             if word.bytes().all(|b| b.is_ascii_digit()) {
                 return Err(fault.help(in_braces(&format!("{word}{}", self.cursor.rest()))));
             }
+            if word == "T" || word == "L" {
+                return Err(fault.help("write it in the braces of a layout: `{1,0:T(8,128)}`"));
+            }
             return Err(fault.help("they are called `f32`, `bf16`, `s8`, `pred`"));
         };
         self.expect("[")?;

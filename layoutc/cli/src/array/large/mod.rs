@@ -15,7 +15,7 @@ mod windows;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread::{self, ScopedJoinHandle};
 
 use layoutc_compiler::abi::abi;
@@ -52,8 +52,10 @@ pub(crate) struct Job<'a> {
     pub(crate) values: &'a Values,
     pub(crate) direction: Direction,
     pub(crate) input: Input,
-    /// Where it goes.
+    /// What the output is called.
     pub(crate) output: &'a Path,
+    /// Where it goes: through links.
+    pub(crate) place: PathBuf,
     /// What the output begins with.
     pub(crate) header: Vec<u8>,
     /// Bytes of the elements in both files, without headers; the input's first.
@@ -90,7 +92,6 @@ impl Job<'_> {
         let memory = self.memory.min(PIECES);
         let how = (self.direction, self.file);
         let pieces = InPieces::new(self.tensor, self.values, how, memory).map_err(unmoved)?;
-        let place = self.output.canonicalize().unwrap_or_else(|_| self.output.to_owned());
         let header = self.header.len() as u64;
         let wanted = Wanted {
             origin: self.origin(&pieces)?,
@@ -98,15 +99,22 @@ impl Job<'_> {
             bytes: header + self.bytes[1],
             is_fresh: self.is_fresh,
         };
-        let mut part = Part::open(&place, &wanted, |cut| pieces.recut(cut, self.memory).is_some())?;
+        let mut part = Part::open(&self.place, &wanted, |cut| pieces.recut(cut, self.memory).is_some())?;
         let pieces = pieces.recut(&part.cut, self.memory).unwrap_or(pieces);
         let count = self.count(&pieces);
         let first = part.done.min(count);
         self.tell(&part, first, count, console);
-        self.all(&pieces, &mut part, [first, count], console)?;
-        self.input.is_same()?;
-        part.finish()?;
-        Ok(Moved { pieces: count, resumed: first })
+        let done = Done::from(first);
+        let moved = self.all(&pieces, &mut part, (&done, count), console);
+        let moved = moved.and_then(|()| self.input.is_same());
+        match moved {
+            Ok(()) => {
+                part.commit(count)?;
+                part.finish()?;
+                Ok(Moved { pieces: count, resumed: first })
+            }
+            Err(fault) => Err(self.ended_early(fault, part, [done.get(), count])),
+        }
     }
 
     /// What a part is of that is made so.
@@ -156,12 +164,11 @@ impl Job<'_> {
         &self,
         pieces: &InPieces,
         part: &mut Part,
-        [first, count]: [u64; 2],
+        (done, count): (&Done, u64),
         console: &Console,
     ) -> Result<(), Fault> {
         interrupt::install()?;
         let _writing = Writing::begin();
-        let done = Done::from(first);
         let all = self.bytes[1];
         let progress = || {
             let share = u128::from(all) * u128::from(done.get());
@@ -173,21 +180,17 @@ impl Job<'_> {
             Direction::Unpack => "unpacking",
         };
         let work = Work { doing, unit: Unit::Bytes, progress: &progress };
-        let moved = thread::scope(|scope| {
+        thread::scope(|scope| {
             let _progress = Progress::show(scope, work, console);
             match pieces {
-                InPieces::Boxes(pieces) => boxes::run(self, pieces, part, &done),
-                InPieces::Indexed(indexed) => windows::run(self, indexed, part, &done),
+                InPieces::Boxes(pieces) => boxes::run(self, pieces, part, done),
+                InPieces::Indexed(indexed) => windows::run(self, indexed, part, done),
             }
-        });
-        match moved {
-            Ok(()) => part.commit(count),
-            Err(fault) => Err(self.ended_early(fault, part, [done.get(), count])),
-        }
+        })
     }
 
-    /// Keeps what is done, and says how to go on.
-    fn ended_early(&self, fault: Fault, part: &mut Part, [done, count]: [u64; 2]) -> Fault {
+    /// Keeps what is done where that is of use, and says how to go on.
+    fn ended_early(&self, fault: Fault, mut part: Part, [done, count]: [u64; 2]) -> Fault {
         let kept = part.path().display().to_string();
         let help = |done| {
             let percent = percent(done, count);
@@ -199,12 +202,15 @@ impl Job<'_> {
                 drop(part.commit(done));
                 Fault::Interrupted
             }
-            // Of a file that was changed meanwhile nothing is of use. What could not be made to be on the disk once may
-            // be lost, whatever is said later.
+            // What could not be made to be on the disk once may be lost, whatever is said later.
             Fault::Machine(diagnostic) if self.input.is_same().is_ok() => {
                 Fault::Machine(Box::new(diagnostic.help(help(part.done))))
             }
-            fault => fault,
+            // Of an input that was changed meanwhile, or has to be, nothing is of use.
+            fault => {
+                part.discard();
+                fault
+            }
         }
     }
 

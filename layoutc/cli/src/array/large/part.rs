@@ -129,6 +129,12 @@ impl Part {
         Ok(())
     }
 
+    /// Removes what is of no use to anybody.
+    pub(crate) fn discard(self) {
+        drop(fs::remove_file(&self.path));
+        drop(fs::remove_file(&self.journal_path));
+    }
+
     /// Where the part is.
     pub(crate) fn path(&self) -> &Path {
         &self.path

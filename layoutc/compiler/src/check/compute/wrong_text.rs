@@ -41,6 +41,10 @@ pub(super) fn text_fault(error: &TextError, text: &Text, file: &Arc<str>) -> Dia
         TextErrorKind::Character(c) => {
             let error = syntax(format!("`{}` means nothing in a statement", c.escape_debug()));
             match c {
+                _ if text.value.trim_start().starts_with("for ") => {
+                    error.help("loops are made of the axes: write `b[i] = 2 * a[i]` alone")
+                }
+                ';' => error.help("take it out: each statement stands in a `compute` of its own"),
                 '!' => error.help("it is written `not`"),
                 '^' => error.help(POWER),
                 '&' => error.help("it is written `and`"),

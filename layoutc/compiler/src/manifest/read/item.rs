@@ -50,6 +50,16 @@ impl Reader<'_, '_> {
             props: Some(&["min", "max", "multiple"]),
             block: Block::Never,
         };
+        if let ([], [(key, value)]) = (node.args.as_slice(), node.props.as_slice())
+            && form.props.is_none_or(|props| !props.contains(&key.value.as_str()))
+        {
+            let value = self.text.get(value.span.clone()).unwrap_or_default();
+            let message = "a symbol has no value: it is known at run time";
+            let fault = self.faults.error(Code::KdlSyntax, message, node.head.clone(), "");
+            let text = format!("const {} {value}", show(&key.value));
+            fault.helped(format!("write `{text}` where it is the same each time")).rewrite(text);
+            return None;
+        }
         self.form(node, &form);
         let [min, max, multiple] = ["min", "max", "multiple"].map(|fact| {
             Self::prop(node, fact)

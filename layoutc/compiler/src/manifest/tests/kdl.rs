@@ -80,7 +80,7 @@ fn a_block_without_a_name_is_refused() {
     check(
         "{ a }",
         &[("kdl::syntax", "{", "a block without the name of a node before it")],
-        &["write the name on this line, before the `{`"],
+        &["write the `{` at the end of the line that names its node"],
     );
 }
 
