@@ -11,7 +11,8 @@ use crate::{emit, manifest, targets};
 pub fn output_paths(config: &Config, target: &str, path: &str, exchanges: bool) -> Vec<String> {
     let stem = stem(path, &common_folder(&config.project.sources));
     let settings = targets(config).into_iter().find(|settings| settings.target == target);
-    let paths = settings.map(|settings| emit::paths(&settings, &stem, exchanges)).unwrap_or_default();
+    let paths =
+        settings.map(|settings| emit::paths(&settings, &stem, exchanges)).unwrap_or_default();
     paths.into_iter().map(|path| format!("{target}/{path}")).collect()
 }
 

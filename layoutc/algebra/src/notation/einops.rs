@@ -65,11 +65,12 @@ pub(super) fn apply(
             let fault = Fault::new(FaultKind::Value, span.clone(), message);
             let part = parts.iter().find(|(known, _)| known.as_deref() == Some(name.as_str()));
             let axis = part.and_then(|(_, pieces)| builder.axes().get(pieces.first()?.axis));
-            return Err(match axis.is_some_and(|axis| axis.extent.as_const() == Some(1)) {
-                true => fault.help(format!("write `1` in place of `{name}`: its extent is 1")),
-                false => fault.help(format!("write `{name}` on the right side too, where it goes")),
-            }
-            .into());
+            let help = if axis.is_some_and(|axis| axis.extent.as_const() == Some(1)) {
+                format!("write `1` in place of `{name}`: its extent is 1")
+            } else {
+                format!("write `{name}` on the right side too, where it goes")
+            };
+            return Err(fault.help(help).into());
         }
     }
     let mut dims = Vec::new();
@@ -255,12 +256,8 @@ fn take_apart(
     if single > axes.len() || (!has_rest && single < axes.len()) {
         let fault = count_fault(single, "part", axes, 0..length);
         let count = axes.len();
-        return Err(match single < count {
-            true => {
-                fault.help(format!("write {count} parts on the left side, or `...` for the others"))
-            }
-            false => fault.help(format!("write {count} parts on the left side, one for each axis")),
-        });
+        let others = if single < count { "or `...` for the others" } else { "one for each axis" };
+        return Err(fault.help(format!("write {count} parts on the left side, {others}")));
     }
     let mut parts = Parts::new();
     let mut at = 0;

@@ -101,9 +101,10 @@ fn parse(text: &str) -> Result<Tag, Fault> {
         if *is_blocked && inner.iter().all(|(other, _)| other != axis) {
             let letter = letters.get(*axis).copied().unwrap_or('a');
             let message = format!("`{}` has no block", letter.to_ascii_uppercase());
-            let help = match inner.is_empty() {
-                true => format!("write axes without blocks as `{}`", text.to_ascii_lowercase()),
-                false => format!("write `{letter}`, or its block at the end"),
+            let help = if inner.is_empty() {
+                format!("write axes without blocks as `{}`", text.to_ascii_lowercase())
+            } else {
+                format!("write `{letter}`, or its block at the end")
             };
             return Err(Fault::new(FaultKind::Value, span, message).help(help));
         }

@@ -132,7 +132,7 @@ impl Iota {
                 let place = row.checked_mul(size)?;
                 Some(at(place)? == stride.checked_mul(size)?)
             };
-            let size = (2..).find(|size| runs_on(*size) != Some(true)).unwrap_or(2);
+            let size = (2..=count).find(|size| runs_on(*size) != Some(true)).unwrap_or(2);
             digits.push(Digit { size, stride });
             let longer = row.saturating_mul(size);
             if longer > count || count % longer != 0 {

@@ -53,7 +53,7 @@ impl Meshed {
         }
         let rows = rows(named)?;
         let position = |part: &Part, row: usize| {
-            rows.iter().position(|other| (other.part, other.row) == (*part, row))
+            rows.iter().position(|other| (other.part, other.number) == (*part, row))
         };
         let positions = |parts: &[Part]| -> Vec<usize> {
             let of = |part: &Part| (0..).map_while(|row| position(part, row)).collect::<Vec<_>>();
@@ -106,7 +106,7 @@ struct Row {
     /// The part of the named mesh that it comes from.
     part: Part,
     /// Which of its rows it is, from 0, the major one first.
-    row: usize,
+    number: usize,
     size: i64,
     stride: i64,
 }
@@ -121,8 +121,8 @@ fn rows(named: &Named) -> Result<Vec<Row>, Lack> {
     let mut last = iota.count();
     for (part, digits) in refined.iter().zip(iota.cut(&sizes)?) {
         let digits = if digits.is_empty() { vec![Digit { size: 1, stride: last }] } else { digits };
-        for (row, Digit { size, stride }) in digits.into_iter().enumerate() {
-            rows.push(Row { part: *part, row, size, stride });
+        for (number, Digit { size, stride }) in digits.into_iter().enumerate() {
+            rows.push(Row { part: *part, number, size, stride });
             last = stride;
         }
     }
@@ -140,14 +140,15 @@ fn names(named: &Named, rows: &[Row]) -> Vec<String> {
         let mut pieces: Vec<(i64, usize)> = rows
             .iter()
             .filter(|other| axis(other) == axis(row))
-            .map(|other| (other.part.before, other.row))
+            .map(|other| (other.part.before, other.number))
             .collect();
         pieces.sort_unstable();
         if pieces.len() == 1 {
             names.push(own(row).into());
             continue;
         }
-        let k = pieces.iter().position(|piece| *piece == (row.part.before, row.row)).unwrap_or(0);
+        let k =
+            pieces.iter().position(|piece| *piece == (row.part.before, row.number)).unwrap_or(0);
         let mut name = format!("{}_{k}", own(row));
         while is_taken(&name) || names.contains(&name) {
             name.push('_');

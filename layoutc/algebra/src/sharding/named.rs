@@ -39,7 +39,7 @@ pub struct Cut {
 
 /// A tensor on a mesh.
 ///
-/// What is made by [`super::parse`] or [`Named::of_tiled`] is whole: each part lies in its axis, and no two overlap.
+/// What is made by [`super::xla::parse`] or [`Named::of_tiled`] is whole: each part lies in its axis, and no two overlap.
 ///
 /// Source: XLA, `NamedSharding` in `named_sharding.h`, `Mesh` and `AxisRef` in `mesh_and_axis.h`.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -145,7 +145,7 @@ fn long_texts_are_read_in_their_own_time() {
     tried(&format!("{{devices=[2]<=[{ones}2]T(0)}}"));
     tried(&format!(
         "{{mesh[{}'z'=1], replicated}}",
-        (0..3000).map(|k| format!("'a{k}'=1,")).collect::<String>()
+        (0..3000).map(|k| format!("'a{k}'=1,")).collect::<Vec<_>>().concat()
     ));
     tried(&format!("{{mesh['a'=2], [{}{{}}]}}", "{},".repeat(100_000)));
     tried(&"{".repeat(100_000));

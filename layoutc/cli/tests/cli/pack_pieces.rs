@@ -342,6 +342,11 @@ fn a_journal_that_is_cut_or_turned_is_never_trusted_wrongly() {
         for damaged in [&journal[..at], &turned] {
             restore(damaged);
             let ran = world.run("pack", "long", &[&["a", "-o", "out"], &LITTLE[..]].concat());
+            if at == 0 && !damaged.is_empty() {
+                // Without the beginning it may be anybody's.
+                assert_eq!(ran.code, Some(2), "{}", ran.err);
+                continue;
+            }
             assert_eq!(ran.code, Some(0), "{}", ran.err);
             assert!(world.get("out") == wanted, "{at}: {}", ran.err);
             said.push(ran.err);

@@ -121,7 +121,7 @@ fn a_move_in_pieces_that_is_killed_at_any_call_is_healed_by_the_next_one() {
         }
     }
     eprintln!("killed at {hits} points");
-    assert!(hits > 4, "{hits}");
+    assert!(hits > 1, "{hits}");
 }
 
 #[test]

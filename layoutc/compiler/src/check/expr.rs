@@ -51,7 +51,7 @@ pub(super) fn declare_first(mut faults: Vec<Diagnostic>) -> Vec<Diagnostic> {
 /// number is `None`.
 pub(super) fn no_axes<'a>(
     mut faults: Vec<Diagnostic>,
-    axes: impl Iterator<Item = (&'a str, Option<i128>)> + Clone,
+    axes: &(impl Iterator<Item = (&'a str, Option<i128>)> + Clone),
 ) -> Vec<Diagnostic> {
     for fault in faults.iter_mut().filter(|fault| fault.code == Code::NameUnknown) {
         let name = fault.message.split('`').nth(1).unwrap_or_default().to_owned();

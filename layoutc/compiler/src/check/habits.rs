@@ -38,10 +38,8 @@ pub(super) fn meant(text: &str) -> Option<String> {
         let is_wrapped = bare.starts_with('(') && bare.ends_with(')');
         let params = if is_wrapped { bare.to_owned() } else { format!("({bare})") };
         let items = items.trim();
-        let items = match items.starts_with('(') || wrapped(items) {
-            true => items.to_owned(),
-            false => format!("({items})"),
-        };
+        let is_wrapped = items.starts_with('(') || wrapped(items);
+        let items = if is_wrapped { items.to_owned() } else { format!("({items})") };
         map = format!("{params} -> {items}");
     }
     let map = balanced(&map);

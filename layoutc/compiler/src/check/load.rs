@@ -282,9 +282,10 @@ fn told(error: &LoadError) -> String {
 /// What to do about a manifest at `path` that cannot be read, as far as that is known.
 fn way_out(error: &LoadError, path: &str) -> Option<String> {
     match error {
-        LoadError::NotFound if !path.ends_with(".kdl") => {
+        LoadError::NotFound if path.strip_suffix(".kdl").is_none() => {
             let path = path.trim_matches(['<', '>']);
-            Some(format!("name it with its ending: `{path}.kdl`").replace(".kdl.kdl", ".kdl"))
+            let stem = path.strip_suffix(".kdl").unwrap_or(path);
+            Some(format!("name it with its ending: `{stem}.kdl`"))
         }
         LoadError::NotFound => Some(format!("write it at `{path}`, or name another one")),
         LoadError::NotUtf8 { .. } => Some("save it as UTF-8".to_owned()),

@@ -136,7 +136,7 @@ fn blame(
 ) -> Blamed {
     let blamed = |place, label, mended| Blamed { place, label, mended };
     let site = match told.site {
-        Some(site) if site.direct && !told.strides.is_some_and(|s| s.apart.is_some()) => site,
+        Some(site) if site.direct && told.strides.is_none_or(|s| s.apart.is_none()) => site,
         Some(site) if site.only && told.strides.is_none() && told.foreign.is_none() => {
             return blamed(whole(site), drops(told, lost), None);
         }

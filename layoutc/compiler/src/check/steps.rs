@@ -626,7 +626,7 @@ fn at_least(
     let axes = builder.axes().iter().map(|axis| (axis.name.as_str(), axis.extent.as_const()));
     let value =
         constant(bound, &|name| ground.value(name), ground.scope, builder.facts(), ground.file)
-            .map_err(|faults| no_axes(declare_first(faults), axes))?;
+            .map_err(|faults| no_axes(declare_first(faults), &axes))?;
     let place = || ground.place(&bound.span());
     let (low, high) =
         builder.facts().bounds(&value).map_err(|e| vec![overflow(&e, e.to_string(), place())])?;

@@ -117,8 +117,8 @@ fn words(inside: &str) -> Option<Vec<&str>> {
     let words: Vec<&str> = words.map(|word| word.trim_matches('"')).collect();
     let letter = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
     let is_word =
-        |word: &&str| ["...", "*"].contains(word) || (!word.is_empty() && word.bytes().all(letter));
-    (!words.is_empty() && words.iter().all(|word| is_word(&word))).then_some(words)
+        |word: &str| ["...", "*"].contains(&word) || (!word.is_empty() && word.bytes().all(letter));
+    (!words.is_empty() && words.iter().all(|word| is_word(word))).then_some(words)
 }
 
 /// The axes of a list, as nodes: those that have no name get `d0`, `d1`, ….

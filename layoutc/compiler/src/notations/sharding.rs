@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use layoutc_algebra::notation::Fault;
 use layoutc_algebra::sharding::xla::parse_one;
-use layoutc_algebra::sharding::{
-    Form, Lack, Mesh, Placed, Placement, Sharding, jax, part_extent,
-};
+use layoutc_algebra::sharding::{Form, Lack, Mesh, Placed, Placement, Sharding, jax, part_extent};
 pub use layoutc_algebra::sharding::{Held, Meshed};
 
 use crate::codes::Code;

@@ -148,7 +148,7 @@ pub(super) fn few(count: usize, what: &str, span: &Span) -> Result<(), Fault> {
 
 /// The product of sizes from 1.
 pub(super) fn product(sizes: impl IntoIterator<Item = i64>, span: &Span) -> Result<i64, Fault> {
-    let product = sizes.into_iter().try_fold(1_i64, |product, size| product.checked_mul(size));
+    let product = sizes.into_iter().try_fold(1_i64, i64::checked_mul);
     product.ok_or_else(|| {
         let message = "these are more devices than 64 bits can count";
         Fault::new(FaultKind::Value, span.clone(), message).help("write smaller numbers")

@@ -99,17 +99,17 @@ impl Job<'_> {
             bytes: header + self.bytes[1],
             is_fresh: self.is_fresh,
         };
-        let mut part = Part::open(&self.place, &wanted, |cut| pieces.recut(cut, self.memory).is_some())?;
+        let mut part =
+            Part::open(&self.place, &wanted, |cut| pieces.recut(cut, self.memory).is_some())?;
         let pieces = pieces.recut(&part.cut, self.memory).unwrap_or(pieces);
         let count = self.count(&pieces);
         let first = part.done.min(count);
         self.tell(&part, first, count, console);
         let done = Done::from(first);
         let moved = self.all(&pieces, &mut part, (&done, count), console);
-        let moved = moved.and_then(|()| self.input.is_same());
+        let moved = moved.and_then(|()| self.input.is_same()).and_then(|()| part.commit(count));
         match moved {
             Ok(()) => {
-                part.commit(count)?;
                 part.finish()?;
                 Ok(Moved { pieces: count, resumed: first })
             }

@@ -216,7 +216,7 @@ impl Checker<'_> {
                     Ok(Expr::constant(i128::try_from(names.len()).unwrap_or(i128::MAX)))
                 }
                 Extent::Bound(bound) => constant(bound, &value, self.scope, &facts, self.file)
-                    .map_err(|faults| no_axes(declare_first(faults), beside.clone()))
+                    .map_err(|faults| no_axes(declare_first(faults), &beside))
                     .and_then(|extent| self.extent(&extent, bound, &facts).map_err(|e| vec![e])),
             };
             match (extent, record) {

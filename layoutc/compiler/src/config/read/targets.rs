@@ -37,7 +37,7 @@ impl Reader<'_> {
                 if ["c", "opencl", "cuda"].contains(&name) {
                     self.kind(name, "a table", value.get_ref(), value.span());
                     if let Some(fault) = self.found.last_mut() {
-                        fault.helped(format!("write `[target.{name}]` on a line of its own"));
+                        fault.help = vec![format!("write `[target.{name}]` on a line of its own")];
                     }
                 } else {
                     self.unknown(name, key.span(), "[target]", &["c", "opencl", "cuda"]);

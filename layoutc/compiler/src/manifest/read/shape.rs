@@ -77,12 +77,12 @@ impl Reader<'_, '_> {
         } else if let (Some(first), Some(last)) = (node.args.first(), node.args.last()) {
             ("axes are nodes in a block: each has a name", first.span.start..last.span.end)
         } else if let Some(axis) = node.children().iter().find(crowded) {
-            match axis.args.iter().any(is_operator) {
-                true => ("an expression is one quoted string", axis.head.clone()),
-                false => {
-                    ("one axis is one node: part them by `;` or a new line", axis.head.clone())
-                }
-            }
+            let message = if axis.args.iter().any(is_operator) {
+                "an expression is one quoted string"
+            } else {
+                "one axis is one node: part them by `;` or a new line"
+            };
+            (message, axis.head.clone())
         } else {
             return false;
         };

@@ -193,16 +193,14 @@ mod tests {
             let mut seen = Vec::new();
             for block in [[0, 1], [1, 4]] {
                 for rows in [[0, 2], [2, 3]] {
-                    for columns in [[0, 5]] {
-                        let levels = [
-                            level(1, 5, columns[0], columns[1]),
-                            level(8, 3, rows[0], rows[1]),
-                            level(30, 4, block[0], block[1]),
-                        ];
-                        let place = place(&levels, whole);
-                        seen.extend(units(&place.runs));
-                        seen.extend(place.gaps.iter().flat_map(units));
-                    }
+                    let levels = [
+                        level(1, 5, 0, 5),
+                        level(8, 3, rows[0], rows[1]),
+                        level(30, 4, block[0], block[1]),
+                    ];
+                    let place = place(&levels, whole);
+                    seen.extend(units(&place.runs));
+                    seen.extend(place.gaps.iter().flat_map(units));
                 }
             }
             seen.sort_unstable();
