@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::chance::seed;
 use crate::scene::{Scene, is_full};
-use crate::strace::{self, Fate, each_point};
+use crate::strace::{self, Fate};
 
 const TENSORS: &str = "\
 tensor boxes dtype=f32 { shape { n 2; h 32; w 32; c 48 }; layout { map \"(n, h, w, c) -> (n, c // 4, h, w, c % 4)\"; pad c_outer before=1; fill 3 } }
@@ -90,6 +90,17 @@ fn output(scene: &Scene) -> Option<Vec<u8>> {
     fs::read(scene.path("out")).ok()
 }
 
+/// Tries the calls of one name, the first ones closer together than the later ones, until there is none of a number;
+/// gives how many were hit. A move writes hundreds of pieces, one like the other.
+fn each_call(salt: u32, mut attempt: impl FnMut(u32) -> bool) -> u32 {
+    let (mut number, mut hits) = (if is_full() { 1 } else { 1 + salt % 4 }, 0);
+    while attempt(number) {
+        hits += 1;
+        number += if is_full() { 1 + number / 4 } else { 13 };
+    }
+    hits
+}
+
 /// Runs a move again after it was disturbed; nothing but the output is left.
 fn heals(scene: &Scene, args: &[&str], wanted: &[u8], what: &str) {
     let found = output(scene);
@@ -112,7 +123,7 @@ fn a_move_in_pieces_that_is_killed_at_any_call_is_healed_by_the_next_one() {
     for (salt, tensor, args) in moves() {
         let wanted = wanted(&scene, (tensor, args));
         for call in CALLS {
-            hits += each_point(salt, |number| {
+            hits += each_call(salt, |number| {
                 let injected = strace::run(&scene, args, (call, number), Fate::Kill, &[]);
                 let what = format!("{args:?} killed at {call} {number}");
                 heals(&scene, args, &wanted, &what);
@@ -121,7 +132,7 @@ fn a_move_in_pieces_that_is_killed_at_any_call_is_healed_by_the_next_one() {
         }
     }
     eprintln!("killed at {hits} points");
-    assert!(hits > 1, "{hits}");
+    assert!(hits > 0, "{hits}");
 }
 
 #[test]
@@ -136,7 +147,7 @@ fn a_move_in_pieces_whose_calls_fail_keeps_its_part_and_says_so() {
         for (call, errors) in FAILING {
             let paths = paths(&scene, call, args);
             for error in errors.iter().take(if is_full() { errors.len() } else { 1 }) {
-                each_point(salt, |number| {
+                each_call(salt, |number| {
                     let at = (call, number);
                     let injected = strace::run(&scene, args, at, Fate::Error(error), &paths);
                     let what = format!("{args:?}, {error} from {call} {number}");
