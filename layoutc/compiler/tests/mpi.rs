@@ -153,7 +153,7 @@ fn random_shardings_and_layouts_are_exchanged_whole() {
         return;
     }
     // 200 pairs in the long campaign.
-    let (manifests, pairs) = if full() { (5, 14) } else { (1, 8) };
+    let (manifests, pairs) = if full() { (2, 34) } else { (1, 8) };
     let mut random = Random::new(261_126);
     for devices in [2, 4, 8] {
         for manifest in 0..manifests {
