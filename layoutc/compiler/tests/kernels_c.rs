@@ -436,6 +436,88 @@ fn vectors_over_two_loops_are_right() {
 }
 
 #[test]
+fn blocks_are_copied_near_where_vectors_need_them() {
+    computes(&Kernel {
+        name: "near",
+        text: "kernel near { operands A B C\n  compute \"C[i, j] += A[i, k] * B[k, j]\" }\n",
+        operands: vec![
+            Operand::f32("A", &[("i", 37), ("k", 70)], &["order i k"]),
+            Operand::f32(
+                "B",
+                &[("k", 70), ("j", 300)],
+                &[
+                    "order j k",
+                    "order k j",
+                    "split j by=10; order k j_inner j_outer",
+                    "map \"(k, j) -> (j, k ^ (j % 2))\"; padding allow",
+                    "order j k",
+                ],
+            ),
+            Operand::f32("C", &[("i", 37), ("j", 300)], &["order i j"]),
+        ],
+        written: &["C"],
+        plain: "for (int i = 0; i < 37; ++i) for (int j = 0; j < 300; ++j) { float sum = 0; for (int k = 0; k < 70; ++k) sum += A[i * 70 + k] * B[k * 300 + j]; C[i * 300 + j] = sum; }",
+        numpy: "C = A @ B",
+        tolerance: "1e-4",
+        schedules: &[(4, "parallel i")],
+    });
+    let text = std::fs::read_to_string(folder("kernel_near").join("kernel_near.c")).unwrap();
+    let blocks = text.matches("* LAYOUTC_RESTRICT const B").count();
+    let blocks = blocks + text.matches("*LAYOUTC_RESTRICT const B").count();
+    assert!(blocks >= 8, "{blocks} blocks: {text}");
+}
+
+#[test]
+fn a_block_is_copied_once_where_all_of_it_is_used_in_every_round() {
+    computes(&Kernel {
+        name: "whole",
+        text: "kernel whole { operands A W B\n  acc f32\n  compute \"B[h, w, k] += (A[h + r - 1, w, c] ?? 0) * W[k, c, r]\" }\n",
+        operands: vec![
+            Operand::f32("A", &[("h", 6), ("w", 9), ("c", 5)], &["order h w c", "order c h w"]),
+            Operand {
+                name: "W",
+                dtype: "f16",
+                element: "uint16_t",
+                shape: &[("k", 16), ("c", 5), ("r", 3)],
+                layouts: &["order k c r"],
+            },
+            Operand::f32("B", &[("h", 6), ("w", 9), ("k", 16)], &["order h w k", "order k h w"]),
+        ],
+        written: &["B"],
+        plain: "for (int h = 0; h < 6; ++h) for (int w = 0; w < 9; ++w) for (int k = 0; k < 16; ++k) { float sum = 0; for (int c = 0; c < 5; ++c) for (int r = 0; r < 3; ++r) if (h + r >= 1 && h + r < 7) sum += A[((h + r - 1) * 9 + w) * 5 + c] * (0.25f * (1 + (float)(W[(k * 5 + c) * 3 + r] & 1023) / 1024)); B[(h * 9 + w) * 16 + k] = sum; }",
+        numpy: "",
+        tolerance: "1e-4",
+        schedules: &[(1, "parallel h"), (0, "parallel w")],
+    });
+    let text = std::fs::read_to_string(folder("kernel_whole").join("kernel_whole.c")).unwrap();
+    assert!(
+        text.contains("const W0_block = W0_memory;") || text.contains("const W_block = W_memory;"),
+        "{text}"
+    );
+}
+
+#[test]
+fn loops_that_cores_share_stay_outside_the_reduction() {
+    computes(&Kernel {
+        name: "shared_rounds",
+        text: "kernel shared_rounds { operands A B C\n  compute \"C[i, j] += A[i, k] * B[k, j]\"\n  parallel i }\n",
+        operands: vec![
+            Operand::f32("A", &[("i", 4), ("k", 9)], &["order i k"]),
+            Operand::f32("B", &[("k", 9), ("j", 40)], &["order k j", "order j k"]),
+            Operand::f32("C", &[("i", 4), ("j", 40)], &["order i j", "order j i"]),
+        ],
+        written: &["C"],
+        plain: "for (int i = 0; i < 4; ++i) for (int j = 0; j < 40; ++j) { float sum = 0; for (int k = 0; k < 9; ++k) sum += A[i * 9 + k] * B[k * 40 + j]; C[i * 40 + j] = sum; }",
+        numpy: "C = A @ B",
+        tolerance: "1e-4",
+        schedules: &[],
+    });
+    let text =
+        std::fs::read_to_string(folder("kernel_shared_rounds").join("kernel_shared_rounds.c"));
+    assert!(text.unwrap().contains("#pragma omp parallel for"));
+}
+
+#[test]
 fn the_example_of_the_rfc_follows_its_output() {
     const RFC: &str = "map \"(i, j, k) -> (i // 4, jk_merged = 128*j + k, i % 4)\"";
     let kernel = Kernel {

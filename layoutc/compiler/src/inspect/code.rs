@@ -112,7 +112,8 @@ fn simple(stmt: &Stmt) -> Option<String> {
         Stmt::Accumulator { name, value, .. } => {
             format!("{name} = {}", number(Style::Python, value))
         }
-        Stmt::DeclareArray { name, element, elements } => {
+        Stmt::DeclareArray { name, element, elements }
+        | Stmt::DeclareBlock { name, element, elements, memory: _ } => {
             format!("{name} = {elements} times {element}")
         }
         Stmt::Gather { into, how, value } => {

@@ -204,6 +204,7 @@ impl<'a> Compiler<'a> {
             | Stmt::Barrier
             | Stmt::Declare { .. }
             | Stmt::DeclareArray { .. }
+            | Stmt::DeclareBlock { .. }
             | Stmt::Accumulator { .. }
             | Stmt::Gather { .. }
             | Stmt::Unroll { .. }

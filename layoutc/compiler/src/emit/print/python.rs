@@ -74,6 +74,7 @@ fn write(text: &mut String, body: &[Stmt], depth: usize) {
             | Stmt::Barrier
             | Stmt::Fence { .. }
             | Stmt::DeclareArray { .. }
+            | Stmt::DeclareBlock { .. }
             | Stmt::Invoke { .. }
             | Stmt::Put { .. } => line(text, depth, "# a statement on memory"),
         }

@@ -163,6 +163,12 @@ impl Writer<'_> {
                 let line = format!("{ty} {name}[{elements}];");
                 self.line(depth, &line);
             }
+            Stmt::DeclareBlock { name, memory, element, elements } => {
+                let ty = element::type_name(self.dialect, element, false);
+                self.line(depth, &format!("{ty} {memory}[{elements}];"));
+                let line = format!("{ty} *LAYOUTC_RESTRICT const {name} = {memory};");
+                self.line(depth, &line);
+            }
             Stmt::Accumulator { name, element, value } => {
                 let ty = element::type_name(self.dialect, element, false);
                 self.begin(depth, &[&ty, " ", name, " = "]);

@@ -5,6 +5,7 @@ use layoutc_algebra::expr::{Cmp, Comparison, Expr as Algebra, ExprError};
 use super::super::arith::{product, sum};
 use super::super::lower::{PlanError, add, multiply};
 use super::super::tree::{Expr, Number, Operand, Stmt};
+use super::Runs;
 use super::access::Steps;
 use super::bounds::Bounds;
 use super::domain::{digit, var};
@@ -226,14 +227,26 @@ impl Nest<'_> {
         let copied = self.copied(k, Which::Own)?;
         let mut all = Vec::new();
         if !copied.inside.is_empty() {
-            let clear = self.clear(k, &copied)?;
-            all.push(copied.loops.iter().rev().fold(clear, |body, (number, rounds)| {
-                self.counted(*number, [Expr::int(0), literal(*rounds)], vec![body])
-            }));
+            all.push(self.cleared(k, &copied)?);
         }
         let one = self.copy(k, Way::In, &copied)?;
         all.extend(self.bounded(copied, one)?);
         Ok(all)
+    }
+
+    /// All elements of the block become what stands for those outside the tensor.
+    fn cleared(&self, k: usize, copied: &Copied) -> Result<Stmt, PlanError> {
+        let staged = self.staged.get(k).ok_or(PlanError::Scope)?;
+        if staged.outside.is_none() && self.runs != Runs::OnItems {
+            let bits = i64::from(staged.part.tensor.dtype.element_bits());
+            let bytes = Expr::int(staged.elements().saturating_mul(bits.div_euclid(8)));
+            let buffer = staged.part.name.clone();
+            return Ok(Stmt::Zero { buffer, index: Expr::int(0), bytes });
+        }
+        let clear = self.clear(k, copied)?;
+        Ok(copied.loops.iter().rev().fold(clear, |body, (number, rounds)| {
+            self.counted(*number, [Expr::int(0), literal(*rounds)], vec![body])
+        }))
     }
 
     /// Copies a block after it is written.

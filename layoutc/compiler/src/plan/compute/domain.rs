@@ -8,6 +8,7 @@ use layoutc_algebra::layout::{Axis, Layout, Symbol};
 use layoutc_algebra::simplify::Facts;
 
 use super::super::arith::{ceil_div, product, scale, sum};
+use crate::model::Chosen;
 
 /// One loop.
 #[derive(Debug, Clone)]
@@ -177,9 +178,18 @@ impl Domain {
 
     /// Whether a loop has rounds to tell apart, or is kept.
     fn is_live(&self, number: usize) -> bool {
-        let is_it =
-            |found: &Loop| found.extent.as_const() != Some(1) || self.kept.contains(&found.name);
+        let is_it = |found: &Loop| found.extent.as_const() != Some(1) || self.is_kept(&found.name);
         self.loops.get(number).is_some_and(is_it)
+    }
+
+    /// Has a loop of this name be there even with one round.
+    pub(super) fn keep(&mut self, name: &str) {
+        self.kept.push(name.to_owned());
+    }
+
+    /// Whether a loop of this name is there even with one round.
+    pub(super) fn is_kept(&self, name: &str) -> bool {
+        self.kept.iter().any(|kept| kept == name)
     }
 
     /// Adds a loop that no order holds: over an axis of a block.
@@ -293,6 +303,21 @@ impl Domain {
     /// Whether the rounds of a loop are put together in one element.
     pub(super) fn is_reduced(&self, number: usize) -> bool {
         self.loops.get(number).is_some_and(|found| found.is_reduced)
+    }
+
+    /// Whether a loop is one of these, or what is left around a part that was cut off one of them.
+    pub(super) fn is_among(&self, number: usize, names: &[Chosen<String>]) -> bool {
+        let Some(found) = self.loops.get(number) else { return false };
+        let mut name = found.name.as_str();
+        loop {
+            if names.iter().any(|chosen| chosen.value == name) {
+                return true;
+            }
+            match name.strip_suffix("_outer") {
+                Some(whole) if self.find(whole).is_none() => name = whole,
+                _ => return false,
+            }
+        }
     }
 
     /// The loops that an expression mentions.

@@ -5,6 +5,7 @@ use layoutc_algebra::expr::{Expr, Var};
 use super::super::Naming;
 use super::super::lower::PlanError;
 use super::nest::Nest;
+use super::planned::Planned;
 use super::{Frame, Registers, Runs, avoiding, parts, symbol};
 use crate::model::Manifest;
 use crate::model::compute::Compute;
@@ -42,9 +43,10 @@ pub fn compute_loops(
         let frame = Frame::new(manifest, compute, naming, &avoid, runs)?;
         let scope = |var: Var| symbol(&frame.symbols, var);
         let mut namer = frame.namer.clone();
-        let parts = parts(compute, statement, &mut namer);
+        let planned = Planned::new(compute, statement, &frame.buffers, runs)?;
+        let parts = parts(compute, &planned.caches, &mut namer);
         let bounds = (frame.buffers.as_slice(), parts.as_slice());
-        let nest = Nest::new(compute, statement, bounds, &scope, namer, runs)?;
+        let nest = Nest::new(compute, statement, bounds, planned, &scope, namer, runs)?;
         let at_once: Vec<usize> = nest.order.at_once(&nest.domain).collect();
         let facts = |number: &usize| {
             let found = nest.domain.loops.get(*number)?;
@@ -56,7 +58,7 @@ pub fn compute_loops(
                 extent: found.extent.clone(),
                 is_reduced: found.is_reduced,
                 is_at_once: at_once.contains(number),
-                is_parallel: parallel.iter().any(|chosen| chosen.value == found.name),
+                is_parallel: nest.domain.is_among(*number, parallel),
                 blocks: blocks.collect(),
             })
         };

@@ -13,10 +13,13 @@ mod facts;
 mod gather;
 mod group;
 mod item;
+mod near;
 mod nest;
 mod order;
 mod plain;
+mod planned;
 mod rounds;
+mod sight;
 mod stage;
 mod value;
 mod vectors;
@@ -28,6 +31,7 @@ pub use self::block::block_extents;
 pub use self::facts::{LoopFacts, compute_loops};
 use self::nest::Nest;
 pub use self::plain::{Plain, plain};
+use self::planned::Planned;
 pub use self::vectors::Registers;
 use super::Context;
 use super::Naming;
@@ -38,7 +42,7 @@ use super::names::Namer;
 use super::prepare::{fill_bits, fill_constant};
 use super::relayout::renumbered;
 use super::tree::{Expr, Function, GROUP, Operand, Param, ParamType, Returns, Stmt};
-use crate::model::compute::{Buffer, Cache, Compute, Statement};
+use crate::model::compute::{Buffer, Cache, Compute};
 use crate::model::{Manifest, Tensor};
 
 /// The largest intermediate tensor that lives on the stack, in bytes; the caller gives memory for larger ones.
@@ -90,9 +94,10 @@ pub fn compute(
             body.extend(padding(target, naming, &mut namer, &scope)?);
         }
         filled.push(statement.target);
-        let parts = parts(compute, statement, &mut namer);
+        let planned = Planned::new(compute, statement, &buffers, runs)?;
+        let parts = parts(compute, &planned.caches, &mut namer);
         let bounds = (buffers.as_slice(), parts.as_slice());
-        let nest = Nest::new(compute, statement, bounds, &scope, namer.clone(), runs)?;
+        let nest = Nest::new(compute, statement, bounds, planned, &scope, namer.clone(), runs)?;
         let written = nest.write()?;
         // What is declared outside all loops stays declared.
         for stmt in &written {
@@ -137,9 +142,10 @@ pub fn compute_kernels(
         }
         filled.push(statement.target);
         let mut namer = frame.namer.clone();
-        let parts = parts(compute, statement, &mut namer);
+        let planned = Planned::new(compute, statement, &frame.buffers, Runs::OnItems)?;
+        let parts = parts(compute, &planned.caches, &mut namer);
         let bounds = (frame.buffers.as_slice(), parts.as_slice());
-        let nest = Nest::new(compute, statement, bounds, &scope, namer, Runs::OnItems)?;
+        let nest = Nest::new(compute, statement, bounds, planned, &scope, namer, Runs::OnItems)?;
         let group = nest.is_grouped.then_some(GROUP);
         let (body, items) = if nest.is_grouped { nest.write_group()? } else { nest.write_item()? };
         let body = item::without_unused(body);
@@ -269,7 +275,7 @@ fn bind(
 }
 
 /// The blocks that a statement copies near, under names of their own.
-fn parts(compute: &Compute, statement: &Statement, namer: &mut Namer<'_>) -> Vec<Bound> {
+fn parts(compute: &Compute, caches: &[Cache], namer: &mut Namer<'_>) -> Vec<Bound> {
     let part = |cache: &Cache| {
         let called = match cache.buffer {
             Buffer::Operand(k) => compute.operands.get(k).map(|operand| &operand.name),
@@ -279,7 +285,7 @@ fn parts(compute: &Compute, statement: &Statement, namer: &mut Namer<'_>) -> Vec
         let (load, store, image) = (None, None, None);
         Bound { tensor: cache.block.clone(), name, load, store, image, is_local: true }
     };
-    statement.caches.iter().map(part).collect()
+    caches.iter().map(part).collect()
 }
 
 /// A buffer by its place in the model.

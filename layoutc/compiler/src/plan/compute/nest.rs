@@ -7,10 +7,11 @@ use super::super::names::Namer;
 use super::super::tree::{Expr, Gathering, Number, Operand, Stmt};
 use super::access::Steps;
 use super::domain::Domain;
-use super::order::{AtOnce, Order};
+use super::order::Order;
+use super::planned::Planned;
+use super::sight::{Sight, index};
 use super::stage::{Staged, staged};
 use super::value::{Here, condition, convert, fetched, inside, load, scalar};
-use super::vectors::Seen;
 use super::{Bound, Runs, bound, gather};
 use crate::model::compute::{Buffer, Compute, Read, Statement, Value, ValueKind};
 
@@ -85,61 +86,26 @@ pub(super) enum Inside {
 }
 
 impl<'a> Nest<'a> {
-    /// Orders the loops of a statement.
+    /// Gets the loops of a statement ready, and what it reads and writes in them.
     ///
     /// # Errors
-    /// [`PlanError`] where an expression grows too large, or the schedule cannot be followed.
+    /// [`PlanError`] where an expression grows too large, or a block cannot be copied near.
     pub(super) fn new(
         compute: &'a Compute,
         statement: &'a Statement,
         (buffers, parts): (&'a [Bound], &'a [Bound]),
+        planned: Planned,
         symbol: &'a Scope<'a>,
         mut namer: Namer<'a>,
         runs: Runs,
     ) -> Result<Self, PlanError> {
         let target = bound(buffers, compute, statement.target).ok_or(PlanError::Scope)?;
-        if let Some(error) = at_once_in_a_byte(compute, target, runs) {
-            return Err(error);
-        }
-        let reduced = statement.axes.get(statement.written_axes..).unwrap_or_default();
-        let kept: Vec<String> =
-            statement.caches.iter().map(|cache| cache.at.value.clone()).collect();
-        let mut domain = Domain::new(&target.tensor.layout, &compute.symbols, reduced, &kept)?;
-        let reads = statement.value.reads();
-        let offset = |domain: &Domain, read: &Read| {
-            let found = bound(buffers, compute, read.buffer);
-            let Some(found) = found else { return Ok(Algebra::constant(0)) };
-            let at = |index: &Algebra| domain.at(index, &domain.axes);
-            let index = read.index.iter().map(at).collect::<Result<Vec<_>, _>>()?;
-            domain.at(&found.tensor.layout.offset, &index)
-        };
-        let seen = |domain: &Domain| {
-            let steps = reads.iter().map(|read| Steps::of(&offset(domain, read)?, domain));
-            let steps = steps.collect::<Result<_, _>>()?;
-            let mut guarded = Vec::new();
-            for read in &reads {
-                let Some(outside) = &read.outside else { continue };
-                for axis in outside.below.iter().chain(&outside.beyond) {
-                    let Some(index) = read.index.get(*axis) else { continue };
-                    guarded.extend(domain.mentioned(&domain.at(index, &domain.axes)?));
-                }
-            }
-            Ok(Seen { steps, guarded })
-        };
+        let Planned { mut domain, order, caches } = planned;
         let is_image = target.image.is_some();
-        if let Some(cache) = statement.caches.first().filter(|_| is_image) {
-            return Err(no_image(target, &cache.at.place));
-        }
-        let at_once = if is_image {
-            AtOnce::Texel
-        } else if statement.caches.is_empty() {
-            AtOnce::of(runs, scalar(statement.accumulator).element_bits())
-        } else {
-            AtOnce::One
-        };
-        let order = Order::new(&mut domain, &compute.schedule, &seen, at_once, &statement.place)?;
         let whole = |buffer| bound(buffers, compute, buffer);
-        let staged = staged(statement, (&whole, parts), (&mut domain, &order), runs)?;
+        let sight = Sight::of(statement, &whole);
+        let is_grouped = runs == Runs::OnItems && caches.iter().any(|cache| cache.is_shared);
+        let staged = staged((statement, caches), (&whole, parts), (&mut domain, &order), runs)?;
         let mut nest = Self {
             compute,
             statement,
@@ -154,8 +120,7 @@ impl<'a> Nest<'a> {
             order,
             domain,
             runs,
-            is_grouped: runs == Runs::OnItems
-                && statement.caches.iter().any(|cache| cache.is_shared),
+            is_grouped,
             staged,
         };
         for number in nest.order.loops.clone() {
@@ -184,10 +149,10 @@ impl<'a> Nest<'a> {
         let left_out = gather::may_leave_out(statement.op, &statement.value);
         let left_out = left_out.filter(|_| nest.order.first_reduced < nest.order.loops.len());
         let left_out = left_out.and_then(read_of);
-        for read in reads {
+        for (read, _) in &sight.reads {
+            let read = *read;
             let Some(found) = bound(buffers, compute, read.buffer) else { continue };
-            let at = |index: &Algebra| nest.domain.at(index, &nest.domain.axes);
-            let index = read.index.iter().map(at).collect::<Result<Vec<_>, _>>()?;
+            let index = index(read, &nest.domain)?;
             let axes = &found.tensor.layout.logical;
             let extents: Vec<Algebra> = axes.iter().map(|axis| axis.extent.clone()).collect();
             let mut conditions = Vec::new();
@@ -208,7 +173,7 @@ impl<'a> Nest<'a> {
             }
             let (found, offset_there) = match nest.block_of(read.buffer) {
                 Some(staged) => (staged.part, staged.offset(&index, &nest.domain)?),
-                None => (found, offset(&nest.domain, read)?),
+                None => (found, sight.offset(read, &nest.domain)?),
             };
             let steps = Steps::of(&offset_there, &nest.domain)?;
             let prefix = partial(&found.name);
@@ -456,7 +421,7 @@ impl<'a> Nest<'a> {
     }
 }
 
-fn no_image(target: &Bound, place: &crate::diagnostic::Place) -> PlanError {
+pub(super) fn no_image(target: &Bound, place: &crate::diagnostic::Place) -> PlanError {
     PlanError::Choice {
         message: format!(
             "`{}` is an image, written by texels: no block is copied near that",
@@ -468,7 +433,11 @@ fn no_image(target: &Bound, place: &crate::diagnostic::Place) -> PlanError {
 }
 
 /// What is said where rounds that run at once would write to one byte.
-fn at_once_in_a_byte(compute: &Compute, target: &Bound, runs: Runs) -> Option<PlanError> {
+pub(super) fn at_once_in_a_byte(
+    compute: &Compute,
+    target: &Bound,
+    runs: Runs,
+) -> Option<PlanError> {
     target.store.as_ref()?;
     let place = match (compute.schedule.parallel.first(), runs) {
         (Some(chosen), _) => &chosen.place,

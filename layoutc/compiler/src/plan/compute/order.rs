@@ -75,7 +75,7 @@ impl Order {
             schedule.loops.iter().filter_map(|name| domain.find(&name.value)).collect();
         let is_chosen = !loops.is_empty();
         if !is_chosen {
-            loops = Self::planned(domain, &tiles, reads, at_once)?;
+            loops = Self::planned(domain, &tiles, reads, at_once, &schedule.parallel)?;
         }
         // Loops of one round need no name in `loops`; any other that is not there is innermost.
         let left: Vec<usize> = domain.live.iter().copied().filter(|k| !loops.contains(k)).collect();
@@ -91,6 +91,7 @@ impl Order {
         tiles: &[usize],
         reads: Reads<'_>,
         at_once: AtOnce,
+        parallel: &[Chosen<String>],
     ) -> Result<Vec<usize>, ExprError> {
         let is_tile = |k: &usize| tiles.contains(k);
         let (mut reduced, written): (Vec<usize>, Vec<usize>) =
@@ -99,7 +100,17 @@ impl Order {
             written.iter().partition(|k| is_tile(k));
         if let AtOnce::Vectors { lanes, registers } = at_once {
             if inner.is_empty() && !reduced.is_empty() {
+                let is_held = |domain: &Domain, number: &usize| domain.is_among(*number, parallel);
+                let as_it_was = (domain.clone(), outer.clone());
                 inner = inner_loops(domain, &mut outer, reads, (lanes, registers))?;
+                // Rounds that cores share stay outside.
+                if inner.iter().any(|number| is_held(&as_it_was.0, number)) {
+                    (*domain, outer) = as_it_was;
+                    let (held, mut others): (Vec<usize>, Vec<usize>) =
+                        outer.iter().partition(|number| is_held(domain, number));
+                    inner = inner_loops(domain, &mut others, reads, (lanes, registers))?;
+                    outer = [held, others].concat();
+                }
             }
             reduced = by_memory(domain, &reduced, reads)?;
         }

@@ -1,11 +1,14 @@
 //! Loops of a nest: from where to where they go, which are told apart from borders, and what a round adds to offsets.
 
-use layoutc_algebra::expr::{Comparison, Expr as Algebra};
+use layoutc_algebra::expr::{BinOp, Cmp, Comparison, Expr as Algebra};
 
+use super::super::arith::{product, sum};
 use super::super::lower::{PlanError, add, multiply};
 use super::super::tree::{Compare, Expr, Stmt};
 use super::Runs;
+use super::access::Steps;
 use super::bounds::Bounds;
+use super::domain::digit;
 use super::nest::{At, Inside, Nest};
 use super::value::condition;
 use crate::model::Chosen;
@@ -59,7 +62,7 @@ impl Nest<'_> {
             }
             all.extend(nest.unrolled(number, (is_whole, rest.is_empty()), what));
             let schedule = &nest.compute.schedule;
-            let parallel = what == Inside::All && nest.is_chosen(number, &schedule.parallel);
+            let parallel = what == Inside::All && nest.domain.is_among(number, &schedule.parallel);
             let name = nest.names.get(number).cloned().unwrap_or_default();
             all.push(Stmt::For { name, from, to, step: 1, parallel, body });
             Ok::<_, PlanError>(all)
@@ -123,7 +126,7 @@ impl Nest<'_> {
         let is_at_once = self.order.at_once(&self.domain).any(|other| other == number);
         let unasked = is_at_once && rounds <= WRITTEN_OUT;
         let is_asked = self.is_chosen(number, &self.compute.schedule.unroll)
-            && !self.is_chosen(number, &self.compute.schedule.parallel);
+            && !self.domain.is_among(number, &self.compute.schedule.parallel);
         if is_at_once && is_innermost && !is_asked && self.runs != Runs::OnItems {
             return Self::vector(rounds, what);
         }
@@ -229,7 +232,14 @@ impl Nest<'_> {
                 all.iter().all(|other| other == number || at.open.contains(other))
             };
             let is_known = at.known.iter().any(|known| known.0 == *number && known.1 == own);
-            if own.is_empty() || is_known || !own.iter().all(is_open) {
+            if own.is_empty() || is_known {
+                continue;
+            }
+            if !own.iter().all(is_open) {
+                if let Some(all) = self.at_worst(&own, rest)? {
+                    whole.push(condition(&all, &|var| self.scope(var))?);
+                    sure.extend(own);
+                }
                 continue;
             }
             let bounds = Bounds::of(*number, &own, &self.domain)?;
@@ -266,6 +276,39 @@ impl Nest<'_> {
         };
         all.push(Stmt::If { condition, is_usual: true, body, otherwise });
         Ok(all)
+    }
+
+    /// Conditions that hold if these hold in all rounds of the loops inside: those of the worst round. `None` where it is not
+    /// known which that is.
+    fn at_worst(
+        &self,
+        conditions: &[Comparison],
+        inside: &[usize],
+    ) -> Result<Option<Vec<Comparison>>, PlanError> {
+        let mut all = Vec::new();
+        for Comparison { left, op, right } in conditions {
+            let difference = Algebra::binary(BinOp::Sub, left, right)?;
+            let steps = Steps::of(&self.domain.facts.simplify(&difference)?, &self.domain)?;
+            let is_inside = |number: &usize| inside.contains(number);
+            if *op == Cmp::Eq || self.domain.mentioned(&steps.rest).iter().any(is_inside) {
+                return Ok(None);
+            }
+            let mut worst = steps.rest.clone();
+            for (number, stride) in &steps.strides {
+                let round = if !is_inside(number) {
+                    digit(*number)?
+                } else {
+                    let known = stride.as_const().zip(self.domain.rounds(*number));
+                    let Some((by, rounds)) = known else { return Ok(None) };
+                    let is_last = (*op == Cmp::Lt) == (by > 0);
+                    Algebra::constant(if is_last { rounds.saturating_sub(1).max(0) } else { 0 })
+                };
+                worst = sum(&worst, &product(stride, &round)?)?;
+            }
+            let left = self.domain.facts.simplify(&worst)?;
+            all.push(Comparison { left, op: *op, right: Algebra::constant(0) });
+        }
+        Ok(Some(all))
     }
 
     /// What is inside where a loop has so many rounds, fewer than it usually has.

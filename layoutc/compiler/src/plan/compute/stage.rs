@@ -15,12 +15,12 @@ use crate::dtype::Dtype;
 use crate::model::compute::{Buffer, Cache, Statement, Value, ValueKind};
 
 /// The most bytes of blocks of one statement on the stack of a core, and in the memory of a work group.
-const STACK: i128 = 1 << 18;
+pub(super) const STACK: i128 = 1 << 18;
 const GROUP_MEMORY: i128 = 48 << 10;
 
 /// A block of a tensor, ready to be copied.
 pub(super) struct Staged<'a> {
-    pub(super) cache: &'a Cache,
+    pub(super) cache: Cache,
     pub(super) block: Block,
     /// The tensor, and the block.
     pub(super) whole: &'a Bound,
@@ -41,13 +41,13 @@ pub(super) struct Staged<'a> {
 /// # Errors
 /// [`PlanError::Choice`] where a block is no box, or all of them are too large for where they are.
 pub(super) fn staged<'a>(
-    statement: &'a Statement,
+    (statement, caches): (&Statement, Vec<Cache>),
     (whole, parts): (&dyn Fn(Buffer) -> Option<&'a Bound>, &'a [Bound]),
     (domain, order): (&mut Domain, &Order),
     runs: Runs,
 ) -> Result<Vec<Staged<'a>>, PlanError> {
     let mut all = Vec::new();
-    for (cache, part) in statement.caches.iter().zip(parts) {
+    for (cache, part) in caches.into_iter().zip(parts) {
         let block = Block::new(domain, order, statement, (cache.buffer, &cache.at))?;
         let at = order.place(domain, &cache.at.value);
         let at = at.and_then(|place| order.loops.get(place).copied());
@@ -64,7 +64,7 @@ impl<'a> Staged<'a> {
     /// The block of a cache, with loops of its own.
     fn new(
         statement: &Statement,
-        (cache, block): (&'a Cache, Block),
+        (cache, block): (Cache, Block),
         (whole, part): (&'a Bound, &'a Bound),
         at: usize,
         (domain, runs): (&mut Domain, Runs),
@@ -76,7 +76,7 @@ impl<'a> Staged<'a> {
         let is_shared = runs == Runs::OnItems && cache.is_shared;
         // Blocks that are used outside the reduced loops are used once by a group.
         let has_halves = cache.is_double && is_shared && domain.is_reduced(at);
-        let outside = outside(statement, cache, whole.tensor.dtype);
+        let outside = outside(statement, &cache, whole.tensor.dtype);
         Ok(Self { cache, block, whole, part, at, is_written, has_halves, outside, digits })
     }
 
@@ -169,7 +169,13 @@ impl Nest<'_> {
             let (name, element) = (staged.part.name.clone(), staged.part.tensor.dtype.to_string());
             let elements = staged.elements().max(1);
             let (is_written, whole) = (staged.is_written, staged.whole.name.clone());
-            before.push(Stmt::DeclareArray { name: name.clone(), element, elements });
+            before.push(match self.runs {
+                Runs::OnCores(_) => {
+                    let memory = self.namer.name(&format!("{whole}_memory"));
+                    Stmt::DeclareBlock { name, memory, element, elements }
+                }
+                Runs::OnItems => Stmt::DeclareArray { name, element, elements },
+            });
             if !is_written || self.statement.accumulate {
                 before.push(Stmt::Comment { text: format!("A block of {whole}.") });
                 before.extend(self.copied_in(k)?);

@@ -97,7 +97,7 @@ pub(super) fn inner_loops(
 
 /// The loop along which vectors lie: all that is read stays or goes on by one. Rather one that no border cuts, whose rounds are
 /// whole vectors, along which what is written lies in vectors too, and has many.
-fn along(
+pub(super) fn along(
     domain: &Domain,
     outer: &[usize],
     reads: Reads<'_>,

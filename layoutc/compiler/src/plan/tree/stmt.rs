@@ -118,6 +118,18 @@ pub enum Stmt {
         /// How many elements it has.
         elements: i64,
     },
+    /// An array in which a block of a tensor stands, reached by a pointer that nothing else is reached by: compilers then
+    /// keep what is put together from it in registers.
+    DeclareBlock {
+        /// What the pointer is called.
+        name: String,
+        /// What the array is called.
+        memory: String,
+        /// The type of its elements, as manifests call it.
+        element: String,
+        /// How many elements it has.
+        elements: i64,
+    },
     /// A named value that is computed, and may change.
     Accumulator {
         /// Its name.
@@ -513,6 +525,7 @@ impl Stmt {
             | Self::Barrier
             | Self::Declare { .. }
             | Self::DeclareArray { .. }
+            | Self::DeclareBlock { .. }
             | Self::Unused { .. }
             | Self::Comment { .. } => {}
         }

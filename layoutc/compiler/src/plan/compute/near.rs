@@ -1,0 +1,247 @@
+//! A block that the planner copies near of itself. Where what is read lies apart along every loop that vectors could go along, one
+//! tensor's block is laid out anew so that it does not: a product of matrices whose right one is column-major reads a band of
+//! its columns, copied once, for all rows. So it is where vectors that follow each other lie far apart: each would be on a page
+//! of its own.
+
+use layoutc_algebra::build::Builder;
+use layoutc_algebra::expr::Expr as Algebra;
+use layoutc_algebra::layout::Axis;
+use layoutc_algebra::step::{Place as Word, order as ordered};
+
+use super::Bound;
+use super::access::Steps;
+use super::block::Block;
+use super::domain::Domain;
+use super::order::{AtOnce, Order};
+use super::planned::Planned;
+use super::sight::{Sight, index};
+use super::stage::STACK;
+use super::vectors::{Registers, Seen, along};
+use crate::check::Threads;
+use crate::host::Forgetful;
+use crate::model::compute::{Buffer, Cache, Compute, Read, Schedule, Statement};
+use crate::model::{Chosen, Tensor};
+use crate::plan::lower::PlanError;
+
+/// How often an element of a block is used at least: less often, copying it takes as long as the vectors save.
+const USES: i128 = 16;
+
+/// Vectors so many bytes apart, and so many of them, lie far apart: more pages than a core knows the places of, or lines that
+/// push each other out of its cache.
+const FAR_BYTES: i128 = 1 << 10;
+const FAR_VECTORS: i128 = 64;
+
+/// What a loop of unknown rounds is taken to have.
+const UNKNOWN: i128 = 64;
+
+/// A loop that vectors could go along, if a block of what is read there were copied near.
+struct Candidate<'a> {
+    /// The loop.
+    number: usize,
+    /// What lies apart along it.
+    read: &'a Read,
+    /// The axis of the tensor that the loop goes along.
+    axis: usize,
+}
+
+/// The statement with such a block; `None` where the manifest has a schedule, vectors need no block, or it would not pay.
+///
+/// # Errors
+/// [`PlanError`] where an expression grows too large.
+pub(super) fn planned<'a>(
+    domain: &Domain,
+    compute: &Compute,
+    statement: &'a Statement,
+    (sight, whole): (&Sight<'a>, &dyn Fn(Buffer) -> Option<&'a Bound>),
+    at_once: AtOnce,
+) -> Result<Option<Planned>, PlanError> {
+    let AtOnce::Vectors { lanes, registers } = at_once else { return Ok(None) };
+    let outer: Vec<usize> =
+        domain.live.iter().copied().filter(|number| !domain.is_reduced(*number)).collect();
+    if !is_free(&compute.schedule) || outer.len() == domain.live.len() {
+        return Ok(None);
+    }
+    let seen = sight.seen(domain)?;
+    let reads = |domain: &Domain| sight.seen(domain);
+    let as_it_is = along(domain, &outer, &reads, lanes)?;
+    let candidate = match as_it_is.filter(|number| !seen.guarded.contains(number)) {
+        Some(number) => scattered(domain, number, sight, (&seen, whole))?,
+        None => apart(domain, &outer, (sight, &seen), lanes)?,
+    };
+    let Some(candidate) = candidate else { return Ok(None) };
+    let Some(bound) = whole(candidate.read.buffer) else { return Ok(None) };
+    let is_plain = bound.image.is_none() && bound.load.is_none();
+    let lies_along = sight.reads.iter().filter(|(read, _)| read.buffer == candidate.read.buffer);
+    if !is_plain || lies_along.count() != 1 || statement.target == candidate.read.buffer {
+        return Ok(None);
+    }
+    with_block(domain, compute, statement, (sight, &bound.tensor), &candidate, (lanes, registers))
+}
+
+/// Whether the planner decides how loops go.
+fn is_free(schedule: &Schedule) -> bool {
+    let Schedule { loops, splits, unroll, vectorize, parallel: _ } = schedule;
+    loops.is_empty() && splits.is_empty() && unroll.is_empty() && vectorize.is_none()
+}
+
+/// The loop along which all but one read stay or go on by one. Rather one whose rounds are whole vectors, along which what is
+/// written lies in vectors, and has many.
+fn apart<'a>(
+    domain: &Domain,
+    outer: &[usize],
+    (sight, seen): (&Sight<'a>, &Seen),
+    lanes: i128,
+) -> Result<Option<Candidate<'a>>, PlanError> {
+    let written = Steps::of(&domain.offset, domain)?;
+    let mut found: Vec<((bool, bool, i128), Candidate<'a>)> = Vec::new();
+    for number in outer.iter().copied().filter(|number| !seen.guarded.contains(number)) {
+        let Some(rounds) = domain.rounds(number).filter(|rounds| *rounds >= lanes) else {
+            continue;
+        };
+        let stride = |steps: &Steps| steps.stride(number, domain)?.as_const();
+        let follows = |steps: &Steps| stride(steps).is_some_and(|stride| [0, 1].contains(&stride));
+        let mut apart = sight.reads.iter().zip(&seen.steps).filter(|(_, steps)| !follows(steps));
+        let (Some(((read, _), _)), None) = (apart.next(), apart.next()) else { continue };
+        let Some(candidate) = Candidate::new(domain, number, read)? else { continue };
+        found.push(((rounds % lanes == 0, stride(&written) == Some(1), rounds), candidate));
+    }
+    Ok(found.into_iter().max_by_key(|(worth, _)| *worth).map(|(_, candidate)| candidate))
+}
+
+/// The one read whose vectors along this loop lie far apart in the reduction.
+fn scattered<'a>(
+    domain: &Domain,
+    number: usize,
+    sight: &Sight<'a>,
+    (seen, whole): (&Seen, &dyn Fn(Buffer) -> Option<&'a Bound>),
+) -> Result<Option<Candidate<'a>>, PlanError> {
+    let stride = |steps: &Steps, number: usize| steps.stride(number, domain)?.as_const();
+    let is_far = |read: &Read, steps: &Steps| {
+        let bits = whole(read.buffer).map_or(0, |found| found.tensor.dtype.element_bits());
+        let mut reduced = domain.live.iter().filter(|number| domain.is_reduced(**number));
+        stride(steps, number) == Some(1)
+            && reduced.any(|number| {
+                let apart = stride(steps, *number).unwrap_or(0).saturating_abs();
+                apart.saturating_mul(i128::from(bits / 8)) >= FAR_BYTES
+                    && domain.rounds(*number).is_some_and(|rounds| rounds >= FAR_VECTORS)
+            })
+    };
+    let mut far = sight.reads.iter().zip(&seen.steps).filter(|((read, _), s)| is_far(read, s));
+    match (far.next(), far.next()) {
+        (Some(((read, _), _)), None) => Candidate::new(domain, number, read),
+        _ => Ok(None),
+    }
+}
+
+impl<'a> Candidate<'a> {
+    /// A read that is always inside its tensor, and goes along the loop by one axis.
+    fn new(domain: &Domain, number: usize, read: &'a Read) -> Result<Option<Self>, PlanError> {
+        let index = index(read, domain)?;
+        let mut axes = (0..index.len()).filter(|axis| {
+            index.get(*axis).is_some_and(|index| domain.mentioned(index).contains(&number))
+        });
+        Ok(match (axes.next(), axes.next()) {
+            (Some(axis), None) if read.outside.is_none() => Some(Self { number, read, axis }),
+            _ => None,
+        })
+    }
+}
+
+/// The loops in the order in which the block is copied once for all that it is used for, and the block.
+fn with_block<'a>(
+    domain: &Domain,
+    compute: &Compute,
+    statement: &Statement,
+    (sight, tensor): (&Sight<'a>, &Tensor),
+    candidate: &Candidate<'a>,
+    (lanes, registers): (i128, Registers),
+) -> Result<Option<Planned>, PlanError> {
+    let mut sight = sight.clone();
+    let extents: Vec<Algebra> =
+        tensor.layout.logical.iter().map(|axis| axis.extent.clone()).collect();
+    let Some(as_block) = laid_out(tensor, &extents, candidate.axis) else { return Ok(None) };
+    for (read, offset) in &mut sight.reads {
+        if *read == candidate.read {
+            offset.clone_from(&as_block.layout.offset);
+        }
+    }
+    let reads = |domain: &Domain| sight.seen(domain);
+    let at_once = AtOnce::Vectors { lanes, registers };
+    let schedule = Schedule { parallel: compute.schedule.parallel.clone(), ..Schedule::default() };
+    let mut domain = domain.clone();
+    let as_it_is = domain.clone();
+    let mut order = Order::new(&mut domain, &schedule, &reads, at_once, &statement.place)?;
+    let mut found = reorder(&domain, &mut order, candidate)?;
+    if found.is_none() {
+        // All of it is used in every round: there is one block, inside a loop of one round.
+        domain = as_it_is;
+        let whole = domain.loops.get(candidate.number).map(|found| found.name.clone());
+        let rounds = domain.rounds(candidate.number).and_then(|n| i64::try_from(n).ok());
+        if let Some((name, rounds)) = whole.zip(rounds) {
+            domain.keep(&format!("{name}_outer"));
+            domain.split(candidate.number, rounds)?;
+        }
+        order = Order::new(&mut domain, &schedule, &reads, at_once, &statement.place)?;
+        found = reorder(&domain, &mut order, candidate)?;
+    }
+    let Some((at, uses)) = found.filter(|_| order.at_once(&domain).next().is_some()) else {
+        return Ok(None);
+    };
+    let at = Chosen { value: at, place: statement.place.clone() };
+    let block = match Block::new(&domain, &order, statement, (candidate.read.buffer, &at)) {
+        Err(PlanError::Choice { .. }) | Ok(None) => return Ok(None),
+        Ok(Some(block)) => block,
+        Err(error) => return Err(error),
+    };
+    let extents: Vec<Algebra> = block.extents.iter().copied().map(Algebra::constant).collect();
+    let Some(block) = laid_out(tensor, &extents, candidate.axis) else { return Ok(None) };
+    let elements = block.layout.physical_elements.as_const();
+    let bytes = elements.map(|n| n.saturating_mul(i128::from(tensor.dtype.element_bits() / 8)));
+    if uses < USES || bytes.is_none_or(|bytes| bytes > STACK) {
+        return Ok(None);
+    }
+    let buffer = candidate.read.buffer;
+    let cache = Cache { buffer, at, block, is_double: false, is_shared: false };
+    Ok(Some(Planned { domain, order, caches: vec![cache] }))
+}
+
+/// Puts the loops that the block depends on before those that use it again; the last of the former, and how often it is used.
+/// `None` where there is none of them.
+fn reorder(
+    domain: &Domain,
+    order: &mut Order,
+    candidate: &Candidate<'_>,
+) -> Result<Option<(String, i128)>, PlanError> {
+    let index = index(candidate.read, domain)?;
+    let is_own = |number: &usize| {
+        let of_kept = domain.loops.get(*number).is_some_and(|found| domain.is_kept(&found.name));
+        of_kept || index.iter().any(|index| domain.mentioned(index).contains(number))
+    };
+    let (outer, inner) = order.loops.split_at(order.first_reduced);
+    let (own, others): (Vec<usize>, Vec<usize>) = outer.iter().partition(|number| is_own(number));
+    let rounds = |number: &usize| domain.rounds(*number).unwrap_or(UNKNOWN);
+    let again = inner.iter().filter(|number| !domain.is_reduced(**number) && !is_own(number));
+    let uses = others.iter().chain(again).map(rounds).fold(1_i128, i128::saturating_mul);
+    let at = own.last().and_then(|number| domain.loops.get(*number));
+    let Some(at) = at.map(|found| found.name.clone()) else { return Ok(None) };
+    let inner = inner.to_vec();
+    order.loops = own.into_iter().chain(others).chain(inner).collect();
+    Ok(Some((at, uses)))
+}
+
+/// A tensor with elements of the same type and of these extents, row-major but for one axis, whose neighbours are neighbours.
+fn laid_out(tensor: &Tensor, extents: &[Algebra], last: usize) -> Option<Tensor> {
+    let layout = &tensor.layout;
+    let axes = layout.logical.iter().zip(extents);
+    let axes: Vec<Axis> = axes
+        .map(|(axis, extent)| Axis { name: axis.name.clone(), extent: extent.clone() })
+        .collect();
+    let last = axes.get(last)?.name.clone();
+    let mut builder = Builder::new(&layout.symbols, &axes, tensor.dtype.element_bits()).ok()?;
+    if axes.len() > 1 {
+        let words = [Word::Others, Word::Axis(last)];
+        builder.apply(&ordered(builder.axes(), &words).ok()?).ok()?;
+    }
+    let layout = builder.finish(1, &Threads(&Forgetful)).ok()?;
+    Some(Tensor { layout, ..tensor.clone() })
+}

@@ -1,0 +1,62 @@
+//! The loops of a statement in their order, and which blocks are copied near them.
+
+use super::domain::Domain;
+use super::near;
+use super::nest::{at_once_in_a_byte, no_image};
+use super::order::{AtOnce, Order};
+use super::sight::Sight;
+use super::value::scalar;
+use super::{Bound, Runs, bound};
+use crate::model::compute::{Cache, Compute, Statement};
+use crate::plan::lower::PlanError;
+
+/// How a statement goes through its elements.
+#[derive(Debug, Clone)]
+pub(super) struct Planned {
+    pub(super) domain: Domain,
+    pub(super) order: Order,
+    /// The blocks: the manifest's, or the planner's own.
+    pub(super) caches: Vec<Cache>,
+}
+
+impl Planned {
+    /// As the manifest says it; what it leaves open is the planner's choice.
+    ///
+    /// # Errors
+    /// [`PlanError`] where an expression grows too large, or the schedule cannot be followed.
+    pub(super) fn new(
+        compute: &Compute,
+        statement: &Statement,
+        buffers: &[Bound],
+        runs: Runs,
+    ) -> Result<Self, PlanError> {
+        let target = bound(buffers, compute, statement.target).ok_or(PlanError::Scope)?;
+        if let Some(error) = at_once_in_a_byte(compute, target, runs) {
+            return Err(error);
+        }
+        let is_image = target.image.is_some();
+        if let Some(cache) = statement.caches.first().filter(|_| is_image) {
+            return Err(no_image(target, &cache.at.place));
+        }
+        let at_once = if is_image {
+            AtOnce::Texel
+        } else if statement.caches.is_empty() {
+            AtOnce::of(runs, scalar(statement.accumulator).element_bits())
+        } else {
+            AtOnce::One
+        };
+        let reduced = statement.axes.get(statement.written_axes..).unwrap_or_default();
+        let kept: Vec<String> =
+            statement.caches.iter().map(|cache| cache.at.value.clone()).collect();
+        let layout = &target.tensor.layout;
+        let mut domain = Domain::new(layout, &compute.symbols, reduced, &kept)?;
+        let whole = |buffer| bound(buffers, compute, buffer);
+        let sight = Sight::of(statement, &whole);
+        if let Some(near) = near::planned(&domain, compute, statement, (&sight, &whole), at_once)? {
+            return Ok(near);
+        }
+        let reads = |domain: &Domain| sight.seen(domain);
+        let order = Order::new(&mut domain, &compute.schedule, &reads, at_once, &statement.place)?;
+        Ok(Self { domain, order, caches: statement.caches.clone() })
+    }
+}

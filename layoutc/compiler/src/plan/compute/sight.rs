@@ -1,0 +1,67 @@
+//! What a statement reads, and where that lies while its loops are as they are.
+
+use layoutc_algebra::expr::{Expr as Algebra, ExprError};
+
+use super::Bound;
+use super::access::Steps;
+use super::domain::Domain;
+use super::vectors::Seen;
+use crate::model::compute::{Buffer, Read, Statement};
+
+/// The reads of a statement, each once.
+#[derive(Debug, Clone)]
+pub(super) struct Sight<'a> {
+    /// Each with the offset of an element of its tensor, over the tensor's axes.
+    pub(super) reads: Vec<(&'a Read, Algebra)>,
+}
+
+impl<'a> Sight<'a> {
+    /// Those of a statement; a tensor that is not there is one place.
+    pub(super) fn of(
+        statement: &'a Statement,
+        bound: &dyn Fn(Buffer) -> Option<&'a Bound>,
+    ) -> Self {
+        let offset = |read: &Read| match bound(read.buffer) {
+            Some(found) => found.tensor.layout.offset.clone(),
+            None => Algebra::constant(0),
+        };
+        Self { reads: statement.value.reads().into_iter().map(|r| (r, offset(r))).collect() }
+    }
+
+    /// Where a read is, over the loops.
+    ///
+    /// # Errors
+    /// [`ExprError`] where an expression grows too large.
+    pub(super) fn offset(&self, read: &Read, domain: &Domain) -> Result<Algebra, ExprError> {
+        let found = self.reads.iter().find(|(other, _)| *other == read);
+        let Some((read, offset)) = found else { return Ok(Algebra::constant(0)) };
+        domain.at(offset, &index(read, domain)?)
+    }
+
+    /// What is known of all reads.
+    ///
+    /// # Errors
+    /// As [`Sight::offset`].
+    pub(super) fn seen(&self, domain: &Domain) -> Result<Seen, ExprError> {
+        let steps =
+            self.reads.iter().map(|(read, _)| Steps::of(&self.offset(read, domain)?, domain));
+        let steps = steps.collect::<Result<_, _>>()?;
+        let mut guarded = Vec::new();
+        for (read, _) in &self.reads {
+            let Some(outside) = &read.outside else { continue };
+            for axis in outside.below.iter().chain(&outside.beyond) {
+                let Some(index) = read.index.get(*axis) else { continue };
+                guarded.extend(domain.mentioned(&domain.at(index, &domain.axes)?));
+            }
+        }
+        Ok(Seen { steps, guarded })
+    }
+}
+
+/// The index of what is read, over the loops.
+///
+/// # Errors
+/// [`ExprError`] where an expression grows too large.
+pub(super) fn index(read: &Read, domain: &Domain) -> Result<Vec<Algebra>, ExprError> {
+    read.index.iter().map(|index| domain.at(index, &domain.axes)).collect()
+}
