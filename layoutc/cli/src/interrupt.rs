@@ -4,6 +4,7 @@
 use std::io;
 use std::path::Path;
 use std::process;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -42,6 +43,13 @@ pub(crate) fn install() -> Result<(), Fault> {
     ctrlc::set_handler(handler).map_err(|error| {
         Fault::io("listen for", Path::new("Ctrl-C"), &io::Error::other(error.to_string()))
     })
+}
+
+/// From here on a file that grows beyond what the shell allows (`ulimit -f`) is a write that fails, and ends nothing.
+pub(crate) fn outlive_limits() {
+    let asked = Arc::new(AtomicBool::new(false));
+    // Where it cannot be had, the system ends the process, as it would have done before.
+    drop(signal_hook::flag::register(signal_hook::consts::SIGXFSZ, asked));
 }
 
 /// While this lives, an interrupt waits for [`check`].

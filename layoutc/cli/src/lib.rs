@@ -32,6 +32,7 @@ pub use build_script::{Failure, Generated, build};
 /// What the binary does: the command that was typed.
 pub fn run() -> ExitCode {
     confine::enter();
+    interrupt::outlive_limits();
     match args::parse(std::env::args_os()) {
         Ok(args) => command::run(&args),
         Err(refusal) => refusal.show(),

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::Place;
 use crate::model::Tensor;
+use crate::model::reshard::Sharded;
 use crate::wording;
 
 /// The layout ABI of one tensor.
@@ -12,7 +13,8 @@ use crate::wording;
 pub struct Abi {
     /// The tensor.
     pub name: String,
-    /// Element type, axes, physical shape, strides in elements, map, bytes, alignment in bytes, and a hash of all that:
+    /// Element type, axes, physical shape, strides in elements, map, bytes, alignment in bytes, which device holds what, and a
+    /// hash of all that:
     /// `f32 n=3 c=8 -> [24] strides [1] map "n * 8 + c" bytes 96 align 64 hash 0123456789abcdef`.
     pub text: String,
     /// Where the manifest says so.
@@ -28,8 +30,9 @@ pub fn abi(tensor: &Tensor) -> Abi {
         layout.logical.iter().map(|axis| format!("{}={}", axis.name, text(&axis.extent))).collect();
     let order = if tensor.high_first { " high-first" } else { "" };
     let memory = tensor.memory_word();
+    let mesh = tensor.sharded.as_ref().map_or_else(String::new, on_mesh);
     let mut line = format!(
-        "{}{order} {} -> [{}] strides [{}] map \"{}\" bytes {} align {} {memory}",
+        "{}{order} {} -> [{}] strides [{}] map \"{}\" bytes {} align {} {memory}{mesh}",
         tensor.dtype,
         if axes.is_empty() { "()".to_owned() } else { axes.join(" ") },
         list(&layout.physical_shape, ", "),
@@ -42,4 +45,22 @@ pub fn abi(tensor: &Tensor) -> Abi {
     line.push_str(" hash ");
     line.push_str(&hash.as_str()[..16]);
     Abi { name: tensor.name.clone(), text: line, place: tensor.places.layout.clone() }
+}
+
+/// Which device holds what of a tensor that is cut: ` mesh x=2 y=4 shard n=15/"y x"`, with the extent of the whole tensor.
+fn on_mesh(sharded: &Sharded) -> String {
+    let axes = &sharded.mesh.axes;
+    let mesh: Vec<String> =
+        axes.iter().map(|axis| format!("{}={}", axis.name, axis.size)).collect();
+    let cuts =
+        sharded.whole.iter().zip(sharded.sharding.over()).filter(|(_, over)| !over.is_empty());
+    let cuts = cuts.map(|(axis, over)| {
+        let over: Vec<&str> =
+            over.iter().filter_map(|k| axes.get(*k)).map(|axis| axis.name.as_str()).collect();
+        let extent = axis.extent.as_const().unwrap_or(0);
+        format!("{}={extent}/\"{}\"", axis.name, over.join(" "))
+    });
+    let cuts: Vec<String> = cuts.collect();
+    let shard = if cuts.is_empty() { String::new() } else { format!(" shard {}", cuts.join(" ")) };
+    format!(" mesh {}{shard}", mesh.join(" "))
 }

@@ -497,6 +497,59 @@ fn a_block_is_copied_once_where_all_of_it_is_used_in_every_round() {
 }
 
 #[test]
+fn sums_go_into_lanes_where_nothing_else_has_vectors() {
+    computes(&Kernel {
+        name: "lanes_of_sums",
+        text: "kernel lanes_of_sums { operands A X Y S M\n  compute \"Y[i] += A[i, k] * X[k]\"\n  compute \"S[i] += A[i, k]\"\n  compute \"M[i] max= abs(A[i, k])\" }\n",
+        operands: vec![
+            Operand::f32(
+                "A",
+                &[("i", 11), ("k", 203)],
+                &["order i k", "strides 256 1; padding allow", "order i k", "split k by=29"],
+            ),
+            Operand::f32("X", &[("k", 203)], &["order k"]),
+            Operand::f32("Y", &[("i", 11)], &["order i", "split i by=4"]),
+            Operand::f32("S", &[("i", 11)], &["order i"]),
+            Operand::f32("M", &[("i", 11)], &["order i"]),
+        ],
+        written: &["Y", "S", "M"],
+        plain: "for (int i = 0; i < 11; ++i) { float y = 0, s = 0, m = 0; for (int k = 0; k < 203; ++k) { const float a = A[i * 203 + k]; y += a * X[k]; s += a; m = fabsf(a) > m ? fabsf(a) : m; } Y[i] = y; S[i] = s; M[i] = m; }",
+        numpy: "Y = A @ X\nS = A.sum(1)\nM = np.abs(A).max(1)",
+        tolerance: "1e-4",
+        schedules: &[(2, "parallel i"), (0, "split k by=7")],
+    });
+    let text =
+        std::fs::read_to_string(folder("kernel_lanes_of_sums").join("kernel_lanes_of_sums.c"));
+    let text = text.unwrap();
+    assert!(text.contains("for (int64_t k_inner = 0; k_inner < 2; ++k_inner)"), "{text}");
+}
+
+#[test]
+fn lanes_go_on_with_what_was_there() {
+    runs(
+        "kernel_lanes_kept",
+        "symbol columns min=0 max=1000\ntensor a dtype=i8 { shape { i 5; k columns } }\ntensor y dtype=i32 { shape { i 5 } }\n\
+         kernel run { operands A Y; compute \"Y[i] += i32(A[i, k])\"; accumulate #true }\ninstance run of=run A=a Y=y\n",
+        "int main(void) {\n\
+             signed char *a = (signed char *)malloc(5000);\n\
+             int32_t y[5];\n\
+             int wrong = 0, i, k, n;\n\
+             for (k = 0; k < 5000; ++k) a[k] = (signed char)(k * 7 % 251 - 125);\n\
+             for (n = 0; n < 300; ++n) {\n\
+                 for (i = 0; i < 5; ++i) y[i] = 1000 * i;\n\
+                 run(n, a, y);\n\
+                 for (i = 0; i < 5; ++i) {\n\
+                     int32_t sum = 1000 * i;\n\
+                     for (k = 0; k < n; ++k) sum += a[i * n + k];\n\
+                     wrong += y[i] != sum;\n\
+                 }\n\
+             }\n\
+             free(a);\n\
+             return wrong != 0;\n}\n",
+    );
+}
+
+#[test]
 fn loops_that_cores_share_stay_outside_the_reduction() {
     computes(&Kernel {
         name: "shared_rounds",

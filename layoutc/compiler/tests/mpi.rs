@@ -184,6 +184,59 @@ convert data to=linear
 "#;
 
 #[test]
+fn names_of_c_scalars_reversed_bytes_and_equal_shardings_are_exchanged() {
+    if !is_there() {
+        return;
+    }
+    let awkward = [
+        // Names that the functions have for themselves.
+        "mesh p { x 2 }\n\
+         tensor rank dtype=f32 { shape { n 8; c 8 }; shard n=x }\n\
+         tensor comm dtype=f32 { shape { n 8; c 8 }; shard c=x; layout { pad c multiple=5 } }\n\
+         tensor fill dtype=f32 { shape { n 8; c 8 }; shard c=x; layout { pad c multiple=5; fill 3 } }\n\
+         tensor from dtype=f32 { shape { n 8; c 8 }; shard p }\n\
+         tensor MPI_Comm dtype=f32 { shape { n 8; c 8 }; shard c=x }\n\
+         convert rank to=comm\nconvert comm to=rank\nconvert rank to=fill\nconvert fill to=from\n\
+         convert from to=MPI_Comm\n",
+        // One element, on fewer devices than exchange.
+        "mesh p { x 2 }\nmesh one { z 1 }\n\
+         tensor a dtype=f64 { shape { }; shard p }\ntensor b dtype=f64 { shape { }; shard one }\n\
+         convert a to=b\nconvert b to=a\n",
+        // Vectors of bytes that go backwards.
+        "mesh p { x 2 }\n\
+         tensor a dtype=u8 { shape { n 8 }; shard n=x; layout { map \"(n) -> (3 - n)\" } }\n\
+         tensor b dtype=u8 { shape { n 8 }; shard p }\n\
+         tensor c dtype=i8 { shape { n 4; c 6 }; shard n=x; layout { map \"(n, c) -> (1 - n, 5 - c)\" } }\n\
+         tensor d dtype=i8 { shape { n 4; c 6 }; shard c=x }\n\
+         convert a to=b\nconvert b to=a\nconvert c to=d\nconvert d to=c\n",
+        // Each device for itself.
+        "mesh p { x 2 }\n\
+         tensor a dtype=f32 { shape { n 8; c 16 }; shard n=x }\n\
+         tensor b dtype=f32 { shape { n 8; c 16 }; shard n=x; layout { order c n } }\n\
+         convert a to=b\n",
+        // Copied into messages, all of them.
+        "mesh p { x 2 }\n\
+         tensor a dtype=f32 { shape { n 8; c 16 }; shard n=x }\n\
+         tensor b dtype=f32 { shape { n 8; c 16 }; shard c=x; layout { map \"(n, c) -> (n, c ^ (n % 2))\"; padding allow } }\n\
+         convert a to=b max-staging=\"16 B\"\n",
+    ];
+    for (number, manifest) in awkward.into_iter().enumerate() {
+        run(&compiled(&format!("awkward_{number}"), manifest), 2);
+    }
+}
+
+#[test]
+fn copies_take_an_element_of_each_message_at_least() {
+    let manifest = "mesh p { x 2 }\n\
+         tensor a dtype=f32 { shape { n 8; c 16 }; shard n=x }\n\
+         tensor b dtype=f32 { shape { n 8; c 16 }; shard c=x; layout { map \"(n, c) -> (n, c ^ (n % 2))\"; padding allow } }\n\
+         convert a to=b max-staging=\"15 B\"\n";
+    let found = built(manifest, &Config::default()).map(|_| ()).unwrap_err();
+    let told = format!("{found:?}");
+    assert!(told.contains("copies take 16 bytes at least, not 15"), "{told}");
+}
+
+#[test]
 fn the_fewest_bytes_are_sent() {
     if !is_there() {
         return;

@@ -61,11 +61,28 @@ impl Marks {
 
     /// The rule for the depfile, if there is to be one: paths as seen from the current folder, the stamp as given.
     pub(super) fn rule(&self, graph: impl FnOnce() -> Graph) -> Result<Option<String>, Fault> {
-        if self.depfile.is_none() {
+        let named = [
+            ("--depfile", self.depfile.as_ref().map(|(file, _)| file)),
+            ("--stamp", self.stamp.as_ref().map(|(file, _)| file)),
+        ];
+        if named.iter().all(|(_, file)| file.is_none()) {
             return Ok(None);
         }
         let here = std::env::current_dir().map_err(|e| Fault::io("find", Path::new("."), &e))?;
         let graph = graph();
+        for (option, file) in named {
+            let Some(file) = file else { continue };
+            if graph.outputs().any(|output| output == file) {
+                let file = seen(file);
+                let line = format!(
+                    "`{option}` names `{file}`, which is an output of this build; name another file"
+                );
+                return Err(Fault::Usage(line));
+            }
+        }
+        if self.depfile.is_none() {
+            return Ok(None);
+        }
         let shown = |path: &Path| relative(path, &here);
         let targets: Vec<PathBuf> = match &self.stamp {
             Some((_, given)) => vec![given.clone()],

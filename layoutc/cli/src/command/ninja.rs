@@ -87,12 +87,17 @@ fn edge(
     program: &Program,
 ) -> Result<String, Fault> {
     let outputs = shown(action.outputs.iter());
+    // A name like that of an option is none.
+    let mut manifest = seen(manifest);
+    if manifest.starts_with('-') {
+        manifest.insert_str(0, "./");
+    }
     let depfile = outputs.first().map(|path| format!("{path}.d")).unwrap_or_default();
     let flags = format!("{} --depfile {}", flags(action, select), word(&depfile));
     Ok(format!(
         "build {}: layoutc {} | {}\n  depfile = {}\n  flags = {}\n",
         paths(&outputs)?,
-        path(&seen(manifest))?,
+        path(&manifest)?,
         path(&program.file)?,
         value(&depfile)?,
         value(&flags)?,

@@ -98,7 +98,7 @@ fn one(
     let one = |error| vec![error];
     let axes = matching(source, destination, file, item).map_err(one)?;
     if reshard::is_between([source, destination], &axes, item, file).map_err(one)? {
-        let max_staging = reshard::staging(item, scope, file)?;
+        let max_staging = reshard::staging([source, destination], item, scope, file)?;
         return Ok(Some(Either::Reshard(Reshard { from, to, axes, max_staging, place })));
     }
     let cast = cast::between(item, [source, destination], &place).map_err(one)?;

@@ -9,6 +9,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::manifest::syntax::ConvertItem;
 use crate::model::Tensor;
 use crate::model::reshard::Sharded;
+use crate::plan::reshard::is_sum_of_axes;
 
 /// The most devices that exchange parts.
 const MAX_RANKS: i64 = 1 << 16;
@@ -93,20 +94,33 @@ fn are_alike([from, to]: [&Sharded; 2], axes: &[usize]) -> bool {
 /// The most bytes of copies on the way.
 ///
 /// # Errors
-/// Those of the number, and `mesh::convert` where it is below 1.
+/// Those of the number, and `mesh::convert` where an element of each message takes more.
 pub(super) fn staging(
+    [source, destination]: [&Tensor; 2],
     item: &ConvertItem,
     scope: Option<&Scope>,
     file: &Arc<str>,
 ) -> Result<Option<i64>, Vec<Diagnostic>> {
     let (Some(bound), Some(scope)) = (&item.max_staging, scope) else { return Ok(None) };
     let bytes = number(bound, scope, file)?;
-    match i64::try_from(bytes).ok().filter(|bytes| *bytes >= 1) {
-        Some(bytes) => Ok(Some(bytes)),
-        None => {
-            let message = format!("copies cannot take {bytes} bytes");
-            let place = Place::new(file, bound.span());
-            let error = Diagnostic::error(Code::MeshConvert, message, place, "");
+    let place = Place::new(file, bound.span());
+    let fault = |message: String| Diagnostic::error(Code::MeshConvert, message, place, "");
+    let devices = [source, destination].into_iter().filter_map(|tensor| tensor.sharded.as_ref());
+    let devices = devices.map(Sharded::devices).max().unwrap_or(1);
+    let element = i64::from(source.dtype.element_bits().div_ceil(8));
+    // One element to each device and one from each, where elements are copied into messages at all.
+    let is_copied = !is_sum_of_axes(&source.layout) || !is_sum_of_axes(&destination.layout);
+    let least = if is_copied { devices.saturating_mul(2).saturating_mul(element) } else { 1 };
+    match i64::try_from(bytes) {
+        Ok(bytes) if bytes >= least => Ok(Some(bytes)),
+        Ok(bytes) if bytes >= 1 => {
+            let error = fault(format!(
+                "copies take {least} bytes at least, not {bytes}: one element of {element} bytes to each of {devices} devices and one from each"
+            ));
+            Err(vec![error.help(format!("write `max-staging=\"{least} B\"`, or more"))])
+        }
+        _ => {
+            let error = fault(format!("copies cannot take {bytes} bytes"));
             Err(vec![error.help("write how many they may take, or leave `max-staging=` out")])
         }
     }

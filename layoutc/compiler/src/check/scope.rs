@@ -211,7 +211,16 @@ pub(super) fn number(
     file: &Arc<str>,
 ) -> Result<i128, Vec<Diagnostic>> {
     let values = |name: &str| scope.consts.get(name).map(|(value, _)| Expr::constant(*value));
+    let symbol = match bound {
+        Bound::Text(text) => scope.symbols.get_key_value(text.value.trim()).map(|(name, _)| name),
+        Bound::Integer(_) => None,
+    };
     let expr = constant(bound, &values, scope, &Facts::default(), file).map_err(|mut faults| {
+        if let (Some(name), [fault]) = (symbol, faults.as_mut_slice()) {
+            fault.message = format!("`{name}` is a symbol, and its value is not known here");
+            fault.help.clear();
+            fault.helped("write a number, or a `const`");
+        }
         for fault in faults.iter_mut().filter(|fault| fault.help.is_empty()) {
             // Nothing is known, so nothing is near either.
             fault.helped("declare it above as a `const`, or write a number");

@@ -296,6 +296,14 @@ pub struct Schedule {
     pub parallel: Vec<Chosen<String>>,
 }
 
+impl Schedule {
+    /// Whether it says nothing of how loops go, but for those that cores share.
+    pub fn leaves_loops(&self) -> bool {
+        let Self { loops, splits, unroll, vectorize, parallel: _ } = self;
+        loops.is_empty() && splits.is_empty() && unroll.is_empty() && vectorize.is_none()
+    }
+}
+
 /// `split w by=8`: `w` becomes `w_outer` and `w_inner`, which counts to 8.
 #[derive(Debug, Clone)]
 pub struct Split {

@@ -305,6 +305,13 @@ impl Domain {
         self.loops.get(number).is_some_and(|found| found.is_reduced)
     }
 
+    /// Has the rounds of a loop be values of their own.
+    pub(super) fn put_together_later(&mut self, number: usize) {
+        if let Some(found) = self.loops.get_mut(number) {
+            found.is_reduced = false;
+        }
+    }
+
     /// Whether a loop is one of these, or what is left around a part that was cut off one of them.
     pub(super) fn is_among(&self, number: usize, names: &[Chosen<String>]) -> bool {
         let Some(found) = self.loops.get(number) else { return false };

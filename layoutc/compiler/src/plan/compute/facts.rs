@@ -56,7 +56,8 @@ pub fn compute_loops(
             Some(LoopFacts {
                 name: found.name.clone(),
                 extent: found.extent.clone(),
-                is_reduced: found.is_reduced,
+                is_reduced: found.is_reduced
+                    || nest.order.lanes.is_some_and(|[own, _]| own == *number),
                 is_at_once: at_once.contains(number),
                 is_parallel: nest.domain.is_among(*number, parallel),
                 blocks: blocks.collect(),

@@ -13,6 +13,7 @@ mod facts;
 mod gather;
 mod group;
 mod item;
+mod lanes;
 mod near;
 mod nest;
 mod order;

@@ -55,10 +55,10 @@ pub(super) fn planned<'a>(
     (sight, whole): (&Sight<'a>, &dyn Fn(Buffer) -> Option<&'a Bound>),
     at_once: AtOnce,
 ) -> Result<Option<Planned>, PlanError> {
-    let AtOnce::Vectors { lanes, registers } = at_once else { return Ok(None) };
+    let AtOnce::Vectors { lanes, registers, .. } = at_once else { return Ok(None) };
     let outer: Vec<usize> =
         domain.live.iter().copied().filter(|number| !domain.is_reduced(*number)).collect();
-    if !is_free(&compute.schedule) || outer.len() == domain.live.len() {
+    if !compute.schedule.leaves_loops() || outer.len() == domain.live.len() {
         return Ok(None);
     }
     let seen = sight.seen(domain)?;
@@ -76,12 +76,6 @@ pub(super) fn planned<'a>(
         return Ok(None);
     }
     with_block(domain, compute, statement, (sight, &bound.tensor), &candidate, (lanes, registers))
-}
-
-/// Whether the planner decides how loops go.
-fn is_free(schedule: &Schedule) -> bool {
-    let Schedule { loops, splits, unroll, vectorize, parallel: _ } = schedule;
-    loops.is_empty() && splits.is_empty() && unroll.is_empty() && vectorize.is_none()
 }
 
 /// The loop along which all but one read stay or go on by one. Rather one whose rounds are whole vectors, along which what is
@@ -166,7 +160,7 @@ fn with_block<'a>(
         }
     }
     let reads = |domain: &Domain| sight.seen(domain);
-    let at_once = AtOnce::Vectors { lanes, registers };
+    let at_once = AtOnce::Vectors { lanes, registers, own_lanes: false };
     let schedule = Schedule { parallel: compute.schedule.parallel.clone(), ..Schedule::default() };
     let mut domain = domain.clone();
     let as_it_is = domain.clone();

@@ -2,7 +2,7 @@
 
 use layoutc_algebra::expr::{Comparison, Expr as Algebra, Predicate, Var};
 
-use super::super::lower::{Binding, PlanError, Scope, add, lower, multiply, range};
+use super::super::lower::{Binding, PlanError, Scope, add, literal, lower, multiply, range};
 use super::super::names::Namer;
 use super::super::tree::{Expr, Gathering, Number, Operand, Stmt};
 use super::access::Steps;
@@ -271,14 +271,20 @@ impl<'a> Nest<'a> {
                 Ok(vec![self.store(at, value)])
             }
             Inside::First => {
-                let value = self.first(at)?;
+                let value = match self.order.lanes {
+                    Some(_) => gather::identity(statement.op, statement.accumulator),
+                    None => self.first(at)?,
+                };
                 Ok(vec![Stmt::Gather { into: self.item()?, how: Gathering::Set, value }])
             }
             Inside::Gather => {
                 let value = self.gathered_value(at)?;
                 Ok(vec![Stmt::Gather { into: self.item()?, how: gather::how(statement.op), value }])
             }
-            Inside::Store => Ok(vec![self.store(at, self.item()?)]),
+            Inside::Store => match self.order.lanes {
+                Some([lanes, _]) => self.lanes_together(lanes, at),
+                None => Ok(vec![self.store(at, self.item()?)]),
+            },
         }
     }
 
@@ -315,16 +321,49 @@ impl<'a> Nest<'a> {
             let elements = i64::try_from(elements).unwrap_or(1);
             body.push(Stmt::DeclareArray { name, element, elements });
             // What is written may be read first: those elements that there are.
-            let there = if self.statement.accumulate { written.as_slice() } else { &[] };
+            let is_read = self.statement.accumulate && self.order.lanes.is_none();
+            let there = if is_read { written.as_slice() } else { &[] };
             body.extend(self.rounds(at_once, at, Inside::First, there)?);
         }
         body.extend(self.rounds(inside, at, Inside::Gather, &gathered)?);
         if self.accesses.first().is_some_and(|target| target.bound.image.is_some()) {
             body.extend(self.put()?);
         } else {
-            body.extend(self.rounds(at_once, at, Inside::Store, &written)?);
+            let is_lanes =
+                |number: &usize| self.order.lanes.is_some_and(|[lanes, _]| lanes == *number);
+            let elements: Vec<usize> =
+                at_once.iter().copied().filter(|number| !is_lanes(number)).collect();
+            body.extend(self.rounds(&elements, at, Inside::Store, &written)?);
         }
         Ok(body)
+    }
+
+    /// Puts the lanes of an element together, half of them with the other half until one is left, and stores it.
+    fn lanes_together(&self, lanes: usize, at: &At) -> Result<Vec<Stmt>, PlanError> {
+        let (op, ty) = (self.statement.op, scalar(self.statement.accumulator).to_string());
+        let mut all = Vec::new();
+        let mut half = self.domain.rounds(lanes).unwrap_or(1).div_euclid(2);
+        while half > 1 {
+            let (near, far) = (self.named(lanes), add(self.named(lanes), literal(half)?)?);
+            let value = self.item_at(Some((lanes, &far)))?;
+            let into = self.item_at(Some((lanes, &near)))?;
+            let body = vec![Stmt::Gather { into, how: gather::how(op), value }];
+            let name = self.names.get(lanes).cloned().unwrap_or_default();
+            let (from, to) = (Expr::int(0), literal(half)?);
+            all.push(Stmt::Unroll { rounds: 1 });
+            all.push(Stmt::For { name, from, to, step: 1, parallel: false, body });
+            half = half.div_euclid(2);
+        }
+        let [first, second] = [0, 1].map(|lane| self.item_at(Some((lanes, &Expr::int(lane)))));
+        let mut value = first?;
+        if let Some(op) = gather::operator(op) {
+            value = Number::binary(op, &ty, value, second?);
+            if self.statement.accumulate {
+                value = Number::binary(op, &ty, self.held(at)?, value);
+            }
+        }
+        all.push(self.store(at, value));
+        Ok(all)
     }
 
     /// Whether a condition on elements must hold where a value is put together, too. Where a block is read, which holds something for
@@ -346,12 +385,18 @@ impl<'a> Nest<'a> {
 
     /// Where values are put together.
     pub(super) fn item(&self) -> Result<Number, PlanError> {
+        self.item_at(None)
+    }
+
+    /// The same, where one loop is at another round.
+    fn item_at(&self, other: Option<(usize, &Expr)>) -> Result<Number, PlanError> {
         let mut index: Option<Expr> = None;
         for (number, rounds) in self.order.at_once(&self.domain).zip(&self.array_extents) {
-            let name = self.named(number);
+            let there = other.filter(|(own, _)| *own == number).map(|(_, round)| round.clone());
+            let name = there.unwrap_or_else(|| self.named(number));
             index = Some(match index {
                 None => name,
-                Some(index) => add(multiply(index, super::super::lower::literal(*rounds)?)?, name)?,
+                Some(index) => add(multiply(index, literal(*rounds)?)?, name)?,
             });
         }
         let array = self.accumulator.clone();

@@ -6,6 +6,7 @@ use super::super::image::LANES;
 use super::super::lower::PlanError;
 use super::Runs;
 use super::domain::Domain;
+use super::lanes::{self, Lanes};
 use super::vectors::{Reads, Registers, by_memory, inner_loops};
 use crate::diagnostic::Place;
 use crate::model::Chosen;
@@ -17,8 +18,9 @@ const MOST_AT_ONCE: i128 = 4096;
 /// What may be put together at once, where the manifest leaves that to the planner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AtOnce {
-    /// The elements of vectors, each of so many `lanes`, that stay in these registers.
-    Vectors { lanes: i128, registers: Registers },
+    /// The elements of vectors, each of so many `lanes`, that stay in these registers; or the values of one element in lanes of
+    /// its own, where they may go there.
+    Vectors { lanes: i128, registers: Registers, own_lanes: bool },
     /// One element.
     One,
     /// Those of a texel, in any case.
@@ -27,10 +29,24 @@ pub(super) enum AtOnce {
 
 impl AtOnce {
     /// What does well for those who run the loops, where values are put together in elements of so many bits.
-    pub(super) fn of(runs: Runs, bits: u32) -> Self {
+    pub(super) fn of(runs: Runs, bits: u32, own_lanes: bool) -> Self {
         match runs {
-            Runs::OnCores(registers) => Self::Vectors { lanes: registers.lanes(bits), registers },
+            Runs::OnCores(registers) => {
+                Self::Vectors { lanes: registers.lanes(bits), registers, own_lanes }
+            }
             Runs::OnItems => Self::One,
+        }
+    }
+}
+
+impl AtOnce {
+    /// The same, with one value after the other for each element.
+    fn without_lanes(self) -> Self {
+        match self {
+            Self::Vectors { lanes, registers, .. } => {
+                Self::Vectors { lanes, registers, own_lanes: false }
+            }
+            Self::One | Self::Texel => self,
         }
     }
 }
@@ -43,6 +59,8 @@ pub(super) struct Order {
     /// Where the first reduced loop is; the number of loops where there is none. Loops after it that are not reduced go
     /// over elements that are put together at once.
     pub(super) first_reduced: usize,
+    /// The loop over the lanes of one element, and the one around it.
+    pub(super) lanes: Option<[usize; 2]>,
 }
 
 impl Order {
@@ -73,15 +91,16 @@ impl Order {
         tiles.extend(vectorized.filter(|number| !tiles.contains(number)));
         let mut loops: Vec<usize> =
             schedule.loops.iter().filter_map(|name| domain.find(&name.value)).collect();
-        let is_chosen = !loops.is_empty();
-        if !is_chosen {
-            loops = Self::planned(domain, &tiles, reads, at_once, &schedule.parallel)?;
+        let mut lanes = None;
+        if loops.is_empty() {
+            let at_once = if schedule.leaves_loops() { at_once } else { at_once.without_lanes() };
+            (loops, lanes) = Self::planned(domain, &tiles, reads, at_once, &schedule.parallel)?;
         }
         // Loops of one round need no name in `loops`; any other that is not there is innermost.
         let left: Vec<usize> = domain.live.iter().copied().filter(|k| !loops.contains(k)).collect();
         loops.extend(left);
         let first = loops.iter().position(|k| domain.is_reduced(*k));
-        let order = Self { first_reduced: first.unwrap_or(loops.len()), loops };
+        let order = Self { first_reduced: first.unwrap_or(loops.len()), loops, lanes };
         order.check(domain, schedule, place)?;
         Ok(order)
     }
@@ -92,29 +111,51 @@ impl Order {
         reads: Reads<'_>,
         at_once: AtOnce,
         parallel: &[Chosen<String>],
-    ) -> Result<Vec<usize>, ExprError> {
+    ) -> Result<(Vec<usize>, Option<[usize; 2]>), ExprError> {
         let is_tile = |k: &usize| tiles.contains(k);
         let (mut reduced, written): (Vec<usize>, Vec<usize>) =
             domain.live.iter().partition(|k| domain.is_reduced(**k));
         let (mut inner, mut outer): (Vec<usize>, Vec<usize>) =
             written.iter().partition(|k| is_tile(k));
-        if let AtOnce::Vectors { lanes, registers } = at_once {
+        let mut own = None;
+        if let AtOnce::Vectors { .. } = at_once {
             if inner.is_empty() && !reduced.is_empty() {
-                let is_held = |domain: &Domain, number: &usize| domain.is_among(*number, parallel);
-                let as_it_was = (domain.clone(), outer.clone());
-                inner = inner_loops(domain, &mut outer, reads, (lanes, registers))?;
+                let as_it_was = (domain.clone(), outer.clone(), reduced.clone());
+                (inner, own) = Self::inside(domain, &mut outer, &mut reduced, reads, at_once)?;
                 // Rounds that cores share stay outside.
-                if inner.iter().any(|number| is_held(&as_it_was.0, number)) {
-                    (*domain, outer) = as_it_was;
+                if inner.iter().any(|number| as_it_was.0.is_among(*number, parallel)) {
+                    (*domain, outer, reduced) = as_it_was;
                     let (held, mut others): (Vec<usize>, Vec<usize>) =
-                        outer.iter().partition(|number| is_held(domain, number));
-                    inner = inner_loops(domain, &mut others, reads, (lanes, registers))?;
+                        outer.iter().partition(|number| domain.is_among(**number, parallel));
+                    (inner, own) = Self::inside(domain, &mut others, &mut reduced, reads, at_once)?;
                     outer = [held, others].concat();
                 }
             }
             reduced = by_memory(domain, &reduced, reads)?;
         }
-        Ok(outer.into_iter().chain(reduced).chain(inner).collect())
+        Ok((outer.into_iter().chain(reduced).chain(inner).collect(), own))
+    }
+
+    /// The loops inside the reduction, and which of them are the lanes of one element, with the loop around those.
+    fn inside(
+        domain: &mut Domain,
+        outer: &mut Vec<usize>,
+        reduced: &mut Vec<usize>,
+        reads: Reads<'_>,
+        at_once: AtOnce,
+    ) -> Result<(Vec<usize>, Option<[usize; 2]>), ExprError> {
+        let AtOnce::Vectors { lanes, registers, own_lanes } = at_once else {
+            return Ok((Vec::new(), None));
+        };
+        let inner = inner_loops(domain, outer, reads, (lanes, registers))?;
+        if !own_lanes || !inner.is_empty() {
+            return Ok((inner, None));
+        }
+        let found = lanes::lanes(domain, outer, reduced, reads, (lanes, registers))?;
+        let Some(Lanes { around, inner, lanes }) = found else { return Ok((Vec::new(), None)) };
+        *reduced = domain.live.iter().copied().filter(|k| domain.is_reduced(*k)).collect();
+        reduced.retain(|number| *number != around);
+        Ok(([vec![around], inner].concat(), Some([lanes, around])))
     }
 
     /// The loops of a kernel that writes an image: the four elements of a texel are innermost.
@@ -134,7 +175,7 @@ impl Order {
         }
         let first_reduced = written.len();
         let loops = written.into_iter().chain(reduced).chain(inner).collect();
-        Ok(Self { loops, first_reduced })
+        Ok(Self { loops, first_reduced, lanes: None })
     }
 
     /// Where the loop of this name is.

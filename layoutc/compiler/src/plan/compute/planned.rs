@@ -1,6 +1,7 @@
 //! The loops of a statement in their order, and which blocks are copied near them.
 
 use super::domain::Domain;
+use super::lanes::may_have_lanes;
 use super::near;
 use super::nest::{at_once_in_a_byte, no_image};
 use super::order::{AtOnce, Order};
@@ -41,7 +42,8 @@ impl Planned {
         let at_once = if is_image {
             AtOnce::Texel
         } else if statement.caches.is_empty() {
-            AtOnce::of(runs, scalar(statement.accumulator).element_bits())
+            let bits = scalar(statement.accumulator).element_bits();
+            AtOnce::of(runs, bits, may_have_lanes(statement))
         } else {
             AtOnce::One
         };

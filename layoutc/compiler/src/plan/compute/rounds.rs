@@ -68,7 +68,11 @@ impl Nest<'_> {
             Ok::<_, PlanError>(all)
         };
         let guards = if rest.is_empty() { self.guards(number, at, what) } else { Vec::new() };
-        let inside = Bounds::of(number, &guards, &self.domain)?;
+        let (guards, worst) = match self.lanes_cut_off(number, conditions)? {
+            Some(found) => found,
+            None => (guards.clone(), guards),
+        };
+        let inside = Bounds::of(number, &worst, &self.domain)?;
         if guards.is_empty() || !inside.asked.is_empty() {
             before.extend(one(self, ends, &inner)?);
             return Ok(before);
@@ -79,8 +83,10 @@ impl Nest<'_> {
         before.extend(lets);
         let mut sure = inner.clone();
         sure.sure.extend(guards);
+        let has_lanes = self.order.lanes.is_some();
+        let border = At { is_border: inner.is_border || has_lanes, ..inner };
         for (ends, at) in
-            [([from, low.clone()], &inner), ([low, high.clone()], &sure), ([high, to], &inner)]
+            [([from, low.clone()], &border), ([low, high.clone()], &sure), ([high, to], &border)]
         {
             if ends[0] != ends[1] {
                 before.extend(one(self, ends, at)?);
@@ -236,7 +242,20 @@ impl Nest<'_> {
                 continue;
             }
             if !own.iter().all(is_open) {
-                if let Some(all) = self.at_worst(&own, rest)? {
+                let at_once: Vec<usize> = rest
+                    .iter()
+                    .copied()
+                    .filter(|number| !self.domain.is_reduced(*number))
+                    .collect();
+                let is_later = |condition: &Comparison| {
+                    let all = self.mentioned(condition);
+                    all.iter().any(|k| rest.contains(k) && !at_once.contains(k))
+                };
+                // What a reduced loop has a say in is settled inside it.
+                if own.iter().any(is_later) {
+                    continue;
+                }
+                if let Some(all) = self.at_worst(&own, &at_once)? {
                     whole.push(condition(&all, &|var| self.scope(var))?);
                     sure.extend(own);
                 }
@@ -276,6 +295,20 @@ impl Nest<'_> {
         };
         all.push(Stmt::If { condition, is_usual: true, body, otherwise });
         Ok(all)
+    }
+
+    /// Around the lanes of one element: the conditions under which there is a value for each, and the same of the last lane.
+    fn lanes_cut_off(
+        &self,
+        number: usize,
+        conditions: &[Comparison],
+    ) -> Result<Option<(Vec<Comparison>, Vec<Comparison>)>, PlanError> {
+        let Some([lanes, _]) = self.order.lanes.filter(|[_, around]| *around == number) else {
+            return Ok(None);
+        };
+        let is_own = |condition: &&Comparison| self.mentioned(condition).contains(&lanes);
+        let own: Vec<Comparison> = conditions.iter().filter(is_own).cloned().collect();
+        Ok(self.at_worst(&own, &[lanes])?.map(|worst| (own, worst)))
     }
 
     /// Conditions that hold if these hold in all rounds of the loops inside: those of the worst round. `None` where it is not

@@ -28,7 +28,7 @@ impl Registers {
     }
 
     /// How many vectors are put together at once.
-    const fn vectors(self) -> i128 {
+    pub(super) const fn vectors(self) -> i128 {
         match self {
             Self::Long => 28,
             Self::Short => 12,
@@ -36,7 +36,7 @@ impl Registers {
     }
 
     /// The most rows of them.
-    const fn rows(self) -> i128 {
+    pub(super) const fn rows(self) -> i128 {
         match self {
             Self::Long => 14,
             Self::Short => 6,
@@ -200,7 +200,7 @@ fn part(
 
 /// A part of the loop around the vectors, of at most so many rounds of so many vectors each, where something that is read is the
 /// same in all of it: so that it is read once for several vectors.
-fn row(
+pub(super) fn row(
     domain: &mut Domain,
     outer: &mut Vec<usize>,
     (rest, most, each): (Option<usize>, i128, i128),
