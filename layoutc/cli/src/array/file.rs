@@ -107,7 +107,7 @@ fn unread(path: &Path, error: &io::Error) -> Fault {
     }
 }
 
-/// Refuses an output that is one of the files read.
+/// Refuses an output that is one of the files read, or a link to nothing, which a new file would replace.
 pub(crate) fn keep(inputs: &[&Path], output: &Path) -> Result<(), Fault> {
     let identity = |path: &Path| {
         let metadata = fs::metadata(path).ok().filter(Metadata::is_file);
@@ -115,6 +115,12 @@ pub(crate) fn keep(inputs: &[&Path], output: &Path) -> Result<(), Fault> {
     };
     if is_standard(output) {
         return Ok(());
+    }
+    let is_link = fs::symlink_metadata(output).is_ok_and(|metadata| metadata.is_symlink());
+    if is_link && fs::metadata(output).is_err() {
+        let output = output.display();
+        let message = format!("`{output}` is a link to a file that is not there");
+        return Err(Fault::Usage(format!("{message}; remove the link, or make the file")));
     }
     let there = identity(output);
     match inputs.iter().find(|input| there.is_some() && identity(input) == there) {

@@ -109,6 +109,48 @@ fn what_only_looks_leaves_neither() {
 }
 
 #[test]
+fn an_output_of_the_same_build_is_neither_stamp_nor_rule() {
+    for option in ["--stamp", "--depfile"] {
+        let world = project();
+        let ran = world.run(&["build", option, "generated/c/a.c"]);
+        let line = format!(
+            "error: `{option}` names `generated/c/a.c`, which is an output of this build; name another file\n"
+        );
+        assert_eq!(ran.refused(), (Some(2), line.as_str()));
+        assert_eq!(world.read("generated/c/a.c"), None);
+    }
+}
+
+#[test]
+fn the_lock_knows_which_device_holds_what() {
+    const CUT: &str =
+        "mesh pod { x 2; y 4 }\ntensor a dtype=f32 {\n    shape { n 16 }\n    shard n=\"x y\"\n}\n";
+    let world = World::new(&[("layoutc.toml", ""), ("layouts/a.kdl", CUT)]);
+    world.run(&["lock"]).good();
+    world.run(&["build", "-q", "--locked"]).good();
+    for other in [
+        CUT.replace("x y", "y x"),
+        CUT.replace("n 16", "n 15"),
+        CUT.replace("    shard n=\"x y\"\n", "").replace("n 16", "n 2"),
+    ] {
+        world.write("layouts/a.kdl", &other);
+        let ran = world.run(&["build", "-q", "--locked"]);
+        assert!(ran.err.starts_with("error[output::locked]"), "{other}: {}", ran.err);
+    }
+}
+
+#[test]
+fn a_manifest_named_like_an_option_is_a_file_for_ninja() {
+    let world = World::new(&[("layoutc.toml", ""), ("layouts/-v.kdl", BLOCKED)]);
+    let flat = world.run(&["outputs", "--format", "ninja"]);
+    assert!(flat.good().contains(": layoutc layouts/-v.kdl "), "{}", flat.out);
+    let world =
+        World::new(&[("layoutc.toml", "[project]\nsources = [\"*.kdl\"]\n"), ("-v.kdl", BLOCKED)]);
+    let flat = world.run(&["outputs", "--format", "ninja"]);
+    assert!(flat.good().contains(": layoutc ./-v.kdl "), "{}", flat.out);
+}
+
+#[test]
 fn other_files_are_never_written_over() {
     let world = project();
     world.write("mine.c", "int mine;\n");

@@ -229,6 +229,18 @@ fn what_is_read_is_not_overwritten() {
 }
 
 #[test]
+fn a_link_to_nothing_is_kept() {
+    let world = Packing::new();
+    world.put("in", &floats(0..15));
+    std::os::unix::fs::symlink("gone/out", world.0.path("out")).expect("a link");
+    let ran = world.run("pack", "t", &["in", "-o", "out"]);
+    let line =
+        "error: `out` is a link to a file that is not there; remove the link, or make the file\n";
+    assert_eq!(ran.refused(), (Some(2), line));
+    assert!(world.0.path("out").is_symlink());
+}
+
+#[test]
 fn standard_input_and_output_are_files_too() {
     let world = Packing::new();
     let through = |args: &[&str], input: &[u8]| {
