@@ -2,9 +2,9 @@
 
 use layoutc_algebra::expr::{BinOp, Cmp, Comparison, Expr, ExprError};
 
-use super::super::arith::{ceil_div, fold, sum};
+use super::super::arith::{ceil_div, fold, product, sum};
 use super::access::Steps;
-use super::domain::Domain;
+use super::domain::{Domain, digit};
 
 /// The rounds of a loop: `low..high`, and what is asked in each of them.
 #[derive(Debug, Clone, Default)]
@@ -40,7 +40,7 @@ impl Bounds {
             // stride * round + others < 0, or >= 0
             let mut others = steps.rest.clone();
             for (other, by) in steps.strides.iter().filter(|(other, _)| *other != number) {
-                others = sum(&others, &fold(BinOp::Mul, by, &super::domain::digit(*other)?)?)?;
+                others = sum(&others, &fold(BinOp::Mul, by, &digit(*other)?)?)?;
             }
             let others = domain.facts.simplify(&others)?;
             let minus = domain.facts.simplify(&Expr::negate(&others)?)?;
@@ -77,4 +77,40 @@ impl Bounds {
         let (before, left) = (at(last.checked_sub(1)?)?, at(last)?);
         (stride < 0 && before >= rounds && (1..rounds).contains(&left)).then_some(left)
     }
+}
+
+/// Conditions that hold if these hold in all rounds of the loops inside: those of the worst round. `None` where it is not
+/// known which that is.
+///
+/// # Errors
+/// [`ExprError`] where an expression grows too large.
+pub(super) fn at_worst(
+    conditions: &[Comparison],
+    inside: &[usize],
+    domain: &Domain,
+) -> Result<Option<Vec<Comparison>>, ExprError> {
+    let mut all = Vec::new();
+    for Comparison { left, op, right } in conditions {
+        let difference = Expr::binary(BinOp::Sub, left, right)?;
+        let steps = Steps::of(&domain.facts.simplify(&difference)?, domain)?;
+        let is_inside = |number: &usize| inside.contains(number);
+        if *op == Cmp::Eq || domain.mentioned(&steps.rest).iter().any(is_inside) {
+            return Ok(None);
+        }
+        let mut worst = steps.rest.clone();
+        for (number, stride) in &steps.strides {
+            let round = if is_inside(number) {
+                let known = stride.as_const().zip(domain.rounds(*number));
+                let Some((by, rounds)) = known else { return Ok(None) };
+                let is_last = (*op == Cmp::Lt) == (by > 0);
+                Expr::constant(if is_last { rounds.saturating_sub(1).max(0) } else { 0 })
+            } else {
+                digit(*number)?
+            };
+            worst = sum(&worst, &product(stride, &round)?)?;
+        }
+        let left = domain.facts.simplify(&worst)?;
+        all.push(Comparison { left, op: *op, right: Expr::constant(0) });
+    }
+    Ok(Some(all))
 }

@@ -1,9 +1,15 @@
 //! Sums of one element put together in several lanes, where no loop of what is written has vectors: every so manyth value goes into
 //! the same lane, and the lanes are put together in the end.
 
-use layoutc_algebra::expr::ExprError;
+use layoutc_algebra::expr::{Comparison, ExprError};
 
+use super::super::lower::{PlanError, add, literal};
+use super::super::tree::{Expr, Number, Stmt};
+use super::bounds::at_worst;
 use super::domain::Domain;
+use super::gather;
+use super::nest::{At, Nest};
+use super::value::scalar;
 use super::vectors::{Reads, Registers, Seen, row};
 use crate::model::compute::{Function, Reduction, Statement, ValueKind};
 
@@ -20,7 +26,7 @@ pub(super) struct Lanes {
     /// Rows of elements, and the lanes.
     pub(super) inner: Vec<usize>,
     /// The loop over the lanes.
-    pub(super) lanes: usize,
+    pub(super) own: usize,
 }
 
 /// Whether the values of a statement may go into lanes: not where computing one takes so long that the order does not matter.
@@ -74,5 +80,49 @@ pub(super) fn lanes(
     }
     domain.put_together_later(lanes);
     inner.push(lanes);
-    Ok(Some(Lanes { around, inner, lanes }))
+    Ok(Some(Lanes { around, inner, own: lanes }))
+}
+
+impl Nest<'_> {
+    /// Around the lanes of one element: the conditions under which there is a value for each, and the same of the last lane.
+    pub(super) fn lanes_cut_off(
+        &self,
+        number: usize,
+        conditions: &[Comparison],
+    ) -> Result<Option<[Vec<Comparison>; 2]>, PlanError> {
+        let Some([lanes, _]) = self.order.lanes.filter(|[_, around]| *around == number) else {
+            return Ok(None);
+        };
+        let is_own = |condition: &&Comparison| self.mentioned(condition).contains(&lanes);
+        let own: Vec<Comparison> = conditions.iter().filter(is_own).cloned().collect();
+        Ok(at_worst(&own, &[lanes], &self.domain)?.map(|worst| [own, worst]))
+    }
+
+    /// Puts the lanes of an element together, half of them with the other half until one is left, and stores it.
+    pub(super) fn lanes_together(&self, lanes: usize, at: &At) -> Result<Vec<Stmt>, PlanError> {
+        let (op, ty) = (self.statement.op, scalar(self.statement.accumulator).to_string());
+        let mut all = Vec::new();
+        let mut half = self.domain.rounds(lanes).unwrap_or(1).div_euclid(2);
+        while half > 1 {
+            let (near, far) = (self.named(lanes), add(self.named(lanes), literal(half)?)?);
+            let value = self.item_at(Some((lanes, &far)))?;
+            let into = self.item_at(Some((lanes, &near)))?;
+            let body = vec![Stmt::Gather { into, how: gather::how(op), value }];
+            let name = self.names.get(lanes).cloned().unwrap_or_default();
+            let (from, to) = (Expr::int(0), literal(half)?);
+            all.push(Stmt::Unroll { rounds: 1 });
+            all.push(Stmt::For { name, from, to, step: 1, parallel: false, body });
+            half = half.div_euclid(2);
+        }
+        let [first, second] = [0, 1].map(|lane| self.item_at(Some((lanes, &Expr::int(lane)))));
+        let mut value = first?;
+        if let Some(op) = gather::operator(op) {
+            value = Number::binary(op, &ty, value, second?);
+            if self.statement.accumulate {
+                value = Number::binary(op, &ty, self.held(at)?, value);
+            }
+        }
+        all.push(self.store(at, value));
+        Ok(all)
+    }
 }

@@ -338,34 +338,6 @@ impl<'a> Nest<'a> {
         Ok(body)
     }
 
-    /// Puts the lanes of an element together, half of them with the other half until one is left, and stores it.
-    fn lanes_together(&self, lanes: usize, at: &At) -> Result<Vec<Stmt>, PlanError> {
-        let (op, ty) = (self.statement.op, scalar(self.statement.accumulator).to_string());
-        let mut all = Vec::new();
-        let mut half = self.domain.rounds(lanes).unwrap_or(1).div_euclid(2);
-        while half > 1 {
-            let (near, far) = (self.named(lanes), add(self.named(lanes), literal(half)?)?);
-            let value = self.item_at(Some((lanes, &far)))?;
-            let into = self.item_at(Some((lanes, &near)))?;
-            let body = vec![Stmt::Gather { into, how: gather::how(op), value }];
-            let name = self.names.get(lanes).cloned().unwrap_or_default();
-            let (from, to) = (Expr::int(0), literal(half)?);
-            all.push(Stmt::Unroll { rounds: 1 });
-            all.push(Stmt::For { name, from, to, step: 1, parallel: false, body });
-            half = half.div_euclid(2);
-        }
-        let [first, second] = [0, 1].map(|lane| self.item_at(Some((lanes, &Expr::int(lane)))));
-        let mut value = first?;
-        if let Some(op) = gather::operator(op) {
-            value = Number::binary(op, &ty, value, second?);
-            if self.statement.accumulate {
-                value = Number::binary(op, &ty, self.held(at)?, value);
-            }
-        }
-        all.push(self.store(at, value));
-        Ok(all)
-    }
-
     /// Whether a condition on elements must hold where a value is put together, too. Where a block is read, which holds something for
     /// elements that there are none of, the value does no harm: it is not stored.
     pub(super) fn is_asked_of_values(&self, condition: &Comparison) -> bool {
@@ -389,7 +361,7 @@ impl<'a> Nest<'a> {
     }
 
     /// The same, where one loop is at another round.
-    fn item_at(&self, other: Option<(usize, &Expr)>) -> Result<Number, PlanError> {
+    pub(super) fn item_at(&self, other: Option<(usize, &Expr)>) -> Result<Number, PlanError> {
         let mut index: Option<Expr> = None;
         for (number, rounds) in self.order.at_once(&self.domain).zip(&self.array_extents) {
             let there = other.filter(|(own, _)| *own == number).map(|(_, round)| round.clone());
@@ -415,7 +387,7 @@ impl<'a> Nest<'a> {
     }
 
     /// What the element holds that is to be written.
-    fn held(&self, at: &At) -> Result<Number, PlanError> {
+    pub(super) fn held(&self, at: &At) -> Result<Number, PlanError> {
         let target = self.accesses.first().ok_or(PlanError::Scope)?;
         let offset = at.offsets.first().cloned().unwrap_or(Expr::int(0));
         let held = load(target.bound, offset);

@@ -152,10 +152,10 @@ impl Order {
             return Ok((inner, None));
         }
         let found = lanes::lanes(domain, outer, reduced, reads, (lanes, registers))?;
-        let Some(Lanes { around, inner, lanes }) = found else { return Ok((Vec::new(), None)) };
+        let Some(Lanes { around, inner, own }) = found else { return Ok((Vec::new(), None)) };
         *reduced = domain.live.iter().copied().filter(|k| domain.is_reduced(*k)).collect();
         reduced.retain(|number| *number != around);
-        Ok(([vec![around], inner].concat(), Some([lanes, around])))
+        Ok(([vec![around], inner].concat(), Some([own, around])))
     }
 
     /// The loops of a kernel that writes an image: the four elements of a texel are innermost.

@@ -1,14 +1,11 @@
 //! Loops of a nest: from where to where they go, which are told apart from borders, and what a round adds to offsets.
 
-use layoutc_algebra::expr::{BinOp, Cmp, Comparison, Expr as Algebra};
+use layoutc_algebra::expr::{Comparison, Expr as Algebra};
 
-use super::super::arith::{product, sum};
 use super::super::lower::{PlanError, add, multiply};
 use super::super::tree::{Compare, Expr, Stmt};
 use super::Runs;
-use super::access::Steps;
-use super::bounds::Bounds;
-use super::domain::digit;
+use super::bounds::{Bounds, at_worst};
 use super::nest::{At, Inside, Nest};
 use super::value::condition;
 use crate::model::Chosen;
@@ -69,7 +66,7 @@ impl Nest<'_> {
         };
         let guards = if rest.is_empty() { self.guards(number, at, what) } else { Vec::new() };
         let (guards, worst) = match self.lanes_cut_off(number, conditions)? {
-            Some(found) => found,
+            Some([own, worst]) => (own, worst),
             None => (guards.clone(), guards),
         };
         let inside = Bounds::of(number, &worst, &self.domain)?;
@@ -255,7 +252,7 @@ impl Nest<'_> {
                 if own.iter().any(is_later) {
                     continue;
                 }
-                if let Some(all) = self.at_worst(&own, &at_once)? {
+                if let Some(all) = at_worst(&own, &at_once, &self.domain)? {
                     whole.push(condition(&all, &|var| self.scope(var))?);
                     sure.extend(own);
                 }
@@ -295,53 +292,6 @@ impl Nest<'_> {
         };
         all.push(Stmt::If { condition, is_usual: true, body, otherwise });
         Ok(all)
-    }
-
-    /// Around the lanes of one element: the conditions under which there is a value for each, and the same of the last lane.
-    fn lanes_cut_off(
-        &self,
-        number: usize,
-        conditions: &[Comparison],
-    ) -> Result<Option<(Vec<Comparison>, Vec<Comparison>)>, PlanError> {
-        let Some([lanes, _]) = self.order.lanes.filter(|[_, around]| *around == number) else {
-            return Ok(None);
-        };
-        let is_own = |condition: &&Comparison| self.mentioned(condition).contains(&lanes);
-        let own: Vec<Comparison> = conditions.iter().filter(is_own).cloned().collect();
-        Ok(self.at_worst(&own, &[lanes])?.map(|worst| (own, worst)))
-    }
-
-    /// Conditions that hold if these hold in all rounds of the loops inside: those of the worst round. `None` where it is not
-    /// known which that is.
-    fn at_worst(
-        &self,
-        conditions: &[Comparison],
-        inside: &[usize],
-    ) -> Result<Option<Vec<Comparison>>, PlanError> {
-        let mut all = Vec::new();
-        for Comparison { left, op, right } in conditions {
-            let difference = Algebra::binary(BinOp::Sub, left, right)?;
-            let steps = Steps::of(&self.domain.facts.simplify(&difference)?, &self.domain)?;
-            let is_inside = |number: &usize| inside.contains(number);
-            if *op == Cmp::Eq || self.domain.mentioned(&steps.rest).iter().any(is_inside) {
-                return Ok(None);
-            }
-            let mut worst = steps.rest.clone();
-            for (number, stride) in &steps.strides {
-                let round = if !is_inside(number) {
-                    digit(*number)?
-                } else {
-                    let known = stride.as_const().zip(self.domain.rounds(*number));
-                    let Some((by, rounds)) = known else { return Ok(None) };
-                    let is_last = (*op == Cmp::Lt) == (by > 0);
-                    Algebra::constant(if is_last { rounds.saturating_sub(1).max(0) } else { 0 })
-                };
-                worst = sum(&worst, &product(stride, &round)?)?;
-            }
-            let left = self.domain.facts.simplify(&worst)?;
-            all.push(Comparison { left, op: *op, right: Algebra::constant(0) });
-        }
-        Ok(Some(all))
     }
 
     /// What is inside where a loop has so many rounds, fewer than it usually has.
