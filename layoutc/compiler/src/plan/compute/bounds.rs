@@ -80,7 +80,7 @@ impl Bounds {
 }
 
 /// Conditions that hold if these hold in all rounds of the loops inside: those of the worst round. `None` where it is not
-/// known which that is.
+/// known which that is, or a reduced loop has a say in it: that is settled inside the loop.
 ///
 /// # Errors
 /// [`ExprError`] where an expression grows too large.
@@ -100,6 +100,9 @@ pub(super) fn at_worst(
         let mut worst = steps.rest.clone();
         for (number, stride) in &steps.strides {
             let round = if is_inside(number) {
+                if domain.is_reduced(*number) {
+                    return Ok(None);
+                }
                 let known = stride.as_const().zip(domain.rounds(*number));
                 let Some((by, rounds)) = known else { return Ok(None) };
                 let is_last = (*op == Cmp::Lt) == (by > 0);

@@ -57,7 +57,7 @@ pub fn compute_loops(
                 name: found.name.clone(),
                 extent: found.extent.clone(),
                 is_reduced: found.is_reduced
-                    || nest.order.lanes.is_some_and(|[own, _]| own == *number),
+                    || nest.order.lanes.is_some_and(|lanes| lanes.number == *number),
                 is_at_once: at_once.contains(number),
                 is_parallel: nest.domain.is_among(*number, parallel),
                 blocks: blocks.collect(),

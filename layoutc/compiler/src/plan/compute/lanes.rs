@@ -19,14 +19,13 @@ const VECTORS: i128 = 4;
 /// The same, where several elements are put together at once.
 const WITH_ROWS: i128 = 2;
 
-/// The loops inside the reduction.
-pub(super) struct Lanes {
-    /// The reduced loop that is left around the lanes.
+/// The loops of the lanes of one element.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OwnLanes {
+    /// The loop over them.
+    pub(super) number: usize,
+    /// The reduced loop that is left around them.
     pub(super) around: usize,
-    /// Rows of elements, and the lanes.
-    pub(super) inner: Vec<usize>,
-    /// The loop over the lanes.
-    pub(super) own: usize,
 }
 
 /// Whether the values of a statement may go into lanes: not where computing one takes so long that the order does not matter.
@@ -40,15 +39,15 @@ pub(super) fn may_have_lanes(statement: &Statement) -> bool {
     is_quick
 }
 
-/// Cuts lanes off the reduced loop along which all that is read stays or goes on by one, and rows off the `outer` loops. `None`
-/// where there is no such loop, it is short, or borders cut it.
+/// Cuts lanes off the reduced loop along which all that is read stays or goes on by one, and rows off the `outer` loops: the
+/// lanes, and the loops inside the reduction but for that around the lanes. `None` where there is no such loop, it is short, or borders cut it.
 pub(super) fn lanes(
     domain: &mut Domain,
     outer: &mut Vec<usize>,
     reduced: &[usize],
     reads: Reads<'_>,
     (lanes, registers): (i128, Registers),
-) -> Result<Option<Lanes>, ExprError> {
+) -> Result<Option<(OwnLanes, Vec<usize>)>, ExprError> {
     let Seen { steps, guarded } = reads(domain)?;
     let follows = |number: &usize| {
         let strides = steps.iter().map(|one| one.stride(*number, domain)?.as_const());
@@ -80,7 +79,7 @@ pub(super) fn lanes(
     }
     domain.put_together_later(lanes);
     inner.push(lanes);
-    Ok(Some(Lanes { around, inner, own: lanes }))
+    Ok(Some((OwnLanes { number: lanes, around }, inner)))
 }
 
 impl Nest<'_> {
@@ -90,12 +89,12 @@ impl Nest<'_> {
         number: usize,
         conditions: &[Comparison],
     ) -> Result<Option<[Vec<Comparison>; 2]>, PlanError> {
-        let Some([lanes, _]) = self.order.lanes.filter(|[_, around]| *around == number) else {
+        let Some(lanes) = self.order.lanes.filter(|lanes| lanes.around == number) else {
             return Ok(None);
         };
-        let is_own = |condition: &&Comparison| self.mentioned(condition).contains(&lanes);
+        let is_own = |condition: &&Comparison| self.mentioned(condition).contains(&lanes.number);
         let own: Vec<Comparison> = conditions.iter().filter(is_own).cloned().collect();
-        Ok(at_worst(&own, &[lanes], &self.domain)?.map(|worst| [own, worst]))
+        Ok(at_worst(&own, &[lanes.number], &self.domain)?.map(|worst| [own, worst]))
     }
 
     /// Puts the lanes of an element together, half of them with the other half until one is left, and stores it.

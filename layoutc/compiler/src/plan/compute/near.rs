@@ -19,7 +19,7 @@ use super::stage::STACK;
 use super::vectors::{Registers, Seen, along};
 use crate::check::Threads;
 use crate::host::Forgetful;
-use crate::model::compute::{Buffer, Cache, Compute, Read, Schedule, Statement};
+use crate::model::compute::{Buffer, Cache, Compute, Read, Statement};
 use crate::model::{Chosen, Tensor};
 use crate::plan::lower::PlanError;
 
@@ -161,10 +161,9 @@ fn with_block<'a>(
     }
     let reads = |domain: &Domain| sight.seen(domain);
     let at_once = AtOnce::Vectors { lanes, registers, own_lanes: false };
-    let schedule = Schedule { parallel: compute.schedule.parallel.clone(), ..Schedule::default() };
     let mut domain = domain.clone();
     let as_it_is = domain.clone();
-    let mut order = Order::new(&mut domain, &schedule, &reads, at_once, &statement.place)?;
+    let mut order = Order::new(&mut domain, &compute.schedule, &reads, at_once, &statement.place)?;
     let mut found = reorder(&domain, &mut order, candidate)?;
     if found.is_none() {
         // All of it is used in every round: there is one block, inside a loop of one round.
@@ -175,7 +174,7 @@ fn with_block<'a>(
             domain.keep(&format!("{name}_outer"));
             domain.split(candidate.number, rounds)?;
         }
-        order = Order::new(&mut domain, &schedule, &reads, at_once, &statement.place)?;
+        order = Order::new(&mut domain, &compute.schedule, &reads, at_once, &statement.place)?;
         found = reorder(&domain, &mut order, candidate)?;
     }
     let Some((at, uses)) = found.filter(|_| order.at_once(&domain).next().is_some()) else {

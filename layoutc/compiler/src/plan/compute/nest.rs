@@ -282,7 +282,7 @@ impl<'a> Nest<'a> {
                 Ok(vec![Stmt::Gather { into: self.item()?, how: gather::how(statement.op), value }])
             }
             Inside::Store => match self.order.lanes {
-                Some([lanes, _]) => self.lanes_together(lanes, at),
+                Some(lanes) => self.lanes_together(lanes.number, at),
                 None => Ok(vec![self.store(at, self.item()?)]),
             },
         }
@@ -330,7 +330,7 @@ impl<'a> Nest<'a> {
             body.extend(self.put()?);
         } else {
             let is_lanes =
-                |number: &usize| self.order.lanes.is_some_and(|[lanes, _]| lanes == *number);
+                |number: &usize| self.order.lanes.is_some_and(|lanes| lanes.number == *number);
             let elements: Vec<usize> =
                 at_once.iter().copied().filter(|number| !is_lanes(number)).collect();
             body.extend(self.rounds(&elements, at, Inside::Store, &written)?);

@@ -6,7 +6,7 @@ use super::super::image::LANES;
 use super::super::lower::PlanError;
 use super::Runs;
 use super::domain::Domain;
-use super::lanes::{self, Lanes};
+use super::lanes::{self, OwnLanes};
 use super::vectors::{Reads, Registers, by_memory, inner_loops};
 use crate::diagnostic::Place;
 use crate::model::Chosen;
@@ -59,8 +59,8 @@ pub(super) struct Order {
     /// Where the first reduced loop is; the number of loops where there is none. Loops after it that are not reduced go
     /// over elements that are put together at once.
     pub(super) first_reduced: usize,
-    /// The loop over the lanes of one element, and the one around it.
-    pub(super) lanes: Option<[usize; 2]>,
+    /// The lanes of one element, where its values go into some.
+    pub(super) lanes: Option<OwnLanes>,
 }
 
 impl Order {
@@ -111,7 +111,7 @@ impl Order {
         reads: Reads<'_>,
         at_once: AtOnce,
         parallel: &[Chosen<String>],
-    ) -> Result<(Vec<usize>, Option<[usize; 2]>), ExprError> {
+    ) -> Result<(Vec<usize>, Option<OwnLanes>), ExprError> {
         let is_tile = |k: &usize| tiles.contains(k);
         let (mut reduced, written): (Vec<usize>, Vec<usize>) =
             domain.live.iter().partition(|k| domain.is_reduced(**k));
@@ -136,14 +136,14 @@ impl Order {
         Ok((outer.into_iter().chain(reduced).chain(inner).collect(), own))
     }
 
-    /// The loops inside the reduction, and which of them are the lanes of one element, with the loop around those.
+    /// The loops inside the reduction, and which of them are the lanes of one element.
     fn inside(
         domain: &mut Domain,
         outer: &mut Vec<usize>,
         reduced: &mut Vec<usize>,
         reads: Reads<'_>,
         at_once: AtOnce,
-    ) -> Result<(Vec<usize>, Option<[usize; 2]>), ExprError> {
+    ) -> Result<(Vec<usize>, Option<OwnLanes>), ExprError> {
         let AtOnce::Vectors { lanes, registers, own_lanes } = at_once else {
             return Ok((Vec::new(), None));
         };
@@ -152,10 +152,10 @@ impl Order {
             return Ok((inner, None));
         }
         let found = lanes::lanes(domain, outer, reduced, reads, (lanes, registers))?;
-        let Some(Lanes { around, inner, own }) = found else { return Ok((Vec::new(), None)) };
+        let Some((own, inner)) = found else { return Ok((Vec::new(), None)) };
         *reduced = domain.live.iter().copied().filter(|k| domain.is_reduced(*k)).collect();
-        reduced.retain(|number| *number != around);
-        Ok(([vec![around], inner].concat(), Some([own, around])))
+        reduced.retain(|number| *number != own.around);
+        Ok(([vec![own.around], inner].concat(), Some(own)))
     }
 
     /// The loops of a kernel that writes an image: the four elements of a texel are innermost.

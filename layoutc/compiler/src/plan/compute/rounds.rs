@@ -80,8 +80,8 @@ impl Nest<'_> {
         before.extend(lets);
         let mut sure = inner.clone();
         sure.sure.extend(guards);
-        let has_lanes = self.order.lanes.is_some();
-        let border = At { is_border: inner.is_border || has_lanes, ..inner };
+        // What the last lanes lack is not asked again.
+        let border = At { is_border: inner.is_border || self.order.lanes.is_some(), ..inner };
         for (ends, at) in
             [([from, low.clone()], &border), ([low, high.clone()], &sure), ([high, to], &border)]
         {
@@ -239,20 +239,7 @@ impl Nest<'_> {
                 continue;
             }
             if !own.iter().all(is_open) {
-                let at_once: Vec<usize> = rest
-                    .iter()
-                    .copied()
-                    .filter(|number| !self.domain.is_reduced(*number))
-                    .collect();
-                let is_later = |condition: &Comparison| {
-                    let all = self.mentioned(condition);
-                    all.iter().any(|k| rest.contains(k) && !at_once.contains(k))
-                };
-                // What a reduced loop has a say in is settled inside it.
-                if own.iter().any(is_later) {
-                    continue;
-                }
-                if let Some(all) = at_worst(&own, &at_once, &self.domain)? {
+                if let Some(all) = at_worst(&own, rest, &self.domain)? {
                     whole.push(condition(&all, &|var| self.scope(var))?);
                     sure.extend(own);
                 }
