@@ -1,5 +1,6 @@
 #include "conversion.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #ifdef __SSE2__
@@ -20,12 +21,14 @@ static void stream_line(const char *source, char *destination) {
     _mm_stream_si128(to + 3, d);
 }
 
-/* A cache line at a time, of several pages in turn; the destination begins at a line. */
+/* A cache line at a time; the destination begins at a line. Of several pages in turn, but where a page would be read at the
+   place that another was just written at: such reads wait for those writes. */
 void streaming_copy(const void *source, void *destination, size_t bytes) {
     const char *from = source;
     char *to = destination;
+    const int in_turn = ((uintptr_t)to - (uintptr_t)from) % PAGE >= 512;
     size_t at = 0;
-    for (; at + PAGES * PAGE <= bytes; at += PAGES * PAGE) {
+    for (; in_turn && at + PAGES * PAGE <= bytes; at += PAGES * PAGE) {
         for (size_t line = at; line < at + PAGE; line += LINE) {
             for (size_t place = line; place < line + PAGES * PAGE; place += PAGE) {
                 stream_line(from + place, to + place);

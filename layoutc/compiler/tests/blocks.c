@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { room = 1 << 18, edge = 64 };
+enum { room = 1 << 19, edge = 64 };
 
 static uint32_t state = 7;
 
@@ -65,27 +65,28 @@ static int transposes(transpose run, int64_t bytes) {
     const int64_t whole_bytes = below(2) ? rows * columns * bytes : INT32_MAX;
     // Columns whole lines apart, of which there may be many; rows that share few sets of a cache.
     if (below(3) == 0) {
-        if (below(4) == 0) {
-            rows = 64 / bytes + below(20);
-            columns = (1000 + below(1500)) / bytes;
+        if (below(2) == 0) {
+            rows = 64 / bytes * (1 + below(5)) + below(20);
+            columns = (below(2) ? 1000 + below(1500) : 200 + below(400)) / bytes;
             from_stride = columns * bytes + below(9);
         }
         // Fields, and a place for each that begins at a line.
         const bool fields = below(4) == 0;
         if (fields) {
-            rows = 32 * below(20);
+            rows = 32 * below(70);
             columns = 2 + below(3);
             from_stride = columns * bytes;
         }
         to_stride = ((rows > 0 ? rows : 0) * bytes + 63) / 64 * 64 + 64 * below(2);
         to_at = below(edge) / bytes * bytes;
         if (fields) {
-            to_at += (int64_t)(-(uintptr_t)(found + to_at) & 63);
+            to_at += (int64_t)(-(uintptr_t)(found + to_at) & 63) + (below(2) ? below(16) * bytes : 0);
         } else if (below(2)) {
-            from_stride = (from_stride + 512 * bytes) / (512 * bytes) * 512 * bytes;
+            const int64_t apart = below(2) ? 512 * bytes : 2048;
+            from_stride = (from_stride + apart) / apart * apart;
         }
     }
-    if (rows * from_stride + edge > room || columns * to_stride + edge > room) {
+    if (rows * from_stride + edge > room || columns * to_stride + 8 * edge > room) {
         return 0;
     }
     // Rows in the other order.

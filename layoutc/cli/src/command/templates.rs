@@ -71,6 +71,7 @@ const PURPOSES: &[(&str, &str)] = &[
     ("c/sharding_test.c.j2", "the test of the parts of one tensor"),
     ("c/source.c.j2", "pack, unpack and the conversions"),
     ("c/squares.c.j2", "how squares of whole lines are transposed"),
+    ("c/strips.c.j2", "how blocks are transposed past the caches by vectors of 32 bytes"),
     ("c/test.c.j2", "a stand-alone program that tests the others"),
     ("c/transpose.c.j2", "how blocks of one element size are transposed"),
     ("c/transposes.c.j2", "how many small blocks are transposed by one call"),

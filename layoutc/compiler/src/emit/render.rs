@@ -54,6 +54,7 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     built_in!("c/sharding_test.c.j2"),
     built_in!("c/source.c.j2"),
     built_in!("c/squares.c.j2"),
+    built_in!("c/strips.c.j2"),
     built_in!("c/test.c.j2"),
     built_in!("c/transpose.c.j2"),
     built_in!("c/transposes.c.j2"),
