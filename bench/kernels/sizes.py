@@ -18,10 +18,10 @@ PRODUCT = """kernel product {{
     compute "C[i, j] += A[i, k] * B[k, j]"
 }}
 tensor left dtype=f32 {{
-    shape {{ i {n}; k {n} }}
+    shape {{ i {n}; k {k} }}
 }}
 tensor right dtype=f32 {{
-    shape {{ k {n}; j {n} }}
+    shape {{ k {k}; j {n} }}
     layout {{ order {order} }}
 }}
 tensor result dtype=f32 {{
@@ -76,9 +76,10 @@ int main(void) {{
 BOUND = {"A": "left", "B": "right", "C": "result"}
 
 
-def product(n, order):
-    text = PRODUCT.format(n=n, order=order)
-    return f"product, edge {n}, `B` by `{order}`, GFLOP/s", text, "a, b, c", f"2.0 * {n} * {n} * {n}", 7
+def product(n, order, k=None):
+    k, what = k or n, f"{n} by {k} by {n}" if k else f"edge {n}"
+    text = PRODUCT.format(n=n, k=k, order=order)
+    return f"product, {what}, `B` by `{order}`, GFLOP/s", text, "a, b, c", f"2.0 * {n} * {k} * {n}", 7
 
 
 def rows(text, operands):
@@ -88,6 +89,8 @@ def rows(text, operands):
 
 
 CASES = [product(n, order) for n in (200, 500, 512, 1024, 2048) for order in ("k j", "j k")] + [
+    product(512, "k j", 16384),
+    product(512, "j k", 16384),
     rows("C[i] += A[i, k] * B[k]", "ABC"),
     rows("C[i] += A[i, k]", "AC"),
     rows("C[i] max= A[i, k]", "AC"),

@@ -468,6 +468,42 @@ fn blocks_are_copied_near_where_vectors_need_them() {
 }
 
 #[test]
+fn long_reductions_go_by_parts_whose_blocks_are_small() {
+    computes(&Kernel {
+        name: "parts",
+        text: "kernel parts { operands A B C\n  compute \"C[i, j] += A[i, k] * B[k, j]\" }\n",
+        operands: vec![
+            Operand::f32("A", &[("i", 17), ("k", 5001)], &["order i k", "order k i"]),
+            Operand::f32("B", &[("k", 5001), ("j", 40)], &["order j k"]),
+            Operand::f32("C", &[("i", 17), ("j", 40)], &["order i j", "tile 4 16; fill 0"]),
+        ],
+        written: &["C"],
+        plain: "for (int i = 0; i < 17; ++i) for (int j = 0; j < 40; ++j) { float sum = 0; for (int k = 0; k < 5001; ++k) sum += A[i * 5001 + k] * B[k * 40 + j]; C[i * 40 + j] = sum; }",
+        numpy: "C = A @ B",
+        tolerance: "1e-4",
+        schedules: &[(1, "parallel i_outer")],
+    });
+    let text = std::fs::read_to_string(folder("kernel_parts").join("kernel_parts.c")).unwrap();
+    assert!(text.contains("for (int64_t k_outer = 0; k_outer < "), "{text}");
+    computes(&Kernel {
+        name: "least",
+        text: "kernel least { operands A B C\n  compute \"C[i, j] min= A[i, k] * B[k, j]\" }\n",
+        operands: vec![
+            Operand::f32("A", &[("i", 17), ("k", 5001)], &["order i k"]),
+            Operand::f32("B", &[("k", 5001), ("j", 40)], &["order j k"]),
+            Operand::f32("C", &[("i", 17), ("j", 40)], &["order i j"]),
+        ],
+        written: &["C"],
+        plain: "for (int i = 0; i < 17; ++i) for (int j = 0; j < 40; ++j) { float least = A[i * 5001] * B[j]; for (int k = 1; k < 5001; ++k) { float value = A[i * 5001 + k] * B[k * 40 + j]; least = value < least ? value : least; } C[i * 40 + j] = least; }",
+        numpy: "",
+        tolerance: "0",
+        schedules: &[],
+    });
+    let text = std::fs::read_to_string(folder("kernel_least").join("kernel_least.c")).unwrap();
+    assert!(text.contains("for (int64_t k_outer = 0; k_outer < "), "{text}");
+}
+
+#[test]
 fn a_block_is_copied_once_where_all_of_it_is_used_in_every_round() {
     computes(&Kernel {
         name: "whole",

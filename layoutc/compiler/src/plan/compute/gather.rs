@@ -4,7 +4,7 @@ use super::super::tree::{Gathering, Number, NumberOp};
 use super::value::{float_constant, integer_constant};
 use crate::cast::range;
 use crate::dtype::Scalar;
-use crate::model::compute::{Arithmetic, Reduction, Value, ValueKind};
+use crate::model::compute::{Arithmetic, Reduction, Statement, Value, ValueKind};
 
 /// How a statement's values are put together.
 pub(super) fn how(op: Reduction) -> Gathering {
@@ -41,14 +41,36 @@ pub(super) fn operator(op: Reduction) -> Option<NumberOp> {
 
 /// What leaves every value as it is.
 pub(super) fn identity(op: Reduction, ty: Scalar) -> Number {
-    let is_float = matches!(ty, Scalar::F32 | Scalar::F64);
-    let (integer, float) = match op {
+    let (integer, float) = identities(op, ty);
+    if is_float(ty) { float_constant(ty, float) } else { integer_constant(ty, integer) }
+}
+
+/// The same for integers of this type, and for floats.
+fn identities(op: Reduction, ty: Scalar) -> (i128, f64) {
+    match op {
         Reduction::Assign | Reduction::Sum => (0, 0.0),
         Reduction::Product => (1, 1.0),
         Reduction::Min => (range(ty).1, f64::INFINITY),
         Reduction::Max => (range(ty).0, f64::NEG_INFINITY),
-    };
-    if is_float { float_constant(ty, float) } else { integer_constant(ty, integer) }
+    }
+}
+
+fn is_float(ty: Scalar) -> bool {
+    matches!(ty, Scalar::F32 | Scalar::F64)
+}
+
+/// The statement that gives the elements of another one what leaves every value as it is.
+pub(super) fn before_any(statement: &Statement) -> Statement {
+    let ty = statement.accumulator;
+    let (integer, float) = identities(statement.op, ty);
+    let kind = if is_float(ty) { ValueKind::Float(float) } else { ValueKind::Integer(integer) };
+    Statement {
+        axes: statement.axes.iter().take(statement.written_axes).cloned().collect(),
+        op: Reduction::Assign,
+        value: Value { ty, kind },
+        caches: Vec::new(),
+        ..statement.clone()
+    }
 }
 
 /// Whether a value that lies outside its tensor leaves the whole as it is: the rounds in which it does are left out then. In

@@ -38,12 +38,12 @@ use super::Context;
 use super::Naming;
 use super::image;
 use super::kernel::Kernel;
-use super::lower::{Binding, PlanError, Range, lower};
+use super::lower::{Binding, PlanError, Range, Scope, lower};
 use super::names::Namer;
 use super::prepare::{fill_bits, fill_constant};
 use super::relayout::renumbered;
 use super::tree::{Expr, Function, GROUP, Operand, Param, ParamType, Returns, Stmt};
-use crate::model::compute::{Buffer, Cache, Compute};
+use crate::model::compute::{Buffer, Cache, Compute, Statement};
 use crate::model::{Manifest, Tensor};
 
 /// The largest intermediate tensor that lives on the stack, in bytes; the caller gives memory for larger ones.
@@ -96,24 +96,41 @@ pub fn compute(
         }
         filled.push(statement.target);
         let planned = Planned::new(compute, statement, &buffers, runs)?;
-        let parts = parts(compute, &planned.caches, &mut namer);
-        let bounds = (buffers.as_slice(), parts.as_slice());
-        let nest = Nest::new(compute, statement, bounds, planned, &scope, namer.clone(), runs)?;
-        let written = nest.write()?;
-        // What is declared outside all loops stays declared.
-        for stmt in &written {
-            if let Stmt::Let { name, .. }
-            | Stmt::Accumulator { name, .. }
-            | Stmt::DeclareArray { name, .. } = stmt
-            {
-                namer.name(name);
-            }
+        if planned.order.parts.is_some() && !statement.accumulate {
+            let first = gather::before_any(statement);
+            let planned = Planned::new(compute, &first, &buffers, runs)?;
+            body.extend(loops(compute, &first, planned, &buffers, (&scope, &mut namer), runs)?);
         }
-        body.extend(written);
+        body.extend(loops(compute, statement, planned, &buffers, (&scope, &mut namer), runs)?);
     }
     let doc = documented(compute);
     let name = naming.tensor(&compute.name);
     Ok(Function { name, doc, returns: Returns::Nothing, params, body }.with_unused())
+}
+
+/// The loops of one statement on cores.
+fn loops(
+    compute: &Compute,
+    statement: &Statement,
+    planned: Planned,
+    buffers: &[Bound],
+    (scope, namer): (&Scope<'_>, &mut Namer<'_>),
+    runs: Runs,
+) -> Result<Vec<Stmt>, PlanError> {
+    let parts = parts(compute, &planned.caches, namer);
+    let nest =
+        Nest::new(compute, statement, (buffers, &parts), planned, scope, namer.clone(), runs)?;
+    let written = nest.write()?;
+    // What is declared outside all loops stays declared.
+    for stmt in &written {
+        if let Stmt::Let { name, .. }
+        | Stmt::Accumulator { name, .. }
+        | Stmt::DeclareArray { name, .. } = stmt
+        {
+            namer.name(name);
+        }
+    }
+    Ok(written)
 }
 
 /// Plans the kernels of one instance, in the order in which they run: one for each statement, and before it one that fills the
@@ -356,7 +373,7 @@ fn padding(
     bound: &Bound,
     naming: &Naming<'_>,
     namer: &mut Namer<'_>,
-    scope: &super::lower::Scope<'_>,
+    scope: &Scope<'_>,
 ) -> Result<Vec<Stmt>, PlanError> {
     let context = Context::new(&bound.tensor, naming);
     let elements = &bound.tensor.layout.physical_elements;

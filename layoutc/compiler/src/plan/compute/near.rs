@@ -16,6 +16,7 @@ use super::order::{AtOnce, Order};
 use super::planned::Planned;
 use super::sight::{Sight, index};
 use super::stage::STACK;
+use super::value::scalar;
 use super::vectors::{Registers, Seen, along};
 use crate::check::Threads;
 use crate::host::Forgetful;
@@ -30,6 +31,9 @@ const USES: i128 = 16;
 /// push each other out of its cache.
 const FAR_BYTES: i128 = 1 << 10;
 const FAR_VECTORS: i128 = 64;
+
+/// How large the block of a part of a reduction is at most, in bytes, where the block of all of it is too large.
+const PART: i128 = 1 << 16;
 
 /// What a loop of unknown rounds is taken to have.
 const UNKNOWN: i128 = 64;
@@ -75,7 +79,37 @@ pub(super) fn planned<'a>(
     if !is_plain || lies_along.count() != 1 || statement.target == candidate.read.buffer {
         return Ok(None);
     }
-    with_block(domain, compute, statement, (sight, &bound.tensor), &candidate, (lanes, registers))
+    let sight = (sight, &bound.tensor);
+    let with_block = |parts| {
+        with_block(domain, compute, statement, sight, &candidate, (lanes, registers), parts)
+    };
+    let Some(found) = with_block(None)? else { return Ok(None) };
+    if found.bytes <= STACK {
+        return Ok(Some(found.planned));
+    }
+    let target = whole(statement.target).filter(|target| keeps_sums(statement, target));
+    let parts = target.and_then(|_| part(domain, &candidate, found.bytes));
+    let Some(parts) = parts else { return Ok(None) };
+    let found = with_block(Some(parts))?.filter(|found| found.bytes <= STACK);
+    Ok(found.map(|found| found.planned))
+}
+
+/// Whether what is written holds a sum of parts as it is on the way.
+fn keeps_sums(statement: &Statement, target: &Bound) -> bool {
+    target.store.is_none() && target.tensor.dtype == scalar(statement.accumulator)
+}
+
+/// The longest reduced loop that the block depends on, and of how many rounds a part of it has a block that is small enough.
+fn part(domain: &Domain, candidate: &Candidate<'_>, bytes: i128) -> Option<(usize, i64)> {
+    let index = index(candidate.read, domain).ok()?;
+    let mentioned = index.iter().flat_map(|index| domain.mentioned(index));
+    let reduced = mentioned.filter(|number| domain.is_reduced(*number));
+    let (number, rounds) = reduced
+        .filter_map(|number| Some((number, domain.rounds(number)?)))
+        .max_by_key(|(_, n)| *n)?;
+    let most =
+        rounds.saturating_mul(PART).checked_div(bytes).filter(|most| *most >= FAR_VECTORS)?;
+    Some((number, 1_i64.checked_shl(most.ilog2())?))
 }
 
 /// The loop along which all but one read stay or go on by one. Rather one whose rounds are whole vectors, along which what is
@@ -141,7 +175,14 @@ impl<'a> Candidate<'a> {
     }
 }
 
-/// The loops in the order in which the block is copied once for all that it is used for, and the block.
+/// A block, and how large it is.
+struct Found {
+    planned: Planned,
+    bytes: i128,
+}
+
+/// The loops in the order in which the block is copied once for all that it is used for, and the block; with parts of so many
+/// rounds of a reduced loop, each after the other, if they are given.
 fn with_block<'a>(
     domain: &Domain,
     compute: &Compute,
@@ -149,7 +190,8 @@ fn with_block<'a>(
     (sight, tensor): (&Sight<'a>, &Tensor),
     candidate: &Candidate<'a>,
     (lanes, registers): (i128, Registers),
-) -> Result<Option<Planned>, PlanError> {
+    parts: Option<(usize, i64)>,
+) -> Result<Option<Found>, PlanError> {
     let mut sight = sight.clone();
     let extents: Vec<Algebra> =
         tensor.layout.logical.iter().map(|axis| axis.extent.clone()).collect();
@@ -162,8 +204,19 @@ fn with_block<'a>(
     let reads = |domain: &Domain| sight.seen(domain);
     let at_once = AtOnce::Vectors { lanes, registers, own_lanes: false };
     let mut domain = domain.clone();
+    let outermost = match parts {
+        Some((number, by)) => domain.split(number, by)?.first().copied(),
+        None => None,
+    };
     let as_it_is = domain.clone();
-    let mut order = Order::new(&mut domain, &compute.schedule, &reads, at_once, &statement.place)?;
+    let new_order = |domain: &mut Domain| {
+        let mut order = Order::new(domain, &compute.schedule, &reads, at_once, &statement.place)?;
+        if let Some(number) = outermost {
+            order.by_parts(domain, number);
+        }
+        Ok::<_, PlanError>(order)
+    };
+    let mut order = new_order(&mut domain)?;
     let mut found = reorder(&domain, &mut order, candidate)?;
     if found.is_none() {
         // All of it is used in every round: there is one block, inside a loop of one round.
@@ -174,7 +227,7 @@ fn with_block<'a>(
             domain.keep(&format!("{name}_outer"));
             domain.split(candidate.number, rounds)?;
         }
-        order = Order::new(&mut domain, &compute.schedule, &reads, at_once, &statement.place)?;
+        order = new_order(&mut domain)?;
         found = reorder(&domain, &mut order, candidate)?;
     }
     let Some((at, uses)) = found.filter(|_| order.at_once(&domain).next().is_some()) else {
@@ -188,14 +241,12 @@ fn with_block<'a>(
     };
     let extents: Vec<Algebra> = block.extents.iter().copied().map(Algebra::constant).collect();
     let Some(block) = laid_out(tensor, &extents, candidate.axis) else { return Ok(None) };
-    let elements = block.layout.physical_elements.as_const();
-    let bytes = elements.map(|n| n.saturating_mul(i128::from(tensor.dtype.element_bits() / 8)));
-    if uses < USES || bytes.is_none_or(|bytes| bytes > STACK) {
-        return Ok(None);
-    }
+    let elements = block.layout.physical_elements.as_const().filter(|_| uses >= USES);
+    let Some(elements) = elements else { return Ok(None) };
+    let bytes = elements.saturating_mul(i128::from(tensor.dtype.element_bits() / 8));
     let buffer = candidate.read.buffer;
     let cache = Cache { buffer, at, block, is_double: false, is_shared: false };
-    Ok(Some(Planned { domain, order, caches: vec![cache] }))
+    Ok(Some(Found { planned: Planned { domain, order, caches: vec![cache] }, bytes }))
 }
 
 /// Puts the loops that the block depends on before those that use it again; the last of the former, and how often it is used.

@@ -53,6 +53,8 @@ pub(super) struct Nest<'a> {
     pub(super) is_grouped: bool,
     /// The array or the name in which values are put together.
     pub(super) accumulator: String,
+    /// Whether they are put together with what the elements hold.
+    pub(super) goes_on: bool,
     /// The extents of that array: the rounds of the loops over elements that are put together at once.
     array_extents: Vec<i128>,
 }
@@ -115,6 +117,7 @@ impl<'a> Nest<'a> {
             written: domain.inside.clone(),
             gathered: Vec::new(),
             accumulator: String::new(),
+            goes_on: statement.accumulate || order.parts.is_some(),
             array_extents: Vec::new(),
             namer: namer.clone(),
             order,
@@ -321,7 +324,7 @@ impl<'a> Nest<'a> {
             let elements = i64::try_from(elements).unwrap_or(1);
             body.push(Stmt::DeclareArray { name, element, elements });
             // What is written may be read first: those elements that there are.
-            let is_read = self.statement.accumulate && self.order.lanes.is_none();
+            let is_read = self.goes_on && self.order.lanes.is_none();
             let there = if is_read { written.as_slice() } else { &[] };
             body.extend(self.rounds(at_once, at, Inside::First, there)?);
         }
@@ -380,7 +383,7 @@ impl<'a> Nest<'a> {
 
     /// What an element is before any value.
     pub(super) fn first(&self, at: &At) -> Result<Number, PlanError> {
-        if self.statement.accumulate {
+        if self.goes_on {
             return self.held(at);
         }
         Ok(gather::identity(self.statement.op, self.statement.accumulator))

@@ -61,6 +61,8 @@ pub(super) struct Order {
     pub(super) first_reduced: usize,
     /// The lanes of one element, where its values go into some.
     pub(super) lanes: Option<OwnLanes>,
+    /// The outermost loop, where it goes over parts of the reduction: each goes on with what the one before has written.
+    pub(super) parts: Option<usize>,
 }
 
 impl Order {
@@ -100,7 +102,8 @@ impl Order {
         let left: Vec<usize> = domain.live.iter().copied().filter(|k| !loops.contains(k)).collect();
         loops.extend(left);
         let first = loops.iter().position(|k| domain.is_reduced(*k));
-        let order = Self { first_reduced: first.unwrap_or(loops.len()), loops, lanes };
+        let first_reduced = first.unwrap_or(loops.len());
+        let order = Self { first_reduced, loops, lanes, parts: None };
         order.check(domain, schedule, place)?;
         Ok(order)
     }
@@ -175,7 +178,16 @@ impl Order {
         }
         let first_reduced = written.len();
         let loops = written.into_iter().chain(reduced).chain(inner).collect();
-        Ok(Self { loops, first_reduced, lanes: None })
+        Ok(Self { loops, first_reduced, lanes: None, parts: None })
+    }
+
+    /// Goes over parts of the reduction first, by this loop of it.
+    pub(super) fn by_parts(&mut self, domain: &mut Domain, number: usize) {
+        domain.put_together_later(number);
+        self.loops.retain(|other| *other != number);
+        self.loops.insert(0, number);
+        self.first_reduced = self.first_reduced.saturating_add(1);
+        self.parts = Some(number);
     }
 
     /// Where the loop of this name is.

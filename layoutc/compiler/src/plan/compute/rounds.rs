@@ -173,7 +173,7 @@ impl Nest<'_> {
             args.push(Expr::compare(Compare::Lt, name, to));
         }
         // First values that nothing is put together with do no harm.
-        let is_free = what == Inside::First && !self.statement.accumulate;
+        let is_free = what == Inside::First && !self.goes_on;
         let condition = match args.len() {
             0 => None,
             _ if is_free => None,
@@ -371,7 +371,7 @@ impl Nest<'_> {
             let is_used = match what {
                 Inside::All => true,
                 Inside::Gather => !is_target,
-                Inside::First => is_target && self.statement.accumulate,
+                Inside::First => is_target && self.goes_on,
                 Inside::Store => is_target,
             };
             let is_used = is_used && access.bound.image.is_none();
