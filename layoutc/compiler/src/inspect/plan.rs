@@ -9,7 +9,7 @@ use crate::emit::plan_fault;
 use crate::model::{Manifest, Tensor};
 use crate::plan::cores::Cores;
 use crate::plan::nest::schedule::{Inner, Level};
-use crate::plan::nest::{LAST_LEVEL, Moves, Nest, Part, Ways};
+use crate::plan::nest::{LEAST_PAST, Moves, Nest, Part, Ways};
 use crate::plan::transfer::Cut;
 use crate::plan::tree::Expr as Tree;
 use crate::plan::{self, Move, Naming, Padding};
@@ -119,9 +119,9 @@ impl Plan {
         match nest.whole_bytes {
             _ if !plan::past_caches(&self.moved.function.body) => "through the caches",
             Tree::Int { value: ..0 } => "past the caches",
-            Tree::Int { value: ..=LAST_LEVEL } | Tree::Min { .. } => "through the caches",
+            Tree::Int { value: ..=LEAST_PAST } | Tree::Min { .. } => "through the caches",
             _ => {
-                "past the caches where the processor gains by it and the destination is larger than the last of them"
+                "past the caches from 12 MiB on AMD's processors, from 32 MiB on Intel's that gain by it"
             }
         }
     }

@@ -26,6 +26,9 @@ use crate::model::{Choices, Stores};
 /// What the last-level cache holds at most, in bytes: a destination beyond it is written another way.
 pub const LAST_LEVEL: i64 = 1 << 25;
 
+/// How large a destination is at least that some processor writes past the caches, in bytes.
+pub const LEAST_PAST: i64 = LAST_LEVEL / 8 * 3;
+
 /// What is more than the second-level cache of any processor holds, and less than the last-level one.
 const CACHED: i64 = 1 << 22;
 
