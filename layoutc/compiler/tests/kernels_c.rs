@@ -504,6 +504,32 @@ fn long_reductions_go_by_parts_whose_blocks_are_small() {
 }
 
 #[test]
+fn rows_of_padding_before_a_target_read_nothing_before_what_is_read() {
+    computes(&Kernel {
+        name: "before",
+        text: "kernel before { operands A B C\n  compute \"C[i, j] += A[i, k] * B[k, j]\" }\n",
+        operands: vec![
+            Operand::f32("A", &[("i", 20), ("k", 300)], &["order i k"]),
+            Operand::f32("B", &[("k", 300), ("j", 37)], &["order j k"]),
+            Operand::f32(
+                "C",
+                &[("i", 20), ("j", 37)],
+                &[
+                    "pad i before=1 after=1; padding allow",
+                    "order j i; pad j before=1 after=3; pad i multiple=8; fill none",
+                    "order j i; pad j before=1 after=3; fill 0",
+                ],
+            ),
+        ],
+        written: &["C"],
+        plain: "for (int i = 0; i < 20; ++i) for (int j = 0; j < 37; ++j) { float sum = 0; for (int k = 0; k < 300; ++k) sum += A[i * 300 + k] * B[k * 37 + j]; C[i * 37 + j] = sum; }",
+        numpy: "C = A @ B",
+        tolerance: "1e-4",
+        schedules: &[],
+    });
+}
+
+#[test]
 fn a_block_is_copied_once_where_all_of_it_is_used_in_every_round() {
     computes(&Kernel {
         name: "whole",

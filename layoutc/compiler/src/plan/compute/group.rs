@@ -211,10 +211,9 @@ impl Nest<'_> {
         at: &At,
     ) -> Result<Vec<Stmt>, PlanError> {
         let Some((number, rest)) = rest.split_first() else {
-            let asked = self.written.iter().filter(|condition| self.is_asked_of_values(condition));
-            let asked =
-                asked.chain(&self.gathered).filter(|condition| !at.sure.contains(condition));
-            let conditions: Vec<Comparison> = asked.cloned().collect();
+            let mut conditions = self.asked_of_values();
+            conditions.extend(self.gathered.iter().cloned());
+            conditions.retain(|condition| !at.sure.contains(condition));
             let value = self.gathered_value(&self.at_item(shares, at)?)?;
             let how = super::gather::how(self.statement.op);
             let into = self.held_by(shares);

@@ -99,17 +99,21 @@ fn keeps_sums(statement: &Statement, target: &Bound) -> bool {
     target.store.is_none() && target.tensor.dtype == scalar(statement.accumulator)
 }
 
-/// The longest reduced loop that the block depends on, and of how many rounds a part of it has a block that is small enough.
+/// The longest reduced loop that the block depends on, and of how many rounds a part of it has a block that is small enough;
+/// `None` where a part would have few rounds with those of the other reduced loops.
 fn part(domain: &Domain, candidate: &Candidate<'_>, bytes: i128) -> Option<(usize, i64)> {
-    let index = index(candidate.read, domain).ok()?;
-    let mentioned = index.iter().flat_map(|index| domain.mentioned(index));
-    let reduced = mentioned.filter(|number| domain.is_reduced(*number));
-    let (number, rounds) = reduced
-        .filter_map(|number| Some((number, domain.rounds(number)?)))
-        .max_by_key(|(_, n)| *n)?;
-    let most =
-        rounds.saturating_mul(PART).checked_div(bytes).filter(|most| *most >= FAR_VECTORS)?;
-    Some((number, 1_i64.checked_shl(most.ilog2())?))
+    let mut reduced = Vec::new();
+    for number in index(candidate.read, domain).ok()?.iter().flat_map(|i| domain.mentioned(i)) {
+        if domain.is_reduced(number) && !reduced.iter().any(|(other, _)| *other == number) {
+            reduced.push((number, domain.rounds(number)?));
+        }
+    }
+    let (number, rounds) = reduced.iter().copied().max_by_key(|(_, rounds)| *rounds)?;
+    let others = reduced.iter().filter(|(other, _)| *other != number).map(|(_, rounds)| *rounds);
+    let most = rounds.saturating_mul(PART).checked_div(bytes).filter(|most| *most > 0)?;
+    let by = 1_i64.checked_shl(most.ilog2())?;
+    let all = others.fold(i128::from(by), i128::saturating_mul);
+    (all >= FAR_VECTORS).then_some((number, by))
 }
 
 /// The loop along which all but one read stay or go on by one. Rather one whose rounds are whole vectors, along which what is

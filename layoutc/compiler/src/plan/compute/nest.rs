@@ -312,8 +312,8 @@ impl<'a> Nest<'a> {
         let element = scalar(self.statement.accumulator).to_string();
         let name = self.accumulator.clone();
         let written = self.written.clone();
-        let asked = written.iter().filter(|condition| self.is_asked_of_values(condition));
-        let gathered: Vec<Comparison> = asked.chain(&self.gathered).cloned().collect();
+        let mut gathered = self.asked_of_values();
+        gathered.extend(self.gathered.iter().cloned());
         let mut body = Vec::new();
         if at_once.is_empty() {
             body.push(Stmt::Accumulator { name, element, value: self.first(at)? });
@@ -341,9 +341,28 @@ impl<'a> Nest<'a> {
         Ok(body)
     }
 
+    /// The conditions on elements that must hold where a value is put together, too. Those that share a loop with one of them are
+    /// among them: it may say what it says under them alone.
+    pub(super) fn asked_of_values(&self) -> Vec<Comparison> {
+        let (mut asked, mut left): (Vec<Comparison>, Vec<Comparison>) =
+            self.written.iter().cloned().partition(|condition| self.is_asked_of_values(condition));
+        loop {
+            let loops: Vec<usize> = asked.iter().flat_map(|other| self.mentioned(other)).collect();
+            let is_near = |condition: &Comparison| {
+                self.mentioned(condition).iter().any(|number| loops.contains(number))
+            };
+            let (more, others): (Vec<_>, Vec<_>) = left.into_iter().partition(is_near);
+            left = others;
+            if more.is_empty() {
+                return asked;
+            }
+            asked.extend(more);
+        }
+    }
+
     /// Whether a condition on elements must hold where a value is put together, too. Where a block is read, which holds something for
     /// elements that there are none of, the value does no harm: it is not stored.
-    pub(super) fn is_asked_of_values(&self, condition: &Comparison) -> bool {
+    fn is_asked_of_values(&self, condition: &Comparison) -> bool {
         let all = self.mentioned(condition);
         let is_far = |access: &Access<'_>| {
             let is_near = self.staged.iter().any(|staged| staged.part.name == access.bound.name);
