@@ -459,9 +459,11 @@ fn blocks_are_copied_near_where_vectors_need_them() {
         plain: "for (int i = 0; i < 37; ++i) for (int j = 0; j < 300; ++j) { float sum = 0; for (int k = 0; k < 70; ++k) sum += A[i * 70 + k] * B[k * 300 + j]; C[i * 300 + j] = sum; }",
         numpy: "C = A @ B",
         tolerance: "1e-4",
-        schedules: &[(4, "parallel i")],
+        schedules: &[(4, "parallel i"), (0, "parallel j")],
     });
     let text = std::fs::read_to_string(folder("kernel_near").join("kernel_near.c")).unwrap();
+    let shared = "#pragma omp parallel for\n#endif\n    for (int64_t j_outer";
+    assert!(text.contains(shared), "{text}");
     let blocks = text.matches("* LAYOUTC_RESTRICT const B").count();
     let blocks = blocks + text.matches("*LAYOUTC_RESTRICT const B").count();
     assert!(blocks >= 8, "{blocks} blocks: {text}");

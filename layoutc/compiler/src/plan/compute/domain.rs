@@ -38,6 +38,8 @@ pub(super) struct Domain {
     pub(super) inside: Vec<Comparison>,
     /// The names of loops that there are even with one round.
     kept: Vec<String>,
+    /// The loops over axes of blocks, which may be called as a loop that was cut.
+    aside: Vec<usize>,
 }
 
 impl Domain {
@@ -82,6 +84,7 @@ impl Domain {
             offset: Expr::constant(0),
             inside: Vec::new(),
             kept: Vec::new(),
+            aside: Vec::new(),
         }
     }
 
@@ -197,7 +200,9 @@ impl Domain {
     /// # Errors
     /// As [`Domain::new`].
     pub(super) fn aside(&mut self, name: &str, extent: i128) -> Result<usize, ExprError> {
-        self.add(name, &Expr::constant(extent), false)
+        let number = self.add(name, &Expr::constant(extent), false)?;
+        self.aside.push(number);
+        Ok(number)
     }
 
     /// Adds a condition, unless it always holds.
@@ -315,13 +320,14 @@ impl Domain {
     /// Whether a loop is one of these, or what is left around a part that was cut off one of them.
     pub(super) fn is_among(&self, number: usize, names: &[Chosen<String>]) -> bool {
         let Some(found) = self.loops.get(number) else { return false };
+        let is_there = |name: &str| self.find(name).is_some_and(|k| !self.aside.contains(&k));
         let mut name = found.name.as_str();
         loop {
             if names.iter().any(|chosen| chosen.value == name) {
                 return true;
             }
             match name.strip_suffix("_outer") {
-                Some(whole) if self.find(whole).is_none() => name = whole,
+                Some(whole) if !is_there(whole) => name = whole,
                 _ => return false,
             }
         }
