@@ -36,8 +36,8 @@ class Case:
 
     @property
     def moved_bytes(self):
-        """Bytes read and bytes written, of elements: padding is not counted."""
-        return 2 * prod(self.extents) * ELEMENT_BYTES[self.element]
+        """Bytes read and bytes written, with the padding that is."""
+        return (prod(self.extents) + self.physical_elements) * ELEMENT_BYTES[self.element]
 
     @property
     def order(self):
