@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::time::SystemTime;
+use std::thread;
+use std::time::{Duration, SystemTime};
 
 use crate::tools::{find, path_with_layoutc};
 use crate::world::World;
@@ -79,6 +80,8 @@ pub(crate) fn run(world: &World, program: &str, args: &[&str]) -> String {
 }
 
 pub(crate) fn edit(world: &World, path: &str, from: &str, to: &str) {
+    // What is written within one tick of the file system's clock is no newer to make and ninja.
+    thread::sleep(Duration::from_millis(20));
     let old = world.read(path).expect("there");
     let new = old.replace(from, to);
     assert_ne!(old, new, "{path}");
