@@ -156,6 +156,9 @@ static int blocks(several run, int64_t bytes) {
     const int64_t gap = at_lines ? 64 * below(2) : below(3) == 0 ? below(40) : 0;
     int64_t to_step = rows * bytes + pad, to_stride = count * to_step + gap;
     if (below(3) == 0) {
+        to_stride += 63 - (to_stride + 63) % 64; // Lines of all columns begin alike.
+    }
+    if (below(3) == 0) {
         to_stride = rows * bytes + pad;
         to_step = columns * to_stride + gap;
     }
