@@ -560,6 +560,23 @@ fn a_block_is_copied_once_where_all_of_it_is_used_in_every_round() {
     );
 }
 
+/// Six rows of two vectors of 32 bytes, or 28 of one of 64, beside the block of all columns.
+#[test]
+fn a_block_that_is_copied_once_is_used_by_several_rows() {
+    let text = "kernel thin { operands A B C\n  compute \"C[i, j] += A[i, k] * B[k, j]\" }\n\
+        tensor a dtype=f32 { shape { i 64; k 1024 } }\n\
+        tensor b dtype=f32 { shape { k 1024; j 16 }; layout { order j k } }\n\
+        tensor c dtype=f32 { shape { i 64; j 16 } }\n\
+        instance run of=thin A=a B=b C=c\n";
+    let checked = check(&One(text.to_owned()), &["a.kdl".to_owned()], &Config::default());
+    let outputs = emit(&checked.manifests[0], &Settings::c(), "thin", &Templates::default());
+    let outputs = outputs.unwrap();
+    let source = &outputs.iter().find(|output| output.path == "thin.c").unwrap().text;
+    for sums in ["float sum[96];", "float sum[448];", "const B_block = B_memory;"] {
+        assert!(source.contains(sums), "{sums}:\n{source}");
+    }
+}
+
 #[test]
 fn sums_go_into_lanes_where_nothing_else_has_vectors() {
     computes(&Kernel {

@@ -206,10 +206,9 @@ pub(super) fn row(
     (rest, most, each): (Option<usize>, i128, i128),
     reads: Reads<'_>,
 ) -> Result<Option<usize>, ExprError> {
-    // The loop whose neighbours lie nearest, besides that over whole vectors.
-    let Some(number) = outer.iter().copied().rfind(|number| Some(*number) != rest) else {
-        return Ok(None);
-    };
+    // The loop whose neighbours lie nearest, besides that over whole vectors; one of a single round has none.
+    let has_others = |number: &usize| Some(*number) != rest && domain.rounds(*number) != Some(1);
+    let Some(number) = outer.iter().copied().rfind(has_others) else { return Ok(None) };
     let Some(rounds) = domain.rounds(number) else { return Ok(None) };
     let Seen { steps, .. } = reads(domain)?;
     let stays =
