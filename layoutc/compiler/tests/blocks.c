@@ -148,9 +148,11 @@ typedef void (*several)(void *, int64_t, int64_t, const void *, int64_t, int64_t
 // Blocks one after another: side by side or not on either side, what is inside first or last.
 static int blocks(several run, int64_t bytes) {
     static const int64_t sizes[] = { 1, 2, 2, 3, 4, 4, 7, 8, 9, 15, 16, 16, 17, 31, 32, 33, 64, 70, 128 };
-    const int64_t rows = sizes[below(19)];
-    const int64_t columns = sizes[below(19)];
-    const int64_t count = below(20) - 1;
+    // Few blocks of any size, or many small ones.
+    const bool many = below(4) == 0;
+    const int64_t rows = sizes[below(many ? 9 : 19)];
+    const int64_t columns = sizes[below(many ? 14 : 19)];
+    const int64_t count = many ? 32 * (1 + below(6)) + below(4) : below(20) - 1;
     const bool at_lines = below(3) == 0;
     const int64_t pad = at_lines ? 64 * below(2) : below(3) == 0 ? below(40) : 0;
     const int64_t gap = at_lines ? 64 * below(2) : below(3) == 0 ? below(40) : 0;
@@ -161,6 +163,10 @@ static int blocks(several run, int64_t bytes) {
     if (below(3) == 0) {
         to_stride = rows * bytes + pad;
         to_step = columns * to_stride + gap;
+    }
+    if (many && below(2)) { // Blocks beside each other in columns whose lines begin alike.
+        to_step = rows * bytes;
+        to_stride = (count * to_step + 63) / 64 * 64;
     }
     int64_t from_step = columns * bytes + (below(3) == 0 ? below(40) : 0), from_stride = count * from_step + below(40);
     if (below(3) == 0) {
