@@ -1,4 +1,4 @@
-//! Random layouts against an oracle that looks at every element. `LAYOUTC_FULL=1` tries eight thousand.
+//! Random layouts against an oracle that looks at every element. `LAYOUTC_FULL=1` tries twenty thousand.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -336,7 +336,7 @@ fn check(case: &Case, plain: bool, what: &str, tally: &mut Tally) {
 #[test]
 fn random_layouts_are_as_the_oracle_says() {
     let mut tally = Tally::default();
-    let total = rounds(1500, 8000);
+    let total = rounds(1500, 20_000);
     each_seed(total, |seed| {
         let mut random = Random::new(seed);
         let element_bits = *random.pick(&[1, 4, 8, 16, 24, 32, 64, 128]);
@@ -421,7 +421,7 @@ fn random_layouts_with_a_batch_known_at_run_time_hold_at_every_size() {
 #[test]
 fn random_boxes_along_a_curve_are_as_the_oracle_says() {
     let mut tally = Tally::default();
-    each_seed(rounds(300, 1200), |seed| {
+    each_seed(rounds(300, 3000), |seed| {
         let mut random = Random::new(seed + 9_000_000);
         let axes = ["a", "b", "c"].map(|name| (name.to_owned(), random.between(1, 11)));
         let items = generate::curve_of(&mut random, &axes);

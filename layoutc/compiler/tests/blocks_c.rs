@@ -70,7 +70,7 @@ fn sources_can_be_compiled_as_one() {
     let root = written("as_one", "first", "first_");
     written("as_one", "second", "second_");
     std::fs::write(root.join("all.c"), "#include \"first.c\"\n#include \"second.c\"\n").unwrap();
-    for (k, (compiler, flags, _)) in (0..).zip(compilers("as_one")) {
+    for (k, (compiler, flags, _)) in (0..).zip(compilers()) {
         let flags = [flags, vec!["-c"]].concat();
         compile_and_run(&root, &format!("all_{k}"), &["all.c"], (compiler, flags, false));
     }
@@ -93,7 +93,7 @@ fn sources_that_need_different_blocks_can_be_compiled_as_one() {
             all.push_str(&format!("#include \"other_{j}.c\"\n"));
         }
         std::fs::write(root.join("all.c"), all).unwrap();
-        for (k, (compiler, flags, _)) in (0..).zip(compilers(&name)) {
+        for (k, (compiler, flags, _)) in (0..).zip(compilers()) {
             let flags = [flags, vec!["-c"]].concat();
             compile_and_run(&root, &format!("all_{k}"), &["all.c"], (compiler, flags, false));
         }
@@ -117,7 +117,7 @@ fn vector(bytes: &str) -> &'static str {
 fn blocks_of_every_size_and_alignment_agree_with_plain_loops() {
     let root = written("blocks", "blocks", "");
     std::fs::write(root.join("harness.c"), include_str!("blocks.c")).unwrap();
-    let rounds = if full() { "-DROUNDS=1500" } else { "-DROUNDS=400" };
+    let rounds = if full() { "-DROUNDS=4000" } else { "-DROUNDS=400" };
     let address = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     let modes: [(&str, &[&str]); 4] =
         [("gcc", &["-O2"]), ("gcc", &address), ("clang", &["-O2"]), ("tcc", &[])];
@@ -149,7 +149,7 @@ fn vectors_of_64_bytes_move_blocks_where_the_processor_has_none() {
     let root = written("blocks_avx512", "blocks", "");
     std::fs::write(root.join("harness.c"), include_str!("blocks.c")).unwrap();
     std::fs::write(root.join("avx512.h"), include_str!("avx512.h")).unwrap();
-    let rounds = if full() { "-DROUNDS=1500" } else { "-DROUNDS=400" };
+    let rounds = if full() { "-DROUNDS=4000" } else { "-DROUNDS=400" };
     let address = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     let avx2 =
         ["-w", "-Wno-psabi", "-mavx2", "-mf16c", "-include", "avx512.h", rounds, vector("64")];

@@ -257,14 +257,10 @@ fn c_gives_what_the_definition_says() {
 #[test]
 fn opencl_and_cuda_give_what_the_definition_says() {
     let root = folder("casts_gpu");
-    // PoCL takes a while for each kernel: all pairs of a type with f32, and one of each other kind; every fourth of the
-    // others in the long run.
+    // PoCL takes a while for each kernel: all pairs of a type with f32, and one of each other kind.
     let others = [("f64", "f16"), ("f16", "bf16"), ("u64", "f64"), ("i32", "u8"), ("f64", "u64")];
-    let letters = |name: &str| name.bytes().map(usize::from).sum::<usize>();
     let chosen = |from: &Type, to: &Type| {
-        [from.name, to.name].contains(&"f32")
-            || others.contains(&(from.name, to.name))
-            || full() && (letters(from.name) + 3 * letters(to.name)).is_multiple_of(4)
+        full() || [from.name, to.name].contains(&"f32") || others.contains(&(from.name, to.name))
     };
     let (text, cases) = pairs(&root, chosen);
     run_gpu(&root, &text, &cases);
@@ -531,7 +527,7 @@ fn a_tensor_without_elements_has_its_conversions() {
 
 #[test]
 fn random_layouts_with_other_element_types_pass_their_own_test() {
-    for seed in 0..if full() { 5 } else { 3 } {
+    for seed in 0..if full() { 10 } else { 3 } {
         let mut source = Random::new(9_000_000 + seed);
         let castable: Vec<&str> = dtypes()
             .into_iter()

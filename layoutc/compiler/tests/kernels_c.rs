@@ -709,7 +709,7 @@ fn runs(stem: &str, manifest: &str, main: &str) {
     let include = format!("#include \"{stem}.h\"\n#include <stdlib.h>\n");
     std::fs::write(folder.join("main.c"), include + main).unwrap();
     let source = format!("{stem}.c");
-    for (k, compiler) in common::cc::compilers(stem).into_iter().enumerate() {
+    for (k, compiler) in common::cc::compilers().into_iter().enumerate() {
         let both = ["main.c", source.as_str()];
         let sources = if compiler.2 { &both[..] } else { &both[1..2] };
         common::cc::compile_and_run(&folder, &format!("{stem}_{k}"), sources, compiler);

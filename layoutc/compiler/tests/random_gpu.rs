@@ -1,6 +1,6 @@
 //! Random manifests to OpenCL and CUDA: pack, unpack and every conversion run, all bytes compared with where the
 //! oracle says that every element lives. OpenCL runs on Oclgrind (bounds, races) and on `PoCL`; CUDA on the CPU
-//! stand-in, a part of it is compiled by nvcc too, and on a GPU where there is one. `LAYOUTC_FULL=1` runs 300 layouts.
+//! stand-in, a part of it is compiled by nvcc too, and on a GPU where there is one. `LAYOUTC_FULL=1` runs 600 layouts.
 #![allow(clippy::disallowed_methods, reason = "writes sources and runs compilers")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
@@ -144,7 +144,7 @@ fn run(seed: usize, manifest: &Manifest) {
         platforms: &platforms,
         optimized: seed.is_multiple_of(8),
         compiler: seed,
-        nvcc: seed.is_multiple_of(if full() { 10 } else { 6 }),
+        nvcc: seed.is_multiple_of(if full() { 25 } else { 6 }),
         stem: "m",
         wide: is_wide(seed),
     };
@@ -180,7 +180,7 @@ fn campaign(seeds: impl Iterator<Item = usize>, types: &[&'static str]) {
 
 /// How many manifests there are: two tests share them, so that two run at a time.
 fn manifests() -> usize {
-    if full() { 20 } else { 8 }
+    if full() { 40 } else { 8 }
 }
 
 #[test]

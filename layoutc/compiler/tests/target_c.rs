@@ -49,7 +49,7 @@ fn written(name: &str, manifests: &[(&str, &str)], keys: &str) -> PathBuf {
 
 /// Compiles sources with each compiler; gives the programs of those that are run.
 fn programs(folder: &Path, name: &str, sources: &[&str], more: &[&str]) -> Vec<PathBuf> {
-    let all = compilers(name);
+    let all = compilers();
     let compile = |(k, compiler): (usize, &Compiler)| {
         let program = format!("{name}_{k}");
         compiled(folder, &program, sources, more, compiler)

@@ -295,7 +295,7 @@ fn run(name: &str, text: &str, settings: &Settings) -> String {
     let folder = write(name, &outputs);
     let (test, source) = (format!("{name}_test.c"), format!("{name}.c"));
     let mut printed = String::new();
-    for (k, compiler) in compilers(name).into_iter().enumerate() {
+    for (k, compiler) in compilers().into_iter().enumerate() {
         let program = format!("{name}_{k}");
         if let Some(text) = compile_and_run(&folder, &program, &[&test, &source], compiler) {
             printed = text;
@@ -489,7 +489,7 @@ fn with_the_narrow_index_and_all_cores_too() {
         text: output.text.clone(),
     };
     let folder = write("narrow_views", &outputs.iter().map(flat).collect::<Vec<_>>());
-    for (k, compiler) in compilers("narrow").into_iter().enumerate() {
+    for (k, compiler) in compilers().into_iter().enumerate() {
         compile_and_run(&folder, &format!("narrow_{k}"), &["a_test.c", "a.c"], compiler);
     }
 }

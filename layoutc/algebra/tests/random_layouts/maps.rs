@@ -22,7 +22,7 @@ struct Decided {
 
 #[test]
 fn random_maps_are_decided_as_brute_force_says_and_mostly_without_it() {
-    let wanted = rounds(2000, 5000);
+    let wanted = rounds(2000, 10_000);
     let mut tally = Decided::default();
     each_seed(3 * wanted, |seed| {
         if tally.total >= wanted {

@@ -21,24 +21,23 @@ pub fn full() -> bool {
     std::env::var("LAYOUTC_FULL").is_ok_and(|value| value == "1")
 }
 
-/// Every compiler at hand, each in the mode that finds faults soonest. Under `LAYOUTC_FULL=1` an optimising mode besides: which
-/// one follows from the name, so that many programs see all.
-pub fn compilers(name: &str) -> Vec<Compiler> {
-    let mut all: Vec<Compiler> = vec![
+/// Every compiler at hand, each in the modes that it is good for; all modes under `LAYOUTC_FULL=1`.
+pub fn compilers() -> Vec<Compiler> {
+    let ordinary: [Compiler; 4] = [
         ("gcc", [&["-std=c99", "-O0"], STRICT, ADDRESS].concat(), true),
         ("clang", [&["-std=c99", "-fsyntax-only"], STRICT].concat(), false),
         ("tcc", vec!["-Wall", "-Werror"], true),
         ("g++", [&["-std=c++17", "-fsyntax-only", "-x", "c++"], STRICT].concat(), false),
     ];
-    let optimising: [Compiler; 3] = [
+    let long: [Compiler; 6] = [
+        ("gcc", [&["-std=c99", "-O0"], STRICT, ADDRESS].concat(), true),
         ("gcc", [&["-std=c17", "-O3"], STRICT].concat(), true),
         ("clang", [&["-std=c99", "-O2"], STRICT].concat(), true),
+        ("tcc", vec!["-Wall", "-Werror"], true),
+        ("g++", [&["-std=c++17", "-fsyntax-only", "-x", "c++"], STRICT].concat(), false),
         ("clang++", [&["-std=c++17", "-O1", "-x", "c++"], STRICT].concat(), true),
     ];
-    if full() {
-        let turn = name.bytes().fold(0, |sum, byte| sum + usize::from(byte));
-        all.push(optimising[turn % optimising.len()].clone());
-    }
+    let all = if full() { long.to_vec() } else { ordinary.to_vec() };
     all.into_iter().filter(|(name, ..)| there(name)).collect()
 }
 
@@ -75,7 +74,7 @@ pub fn run_with(name: &str, manifest: &Manifest, settings: &Settings) -> String 
     let sources = &sources;
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..)
-            .zip(compilers(name))
+            .zip(compilers())
             .map(|(k, compiler)| {
                 scope.spawn(move || {
                     compile_and_run(folder, &format!("{name}_{k}"), sources, compiler)

@@ -411,7 +411,7 @@ pub fn computes(kernel: &Kernel) {
     let both = ["main.c", source.as_str()];
     // Optimised always: what the vectors of a processor need of the stack shows there alone.
     let optimised = ("gcc", ["-std=c11", "-O2"].to_vec(), true);
-    for (k, compiler) in compilers(&stem).into_iter().chain([optimised.clone()]).enumerate() {
+    for (k, compiler) in compilers().into_iter().chain([optimised.clone()]).enumerate() {
         let sources = if compiler.2 { &both[..] } else { &both[1..2] };
         compile_and_run(&folder, &format!("{stem}_{k}"), sources, compiler);
     }

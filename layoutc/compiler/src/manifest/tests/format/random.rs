@@ -1,4 +1,4 @@
-//! Random manifests with everything that KDL 2 allows, in every place. `LAYOUTC_FULL=1` tries three thousand.
+//! Random manifests with everything that KDL 2 allows, in every place. `LAYOUTC_FULL=1` tries ten thousand.
 
 #![expect(clippy::disallowed_methods, reason = "reads LAYOUTC_FULL")]
 
@@ -245,7 +245,7 @@ fn meant(nodes: &[KdlNode], depth: usize) -> Vec<String> {
 #[test]
 fn random_manifests_keep_all_that_they_mean() {
     let full = std::env::var("LAYOUTC_FULL").is_ok_and(|value| value == "1");
-    let count = if full { 3000 } else { 200 };
+    let count = if full { 10_000 } else { 200 };
     let (mut read, mut seed) = (0, 0);
     while read < count {
         seed += 1;
