@@ -311,9 +311,8 @@ fn a_part_of_something_else_is_begun_anew_and_that_is_said() {
     anew(&turn, &[], "its journal is damaged");
     let other = || {
         let part = world.get("out.part");
-        fs::remove_file(world.0.path("out.part")).expect("it is there");
-        // The same inode is not given again while the other is there.
-        world.put("beside", &[1]);
+        // The same inode is not given again while a file has it.
+        fs::rename(world.0.path("out.part"), world.0.path("beside")).expect("it is renamed");
         world.put("out.part", &part);
     };
     while !again() {}
@@ -326,11 +325,11 @@ fn a_part_of_something_else_is_begun_anew_and_that_is_said() {
 fn a_journal_that_is_cut_or_turned_is_never_trusted_wrongly() {
     let (world, wanted) = killed();
     let (journal, part) = (world.get("out.part.journal"), world.get("out.part"));
-    // The part keeps its inode: what is done is asked of its bytes.
+    // The journal tells of a part by its inode, which a link keeps whatever becomes of the part.
+    fs::hard_link(world.0.path("out.part"), world.0.path("kept")).expect("it is linked");
     let restore = |journal: &[u8]| {
-        if world.0.path("out").exists() {
-            fs::rename(world.0.path("out"), world.0.path("out.part")).expect("it is renamed");
-        }
+        drop(fs::remove_file(world.0.path("out.part")));
+        fs::hard_link(world.0.path("kept"), world.0.path("out.part")).expect("it is linked");
         world.put("out.part", &part);
         world.put("out.part.journal", journal);
     };
