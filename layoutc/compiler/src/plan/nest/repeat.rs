@@ -21,6 +21,9 @@ const MOST: i128 = 1 << 20;
 /// Bytes of the smallest vector.
 const VECTOR: i128 = 16;
 
+/// Bytes of the longest vector, which is a line of a cache.
+const LINE: i128 = 64;
+
 /// The transfer in its fewest loops, and in parts where that lets one call move several blocks: 8001 rows by two are
 /// 8000 and one.
 ///
@@ -156,7 +159,7 @@ fn alternates(
 }
 
 /// Whether the blocks of a digit follow each other, in the source or in the destination, where the other side of a block
-/// has whole vectors.
+/// has whole vectors. A block of whole lines on both sides leaves nothing over that its neighbour could use.
 fn follows(
     transfer: &Transfer,
     symbols: &[Symbol],
@@ -174,8 +177,10 @@ fn follows(
         run.and_then(|(stride, extent)| stride.checked_mul(extent)) == stride(cut).as_const()
     };
     let wide = |cut: &Cut| extent(cut, symbols).saturating_mul(bytes) >= VECTOR;
+    let is_lines = |cut: &Cut| extent(cut, symbols).saturating_mul(bytes) % LINE == 0;
     known(row)
         && known(column)
+        && !(is_lines(row) && is_lines(column))
         && (is_next(column, |cut| &cut.from_stride) && wide(row)
             || is_next(row, |cut| &cut.to_stride) && wide(column))
 }
