@@ -578,6 +578,51 @@ fn a_block_that_is_copied_once_is_used_by_several_rows() {
 }
 
 #[test]
+fn rows_that_are_missing_at_a_border_are_known_to_the_compiler() {
+    computes(&Kernel {
+        name: "missing_rows",
+        text: "kernel missing_rows { operands A W B\n  compute \"B[h, w, k] += (A[h + r - 2, w + s - 2, c] ?? 0) * W[r, s, c, k]\" }\n",
+        operands: vec![
+            Operand::f32(
+                "A",
+                &[("h", 4), ("w", 31), ("c", 3)],
+                &["order h w c", "order c h w", "order h w c", "tile 2 8 1"],
+            ),
+            Operand::f32(
+                "W",
+                &[("r", 5), ("s", 5), ("c", 3), ("k", 32)],
+                &["order r s c k", "order r s c k", "order c r s k", "order r s c k"],
+            ),
+            Operand::f32(
+                "B",
+                &[("h", 4), ("w", 31), ("k", 32)],
+                &[
+                    "order h w k",
+                    "split k by=16; order k_outer h w k_inner",
+                    "order k h w",
+                    "tile 2 8 32",
+                ],
+            ),
+        ],
+        written: &["B"],
+        plain: "for (int h = 0; h < 4; ++h) for (int w = 0; w < 31; ++w) for (int k = 0; k < 32; ++k) { float sum = 0; for (int r = 0; r < 5; ++r) for (int s = 0; s < 5; ++s) for (int c = 0; c < 3; ++c) { const int y = h + r - 2, x = w + s - 2; if (y >= 0 && y < 4 && x >= 0 && x < 31) sum += A[(y * 31 + x) * 3 + c] * W[((r * 5 + s) * 3 + c) * 32 + k]; } B[(h * 31 + w) * 32 + k] = sum; }",
+        numpy: "P = np.pad(A, ((2, 2), (2, 2), (0, 0)))\nB = sum(P[r:r + 4, s:s + 31] @ W[r, s] for r in range(5) for s in range(5))",
+        tolerance: "1e-4",
+        schedules: &[(0, "split w by=7; parallel h")],
+    });
+    let text = std::fs::read_to_string(folder("kernel_missing_rows").join("kernel_missing_rows.c"));
+    let text = text.unwrap();
+    for part in [
+        "} else if (w_inner_begin <= 0 && w_inner_end_2 == 13) {",
+        "} else if (w_inner_begin == 1 && w_inner_end_2 >= 14) {",
+        "for (int64_t w_inner = 1; w_inner < 14; ++w_inner) {",
+        "LAYOUTC_STORE(16, &",
+    ] {
+        assert!(text.contains(part), "{part}:\n{text}");
+    }
+}
+
+#[test]
 fn sums_go_into_lanes_where_nothing_else_has_vectors() {
     computes(&Kernel {
         name: "lanes_of_sums",

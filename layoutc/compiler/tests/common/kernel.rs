@@ -391,6 +391,7 @@ const LONG: &str = "\
 #define LAYOUTC_RESTRICT restrict
 #define LAYOUTC_UNROLL(rounds)
 #define LAYOUTC_USUALLY(condition) (condition)
+#define LAYOUTC_STORE(elements, to, from) memcpy(to, from, (elements) * sizeof *(from))
 #define LAYOUTC_COMPUTE_FOR(kernel, suffix, parameters, arguments)
 #define LAYOUTC_COMPUTE_BY(kernel, suffix) kernel
 ";

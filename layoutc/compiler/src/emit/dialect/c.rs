@@ -38,6 +38,7 @@ pub const C: Dialect = Dialect {
     math: suffixed,
     usual: "LAYOUTC_USUALLY",
     unroll: |rounds| Some(format!("LAYOUTC_UNROLL({rounds})")),
+    store_vector: "LAYOUTC_STORE",
     called: &["exit", "fputs", "free", "malloc", "memcmp", "memcpy", "memset", "printf", "puts"],
     functions: &[&C_FUNCTIONS],
 };

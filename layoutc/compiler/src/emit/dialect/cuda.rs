@@ -63,6 +63,7 @@ pub const CUDA: Dialect = Dialect {
     math: super::c::suffixed,
     usual: "",
     unroll: |rounds| Some(format!("#pragma unroll {rounds}")),
+    store_vector: "",
     called: &[
         "tex2D",
         "tex2DLayered",

@@ -82,6 +82,8 @@ pub struct Dialect {
     pub usual: &'static str,
     /// The line before a loop that is written out so many rounds at a time.
     pub unroll: fn(i64) -> Option<String>,
+    /// What stores so many elements of an array at once; empty where there is none.
+    pub store_vector: &'static str,
     /// Functions that the generated code calls: nothing local may hide them.
     pub called: &'static [&'static str],
     /// Names that only a function of the same name collides with.

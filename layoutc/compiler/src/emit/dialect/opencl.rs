@@ -62,6 +62,7 @@ pub const OPENCL: Dialect = Dialect {
     math: |function, _| function.to_owned(),
     usual: "",
     unroll: |_| None,
+    store_vector: "",
     called: &[
         "barrier",
         "get_global_id",

@@ -11,6 +11,7 @@ mod python;
 mod stmts;
 #[cfg(test)]
 mod tests;
+mod vector;
 
 pub(in crate::emit) use self::binding::power_of_two;
 pub use self::define::define;

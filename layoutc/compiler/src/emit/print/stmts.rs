@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::head::dialect_of;
 use super::numbers::in_c;
+use super::vector::vector_store;
 use super::{Style, expr, python, write};
 use crate::emit::dialect::{Assert, Dialect, Groups};
 use crate::emit::{comment, element};
@@ -32,20 +33,23 @@ pub fn body(style: Style, function: &Function, depth: usize) -> String {
 
 fn written(dialect: &'static Dialect, params: &[Param], body: &[Stmt], depth: usize) -> String {
     let mut text = String::with_capacity(1024);
-    Writer { dialect, params, number: dialect.index, text: &mut text }.stmts(body, depth);
+    let (number, arrays) = (dialect.index, Vec::new());
+    Writer { dialect, params, number, arrays, text: &mut text }.stmts(body, depth);
     text
 }
 
-struct Writer<'a> {
-    dialect: &'static Dialect,
+pub(super) struct Writer<'a> {
+    pub(super) dialect: &'static Dialect,
     /// The parameters of the function.
     params: &'a [Param],
     /// The type of the numbers that are named here.
     number: &'static str,
+    /// The arrays of numbers so far.
+    pub(super) arrays: Vec<&'a str>,
     text: &'a mut String,
 }
 
-impl Writer<'_> {
+impl<'a> Writer<'a> {
     fn line(&mut self, depth: usize, line: &str) {
         if !line.is_empty() {
             for _ in 0..depth {
@@ -61,14 +65,14 @@ impl Writer<'_> {
     }
 
     /// Begins a line.
-    fn begin(&mut self, depth: usize, parts: &[&str]) {
+    pub(super) fn begin(&mut self, depth: usize, parts: &[&str]) {
         for _ in 0..depth {
             self.text.push_str("    ");
         }
         self.put(parts);
     }
 
-    fn put(&mut self, parts: &[&str]) {
+    pub(super) fn put(&mut self, parts: &[&str]) {
         parts.iter().for_each(|part| self.text.push_str(part));
     }
 
@@ -83,13 +87,47 @@ impl Writer<'_> {
         }
     }
 
-    fn stmts(&mut self, body: &[Stmt], depth: usize) {
-        for stmt in body {
-            self.stmt(stmt, depth);
+    fn stmts(&mut self, body: &'a [Stmt], depth: usize) {
+        let mut rest = body;
+        while let Some((stmt, after)) = rest.split_first() {
+            rest = after;
+            match after.first().and_then(|next| vector_store(stmt, next)) {
+                Some(store) if self.is_vector(&store) => {
+                    self.vector_store(&store, depth);
+                    rest = after.get(1..).unwrap_or_default();
+                }
+                _ => self.stmt(stmt, depth),
+            }
         }
     }
 
-    fn stmt(&mut self, stmt: &Stmt, depth: usize) {
+    /// A condition, and the conditions that are asked where it does not hold.
+    fn branches(&mut self, stmt: &'a Stmt, depth: usize) {
+        let mut next = Some(stmt);
+        while let Some(Stmt::If { condition, is_usual, body, otherwise }) = next.take() {
+            let usual = if *is_usual { self.dialect.usual } else { "" };
+            let (open, close) = if usual.is_empty() { ("", "") } else { ("(", ")") };
+            self.put(&["if (", usual, open]);
+            self.put_expr(condition);
+            self.put(&[close, ") {\n"]);
+            self.stmts(body, depth.saturating_add(1));
+            match otherwise.as_slice() {
+                [] => {}
+                [only @ Stmt::If { .. }] => {
+                    self.begin(depth, &["} else "]);
+                    next = Some(only);
+                    continue;
+                }
+                otherwise => {
+                    self.line(depth, "} else {");
+                    self.stmts(otherwise, depth.saturating_add(1));
+                }
+            }
+            self.line(depth, "}");
+        }
+    }
+
+    fn stmt(&mut self, stmt: &'a Stmt, depth: usize) {
         match stmt {
             Stmt::Let { name, value } => {
                 self.begin(depth, &["const ", self.number, " ", name, " = "]);
@@ -117,18 +155,9 @@ impl Writer<'_> {
                 self.stmts(body, depth.saturating_add(1));
                 self.line(depth, "}");
             }
-            Stmt::If { condition, is_usual, body, otherwise } => {
-                let usual = if *is_usual { self.dialect.usual } else { "" };
-                let (open, close) = if usual.is_empty() { ("", "") } else { ("(", ")") };
-                self.begin(depth, &["if (", usual, open]);
-                self.put_expr(condition);
-                self.put(&[close, ") {\n"]);
-                self.stmts(body, depth.saturating_add(1));
-                if !otherwise.is_empty() {
-                    self.line(depth, "} else {");
-                    self.stmts(otherwise, depth.saturating_add(1));
-                }
-                self.line(depth, "}");
+            Stmt::If { .. } => {
+                self.begin(depth, &[]);
+                self.branches(stmt, depth);
             }
             Stmt::WorkItem { axes } => self.work_item(axes, depth),
             Stmt::Share { name, to, among: Among::Groups, round: _, body } => {
@@ -162,6 +191,7 @@ impl Writer<'_> {
                 let ty = element::type_name(self.dialect, element, false);
                 let line = format!("{ty} {name}[{elements}];");
                 self.line(depth, &line);
+                self.arrays.extend(Some(name.as_str()).filter(|_| element != "bool"));
             }
             Stmt::DeclareBlock { name, memory, element, elements } => {
                 let ty = element::type_name(self.dialect, element, false);
@@ -311,7 +341,7 @@ impl Writer<'_> {
     }
 
     /// The address of an element.
-    fn put_address(&mut self, buffer: &str, index: &Expr) {
+    pub(super) fn put_address(&mut self, buffer: &str, index: &Expr) {
         if *index == Expr::int(0) {
             self.put(&[buffer]);
         } else {
@@ -346,7 +376,7 @@ impl Writer<'_> {
     }
 
     /// A loop whose rounds the groups of a launch take turns in.
-    fn share_among_groups(&mut self, name: &str, to: &Expr, body: &[Stmt], depth: usize) {
+    fn share_among_groups(&mut self, name: &str, to: &Expr, body: &'a [Stmt], depth: usize) {
         let Groups { group, count, .. } = self.dialect.groups;
         let index = self.dialect.index;
         self.begin(depth, &["for (", index, " ", name, " = (", index, ")", group, "; "]);
@@ -362,7 +392,7 @@ impl Writer<'_> {
         name: &str,
         to: &Expr,
         round: Option<&str>,
-        body: &[Stmt],
+        body: &'a [Stmt],
         depth: usize,
     ) {
         let Groups { item, unroll, .. } = self.dialect.groups;

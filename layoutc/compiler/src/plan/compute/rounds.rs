@@ -162,7 +162,10 @@ impl Nest<'_> {
         let rounds = rounds.and_then(|rounds| i64::try_from(rounds).ok());
         let is_at_once = self.order.at_once(&self.domain).any(|other| other == number);
         let is_row = is_at_once && !is_innermost && what != Inside::All;
-        let Some(rounds) = rounds.filter(|_| is_row) else { return (None, [from, to]) };
+        let is_known = matches!((&from, &to), (Expr::Int { .. }, Expr::Int { .. }));
+        let Some(rounds) = rounds.filter(|_| is_row && !is_known) else {
+            return (None, [from, to]);
+        };
         let whole = [Expr::int(0), Expr::int(rounds)];
         let name = self.named(number);
         let mut args = Vec::new();
@@ -275,10 +278,58 @@ impl Nest<'_> {
         let body = inside(self, &most)?;
         let otherwise = match last {
             Some(part) => self.shortened(part, |nest| inside(nest, &most))?,
-            None => inside(self, &At { is_border: true, ..at })?,
+            None => self.at_border(rest, &At { is_border: true, ..at }, inside)?,
         };
         all.push(Stmt::If { condition, is_usual: true, body, otherwise });
         Ok(all)
+    }
+
+    /// What is inside at a border. Where rows are put together that end early or begin late, it is written for all rows but the
+    /// last and for all but the first, too: with ends that the compiler knows, no row is asked for in the innermost loops.
+    fn at_border(
+        &mut self,
+        rest: &[usize],
+        at: &At,
+        inside: Body<'_, Self>,
+    ) -> Result<Vec<Stmt>, PlanError> {
+        let mut parts = Vec::new();
+        if let Some((place, rounds)) = self.rows_with_ends(rest, at) {
+            let [one, all] = [Expr::int(1), Expr::int(rounds)];
+            let [zero, less] = [Expr::int(0), Expr::int(rounds - 1)];
+            let early = (Compare::Le, zero, Compare::Eq, less);
+            for (first, low, last, high) in [early, (Compare::Eq, one, Compare::Ge, all)] {
+                let mut at = at.clone();
+                let Some((.., [from, to])) = at.known.get_mut(place) else { continue };
+                let args = vec![
+                    Expr::compare(first, from.clone(), low.clone()),
+                    Expr::compare(last, to.clone(), high.clone()),
+                ];
+                let condition = Expr::All { args };
+                [*from, *to] = [low, high];
+                parts.push((condition, inside(self, &at)?));
+            }
+        }
+        let last = inside(self, at)?;
+        Ok(parts.into_iter().rev().fold(last, |otherwise, (condition, body)| {
+            vec![Stmt::If { condition, is_usual: false, body, otherwise }]
+        }))
+    }
+
+    /// The loop over rows that are put together of which both ends are computed, among those that are known, and its rounds; none
+    /// where there are several.
+    fn rows_with_ends(&self, rest: &[usize], at: &At) -> Option<(usize, i64)> {
+        let is_reduced = at.open.iter().any(|number| self.domain.is_reduced(*number));
+        let is_row = |number: &usize| rest.contains(number) && rest.last() != Some(number);
+        let rows = || at.known.iter().enumerate().filter(|(_, (number, ..))| is_row(number));
+        // What was found last is known under most conditions.
+        let (place, (number, _, ends)) = rows().next_back().filter(|_| is_reduced)?;
+        let is_only = rows().all(|(_, row)| row.0 == *number) && self.runs != Runs::OnItems;
+        let are_computed = ends.iter().all(|end| !matches!(end, Expr::Int { .. }));
+        let rounds =
+            self.domain.rounds(*number).filter(|rounds| (3..=WRITTEN_OUT).contains(rounds));
+        rounds
+            .filter(|_| is_only && are_computed)
+            .and_then(|n| Some((place, i64::try_from(n).ok()?)))
     }
 
     /// What is inside where a loop has so many rounds, fewer than it usually has.
