@@ -24,6 +24,9 @@ const VECTOR: i128 = 16;
 /// Bytes of the longest vector, which is a line of a cache.
 const LINE: i128 = 64;
 
+/// Bytes of a move that a second-level cache holds both sides of.
+const NEAR: i128 = 1 << 19;
+
 /// The transfer in its fewest loops, and in parts where that lets one call move several blocks: 8001 rows by two are
 /// 8000 and one.
 ///
@@ -159,7 +162,8 @@ fn alternates(
 }
 
 /// Whether the blocks of a digit follow each other, in the source or in the destination, where the other side of a block
-/// has whole vectors. A block of whole lines on both sides leaves nothing over that its neighbour could use.
+/// has whole vectors. Within the caches a block of whole lines on both sides leaves nothing over that its neighbour could use;
+/// past them several such blocks are written in one go.
 fn follows(
     transfer: &Transfer,
     symbols: &[Symbol],
@@ -178,9 +182,11 @@ fn follows(
     };
     let wide = |cut: &Cut| extent(cut, symbols).saturating_mul(bytes) >= VECTOR;
     let is_lines = |cut: &Cut| extent(cut, symbols).saturating_mul(bytes) % LINE == 0;
+    let all = transfer.cuts.iter();
+    let all = all.fold(bytes, |bytes, cut| bytes.saturating_mul(extent(cut, symbols)));
     known(row)
         && known(column)
-        && !(is_lines(row) && is_lines(column))
+        && !(all <= NEAR && is_lines(row) && is_lines(column))
         && (is_next(column, |cut| &cut.from_stride) && wide(row)
             || is_next(row, |cut| &cut.to_stride) && wide(column))
 }
