@@ -259,6 +259,22 @@ fn padding_at_the_end_of_rows_is_written_in_the_loop_over_their_tiles() {
 }
 
 #[test]
+fn blocks_of_whole_lines_are_moved_together_where_they_are_written_past_the_caches() {
+    for (shape, call) in [
+        ("a 8; b 16; c 8; d 4; e 16", "layoutc_transpose_4(&"),
+        ("a 61; b 16; c 33; d 63; e 16", "layoutc_transposes_4(&"),
+    ] {
+        let text =
+            format!("tensor t dtype=f32 {{ shape {{ {shape} }}; layout {{ order e c a d b }} }}");
+        let checked = check(&One(&text), &["a.kdl".to_owned()], &Config::default());
+        let (settings, templates) = (Settings::c(), Templates::default());
+        let outputs = emit(&checked.manifests[0], &settings, "lines", &templates).unwrap();
+        let source = &outputs.iter().find(|output| output.path == "lines.c").unwrap().text;
+        assert!(source.contains(call), "{shape}: {call}\n{source}");
+    }
+}
+
+#[test]
 fn no_conversion_that_is_timed_takes_400_lines() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/conversion");
     let text = std::fs::read_to_string(root.join("layoutc.toml")).unwrap();
