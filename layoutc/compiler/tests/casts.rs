@@ -5,7 +5,7 @@
 
 use crate::cast_values;
 use crate::common;
-use crate::common::gpu;
+use crate::common::{gpu, moves};
 use crate::random_manifest;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -88,8 +88,6 @@ struct Case {
     read_bytes: usize,
     written: String,
     written_bytes: usize,
-    /// Elements of what is written, for the kernels.
-    items: usize,
 }
 
 fn checked(text: &str) -> Manifest {
@@ -153,7 +151,6 @@ fn pairs(root: &Path, of: impl Fn(&Type, &Type) -> bool) -> (String, Vec<Case>) 
                 read_bytes: source.len(),
                 written,
                 written_bytes: out.len(),
-                items: if to.bits < 8 { out.len() } else { values.len() },
             });
         }
     }
@@ -196,7 +193,7 @@ static int differ(const char *what, const unsigned char *found, const char *name
 fn harness(root: &Path, cases: &[Case]) -> String {
     let head = format!("#define ROOT \"{}\"\n{HARNESS}", root.display());
     let mut text = format!("{head}int main(void) {{\n    int failed = 0;\n");
-    for Case { name, read, read_bytes, written, written_bytes, .. } in cases {
+    for Case { name, read, read_bytes, written, written_bytes } in cases {
         writeln!(
             text,
             "    {{\n        unsigned char *const from = load(\"{read}\", {read_bytes});\n        \
@@ -312,8 +309,10 @@ fn run_gpu(root: &Path, text: &str, cases: &[Case]) {
     write_gpu(root, text);
     let mut job = "options -cl-opt-disable\nprogram m.cl\nguard 64\n".to_owned();
     let mut driver = "#include \"m.cuh\"\n#include \"driver.h\"\n\nint main(void) {\n".to_owned();
-    for Case { name, read, read_bytes, written, written_bytes, items } in cases {
-        let items = items.div_ceil(256) * 256;
+    let header = std::fs::read_to_string(root.join("m.h")).unwrap();
+    for Case { name, read, read_bytes, written, written_bytes } in cases {
+        let stated = format!("{}_GLOBAL_SIZE_0", name.to_uppercase());
+        let items = moves::constant(&header, &stated).unwrap().div_ceil(256) * 256;
         writeln!(
             job,
             "buffer from {read_bytes} file {read}\nbuffer to {written_bytes} fill 170\n\
@@ -407,17 +406,13 @@ fn in_process(root: &Path, tensors: &[Tensor]) -> Vec<Case> {
         let (mut physical, mut back) = (vec![0xAA; packs.to_bytes], vec![0xAA; packs.from_bytes]);
         packs.run(&logical, &mut physical).unwrap();
         unpacks.run(&physical, &mut back).unwrap();
-        let elements =
-            back.len() * 8 / usize::try_from(tensor.logical_dtype().element_bits()).unwrap();
-        let slots =
-            physical.len() * 8 / usize::try_from(tensor.dtype.element_bits().max(8)).unwrap();
         let files = [("logical", &logical), ("physical", &physical), ("back", &back)];
         for (what, bytes) in files {
             std::fs::write(root.join(format!("{name}.{what}")), bytes).unwrap();
         }
-        for (function, from, to, sizes, items) in [
-            ("pack", "logical", "physical", [logical.len(), physical.len()], slots),
-            ("unpack", "physical", "back", [physical.len(), back.len()], elements),
+        for (function, from, to, sizes) in [
+            ("pack", "logical", "physical", [logical.len(), physical.len()]),
+            ("unpack", "physical", "back", [physical.len(), back.len()]),
         ] {
             cases.push(Case {
                 name: format!("{name}_{function}"),
@@ -425,7 +420,6 @@ fn in_process(root: &Path, tensors: &[Tensor]) -> Vec<Case> {
                 read_bytes: sizes[0],
                 written: format!("{name}.{to}"),
                 written_bytes: sizes[1],
-                items,
             });
         }
     }

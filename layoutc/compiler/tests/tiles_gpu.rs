@@ -147,9 +147,11 @@ fn elements_of_every_size_are_transposed_by_tiles() {
                 assert_eq!(barriers, 0, "{body}");
                 continue;
             }
-            assert_eq!(barriers, 2, "{body}");
+            assert_eq!(barriers, 1, "{body}");
+            let plain = format!("a_{dtype}_{name}_unaligned");
+            let body = if cl.contains(&plain) { kernel(cl, &plain) } else { body };
             let elements = local_elements(body);
-            assert!(elements * bytes <= 16 * 1024, "{dtype}: {elements} elements");
+            assert!(elements * bytes <= 18 * 1024, "{dtype}: {elements} elements");
             let least = if bytes > 8 { 480 } else { 1024 };
             assert!(elements >= least, "{dtype}: {elements} elements\n{body}");
         }
@@ -164,8 +166,8 @@ tensor b dtype=u8 { shape { a 128; b 128 }; layout { order b a } }
     let (_, outputs) = built(manifest, false);
     let cl = &outputs["opencl/m.cl"];
     // 32 rows of 32 elements of 4 bytes, each but the last with one behind it; 64 rows of 64 bytes with 4.
-    assert_eq!(local_elements(kernel(cl, "a_pack")), 31 * 33 + 32);
-    assert_eq!(local_elements(kernel(cl, "b_pack")), 63 * 68 + 64);
+    assert_eq!(local_elements(kernel(cl, "a_pack_unaligned")), 31 * 33 + 32);
+    assert_eq!(local_elements(kernel(cl, "b_pack_unaligned")), 63 * 68 + 64);
 }
 
 #[test]
@@ -187,21 +189,21 @@ tensor small dtype=f32 { shape { a 5; b 7 }; layout { order b a } }
         (&outputs["opencl/m.cl"], "    float held[4];\n"),
         (&outputs["cuda/m.cu"], "float held[4];\n"),
     ] {
-        let name = if text.contains("__kernel") { "turned_pack" } else { "turned_pack_kernel" };
+        let name =
+            if text.contains("__kernel") { "turned_pack_unaligned" } else { "turned_pack_kernel" };
         let body = kernel(text, name);
         assert!(body.contains(array), "{body}");
         // Read, put into the tile, read from there, write.
-        let unrolled = "#pragma unroll\n        for (int round = 0; round < 4; ++round) {\n";
+        let unrolled = "#pragma unroll\n    for (int round = 0; round < 4; ++round) {\n";
         assert_eq!(body.matches(unrolled).count(), 4, "{body}");
         assert_eq!(body.matches(" += 256").count(), 0, "{body}");
     }
     let cl = &outputs["opencl/m.cl"];
-    assert!(kernel(cl, "bytes_pack").contains("round < 16;"), "{cl}");
+    assert!(kernel(cl, "bytes_pack_unaligned").contains("round < 16;"), "{cl}");
     assert!(kernel(cl, "straight_pack").contains("held[round] = fill;"), "{cl}");
-    // 33 by 33 are no multiple of 256.
-    for name in ["odd_pack", "small_pack"] {
-        assert!(!kernel(cl, name).contains("round"), "{cl}");
-    }
+    // 33 by 33 are no multiple of 256; 5 by 7 are fewer.
+    assert!(kernel(cl, "odd_pack").contains("if (item < 1089) {"), "{cl}");
+    assert!(!kernel(cl, "small_pack").contains("round"), "{cl}");
     // A tile is no larger than the tensor.
     assert_eq!(local_elements(kernel(cl, "small_pack")), 35);
 }
@@ -214,22 +216,95 @@ tensor apart dtype=u8 { shape { a 40; b 150000000 }; layout { order b a } }
 ";
     let (_, outputs) = built(manifest, true);
     let cl = &outputs["opencl/m.cl"];
-    let body = kernel(cl, "turned_pack");
+    let body = kernel(cl, "turned_pack_unaligned");
     for line in [
-        "for (long tile = (long)get_group_id(0); tile < 32; tile += (long)get_num_groups(0)) {",
+        "const long tile = (long)get_group_id(0);\n",
         "const int item = (int)get_local_id(0) + round * 256;",
         "const int b = item & 31;",
         "const int a = item >> 5;",
     ] {
         assert!(body.contains(line), "{line}\n{body}");
     }
-    let far = kernel(cl, "far_pack");
+    let far = kernel(cl, "far_pack_unaligned");
     assert!(far.contains("a * 3000000000L"), "{far}");
-    let apart = kernel(cl, "apart_pack");
+    let apart = kernel(cl, "apart_pack_unaligned");
     assert!(apart.contains("const long a_step = 150000000;"), "{apart}");
     assert!(apart.contains("a * a_step"), "{apart}");
     let cuda = kernel(&outputs["cuda/m.cu"], "apart_pack_kernel");
     assert!(cuda.contains("const int64_t a_step = 150000000;"), "{cuda}");
+}
+
+#[test]
+fn blocks_are_turned_in_registers_where_both_sides_go_by_words() {
+    let manifest = "tensor floats dtype=f32 { shape { a 100; b 250 }; layout { order b a } }
+tensor halves dtype=bf16 { shape { a 128; b 64 }; layout { order b a } }
+tensor bytes dtype=u8 { shape { a 256; b 136 }; layout { order b a } }
+tensor pairs dtype=u8x2 { shape { a 70; b 12 }; layout { order b a } }
+tensor odd dtype=f32 { shape { a 33; b 64 }; layout { order b a } }
+tensor tiled dtype=bf16 {
+    shape { r 21; c 301 }
+    layout { map \"(r, c) -> (r // 8, c // 128, r // 2 % 4, c % 128, r % 2)\"; fill 1 }
+}
+tensor halo dtype=u8 {
+    shape { h 30; w 50 }
+    layout { order w h; pad h before=1 after=3; pad w before=2 after=4; fill 5 }
+}
+tensor holes dtype=f16 { shape { h 30; w 52 }; layout { order w h; pad h multiple=32; fill none } }
+tensor planes dtype=i8 { shape { c 12; i 640 }; layout { map \"(c, i) -> (c // 4, i, c % 4)\" } }
+tensor far dtype=f32 { shape { a 40; b 24; c 18 }; layout { order c b a } }
+convert tiled to=tiled_back
+tensor tiled_back dtype=bf16 {
+    shape { r 21; c 301 }
+    layout { order c r; pad r multiple=8; fill 2 }
+}
+";
+    let outputs = run("turned", manifest, &[&[]]);
+    let turns = |name: &str| {
+        let body = kernel(&outputs["opencl/m.cl"], name);
+        let call = body.lines().find(|line| line.contains("turn_u")).unwrap_or("none").trim();
+        call.split('(').next().unwrap_or_default().trim_start_matches("layoutc_").to_owned()
+    };
+    let found = [
+        "floats_pack",
+        "halves_pack",
+        "bytes_unpack",
+        "pairs_pack",
+        "odd_pack",
+        "odd_unpack",
+        "tiled_pack",
+        "tiled_unpack",
+        "halo_pack",
+        "halo_unpack",
+        "holes_pack",
+        "holes_unpack",
+        "planes_pack",
+        "planes_unpack",
+        "far_pack",
+        "tiled_to_tiled_back",
+    ]
+    .map(|name| format!("{name} {}", turns(name)));
+    let wanted = [
+        "floats_pack turn_u32_2x2",
+        "halves_pack turn_u16_4x4",
+        "bytes_unpack turn_u8_8x8",
+        "pairs_pack turn_u16_1x4",
+        // Rows of 33 elements begin where no word does.
+        "odd_pack turn_u32_1x2",
+        "odd_unpack turn_u32_2x1",
+        // The last of 21 rows has no other in its word; padding is read with it, and filled.
+        "tiled_pack turn_u16_2x1",
+        "tiled_unpack turn_u16_1x2",
+        "halo_pack turn_u8_1x2",
+        "halo_unpack none",
+        "holes_pack turn_u16_2x4",
+        "holes_unpack turn_u16_4x2",
+        // Blocks of 4 planes are all that lies next to each other.
+        "planes_pack turn_u8_4x8",
+        "planes_unpack turn_u8_1x4",
+        "far_pack turn_u32_2x2",
+        "tiled_to_tiled_back none",
+    ];
+    assert_eq!(found, wanted);
 }
 
 #[test]
@@ -513,13 +588,17 @@ tensor deep dtype=f32 {
 
 #[test]
 fn a_launch_of_fewer_groups_than_tiles_moves_everything() {
-    // 4200 tiles, more than there are groups at most; the direct kernel, for the CPU's sake.
-    let manifest = "tensor ribbon dtype=i8x3 { shape { n 4300000 } }\n";
-    let pocl: Vec<Platform> =
-        gpu::platforms().into_iter().filter(|found| *found == Platform::Pocl).collect();
-    let outputs = run_with("ribbon", manifest, &[&[]], false, &pocl);
-    assert!(outputs["opencl/m.h"].contains("RIBBON_PACK_GLOBAL_SIZE_0 1048576\n"));
-    assert!(outputs["cuda/m.cu"].contains("ribbon_pack_kernel<<<4096, 256, 0, stream>>>"));
+    // As many groups as `run` says, of which each moves several tiles.
+    let manifest = "symbol count min=1
+tensor ribbon dtype=i8x3 { shape { n count } }
+";
+    let outputs = run("ribbon", manifest, &[&[43_000]]);
+    let body = kernel(&outputs["opencl/m.cl"], "ribbon_pack");
+    assert!(body.contains("tile += (int)get_num_groups(0)"), "{body}");
+    // There is an end to how many groups are asked for.
+    let (_, outputs) = built("tensor ribbon dtype=f64 { shape { n 600000001 } }\n", true);
+    assert!(outputs["opencl/m.h"].contains("RIBBON_PACK_GLOBAL_SIZE_0 268435456\n"));
+    assert!(outputs["cuda/m.cu"].contains("ribbon_pack_kernel<<<1048576, 256, 0, stream>>>"));
 }
 
 #[test]
@@ -554,9 +633,16 @@ int main(void) {
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     let ran = Command::new(folder.join("ranges")).output().unwrap();
     let said = String::from_utf8(ran.stdout).unwrap();
-    let all = 4096 * 256;
-    let wanted =
-        [(0, 0), (256, 256), (256, 256), (256, 256), (8 * 256, 256), (all, 245 * 256), (all, all)];
+    let all = (1 << 20) * 256;
+    let wanted = [
+        (0, 0),
+        (256, 256),
+        (256, 256),
+        (256, 256),
+        (4 * 256, 256),
+        (3907 * 256, 245 * 256),
+        (all, 244_141 * 256),
+    ];
     let wanted = wanted.map(|(a, b)| format!("{a} {b}\n")).concat();
     assert_eq!(said, wanted);
 }

@@ -85,6 +85,7 @@ const PURPOSES: &[(&str, &str)] = &[
     ("common/integers.j2", "integer arithmetic that index functions call"),
     ("common/packed.j2", "how elements that share a byte are read and written"),
     ("common/title.j2", "the comment above one tensor"),
+    ("common/turns.j2", "how work items turn words of several elements"),
     ("common/view.j2", "the comment above one view"),
     ("cuda/access.cuh.j2", "how an element of one view is read and written"),
     ("cuda/header.cuh.j2", "index functions and launchers"),

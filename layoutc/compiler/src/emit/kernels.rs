@@ -7,7 +7,7 @@ use crate::model::compute::Compute;
 use crate::model::{Convert, Manifest, Tensor};
 use crate::plan::kernel::{Items, Unaligned};
 use crate::plan::lower::PlanError;
-use crate::plan::tree::{Expr, Function, GROUP, Param, ParamType, Returns, Stmt};
+use crate::plan::tree::{Among, Expr, Function, GROUP, Param, ParamType, Returns, Stmt};
 use crate::plan::{self, Kernel, Naming};
 
 /// The image that a tensor lives in.
@@ -96,6 +96,8 @@ fn unit(kernels: Vec<Kernel>) -> Option<KernelsUnit> {
 
 fn kernel_unit(kernel: Kernel, symbols: &[Param], before: &str) -> KernelUnit {
     let range = axes(&kernel, before);
+    let one_each = |stmt: &Stmt| matches!(stmt, Stmt::Share { among: Among::EachGroup, .. });
+    let each_group = kernel.function.body.iter().any(one_each);
     let (mut constants, counts) = launch(&kernel, symbols);
     let unaligned = kernel.unaligned.map(|unaligned| {
         let Unaligned { alignment_bytes, mut plain } = unaligned;
@@ -119,6 +121,7 @@ fn kernel_unit(kernel: Kernel, symbols: &[Param], before: &str) -> KernelUnit {
         axes: range,
         empty: kernel.range.iter().any(|items| items.count == Expr::int(0)),
         group: kernel.group,
+        each_group,
         unaligned,
         function: kernel.function.into(),
         constants: constants.into(),

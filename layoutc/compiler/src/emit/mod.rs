@@ -34,6 +34,7 @@ mod schedule_unit;
 mod seen;
 mod suits;
 mod test_unit;
+mod turns;
 mod types;
 mod umbrella;
 mod unit;

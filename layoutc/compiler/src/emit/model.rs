@@ -21,7 +21,7 @@ use super::whole::Whole;
 use crate::plan::tree::{Expr, Function, Stmt};
 
 /// The version of the model. It changes when a field's meaning or a tree's form does.
-pub const VERSION: u32 = 14;
+pub const VERSION: u32 = 15;
 
 /// What one manifest's files are made from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -58,6 +58,8 @@ pub struct Unit {
     pub helpers: Vec<String>,
     /// The functions that pack, unpack and convert move blocks with.
     pub blocks: Blocks,
+    /// The functions by which work items turn words of several elements.
+    pub turns: Vec<TurnUnit>,
     /// The helper functions that the tests' definitions of offsets call.
     pub test_helpers: Vec<String>,
     /// The scalar types that have conversion helpers, in order: `f16`, `bf16`, `f8e4m3fn`, ….
@@ -287,6 +289,23 @@ pub struct KernelsUnit {
     pub kernels: Vec<KernelUnit>,
 }
 
+/// A function that turns words of elements: word `k` of the result has element `k` of each word.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TurnUnit {
+    /// What it is called.
+    pub name: String,
+    /// The type of integers as wide as an element.
+    pub element: String,
+    /// The type of a word that is read.
+    pub from: String,
+    /// The type of a word that is written.
+    pub to: String,
+    /// How many words are read: the elements of one that is written.
+    pub rows: i64,
+    /// How many words are written: the elements of one that is read.
+    pub columns: i64,
+}
+
 /// One axis of a launch range.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RangeUnit {
@@ -330,8 +349,10 @@ pub struct KernelUnit {
     pub axes: Vec<RangeUnit>,
     /// Whether there is no item, whatever the symbols.
     pub empty: bool,
-    /// The items of a work group, where they work together: then any number of groups gives the same.
+    /// The items of a work group, where they work together.
     pub group: Option<i64>,
+    /// Whether there have to be as many groups as the range says; else any number gives the same.
+    pub each_group: bool,
     /// What runs in its place where a buffer does not begin at a multiple of what is moved at once; `null` where
     /// buffers begin anywhere.
     pub unaligned: Option<UnalignedUnit>,

@@ -51,7 +51,7 @@ pub(super) fn test_helpers(unit: &Unit) -> Vec<String> {
     helpers.into_iter().map(str::to_owned).collect()
 }
 
-fn kernels(unit: &Unit) -> impl Iterator<Item = &KernelUnit> {
+pub(super) fn kernels(unit: &Unit) -> impl Iterator<Item = &KernelUnit> {
     let tensors = unit.tensors.iter().flat_map(|tensor| &tensor.moves);
     let converts = unit.converts.iter().filter_map(|convert| convert.moves.as_ref());
     let computes = unit.computes.iter().filter_map(|compute| compute.moves.as_ref());

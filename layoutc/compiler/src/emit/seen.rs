@@ -12,8 +12,8 @@ use super::model::{
     ConvertUnit, Files, FloatBits, ImageUnit, KernelUnit, KernelsUnit, Language, LocalUnit,
     MacroUnit, MeshAxisUnit, OperandTestUnit, OperatorUnit, PackFromUnit, Packed, ParamUnit, Parts,
     RangeUnit, ReshardUnit, RunCast, RunTranspose, ScheduleUnit, ShardingUnit, SmallFloat,
-    SpaceUnit, Structure, TensorUnit, TestUnit, TransposeUnit, UnalignedUnit, Unit, ViewTestUnit,
-    ViewUnit,
+    SpaceUnit, Structure, TensorUnit, TestUnit, TransposeUnit, TurnUnit, UnalignedUnit, Unit,
+    ViewTestUnit, ViewUnit,
 };
 use super::umbrella::Umbrella;
 use crate::plan::tree::{Expr, Function, Stmt};
@@ -63,7 +63,7 @@ macro_rules! show {
 show! {
     Unit {
         version, target, generator, manifest, files, guard, stamp_name, stamp, emit, language,
-        header_includes, source_includes, host_helpers, wide_helpers, helpers, blocks, test_helpers,
+        header_includes, source_includes, host_helpers, wide_helpers, helpers, blocks, turns, test_helpers,
         conversions, float_bits, casts, structures, tensors, views, converts, reshards, computes,
         computed, schedules,
     }
@@ -115,7 +115,8 @@ show! {
     ImageUnit { rank, per_texel, lane, scalar, formats, fetch, put }
     KernelsUnit { function, stream, symbols_ok, kernels }
     RangeUnit { name, items, may_be_none, threads, last_thread, blocks }
-    KernelUnit { function, axes, empty, group, unaligned, constants, counts }
+    TurnUnit { name, element, from, to, rows, columns }
+    KernelUnit { function, axes, empty, group, each_group, unaligned, constants, counts }
     UnalignedUnit { alignment_bytes, last_byte, function, axes, constants, counts }
     TensorUnit {
         name, ident, upper, dtype, element, in_buffer, pack_from, packed, axes, storage_axes,

@@ -11,7 +11,7 @@ use super::whole::Whole;
 use super::{
     Part, Settings, bench_unit, blocks, casts, compute_bench, compute_test, element, fits,
     float_bits, globals, kernels, macros, needs, plan_fault, reshard_unit, schedule_unit, suits,
-    test_unit, types, view_unit,
+    test_unit, turns, types, view_unit,
 };
 use crate::diagnostic::Diagnostic;
 use crate::dtype::Scalar;
@@ -132,6 +132,7 @@ pub(super) fn build(
         wide_helpers: Vec::new(),
         helpers: Vec::new(),
         blocks: Blocks::default(),
+        turns: Vec::new(),
         test_helpers: Vec::new(),
         conversions: types::conversions(dialect, &manifest.tensors),
         float_bits: Vec::new(),
@@ -149,6 +150,7 @@ pub(super) fn build(
     unit.casts = casts::of(&unit, dialect, settings.language.kernels);
     unit.float_bits = float_bits::of(&unit, dialect, settings.language.kernels);
     unit.blocks = blocks::of(&unit);
+    unit.turns = if settings.language.kernels { turns::of(&unit, dialect) } else { Vec::new() };
     if !unit.blocks.is_empty() {
         unit.source_includes = blocks::includes(unit.source_includes);
     }

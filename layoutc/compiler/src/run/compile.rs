@@ -202,6 +202,7 @@ impl<'a> Compiler<'a> {
             | Stmt::DeclareLocal { .. }
             | Stmt::Alias { .. }
             | Stmt::Barrier
+            | Stmt::Turn { .. }
             | Stmt::Declare { .. }
             | Stmt::DeclareArray { .. }
             | Stmt::DeclareBlock { .. }

@@ -34,14 +34,17 @@ pub enum Platform {
     Pocl,
     /// An interpreter that finds accesses out of bounds and races: 5 ms a program, 10 ms a small kernel.
     Oclgrind,
+    /// A GPU of NVIDIA's, where there is one.
+    Nvidia,
 }
 
 /// The platforms at hand.
 pub fn platforms() -> Vec<Platform> {
-    let all = [Platform::Pocl, Platform::Oclgrind];
+    let demanded = [Platform::Pocl, Platform::Oclgrind];
     let there = |platform: &Platform| runner().is_some() && run_cl(*platform, TMP, &[]).is_ok();
-    let found: Vec<Platform> = all.into_iter().filter(there).collect();
-    demand(found.len() == all.len(), "PoCL and Oclgrind");
+    let mut found: Vec<Platform> = demanded.into_iter().filter(there).collect();
+    demand(found.len() == demanded.len(), "PoCL and Oclgrind");
+    found.extend(Some(Platform::Nvidia).filter(there));
     found
 }
 
@@ -61,10 +64,15 @@ pub fn run_cl(
     jobs: &[&str],
 ) -> Result<String, String> {
     let runner = runner().ok_or("the runner does not compile")?;
-    if platform == Platform::Pocl {
+    let named = match platform {
+        Platform::Pocl => Some("Portable Computing Language"),
+        Platform::Nvidia => Some("NVIDIA CUDA"),
+        Platform::Oclgrind => None,
+    };
+    if let Some(name) = named {
         let mut command = Command::new(runner);
         command.env("POCL_CACHE_DIR", Path::new(TMP).join("pocl"));
-        return run(command.arg("Portable Computing Language").args(jobs).current_dir(folder));
+        return run(command.arg(name).args(jobs).current_dir(folder));
     }
     let log = unique("oclgrind");
     let mut command = Command::new("oclgrind");
@@ -102,7 +110,7 @@ pub fn compile_for_cpu(
 ) -> Result<PathBuf, String> {
     let shim = format!("{GPU}/cuda_shim");
     let mut command = Command::new(compiler);
-    command.args(flags).args(["-I", &shim, "-o", program]).current_dir(folder);
+    command.args(flags).args(["-isystem", &shim, "-o", program]).current_dir(folder);
     for source in sources {
         if Path::new(source).extension().is_some_and(|extension| extension == "cu") {
             let mut awk = Command::new("awk");

@@ -9,6 +9,7 @@
     reason = "shared by several tests, runs compilers"
 )]
 
+mod cuda;
 mod numpy;
 
 use std::collections::BTreeMap;
@@ -16,7 +17,7 @@ use std::fmt::Write as _;
 
 use super::{gpu, made};
 use crate::common::cc::{compile_and_run, compilers, folder, full, write};
-use layoutc_compiler::config::{Config, TargetC, TargetCuda, TargetOpenCl, Targets};
+use layoutc_compiler::config::{Config, TargetC, TargetOpenCl, Targets};
 use layoutc_compiler::emit::{Settings, Templates, emit};
 use layoutc_compiler::{LoadError, Sources, check};
 
@@ -54,18 +55,16 @@ pub struct Kernel {
     pub schedules: &'static [(usize, &'static str)],
 }
 
-fn instances(kernel: &Kernel, target: For) -> usize {
-    kernel.operands.iter().map(|operand| operand.layouts(target).len()).max().unwrap()
+fn instances(kernel: &Kernel) -> usize {
+    kernel.operands.iter().map(|operand| operand.layouts.len()).max().unwrap()
 }
 
 /// What the files are written for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum For {
     C,
-    /// OpenCL: layouts of rank 2 are images.
-    OpenCl,
-    /// CUDA: no layout of rank 2.
-    Cuda,
+    /// OpenCL and CUDA: layouts of rank 2 are images.
+    Gpu,
 }
 
 impl Operand {
@@ -83,31 +82,25 @@ impl Operand {
         self.shape.iter().map(|(_, n)| n).product::<usize>().max(1)
     }
 
-    /// A pointer to its elements as the target has them: CUDA has a type for halves.
-    fn pointer(&self, of: &str, target: For) -> String {
-        let cast = if target == For::Cuda && self.dtype == "f16" { "(__half *)" } else { "" };
-        format!("{cast}{of}")
-    }
-
     /// The tensor that it is in an instance.
-    fn tensor(&self, instance: usize, target: For) -> String {
-        format!("{}{}", self.name, instance % self.layouts(target).len())
+    fn tensor(&self, instance: usize) -> String {
+        format!("{}{}", self.name, instance % self.layouts.len())
     }
 
-    fn layouts(&self, target: For) -> Vec<&'static str> {
-        let is_there = |layout: &&&str| target != For::Cuda || !layout.contains('|');
-        self.layouts.iter().filter(is_there).copied().collect()
+    /// Whether it is an image on GPUs, in an instance.
+    fn is_image(&self, instance: usize) -> bool {
+        self.layouts[instance % self.layouts.len()].contains('|')
     }
 }
 
 fn manifest(kernel: &Kernel, target: For) -> String {
     let mut text = String::new();
     for operand in &kernel.operands {
-        let (Operand { name, dtype, shape, .. }, layouts) = (operand, operand.layouts(target));
+        let Operand { name, dtype, shape, layouts, .. } = operand;
         let axes: Vec<String> = shape.iter().map(|(axis, n)| format!("{axis} {n}")).collect();
         for (k, layout) in layouts.iter().enumerate() {
             let axes = axes.join("; ");
-            let is_image = target == For::OpenCl && layout.contains('|');
+            let is_image = target == For::Gpu && layout.contains('|');
             let memory = if is_image { "; memory texture" } else { "" };
             writeln!(
                 text,
@@ -117,11 +110,11 @@ fn manifest(kernel: &Kernel, target: For) -> String {
         }
     }
     text.push_str(kernel.text);
-    for k in 0..instances(kernel, target) {
+    for k in 0..instances(kernel) {
         let bound: Vec<String> = kernel
             .operands
             .iter()
-            .map(|operand| format!("{0}={0}{1}", operand.name, k % operand.layouts(target).len()))
+            .map(|operand| format!("{0}={0}{1}", operand.name, k % operand.layouts.len()))
             .collect();
         let schedule = kernel.schedules.iter().find(|row| row.0 == k).map_or("", |row| row.1);
         let bound = bound.join(" ");
@@ -176,42 +169,28 @@ fn compared(kernel: &Kernel, operand: &Operand, instance: usize) -> String {
     )
 }
 
-fn main_c(kernel: &Kernel, stem: &str, target: For) -> String {
-    let (header, stream) = match target {
-        For::C | For::OpenCl => ("h", ""),
-        For::Cuda => ("cuh", ", 0"),
-    };
-    let mut text = begun(kernel, &format!("{stem}.{header}"), "int main(void)");
-    // On GPUs intermediates are memory of the caller's.
-    let locals = if target == For::C { 0 } else { kernel.text.matches("local ").count() };
-    if locals > 0 {
-        text.push_str("    static float scratch[2][64];\n");
-    }
-    for k in 0..instances(kernel, target) {
+fn main_c(kernel: &Kernel, stem: &str) -> String {
+    let mut text = begun(kernel, &format!("{stem}.h"), "int main(void)");
+    for k in 0..instances(kernel) {
         text.push_str("    {\n");
         let mut read = String::new();
         let mut written = String::new();
         let mut after = String::new();
         for operand in &kernel.operands {
             let name = operand.name;
-            let tensor = operand.tensor(k, target);
+            let tensor = operand.tensor(k);
             text.push_str(&memory(operand, &tensor, &format!("{name}_there")));
-            let there = operand.pointer(&format!("{name}_there"), target);
             if kernel.written.contains(&name) {
-                let got = operand.pointer(&format!("{name}_got"), target);
-                write!(written, ", {there}").unwrap();
-                writeln!(after, "        {tensor}_unpack({there}, {got}{stream});").unwrap();
+                write!(written, ", {name}_there").unwrap();
+                writeln!(after, "        {tensor}_unpack({name}_there, {name}_got);").unwrap();
                 after.push_str(&compared(kernel, operand, k));
             } else {
-                let own = operand.pointer(name, target);
-                writeln!(text, "        {tensor}_pack({own}, {there}{stream});").unwrap();
-                write!(read, ", {there}").unwrap();
+                writeln!(text, "        {tensor}_pack({name}, {name}_there);").unwrap();
+                write!(read, ", {name}_there").unwrap();
             }
         }
-        let scratch = ", scratch[0], scratch[1]".get(..locals * 12).unwrap();
-        let args = format!("{read}{written}{scratch}");
-        writeln!(text, "        {}_{k}({}{stream});", kernel.name, args.trim_start_matches(", "))
-            .unwrap();
+        let args = format!("{read}{written}");
+        writeln!(text, "        {}_{k}({});", kernel.name, args.trim_start_matches(", ")).unwrap();
         text.push_str(&after);
         for operand in &kernel.operands {
             writeln!(text, "        free({}_there);", operand.name).unwrap();
@@ -222,38 +201,9 @@ fn main_c(kernel: &Kernel, stem: &str, target: For) -> String {
     text
 }
 
-/// The same by CUDA on the stand-in for a GPU.
-fn computes_on_items(kernel: &Kernel) {
-    let text = manifest(kernel, For::Cuda);
-    let (c, opencl) = (None, Some(TargetOpenCl::default()));
-    let target = Targets { c, opencl, cuda: Some(TargetCuda::default()), own: BTreeMap::new() };
-    let config = Config { target, ..Config::default() };
-    let checked = check(&One(text.clone()), &["a.kdl".to_owned()], &config);
-    assert_eq!(checked.diagnostics, [], "{text}");
-    let outputs = layoutc_compiler::emit(&checked, &config, &BTreeMap::new()).unwrap();
-    let folder = folder(&format!("kernel_{}_gpu", kernel.name));
-    for output in outputs {
-        let name = output.path.rsplit('/').next().unwrap();
-        std::fs::write(folder.join(name), &output.text).unwrap();
-    }
-    std::fs::write(folder.join("main.cpp"), main_c(kernel, "a", For::Cuda)).unwrap();
-    for compiler in gpu::cuda_compilers() {
-        let program = gpu::compile_for_cpu(&compiler, &folder, &["a.cu", "main.cpp"], "program");
-        let program = program.unwrap_or_else(|said| panic!("{said}"));
-        let ran = gpu::run_program(&program, &[]);
-        assert!(ran.is_ok(), "{} in {}:\n{ran:?}", compiler.0, folder.display());
-    }
-    if full()
-        && let Some(nvcc) = gpu::nvcc()
-    {
-        let made = gpu::compile_with_nvcc(&nvcc, &folder, "a.cu", &[80]);
-        made.unwrap_or_else(|said| panic!("{}: {said}", folder.display()));
-    }
-}
-
 /// The same by OpenCL on `PoCL` and Oclgrind: C lays the operands out, and looks at what comes back.
 fn computes_in_opencl(kernel: &Kernel) {
-    let text = manifest(kernel, For::OpenCl);
+    let text = manifest(kernel, For::Gpu);
     let targets = |c, opencl| Targets { c, opencl, cuda: None, own: BTreeMap::new() };
     let folder = folder(&format!("kernel_{}_cl", kernel.name));
     let mut ranges = String::new();
@@ -282,7 +232,7 @@ fn computes_in_opencl(kernel: &Kernel) {
     gpu::run_program(&program, &["pack"]).unwrap();
     std::fs::write(folder.join("a.job"), job(kernel, &folder, &ranges)).unwrap();
     // Oclgrind, which looks for races, takes its time.
-    let is_due = |platform: &gpu::Platform| full() || *platform == gpu::Platform::Pocl;
+    let is_due = |platform: &gpu::Platform| full() || *platform != gpu::Platform::Oclgrind;
     for platform in gpu::platforms().into_iter().filter(is_due) {
         gpu::run_cl(platform, &folder, &["a.job"])
             .unwrap_or_else(|said| panic!("{}: {said}", folder.display()));
@@ -295,10 +245,10 @@ fn computes_in_opencl(kernel: &Kernel) {
 fn opencl_main(kernel: &Kernel) -> String {
     let mut main = begun(kernel, "a.h", "int main(int count, char **words)");
     main.push_str("    const int is_check = count > 1 && strcmp(words[1], \"check\") == 0;\n");
-    for k in 0..instances(kernel, For::OpenCl) {
+    for k in 0..instances(kernel) {
         for operand in &kernel.operands {
             let name = operand.name;
-            let tensor = operand.tensor(k, For::OpenCl);
+            let tensor = operand.tensor(k);
             let bytes = format!("(size_t){}_BYTES", tensor.to_uppercase());
             main.push_str("    {\n");
             main.push_str(&memory(operand, &tensor, "there"));
@@ -336,14 +286,14 @@ fn job(kernel: &Kernel, folder: &std::path::Path, ranges: &str) -> String {
         .filter_map(|line| line.strip_prefix("// __kernel void ")?.split('(').next())
         .collect();
     let locals = kernel.text.matches("local ").count();
-    for k in 0..instances(kernel, For::OpenCl) {
+    for k in 0..instances(kernel) {
         let mut args = String::new();
         let written = |operand: &&Operand| kernel.written.contains(&operand.name);
         let (out, read): (Vec<&Operand>, Vec<&Operand>) = kernel.operands.iter().partition(written);
         for operand in read.iter().chain(&out) {
             let file = format!("{}_{k}.bin", operand.name);
             let bytes = std::fs::metadata(folder.join(&file)).unwrap().len();
-            let tensor = operand.tensor(k, For::OpenCl).to_uppercase();
+            let tensor = operand.tensor(k).to_uppercase();
             let size = ["WIDTH", "HEIGHT"].map(|what| define(&format!("{tensor}_IMAGE_{what}")));
             let (name, dtype) = (operand.name, operand.dtype);
             match size {
@@ -397,7 +347,7 @@ const LONG: &str = "\
 ";
 
 pub fn computes(kernel: &Kernel) {
-    computes_on_items(kernel);
+    cuda::computes(kernel);
     computes_in_opencl(kernel);
     let text = manifest(kernel, For::C);
     let checked = check(&One(text.clone()), &["a.kdl".to_owned()], &Config::default());
@@ -407,7 +357,7 @@ pub fn computes(kernel: &Kernel) {
         emit(&checked.manifests[0], &Settings::c(), &stem, &Templates::default()).unwrap();
     let folder = folder(&stem);
     write(&folder, &outputs);
-    std::fs::write(folder.join("main.c"), main_c(kernel, &stem, For::C)).unwrap();
+    std::fs::write(folder.join("main.c"), main_c(kernel, &stem)).unwrap();
     let source = format!("{stem}.c");
     let both = ["main.c", source.as_str()];
     // Optimised always: what the vectors of a processor need of the stack shows there alone.

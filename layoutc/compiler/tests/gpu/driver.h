@@ -56,9 +56,18 @@ struct Buffer {
         must(cudaMemcpy(at, bytes.data(), size, cudaMemcpyHostToDevice), "cudaMemcpy");
     }
 
+    Buffer(const void *from, size_t size_) : size(size_) {
+        must(cudaMalloc(&at, size), "cudaMalloc");
+        must(cudaMemcpy(at, from, size, cudaMemcpyHostToDevice), "cudaMemcpy");
+    }
+
+    void read(void *to) const {
+        must(cudaMemcpy(to, at, size, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    }
+
     void expect(const char *what, const char *name) const {
         Bytes got(size);
-        must(cudaMemcpy(got.data(), at, size, cudaMemcpyDeviceToHost), "cudaMemcpy");
+        read(got.data());
         compare(what, got, name);
     }
 

@@ -61,7 +61,7 @@ pub const OPENCL: Dialect = Dialect {
     ],
     math: |function, _| function.to_owned(),
     usual: "",
-    unroll: |_| None,
+    unroll: |rounds| Some(format!("#pragma unroll {rounds}")),
     store_vector: "",
     called: &[
         "barrier",

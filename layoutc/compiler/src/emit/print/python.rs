@@ -72,6 +72,7 @@ fn write(text: &mut String, body: &[Stmt], depth: usize) {
             | Stmt::Gather { .. }
             | Stmt::Unroll { .. }
             | Stmt::Barrier
+            | Stmt::Turn { .. }
             | Stmt::Fence { .. }
             | Stmt::DeclareArray { .. }
             | Stmt::DeclareBlock { .. }

@@ -7,7 +7,7 @@ use super::numbers::in_c;
 use super::vector::vector_store;
 use super::{Style, expr, python, write};
 use crate::emit::dialect::{Assert, Dialect, Groups};
-use crate::emit::{comment, element};
+use crate::emit::{comment, element, turns};
 use crate::plan::tree::{
     Among, Compare, Expr, Function, GROUP, Gathering, Number, Operand, Param, ParamType, Stmt,
     Strided, WorkAxis,
@@ -163,6 +163,9 @@ impl<'a> Writer<'a> {
             Stmt::Share { name, to, among: Among::Groups, round: _, body } => {
                 self.share_among_groups(name, to, body, depth);
             }
+            Stmt::Share { name, to, among: Among::EachGroup, round: _, body } => {
+                self.one_for_each_group(name, to, body, depth);
+            }
             Stmt::Share { name, to, among: Among::Items, round, body } => {
                 self.share_among_items(name, to, round.as_deref(), body, depth);
             }
@@ -176,6 +179,12 @@ impl<'a> Writer<'a> {
                 let access = if *written { "" } else { "const " };
                 let seen = format!("{}{access}{ty} *", self.dialect.pointer);
                 self.line(depth, &format!("{seen}const {name} = ({seen}){buffer};"));
+            }
+            Stmt::Turn { from, first, to, element, rows, columns } => {
+                let name = turns::name(self.dialect, element, [*rows, *columns]);
+                self.begin(depth, &[&name, "("]);
+                self.put_address(from, first);
+                self.put(&[", ", to, ");\n"]);
             }
             Stmt::Fence { whole_bytes } => {
                 self.begin(depth, &["layoutc_fence("]);
@@ -384,6 +393,16 @@ impl<'a> Writer<'a> {
         self.put(&["; ", name, " += (", index, ")", count, ") {\n"]);
         self.stmts(body, depth.saturating_add(1));
         self.line(depth, "}");
+    }
+
+    /// One round for each group. The only one of one group has no use for its number.
+    fn one_for_each_group(&mut self, name: &str, to: &Expr, body: &'a [Stmt], depth: usize) {
+        let index = self.dialect.index;
+        let group = self.dialect.groups.group;
+        if !matches!(to, Expr::Int { value: ..=1 }) {
+            self.line(depth, &format!("const {index} {name} = ({index}){group};"));
+        }
+        self.stmts(body, depth);
     }
 
     /// A loop whose rounds the items of a group take turns in; unrolled, where they are counted for each item.

@@ -6,9 +6,11 @@ use super::bounds::Bound;
 use super::digits::Digits;
 use super::staging::Staging;
 use super::tile::Tile;
+use super::tiled::is_one_each;
+use super::turn::Turn;
 use crate::plan::lower::{PlanError, Scope, add, multiply};
 use crate::plan::moves::Parts;
-use crate::plan::tree::{Among, Expr, Operand, Stmt};
+use crate::plan::tree::{Among, Compare, Expr, GROUP, Operand, Stmt};
 
 /// The elements that an item has read before it writes them: no read waits for another.
 #[derive(Clone)]
@@ -17,8 +19,20 @@ pub(super) struct Held {
     pub(super) name: String,
     /// The number of the element among them.
     pub(super) round: String,
-    /// How many they are.
-    pub(super) elements: i64,
+    /// How many of them there are.
+    pub(super) rounds: i64,
+}
+
+/// The block that an item turns.
+#[derive(Clone)]
+pub(super) struct Block {
+    pub(super) turn: Turn,
+    /// The type of integers as wide as its elements.
+    pub(super) element: String,
+    /// The array of words as they are read.
+    pub(super) held: String,
+    /// The array of words as they are written.
+    pub(super) turned: String,
 }
 
 /// Writes the statements of a kernel.
@@ -33,14 +47,17 @@ pub(super) struct Writer<'w, 'n> {
     /// The number of an element in the tile.
     pub(super) item: String,
     pub(super) buffers: [String; 2],
+    /// The types of what is read and of what is written at once.
+    pub(super) elements: [String; 2],
     /// What the tile's first place is called in both.
     pub(super) starts: [String; 2],
     /// The tile's first place in both.
     pub(super) places: Vec<Expr>,
     /// Elements between neighbours along each digit in both, as in-tile arithmetic takes them.
     pub(super) steps: Vec<Vec<(usize, Expr)>>,
-    /// What each item holds of the tile at once, where that is not much.
-    pub(super) held: Option<Held>,
+    /// What each item holds of the tile at once, where that is not much: as it reads, and as it writes.
+    pub(super) held: [Option<Held>; 2],
+    pub(super) block: Option<Block>,
     /// The tile in local memory.
     pub(super) staged: Option<(String, Staging)>,
     /// The constant that slots without an element get.
@@ -49,12 +66,7 @@ pub(super) struct Writer<'w, 'n> {
 
 impl Writer<'_, '_> {
     /// The loop over tiles, and what it needs.
-    pub(super) fn kernel(
-        &mut self,
-        tile: &str,
-        tiles: Expr,
-        element: &str,
-    ) -> Result<Vec<Stmt>, PlanError> {
+    pub(super) fn kernel(&mut self, tile: &str, tiles: Expr) -> Result<Vec<Stmt>, PlanError> {
         let mut body = Vec::new();
         if let Some((name, staging)) = &self.staged {
             if staging.padding > 0 {
@@ -67,7 +79,8 @@ impl Writer<'_, '_> {
                 );
                 body.push(Stmt::Comment { text });
             }
-            let (name, element, elements) = (name.clone(), element.to_owned(), staging.elements);
+            let [_, element] = self.elements.clone();
+            let (name, elements) = (name.clone(), staging.elements);
             body.push(Stmt::DeclareLocal { name, element, elements });
         }
         let (starts, digit_starts) = self.starts(tile)?;
@@ -77,10 +90,14 @@ impl Writer<'_, '_> {
             Some(_) => self.slots(&elements, &digit_starts, &mut inside)?,
             None => Vec::new(),
         };
-        if let Some(Held { name, elements, .. }) = self.held.clone() {
-            inside.push(Stmt::DeclareArray { name, element: element.to_owned(), elements });
+        inside.extend(self.arrays());
+        let mut by_to = self.tile.inside(&self.tile.by_to);
+        if self.staged.is_none()
+            && let Some(block) = &self.block
+        {
+            // Every item writes all of its block.
+            by_to.retain(|k| *k != block.turn.column);
         }
-        let by_to = self.tile.inside(&self.tile.by_to);
         if self.staged.is_some() {
             let by_from = self.tile.inside(&self.tile.by_from);
             inside.push(comment("Read in the order of the source."));
@@ -88,29 +105,67 @@ impl Writer<'_, '_> {
             inside.push(Stmt::Barrier);
             inside.push(comment("Write in the order of the destination."));
             inside.extend(self.write(&by_to, elements, &slots)?);
-            inside.push(Stmt::Barrier);
         } else {
             inside.extend(self.write(&by_to, elements, &slots)?);
         }
-        body.push(comment(&self.told()));
+        let among = if is_one_each(&tiles) { Among::EachGroup } else { Among::Groups };
+        if self.staged.is_some() && among == Among::Groups {
+            inside.push(Stmt::Barrier);
+        }
+        body.push(comment(&self.told(among)));
         let name = tile.to_owned();
-        let among = Among::Groups;
         body.push(Stmt::Share { name, to: tiles, among, round: None, body: inside });
         Ok(body)
     }
 
     /// What a tile is, for a comment: the slowest digit of the destination first.
-    fn told(&self) -> String {
-        let inside = self.tile.inside(&self.tile.by_to);
+    fn told(&self, among: Among) -> String {
+        let mut inside = self.tile.inside(&self.tile.by_to);
+        let blocks = match self.tile.turn {
+            None => "",
+            Some(turn) => {
+                inside.retain(|k| *k != turn.column);
+                ", in blocks"
+            }
+        };
         let digit = |k: &usize| {
             let name = self.digits.list.get(*k).map_or("", |digit| digit.name.as_str());
             format!("{} of {name}", self.tile.block(*k))
         };
-        match inside.as_slice() {
-            [] => "The groups share the tiles, of one element each.".to_owned(),
+        let tile = match inside.as_slice() {
+            [] if blocks.is_empty() => "one element".to_owned(),
+            [] => "one block".to_owned(),
             _ => {
                 let digits: Vec<String> = inside.iter().rev().map(digit).collect();
-                format!("The groups share the tiles: {}.", digits.join(" by "))
+                format!("{}{blocks}", digits.join(" by "))
+            }
+        };
+        match among {
+            Among::EachGroup => format!("Each group moves a tile: {tile}."),
+            _ => format!("The groups share the tiles, each of {tile}."),
+        }
+    }
+
+    /// What items hold of a tile in all rounds.
+    fn arrays(&self) -> Vec<Stmt> {
+        let array = |held: &Held, element: &String, words: i64| Stmt::DeclareArray {
+            name: held.name.clone(),
+            element: element.clone(),
+            elements: held.rounds.saturating_mul(words),
+        };
+        let ([read, written], [from, to]) = (&self.held, &self.elements);
+        match &self.block {
+            // Both have one array.
+            None => written.iter().map(|held| array(held, to, 1)).collect(),
+            Some(block) => {
+                let read = read.iter().map(|held| array(held, from, block.turn.rows));
+                let mut all: Vec<Stmt> = read.collect();
+                if let Some(held) = written {
+                    // The words of one block have room there, too.
+                    let rounds = held.rounds.max(block.turn.columns);
+                    all.push(array(&Held { rounds, ..held.clone() }, to, 1));
+                }
+                all
             }
         }
     }
@@ -127,13 +182,120 @@ impl Writer<'_, '_> {
         let Some((staged, staging)) = &self.staged else { return Err(PlanError::Scope) };
         let place = self.local(staging)?;
         let put = |value| store(staged, place.clone(), value);
-        let Some(held) = &self.held else {
-            let there = put(self.source()?);
-            return Ok(vec![self.share(order, self.when(elements, vec![there], Vec::new())?)]);
+        let [held, _] = &self.held;
+        let elements = &self.of_words(elements)[..];
+        let (first, then) = match (&self.block, held) {
+            (Some(block), held) => {
+                self.turn(block, held.as_ref(), elements, vec![put(self.turned(block))])?
+            }
+            (None, Some(held)) => (vec![held.store(self.source()?)], vec![put(held.load())]),
+            (None, None) => (Vec::new(), vec![put(self.source()?)]),
         };
-        let first = self.when(elements, vec![held.store(self.source()?)], Vec::new())?;
-        let then = self.when(elements, vec![put(held.load())], Vec::new())?;
-        Ok(vec![self.share(order, first), self.share(order, then)])
+        // Blocks are filled as they are read: there is something for every place.
+        let bounds = if self.fills_blocks() { [&[][..]; 2] } else { [elements; 2] };
+        self.both(order, held.as_ref(), bounds, [first, then])
+    }
+
+    /// What items read, and what they do with it, under their conditions; all of the first before any of the second where
+    /// they hold what they read. The second has the first's conditions, where that has some.
+    fn both(
+        &self,
+        order: &[usize],
+        held: Option<&Held>,
+        [before, after]: [&[Bound]; 2],
+        bodies: [Vec<Stmt>; 2],
+    ) -> Result<Vec<Stmt>, PlanError> {
+        let [first, then] = bodies;
+        let Some(held) = held else {
+            let body = match before {
+                [] => first.into_iter().chain(self.when(after, then, Vec::new())?).collect(),
+                _ => self.when(before, first.into_iter().chain(then).collect(), Vec::new())?,
+            };
+            return Ok(vec![self.share(order, None, body)]);
+        };
+        let first = self.when(before, first, Vec::new())?;
+        let then = self.when(after, then, Vec::new())?;
+        Ok(vec![self.share(order, Some(held), first), self.share(order, Some(held), then)])
+    }
+
+    /// How an item reads a block, and how it puts it turned into local memory.
+    fn turn(
+        &self,
+        block: &Block,
+        held: Option<&Held>,
+        elements: &[Bound],
+        put: Vec<Stmt>,
+    ) -> Result<(Vec<Stmt>, Vec<Stmt>), PlanError> {
+        let Block { turn: Turn { rows, columns, row, column }, element, held: words, turned } =
+            block;
+        let [from, to] = &self.elements;
+        let array = |name: &str, element: &String, elements: i64| Stmt::DeclareArray {
+            name: name.to_owned(),
+            element: element.clone(),
+            elements,
+        };
+        let first = match held {
+            Some(held) => multiply(Expr::name(&held.round), Expr::int(*rows))?,
+            None => Expr::int(0),
+        };
+        let mut read = Vec::new();
+        if held.is_none() {
+            read.push(array(words, from, *rows));
+        }
+        let at = add(first.clone(), self.digit(*row))?;
+        let mut each = vec![store(words, at.clone(), self.source()?)];
+        if let Some(fill) = &self.fill {
+            let fill = Operand::Element { name: fill.clone() };
+            each = self.when(elements, each, vec![store(words, at, fill)])?;
+        }
+        read.extend(self.each(*row, *rows, each));
+        // Where words as they are written have an array of their own for all rounds, its first ones do.
+        let mut written = Vec::new();
+        let [_, out] = &self.held;
+        if out.is_none() {
+            written.push(array(turned, to, *columns));
+        }
+        written.push(Stmt::Turn {
+            from: words.clone(),
+            first,
+            to: turned.clone(),
+            element: element.clone(),
+            rows: *rows,
+            columns: *columns,
+        });
+        written.extend(self.each(*column, *columns, put));
+        Ok((read, written))
+    }
+
+    /// A word of a block that is turned.
+    fn turned(&self, block: &Block) -> Operand {
+        load(&block.turned, self.digit(block.turn.column))
+    }
+
+    /// The conditions under which words of the source have an element: their first one.
+    fn of_words(&self, elements: &[Bound]) -> Vec<Bound> {
+        let column = self.tile.turn.map(|turn| turn.column);
+        let of_word = |bound: &Bound| {
+            let terms = bound.terms.iter().filter(|term| Some(term.0) != column);
+            Bound { terms: terms.cloned().collect(), ..bound.clone() }
+        };
+        elements.iter().map(of_word).collect()
+    }
+
+    /// Whether padding gets its value as blocks are read.
+    fn fills_blocks(&self) -> bool {
+        self.block.is_some() && self.fill.is_some()
+    }
+
+    /// Statements for every value of a digit inside a block.
+    fn each(&self, digit: usize, values: i64, body: Vec<Stmt>) -> Vec<Stmt> {
+        if values == 1 {
+            return body;
+        }
+        let name = self.names.get(digit).cloned().unwrap_or_default();
+        let (from, to, step, parallel) = (Expr::int(0), Expr::int(values), 1, false);
+        let all = Stmt::For { name, from, to, step, parallel, body };
+        vec![Stmt::Unroll { rounds: values }, all]
     }
 
     /// Into the destination: from local memory, or from the source.
@@ -150,13 +312,30 @@ impl Writer<'_, '_> {
         };
         let index = self.place(1)?;
         let put = |value| store(to, index.clone(), value);
-        let fill = self.fill.iter().map(|fill| Operand::Element { name: fill.clone() });
-        if let Some(held) = &self.held {
+        let fill = self.fill.iter().filter(|_| !self.fills_blocks());
+        let fill = fill.map(|fill| Operand::Element { name: fill.clone() });
+        if let (Some(block), None) = (&self.block, &self.staged) {
+            let [held, _] = &self.held;
+            let words = self.of_words(&elements);
+            let mut put = vec![put(self.turned(block))];
+            if words.iter().zip(&elements).any(|(word, element)| word.terms != element.terms) {
+                put = self.when(&elements, put, Vec::new())?;
+            }
+            let (first, then) = self.turn(block, held.as_ref(), &words, put)?;
+            let bounds = if self.fills_blocks() { [&[][..], slots] } else { [&words[..]; 2] };
+            return self.both(order, held.as_ref(), bounds, [first, then]);
+        }
+        if self.fills_blocks() {
+            elements.clear();
+        }
+        let [_, held] = &self.held;
+        if let Some(held) = held {
             let otherwise = fill.map(|fill| held.store(fill)).collect();
             let first = self.when(&elements, vec![held.store(value)], otherwise)?;
             let there = if self.fill.is_some() { slots } else { &elements };
             let then = self.when(there, vec![put(held.load())], Vec::new())?;
-            return Ok(vec![self.share(order, first), self.share(order, then)]);
+            let share = |body| self.share(order, Some(held), body);
+            return Ok(vec![share(first), share(then)]);
         }
         let otherwise = fill.map(put).collect();
         if self.fill.is_some() {
@@ -164,7 +343,7 @@ impl Writer<'_, '_> {
         }
         let mut body = self.when(&elements, vec![put(value)], otherwise)?;
         body = self.when(slots, body, Vec::new())?;
-        Ok(vec![self.share(order, body)])
+        Ok(vec![self.share(order, None, body)])
     }
 
     /// The offset in one of the buffers.
@@ -213,30 +392,44 @@ impl Writer<'_, '_> {
         Ok(vec![Stmt::If { condition, is_usual: false, body, otherwise }])
     }
 
-    /// The loop over the elements of a tile in an order of its digits.
-    fn share(&self, order: &[usize], body: Vec<Stmt>) -> Stmt {
-        let to = Expr::int(self.tile.elements());
+    /// The loop over the places of a tile in an order of its digits.
+    fn share(&self, order: &[usize], held: Option<&Held>, mut body: Vec<Stmt>) -> Stmt {
+        let places = self.tile.places(order);
         let name = |k: &usize| self.names.get(*k).cloned().unwrap_or_default();
-        let (among, mut inside) = (Among::Items, Vec::new());
-        let round = self.held.as_ref().map(|held| held.round.clone());
-        if let [only] = order {
-            return Stmt::Share { name: name(only), to, among, round, body };
-        }
-        let mut below = 1;
-        for (place, k) in order.iter().enumerate() {
-            let mut value = Expr::name(&self.item);
-            if below > 1 {
-                value = Expr::Div { a: Box::new(value), b: Box::new(Expr::int(below)) };
+        let only = match order {
+            [only] => Some(name(only)),
+            _ => None,
+        };
+        let counter = only.clone().unwrap_or_else(|| self.item.clone());
+        let mut inside = Vec::new();
+        if only.is_none() {
+            let mut below = 1;
+            for (place, k) in order.iter().enumerate() {
+                let mut value = Expr::name(&self.item);
+                if below > 1 {
+                    value = Expr::Div { a: Box::new(value), b: Box::new(Expr::int(below)) };
+                }
+                let block = self.tile.block(*k);
+                if place + 1 < order.len() {
+                    value = Expr::Mod { a: Box::new(value), b: Box::new(Expr::int(block)) };
+                }
+                inside.push(Stmt::Let { name: name(k), value });
+                below *= block;
             }
-            let block = self.tile.block(*k);
-            if place + 1 < order.len() {
-                value = Expr::Mod { a: Box::new(value), b: Box::new(Expr::int(block)) };
-            }
-            inside.push(Stmt::Let { name: name(k), value });
-            below *= block;
         }
-        inside.extend(body);
-        Stmt::Share { name: self.item.clone(), to, among, round, body: inside }
+        inside.append(&mut body);
+        let (mut to, round) = (places, held.map(|held| held.round.clone()));
+        // In the last round not every item may have a place.
+        if let Some(held) = held
+            && held.rounds.saturating_mul(GROUP) > places
+        {
+            to = held.rounds.saturating_mul(GROUP);
+            let condition = Expr::compare(Compare::Lt, Expr::name(&counter), Expr::int(places));
+            let (is_usual, otherwise) = (false, Vec::new());
+            inside = vec![Stmt::If { condition, is_usual, body: inside, otherwise }];
+        }
+        let (to, among) = (Expr::int(to), Among::Items);
+        Stmt::Share { name: counter, to, among, round, body: inside }
     }
 }
 

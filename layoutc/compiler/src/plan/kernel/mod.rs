@@ -17,6 +17,7 @@ mod staging;
 mod steps;
 mod tile;
 mod tiled;
+mod turn;
 mod wide;
 
 use layoutc_algebra::expr::Expr as Algebra;

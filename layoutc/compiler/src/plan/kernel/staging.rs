@@ -3,7 +3,7 @@
 use super::tile::Tile;
 
 /// Bytes of local memory that a tile takes at most.
-pub(super) const LOCAL_BYTES: i64 = 16 * 1024;
+pub(super) const LOCAL_BYTES: i64 = 18 * 1024;
 
 /// Local memory: so many banks, each of so many bytes.
 const BANKS: i64 = 32;
@@ -90,7 +90,7 @@ fn conflicts(tile: &Tile, order: &[usize], strides: &[i64], element_bytes: i64) 
     let together = BANKS / words;
     let mut places = Places::new(tile, order, strides);
     let mut found = 0;
-    let mut left = tile.elements().min(SAMPLE);
+    let mut left = tile.places(order).min(SAMPLE);
     while left > 0 {
         let items = together.min(left);
         let mut touched: Vec<i64> = Vec::with_capacity(32);
@@ -146,7 +146,13 @@ mod tests {
 
     /// A tile of rows by columns, which the source has by columns.
     fn turned(rows: i64, columns: i64) -> Tile {
-        Tile { blocks: vec![rows, columns], by_from: vec![0, 1], by_to: vec![1, 0], staged: true }
+        Tile {
+            blocks: vec![rows, columns],
+            by_from: vec![0, 1],
+            by_to: vec![1, 0],
+            staged: true,
+            turn: None,
+        }
     }
 
     #[test]

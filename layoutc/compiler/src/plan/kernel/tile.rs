@@ -6,12 +6,19 @@ use layoutc_algebra::layout::Symbol;
 
 use super::digits::{Digit, Digits};
 use super::staging::LOCAL_BYTES;
+use super::turn::Turn;
 use crate::plan::arith::typical;
 use crate::plan::tree::GROUP;
 
-/// Elements of a tile at least, where there are as many; and bytes.
-const LEAST: i64 = 1024;
+/// Bytes of a tile at least, where there are as many; and of one whose blocks are turned.
 const LEAST_BYTES: i64 = 4096;
+const LEAST_TURNED_BYTES: i64 = 16 * 1024;
+
+/// The same in elements, where they go through local memory.
+const LEAST: i64 = 1024;
+
+/// The shortest run of blocks that neighbouring items read or write.
+const TURNED_RUN: i64 = 16;
 
 /// The shortest run that neighbouring items read or write: in elements, and in bytes.
 const RUN: i64 = 32;
@@ -34,14 +41,27 @@ pub(super) struct Tile {
     pub(super) by_to: Vec<usize>,
     /// Whether source and destination disagree, so that the tile goes through local memory.
     pub(super) staged: bool,
+    /// The block that an item turns, of which each place of the tile is one.
+    pub(super) turn: Option<Turn>,
 }
 
 impl Tile {
-    /// The tile of a move of elements of so many bytes.
-    pub(super) fn new(digits: &Digits, element_bytes: i64, symbols: &[Symbol]) -> Self {
+    /// The tile of a move of elements of so many bytes, or of blocks of so many that go by words of so many.
+    pub(super) fn new(
+        digits: &Digits,
+        [element_bytes, run_bytes]: [i64; 2],
+        turn: Option<Turn>,
+        symbols: &[Symbol],
+    ) -> Self {
         let all = &digits.list;
+        let [row, column] = [turn.map(|turn| turn.row), turn.map(|turn| turn.column)];
+        let is_inside = |k: &usize| row == Some(*k) || column == Some(*k);
         let size = |of: &Algebra| i64::try_from(typical(of, symbols)).unwrap_or(i64::MAX);
-        let sizes: Vec<i64> = all.iter().map(|digit| size(&digit.room).max(1)).collect();
+        let sizes = all
+            .iter()
+            .enumerate()
+            .map(|(k, digit)| if is_inside(&k) { 1 } else { size(&digit.room).max(1) });
+        let sizes: Vec<i64> = sizes.collect();
         let in_order = |stride: fn(&Digit) -> (bool, &Algebra)| {
             let mut order: Vec<usize> = (0..all.len()).collect();
             order.sort_by_key(|k| {
@@ -52,18 +72,22 @@ impl Tile {
             order
         };
         // What has no second element is not read along.
-        let by_from = in_order(|digit| (digit.extent.as_const() == Some(1), &digit.from));
-        let by_to = in_order(|digit| (false, &digit.to));
-        let staged = element_bytes <= LARGE && !agree([&by_from, &by_to], &sizes, element_bytes);
+        let mut by_from = in_order(|digit| (digit.extent.as_const() == Some(1), &digit.from));
+        by_from.retain(|k| !is_inside(k));
+        let mut by_to = in_order(|digit| (false, &digit.to));
+        by_to.retain(|k| row != Some(*k));
+        let staged = run_bytes <= LARGE && !agree([&by_from, &by_to], &sizes, run_bytes);
         let bytes = element_bytes.max(1);
-        let least = LEAST.max(LEAST_BYTES / bytes);
         let mut growth = Growth { blocks: vec![1; sizes.len()], sizes, most: i64::MAX };
         if staged {
             let most = LOCAL_BYTES / bytes;
             // A part of it is left free between rows.
             growth.most = most - most / 16;
+            let (least, mut run) = match turn {
+                Some(_) => (LEAST_TURNED_BYTES / bytes, TURNED_RUN),
+                None => (LEAST.max(LEAST_BYTES / bytes), RUN.max(RUN_BYTES / bytes)),
+            };
             let least = least.min(growth.most);
-            let mut run = RUN.max(RUN_BYTES / bytes);
             loop {
                 growth.reach(&by_to, run);
                 growth.reach(&by_from, run);
@@ -73,22 +97,29 @@ impl Tile {
                 run *= 2;
             }
         } else {
-            growth.reach(&by_to, least);
+            growth.reach(&by_to, GROUP.max(LEAST_BYTES / bytes));
         }
-        Self { blocks: growth.blocks, by_from, by_to, staged }
+        let mut blocks = growth.blocks;
+        if let Some(turn) = turn {
+            for (digit, values) in [(turn.row, turn.rows), (turn.column, turn.columns)] {
+                if let Some(block) = blocks.get_mut(digit) {
+                    *block = values;
+                }
+            }
+        }
+        Self { blocks, by_from, by_to, staged, turn }
     }
 
-    /// How many elements a tile has.
-    pub(super) fn elements(&self) -> i64 {
-        self.blocks.iter().product()
+    /// How many places a tile has along an order of its digits.
+    pub(super) fn places(&self, order: &[usize]) -> i64 {
+        order.iter().map(|k| self.block(*k)).product()
     }
 
-    /// How many elements each item of a group moves, where all move as many, more than one and no more than
+    /// How many of these places each item of a group has at most, where that is more than one and no more than
     /// [`MOST_ROUNDS`].
-    pub(super) fn rounds(&self) -> Option<i64> {
-        let rounds = self.elements().div_euclid(GROUP);
-        let all = self.elements().rem_euclid(GROUP) == 0;
-        (all && (2..=MOST_ROUNDS).contains(&rounds)).then_some(rounds)
+    pub(super) fn rounds(&self, order: &[usize]) -> Option<i64> {
+        let rounds = self.places(order).saturating_add(GROUP - 1).div_euclid(GROUP);
+        (2..=MOST_ROUNDS).contains(&rounds).then_some(rounds)
     }
 
     /// How many values of a digit a tile has.

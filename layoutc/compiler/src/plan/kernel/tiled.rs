@@ -2,11 +2,12 @@
 
 use layoutc_algebra::expr::{BinOp, Expr as Algebra};
 
-use super::body::{Held, Writer};
-use super::digits::Digits;
+use super::body::{Block, Held, Writer};
+use super::digits::{Digits, quotient};
 use super::item::kernel;
 use super::staging::stage;
 use super::tile::Tile;
+use super::turn::{Turn, turned};
 use super::wide;
 use super::{Home, Items, Kernel, Move, Unaligned};
 use crate::plan::arith::{ceil_div, fold, product, sum};
@@ -18,8 +19,39 @@ use crate::plan::relayout::both_sides;
 use crate::plan::transfer::{Transfer, transfer};
 use crate::plan::tree::{Expr, GROUP, Stmt};
 
-/// Work groups at most: each moves one tile after another.
-const GROUPS: i64 = 4096;
+/// Work groups at most: beyond so many each moves one tile after another. Measured, groups of one tile each are faster
+/// than fewer that go on, by up to a tenth: what stays the same from tile to tile is kept in registers.
+const GROUPS: i64 = 1 << 20;
+
+/// Whether each group moves one tile.
+pub(super) fn is_one_each(tiles: &Expr) -> bool {
+    matches!(tiles, Expr::Int { value } if *value <= GROUPS)
+}
+
+/// What is moved at once.
+#[derive(Clone, Copy)]
+struct Words {
+    /// Bytes of an element.
+    bytes: i64,
+    /// Elements that are read, and that are written, as one.
+    together: [i64; 2],
+    /// How they are turned in between.
+    turn: Option<Turn>,
+}
+
+impl Words {
+    /// Bytes of what is read, and of what is written, as one.
+    fn word_bytes(self) -> [i64; 2] {
+        self.together.map(|together| together.saturating_mul(self.bytes))
+    }
+
+    /// Bytes of a place of the tile, and of the smaller words.
+    fn sizes(self) -> [i64; 2] {
+        let [read, written] = self.word_bytes();
+        let rows = self.turn.map_or(1, |turn| turn.rows);
+        [read.saturating_mul(rows), read.min(written)]
+    }
+}
 
 impl Move<'_, '_> {
     /// The kernels that move tiles; `None` where source or destination is no buffer of whole bytes, or has no digits.
@@ -46,21 +78,41 @@ impl Move<'_, '_> {
             return Ok(None);
         }
         let bytes = i64::from(self.to.dtype().element_bits() / 8);
-        let plain = self.tile_kernel(&digits, (bytes, 1), fill)?;
+        let digits = digits.without_units();
+        let single = Words { bytes, together: [1, 1], turn: None };
+        let plain = self.tile_kernel(&digits, single, fill)?;
         // Elements that change their type change it one by one.
-        let wide = match self.parts.cast {
-            None => wide::widen(&digits, bytes, symbols)?,
-            Some(_) => None,
-        };
-        let kernel = match wide {
-            None => plain,
-            Some((wide, together)) => {
-                let kernel = self.tile_kernel(&wide, (bytes, together), fill)?;
-                let (alignment_bytes, plain) = (bytes * together, Box::new(plain));
+        let kernel = match (self.parts.cast, self.words(&digits, bytes, fill.is_some())?) {
+            (None, Some((digits, words))) => {
+                let [read, written] = words.word_bytes();
+                let (alignment_bytes, plain) = (read.max(written), Box::new(plain));
+                let kernel = self.tile_kernel(&digits, words, fill)?;
                 Kernel { unaligned: Some(Unaligned { alignment_bytes, plain }), ..kernel }
             }
+            _ => plain,
         };
         Ok(Some(first.into_iter().chain([kernel]).collect()))
+    }
+
+    /// The digits with several elements taken as one, where that can be.
+    fn words(
+        &self,
+        digits: &Digits,
+        bytes: i64,
+        fills: bool,
+    ) -> Result<Option<(Digits, Words)>, PlanError> {
+        let symbols = &self.to.context().layout.symbols;
+        let wide = wide::widen(digits, bytes, symbols)?.map(|(d, n)| (d.without_units(), n));
+        let together = wide.as_ref().map_or(1, |wide| wide.1);
+        let source = quotient(&self.from.slots()?, i128::from(together), symbols)?;
+        let digits = wide.as_ref().map_or(digits, |wide| &wide.0);
+        if Tile::new(digits, [bytes * together; 2], None, symbols).staged
+            && let Some((digits, turn)) = turned(digits, bytes * together, fills, &source, symbols)?
+        {
+            let words = [turn.columns, turn.rows].map(|word| word * together);
+            return Ok(Some((digits, Words { bytes, together: words, turn: Some(turn) })));
+        }
+        Ok(wide.map(|(digits, _)| (digits, Words { bytes, together: [together; 2], turn: None })))
     }
 
     /// What moves where; `None` where one of the two sides is no sum of digits.
@@ -81,46 +133,56 @@ impl Move<'_, '_> {
         Ok(transfer(&from, &to, &layout.logical, &layout.symbols)?)
     }
 
-    /// The kernel over these digits, of elements of so many bytes of which so many are taken as one. With the bits of a
-    /// fill value it writes that to slots without an element.
+    /// The kernel over these digits. With the bits of a fill value it writes that to slots without an element.
     fn tile_kernel(
         &self,
         digits: &Digits,
-        (bytes, together): (i64, i64),
+        words: Words,
         fill: Option<u64>,
     ) -> Result<Kernel, PlanError> {
         let (from, to) = (self.from.context(), self.to.context());
         let symbols = to.layout.symbols.as_slice();
         let scope = |var| to.symbol(var).or_else(|| from.symbol(var));
-        let digits = digits.clone().without_units();
-        let tile = Tile::new(&digits, bytes * together, symbols);
-        let (tiles, items) = tiles(&digits, &tile, &scope)?;
+        let tile = Tile::new(digits, words.sizes(), words.turn, symbols);
+        let (tiles, items) = tiles(digits, &tile, &scope)?;
         let mut parts = self.parts.clone();
-        let element = self.element(together, fill.unwrap_or(0));
+        let elements = words.together.map(|word| self.element(word, words, fill.unwrap_or(0)));
         let starts = [0, 1].map(|which| {
             let name = format!("{}_start", parts.buffer_name(which));
             parts.local(&name)
         });
         let mut body = Vec::new();
-        let buffers = seen(&mut parts, &element, together, &mut body);
+        let buffers = seen(&mut parts, &elements, words, &mut body);
         let fill = match fill {
             Some(bits) => {
+                // Blocks are filled as they are read.
+                let [element, _] = &elements;
                 let name = parts.fill_name();
-                body.push(self.fill_element(&name, &element, together, bits)?);
+                body.push(self.fill_element(&name, element, words, bits)?);
                 Some(name)
             }
             None => None,
         };
         let [tile_name, item] = ["tile", "item"].map(|name| parts.local(name));
-        let staging = tile.staged.then(|| stage(&tile, bytes * together));
+        let [_, word_bytes] = words.word_bytes();
+        let staging = tile.staged.then(|| stage(&tile, word_bytes));
         let staged = staging.map(|staging| (parts.local("staged"), staging));
-        let held = tile.rounds().map(|elements| {
-            let [name, round] = ["held", "round"].map(|name| parts.local(name));
-            Held { name, round, elements }
+        let [read, written] = [&tile.by_from, &tile.by_to].map(|order| tile.rounds(order));
+        // Blocks that need no local memory are written as they are turned.
+        let written = written.filter(|_| tile.staged || words.turn.is_none());
+        let [held, round] = ["held", "round"].map(|name| parts.local(name));
+        let block = words.turn.map(|turn| {
+            let bits = words.bytes.saturating_mul(8 * words.together[0]).div_euclid(turn.columns);
+            let (element, turned) = (format!("u{bits}"), parts.local("turned"));
+            Block { turn, element, held: held.clone(), turned }
+        });
+        let out = block.as_ref().map_or(&held, |block| &block.turned);
+        let held = [(read, &held), (written, out)].map(|(rounds, name)| {
+            rounds.map(|rounds| Held { name: name.clone(), round: round.clone(), rounds })
         });
         let names = digits.list.iter().map(|digit| parts.local(&digit.name)).collect();
         let mut writer = Writer {
-            digits: &digits,
+            digits,
             tile: &tile,
             symbols,
             scope: &scope,
@@ -128,23 +190,28 @@ impl Move<'_, '_> {
             names,
             item,
             buffers,
+            elements,
             starts,
             places: Vec::new(),
             steps: Vec::new(),
             held,
+            block,
             staged,
             fill,
         };
-        body.extend(writer.kernel(&tile_name, tiles, &element)?);
+        body.extend(writer.kernel(&tile_name, tiles)?);
         let mut kernel = kernel(parts, body, vec![items]);
         kernel.group = Some(GROUP);
         Ok(kernel)
     }
 
-    /// The type of what is moved as one.
-    fn element(&self, together: i64, fill: u64) -> String {
+    /// The type of so many elements that are moved as one.
+    fn element(&self, together: i64, words: Words, fill: u64) -> String {
         let dtype = self.to.dtype();
-        if together == 1 { dtype.to_string() } else { wide::element(dtype, together, fill) }
+        match (together, words.turn) {
+            (1, None) => dtype.to_string(),
+            _ => wide::element(dtype, together, fill),
+        }
     }
 
     /// The constant that padding gets.
@@ -152,11 +219,11 @@ impl Move<'_, '_> {
         &self,
         name: &str,
         element: &str,
-        together: i64,
+        words: Words,
         bits: u64,
     ) -> Result<Stmt, PlanError> {
         let context = self.to.context();
-        if together == 1 {
+        if words.together == [1, 1] {
             return fill_constant(context, name);
         }
         Ok(wide::fill_constant(context.tensor.dtype, name, element, bits))
@@ -176,21 +243,38 @@ fn tiles(digits: &Digits, tile: &Tile, scope: &Scope<'_>) -> Result<(Expr, Items
     Ok((tiles, items))
 }
 
-/// What both buffers are called where so many elements are taken as one of this type.
-fn seen(parts: &mut Parts<'_>, element: &str, together: i64, body: &mut Vec<Stmt>) -> [String; 2] {
-    if together > 1 {
-        body.push(Stmt::Comment { text: format!("{together} elements are moved as one.") });
-    }
+/// What both buffers are called where several elements are taken as one, of these types.
+fn seen(
+    parts: &mut Parts<'_>,
+    elements: &[String; 2],
+    words: Words,
+    body: &mut Vec<Stmt>,
+) -> [String; 2] {
+    let [read, written] = words.together;
+    let text = match words.turn {
+        None if written == 1 => return [0, 1].map(|which| parts.buffer_name(which)),
+        None => format!("{written} elements are moved as one."),
+        Some(_) => {
+            let blocks = format!("Each item turns blocks of {written} by {read} elements");
+            format!("{blocks}: it reads {} at once, and writes {}.", told(read), told(written))
+        }
+    };
+    body.push(Stmt::Comment { text });
+    let mut each = elements.iter();
     [0, 1].map(|which| {
         let buffer = parts.buffer_name(which);
-        if together == 1 {
-            return buffer;
-        }
         let name = parts.local(&format!("{buffer}_wide"));
-        let (element, written) = (element.to_owned(), which == 1);
+        let (element, written) = (each.next().cloned().unwrap_or_default(), which == 1);
         body.push(Stmt::Alias { name: name.clone(), buffer, element, written });
         name
     })
+}
+
+fn told(elements: i64) -> String {
+    match elements {
+        1 => "one".to_owned(),
+        _ => elements.to_string(),
+    }
 }
 
 /// How many blocks of a size cover so many values; within 32 bits where their number is.

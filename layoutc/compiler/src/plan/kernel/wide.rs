@@ -26,7 +26,7 @@ pub(super) fn widen(
         return Ok(None);
     }
     while together > 1 {
-        if holds(digits, run, i128::from(together), symbols) {
+        if holds(digits, run, i128::from(together), &[Side::From, Side::To], symbols) {
             return Ok(Some((taken(digits, run, i128::from(together), symbols)?, together)));
         }
         together /= 2;
@@ -34,26 +34,72 @@ pub(super) fn widen(
     Ok(None)
 }
 
-/// Whether so many elements along digit `run` are all there or all padding, and begin at multiples of themselves.
-fn holds(digits: &Digits, run: usize, together: i128, symbols: &[Symbol]) -> bool {
+/// One of the two buffers of a move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    From,
+    To,
+}
+
+impl Side {
+    fn stride(self, digit: &Digit) -> &Algebra {
+        match self {
+            Self::From => &digit.from,
+            Self::To => &digit.to,
+        }
+    }
+
+    /// The offset where every digit is 0.
+    fn constant(self, digits: &Digits) -> &Algebra {
+        match self {
+            Self::From => &digits.from,
+            Self::To => &digits.to,
+        }
+    }
+}
+
+/// Whether so many elements along digit `run`, next to each other on these sides, are all there or all padding, and begin
+/// at multiples of themselves.
+pub(super) fn holds(
+    digits: &Digits,
+    run: usize,
+    together: i128,
+    sides: &[Side],
+    symbols: &[Symbol],
+) -> bool {
+    lies_right(digits, run, together, sides, symbols) && is_whole(digits, run, together, symbols)
+}
+
+/// Whether so many slots along digit `run`, next to each other on these sides, begin at multiples of themselves.
+pub(super) fn lies_right(
+    digits: &Digits,
+    run: usize,
+    together: i128,
+    sides: &[Side],
+    symbols: &[Symbol],
+) -> bool {
     let multiple = |expr: &Algebra| is_multiple(expr, together, symbols);
     let Some(own) = digits.list.get(run) else { return false };
+    let mut others = digits.list.iter().filter(|other| !std::ptr::eq(*other, own));
+    others.all(|other| sides.iter().all(|side| multiple(side.stride(other))))
+        && own.lead.checked_rem(together) == Some(0)
+        && digits.end.iter().all(multiple)
+        && [&own.extent, &own.room].into_iter().all(multiple)
+        && sides.iter().all(|side| multiple(side.constant(digits)))
+}
+
+/// Whether so many values of digit `run` are all elements or all padding.
+fn is_whole(digits: &Digits, run: usize, together: i128, symbols: &[Symbol]) -> bool {
+    let Some(own) = digits.list.get(run) else { return false };
     let weight = own.weight.saturating_mul(together);
-    let others = digits.list.iter().enumerate().filter(|(k, _)| *k != run);
-    let apart = others.clone().all(|(_, other)| multiple(&other.from) && multiple(&other.to));
     let chain = digits.chains.get(own.chain);
     let bounds = chain.into_iter().flat_map(|chain| chain.low.iter().chain(&chain.high));
     let mut bounds = bounds.peekable();
-    let guarded = bounds.peek().is_some();
-    let mut of_chain = others.filter(|(_, other)| other.chain == own.chain);
-    let whole = !guarded
+    let others = digits.list.iter().filter(|other| !std::ptr::eq(*other, own));
+    let mut of_chain = others.filter(|other| other.chain == own.chain);
+    bounds.peek().is_none()
         || bounds.all(|bound| is_multiple(bound, weight, symbols))
-            && of_chain.all(|(_, other)| other.weight.checked_rem(weight) == Some(0));
-    apart
-        && whole
-        && own.lead.checked_rem(together) == Some(0)
-        && digits.end.iter().all(multiple)
-        && [&own.extent, &own.room, &digits.from, &digits.to].into_iter().all(multiple)
+            && of_chain.all(|other| other.weight.checked_rem(weight) == Some(0))
 }
 
 fn taken(

@@ -118,6 +118,21 @@ pub enum Stmt {
         /// How many elements it has.
         elements: i64,
     },
+    /// Words of elements, turned: word `k` of `to` has element `k` of each word of `from`.
+    Turn {
+        /// The array of words that are read.
+        from: String,
+        /// The first of them.
+        first: Expr,
+        /// The array of words that are written, from its beginning.
+        to: String,
+        /// The type of an element, as manifests call it.
+        element: String,
+        /// How many words are read, which is the number of elements of one that is written.
+        rows: i64,
+        /// How many words are written, which is the number of elements of one that is read.
+        columns: i64,
+    },
     /// An array in which a block of a tensor stands, reached by a pointer that nothing else is reached by: compilers then
     /// keep what is put together from it in registers.
     DeclareBlock {
@@ -385,6 +400,8 @@ pub struct Strided {
 pub enum Among {
     /// All work groups of a launch, however many they are.
     Groups,
+    /// The work groups of a launch, of which there are as many as rounds: each does one.
+    EachGroup,
     /// The items of a work group, of which there are [`GROUP`]. Every number that is named inside has 32 bits.
     Items,
 }
@@ -439,6 +456,11 @@ impl Stmt {
                 }
             }
             Self::Alias { buffer, .. } => name(buffer),
+            Self::Turn { from, first, to, .. } => {
+                name(from);
+                name(to);
+                first.visit(visit);
+            }
             Self::If { condition, is_usual: _, body, otherwise } => {
                 condition.visit(visit);
                 for stmt in body.iter().chain(otherwise) {

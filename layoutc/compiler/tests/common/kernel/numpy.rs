@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-use super::{For, Kernel, Operand, instances, memory};
+use super::{Kernel, Operand, instances, memory};
 
 /// Makes the operands, or with `check` looks at what is written. What is computed there has 64 bits.
 const SCRIPT: &str = r#"
@@ -61,7 +61,7 @@ pub(super) fn compare(kernel: &Kernel, folder: &Path, stem: &str) {
         }
         list
     };
-    let count = instances(kernel, For::C);
+    let count = instances(kernel);
     let script = format!(
         "read = [{}]\nwritten = [{}]\ninstances, tolerance = {count}, {}\nbody = \"\"\"\n{}\n\"\"\"\n{SCRIPT}",
         all(false),
@@ -118,20 +118,20 @@ fn main_c(kernel: &Kernel, stem: &str) -> String {
     for Operand { name, .. } in &read {
         writeln!(text, "    move(\"{name}.numpy\", {name}, sizeof {name}, 0);").unwrap();
     }
-    for k in 0..instances(kernel, For::C) {
+    for k in 0..instances(kernel) {
         text.push_str("    {\n");
         let all: Vec<String> =
             read.iter().chain(&written).map(|operand| format!("{}_there", operand.name)).collect();
         for (operand, there) in read.iter().chain(&written).zip(&all) {
-            text.push_str(&memory(operand, &operand.tensor(k, For::C), there));
+            text.push_str(&memory(operand, &operand.tensor(k), there));
         }
         for (operand, there) in read.iter().zip(&all) {
-            let tensor = operand.tensor(k, For::C);
+            let tensor = operand.tensor(k);
             writeln!(text, "        {tensor}_pack({}, {there});", operand.name).unwrap();
         }
         writeln!(text, "        {}_{k}({});", kernel.name, all.join(", ")).unwrap();
         for operand in &written {
-            let (name, tensor) = (operand.name, operand.tensor(k, For::C));
+            let (name, tensor) = (operand.name, operand.tensor(k));
             writeln!(text, "        {tensor}_unpack({name}_there, {name});").unwrap();
             writeln!(text, "        move(\"{name}_{k}.numpy\", {name}, sizeof {name}, 1);")
                 .unwrap();

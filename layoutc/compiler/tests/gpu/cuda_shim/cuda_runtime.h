@@ -377,6 +377,7 @@ void launch(bool syncs, const char *name, const Config &config, void (*kernel)(P
     }
     in_kernel = false;
     kernel_name = "";
+    body_data = nullptr;
 }
 
 } // namespace layoutc_shim

@@ -1,0 +1,51 @@
+//! The functions by which a work item turns words of several elements in registers.
+
+use std::collections::BTreeSet;
+
+use super::dialect::Dialect;
+use super::element;
+use super::model::{TurnUnit, Unit};
+use super::needs::kernels;
+use crate::dtype::{Dtype, Scalar};
+use crate::plan::tree::Stmt;
+
+/// What the function is called that turns so many rows and columns of elements.
+pub(super) fn name(dialect: &Dialect, element: &str, [rows, columns]: [i64; 2]) -> String {
+    format!("{}turn_{element}_{rows}x{columns}", dialect.helper)
+}
+
+/// Those that a unit's kernels call.
+pub(super) fn of(unit: &Unit, dialect: &Dialect) -> Vec<TurnUnit> {
+    let mut called = BTreeSet::new();
+    for kernel in kernels(unit) {
+        for stmt in &kernel.function.body {
+            stmt.walk(&mut |stmt| {
+                if let Stmt::Turn { element, rows, columns, .. } = stmt {
+                    called.insert((element.clone(), [*rows, *columns]));
+                }
+            });
+        }
+    }
+    let unit = |(element, shape): (String, [i64; 2])| TurnUnit {
+        name: name(dialect, &element, shape),
+        element: element::type_name(dialect, &element, false),
+        from: word(dialect, &element, shape[1]),
+        to: word(dialect, &element, shape[0]),
+        rows: shape[0],
+        columns: shape[1],
+    };
+    called.into_iter().map(unit).collect()
+}
+
+/// The type of a word of so many elements.
+fn word(dialect: &Dialect, element: &str, elements: i64) -> String {
+    let bits = Dtype::parse(element).map_or(8, Dtype::element_bits);
+    let bytes = i64::from(bits / 8).saturating_mul(elements);
+    let (scalar, lanes) = match bytes {
+        1 => (Scalar::U8, 1),
+        2 => (Scalar::U16, 1),
+        4 => (Scalar::U32, 1),
+        _ => (Scalar::U32, u32::try_from(bytes.div_euclid(4)).unwrap_or(1)),
+    };
+    element::type_name(dialect, &Dtype { scalar, lanes }.to_string(), false)
+}

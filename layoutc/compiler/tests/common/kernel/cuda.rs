@@ -1,0 +1,110 @@
+//! Kernels by CUDA: on the stand-in for a GPU, and on a GPU where there is one.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use layoutc_compiler::check;
+use layoutc_compiler::config::{Config, TargetCuda, Targets};
+
+use super::{For, Kernel, One, begun, compared, instances, manifest};
+use crate::common::cc::{folder, full};
+use crate::common::gpu;
+use crate::common::moves::channels;
+
+/// Computes and compares every instance.
+pub(super) fn computes(kernel: &Kernel) {
+    let text = manifest(kernel, For::Gpu);
+    let cuda = Some(TargetCuda::default());
+    let target = Targets { c: None, opencl: None, cuda, own: BTreeMap::new() };
+    let config = Config { target, ..Config::default() };
+    let checked = check(&One(text.clone()), &["a.kdl".to_owned()], &config);
+    assert_eq!(checked.diagnostics, [], "{text}");
+    let outputs = layoutc_compiler::emit(&checked, &config, &BTreeMap::new()).unwrap();
+    let folder = folder(&format!("kernel_{}_gpu", kernel.name));
+    for output in outputs {
+        let name = output.path.rsplit('/').next().unwrap();
+        std::fs::write(folder.join(name), &output.text).unwrap();
+    }
+    std::fs::write(folder.join("driver.h"), include_str!("../../gpu/driver.h")).unwrap();
+    std::fs::write(folder.join("main.cpp"), main_program(kernel)).unwrap();
+    let sources = ["a.cu", "main.cpp"];
+    for compiler in gpu::cuda_compilers() {
+        let program = gpu::compile_for_cpu(&compiler, &folder, &sources, "program");
+        let program = program.unwrap_or_else(|said| panic!("{said}"));
+        let ran = gpu::run_program(&program, &[]);
+        assert!(ran.is_ok(), "{} in {}:\n{ran:?}", compiler.0, folder.display());
+    }
+    let on_gpu = gpu::gpu();
+    if !(full() || on_gpu) {
+        return;
+    }
+    let Some(nvcc) = gpu::nvcc() else { return };
+    let failed = |said| panic!("{}: {said}", folder.display());
+    gpu::compile_with_nvcc(&nvcc, &folder, "a.cu", &[80]).unwrap_or_else(failed);
+    if on_gpu {
+        let program = gpu::compile_for_gpu(&nvcc, &folder, &sources, "gpu");
+        gpu::run_program(&program.unwrap_or_else(|said| panic!("{said}")), &[])
+            .unwrap_or_else(|said| panic!("{}: {said}", folder.display()));
+    }
+}
+
+/// A program that computes every instance in memory of the device, and compares what it gets.
+fn main_program(kernel: &Kernel) -> String {
+    let begun = begun(kernel, "a.cuh", "int main(void)");
+    let mut text = format!("#include \"driver.h\"\n{begun}");
+    // Intermediates are memory of the caller's.
+    let locals = kernel.text.matches("local ").count();
+    for local in 0..locals {
+        writeln!(text, "    const Buffer local_{local}(\"\", 256);").unwrap();
+    }
+    for k in 0..instances(kernel) {
+        text.push_str("    {\n");
+        let [mut before, mut after, mut read, mut written] = [(); 4].map(|()| String::new());
+        for operand in &kernel.operands {
+            let (name, tensor) = (operand.name, operand.tensor(k));
+            let upper = tensor.to_uppercase();
+            let (as_read, as_written) = if operand.is_image(k) {
+                let format = channels(operand.dtype).unwrap().1;
+                let size = format!("(size_t){upper}_IMAGE_WIDTH, (size_t){upper}_IMAGE_HEIGHT, 0");
+                writeln!(text, "        const Image {name}_there(\"\", {format}, {size});")
+                    .unwrap();
+                (format!("{name}_there.texture"), format!("{name}_there.surface"))
+            } else {
+                let bytes = format!("(size_t){upper}_BYTES");
+                writeln!(text, "        const Buffer {name}_there(\"\", {bytes});").unwrap();
+                (format!("{name}_there"), format!("{name}_there"))
+            };
+            if kernel.written.contains(&name) {
+                writeln!(text, "        const Buffer {name}_dense(\"\", sizeof {name}_got);")
+                    .unwrap();
+                writeln!(
+                    after,
+                    "        done({tensor}_unpack({as_read}, {name}_dense, nullptr), \"{tensor}_unpack\");\n        {name}_dense.read({name}_got);"
+                )
+                .unwrap();
+                after.push_str(&compared(kernel, operand, k));
+                write!(written, "{as_written}, ").unwrap();
+            } else {
+                writeln!(text, "        const Buffer {name}_dense({name}, sizeof {name});")
+                    .unwrap();
+                writeln!(
+                    before,
+                    "        done({tensor}_pack({name}_dense, {as_written}, nullptr), \"{tensor}_pack\");"
+                )
+                .unwrap();
+                write!(read, "{as_read}, ").unwrap();
+            }
+        }
+        for local in 0..locals {
+            write!(written, "local_{local}, ").unwrap();
+        }
+        let name = kernel.name;
+        writeln!(
+            text,
+            "{before}        done({name}_{k}({read}{written}nullptr), \"{name}_{k}\");\n{after}    }}"
+        )
+        .unwrap();
+    }
+    text.push_str("    return wrong != 0;\n}\n");
+    text
+}
