@@ -388,6 +388,10 @@ fn a_second_process_at_one_output_is_refused() {
     let ran = world.run("pack", "long", &more);
     let said = "error[output::io]: another process is writing `out`\n  = help: wait until it has ended, or name another output\n\n1 error\n";
     assert_eq!((ran.code, ran.err.as_str()), (Some(3), said));
+    // What stands there already is called as it was named, too.
+    world.put("out", b"whole");
+    let ran = world.run("pack", "long", &more);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(3), said));
     drop(journal);
     assert_eq!(world.run("pack", "long", &more).code, Some(0));
     assert!(world.get("out") == wanted);

@@ -27,6 +27,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) bytes: u64,
     /// Whether a part that is there counts for nothing.
     pub(crate) is_fresh: bool,
+    /// Where the whole file goes, as the user calls it.
+    pub(crate) output: &'a Path,
 }
 
 /// A part that is open, and nobody else's as long as this lives.
@@ -70,7 +72,7 @@ impl Part {
     ) -> Result<Self, Fault> {
         let [path, journal_path] = names(place);
         keep_foreign(&path, &journal_path, wanted.is_fresh)?;
-        let file = locked(&journal_path, place)?;
+        let file = locked(&journal_path, wanted.output)?;
         let opened =
             Journal::open(file).map_err(|error| Fault::io("read", &journal_path, &error))?;
         let (mut journal, found) = opened;
@@ -158,7 +160,7 @@ fn keep_foreign(path: &Path, journal: &Path, is_fresh: bool) -> Result<(), Fault
 }
 
 /// The journal, which nobody else has open.
-fn locked(path: &Path, place: &Path) -> Result<File, Fault> {
+fn locked(path: &Path, output: &Path) -> Result<File, Fault> {
     loop {
         let flags = OFlags::NOFOLLOW.bits().cast_signed();
         let opened = File::options()
@@ -170,13 +172,13 @@ fn locked(path: &Path, place: &Path) -> Result<File, Fault> {
             .open(path);
         let file = opened.map_err(|error| match error.kind() {
             ErrorKind::NotFound => {
-                Fault::Usage(format!("the folder of `{}` is not there", place.display()))
+                Fault::Usage(format!("the folder of `{}` is not there", output.display()))
             }
             _ => Fault::io("write", path, &error),
         })?;
         match file.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(busy(place)),
+            Err(TryLockError::WouldBlock) => return Err(busy(output)),
             // Nothing can be locked here.
             Err(TryLockError::Error(_)) => return Ok(file),
         }
@@ -189,9 +191,9 @@ fn locked(path: &Path, place: &Path) -> Result<File, Fault> {
     }
 }
 
-fn busy(place: &Path) -> Fault {
-    let place = place.display();
-    let message = format!("another process is writing `{place}`");
+fn busy(output: &Path) -> Fault {
+    let output = output.display();
+    let message = format!("another process is writing `{output}`");
     let help = "wait until it has ended, or name another output";
     Fault::Machine(Box::new(Diagnostic::placeless(Code::OutputIo, message).help(help)))
 }

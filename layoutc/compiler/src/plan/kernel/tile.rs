@@ -17,6 +17,9 @@ const LEAST_TURNED_BYTES: i64 = 16 * 1024;
 /// The same in elements, where they go through local memory.
 const LEAST: i64 = 1024;
 
+/// Tiles that keep a large GPU busy.
+const TILES: i64 = 256;
+
 /// The shortest run of blocks that neighbouring items read or write.
 const TURNED_RUN: i64 = 16;
 
@@ -87,7 +90,9 @@ impl Tile {
                 Some(_) => (LEAST_TURNED_BYTES / bytes, TURNED_RUN),
                 None => (LEAST.max(LEAST_BYTES / bytes), RUN.max(RUN_BYTES / bytes)),
             };
-            let least = least.min(growth.most);
+            // Of a small tensor tiles are small too, so that there are many.
+            let all = growth.sizes.iter().fold(1_i64, |all, size| all.saturating_mul(*size));
+            let least = least.min(all.div_euclid(TILES).max(GROUP)).min(growth.most);
             loop {
                 growth.reach(&by_to, run);
                 growth.reach(&by_from, run);
