@@ -252,6 +252,14 @@ tensor halo dtype=u8 {
 tensor holes dtype=f16 { shape { h 30; w 52 }; layout { order w h; pad h multiple=32; fill none } }
 tensor planes dtype=i8 { shape { c 12; i 640 }; layout { map \"(c, i) -> (c // 4, i, c % 4)\" } }
 tensor far dtype=f32 { shape { a 40; b 24; c 18 }; layout { order c b a } }
+tensor pairs_apart dtype=f32 {
+    shape { b 3; c 16 }
+    layout { map \"(b, c) -> (c, bo = b // 2, bi = b % 2)\"; pad bi multiple=4; fill 1; padding allow }
+}
+tensor fours_apart dtype=f16 {
+    shape { b 10; c 20 }
+    layout { map \"(b, c) -> (c, bo = b // 4, bi = b % 4)\"; pad bi before=4 after=4; fill 1; padding allow }
+}
 convert tiled to=tiled_back
 tensor tiled_back dtype=bf16 {
     shape { r 21; c 301 }
@@ -280,6 +288,8 @@ tensor tiled_back dtype=bf16 {
         "planes_pack",
         "planes_unpack",
         "far_pack",
+        "pairs_apart_pack",
+        "fours_apart_pack",
         "tiled_to_tiled_back",
     ]
     .map(|name| format!("{name} {}", turns(name)));
@@ -302,6 +312,9 @@ tensor tiled_back dtype=bf16 {
         "planes_pack turn_u8_4x8",
         "planes_unpack turn_u8_1x4",
         "far_pack turn_u32_2x2",
+        // The limit of `b` says nothing of where a digit of it ends.
+        "pairs_apart_pack turn_u32_2x2",
+        "fours_apart_pack turn_u16_4x4",
         "tiled_to_tiled_back none",
     ];
     assert_eq!(found, wanted);
@@ -422,6 +435,19 @@ convert blocked to=nhwc
         assert_eq!(body.contains("4 elements are moved as one"), name == "framed", "{body}");
         assert_eq!(filled, name != "kept", "{name}");
     }
+}
+
+#[test]
+fn a_symbol_that_no_slot_depends_on_is_no_unused_parameter() {
+    let manifest = "symbol rows min=1 max=128
+tensor columns dtype=f32 {
+    shape { a rows; c 6 }
+    layout { map \"(a, c) -> (c, a)\"; pad a before=1; pad a multiple=256; fill 0; padding allow }
+}
+";
+    let outputs = run("no_slot", manifest, &[&[1], &[70]]);
+    let body = kernel(&outputs["cuda/m.cu"], "columns_fill_kernel");
+    assert!(body.contains("    (void)rows;\n"), "{body}");
 }
 
 #[test]

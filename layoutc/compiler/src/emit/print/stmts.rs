@@ -25,7 +25,16 @@ pub fn stmts(style: Style, body: &[Stmt], depth: usize) -> String {
 pub fn body(style: Style, function: &Function, depth: usize) -> String {
     match style {
         Style::C(dialect) => {
-            written(dialect_of(dialect, function), &function.params, &function.body, depth)
+            let dialect = dialect_of(dialect, function);
+            let is_promise = |stmt: &Stmt| matches!(stmt, Stmt::Assert { .. });
+            if !matches!(dialect.assert, Assert::Asked) || !function.body.iter().any(is_promise) {
+                return written(dialect, &function.params, &function.body, depth);
+            }
+            // What is asked elsewhere is not written: a parameter may have no other use.
+            let mut rest = function.clone();
+            rest.body.retain(|stmt| !is_promise(stmt) && !matches!(stmt, Stmt::Unused { .. }));
+            let rest = rest.with_unused();
+            written(dialect, &rest.params, &rest.body, depth)
         }
         Style::Python => python::stmts(&function.body, depth),
     }

@@ -136,7 +136,12 @@ impl Writer<'_, '_> {
     fn ends_with_chain(&self, digit: &Digit) -> bool {
         let Digits { list, chains, .. } = self.digits;
         let ends = chains.get(digit.chain).is_some_and(|chain| chain.high.is_some());
-        let above = |other: &Digit| other.chain == digit.chain && other.weight > digit.weight;
+        // Of a digit that is taken by blocks a step may be as much as one of the next.
+        let above = |other: &Digit| {
+            other.chain == digit.chain
+                && other.weight >= digit.weight
+                && !std::ptr::eq(other, digit)
+        };
         ends && !list.iter().any(above)
     }
 

@@ -181,7 +181,8 @@ impl Growth {
             }
             let most = self.most / (elements / *block);
             let whole = *size <= wanted.saturating_add(wanted / 2) && *size <= most;
-            let next = if whole { *size } else { power_of_two(wanted.min(most).min(*size)) };
+            let limit = wanted.min(most).min(*size);
+            let next = if whole { *size } else { busiest(elements / *block, limit, *size) };
             *block = next.max(*block);
             reached = reached.saturating_mul(*block);
             if *block < *size {
@@ -189,6 +190,23 @@ impl Growth {
             }
         }
     }
+}
+
+/// How many values of a digit of so many leave the fewest items of a group without work, beside so many elements of other
+/// digits: a power of two where that is as good.
+fn busiest(others: i64, most: i64, size: i64) -> i64 {
+    let least = power_of_two(most);
+    if others.count_ones() == 1 {
+        return least;
+    }
+    // Of a thousand.
+    let busy = |block: i64| {
+        let all = |of: i64, by: i64| of.saturating_add(by - 1).div_euclid(by).saturating_mul(by);
+        let elements = others.saturating_mul(block);
+        let within = elements.saturating_mul(1000).div_euclid(all(elements, GROUP));
+        within.saturating_mul(size).div_euclid(all(size, block))
+    };
+    (least..=most).rev().max_by_key(|block| (busy(*block), *block == least)).unwrap_or(least)
 }
 
 /// The greatest power of two that is not above `value`.
