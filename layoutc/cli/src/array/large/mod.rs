@@ -98,7 +98,7 @@ impl Job<'_> {
             header: &self.header,
             bytes: header + self.bytes[1],
             is_fresh: self.is_fresh,
-            output: &self.output,
+            output: self.output,
         };
         let mut part =
             Part::open(&self.place, &wanted, |cut| pieces.recut(cut, self.memory).is_some())?;
