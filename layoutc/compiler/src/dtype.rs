@@ -169,6 +169,17 @@ pub struct Dtype {
 }
 
 impl Dtype {
+    /// Unsigned integers that take so many bytes together, a power of two: one, or several of 32 bits.
+    #[must_use]
+    pub fn integers(bytes: i64) -> Self {
+        let (scalar, lanes) = match bytes {
+            ..=1 => (Scalar::U8, 1),
+            2 => (Scalar::U16, 1),
+            _ => (Scalar::U32, u32::try_from(bytes / 4).unwrap_or(1)),
+        };
+        Self { scalar, lanes }
+    }
+
     /// The type that a manifest calls `name`: `f32`, `bf16`, `f32x4`. `None` for anything else; vectors of sub-byte
     /// scalars do not exist.
     pub fn parse(name: &str) -> Option<Self> {

@@ -19,6 +19,7 @@ mod filters;
 mod fits;
 mod float_bits;
 mod globals;
+mod kernel_model;
 mod kernels;
 pub mod language;
 mod macros;

@@ -6,7 +6,7 @@ use super::dialect::Dialect;
 use super::element;
 use super::model::{TurnUnit, Unit};
 use super::needs::kernels;
-use crate::dtype::{Dtype, Scalar};
+use crate::dtype::Dtype;
 use crate::plan::tree::Stmt;
 
 /// What the function is called that turns so many rows and columns of elements.
@@ -41,11 +41,5 @@ pub(super) fn of(unit: &Unit, dialect: &Dialect) -> Vec<TurnUnit> {
 fn word(dialect: &Dialect, element: &str, elements: i64) -> String {
     let bits = Dtype::parse(element).map_or(8, Dtype::element_bits);
     let bytes = i64::from(bits / 8).saturating_mul(elements);
-    let (scalar, lanes) = match bytes {
-        1 => (Scalar::U8, 1),
-        2 => (Scalar::U16, 1),
-        4 => (Scalar::U32, 1),
-        _ => (Scalar::U32, u32::try_from(bytes.div_euclid(4)).unwrap_or(1)),
-    };
-    element::type_name(dialect, &Dtype { scalar, lanes }.to_string(), false)
+    element::type_name(dialect, &Dtype::integers(bytes).to_string(), false)
 }

@@ -5,6 +5,7 @@
 
 mod binding;
 mod define;
+mod groups;
 mod head;
 mod numbers;
 mod python;

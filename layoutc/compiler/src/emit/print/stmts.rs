@@ -6,11 +6,10 @@ use super::head::dialect_of;
 use super::numbers::in_c;
 use super::vector::vector_store;
 use super::{Style, expr, python, write};
-use crate::emit::dialect::{Assert, Dialect, Groups};
+use crate::emit::dialect::{Assert, Dialect};
 use crate::emit::{comment, element, turns};
 use crate::plan::tree::{
-    Among, Compare, Expr, Function, GROUP, Gathering, Number, Operand, Param, ParamType, Stmt,
-    Strided, WorkAxis,
+    Among, Compare, Expr, Function, Gathering, Number, Operand, Param, ParamType, Stmt, Strided,
 };
 
 /// Statements as text, each line indented by `depth` levels of four blanks.
@@ -52,14 +51,14 @@ pub(super) struct Writer<'a> {
     /// The parameters of the function.
     params: &'a [Param],
     /// The type of the numbers that are named here.
-    number: &'static str,
+    pub(super) number: &'static str,
     /// The arrays of numbers so far.
     pub(super) arrays: Vec<&'a str>,
     text: &'a mut String,
 }
 
 impl<'a> Writer<'a> {
-    fn line(&mut self, depth: usize, line: &str) {
+    pub(super) fn line(&mut self, depth: usize, line: &str) {
         if !line.is_empty() {
             for _ in 0..depth {
                 self.text.push_str("    ");
@@ -69,7 +68,7 @@ impl<'a> Writer<'a> {
         self.text.push('\n');
     }
 
-    fn expr(&self, tree: &Expr) -> String {
+    pub(super) fn expr(&self, tree: &Expr) -> String {
         expr(Style::C(self.dialect), tree)
     }
 
@@ -85,7 +84,7 @@ impl<'a> Writer<'a> {
         parts.iter().for_each(|part| self.text.push_str(part));
     }
 
-    fn put_expr(&mut self, tree: &Expr) {
+    pub(super) fn put_expr(&mut self, tree: &Expr) {
         write(self.text, Style::C(self.dialect), tree);
     }
 
@@ -96,7 +95,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn stmts(&mut self, body: &'a [Stmt], depth: usize) {
+    pub(super) fn stmts(&mut self, body: &'a [Stmt], depth: usize) {
         let mut rest = body;
         while let Some((stmt, after)) = rest.split_first() {
             rest = after;
@@ -393,80 +392,6 @@ impl<'a> Writer<'a> {
         self.put(&[");\n"]);
     }
 
-    /// A loop whose rounds the groups of a launch take turns in.
-    fn share_among_groups(&mut self, name: &str, to: &Expr, body: &'a [Stmt], depth: usize) {
-        let Groups { group, count, .. } = self.dialect.groups;
-        let index = self.dialect.index;
-        self.begin(depth, &["for (", index, " ", name, " = (", index, ")", group, "; "]);
-        self.put_expr(&Expr::compare(Compare::Lt, Expr::name(name), to.clone()));
-        self.put(&["; ", name, " += (", index, ")", count, ") {\n"]);
-        self.stmts(body, depth.saturating_add(1));
-        self.line(depth, "}");
-    }
-
-    /// One round for each group. The only one of one group has no use for its number.
-    fn one_for_each_group(&mut self, name: &str, to: &Expr, body: &'a [Stmt], depth: usize) {
-        let index = self.dialect.index;
-        let group = self.dialect.groups.group;
-        if !matches!(to, Expr::Int { value: ..=1 }) {
-            self.line(depth, &format!("const {index} {name} = ({index}){group};"));
-        }
-        self.stmts(body, depth);
-    }
-
-    /// A loop whose rounds the items of a group take turns in; unrolled, where they are counted for each item.
-    fn share_among_items(
-        &mut self,
-        name: &str,
-        to: &Expr,
-        round: Option<&str>,
-        body: &'a [Stmt],
-        depth: usize,
-    ) {
-        let Groups { item, unroll, .. } = self.dialect.groups;
-        let outside = std::mem::replace(&mut self.number, "int");
-        let group = GROUP.to_string();
-        match round {
-            None => {
-                self.begin(depth, &["for (int ", name, " = (int)", item, "; "]);
-                self.put_expr(&Expr::compare(Compare::Lt, Expr::name(name), to.clone()));
-                self.put(&["; ", name, " += ", &group, ") {\n"]);
-            }
-            Some(round) => {
-                self.line(depth, unroll);
-                self.begin(depth, &["for (int ", round, " = 0; ", round, " < "]);
-                self.put_expr(&rounds(to));
-                self.put(&["; ++", round, ") {\n"]);
-                let within = depth.saturating_add(1);
-                self.begin(within, &["const int ", name, " = (int)", item, " + "]);
-                self.put(&[round, " * ", &group, ";\n"]);
-            }
-        }
-        self.stmts(body, depth.saturating_add(1));
-        self.number = outside;
-        self.line(depth, "}");
-    }
-
-    /// The numbers of this work item, after a guard: launch ranges may be rounded up.
-    fn work_item(&mut self, axes: &[WorkAxis], depth: usize) {
-        let items = axes.iter().zip(self.dialect.work_item);
-        let beyond: Vec<String> = items
-            .clone()
-            .map(|(axis, item)| match &axis.extent {
-                Expr::Int { .. } => format!("{item} >= {}", self.expr(&axis.extent)),
-                extent => format!("{item} >= {}", cast(&self.expr(extent), self.dialect.work_size)),
-            })
-            .collect();
-        self.line(depth, &format!("if ({}) {{", beyond.join(" || ")));
-        self.line(depth.saturating_add(1), "return;");
-        self.line(depth, "}");
-        for (axis, item) in items {
-            let index = self.dialect.index;
-            let number = if item.contains(' ') { format!("({item})") } else { item.to_owned() };
-            self.line(depth, &format!("const {index} {} = ({index}){number};", axis.name));
-        }
-    }
-
     /// The element type of a parameter; `None` for what is no parameter.
     fn element_of(&self, buffer: &str) -> Option<&str> {
         let param = self.params.iter().find(|param| param.name == buffer)?;
@@ -545,15 +470,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// How many rounds each item of a group has of so many.
-fn rounds(all: &Expr) -> Expr {
-    match all {
-        Expr::Int { value } => Expr::int(value.div_euclid(GROUP)),
-        all => Expr::Div { a: Box::new(all.clone()), b: Box::new(Expr::int(GROUP)) },
-    }
-}
-
-fn cast(text: &str, ty: &str) -> String {
+pub(super) fn cast(text: &str, ty: &str) -> String {
     let simple = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     match (simple, text.bytes().all(|b| b.is_ascii_digit())) {
         (_, true) => text.to_owned(),

@@ -218,7 +218,7 @@ impl Writer<'_, '_> {
         Ok(vec![self.share(order, Some(held), first), self.share(order, Some(held), then)])
     }
 
-    /// How an item reads a block, and how it puts it turned into local memory.
+    /// How an item reads a block, and how it turns it and puts its words where they belong.
     fn turn(
         &self,
         block: &Block,

@@ -194,6 +194,41 @@ impl Digits {
         Ok(left == 0)
     }
 
+    /// The digits with so many values of `f`, the fastest of the source, and of `t`, that of the destination, taken as one,
+    /// which they may both be; all steps in the source count words of `f`, those in the destination words of `t`.
+    pub(super) fn by_words(
+        &self,
+        [f, t]: [usize; 2],
+        [read, written]: [i128; 2],
+        symbols: &[Symbol],
+    ) -> Result<Self, PlanError> {
+        let mut taken = self.clone();
+        for (k, digit) in taken.list.iter_mut().enumerate() {
+            let word = match k {
+                _ if k == f => read,
+                _ if k == t => written,
+                _ => 1,
+            };
+            digit.extent = quotient(&digit.extent, word, symbols)?;
+            digit.room = quotient(&digit.room, word, symbols)?;
+            digit.lead = digit.lead.checked_div(word).unwrap_or(0);
+            digit.weight = digit.weight.saturating_mul(word);
+            let whole = Algebra::constant(word);
+            if k != f {
+                digit.from = product(&quotient(&digit.from, read, symbols)?, &whole)?;
+            }
+            if k != t {
+                digit.to = product(&quotient(&digit.to, written, symbols)?, &whole)?;
+            }
+        }
+        if let Some(end) = &mut taken.end {
+            *end = quotient(end, written, symbols)?;
+        }
+        taken.from = quotient(&taken.from, read, symbols)?;
+        taken.to = quotient(&taken.to, written, symbols)?;
+        Ok(taken)
+    }
+
     /// The digits that have more than one value.
     pub(super) fn without_units(mut self) -> Self {
         self.list.retain(|digit| digit.room.as_const() != Some(1));

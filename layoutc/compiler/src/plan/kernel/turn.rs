@@ -9,7 +9,7 @@ use layoutc_algebra::layout::Symbol;
 
 use super::digits::{Chain, Digit, Digits, quotient};
 use super::wide::{Side, holds, lies_right};
-use crate::plan::arith::{is_multiple, product, typical};
+use crate::plan::arith::{is_multiple, typical};
 use crate::plan::lower::PlanError;
 
 /// The widest word, in bytes: measured, wider ones are no faster.
@@ -62,13 +62,13 @@ pub(super) fn turned(
         }
         word
     };
-    // Which slots there are is no matter of whole words of the source.
     let is_late = |digit: usize| {
         let chain = digits.list.get(digit).and_then(|digit| digits.chains.get(digit.chain));
         chain.is_some_and(|chain| chain.low.is_some())
     };
     let all_there = widest(&|word| holds(digits, f, word, &[Side::From], symbols));
     let columns = match digits.end {
+        // Which slots there are is no matter of whole words of the source.
         Some(_) => 1,
         None if is_late(f) || fills => all_there,
         None => all_there.max(widest(&|word| {
@@ -86,7 +86,7 @@ pub(super) fn turned(
         return Ok(None);
     }
     let mut turned =
-        taken(digits, [f, t], [columns, rows].map(i128::from), symbols)?.without_units();
+        digits.by_words([f, t], [columns, rows].map(i128::from), symbols)?.without_units();
     let row = turned.list.len();
     turned.chains.push(Chain { low: None, high: None });
     let free = (turned.chains.len() - 1, 1);
@@ -120,38 +120,4 @@ pub(super) fn turned(
         step(f, |digit| &digit.to, rows)?,
     ));
     Ok(Some((turned, Turn { columns, rows, row, column: row + 1 })))
-}
-
-/// The digits `f` and `t` by whole words, and all steps in words.
-fn taken(
-    digits: &Digits,
-    [f, t]: [usize; 2],
-    [columns, rows]: [i128; 2],
-    symbols: &[Symbol],
-) -> Result<Digits, PlanError> {
-    let mut taken = digits.clone();
-    for (k, digit) in taken.list.iter_mut().enumerate() {
-        let word = match k {
-            _ if k == f => columns,
-            _ if k == t => rows,
-            _ => 1,
-        };
-        digit.extent = quotient(&digit.extent, word, symbols)?;
-        digit.room = quotient(&digit.room, word, symbols)?;
-        digit.lead = digit.lead.checked_div(word).unwrap_or(0);
-        digit.weight = digit.weight.saturating_mul(word);
-        let whole = Algebra::constant(word);
-        if k != f {
-            digit.from = product(&quotient(&digit.from, columns, symbols)?, &whole)?;
-        }
-        if k != t {
-            digit.to = product(&quotient(&digit.to, rows, symbols)?, &whole)?;
-        }
-    }
-    if let Some(end) = &mut taken.end {
-        *end = quotient(end, rows, symbols)?;
-    }
-    taken.from = quotient(&taken.from, columns, symbols)?;
-    taken.to = quotient(&taken.to, rows, symbols)?;
-    Ok(taken)
 }

@@ -3,7 +3,7 @@
 use layoutc_algebra::expr::Expr as Algebra;
 use layoutc_algebra::layout::Symbol;
 
-use super::digits::{Digit, Digits, quotient};
+use super::digits::{Digit, Digits};
 use crate::dtype::{Dtype, Scalar};
 use crate::plan::arith::is_multiple;
 use crate::plan::lower::PlanError;
@@ -26,8 +26,9 @@ pub(super) fn widen(
         return Ok(None);
     }
     while together > 1 {
-        if holds(digits, run, i128::from(together), &[Side::From, Side::To], symbols) {
-            return Ok(Some((taken(digits, run, i128::from(together), symbols)?, together)));
+        let word = i128::from(together);
+        if holds(digits, run, word, &[Side::From, Side::To], symbols) {
+            return Ok(Some((digits.by_words([run; 2], [word; 2], symbols)?, together)));
         }
         together /= 2;
     }
@@ -102,47 +103,15 @@ fn is_whole(digits: &Digits, run: usize, together: i128, symbols: &[Symbol]) -> 
             && of_chain.all(|other| other.weight.checked_rem(weight) == Some(0))
 }
 
-fn taken(
-    digits: &Digits,
-    run: usize,
-    together: i128,
-    symbols: &[Symbol],
-) -> Result<Digits, PlanError> {
-    let mut wide = digits.clone();
-    let by = |expr: &mut Algebra| {
-        *expr = quotient(expr, together, symbols)?;
-        Ok::<(), PlanError>(())
-    };
-    for (k, digit) in wide.list.iter_mut().enumerate() {
-        if k == run {
-            by(&mut digit.extent)?;
-            by(&mut digit.room)?;
-            digit.lead = digit.lead.checked_div(together).unwrap_or(0);
-            digit.weight = digit.weight.saturating_mul(together);
-        } else {
-            by(&mut digit.from)?;
-            by(&mut digit.to)?;
-        }
-    }
-    wide.end.iter_mut().try_for_each(by)?;
-    by(&mut wide.from)?;
-    by(&mut wide.to)?;
-    Ok(wide)
-}
-
 /// The type of so many elements taken as one, as manifests call it: unsigned integers of 32 bits, of 64 where the fill
 /// value needs them.
 pub(super) fn element(dtype: Dtype, together: i64, fill: u64) -> String {
     let bytes = i64::from(dtype.element_bits() / 8) * together;
     let pattern = pattern(dtype, fill);
-    let (scalar, lanes) = match bytes {
-        1 => (Scalar::U8, 1),
-        2 => (Scalar::U16, 1),
-        4 => (Scalar::U32, 1),
-        _ if pattern >> 32 == pattern & 0xFFFF_FFFF => (Scalar::U32, bytes / 4),
-        _ => (Scalar::U64, bytes / 8),
-    };
-    Dtype { scalar, lanes: u32::try_from(lanes).unwrap_or(1) }.to_string()
+    if bytes <= 4 || pattern >> 32 == pattern & 0xFFFF_FFFF {
+        return Dtype::integers(bytes).to_string();
+    }
+    Dtype { scalar: Scalar::U64, lanes: u32::try_from(bytes / 8).unwrap_or(1) }.to_string()
 }
 
 /// The fill value in every element of one such type.

@@ -1,0 +1,101 @@
+//! How work groups and their items share what there is to do.
+
+use super::stmts::{Writer, cast};
+use crate::emit::dialect::Groups;
+use crate::plan::tree::{Compare, Expr, GROUP, Stmt, WorkAxis};
+
+impl<'a> Writer<'a> {
+    /// A loop whose rounds the groups of a launch take turns in.
+    pub(super) fn share_among_groups(
+        &mut self,
+        name: &str,
+        to: &Expr,
+        body: &'a [Stmt],
+        depth: usize,
+    ) {
+        let Groups { group, count, .. } = self.dialect.groups;
+        let index = self.dialect.index;
+        self.begin(depth, &["for (", index, " ", name, " = (", index, ")", group, "; "]);
+        self.put_expr(&Expr::compare(Compare::Lt, Expr::name(name), to.clone()));
+        self.put(&["; ", name, " += (", index, ")", count, ") {\n"]);
+        self.stmts(body, depth.saturating_add(1));
+        self.line(depth, "}");
+    }
+
+    /// One round for each group. The only one of one group has no use for its number.
+    pub(super) fn one_for_each_group(
+        &mut self,
+        name: &str,
+        to: &Expr,
+        body: &'a [Stmt],
+        depth: usize,
+    ) {
+        let index = self.dialect.index;
+        let group = self.dialect.groups.group;
+        if !matches!(to, Expr::Int { value: ..=1 }) {
+            self.line(depth, &format!("const {index} {name} = ({index}){group};"));
+        }
+        self.stmts(body, depth);
+    }
+
+    /// A loop whose rounds the items of a group take turns in; unrolled, where they are counted for each item.
+    pub(super) fn share_among_items(
+        &mut self,
+        name: &str,
+        to: &Expr,
+        round: Option<&str>,
+        body: &'a [Stmt],
+        depth: usize,
+    ) {
+        let Groups { item, unroll, .. } = self.dialect.groups;
+        let outside = std::mem::replace(&mut self.number, "int");
+        let group = GROUP.to_string();
+        match round {
+            None => {
+                self.begin(depth, &["for (int ", name, " = (int)", item, "; "]);
+                self.put_expr(&Expr::compare(Compare::Lt, Expr::name(name), to.clone()));
+                self.put(&["; ", name, " += ", &group, ") {\n"]);
+            }
+            Some(round) => {
+                self.line(depth, unroll);
+                self.begin(depth, &["for (int ", round, " = 0; ", round, " < "]);
+                self.put_expr(&rounds(to));
+                self.put(&["; ++", round, ") {\n"]);
+                let within = depth.saturating_add(1);
+                self.begin(within, &["const int ", name, " = (int)", item, " + "]);
+                self.put(&[round, " * ", &group, ";\n"]);
+            }
+        }
+        self.stmts(body, depth.saturating_add(1));
+        self.number = outside;
+        self.line(depth, "}");
+    }
+
+    /// The numbers of this work item, after a guard: launch ranges may be rounded up.
+    pub(super) fn work_item(&mut self, axes: &[WorkAxis], depth: usize) {
+        let items = axes.iter().zip(self.dialect.work_item);
+        let beyond: Vec<String> = items
+            .clone()
+            .map(|(axis, item)| match &axis.extent {
+                Expr::Int { .. } => format!("{item} >= {}", self.expr(&axis.extent)),
+                extent => format!("{item} >= {}", cast(&self.expr(extent), self.dialect.work_size)),
+            })
+            .collect();
+        self.line(depth, &format!("if ({}) {{", beyond.join(" || ")));
+        self.line(depth.saturating_add(1), "return;");
+        self.line(depth, "}");
+        for (axis, item) in items {
+            let index = self.dialect.index;
+            let number = if item.contains(' ') { format!("({item})") } else { item.to_owned() };
+            self.line(depth, &format!("const {index} {} = ({index}){number};", axis.name));
+        }
+    }
+}
+
+/// How many rounds each item of a group has of so many.
+fn rounds(all: &Expr) -> Expr {
+    match all {
+        Expr::Int { value } => Expr::int(value.div_euclid(GROUP)),
+        all => Expr::Div { a: Box::new(all.clone()), b: Box::new(Expr::int(GROUP)) },
+    }
+}
