@@ -62,9 +62,18 @@ static int transposes(transpose run, int64_t bytes) {
     int64_t to_stride = ((rows > 0 ? rows : 0) + (below(2) ? 0 : below(9))) * bytes;
     int64_t from_at = below(edge);
     int64_t to_at = below(edge);
-    const int64_t whole_bytes = below(2) ? rows * columns * bytes : INT32_MAX;
+    int64_t whole_bytes = below(2) ? rows * columns * bytes : INT32_MAX;
+    // Columns that share few sets of a cache, in a small move.
+    const bool crowded = below(6) == 0;
+    if (crowded) {
+        rows = 40 + below(100);
+        columns = 64 / bytes + below(60);
+        from_stride = (columns + below(5)) * bytes;
+        to_stride = (rows * bytes + 2047) / 2048 * 2048 * (1 + below(2));
+        whole_bytes = below(2) ? 0 : whole_bytes;
+    }
     // Columns whole lines apart, of which there may be many; rows that share few sets of a cache.
-    if (below(3) == 0) {
+    if (!crowded && below(3) == 0) {
         if (below(2) == 0) {
             rows = 64 / bytes * (1 + below(5)) + below(20);
             columns = (below(2) ? 1000 + below(1500) : 200 + below(400)) / bytes;
@@ -143,7 +152,7 @@ static int zeros(void) {
     return failed("zeros", bytes, count, 0, stride, 0);
 }
 
-typedef void (*several)(void *, int64_t, int64_t, const void *, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t);
+typedef void (*several)(void *, int64_t, int64_t, const void *, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t);
 
 // Blocks one after another: side by side or not on either side, what is inside first or last.
 static int blocks(several run, int64_t bytes) {
@@ -191,7 +200,7 @@ static int blocks(several run, int64_t bytes) {
     }
     const int64_t used = count > 0 ? (count - 1) * from_step + (rows - 1) * from_stride + columns * bytes : 0;
     unsigned char *const from = exactly(from_at + used);
-    run(found + to_at, to_stride, to_step, from + from_at, from_stride, from_step, rows, columns, count, below(2) ? 0 : INT32_MAX);
+    run(found + to_at, to_stride, to_step, from + from_at, from_stride, from_step, rows, columns, count, below(room), below(2) ? 0 : INT32_MAX);
     free(from);
     if (failed("blocks", bytes, rows, columns, to_stride, from_stride)) {
         printf("%d of them, %d and %d bytes apart\n", (int)count, (int)to_step, (int)from_step);

@@ -259,9 +259,12 @@ fn padding_at_the_end_of_rows_is_written_in_the_loop_over_their_tiles() {
 }
 
 #[test]
-fn blocks_of_whole_lines_are_moved_together_where_they_are_written_past_the_caches() {
+fn blocks_of_whole_lines_and_those_that_share_lines_are_moved_together_past_the_caches() {
     for (shape, call) in [
-        ("a 8; b 16; c 8; d 4; e 16", "layoutc_transpose_4(&"),
+        // Blocks of 4608 bytes that are no lines on one side; and the same where they stay in the caches.
+        ("a 40; b 24; c 32; d 23; e 48", "layoutc_transposes_4(&physical[p1], 2826240, 96, "),
+        ("a 3; b 24; c 32; d 23; e 48", "layoutc_transpose_4(&"),
+        ("a 8; b 16; c 8; d 4; e 16", "layoutc_transpose_4_cached(&"),
         ("a 61; b 16; c 33; d 63; e 16", "layoutc_transposes_4(&"),
     ] {
         let text =

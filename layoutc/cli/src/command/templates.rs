@@ -58,6 +58,7 @@ const PURPOSES: &[(&str, &str)] = &[
     ("c/cast_vectors.c.j2", "how vectors get another element type"),
     ("c/compute_test.c.j2", "the tests of kernels"),
     ("c/computes.c.j2", "how kernels are compiled for longer vectors"),
+    ("c/diagonals.c.j2", "how blocks whose columns share sets of a cache are transposed"),
     ("c/floats.h.j2", "conversions of float types that C lacks, for the header"),
     ("c/header.h.j2", "what other code includes: constants, index functions, prototypes"),
     ("c/mpi.c.j2", "conversions between devices"),

@@ -30,6 +30,10 @@ pub struct TransposeUnit {
     /// The longest vectors with which tiles are moved, in bytes: 0 where all blocks are of 2 or 4 rows or columns whose
     /// elements alternate on the other side, 16 where others are of 3 in this way, else 64.
     pub tiles: u32,
+    /// Whether single blocks may be of a move that a second-level cache holds.
+    pub near: bool,
+    /// Whether single blocks may be of a larger one.
+    pub past: bool,
     /// What one call transposes, in order.
     pub calls: Vec<BlockCall>,
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::casts;
 use super::model::{BlockCall, Blocks, TransposeUnit, Unit};
+use crate::plan::nest::is_near;
 use crate::plan::tree::{Expr, Function, Stmt, Strided};
 
 /// Numbers of rows or columns for which there are functions of their own.
@@ -23,9 +24,10 @@ pub(super) fn of(unit: &Unit) -> Blocks {
         let names = names(function);
         for stmt in &function.body {
             stmt.walk(&mut |stmt| match stmt {
-                Stmt::Transpose { element_bytes, to, from, rows, columns, .. } => {
+                Stmt::Transpose { element_bytes, to, from, rows, columns, whole_bytes } => {
                     let extents = [rows, columns].map(|e| extent(e, &names));
-                    transposes.add(*element_bytes, extents, [to, from].map(|side| &side.stride));
+                    let strides = [to, from].map(|side| &side.stride);
+                    transposes.add(*element_bytes, extents, strides, whole_bytes);
                 }
                 Stmt::Transposes {
                     element_bytes,
@@ -50,7 +52,7 @@ pub(super) fn of(unit: &Unit) -> Blocks {
     blocks.casts = casts::runs(unit);
     // Their blocks are cut out of a buffer: any size.
     for cast in blocks.casts.iter().flat_map(|cast| &cast.transposes) {
-        transposes.add(cast.bytes, [None; 2], [&Expr::int(0); 2]);
+        transposes.add(cast.bytes, [None; 2], [&Expr::int(0); 2], &Expr::name("whole_bytes"));
     }
     blocks.transposes = transposes.units();
     blocks
@@ -115,10 +117,19 @@ const LONGEST: u32 = 64;
 struct Transposes(BTreeMap<u32, TransposeUnit>);
 
 impl Transposes {
-    /// One of blocks of so many rows and columns, where that is known, and the strides of destination and source.
-    fn add(&mut self, bytes: u32, [rows, columns]: [Option<u32>; 2], strides: [&Expr; 2]) {
+    /// One of blocks of so many rows and columns, where that is known, and the strides of destination and source, in a move
+    /// of so many bytes.
+    fn add(
+        &mut self,
+        bytes: u32,
+        [rows, columns]: [Option<u32>; 2],
+        strides: [&Expr; 2],
+        whole_bytes: &Expr,
+    ) {
         let elements = VECTOR.checked_div(bytes).unwrap_or(1);
         let unit = self.unit(bytes);
+        unit.past |= !is_near(whole_bytes);
+        unit.near |= is_near(whole_bytes) || !matches!(whole_bytes, Expr::Int { .. });
         unit.add_call(BlockCall::One);
         unit.add_few([rows, columns]);
         unit.few_rows |= elements > 2 && rows.is_none_or(|rows| (2..elements).contains(&rows));
@@ -171,6 +182,8 @@ impl Transposes {
             few: Vec::new(),
             few_rows: false,
             tiles: 0,
+            near: false,
+            past: false,
             calls: Vec::new(),
         })
     }

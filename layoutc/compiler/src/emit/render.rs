@@ -41,6 +41,7 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     built_in!("c/cast_vectors.c.j2"),
     built_in!("c/compute_test.c.j2"),
     built_in!("c/computes.c.j2"),
+    built_in!("c/diagonals.c.j2"),
     built_in!("c/floats.h.j2"),
     built_in!("c/header.h.j2"),
     built_in!("c/mpi.c.j2"),

@@ -83,7 +83,7 @@ show! {
     ComputeBenchUnit { values, elements, operations, bytes, memory }
     ComputeMemoryUnit { in_buffer, bytes, one }
     Blocks { runs, transposes, zeros, casts }
-    TransposeUnit { bytes, few, few_rows, tiles, calls }
+    TransposeUnit { bytes, few, few_rows, tiles, near, past, calls }
     RunCast {
         cast, from, to, from_type, to_type, from_bytes, to_bytes, saturates, runs, transposes,
     }

@@ -153,6 +153,7 @@ impl<'a> Compiler<'a> {
                 to_step,
                 from,
                 from_step,
+                from_next: _,
                 rows,
                 columns,
                 count,

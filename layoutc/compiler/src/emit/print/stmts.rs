@@ -8,6 +8,7 @@ use super::vector::vector_store;
 use super::{Style, expr, python, write};
 use crate::emit::dialect::{Assert, Dialect};
 use crate::emit::{comment, element, turns};
+use crate::plan::nest::is_near;
 use crate::plan::tree::{
     Among, Compare, Expr, Function, Gathering, Number, Operand, Param, ParamType, Stmt, Strided,
 };
@@ -260,7 +261,8 @@ impl<'a> Writer<'a> {
                 self.call_on_blocks("copy_runs", &[(to, None), (from, None)], &args, depth);
             }
             Stmt::Transpose { element_bytes, to, from, rows, columns, whole_bytes } => {
-                let function = format!("transpose_{element_bytes}");
+                let cached = if is_near(whole_bytes) { "_cached" } else { "" };
+                let function = format!("transpose_{element_bytes}{cached}");
                 let args = [rows, columns, whole_bytes];
                 self.call_on_blocks(&function, &[(to, None), (from, None)], &args, depth);
             }
@@ -270,6 +272,7 @@ impl<'a> Writer<'a> {
                 to_step,
                 from,
                 from_step,
+                from_next,
                 rows,
                 columns,
                 count,
@@ -277,7 +280,7 @@ impl<'a> Writer<'a> {
             } => {
                 let function = format!("transposes_{element_bytes}");
                 let places = [(to, Some(to_step)), (from, Some(from_step))];
-                let args = [rows, columns, count, whole_bytes];
+                let args = [rows, columns, count, from_next, whole_bytes];
                 self.call_on_blocks(&function, &places, &args, depth);
             }
             Stmt::CastRuns { cast, to, from, count, elements } => {

@@ -116,6 +116,7 @@ impl Writer<'_, '_> {
         let (_, count) = self.span(&mut body, count)?;
         let to_step = self.stride(self.to, &counted.to_stride)?;
         let from_step = self.stride(self.from, &counted.from_stride)?;
+        let from_next = self.next_round()?;
         body.extend(self.transpose([rows, columns], element_bytes, from, to)?);
         if let Some(Stmt::Transpose { element_bytes, to, from, rows, columns, whole_bytes }) =
             body.pop()
@@ -126,6 +127,7 @@ impl Writer<'_, '_> {
                 to_step,
                 from,
                 from_step,
+                from_next,
                 rows,
                 columns,
                 count,
@@ -133,6 +135,15 @@ impl Writer<'_, '_> {
             });
         }
         Ok(body)
+    }
+
+    /// Bytes in the source from a round of the innermost loop to the next.
+    fn next_round(&self) -> Result<Expr, PlanError> {
+        let Some(level) = self.innermost else { return Ok(Expr::int(0)) };
+        let Some(cut) = self.transfer.cuts.get(level.of()) else { return Ok(Expr::int(0)) };
+        let step = Algebra::constant(i128::from(level.step()));
+        let stride = fold(BinOp::Mul, &cut.from_stride, &step)?;
+        self.stride(self.from, &stride)
     }
 
     fn runs(

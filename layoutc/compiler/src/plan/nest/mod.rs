@@ -29,6 +29,15 @@ pub const LAST_LEVEL: i64 = 1 << 25;
 /// How large a destination is at least that some processor writes past the caches, in bytes.
 pub const LEAST_PAST: i64 = LAST_LEVEL / 8 * 3;
 
+/// What the second-level cache holds at most, in bytes: within it nothing is asked for, or written past the caches.
+pub const SECOND_LEVEL: i64 = 1 << 20;
+
+/// Whether a move of so many bytes is known to stay within the second-level cache.
+#[must_use]
+pub fn is_near(whole_bytes: &Expr) -> bool {
+    matches!(whole_bytes, Expr::Int { value: 0..=SECOND_LEVEL })
+}
+
 /// What is more than the second-level cache of any processor holds, and less than the last-level one.
 const CACHED: i64 = 1 << 22;
 
@@ -167,6 +176,7 @@ pub fn write(
             blocks: Vec::new(),
             known: Vec::new(),
             inner,
+            innermost: schedule.levels.last().copied(),
             moves,
             whole_bytes: nest.whole_bytes.clone(),
             cast,
@@ -191,13 +201,13 @@ fn fence(body: &mut Vec<Stmt>, whole_bytes: &Expr) {
     let mut streams = false;
     for stmt in &*body {
         stmt.walk(&mut |stmt| {
-            streams |= matches!(
-                stmt,
-                Stmt::Transpose { .. }
-                    | Stmt::Transposes { .. }
-                    | Stmt::CopyRuns { .. }
-                    | Stmt::CastTranspose { .. }
-            );
+            streams |= match stmt {
+                Stmt::Transpose { whole_bytes, .. } => !is_near(whole_bytes),
+                Stmt::Transposes { .. } | Stmt::CopyRuns { .. } | Stmt::CastTranspose { .. } => {
+                    true
+                }
+                _ => false,
+            };
         });
     }
     if streams {
@@ -231,6 +241,8 @@ struct Writer<'w, 'n> {
     known: Vec<(usize, (Expr, Expr))>,
     /// What is inside all loops.
     inner: Inner,
+    /// The loop that it is inside of.
+    innermost: Option<Level>,
     /// What moves the innermost loops.
     moves: Moves,
     /// How many bytes all parts write.

@@ -7,6 +7,7 @@ use layoutc_algebra::layout::Symbol;
 use super::super::arith::{ceil_div, fold, is_multiple, scale};
 use super::super::merge::merge;
 use super::super::transfer::{Bounds, Cut, Transfer};
+use super::LEAST_PAST;
 use super::inside::{apart, of};
 use super::schedule::{Inner, extent, speed};
 use super::split::cut_off;
@@ -14,6 +15,9 @@ use crate::model::Inside;
 
 /// Bytes of a block for which a call of its own takes too long.
 const SMALL: i128 = 1 << 12;
+
+/// Bytes of a run that may as well begin and end inside lines.
+const LONG: i128 = 1 << 10;
 
 /// Bytes that one call moves at most, so that loops are left to be shared out.
 const MOST: i128 = 1 << 20;
@@ -124,9 +128,7 @@ fn count(transfer: &Transfer, symbols: &[Symbol], inner: Inner) -> Option<usize>
     let block = extent(row, symbols)
         .saturating_mul(extent(column, symbols))
         .saturating_mul(i128::from(bytes));
-    if block > SMALL {
-        return None;
-    }
+    let is_small = block <= SMALL;
     let free = |cut: &Cut| {
         let fits = extent(cut, symbols).saturating_mul(block) <= MOST;
         let steps = [&cut.to_stride, &cut.from_stride];
@@ -137,9 +139,9 @@ fn count(transfer: &Transfer, symbols: &[Symbol], inner: Inner) -> Option<usize>
     };
     let others = transfer.cuts.iter().enumerate();
     let others = others.filter(|(k, cut)| inner.digits().all(|digit| digit != *k) && free(cut));
-    let alternates = alternates(transfer, symbols, [row, column], bytes);
+    let alternates = is_small && alternates(transfer, symbols, [row, column], bytes);
     let worth = others.filter(|(_, cut)| {
-        alternates || follows(transfer, symbols, [row, column], cut, i128::from(bytes))
+        alternates || follows(transfer, symbols, [row, column], cut, i128::from(bytes), is_small)
     });
     worth.min_by_key(|(_, cut)| speed(&cut.to_stride, symbols)).map(|(k, _)| k)
 }
@@ -163,13 +165,15 @@ fn alternates(
 
 /// Whether the blocks of a digit follow each other, in the source or in the destination, where the other side of a block
 /// has whole vectors. Within the caches a block of whole lines on both sides leaves nothing over that its neighbour could use;
-/// past them several such blocks are written in one go.
+/// past them several such blocks are written in one go. Blocks that are not small are worth it past the caches alone, where
+/// they are short on the side where they follow each other, and share lines there.
 fn follows(
     transfer: &Transfer,
     symbols: &[Symbol],
     [row, column]: [&Cut; 2],
     cut: &Cut,
     bytes: i128,
+    is_small: bool,
 ) -> bool {
     let known = |cut: &Cut| {
         let strides = [&cut.extent, &cut.from_stride, &cut.to_stride];
@@ -180,13 +184,16 @@ fn follows(
         let run = stride(inner).as_const().zip(inner.extent.as_const());
         run.and_then(|(stride, extent)| stride.checked_mul(extent)) == stride(cut).as_const()
     };
-    let wide = |cut: &Cut| extent(cut, symbols).saturating_mul(bytes) >= VECTOR;
-    let is_lines = |cut: &Cut| extent(cut, symbols).saturating_mul(bytes) % LINE == 0;
+    let run = |cut: &Cut| extent(cut, symbols).saturating_mul(bytes);
+    let wide = |cut: &Cut| run(cut) >= VECTOR;
+    let is_lines = |cut: &Cut| run(cut) % LINE == 0;
     let all = transfer.cuts.iter();
     let all = all.fold(bytes, |bytes, cut| bytes.saturating_mul(extent(cut, symbols)));
+    let shares =
+        |cut: &Cut| is_small || all > i128::from(LEAST_PAST) && run(cut) < LONG && !is_lines(cut);
     known(row)
         && known(column)
         && !(all <= NEAR && is_lines(row) && is_lines(column))
-        && (is_next(column, |cut| &cut.from_stride) && wide(row)
-            || is_next(row, |cut| &cut.to_stride) && wide(column))
+        && (is_next(column, |cut| &cut.from_stride) && wide(row) && shares(column)
+            || is_next(row, |cut| &cut.to_stride) && wide(column) && shares(row))
 }

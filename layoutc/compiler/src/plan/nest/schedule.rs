@@ -46,6 +46,14 @@ impl Level {
         let (Self::Digit(digit) | Self::Blocks { digit, .. }) = self;
         *digit
     }
+
+    /// By how many of its values a round is beside the next.
+    pub fn step(&self) -> i64 {
+        match self {
+            Self::Digit(_) => 1,
+            Self::Blocks { size, .. } => *size,
+        }
+    }
 }
 
 /// What is done inside all loops.

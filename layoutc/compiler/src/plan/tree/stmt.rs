@@ -245,6 +245,8 @@ pub enum Stmt {
         from: Strided,
         /// Bytes from where one is read to where the next is.
         from_step: Expr,
+        /// Bytes from where the first is read to where that of the next call is, in the loop around; 0 where there is none.
+        from_next: Expr,
         /// How many rows; none if negative.
         rows: Expr,
         /// How many columns; none if negative.
@@ -498,6 +500,7 @@ impl Stmt {
                 to_step,
                 from,
                 from_step,
+                from_next,
                 rows,
                 columns,
                 count,
@@ -505,7 +508,7 @@ impl Stmt {
             } => {
                 to.visit(visit, name);
                 from.visit(visit, name);
-                let exprs = [to_step, from_step, rows, columns, count, whole_bytes];
+                let exprs = [to_step, from_step, from_next, rows, columns, count, whole_bytes];
                 exprs.iter().for_each(|expr| expr.visit(visit));
             }
             Self::CopyRuns { to, from, count, bytes, whole_bytes } => {
