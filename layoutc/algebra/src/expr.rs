@@ -278,6 +278,21 @@ pub struct Comparison {
     pub right: Expr,
 }
 
+impl Comparison {
+    /// Whether it holds under an assignment.
+    ///
+    /// # Errors
+    /// As [`Expr::evaluate`].
+    pub fn evaluate(&self, value: &dyn Fn(Var) -> Option<i128>) -> Result<bool, ExprError> {
+        let (left, right) = (self.left.evaluate(value)?, self.right.evaluate(value)?);
+        Ok(match self.op {
+            Cmp::Eq => left == right,
+            Cmp::Lt => left < right,
+            Cmp::Ge => left >= right,
+        })
+    }
+}
+
 /// A predicate: all of its comparisons hold. Empty is true.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Predicate {
@@ -292,14 +307,7 @@ impl Predicate {
     /// As [`Expr::evaluate`].
     pub fn evaluate(&self, value: &dyn Fn(Var) -> Option<i128>) -> Result<bool, ExprError> {
         for comparison in &self.all {
-            let left = comparison.left.evaluate(value)?;
-            let right = comparison.right.evaluate(value)?;
-            let holds = match comparison.op {
-                Cmp::Eq => left == right,
-                Cmp::Lt => left < right,
-                Cmp::Ge => left >= right,
-            };
-            if !holds {
+            if !comparison.evaluate(value)? {
                 return Ok(false);
             }
         }

@@ -159,9 +159,16 @@ static int blocks(several run, int64_t bytes) {
     static const int64_t sizes[] = { 1, 2, 2, 3, 4, 4, 7, 8, 9, 15, 16, 16, 17, 31, 32, 33, 64, 70, 128 };
     // Few blocks of any size, or many small ones.
     const bool many = below(4) == 0;
-    const int64_t rows = sizes[below(many ? 9 : 19)];
-    const int64_t columns = sizes[below(many ? 14 : 19)];
-    const int64_t count = many ? 32 * (1 + below(6)) + below(4) : below(20) - 1;
+    int64_t rows = sizes[below(many ? 9 : 19)];
+    int64_t columns = sizes[below(many ? 14 : 19)];
+    int64_t count = many ? 32 * (1 + below(6)) + below(4) : below(20) - 1;
+    // About as many as a buffer of 128 KiB holds.
+    const bool full = below(6) == 0;
+    if (full) {
+        rows = 1 + below(20);
+        columns = 8 + below(60);
+        count = (((1 << 17) / columns) - below(200)) / (rows * bytes) + below(2);
+    }
     const bool at_lines = below(3) == 0;
     const int64_t pad = at_lines ? 64 * below(2) : below(3) == 0 ? below(40) : 0;
     const int64_t gap = at_lines ? 64 * below(2) : below(3) == 0 ? below(40) : 0;
@@ -173,7 +180,7 @@ static int blocks(several run, int64_t bytes) {
         to_stride = rows * bytes + pad;
         to_step = columns * to_stride + gap;
     }
-    if (many && below(2)) { // Blocks beside each other in columns whose lines begin alike.
+    if (full || (many && below(2))) { // Blocks beside each other in columns whose lines begin alike.
         to_step = rows * bytes;
         to_stride = (count * to_step + 63) / 64 * 64;
     }

@@ -613,13 +613,44 @@ fn rows_that_are_missing_at_a_border_are_known_to_the_compiler() {
     let text = std::fs::read_to_string(folder("kernel_missing_rows").join("kernel_missing_rows.c"));
     let text = text.unwrap();
     for part in [
-        "} else if (w_inner_begin <= 0 && w_inner_end_2 == 13) {",
+        "} else if (w_inner_begin_2 <= 0 && w_inner_end_3 == 2) {",
         "} else if (w_inner_begin == 1 && w_inner_end_2 >= 14) {",
         "for (int64_t w_inner = 1; w_inner < 14; ++w_inner) {",
         "LAYOUTC_STORE(16, &",
     ] {
         assert!(text.contains(part), "{part}:\n{text}");
     }
+    // Of 14 rows the last are all there: only the two behind the first may not be.
+    assert!(!text.contains("w_inner_end_2 == 13"), "{text}");
+}
+
+#[test]
+fn no_borders_are_written_that_do_not_occur() {
+    computes(&Kernel {
+        name: "one_row_less",
+        text: "kernel one_row_less { operands A W B\n  compute \"B[h, w, k] += (A[h + r - 1, w + s - 1, c] ?? 0) * W[r, s, c, k]\" }\n",
+        operands: vec![
+            Operand::f32("A", &[("h", 3), ("w", 56), ("c", 4)], &["order h w c", "order c h w"]),
+            Operand::f32(
+                "W",
+                &[("r", 3), ("s", 3), ("c", 4), ("k", 32)],
+                &["order r s c k", "order r s c k"],
+            ),
+            Operand::f32("B", &[("h", 3), ("w", 56), ("k", 32)], &["order h w k", "order k h w"]),
+        ],
+        written: &["B"],
+        plain: "for (int h = 0; h < 3; ++h) for (int w = 0; w < 56; ++w) for (int k = 0; k < 32; ++k) { float sum = 0; for (int r = 0; r < 3; ++r) for (int s = 0; s < 3; ++s) for (int c = 0; c < 4; ++c) { const int y = h + r - 1, x = w + s - 1; if (y >= 0 && y < 3 && x >= 0 && x < 56) sum += A[(y * 56 + x) * 4 + c] * W[((r * 3 + s) * 4 + c) * 32 + k]; } B[(h * 56 + w) * 32 + k] = sum; }",
+        numpy: "P = np.pad(A, ((1, 1), (1, 1), (0, 0)))\nB = sum(P[r:r + 3, s:s + 56] @ W[r, s] for r in range(3) for s in range(3))",
+        tolerance: "1e-4",
+        schedules: &[],
+    });
+    let text = std::fs::read_to_string(folder("kernel_one_row_less").join("kernel_one_row_less.c"));
+    let text = text.unwrap();
+    let of = |part: &str| text.matches(part).count();
+    // With vectors of 64 bytes, whichever the layouts.
+    assert_eq!(of("} else if (w_inner_begin <= 0 && w_inner_end == 13) {"), 2, "{text}");
+    assert_eq!(of("for (int64_t w_inner = 1; w_inner < 14; ++w_inner) {"), 2, "{text}");
+    assert_eq!(of("w_inner < w_inner_end)"), 0, "{text}");
 }
 
 #[test]

@@ -1,10 +1,15 @@
 //! From which round to which a loop goes, where a condition must hold inside it.
 
+use std::collections::BTreeSet;
+
 use layoutc_algebra::expr::{BinOp, Cmp, Comparison, Expr, ExprError};
 
 use super::super::arith::{ceil_div, fold, product, sum};
 use super::access::Steps;
-use super::domain::{Domain, digit};
+use super::domain::{Domain, digit, var};
+
+/// How many rounds the loops around one may have together, so that its ends are looked at in each.
+const LOOKED_AT: i128 = 1 << 10;
 
 /// The rounds of a loop: `low..high`, and what is asked in each of them.
 #[derive(Debug, Clone, Default)]
@@ -60,6 +65,52 @@ impl Bounds {
             }
         }
         Ok(bounds)
+    }
+
+    /// Where this loop of so many rounds begins and ends: all that occur where these conditions hold in every round, if the
+    /// loops that have a say in it are few and known.
+    pub(super) fn occurring(
+        &self,
+        (number, rounds): (usize, i128),
+        sure: &[Comparison],
+        domain: &Domain,
+    ) -> Option<BTreeSet<[i128; 2]>> {
+        if !self.asked.is_empty() {
+            return None;
+        }
+        let all = || self.low.iter().chain(&self.high);
+        let around: BTreeSet<_> = all().flat_map(|bound| domain.mentioned(bound)).collect();
+        let known = |number| Some((var(number).ok()?, domain.rounds(number)?));
+        let around: Vec<_> = around.into_iter().map(known).collect::<Option<_>>()?;
+        let together = |count: i128, (_, rounds): &(_, i128)| count.checked_mul(*rounds);
+        let count = around.iter().try_fold(1, together).filter(|count| *count <= LOOKED_AT)?;
+        let own = var(number).ok()?;
+        let mut found = BTreeSet::new();
+        for at in 0..count {
+            let mut left = at;
+            let mut values = Vec::new();
+            for (var, rounds) in &around {
+                values.push((*var, left.checked_rem(*rounds)?));
+                left = left.checked_div(*rounds)?;
+            }
+            let value =
+                |var| values.iter().find(|(other, _)| *other == var).map(|(_, value)| *value);
+            // What depends on more than these loops and this one is not known to fail.
+            let fails = |round: i128| {
+                let value = |var| if var == own { Some(round) } else { value(var) };
+                sure.iter().any(|condition| condition.evaluate(&value) == Ok(false))
+            };
+            if fails(0) || fails(rounds.saturating_sub(1)) {
+                continue;
+            }
+            let of = |bounds: &[Expr]| {
+                bounds.iter().map(|bound| bound.evaluate(&value).ok()).collect::<Option<Vec<_>>>()
+            };
+            let low = of(&self.low)?.into_iter().fold(0, i128::max);
+            let high = of(&self.high)?.into_iter().fold(rounds, i128::min);
+            found.insert([low, high]);
+        }
+        Some(found)
     }
 
     /// How many rounds the loop has where it has fewer than so many, if that is one number: those of the last part of a loop that

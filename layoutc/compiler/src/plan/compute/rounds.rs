@@ -1,5 +1,7 @@
 //! Loops of a nest: from where to where they go, which are told apart from borders, and what a round adds to offsets.
 
+use std::collections::BTreeSet;
+
 use layoutc_algebra::expr::{Comparison, Expr as Algebra};
 
 use super::super::lower::{PlanError, add, multiply};
@@ -271,48 +273,79 @@ impl Nest<'_> {
             all.extend(inside(self, &at)?);
             return Ok(all);
         }
-        let condition =
-            if whole.len() == 1 { whole.swap_remove(0) } else { Expr::All { args: whole } };
+        let asked = whole.len();
+        let condition = if asked == 1 { whole.swap_remove(0) } else { Expr::All { args: whole } };
         let mut most = at.clone();
         most.sure.extend(sure);
         let body = inside(self, &most)?;
         let otherwise = match last {
             Some(part) => self.shortened(part, |nest| inside(nest, &most))?,
-            None => self.at_border(rest, &At { is_border: true, ..at }, inside)?,
+            None => {
+                let at = At { is_border: true, ..at };
+                self.at_border(rest, &at, asked, inside)?
+            }
         };
         all.push(Stmt::If { condition, is_usual: true, body, otherwise });
         Ok(all)
     }
 
-    /// What is inside at a border. Where rows are put together that end early or begin late, it is written for all rows but the
-    /// last and for all but the first, too: with ends that the compiler knows, no row is asked for in the innermost loops.
+    /// What is inside at a border, where one of so many conditions does not hold. Where rows are put together that end early or
+    /// begin late, it is written for all rows but the last and for all but the first, too: with ends that the compiler knows, no
+    /// row is asked for in the innermost loops. What does not occur is not written.
     fn at_border(
         &mut self,
         rest: &[usize],
         at: &At,
+        asked: usize,
         inside: Body<'_, Self>,
     ) -> Result<Vec<Stmt>, PlanError> {
+        let Some((place, rounds)) = self.rows_with_ends(rest, at) else { return inside(self, at) };
+        let [begins, ends] = [[0, rounds - 1], [1, rounds]];
+        let occurring = self.occurring(at, place, rounds)?;
+        let occurs = |ends: &[i64; 2]| {
+            let ends = ends.map(i128::from);
+            occurring.as_ref().is_none_or(|all| all.contains(&ends))
+        };
         let mut parts = Vec::new();
-        if let Some((place, rounds)) = self.rows_with_ends(rest, at) {
-            let [one, all] = [Expr::int(1), Expr::int(rounds)];
-            let [zero, less] = [Expr::int(0), Expr::int(rounds - 1)];
-            let early = (Compare::Le, zero, Compare::Eq, less);
-            for (first, low, last, high) in [early, (Compare::Eq, one, Compare::Ge, all)] {
-                let mut at = at.clone();
-                let Some((.., [from, to])) = at.known.get_mut(place) else { continue };
-                let args = vec![
-                    Expr::compare(first, from.clone(), low.clone()),
-                    Expr::compare(last, to.clone(), high.clone()),
-                ];
-                let condition = Expr::All { args };
-                [*from, *to] = [low, high];
-                parts.push((condition, inside(self, &at)?));
-            }
+        for known in [begins, ends].into_iter().filter(occurs) {
+            let mut at = at.clone();
+            let Some((.., [from, to])) = at.known.get_mut(place) else { continue };
+            let [low, high] = known.map(Expr::int);
+            let [first, last] = if known == begins {
+                [Compare::Le, Compare::Eq]
+            } else {
+                [Compare::Eq, Compare::Ge]
+            };
+            let args = vec![
+                Expr::compare(first, from.clone(), low.clone()),
+                Expr::compare(last, to.clone(), high.clone()),
+            ];
+            [*from, *to] = [low, high];
+            parts.push((Expr::All { args }, inside(self, &at)?));
         }
-        let last = inside(self, at)?;
+        // Both ends of these rows are asked for, and no more.
+        let told = [[0, rounds], begins, ends].map(|ends| ends.map(i128::from));
+        let are_all =
+            asked == 2 && occurring.is_some_and(|all| all.iter().all(|ends| told.contains(ends)));
+        let last = match parts.pop_if(|_| are_all) {
+            Some((_, body)) => body,
+            None => inside(self, at)?,
+        };
         Ok(parts.into_iter().rev().fold(last, |otherwise, (condition, body)| {
             vec![Stmt::If { condition, is_usual: false, body, otherwise }]
         }))
+    }
+
+    /// Where rows begin and end whose ends are known so, of so many.
+    fn occurring(
+        &self,
+        at: &At,
+        place: usize,
+        rounds: i64,
+    ) -> Result<Option<BTreeSet<[i128; 2]>>, PlanError> {
+        let Some((number, own, _)) = at.known.get(place) else { return Ok(None) };
+        let bounds = Bounds::of(*number, own, &self.domain)?;
+        Ok(bounds.occurring((*number, i128::from(rounds)), &at.sure, &self.domain))
     }
 
     /// The loop over rows that are put together of which both ends are computed, among those that are known, and its rounds; none
