@@ -81,8 +81,22 @@ fn sources_that_need_different_blocks_can_be_compiled_as_one() {
     let fields = |few: u32, dtype: &str| {
         format!("tensor t dtype={dtype} {{ shape {{ n 300; f {few} }}; layout {{ order f n }} }}\n")
     };
-    let kinds =
-        [fields(4, "f32"), fields(3, "f32"), fields(3, "i16"), fields(77, "u8"), small_blocks()];
+    // What is larger than the second-level cache needs more.
+    let large = |columns: u32, dtype: &str| {
+        format!(
+            "tensor t dtype={dtype} {{ shape {{ n 900001; f {columns} }}; layout {{ order f n }} }}\n"
+        )
+    };
+    let kinds = [
+        fields(4, "f32"),
+        fields(3, "f32"),
+        fields(3, "i16"),
+        fields(77, "u8"),
+        small_blocks(),
+        large(77, "f32"),
+        large(3, "f32"),
+        large(77, "u8"),
+    ];
     for (k, first) in kinds.iter().enumerate() {
         let name = format!("as_one_{k}");
         let root = written_of(first, &name, "first", "first_");

@@ -27,7 +27,7 @@ pub(super) fn of(unit: &Unit) -> Blocks {
                 Stmt::Transpose { element_bytes, to, from, rows, columns, whole_bytes } => {
                     let extents = [rows, columns].map(|e| extent(e, &names));
                     let strides = [to, from].map(|side| &side.stride);
-                    transposes.add(*element_bytes, extents, strides, whole_bytes);
+                    transposes.add(*element_bytes, extents, strides, Some(whole_bytes));
                 }
                 Stmt::Transposes {
                     element_bytes,
@@ -50,9 +50,9 @@ pub(super) fn of(unit: &Unit) -> Blocks {
         }
     }
     blocks.casts = casts::runs(unit);
-    // Their blocks are cut out of a buffer: any size.
+    // Their blocks are cut out of a buffer, of any size, in moves of any size.
     for cast in blocks.casts.iter().flat_map(|cast| &cast.transposes) {
-        transposes.add(cast.bytes, [None; 2], [&Expr::int(0); 2], &Expr::name("whole_bytes"));
+        transposes.add(cast.bytes, [None; 2], [&Expr::int(0); 2], None);
     }
     blocks.transposes = transposes.units();
     blocks
@@ -118,18 +118,19 @@ struct Transposes(BTreeMap<u32, TransposeUnit>);
 
 impl Transposes {
     /// One of blocks of so many rows and columns, where that is known, and the strides of destination and source, in a move
-    /// of so many bytes.
+    /// of so many bytes, where there is one.
     fn add(
         &mut self,
         bytes: u32,
         [rows, columns]: [Option<u32>; 2],
         strides: [&Expr; 2],
-        whole_bytes: &Expr,
+        whole_bytes: Option<&Expr>,
     ) {
         let elements = VECTOR.checked_div(bytes).unwrap_or(1);
         let unit = self.unit(bytes);
-        unit.past |= !is_near(whole_bytes);
-        unit.near |= is_near(whole_bytes) || !matches!(whole_bytes, Expr::Int { .. });
+        let known = whole_bytes.filter(|bytes| matches!(bytes, Expr::Int { .. }));
+        unit.past |= !known.is_some_and(is_near);
+        unit.near |= known.is_none_or(is_near);
         unit.add_call(BlockCall::One);
         unit.add_few([rows, columns]);
         unit.few_rows |= elements > 2 && rows.is_none_or(|rows| (2..elements).contains(&rows));

@@ -300,18 +300,18 @@ impl Nest<'_> {
         inside: Body<'_, Self>,
     ) -> Result<Vec<Stmt>, PlanError> {
         let Some((place, rounds)) = self.rows_with_ends(rest, at) else { return inside(self, at) };
-        let [begins, ends] = [[0, rounds - 1], [1, rounds]];
+        let [but_last, but_first] = [[0, rounds - 1], [1, rounds]];
         let occurring = self.occurring(at, place, rounds)?;
         let occurs = |ends: &[i64; 2]| {
             let ends = ends.map(i128::from);
             occurring.as_ref().is_none_or(|all| all.contains(&ends))
         };
         let mut parts = Vec::new();
-        for known in [begins, ends].into_iter().filter(occurs) {
+        for known in [but_last, but_first].into_iter().filter(occurs) {
             let mut at = at.clone();
             let Some((.., [from, to])) = at.known.get_mut(place) else { continue };
             let [low, high] = known.map(Expr::int);
-            let [first, last] = if known == begins {
+            let [first, last] = if known == but_last {
                 [Compare::Le, Compare::Eq]
             } else {
                 [Compare::Eq, Compare::Ge]
@@ -324,7 +324,7 @@ impl Nest<'_> {
             parts.push((Expr::All { args }, inside(self, &at)?));
         }
         // Both ends of these rows are asked for, and no more.
-        let told = [[0, rounds], begins, ends].map(|ends| ends.map(i128::from));
+        let told = [[0, rounds], but_last, but_first].map(|ends| ends.map(i128::from));
         let are_all =
             asked == 2 && occurring.is_some_and(|all| all.iter().all(|ends| told.contains(ends)));
         let last = match parts.pop_if(|_| are_all) {
