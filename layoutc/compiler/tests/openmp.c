@@ -1,5 +1,6 @@
 // What gcc's -fopenmp calls, on threads that a race detector can see: its own library's it cannot.
 #include <pthread.h>
+#include <stdbool.h>
 
 enum { threads = 4 };
 
@@ -10,8 +11,18 @@ struct part {
 };
 
 static __thread int number;
+// What one thread of the team does: how many of those this thread has come to, and how many have been taken.
+static __thread int met;
+static int taken;
+static void *copied;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t together;
 
 void GOMP_parallel(void (*run)(void *), void *data, unsigned count, unsigned flags);
+void GOMP_barrier(void);
+bool GOMP_single_start(void);
+void *GOMP_single_copy_start(void);
+void GOMP_single_copy_end(void *data);
 int omp_get_num_threads(void);
 int omp_get_thread_num(void);
 
@@ -21,6 +32,31 @@ int omp_get_num_threads(void) {
 
 int omp_get_thread_num(void) {
     return number;
+}
+
+void GOMP_barrier(void) {
+    pthread_barrier_wait(&together);
+}
+
+bool GOMP_single_start(void) {
+    pthread_mutex_lock(&lock);
+    const bool is_first = taken < ++met;
+    taken += is_first ? 1 : 0;
+    pthread_mutex_unlock(&lock);
+    return is_first;
+}
+
+void *GOMP_single_copy_start(void) {
+    if (GOMP_single_start()) {
+        return 0;
+    }
+    GOMP_barrier();
+    return copied;
+}
+
+void GOMP_single_copy_end(void *data) {
+    copied = data;
+    GOMP_barrier();
 }
 
 static void *start(void *argument) {
@@ -35,6 +71,8 @@ void GOMP_parallel(void (*run)(void *), void *data, unsigned count, unsigned fla
     struct part parts[threads];
     (void)count;
     (void)flags;
+    taken = 0;
+    pthread_barrier_init(&together, 0, threads);
     for (int k = 0; k < threads; ++k) {
         parts[k] = (struct part){ run, data, k };
         pthread_create(&all[k], 0, start, &parts[k]);
@@ -42,4 +80,5 @@ void GOMP_parallel(void (*run)(void *), void *data, unsigned count, unsigned fla
     for (int k = 0; k < threads; ++k) {
         pthread_join(all[k], 0);
     }
+    pthread_barrier_destroy(&together);
 }

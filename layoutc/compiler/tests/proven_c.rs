@@ -256,7 +256,7 @@ fn random_layouts_moved_on_all_cores_agree_with_their_definitions() {
         let name = format!("cores{round}");
         let manifest = manifest(tensors, converts);
         let outputs = emit(&manifest, &settings, &name, &Templates::default()).unwrap();
-        let loops = outputs[1].text.matches("#pragma omp parallel for").count();
+        let loops = outputs[1].text.matches("#pragma omp ").count();
         assert!(loops > 4, "{dtype}: {loops} loops");
         let folder = folder(&name);
         write(&folder, &outputs);

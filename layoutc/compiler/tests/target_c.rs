@@ -233,7 +233,8 @@ fn only_loops_whose_rounds_write_different_bytes_run_on_all_cores() {
     let source = &outputs.iter().find(|output| output.path == "c/large.c").unwrap().text;
     let loops = |name: &str| -> Vec<String> {
         let body = body(source, name);
-        let parts = body.split("#pragma omp parallel for\n#endif\n").skip(1);
+        let body = body.replace("omp parallel for", "omp for");
+        let parts = body.split("#pragma omp for\n#endif\n").skip(1);
         parts.map(|part| part.lines().next().unwrap().trim().to_owned()).collect()
     };
     let rows = "for (int64_t h = 0; h < 601; ++h) {";
@@ -340,7 +341,8 @@ convert texture to=copy
 /// Runs the test program of a source under gcc's race detector, neighbouring rounds on different threads; gives whether
 /// it passed, and how many races were seen. `None` where gcc has no such detector.
 fn races(folder: &Path, name: &str, source: &str) -> Option<(bool, usize)> {
-    let by_turns = source.replace("omp parallel for", "omp parallel for schedule(static, 1)");
+    let by_turns = source.replace("#pragma omp for", "#pragma omp for schedule(static, 1)");
+    let by_turns = by_turns.replace("omp parallel for", "omp parallel for schedule(static, 1)");
     std::fs::write(folder.join(format!("{name}.c")), by_turns).unwrap();
     let gcc = |arguments: &[&str]| {
         let mut command = Command::new("gcc");
@@ -379,5 +381,87 @@ fn a_race_detector_sees_no_race_and_sees_one_where_a_loop_is_marked_by_hand() {
     let marked = format!("{before}void nibbles_pack({marked}");
     // A race may spoil an element, or not.
     let (_, seen) = races(&folder, "by_hand", &marked).unwrap();
+    assert!(seen > 0);
+}
+
+/// What a team runs as one function: moves with borders, blocks of operands and of the output that its threads have in common,
+/// intermediates, statements without a loop that may be shared, loops that are shared inside others.
+const TEAMS: &str = r#"
+tensor wide dtype=f32 {
+    shape { c 1030; s 1027 }
+    layout { tile 64 64; fill 2.0 }
+}
+tensor tall dtype=f32 {
+    shape { c 1030; s 1027 }
+    layout { order s c }
+}
+convert wide to=tall
+tensor a dtype=f32 {
+    shape { i 40; k 70 }
+}
+tensor b dtype=f32 {
+    shape { k 70; j 90 }
+}
+tensor c dtype=f32 {
+    shape { i 40; j 90 }
+    layout { order i j; pad i multiple=16; pad j multiple=32; fill 0 }
+}
+tensor d dtype=f32 {
+    shape { j 90 }
+}
+tensor e dtype=f32 {
+    shape { i 40; j 90 }
+}
+kernel product {
+    operands A B C
+    compute "C[i, j] += A[i, k] * B[k, j]"
+}
+kernel chain {
+    operands A B D E
+    local m dtype=f32
+    local t dtype=f32
+    compute "t[i, j] += A[i, k] * B[k, j]"
+    compute "m[j] = 2 * D[j]"
+    compute "E[i, j] = t[i, j] - m[j]"
+    parallel i
+}
+instance planned of=product A=a B=b C=c {
+    parallel i
+}
+instance staged of=product A=a B=b C=c {
+    tile i j by="4 16"
+    loops j_outer i_outer k i_inner j_inner
+    parallel i_outer
+    cache B at=j_outer
+}
+instance gathered of=product A=a B=b C=e {
+    tile i j by="8 30"
+    loops j_outer i_outer i_inner k j_inner
+    parallel i_inner
+    cache A at=i_outer
+    cache C at=i_outer
+}
+instance chained of=chain A=a B=b D=d E=e
+"#;
+
+#[test]
+fn a_race_detector_sees_no_race_in_a_team_and_sees_one_where_threads_do_not_wait() {
+    let folder = written("teams", &[("large.kdl", TEAMS)], "openmp = true\n");
+    let source = std::fs::read_to_string(folder.join("large.c")).unwrap();
+    assert!(!source.contains("omp parallel for"), "all are compiled for each length of vectors");
+    assert!(source.contains("#pragma omp single\n") && source.contains("copyprivate("), "{source}");
+    let gcc = ("gcc", vec!["-std=c99", "-Wall", "-Wextra", "-Werror", "-O2", "-fopenmp"], true);
+    let program = compiled(&folder, "threads", &["large_test.c", "large.c"], &[], &gcc).unwrap();
+    for threads in ["1", "3", "8"] {
+        assert!(!ran(&program, &[], threads).contains(" at ("));
+    }
+    for (compiler, language) in [("clang", "c"), ("g++", "c++")] {
+        let flags = vec!["-x", language, "-Wall", "-Werror", "-fopenmp", "-fsyntax-only"];
+        compiled(&folder, "", &["large.c"], &[], &(compiler, flags, false));
+    }
+    let Some(found) = races(&folder, "as_it_is", &source) else { return };
+    assert_eq!(found, (true, 0));
+    let hasty = source.replace("#pragma omp for\n", "#pragma omp for nowait\n");
+    let (_, seen) = races(&folder, "hasty", &hasty).unwrap();
     assert!(seen > 0);
 }

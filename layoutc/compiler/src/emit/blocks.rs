@@ -58,8 +58,16 @@ pub(super) fn of(unit: &Unit) -> Blocks {
     blocks
 }
 
+/// From how many places a function may call others that are compiled again for each of them.
+const MAX_CALLS: usize = 4;
+
+/// Whether a move is worth being compiled for each length of vectors, with all that it calls inside it.
+pub(super) fn has_vectors(function: &Function) -> bool {
+    calls(function).is_some_and(|calls| (1..=MAX_CALLS).contains(&calls))
+}
+
 /// In how many places a function moves blocks by vectors; `None` where the compiler does not see how far apart they lie.
-pub(super) fn calls(function: &Function) -> Option<usize> {
+fn calls(function: &Function) -> Option<usize> {
     let mut count = Some(0_usize);
     for stmt in &function.body {
         stmt.walk(&mut |stmt| {
@@ -90,7 +98,7 @@ fn collect<'a>(body: &'a [Stmt], names: &mut BTreeMap<&'a str, &'a Expr>) {
             Stmt::Let { name, value } => {
                 names.insert(name.as_str(), value);
             }
-            Stmt::For { body, .. } => collect(body, names),
+            Stmt::For { body, .. } | Stmt::Single { body } => collect(body, names),
             _ => {}
         }
     }

@@ -15,9 +15,6 @@ use crate::plan::tree::{Expr, Function, Stmt};
 /// The most that one call of a filter may give, in bytes.
 const MAX_TEXT: usize = 1 << 20;
 
-/// From how many places a function may call others that are compiled again for each of them.
-const MAX_CALLS: usize = 4;
-
 /// The dialects that filters print.
 #[derive(Clone, Copy)]
 pub(super) struct Dialects {
@@ -98,8 +95,10 @@ pub(super) fn add(environment: &mut Environment<'_>, dialects: Dialects) {
     });
     // Whether a move is worth being compiled for each length of vectors, with all that it calls inside it.
     environment.add_filter("has_vectors", |value: &Value| {
-        let calls = tree::<Function>(value).map(|function| super::blocks::calls(&function));
-        calls.map(|calls| calls.is_some_and(|calls| (1..=MAX_CALLS).contains(&calls)))
+        tree::<Function>(value).map(|function| super::blocks::has_vectors(&function))
+    });
+    environment.add_filter("is_team", |value: &Value| {
+        tree::<Function>(value).map(|function| super::teams::is_team(&function))
     });
     environment.add_filter("comment", |text: &str| super::comment::escape(text));
     environment.add_filter("defines", move |values: &Value, language: Rest<String>| {

@@ -34,6 +34,7 @@ mod schedule_model;
 mod schedule_unit;
 mod seen;
 mod suits;
+mod teams;
 mod test_unit;
 mod turns;
 mod types;

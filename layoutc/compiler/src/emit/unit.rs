@@ -11,7 +11,7 @@ use super::whole::Whole;
 use super::{
     Part, Settings, bench_unit, blocks, casts, compute_bench, compute_test, element, fits,
     float_bits, globals, kernels, macros, needs, plan_fault, reshard_unit, schedule_unit, suits,
-    test_unit, turns, types, view_unit,
+    teams, test_unit, turns, types, view_unit,
 };
 use crate::diagnostic::Diagnostic;
 use crate::dtype::Scalar;
@@ -149,6 +149,9 @@ pub(super) fn build(
     (unit.helpers, unit.source_includes) = needs::needs(&unit, settings);
     unit.casts = casts::of(&unit, dialect, settings.language.kernels);
     unit.float_bits = float_bits::of(&unit, dialect, settings.language.kernels);
+    if !settings.language.kernels {
+        teams::run(&mut unit, &avoid);
+    }
     unit.blocks = blocks::of(&unit);
     unit.turns = if settings.language.kernels { turns::of(&unit, dialect) } else { Vec::new() };
     if !unit.blocks.is_empty() {

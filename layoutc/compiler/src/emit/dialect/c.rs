@@ -30,7 +30,7 @@ pub const C: Dialect = Dialect {
     work_size: "",
     groups: Groups::NONE,
     assert: Assert::Abort,
-    parallel: &["#ifdef _OPENMP", "#pragma omp parallel for", "#endif"],
+    openmp: "_OPENMP",
     shifts: true,
     helper: "layoutc_",
     reserved: &[("C", &C_KEYWORDS), ("C++", &CPP_KEYWORDS), ("the C library", &C_MACROS)],

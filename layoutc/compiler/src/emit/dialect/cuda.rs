@@ -50,7 +50,7 @@ pub const CUDA: Dialect = Dialect {
     },
     // The launchers ask.
     assert: Assert::Asked,
-    parallel: &[],
+    openmp: "",
     shifts: true,
     helper: "layoutc_cuda_",
     reserved: &[

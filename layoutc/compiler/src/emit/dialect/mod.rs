@@ -66,8 +66,8 @@ pub struct Dialect {
     pub groups: Groups,
     /// What a broken promise of the caller's does.
     pub assert: Assert,
-    /// The lines before a loop whose rounds may run at once.
-    pub parallel: &'static [&'static str],
+    /// The macro by which a compiler says that it takes OpenMP's pragmas; empty where there are none.
+    pub openmp: &'static str,
     /// Whether divisions by powers of two become shifts and masks.
     pub shifts: bool,
     /// The prefix of helper functions, `floor_div` and the like.

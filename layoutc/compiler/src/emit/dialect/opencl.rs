@@ -44,7 +44,7 @@ pub const OPENCL: Dialect = Dialect {
         unroll: "#pragma unroll",
     },
     assert: Assert::Leave,
-    parallel: &[],
+    openmp: "",
     shifts: true,
     helper: "layoutc_",
     reserved: &[

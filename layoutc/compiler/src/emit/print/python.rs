@@ -76,6 +76,9 @@ fn write(text: &mut String, body: &[Stmt], depth: usize) {
             | Stmt::Fence { .. }
             | Stmt::DeclareArray { .. }
             | Stmt::DeclareBlock { .. }
+            | Stmt::ShareRounds
+            | Stmt::Single { .. }
+            | Stmt::TeamArray { .. }
             | Stmt::Invoke { .. }
             | Stmt::Put { .. } => line(text, depth, "# a statement on memory"),
         }

@@ -136,6 +136,26 @@ impl<'a> Writer<'a> {
         }
     }
 
+    /// What is said to OpenMP of the statement that follows.
+    fn openmp(&mut self, says: &str) {
+        if !self.dialect.openmp.is_empty() {
+            self.line(0, &format!("#ifdef {}", self.dialect.openmp));
+            self.line(0, &format!("#pragma omp {says}"));
+            self.line(0, "#endif");
+        }
+    }
+
+    fn single(&mut self, body: &'a [Stmt], depth: usize) {
+        self.openmp("single");
+        if let [Stmt::For { .. }] = body {
+            self.stmts(body, depth);
+            return;
+        }
+        self.line(depth, "{");
+        self.stmts(body, depth.saturating_add(1));
+        self.line(depth, "}");
+    }
+
     fn stmt(&mut self, stmt: &'a Stmt, depth: usize) {
         match stmt {
             Stmt::Let { name, value } => {
@@ -149,8 +169,8 @@ impl<'a> Writer<'a> {
                 self.line(depth, &format!("const {ty} {name} = {value};"));
             }
             Stmt::For { name, from, to, step, parallel, body } => {
-                for line in self.dialect.parallel.iter().filter(|_| *parallel) {
-                    self.line(0, line);
+                if *parallel {
+                    self.openmp("parallel for");
                 }
                 self.begin(depth, &["for (", self.dialect.index, " ", name, " = "]);
                 self.put_expr(from);
@@ -216,6 +236,17 @@ impl<'a> Writer<'a> {
                 self.line(depth, &format!("{ty} {memory}[{elements}];"));
                 let line = format!("{ty} *LAYOUTC_RESTRICT const {name} = {memory};");
                 self.line(depth, &line);
+            }
+            Stmt::ShareRounds => self.openmp("for"),
+            Stmt::Single { body } => self.single(body, depth),
+            Stmt::TeamArray { name, memory, common, element, elements } => {
+                let ty = element::type_name(self.dialect, element, false);
+                self.line(depth, &format!("{ty} {memory}[{elements}], *{common} = {memory};"));
+                self.line(0, &format!("#ifdef {}", self.dialect.openmp));
+                self.line(0, &format!("#pragma omp single copyprivate({common})"));
+                self.line(depth, "{ } // All have the array of one.");
+                self.line(0, "#endif");
+                self.line(depth, &format!("{ty} *const {name} = {common};"));
             }
             Stmt::Accumulator { name, element, value } => {
                 let ty = element::type_name(self.dialect, element, false);

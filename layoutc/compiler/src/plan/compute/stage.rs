@@ -150,6 +150,16 @@ fn fits(staged: &[Staged<'_>], runs: Runs) -> Result<(), PlanError> {
     })
 }
 
+/// The outermost loops of a copy, on all cores where they are at hand.
+fn shared(mut copy: Vec<Stmt>, is_shared: bool) -> Vec<Stmt> {
+    for stmt in &mut copy {
+        if let Stmt::For { parallel, .. } = stmt {
+            *parallel |= is_shared;
+        }
+    }
+    copy
+}
+
 impl Nest<'_> {
     /// The blocks that are used in a round of a loop.
     pub(super) fn blocks_at(&self, number: usize) -> Vec<usize> {
@@ -164,6 +174,8 @@ impl Nest<'_> {
         body: Vec<Stmt>,
     ) -> Result<Vec<Stmt>, PlanError> {
         let (mut before, mut after) = (Vec::new(), Vec::new());
+        // Cores that share loops inside share the copying too: each round has elements of its own.
+        let is_shared = body.iter().any(Stmt::is_shared);
         for k in self.blocks_at(number) {
             let Some(staged) = self.staged.get(k) else { continue };
             let (name, element) = (staged.part.name.clone(), staged.part.tensor.dtype.to_string());
@@ -178,11 +190,11 @@ impl Nest<'_> {
             });
             if !is_written || self.statement.accumulate {
                 before.push(Stmt::Comment { text: format!("A block of {whole}.") });
-                before.extend(self.copied_in(k)?);
+                before.extend(shared(self.copied_in(k)?, is_shared));
             }
             if is_written {
                 after.push(Stmt::Comment { text: format!("The block goes to {whole}.") });
-                after.extend(self.copied_out(k)?);
+                after.extend(shared(self.copied_out(k)?, is_shared));
             }
         }
         Ok(before.into_iter().chain(body).chain(after).collect())

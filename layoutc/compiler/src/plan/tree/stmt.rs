@@ -145,6 +145,27 @@ pub enum Stmt {
         /// How many elements it has.
         elements: i64,
     },
+    /// The threads of a team, each of which runs the whole function, share the rounds of the loop that follows, and wait for
+    /// each other behind it.
+    ShareRounds,
+    /// One thread of the team does this, and the others wait for it.
+    Single {
+        /// What it does.
+        body: Vec<Stmt>,
+    },
+    /// An array that the team has in common: the one of one of its threads.
+    TeamArray {
+        /// What it is called.
+        name: String,
+        /// What the thread's own array is called.
+        memory: String,
+        /// The pointer by which the threads learn which one it is.
+        common: String,
+        /// The type of its elements, as manifests call it.
+        element: String,
+        /// How many elements it has.
+        elements: i64,
+    },
     /// A named value that is computed, and may change.
     Accumulator {
         /// Its name.
@@ -413,7 +434,7 @@ impl Stmt {
     pub fn walk(&self, visit: &mut dyn FnMut(&Stmt)) {
         visit(self);
         match self {
-            Self::For { body, .. } | Self::Share { body, .. } => {
+            Self::For { body, .. } | Self::Share { body, .. } | Self::Single { body } => {
                 body.iter().for_each(|stmt| stmt.walk(visit));
             }
             Self::If { body, otherwise, .. } => {
@@ -421,6 +442,14 @@ impl Stmt {
             }
             _ => {}
         }
+    }
+
+    /// Whether the rounds of a loop in it may run at once.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        let mut found = false;
+        self.walk(&mut |stmt| found |= matches!(stmt, Self::For { parallel: true, .. }));
+        found
     }
 
     /// Calls `visit` on every value that is computed in this statement, those inside others included.
@@ -457,6 +486,7 @@ impl Stmt {
                     stmt.visit(visit, name);
                 }
             }
+            Self::Single { body } => body.iter().for_each(|stmt| stmt.visit(visit, name)),
             Self::Alias { buffer, .. } => name(buffer),
             Self::Turn { from, first, to, .. } => {
                 name(from);
@@ -551,6 +581,8 @@ impl Stmt {
             | Self::Declare { .. }
             | Self::DeclareArray { .. }
             | Self::DeclareBlock { .. }
+            | Self::ShareRounds
+            | Self::TeamArray { .. }
             | Self::Unused { .. }
             | Self::Comment { .. } => {}
         }

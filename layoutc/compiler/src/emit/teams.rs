@@ -1,0 +1,199 @@
+//! Functions that a team of threads runs: each of them the whole function, of whose loops they share the rounds.
+//!
+//! A loop that opens a parallel region of its own becomes a function that the compiler makes before it compiles its caller again
+//! for longer vectors: the rounds would be of the shortest. A region around the call leaves the loop where it is.
+
+use super::blocks;
+use super::model::Unit;
+use super::whole::Whole;
+use crate::plan::tree::{Function, Stmt};
+
+/// Lets teams run what is compiled again for longer vectors.
+pub(super) fn run(unit: &mut Unit, avoid: &dyn Fn(&str) -> bool) {
+    let moves = unit.tensors.iter_mut().flat_map(|tensor| [&mut tensor.pack, &mut tensor.unpack]);
+    let views = unit.views.iter_mut().flat_map(|view| [&mut view.pack, &mut view.unpack]);
+    let converts = unit.converts.iter_mut().map(|convert| &mut convert.function);
+    for function in moves.chain(views).flatten().chain(converts) {
+        if blocks::has_vectors(function)
+            && let Some(team) = team(function, avoid)
+        {
+            *function = Whole::from(team);
+        }
+    }
+    for compute in &mut unit.computes {
+        // The two are called from one region.
+        let all = || compute.function.iter().chain(&compute.short);
+        let teams: Option<Vec<Function>> = all().map(|function| team(function, avoid)).collect();
+        let mut teams = teams.into_iter().flatten().map(Whole::from);
+        compute.function = teams.next().or(compute.function.take());
+        compute.short = teams.next().or(compute.short.take());
+    }
+}
+
+/// Whether a team runs it.
+pub(super) fn is_team(function: &Function) -> bool {
+    let mut found = false;
+    for stmt in &function.body {
+        stmt.walk(&mut |stmt| found |= matches!(stmt, Stmt::ShareRounds));
+    }
+    found
+}
+
+/// The function for a team; `None` where no loop may be shared, or a number would have to be.
+fn team(function: &Function, avoid: &dyn Fn(&str) -> bool) -> Option<Function> {
+    if !function.body.iter().any(Stmt::is_shared) {
+        return None;
+    }
+    let mut parts = Parts { avoid, taken: taken(function), arrays: Vec::new() };
+    let mut body = parts.all(&function.body)?;
+    // Before all loops, so that the threads find each other's once.
+    let is_head = |stmt: &&Stmt| {
+        matches!(stmt, Stmt::Assert { .. } | Stmt::Unused { .. } | Stmt::Comment { .. })
+    };
+    let head = body.iter().take_while(is_head).count();
+    body.splice(head..head, parts.arrays);
+    Some(Function { body, ..function.clone() })
+}
+
+/// Everything that the function calls something.
+fn taken(function: &Function) -> Vec<String> {
+    let mut taken: Vec<String> = function.params.iter().map(|param| param.name.clone()).collect();
+    for stmt in &function.body {
+        stmt.walk(&mut |stmt| match stmt {
+            Stmt::Let { name, .. }
+            | Stmt::LetElement { name, .. }
+            | Stmt::For { name, .. }
+            | Stmt::Accumulator { name, .. }
+            | Stmt::DeclareArray { name, .. } => taken.push(name.clone()),
+            Stmt::DeclareBlock { name, memory, .. } => taken.extend([name.clone(), memory.clone()]),
+            _ => {}
+        });
+    }
+    taken
+}
+
+/// The parts of a function.
+struct Parts<'a> {
+    avoid: &'a dyn Fn(&str) -> bool,
+    taken: Vec<String>,
+    /// The arrays that the team has in common.
+    arrays: Vec<Stmt>,
+}
+
+impl Parts<'_> {
+    /// Statements among which loops are shared: what lies between those is done once.
+    fn all(&mut self, stmts: &[Stmt]) -> Option<Vec<Stmt>> {
+        let (mut all, mut once) = (Vec::new(), Vec::new());
+        let mut rest = stmts;
+        while let Some((stmt, after)) = rest.split_first() {
+            rest = after;
+            let is_next_shared = after.first().is_some_and(Stmt::is_shared);
+            match stmt {
+                // It belongs to the loop behind it.
+                Stmt::Unroll { .. } if !is_next_shared => once.push(stmt.clone()),
+                Stmt::Let { .. }
+                | Stmt::LetElement { .. }
+                | Stmt::Unroll { .. }
+                | Stmt::Assert { .. }
+                | Stmt::Unused { .. }
+                | Stmt::Comment { .. } => {
+                    flush(&mut all, &mut once);
+                    all.push(stmt.clone());
+                }
+                Stmt::DeclareArray { .. } | Stmt::DeclareBlock { .. } => {
+                    let array = self.array(stmt)?;
+                    self.arrays.push(array);
+                }
+                // Each of the threads would have its own.
+                Stmt::Accumulator { .. } | Stmt::Declare { .. } | Stmt::Alias { .. } => {
+                    return None;
+                }
+                _ if !stmt.is_shared() => once.push(stmt.clone()),
+                _ => {
+                    flush(&mut all, &mut once);
+                    all.extend(self.shared(stmt)?);
+                }
+            }
+        }
+        flush(&mut all, &mut once);
+        Some(all)
+    }
+
+    fn shared(&mut self, stmt: &Stmt) -> Option<Vec<Stmt>> {
+        Some(match stmt {
+            Stmt::For { parallel: true, .. } => vec![Stmt::ShareRounds, in_order(stmt)],
+            Stmt::For { name, from, to, step, parallel: false, body } => vec![Stmt::For {
+                name: name.clone(),
+                from: from.clone(),
+                to: to.clone(),
+                step: *step,
+                parallel: false,
+                body: self.all(body)?,
+            }],
+            Stmt::If { condition, is_usual, body, otherwise } => vec![Stmt::If {
+                condition: condition.clone(),
+                is_usual: *is_usual,
+                body: self.all(body)?,
+                otherwise: self.all(otherwise)?,
+            }],
+            _ => return None,
+        })
+    }
+
+    fn array(&mut self, stmt: &Stmt) -> Option<Stmt> {
+        let (name, memory, element, elements) = match stmt {
+            Stmt::DeclareArray { name, element, elements } => {
+                (name, self.name(&format!("{name}_memory")), element, *elements)
+            }
+            Stmt::DeclareBlock { name, memory, element, elements } => {
+                (name, memory.clone(), element, *elements)
+            }
+            _ => return None,
+        };
+        // Before all loops its name must mean nothing else.
+        if self.taken.iter().filter(|taken| *taken == name || **taken == memory).count() > 2 {
+            return None;
+        }
+        let common = self.name(&format!("{name}_of_team"));
+        let (name, element) = (name.clone(), element.clone());
+        Some(Stmt::TeamArray { name, memory, common, element, elements })
+    }
+
+    fn name(&mut self, wanted: &str) -> String {
+        let mut name = wanted.to_owned();
+        while (self.avoid)(&name) || self.taken.contains(&name) {
+            name.push('_');
+        }
+        self.taken.push(name.clone());
+        name
+    }
+}
+
+/// What is done between shared loops.
+fn flush(all: &mut Vec<Stmt>, once: &mut Vec<Stmt>) {
+    if !once.is_empty() {
+        all.push(Stmt::Single { body: std::mem::take(once) });
+    }
+}
+
+/// The same with no loop inside that asks for cores of its own.
+fn in_order(stmt: &Stmt) -> Stmt {
+    let all = |stmts: &[Stmt]| stmts.iter().map(in_order).collect();
+    match stmt {
+        Stmt::For { name, from, to, step, parallel: _, body } => Stmt::For {
+            name: name.clone(),
+            from: from.clone(),
+            to: to.clone(),
+            step: *step,
+            parallel: false,
+            body: all(body),
+        },
+        Stmt::If { condition, is_usual, body, otherwise } => Stmt::If {
+            condition: condition.clone(),
+            is_usual: *is_usual,
+            body: all(body),
+            otherwise: all(otherwise),
+        },
+        stmt => stmt.clone(),
+    }
+}
