@@ -494,6 +494,13 @@ fn a_statement_reads_of_what_it_writes_the_element_alone() {
         ("kernel::operand", "v[i]", "`v` is read while its elements are put together"),
         &["to go on from what it holds, say `accumulate #true`"],
     );
+    told(
+        &kernel("v[i] += a[i, j] * v[i]", "accumulate #true"),
+        &[("kernel::operand", "v[i]", "`v` is read while its elements are put together")],
+        &[
+            "put together into an intermediate, and use that in a statement below: `local T dtype=f32`",
+        ],
+    );
 }
 
 #[test]

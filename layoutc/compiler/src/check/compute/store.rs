@@ -112,11 +112,12 @@ impl Program<'_> {
             format!("`{name}` is read at another element than the one that is written")
         };
         let error = self.fault(source, Code::KernelOperand, message, span);
-        Err(vec![if reduces {
-            error.help("to go on from what it holds, say `accumulate #true`")
-        } else {
-            error.help("write into another tensor, or an intermediate: `local T dtype=f32`")
-        }])
+        let goes_on = self.def.item.accumulate.is_some() || matches!(target, Buffer::Local(_));
+        Err(vec![error.help(match (reduces, goes_on) {
+            (true, false) => "to go on from what it holds, say `accumulate #true`",
+            (true, true) => "put together into an intermediate, and use that in a statement below: `local T dtype=f32`",
+            (false, _) => "write into another tensor, or an intermediate: `local T dtype=f32`",
+        })])
     }
 
     /// The extents of what a line writes, where they are numbers.
