@@ -352,7 +352,7 @@ fn races(folder: &Path, name: &str, source: &str) -> Option<(bool, usize)> {
     let threads = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/openmp.c");
     let object = format!("{name}.o");
     let made = gcc(&["-fopenmp", "-c", &format!("{name}.c")])
-        && gcc(&["-pthread", "-o", name, &object, "large_test.c", threads]);
+        && gcc(&["-pthread", "-o", name, &object, "large_test.c", threads, "-lm"]);
     assert!(made || std::env::var("CI").is_err(), "gcc has no race detector");
     let ran = made.then(|| Command::new(folder.join(name)).output().unwrap())?;
     let (said, printed) = (ran.stderr, String::from_utf8_lossy(&ran.stdout).into_owned());
@@ -442,6 +442,37 @@ instance gathered of=product A=a B=b C=e {
     cache C at=i_outer
 }
 instance chained of=chain A=a B=b D=d E=e
+tensor total dtype=f32 {
+    shape { }
+}
+kernel scalar_too {
+    operands A B D E Z
+    compute "Z[] += sqrt(D[q])"
+    compute "E[i, j] += A[i, k] * B[k, j]"
+    parallel i
+}
+instance scalars of=scalar_too A=a B=b D=d E=e Z=total
+kernel twice {
+    operands A B E F
+    compute "E[i, j] += A[i, k] * B[k, j]"
+    compute "F[i, j] = E[i, j] * 2"
+    tile i j by="8 30"
+    parallel j_outer
+    cache E at=i_outer
+}
+instance two of=twice A=a B=b E=e F=f
+tensor f like=e
+tensor few dtype=f32 {
+    shape { i 2; k 70 }
+    layout { order k i }
+}
+tensor few_sums dtype=f32 {
+    shape { i 2; j 90 }
+}
+// With some vectors no loop is left that may be shared.
+instance small of=product A=few B=b C=few_sums {
+    parallel j
+}
 "#;
 
 #[test]
@@ -451,7 +482,8 @@ fn a_race_detector_sees_no_race_in_a_team_and_sees_one_where_threads_do_not_wait
     assert!(!source.contains("omp parallel for"), "all are compiled for each length of vectors");
     assert!(source.contains("#pragma omp single\n") && source.contains("copyprivate("), "{source}");
     let gcc = ("gcc", vec!["-std=c99", "-Wall", "-Wextra", "-Werror", "-O2", "-fopenmp"], true);
-    let program = compiled(&folder, "threads", &["large_test.c", "large.c"], &[], &gcc).unwrap();
+    let program =
+        compiled(&folder, "threads", &["large_test.c", "large.c", "-lm"], &[], &gcc).unwrap();
     for threads in ["1", "3", "8"] {
         assert!(!ran(&program, &[], threads).contains(" at ("));
     }
@@ -461,6 +493,7 @@ fn a_race_detector_sees_no_race_in_a_team_and_sees_one_where_threads_do_not_wait
     }
     let Some(found) = races(&folder, "as_it_is", &source) else { return };
     assert_eq!(found, (true, 0));
+    assert!(source.contains("#pragma omp for nowait\n"), "{source}");
     let hasty = source.replace("#pragma omp for\n", "#pragma omp for nowait\n");
     let (_, seen) = races(&folder, "hasty", &hasty).unwrap();
     assert!(seen > 0);

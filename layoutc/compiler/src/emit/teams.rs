@@ -6,7 +6,7 @@
 use super::blocks;
 use super::model::Unit;
 use super::whole::Whole;
-use crate::plan::tree::{Function, Stmt};
+use crate::plan::tree::{Expr, Function, Number, Stmt, TeamArray};
 
 /// Lets teams run what is compiled again for longer vectors.
 pub(super) fn run(unit: &mut Unit, avoid: &dyn Fn(&str) -> bool) {
@@ -14,16 +14,20 @@ pub(super) fn run(unit: &mut Unit, avoid: &dyn Fn(&str) -> bool) {
     let views = unit.views.iter_mut().flat_map(|view| [&mut view.pack, &mut view.unpack]);
     let converts = unit.converts.iter_mut().map(|convert| &mut convert.function);
     for function in moves.chain(views).flatten().chain(converts) {
-        if blocks::has_vectors(function)
-            && let Some(team) = team(function, avoid)
-        {
+        let is_shared = blocks::has_vectors(function) && function.body.iter().any(Stmt::is_shared);
+        if let Some(team) = is_shared.then(|| team(function, avoid)).flatten() {
             *function = Whole::from(team);
         }
     }
     for compute in &mut unit.computes {
         // The two are called from one region.
         let all = || compute.function.iter().chain(&compute.short);
-        let teams: Option<Vec<Function>> = all().map(|function| team(function, avoid)).collect();
+        let is_shared = |function: &Whole<Function>| function.body.iter().any(Stmt::is_shared);
+        let teams: Option<Vec<Function>> = if all().any(is_shared) {
+            all().map(|function| team(function, avoid)).collect()
+        } else {
+            None
+        };
         let mut teams = teams.into_iter().flatten().map(Whole::from);
         compute.function = teams.next().or(compute.function.take());
         compute.short = teams.next().or(compute.short.take());
@@ -34,24 +38,33 @@ pub(super) fn run(unit: &mut Unit, avoid: &dyn Fn(&str) -> bool) {
 pub(super) fn is_team(function: &Function) -> bool {
     let mut found = false;
     for stmt in &function.body {
-        stmt.walk(&mut |stmt| found |= matches!(stmt, Stmt::ShareRounds));
+        stmt.walk(&mut |stmt| {
+            found |= matches!(stmt, Stmt::ShareRounds { .. } | Stmt::Single { .. });
+        });
     }
     found
 }
 
-/// The function for a team; `None` where no loop may be shared, or a number would have to be.
+/// The function for a team; `None` where a number would have to be shared.
 fn team(function: &Function, avoid: &dyn Fn(&str) -> bool) -> Option<Function> {
-    if !function.body.iter().any(Stmt::is_shared) {
-        return None;
-    }
     let mut parts = Parts { avoid, taken: taken(function), arrays: Vec::new() };
     let mut body = parts.all(&function.body)?;
-    // Before all loops, so that the threads find each other's once.
-    let is_head = |stmt: &&Stmt| {
-        matches!(stmt, Stmt::Assert { .. } | Stmt::Unused { .. } | Stmt::Comment { .. })
-    };
-    let head = body.iter().take_while(is_head).count();
-    body.splice(head..head, parts.arrays);
+    if !parts.arrays.is_empty() {
+        // Before all loops, so that the threads find each other's once.
+        let is_head = |stmt: &&Stmt| {
+            matches!(stmt, Stmt::Assert { .. } | Stmt::Unused { .. } | Stmt::Comment { .. })
+        };
+        let head = body.iter().take_while(is_head).count();
+        body.insert(head, Stmt::TeamArrays { arrays: parts.arrays });
+    }
+    // The team waits at the end of its region; a thread whose array the others use must not come there before them.
+    let mut has_arrays = false;
+    for stmt in &body {
+        stmt.walk(&mut |stmt| has_arrays |= matches!(stmt, Stmt::TeamArrays { .. }));
+    }
+    if let [.., Stmt::ShareRounds { waits }, Stmt::For { .. }] = body.as_mut_slice() {
+        *waits = has_arrays;
+    }
     Some(Function { body, ..function.clone() })
 }
 
@@ -76,21 +89,22 @@ fn taken(function: &Function) -> Vec<String> {
 struct Parts<'a> {
     avoid: &'a dyn Fn(&str) -> bool,
     taken: Vec<String>,
-    /// The arrays that the team has in common.
-    arrays: Vec<Stmt>,
+    /// The arrays that the team has in common from the beginning.
+    arrays: Vec<TeamArray>,
 }
 
 impl Parts<'_> {
     /// Statements among which loops are shared: what lies between those is done once.
     fn all(&mut self, stmts: &[Stmt]) -> Option<Vec<Stmt>> {
         let (mut all, mut once) = (Vec::new(), Vec::new());
-        let mut rest = stmts;
-        while let Some((stmt, after)) = rest.split_first() {
-            rest = after;
-            let is_next_shared = after.first().is_some_and(Stmt::is_shared);
+        let mut at = 0;
+        while let Some(stmt) = stmts.get(at) {
+            let mut next = at.saturating_add(1);
             match stmt {
                 // It belongs to the loop behind it.
-                Stmt::Unroll { .. } if !is_next_shared => once.push(stmt.clone()),
+                Stmt::Unroll { .. } if !stmts.get(next).is_some_and(Stmt::is_shared) => {
+                    once.push(stmt.clone());
+                }
                 Stmt::Let { .. }
                 | Stmt::LetElement { .. }
                 | Stmt::Unroll { .. }
@@ -101,19 +115,27 @@ impl Parts<'_> {
                     all.push(stmt.clone());
                 }
                 Stmt::DeclareArray { .. } | Stmt::DeclareBlock { .. } => {
-                    let array = self.array(stmt)?;
-                    self.arrays.push(array);
+                    let (array, is_only) = self.array(stmt)?;
+                    if is_only {
+                        self.arrays.push(array);
+                    } else {
+                        flush(&mut all, &mut once);
+                        all.push(Stmt::TeamArrays { arrays: vec![array] });
+                    }
                 }
-                // Each of the threads would have its own.
-                Stmt::Accumulator { .. } | Stmt::Declare { .. } | Stmt::Alias { .. } => {
-                    return None;
+                // Each of the threads would have its own: one does all that goes on with it.
+                Stmt::Accumulator { .. } => {
+                    next = end_of_use(stmts, at)?;
+                    once.extend(stmts.get(at..next)?.iter().cloned());
                 }
+                Stmt::Declare { .. } | Stmt::Alias { .. } => return None,
                 _ if !stmt.is_shared() => once.push(stmt.clone()),
                 _ => {
                     flush(&mut all, &mut once);
                     all.extend(self.shared(stmt)?);
                 }
             }
+            at = next;
         }
         flush(&mut all, &mut once);
         Some(all)
@@ -121,7 +143,9 @@ impl Parts<'_> {
 
     fn shared(&mut self, stmt: &Stmt) -> Option<Vec<Stmt>> {
         Some(match stmt {
-            Stmt::For { parallel: true, .. } => vec![Stmt::ShareRounds, in_order(stmt)],
+            Stmt::For { parallel: true, .. } => {
+                vec![Stmt::ShareRounds { waits: true }, in_order(stmt)]
+            }
             Stmt::For { name, from, to, step, parallel: false, body } => vec![Stmt::For {
                 name: name.clone(),
                 from: from.clone(),
@@ -140,7 +164,8 @@ impl Parts<'_> {
         })
     }
 
-    fn array(&mut self, stmt: &Stmt) -> Option<Stmt> {
+    /// An array that the team has in common, and whether its name means nothing else.
+    fn array(&mut self, stmt: &Stmt) -> Option<(TeamArray, bool)> {
         let (name, memory, element, elements) = match stmt {
             Stmt::DeclareArray { name, element, elements } => {
                 (name, self.name(&format!("{name}_memory")), element, *elements)
@@ -150,13 +175,11 @@ impl Parts<'_> {
             }
             _ => return None,
         };
-        // Before all loops its name must mean nothing else.
-        if self.taken.iter().filter(|taken| *taken == name || **taken == memory).count() > 2 {
-            return None;
-        }
+        let same = self.taken.iter().filter(|taken| *taken == name || **taken == memory);
+        let is_only = same.count() <= 2;
         let common = self.name(&format!("{name}_of_team"));
         let (name, element) = (name.clone(), element.clone());
-        Some(Stmt::TeamArray { name, memory, common, element, elements })
+        Some((TeamArray { name, memory, common, element, elements }, is_only))
     }
 
     fn name(&mut self, wanted: &str) -> String {
@@ -167,6 +190,44 @@ impl Parts<'_> {
         self.taken.push(name.clone());
         name
     }
+}
+
+/// Where the statements end that use what the one at a place declares, and what those declare; `None` where a loop among them
+/// may be shared.
+fn end_of_use(stmts: &[Stmt], from: usize) -> Option<usize> {
+    let mut end = from.checked_add(1)?;
+    let mut at = from;
+    while at < end {
+        match stmts.get(at)? {
+            stmt if stmt.is_shared() => return None,
+            Stmt::Let { name, .. }
+            | Stmt::Accumulator { name, .. }
+            | Stmt::DeclareArray { name, .. }
+            | Stmt::DeclareBlock { name, .. } => {
+                let last = stmts.iter().rposition(|stmt| mentions(stmt, name));
+                end = end.max(last.map_or(0, |last| last.saturating_add(1)));
+            }
+            Stmt::LetElement { .. } => return None,
+            _ => {}
+        }
+        at = at.checked_add(1)?;
+    }
+    Some(end)
+}
+
+fn mentions(stmt: &Stmt, wanted: &str) -> bool {
+    let (mut by_expr, mut by_buffer, mut by_number) = (false, false, false);
+    stmt.visit(
+        &mut |expr| by_expr |= matches!(expr, Expr::Name { name } if name == wanted),
+        &mut |name| by_buffer |= name == wanted,
+    );
+    stmt.numbers(&mut |number| {
+        by_number |= matches!(
+            number,
+            Number::Name { name } | Number::Item { array: name, .. } if name == wanted
+        );
+    });
+    by_expr || by_buffer || by_number
 }
 
 /// What is done between shared loops.

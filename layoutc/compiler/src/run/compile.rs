@@ -207,9 +207,9 @@ impl<'a> Compiler<'a> {
             | Stmt::Declare { .. }
             | Stmt::DeclareArray { .. }
             | Stmt::DeclareBlock { .. }
-            | Stmt::ShareRounds
+            | Stmt::ShareRounds { .. }
             | Stmt::Single { .. }
-            | Stmt::TeamArray { .. }
+            | Stmt::TeamArrays { .. }
             | Stmt::Accumulator { .. }
             | Stmt::Gather { .. }
             | Stmt::Unroll { .. }

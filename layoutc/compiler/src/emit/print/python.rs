@@ -76,9 +76,9 @@ fn write(text: &mut String, body: &[Stmt], depth: usize) {
             | Stmt::Fence { .. }
             | Stmt::DeclareArray { .. }
             | Stmt::DeclareBlock { .. }
-            | Stmt::ShareRounds
+            | Stmt::ShareRounds { .. }
             | Stmt::Single { .. }
-            | Stmt::TeamArray { .. }
+            | Stmt::TeamArrays { .. }
             | Stmt::Invoke { .. }
             | Stmt::Put { .. } => line(text, depth, "# a statement on memory"),
         }

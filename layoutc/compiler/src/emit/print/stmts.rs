@@ -11,6 +11,7 @@ use crate::emit::{comment, element, turns};
 use crate::plan::nest::is_near;
 use crate::plan::tree::{
     Among, Compare, Expr, Function, Gathering, Number, Operand, Param, ParamType, Stmt, Strided,
+    TeamArray,
 };
 
 /// Statements as text, each line indented by `depth` levels of four blanks.
@@ -156,6 +157,22 @@ impl<'a> Writer<'a> {
         self.line(depth, "}");
     }
 
+    fn team_arrays(&mut self, arrays: &[TeamArray], depth: usize) {
+        let typed = |array: &TeamArray| element::type_name(self.dialect, &array.element, false);
+        let types: Vec<String> = arrays.iter().map(typed).collect();
+        for (TeamArray { memory, common, elements, .. }, ty) in arrays.iter().zip(&types) {
+            self.line(depth, &format!("{ty} {memory}[{elements}], *{common} = {memory};"));
+        }
+        let common: Vec<&str> = arrays.iter().map(|array| array.common.as_str()).collect();
+        self.line(0, &format!("#ifdef {}", self.dialect.openmp));
+        self.line(0, &format!("#pragma omp single copyprivate({})", common.join(", ")));
+        self.line(depth, "{ } // All have the arrays of one.");
+        self.line(0, "#endif");
+        for (TeamArray { name, common, .. }, ty) in arrays.iter().zip(&types) {
+            self.line(depth, &format!("{ty} *const {name} = {common};"));
+        }
+    }
+
     fn stmt(&mut self, stmt: &'a Stmt, depth: usize) {
         match stmt {
             Stmt::Let { name, value } => {
@@ -237,17 +254,9 @@ impl<'a> Writer<'a> {
                 let line = format!("{ty} *LAYOUTC_RESTRICT const {name} = {memory};");
                 self.line(depth, &line);
             }
-            Stmt::ShareRounds => self.openmp("for"),
+            Stmt::ShareRounds { waits } => self.openmp(if *waits { "for" } else { "for nowait" }),
             Stmt::Single { body } => self.single(body, depth),
-            Stmt::TeamArray { name, memory, common, element, elements } => {
-                let ty = element::type_name(self.dialect, element, false);
-                self.line(depth, &format!("{ty} {memory}[{elements}], *{common} = {memory};"));
-                self.line(0, &format!("#ifdef {}", self.dialect.openmp));
-                self.line(0, &format!("#pragma omp single copyprivate({common})"));
-                self.line(depth, "{ } // All have the array of one.");
-                self.line(0, "#endif");
-                self.line(depth, &format!("{ty} *const {name} = {common};"));
-            }
+            Stmt::TeamArrays { arrays } => self.team_arrays(arrays, depth),
             Stmt::Accumulator { name, element, value } => {
                 let ty = element::type_name(self.dialect, element, false);
                 self.begin(depth, &[&ty, " ", name, " = "]);

@@ -9,7 +9,9 @@ use super::super::lower::{PlanError, add, lower, multiply, range};
 use super::super::tree::{Among, Compare, Expr, GROUP, Gathering, Number, Stmt};
 use super::bounds::Bounds;
 use super::copy::{Copied, Way, Which};
+use super::grid::Grid;
 use super::nest::{At, Inside, Nest};
+use super::order::MOST_AT_ONCE;
 use super::value::condition;
 
 /// How many groups are launched at most; each takes every so manyth round.
@@ -25,6 +27,8 @@ struct Shares {
     reduced: Vec<usize>,
     /// How many rounds the items share.
     rounds: i64,
+    /// Which of them an item does, where values are put together; else every so manyth.
+    grid: Option<Grid>,
     /// A name for one of those rounds, and for how many an item has done.
     round: String,
     done: String,
@@ -83,19 +87,21 @@ impl Nest<'_> {
         let (reduced, items): (Vec<usize>, Vec<usize>) =
             inner.into_iter().partition(|number| self.domain.is_reduced(*number));
         let rounds = items.iter().map(|number| self.domain.rounds(*number));
-        let rounds = rounds.product::<Option<i128>>().filter(|rounds| *rounds <= 4096);
+        let rounds = rounds.product::<Option<i128>>().filter(|rounds| *rounds <= MOST_AT_ONCE);
         let Some(rounds) = rounds.and_then(|rounds| i64::try_from(rounds).ok()) else {
             let at = self.statement.caches.first().map(|cache| &cache.at);
             let place = at.map_or(&self.statement.place, |at| &at.place).clone();
             return Err(PlanError::Choice {
-                message: "the items of a work group share at most 4096 rounds of the inner loops"
-                    .into(),
+                message: format!(
+                    "the items of a work group share at most {MOST_AT_ONCE} rounds of the inner loops"
+                ),
                 help: "tile the loops: `tile i j by=\"16 16\"`".into(),
                 place,
             });
         };
         let (round, done) = (self.namer.name("element"), self.namer.name("round"));
-        Ok(Shares { outer, items, reduced, rounds, round, done })
+        let grid = if reduced.is_empty() { None } else { self.grid(&items) };
+        Ok(Shares { outer, items, reduced, rounds, grid, round, done })
     }
 
     /// Refuses blocks that a group would do a part of: those that are written outside the last loop that groups share, and those inside
@@ -176,6 +182,8 @@ impl Nest<'_> {
             if self.statement.accumulate {
                 body.push(self.share(shares, first)?);
             } else {
+                // Numbers that stay in registers have no address.
+                body.push(Stmt::Unroll { rounds: elements });
                 let (name, from, to) = (shares.done.clone(), Expr::int(0), Expr::int(elements));
                 body.push(Stmt::For { name, from, to, step: 1, parallel: false, body: first });
             }
@@ -287,6 +295,8 @@ impl Nest<'_> {
         }
         let name = self.names.get(number).cloned().unwrap_or_default();
         let [from, to] = ends;
+        let is_whole = from == Expr::int(0) && to == extent;
+        all.extend(self.unrolled(number, (is_whole, false), Inside::Gather));
         all.push(Stmt::For { name, from, to, step: 1, parallel: false, body });
         Ok(all)
     }
@@ -363,7 +373,10 @@ impl Nest<'_> {
             inside =
                 vec![Stmt::If { condition, is_usual: false, body: inside, otherwise: Vec::new() }];
         }
-        let lets = self.rounds_of(&shares.round, &shares.items)?;
+        let lets = match &shares.grid {
+            Some(grid) => self.rounds_in(grid, &shares.items, [&shares.round, &shares.done])?,
+            None => self.rounds_of(&shares.round, &shares.items)?,
+        };
         Ok(Stmt::Share {
             name: shares.round.clone(),
             to: Expr::int(whole),

@@ -11,6 +11,7 @@ mod copy;
 mod domain;
 mod facts;
 mod gather;
+mod grid;
 mod group;
 mod item;
 mod lanes;

@@ -13,7 +13,7 @@ use crate::model::Chosen;
 use crate::model::compute::Schedule;
 
 /// The most elements that are put together at once.
-const MOST_AT_ONCE: i128 = 4096;
+pub(super) const MOST_AT_ONCE: i128 = 16_384;
 
 /// What may be put together at once, where the manifest leaves that to the planner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -121,7 +121,7 @@ impl Nest<'_> {
     }
 
     /// Whether a loop is written out, and how many rounds of it.
-    fn unrolled(
+    pub(super) fn unrolled(
         &self,
         number: usize,
         (is_whole, is_innermost): (bool, bool),

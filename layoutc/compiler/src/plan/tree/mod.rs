@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::expr::{Compare, Expr};
 pub use self::number::{Gathering, Number, NumberOp};
-pub use self::stmt::{Among, GROUP, Operand, Stmt, Strided};
+pub use self::stmt::{Among, GROUP, Operand, Stmt, Strided, TeamArray};
 
 /// An axis of a launch range.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

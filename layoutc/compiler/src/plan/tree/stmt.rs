@@ -147,24 +147,19 @@ pub enum Stmt {
     },
     /// The threads of a team, each of which runs the whole function, share the rounds of the loop that follows, and wait for
     /// each other behind it.
-    ShareRounds,
+    ShareRounds {
+        /// Whether they do; else the function ends there, and they wait at its end.
+        waits: bool,
+    },
     /// One thread of the team does this, and the others wait for it.
     Single {
         /// What it does.
         body: Vec<Stmt>,
     },
-    /// An array that the team has in common: the one of one of its threads.
-    TeamArray {
-        /// What it is called.
-        name: String,
-        /// What the thread's own array is called.
-        memory: String,
-        /// The pointer by which the threads learn which one it is.
-        common: String,
-        /// The type of its elements, as manifests call it.
-        element: String,
-        /// How many elements it has.
-        elements: i64,
+    /// Arrays that the team has in common: those of one of its threads.
+    TeamArrays {
+        /// The arrays.
+        arrays: Vec<TeamArray>,
     },
     /// A named value that is computed, and may change.
     Accumulator {
@@ -365,6 +360,21 @@ pub enum Stmt {
         /// One line.
         text: String,
     },
+}
+
+/// An array that a team has in common.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TeamArray {
+    /// What it is called.
+    pub name: String,
+    /// What the thread's own array is called.
+    pub memory: String,
+    /// The pointer by which the threads learn which one it is.
+    pub common: String,
+    /// The type of its elements, as manifests call it.
+    pub element: String,
+    /// How many elements it has.
+    pub elements: i64,
 }
 
 /// What a store writes.
@@ -581,8 +591,8 @@ impl Stmt {
             | Self::Declare { .. }
             | Self::DeclareArray { .. }
             | Self::DeclareBlock { .. }
-            | Self::ShareRounds
-            | Self::TeamArray { .. }
+            | Self::ShareRounds { .. }
+            | Self::TeamArrays { .. }
             | Self::Unused { .. }
             | Self::Comment { .. } => {}
         }
