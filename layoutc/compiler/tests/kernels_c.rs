@@ -462,7 +462,7 @@ fn blocks_are_copied_near_where_vectors_need_them() {
         schedules: &[(4, "parallel i"), (0, "parallel j")],
     });
     let text = std::fs::read_to_string(folder("kernel_near").join("kernel_near.c")).unwrap();
-    let shared = "#pragma omp for\n#endif\n    for (int64_t j_outer";
+    let shared = "#pragma omp for nowait\n#endif\n    for (int64_t j_outer";
     assert!(text.contains(shared), "{text}");
     let blocks = text.matches("* LAYOUTC_RESTRICT const B").count();
     let blocks = blocks + text.matches("*LAYOUTC_RESTRICT const B").count();
