@@ -215,6 +215,75 @@ fn what_stands_outside_is_in_the_block() {
 }
 
 /// Where a block of halves cannot hold what stands for elements outside, the rounds that read them are left out.
+/// Items that have a grid of elements each: of two and three loops, of extents that are no powers of two, with ends of tiles beyond
+/// the tensor, and tiles whose elements do not come out even.
+#[test]
+fn items_put_grids_of_elements_together() {
+    computes(&Kernel {
+        name: "staged_grids",
+        text: "kernel staged_grids { operands A B C\n  compute \"C[n, i, j] += A[n, i, k] * B[n, k, j]\" }\n",
+        operands: vec![
+            Operand::f32(
+                "A",
+                &[("n", 3), ("i", 30), ("k", 13)],
+                &["order n i k", "order k n i", "order n i k", "order n i k", "order i n k"],
+            ),
+            Operand::f32(
+                "B",
+                &[("n", 3), ("k", 13), ("j", 70)],
+                &["order n k j", "order n j k", "order k n j", "order n k j", "order n k j"],
+            ),
+            Operand::f32(
+                "C",
+                &[("n", 3), ("i", 30), ("j", 70)],
+                &["order n i j", "order n j i", "order i n j", "order n i j", "order n i j"],
+            ),
+        ],
+        written: &["C"],
+        plain: "for (int n = 0; n < 3; ++n) for (int i = 0; i < 30; ++i) for (int j = 0; j < 70; ++j) { float sum = 0; for (int k = 0; k < 13; ++k) sum += A[(n * 30 + i) * 13 + k] * B[(n * 13 + k) * 70 + j]; C[(n * 30 + i) * 70 + j] = sum; }",
+        numpy: "",
+        tolerance: "1e-4",
+        schedules: &[
+            // 8 by 7 rounds of 4 by 64, and more: a tile of 32 by 56 is 7 elements for each item.
+            (
+                0,
+                "tile i j by=\"32 56\"; split k by=4; unroll k_inner; cache A at=k_outer; cache B at=k_outer",
+            ),
+            (1, "tile j i by=\"16 32\"; cache A at=k; cache B at=k"),
+            // Three loops inside.
+            (
+                2,
+                "tile i j by=\"16 64\"; loops i_outer j_outer k n i_inner j_inner; cache A at=k; cache B at=k",
+            ),
+            // 20 by 24 is no multiple of 256.
+            (3, "tile i j by=\"20 24\"; split k by=5; cache B at=k_outer double=#true"),
+            (
+                4,
+                "tile i j by=\"30 128\"; split k by=8; cache A at=k_outer { layout { order k n i } }",
+            ),
+        ],
+    });
+    computes(&Kernel {
+        name: "staged_most_of_grids",
+        text: "kernel staged_most_of_grids { operands A B\n  range r 3\n  compute \"B[y, x] max= A[y + r - 1, x] ?? -3\" }\n",
+        operands: vec![
+            Operand::f32("A", &[("y", 40), ("x", 37)], &["order y x", "order x y"]),
+            Operand::f32("B", &[("y", 40), ("x", 37)], &["order y x", "order y x"]),
+        ],
+        written: &["B"],
+        plain: "for (int y = 0; y < 40; ++y) for (int x = 0; x < 37; ++x) { float most = -INFINITY; for (int r = 0; r < 3; ++r) { const int at = y + r - 1; most = fmaxf(most, at >= 0 && at < 40 ? A[at * 37 + x] : -3.0f); } B[y * 37 + x] = most; }",
+        numpy: "",
+        tolerance: "1e-6",
+        schedules: &[
+            (
+                0,
+                "tile y x by=\"24 32\"; loops y_outer x_outer r y_inner x_inner; cache A at=x_outer",
+            ),
+            (1, "tile y x by=\"8 64\"; loops y_outer x_outer r y_inner x_inner; cache A at=r"),
+        ],
+    });
+}
+
 #[test]
 fn what_a_block_cannot_hold_is_left_out() {
     computes(&Kernel {
