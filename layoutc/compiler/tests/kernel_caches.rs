@@ -6,6 +6,7 @@
     reason = "a test, which writes the program that it runs"
 )]
 
+use crate::common::cc::folder;
 use crate::common::kernel;
 use kernel::{Kernel, Operand, computes};
 
@@ -214,7 +215,6 @@ fn what_stands_outside_is_in_the_block() {
     });
 }
 
-/// Where a block of halves cannot hold what stands for elements outside, the rounds that read them are left out.
 /// Items that have a grid of elements each: of two and three loops, of extents that are no powers of two, with ends of tiles beyond
 /// the tensor, and tiles whose elements do not come out even.
 #[test]
@@ -282,8 +282,13 @@ fn items_put_grids_of_elements_together() {
             (1, "tile y x by=\"8 64\"; loops y_outer x_outer r y_inner x_inner; cache A at=r"),
         ],
     });
+    let text = folder("kernel_staged_most_of_grids_cl").join("a.cl");
+    let text = std::fs::read_to_string(text).unwrap();
+    // Of grids that read as much the one that writes the most neighbours at once: 4 by 64 items of a tile of 8 by 64.
+    assert!(text.contains("const int x_inner = element & 63;"), "{text}");
 }
 
+/// Where a block of halves cannot hold what stands for elements outside, the rounds that read them are left out.
 #[test]
 fn what_a_block_cannot_hold_is_left_out() {
     computes(&Kernel {

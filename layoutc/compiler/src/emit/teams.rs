@@ -14,35 +14,35 @@ pub(super) fn run(unit: &mut Unit, avoid: &dyn Fn(&str) -> bool) {
     let views = unit.views.iter_mut().flat_map(|view| [&mut view.pack, &mut view.unpack]);
     let converts = unit.converts.iter_mut().map(|convert| &mut convert.function);
     for function in moves.chain(views).flatten().chain(converts) {
-        let is_shared = blocks::has_vectors(function) && function.body.iter().any(Stmt::is_shared);
-        if let Some(team) = is_shared.then(|| team(function, avoid)).flatten() {
+        if blocks::has_vectors(function)
+            && is_shared(function)
+            && let Some(team) = team(function, avoid)
+        {
             *function = Whole::from(team);
         }
     }
     for compute in &mut unit.computes {
         // The two are called from one region.
         let all = || compute.function.iter().chain(&compute.short);
-        let is_shared = |function: &Whole<Function>| function.body.iter().any(Stmt::is_shared);
-        let teams: Option<Vec<Function>> = if all().any(is_shared) {
-            all().map(|function| team(function, avoid)).collect()
-        } else {
-            None
-        };
+        if !all().any(|function| is_shared(function)) {
+            continue;
+        }
+        let teams: Option<Vec<Function>> = all().map(|function| team(function, avoid)).collect();
         let mut teams = teams.into_iter().flatten().map(Whole::from);
         compute.function = teams.next().or(compute.function.take());
         compute.short = teams.next().or(compute.short.take());
     }
 }
 
+/// Whether rounds of its loops may run at once.
+fn is_shared(function: &Function) -> bool {
+    function.body.iter().any(Stmt::is_shared)
+}
+
 /// Whether a team runs it.
 pub(super) fn is_team(function: &Function) -> bool {
-    let mut found = false;
-    for stmt in &function.body {
-        stmt.walk(&mut |stmt| {
-            found |= matches!(stmt, Stmt::ShareRounds { .. } | Stmt::Single { .. });
-        });
-    }
-    found
+    let is_of_team = |stmt: &Stmt| matches!(stmt, Stmt::ShareRounds { .. } | Stmt::Single { .. });
+    function.body.iter().any(|stmt| stmt.any(is_of_team))
 }
 
 /// The function for a team; `None` where a number would have to be shared.
@@ -58,10 +58,8 @@ fn team(function: &Function, avoid: &dyn Fn(&str) -> bool) -> Option<Function> {
         body.insert(head, Stmt::TeamArrays { arrays: parts.arrays });
     }
     // The team waits at the end of its region; a thread whose array the others use must not come there before them.
-    let mut has_arrays = false;
-    for stmt in &body {
-        stmt.walk(&mut |stmt| has_arrays |= matches!(stmt, Stmt::TeamArrays { .. }));
-    }
+    let is_common = |stmt: &Stmt| matches!(stmt, Stmt::TeamArrays { .. });
+    let has_arrays = body.iter().any(|stmt| stmt.any(is_common));
     if let [.., Stmt::ShareRounds { waits }, Stmt::For { .. }] = body.as_mut_slice() {
         *waits = has_arrays;
     }
@@ -141,27 +139,22 @@ impl Parts<'_> {
         Some(all)
     }
 
+    /// A statement with loops that are shared.
     fn shared(&mut self, stmt: &Stmt) -> Option<Vec<Stmt>> {
-        Some(match stmt {
+        let mut stmt = stmt.clone();
+        match &mut stmt {
             Stmt::For { parallel: true, .. } => {
-                vec![Stmt::ShareRounds { waits: true }, in_order(stmt)]
+                run_in_order(&mut stmt);
+                return Some(vec![Stmt::ShareRounds { waits: true }, stmt]);
             }
-            Stmt::For { name, from, to, step, parallel: false, body } => vec![Stmt::For {
-                name: name.clone(),
-                from: from.clone(),
-                to: to.clone(),
-                step: *step,
-                parallel: false,
-                body: self.all(body)?,
-            }],
-            Stmt::If { condition, is_usual, body, otherwise } => vec![Stmt::If {
-                condition: condition.clone(),
-                is_usual: *is_usual,
-                body: self.all(body)?,
-                otherwise: self.all(otherwise)?,
-            }],
+            Stmt::For { body, .. } => *body = self.all(body)?,
+            Stmt::If { body, otherwise, .. } => {
+                *body = self.all(body)?;
+                *otherwise = self.all(otherwise)?;
+            }
             _ => return None,
-        })
+        }
+        Some(vec![stmt])
     }
 
     /// An array that the team has in common, and whether its name means nothing else.
@@ -237,24 +230,16 @@ fn flush(all: &mut Vec<Stmt>, once: &mut Vec<Stmt>) {
     }
 }
 
-/// The same with no loop inside that asks for cores of its own.
-fn in_order(stmt: &Stmt) -> Stmt {
-    let all = |stmts: &[Stmt]| stmts.iter().map(in_order).collect();
+/// No loop of it asks for cores of its own.
+fn run_in_order(stmt: &mut Stmt) {
     match stmt {
-        Stmt::For { name, from, to, step, parallel: _, body } => Stmt::For {
-            name: name.clone(),
-            from: from.clone(),
-            to: to.clone(),
-            step: *step,
-            parallel: false,
-            body: all(body),
-        },
-        Stmt::If { condition, is_usual, body, otherwise } => Stmt::If {
-            condition: condition.clone(),
-            is_usual: *is_usual,
-            body: all(body),
-            otherwise: all(otherwise),
-        },
-        stmt => stmt.clone(),
+        Stmt::For { parallel, body, .. } => {
+            *parallel = false;
+            body.iter_mut().for_each(run_in_order);
+        }
+        Stmt::If { body, otherwise, .. } => {
+            body.iter_mut().chain(otherwise).for_each(run_in_order);
+        }
+        _ => {}
     }
 }

@@ -372,8 +372,9 @@ pub fn computes(kernel: &Kernel) {
     compile_and_run(&folder, &format!("{stem}_long"), &["main.c", "long.c"], plainly);
     let test = format!("{stem}_test.c");
     compile_and_run(&folder, &format!("{stem}_test"), &[&test, &source], optimised);
-    let is_shared = |(_, schedule): &&(usize, &str)| schedule.contains("parallel");
-    if kernel.text.contains("parallel") || kernel.schedules.iter().any(|one| is_shared(&one)) {
+    let schedules = kernel.schedules.iter().map(|(_, schedule)| *schedule);
+    let mut texts = schedules.chain([kernel.text]);
+    if texts.any(|text| text.contains("parallel")) {
         let threads = ("gcc", ["-std=c11", "-O2", "-fopenmp"].to_vec(), true);
         compile_and_run(&folder, &format!("{stem}_threads"), &["main.c", &source], threads);
     }

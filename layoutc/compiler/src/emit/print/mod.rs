@@ -12,6 +12,7 @@ mod python;
 mod stmts;
 #[cfg(test)]
 mod tests;
+mod threads;
 mod vector;
 
 pub(in crate::emit) use self::binding::power_of_two;

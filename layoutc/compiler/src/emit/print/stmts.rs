@@ -11,7 +11,6 @@ use crate::emit::{comment, element, turns};
 use crate::plan::nest::is_near;
 use crate::plan::tree::{
     Among, Compare, Expr, Function, Gathering, Number, Operand, Param, ParamType, Stmt, Strided,
-    TeamArray,
 };
 
 /// Statements as text, each line indented by `depth` levels of four blanks.
@@ -134,42 +133,6 @@ impl<'a> Writer<'a> {
                 }
             }
             self.line(depth, "}");
-        }
-    }
-
-    /// What is said to OpenMP of the statement that follows.
-    fn openmp(&mut self, says: &str) {
-        if !self.dialect.openmp.is_empty() {
-            self.line(0, &format!("#ifdef {}", self.dialect.openmp));
-            self.line(0, &format!("#pragma omp {says}"));
-            self.line(0, "#endif");
-        }
-    }
-
-    fn single(&mut self, body: &'a [Stmt], depth: usize) {
-        self.openmp("single");
-        if let [Stmt::For { .. }] = body {
-            self.stmts(body, depth);
-            return;
-        }
-        self.line(depth, "{");
-        self.stmts(body, depth.saturating_add(1));
-        self.line(depth, "}");
-    }
-
-    fn team_arrays(&mut self, arrays: &[TeamArray], depth: usize) {
-        let typed = |array: &TeamArray| element::type_name(self.dialect, &array.element, false);
-        let types: Vec<String> = arrays.iter().map(typed).collect();
-        for (TeamArray { memory, common, elements, .. }, ty) in arrays.iter().zip(&types) {
-            self.line(depth, &format!("{ty} {memory}[{elements}], *{common} = {memory};"));
-        }
-        let common: Vec<&str> = arrays.iter().map(|array| array.common.as_str()).collect();
-        self.line(0, &format!("#ifdef {}", self.dialect.openmp));
-        self.line(0, &format!("#pragma omp single copyprivate({})", common.join(", ")));
-        self.line(depth, "{ } // All have the arrays of one.");
-        self.line(0, "#endif");
-        for (TeamArray { name, common, .. }, ty) in arrays.iter().zip(&types) {
-            self.line(depth, &format!("{ty} *const {name} = {common};"));
         }
     }
 

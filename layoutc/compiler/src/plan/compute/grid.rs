@@ -5,11 +5,14 @@ use super::super::lower::PlanError;
 use super::super::tree::{Expr, GROUP, Stmt};
 use super::nest::Nest;
 
+/// So many neighbours are written at once, where there are as many: a sector of memory, of elements with 4 bytes.
+const RUN: i64 = 8;
+
 /// Of each loop that the items share, over how many neighbouring rounds they lie; the others are rounds of every item.
 pub(super) struct Grid(Vec<i64>);
 
 impl Nest<'_> {
-    /// The grid for which an item reads least, where every item has as many elements; `None` where one number does as well.
+    /// The grid for which an item reads least, where every item has as many elements; `None` where they do not come out even.
     pub(super) fn grid(&self, loops: &[usize]) -> Option<Grid> {
         let extents = loops.iter().map(|number| self.domain.rounds(*number));
         let extents: Vec<i64> =
@@ -17,8 +20,8 @@ impl Nest<'_> {
         let mut best: Option<(i64, Vec<i64>)> = None;
         for items in grids(&extents, GROUP) {
             let read = self.read_by_item(loops, &extents, &items)?;
-            // Of two that read as much, the one in which more neighbours are written at once.
-            if best.as_ref().is_none_or(|(least, _)| read <= *least) {
+            // Of those that read as much, the one with the most neighbours along the last loop: it comes first.
+            if best.as_ref().is_none_or(|(least, _)| read < *least) {
                 best = Some((read, items));
             }
         }
@@ -40,12 +43,11 @@ impl Nest<'_> {
             let own = mentioned.into_iter().filter_map(rounds);
             all = all.checked_add(own.product())?;
         }
-        let written = self.accesses.first()?;
-        let is_next = |number: &&usize| {
-            let strides = &written.steps.strides;
-            strides.iter().any(|(other, stride)| other == *number && stride.as_const() == Some(1))
+        let strides = &self.accesses.first()?.steps.strides;
+        let is_next = |number: &usize| {
+            strides.iter().any(|(other, stride)| other == number && stride.as_const() == Some(1))
         };
-        let run = loops.iter().position(|number| is_next(&number)).and_then(|k| items.get(k));
+        let run = loops.iter().position(is_next).and_then(|k| items.get(k));
         let apart = run.is_some_and(|run| *run < RUN);
         all.checked_add(if apart { extents.iter().product() } else { 0 })
     }
@@ -89,9 +91,6 @@ impl Nest<'_> {
     }
 }
 
-/// So many neighbours are written at once, where there are as many: a sector of memory, of elements with 4 bytes.
-const RUN: i64 = 8;
-
 /// A digit of a number: what is left of it by so many, of those values.
 fn digit(name: &str, by: i64, values: Option<i64>) -> Expr {
     let mut value = Expr::name(name);
@@ -104,7 +103,8 @@ fn digit(name: &str, by: i64, values: Option<i64>) -> Expr {
     }
 }
 
-/// All ways to let so many items, a power of two, lie over the rounds of loops, whole parts of each.
+/// All ways to let so many items, a power of two, lie over the rounds of loops, whole parts of each; first those with the most
+/// along the last.
 fn grids(extents: &[i64], items: i64) -> Vec<Vec<i64>> {
     let Some((extent, rest)) = extents.split_first() else {
         return if items == 1 { vec![Vec::new()] } else { Vec::new() };

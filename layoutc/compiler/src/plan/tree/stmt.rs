@@ -457,8 +457,13 @@ impl Stmt {
     /// Whether the rounds of a loop in it may run at once.
     #[must_use]
     pub fn is_shared(&self) -> bool {
+        self.any(|stmt| matches!(stmt, Self::For { parallel: true, .. }))
+    }
+
+    /// Whether this statement, or one inside it, is such a one.
+    pub fn any(&self, is_it: impl Fn(&Stmt) -> bool) -> bool {
         let mut found = false;
-        self.walk(&mut |stmt| found |= matches!(stmt, Self::For { parallel: true, .. }));
+        self.walk(&mut |stmt| found |= is_it(stmt));
         found
     }
 
