@@ -107,7 +107,7 @@ fn uniform(graph: &Graph) -> Plan {
 fn own(graph: &Graph) -> Plan {
     let choices: Vec<usize> = (0..graph.nodes.len())
         .map(|node| {
-            let is_free = graph.nodes[node].is_elementwise;
+            let is_free = graph.nodes[node].shares_layout;
             cheapest(graph, node, &|texts| !is_free || texts.iter().all(|text| *text == "NCHW"))
         })
         .collect();

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod blocks_c;
+mod by_letter;
 mod cast_values;
 mod casts;
 mod choices;

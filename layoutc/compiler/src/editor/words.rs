@@ -134,6 +134,7 @@ const PROPERTIES: &[Word] = words! {
     "cost-per-byte" "cost-per-byte=0.5" "the cost for each byte of the results"
     "when" "when=\"R <= 3\"" "when the alternative is there at all"
     "elementwise" "elementwise=#true" "any layout, the same for all operands and results"
+    "by-letter" "by-letter=#true" "any layout, the same for all, each the part for its axes"
     "any" "any=#true" "any layout, each its own"
     "default" "default=#true" "the default layouts"
     "verify" "verify=#false" "whether graphs are verified"
@@ -219,7 +220,7 @@ pub(super) fn values_of(node: &str, key: Option<&str>) -> Vec<&'static str> {
         (_, Some("targets")) => vec!["c", "opencl", "cuda"],
         (_, Some("format")) => vec!["rgba"],
         (_, Some("access")) => vec!["read", "write", "read-write"],
-        (_, Some("elementwise" | "any" | "default" | "double")) => vec!["#true"],
+        (_, Some("elementwise" | "by-letter" | "any" | "default" | "double")) => vec!["#true"],
         (_, Some("verify")) => vec!["#false"],
         _ => Vec::new(),
     }

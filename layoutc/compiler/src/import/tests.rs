@@ -176,9 +176,13 @@ fn the_axis_of_what_takes_any_layout_is_a_letter() {
 fn the_profile_says_the_same() {
     let profile = include_str!("../check/graph/profiles/onnx.kdl");
     let listed = |line: &&str| line.trim().ends_with("elementwise=#true");
-    assert_eq!(profile.lines().filter(listed).count(), elementwise().count());
+    let told = |line: &&str| line.trim().ends_with("by-letter=#true");
+    let lines = profile.lines().filter(|line| listed(line) || told(line));
+    assert_eq!(lines.count(), elementwise().count());
     for op in elementwise() {
-        assert!(profile.contains(&format!("op {op} elementwise=#true\n")), "{op}");
+        let rules = ["elementwise", "by-letter"];
+        let is_there = |rule: &&str| profile.contains(&format!("op {op} {rule}=#true\n"));
+        assert!(rules.iter().any(is_there), "{op}");
     }
     for (rank, letters) in USUAL.iter().enumerate().skip(2) {
         assert!(profile.contains(&format!("default-layout {rank} {letters}\n")), "{letters}");

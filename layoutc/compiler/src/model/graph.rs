@@ -101,8 +101,10 @@ pub struct Node {
     pub outputs: Vec<usize>,
     /// How it can be done, at least one way.
     pub choices: Vec<Choice>,
-    /// Whether all that it reads and writes has one layout, whichever.
+    /// Whether it sees elements alone.
     pub is_elementwise: bool,
+    /// Whether all that it reads and writes has one layout, whichever, or the part of it for its axes.
+    pub shares_layout: bool,
 }
 
 /// One way to do an operator: the layout of everything that it reads and writes.

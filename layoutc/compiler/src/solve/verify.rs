@@ -119,7 +119,7 @@ impl Walk<'_> {
             let error = error.also(choice.place.clone(), "what is accepted");
             return declared(error, tensor).help(help);
         }
-        let (message, label) = match (is_read, node.is_elementwise) {
+        let (message, label) = match (is_read, node.shares_layout) {
             (true, false) => {
                 (format!("`{name}` is {has}, and `{by}` takes {asks}"), format!("takes {asks}"))
             }
@@ -161,7 +161,7 @@ impl Walk<'_> {
     fn source(&self, position: usize) -> Option<usize> {
         let tensor = self.graph.tensors.get(position)?;
         let Role::Result { node, .. } = tensor.role else { return None };
-        let node = self.graph.nodes.get(node).filter(|node| node.is_elementwise)?;
+        let node = self.graph.nodes.get(node).filter(|node| node.shares_layout)?;
         let text = self.layout(position).map(|k| tensor.text(k));
         node.inputs.iter().copied().find(|input| {
             let known = self.graph.tensors.get(*input).zip(self.layout(*input));

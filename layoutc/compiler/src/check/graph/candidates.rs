@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::layouts::{Layouts, ROW_MAJOR, is_any, string};
+use super::part::part;
 use super::resolve::Resolved;
 use super::wants::{Alternative, Want};
 use crate::codes::Code;
@@ -96,15 +97,38 @@ fn asked(graph: &Resolved<'_>, wants: &[Vec<Alternative>], demands: &mut [Vec<De
     }
 }
 
+/// How tensors that share a layout are alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Alike {
+    /// All have the same one.
+    Whole,
+    /// Each has the part for its axes.
+    Part,
+}
+
+/// The layout that a tensor has where another one has `text`.
+fn part_of(graph: &Resolved<'_>, text: &str, from: usize, to: usize) -> Option<String> {
+    if from == to {
+        return Some(text.to_owned());
+    }
+    part(text, graph.tensors.get(from)?, graph.tensors.get(to)?)
+}
+
 /// What is asked of one of several tensors that must be alike is asked of all, until nothing new is.
 fn spread(graph: &Resolved<'_>, wants: &[Vec<Alternative>], demands: &mut [Vec<Demand>]) {
-    let bound: Vec<BTreeSet<usize>> = wants
+    let bound: Vec<(BTreeSet<usize>, Alike)> = wants
         .iter()
         .enumerate()
         .flat_map(|(node, alternatives)| {
             alternatives.iter().map(move |alternative| {
-                let asks = asks(graph, node, alternative);
-                asks.filter(|(_, want)| matches!(want, Want::Bound)).map(|ask| ask.0).collect()
+                let alike = |ask: (usize, &Want)| match ask.1 {
+                    Want::Bound => Some((ask.0, Alike::Whole)),
+                    Want::Part => Some((ask.0, Alike::Part)),
+                    Want::Text(..) | Want::Free => None,
+                };
+                let alike: Vec<_> = asks(graph, node, alternative).filter_map(alike).collect();
+                let how = alike.first().map_or(Alike::Whole, |first| first.1);
+                (alike.iter().map(|one| one.0).collect(), how)
             })
         })
         .collect();
@@ -112,17 +136,28 @@ fn spread(graph: &Resolved<'_>, wants: &[Vec<Alternative>], demands: &mut [Vec<D
         let count = |demands: &[Vec<Demand>]| demands.iter().map(Vec::len).sum::<usize>();
         let before = count(demands);
         // Once down and once up again: a chain is done in one round.
-        for tensors in bound.iter().chain(bound.iter().rev()) {
-            let mut texts: Vec<(Text, Place)> = Vec::new();
-            for demand in tensors.iter().filter_map(|tensor| demands.get(*tensor)).flatten() {
-                if !texts.iter().any(|known| known.0.value == demand.text.value) {
-                    texts.push((demand.text.clone(), demand.place.clone()));
+        for (tensors, how) in bound.iter().chain(bound.iter().rev()) {
+            let mut texts: Vec<(usize, Text, Place)> = Vec::new();
+            for tensor in tensors {
+                for demand in demands.get(*tensor).into_iter().flatten() {
+                    let is_known = |known: &(usize, Text, Place)| {
+                        known.1.value == demand.text.value
+                            && (*how == Alike::Whole || known.0 == *tensor)
+                    };
+                    if !texts.iter().any(is_known) {
+                        texts.push((*tensor, demand.text.clone(), demand.place.clone()));
+                    }
                 }
             }
             for tensor in tensors {
-                for (text, place) in &texts {
-                    let demand =
-                        Demand { text: text.clone(), place: place.clone(), is_stated: false };
+                for (from, text, place) in &texts {
+                    let text = match how {
+                        Alike::Whole => Some(text.value.clone()),
+                        Alike::Part => part_of(graph, &text.value, *from, *tensor),
+                    }
+                    .map(|value| Text { value, ..text.clone() });
+                    let Some(text) = text else { continue };
+                    let demand = Demand { text, place: place.clone(), is_stated: false };
                     add(demands, *tensor, demand);
                 }
             }

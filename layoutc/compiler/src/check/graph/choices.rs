@@ -1,6 +1,9 @@
 //! Every way to do an operator: its alternatives, with the candidates of its tensors that they ask for.
 
+use std::borrow::Cow;
+
 use super::layouts::is_any;
+use super::part::{names, part};
 use super::resolve::Resolved;
 use super::wants::{Alternative, Want, Wants, counted};
 use crate::codes::Code;
@@ -104,23 +107,34 @@ fn ways(
         }
     }
     let mut fault = None;
-    for text in bound_texts(graph, &slots, candidates) {
+    let whole = whole(graph, &slots);
+    for text in bound_texts(graph, &slots, whole, candidates) {
         let mut inputs = Vec::new();
         let mut outputs: Vec<Vec<usize>> = Vec::new();
         let mut is_possible = true;
         for slot in &slots {
             let wanted = match (slot.want, text) {
-                (Want::Text(own, _), _) => Some(own.value.as_str()),
-                (Want::Bound, Some(text)) if !is_exempt(graph, slot, &slots) => Some(text),
-                (Want::Bound | Want::Free, _) => None,
+                (Want::Text(own, _), _) => Some(Some(Cow::from(own.value.as_str()))),
+                (Want::Bound, Some(text)) if !is_exempt(graph, slot, &slots) => {
+                    Some(Some(Cow::from(text)))
+                }
+                (Want::Part, Some(text)) if !is_apart(graph, slot, whole) => {
+                    Some(own_part(graph, text, whole, slot.tensor).map(Cow::from))
+                }
+                (Want::Bound | Want::Part | Want::Free, _) => None,
             };
-            let candidate = wanted.map(|wanted| find(slot.tensor, wanted));
+            let candidate = wanted.as_ref().map(|wanted| find(slot.tensor, wanted.as_deref()?));
             if candidate == Some(None) {
-                fault = Some(format!(
-                    "takes one layout for all, and `{}` cannot have `{}`",
-                    name(slot.tensor),
-                    wanted.unwrap_or_default()
-                ));
+                let whole = whole.map_or("", name);
+                let own = name(slot.tensor);
+                fault = Some(match wanted.flatten() {
+                    Some(text) => {
+                        format!("takes one layout for all, and `{own}` cannot have `{text}`")
+                    }
+                    None => format!(
+                        "takes one layout for all, and no part of the layout of `{whole}` is one for `{own}`"
+                    ),
+                });
                 is_possible = false;
             }
             let candidate = candidate.flatten();
@@ -175,19 +189,58 @@ fn is_exempt(graph: &Resolved<'_>, slot: &Slot<'_>, slots: &[Slot<'_>]) -> bool 
     !slot.is_result && (is_constant || is_broadcast || rank(slot) <= 1)
 }
 
+/// The tensor of which the others have parts: the one with the most axes that is no constant, of several the first result.
+fn whole(graph: &Resolved<'_>, slots: &[Slot<'_>]) -> Option<usize> {
+    let is_part = |slot: &&Slot<'_>| matches!(slot.want, Want::Part);
+    let is_bound =
+        |slot: &&Slot<'_>| slot.is_result || graph.roles.get(slot.tensor) != Some(&Role::Constant);
+    let rank = |slot: &&Slot<'_>| {
+        let axes = graph.tensors.get(slot.tensor).map_or(0, |item| item.shape.axes.len());
+        (axes, slot.is_result)
+    };
+    slots.iter().filter(is_part).filter(is_bound).rev().max_by_key(rank).map(|slot| slot.tensor)
+}
+
+/// Whether an operand need not be alike by its letters: a constant, which costs nothing in any layout, or one with an axis
+/// that the rest has not.
+fn is_apart(graph: &Resolved<'_>, slot: &Slot<'_>, whole: Option<usize>) -> bool {
+    let is_constant = graph.roles.get(slot.tensor) == Some(&Role::Constant);
+    let items = whole.and_then(|k| graph.tensors.get(k)).zip(graph.tensors.get(slot.tensor));
+    let lacks = items.is_some_and(|(whole, own)| {
+        let names = names(whole);
+        self::names(own).iter().any(|name| !names.contains(name))
+    });
+    !slot.is_result && (is_constant || lacks)
+}
+
+/// The layout of a tensor where `whole` has `text`.
+fn own_part(
+    graph: &Resolved<'_>,
+    text: &str,
+    whole: Option<usize>,
+    tensor: usize,
+) -> Option<String> {
+    part(text, graph.tensors.get(whole?)?, graph.tensors.get(tensor)?)
+}
+
 /// The texts that what must be alike may have; one `None` where nothing must be.
 fn bound_texts<'c>(
     graph: &Resolved<'_>,
     slots: &[Slot<'_>],
+    whole: Option<usize>,
     candidates: &'c [Vec<Candidate>],
 ) -> Vec<Option<&'c str>> {
-    let bound: Vec<&Slot<'_>> =
-        slots.iter().filter(|slot| matches!(slot.want, Want::Bound)).collect();
-    if bound.iter().all(|slot| is_exempt(graph, slot, slots)) {
+    let is_alike = |slot: &&Slot<'_>| match slot.want {
+        Want::Bound => !is_exempt(graph, slot, slots),
+        Want::Part => whole == Some(slot.tensor),
+        Want::Text(..) | Want::Free => false,
+    };
+    let alike: Vec<&Slot<'_>> = slots.iter().filter(is_alike).collect();
+    if alike.is_empty() {
         return vec![None];
     }
     let mut texts: Vec<Option<&str>> = Vec::new();
-    for slot in bound.iter().filter(|slot| !is_exempt(graph, slot, slots)) {
+    for slot in alike {
         for candidate in candidates.get(slot.tensor).into_iter().flatten() {
             let text = Some(candidate.text.as_str());
             if !texts.contains(&text) && !is_any(&candidate.text) {

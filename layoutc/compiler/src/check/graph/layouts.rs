@@ -119,7 +119,7 @@ fn as_tensor(item: &GraphTensorItem, text: &Text) -> TensorItem {
 
 /// The notation of a text, and where it begins: `onednn:aBcd16b` says it; letters, `*` and brackets are Glow's; blocks
 /// with capitals outside are TVM's (`NCHW16c`), any others oneDNN's (`nChw16c`).
-fn notation(text: &str) -> (Notation, usize) {
+pub(super) fn notation(text: &str) -> (Notation, usize) {
     let said =
         text.split_once(':').and_then(|(word, _)| Some((Notation::of(word)?, word.len() + 1)));
     if let Some(said) = said {

@@ -5,6 +5,7 @@ mod backend;
 mod candidates;
 mod choices;
 mod layouts;
+mod part;
 mod resolve;
 mod wants;
 mod when;
@@ -62,6 +63,7 @@ fn one(item: &GraphItem, graph: &Resolved<'_>, place: Place<'_>) -> Result<Graph
                 outputs: graph.writes.get(k).cloned().unwrap_or_default(),
                 choices,
                 is_elementwise: wants.is_elementwise,
+                shares_layout: wants.shares_layout,
             }),
             Err(error) => errors.push(*error),
         }

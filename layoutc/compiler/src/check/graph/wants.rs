@@ -20,6 +20,8 @@ pub(super) enum Want {
     Text(Text, Arc<str>),
     /// Any, but the same one as everything else that is asked for so.
     Bound,
+    /// Any, but the part for the tensor's axes of the one that everything else asked for so has.
+    Part,
     /// Any.
     Free,
 }
@@ -43,7 +45,10 @@ pub(super) struct Wants {
     pub(super) refused: Vec<String>,
     /// Where they are declared.
     pub(super) place: Place,
+    /// Whether it sees elements alone: `elementwise=#true`.
     pub(super) is_elementwise: bool,
+    /// Whether all that it reads and writes has one layout, whichever, or a part of it.
+    pub(super) shares_layout: bool,
 }
 
 /// A node with the tensors that it reads and writes.
@@ -91,15 +96,18 @@ pub(super) fn wants(site: &Site<'_>, backend: Option<&Backend>) -> Result<Wants,
             return listed(site, &operator.accepts, file, &operator.span);
         }
         OperatorRule::Elementwise => all(Want::Bound),
+        OperatorRule::ByLetter => all(Want::Part),
         OperatorRule::Any => all(Want::Free),
         OperatorRule::Default => {
             (site.inputs.iter().map(default).collect(), outputs.iter().map(default).collect())
         }
     };
     let is_elementwise = operator.rule == OperatorRule::Elementwise;
+    let shares_layout = is_elementwise || operator.rule == OperatorRule::ByLetter;
     let cost = operator.cost.clone();
     let alternative = Alternative { number: None, inputs, outputs, cost, place: place.clone() };
-    Ok(Wants { alternatives: vec![alternative], refused: Vec::new(), place, is_elementwise })
+    let alternatives = vec![alternative];
+    Ok(Wants { alternatives, refused: Vec::new(), place, is_elementwise, shares_layout })
 }
 
 /// The alternatives that are there: their conditions hold, and they are for so many operands and results.
@@ -158,7 +166,8 @@ fn listed(
         });
     }
     let place = Place::new(file, span.clone());
-    Ok(Wants { alternatives, refused, place, is_elementwise: false })
+    let (is_elementwise, shares_layout) = (false, false);
+    Ok(Wants { alternatives, refused, place, is_elementwise, shares_layout })
 }
 
 /// `1 operand`, `2 operands`.

@@ -17,6 +17,7 @@ const ACCEPTS: &str = "accepts cost-per-byte=0.5 { in NHWC OHWI; out NHWC }";
 /// The words for rules that need no alternatives.
 const RULES: &[(&str, OperatorRule)] = &[
     ("elementwise", OperatorRule::Elementwise),
+    ("by-letter", OperatorRule::ByLetter),
     ("any", OperatorRule::Any),
     ("default", OperatorRule::Default),
 ];
@@ -134,7 +135,7 @@ impl Reader<'_, '_> {
                 let message = "an operator needs to say what it accepts";
                 let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
                 fault.helped(format!(
-                    "write alternatives: `{OPERATOR}`; or `elementwise=#true`, `any=#true` or `default=#true`"
+                    "write alternatives: `{OPERATOR}`; or `elementwise=#true`, `by-letter=#true`, `any=#true` or `default=#true`"
                 ));
                 None
             }

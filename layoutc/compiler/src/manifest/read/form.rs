@@ -89,7 +89,7 @@ impl Scope {
     pub(crate) const OPERATOR: Self = Self {
         place: "an operator",
         nodes: &["accepts"],
-        props: &["elementwise", "any", "default", "cost", "cost-per-byte"],
+        props: &["elementwise", "by-letter", "any", "default", "cost", "cost-per-byte"],
     };
     pub(crate) const ACCEPTS: Self = Self {
         place: "an alternative",

@@ -74,6 +74,8 @@ pub enum OperatorRule {
     Accepts,
     /// `elementwise=#true`: any layout, the same one for all operands and results.
     Elementwise,
+    /// `by-letter=#true`: any layout, the same one for all; a tensor with fewer axes has the part for its axes.
+    ByLetter,
     /// `any=#true`: any layout, each its own.
     Any,
     /// `default=#true`: the default layouts for the number of axes.

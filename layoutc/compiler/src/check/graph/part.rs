@@ -1,0 +1,95 @@
+//! Layouts of tensors that have some of the axes of another one: of `NCHW16c`, a tensor of N and C has `NC16c`.
+//!
+//! Axes are told by letters, so this goes for strings of letters and blocks alone (`NHWC`, `NCHW16c`). A layout in any other
+//! notation has no part but itself.
+
+use layoutc_algebra::notation::Notation;
+
+use super::layouts::{ROW_MAJOR, notation};
+use crate::manifest::syntax::{Bound, Extent, GraphTensorItem};
+
+/// A layout as letters: those outside, outermost first, then the blocks (`16c`).
+struct Letters {
+    outer: Vec<char>,
+    blocks: Vec<(String, char)>,
+}
+
+impl Letters {
+    /// `None` for a text in any other notation.
+    fn of(text: &str) -> Option<Self> {
+        if !is_by_letter(text) || !text.chars().all(|c| c.is_ascii_alphanumeric()) {
+            return None;
+        }
+        let (mut outer, mut blocks, mut digits) = (Vec::new(), Vec::new(), String::new());
+        for c in text.chars() {
+            if c.is_ascii_digit() {
+                digits.push(c);
+            } else if digits.is_empty() {
+                outer.push(c);
+            } else {
+                blocks.push((std::mem::take(&mut digits), c));
+            }
+        }
+        digits.is_empty().then_some(Self { outer, blocks })
+    }
+
+    fn text(&self) -> String {
+        let blocks = self.blocks.iter().map(|(size, letter)| format!("{size}{letter}"));
+        self.outer.iter().map(char::to_string).chain(blocks).collect()
+    }
+}
+
+/// The layout of a tensor `to` that is alike to a tensor `from` in the layout `text`: its part for the axes that both
+/// have. Axes of one element that `from` has not come behind those that it has. `None` where there is none such.
+pub(super) fn part(text: &str, from: &GraphTensorItem, to: &GraphTensorItem) -> Option<String> {
+    let (own, others) = (names(from), names(to));
+    let lacks = |other: &&&str| !own.contains(*other);
+    let is_one = |name: &str| extent(to, name) == Some(1);
+    if others.iter().filter(lacks).any(|name| !is_one(name)) {
+        return None;
+    }
+    if own == others {
+        return Some(text.to_owned());
+    }
+    if own.len() == others.len() && text != ROW_MAJOR && !others.iter().any(|name| lacks(&name)) {
+        // The same axes in another order: letters go by their names, other notations by that order.
+        return is_by_letter(text).then(|| text.to_owned());
+    }
+    if others.is_empty() || text == ROW_MAJOR {
+        let mut kept = own.iter().filter(|name| others.contains(name));
+        let is_in_order = others.iter().all(|name| lacks(&name) || kept.next() == Some(name));
+        return is_in_order.then(|| ROW_MAJOR.to_owned());
+    }
+    let mut letters = Letters::of(text)?;
+    let is_letter = |name: &str, letter: char| {
+        let mut letters = name.chars();
+        letters.next().is_some_and(|own| own.eq_ignore_ascii_case(&letter))
+            && letters.next().is_none()
+    };
+    let has = |letter: char| others.iter().any(|name| is_letter(name, letter));
+    letters.outer.retain(|letter| has(*letter));
+    letters.blocks.retain(|(_, letter)| has(*letter));
+    for name in others.iter().filter(lacks) {
+        let mut letter = name.chars();
+        letters.outer.push(letter.next().filter(|_| letter.next().is_none())?);
+    }
+    (letters.outer.len() == others.len()).then(|| letters.text())
+}
+
+/// Whether a text says axes by their names, and not by their order.
+fn is_by_letter(text: &str) -> bool {
+    matches!(notation(text), (Notation::Glow | Notation::Tvm, 0)) && text != ROW_MAJOR
+}
+
+/// The names of a tensor's axes, in their order.
+pub(super) fn names(item: &GraphTensorItem) -> Vec<&str> {
+    item.shape.axes.iter().map(|axis| axis.name.value.as_str()).collect()
+}
+
+fn extent(item: &GraphTensorItem, name: &str) -> Option<i128> {
+    let axis = item.shape.axes.iter().find(|axis| axis.name.value == name)?;
+    match &axis.extent {
+        Extent::Bound(Bound::Integer(number)) => Some(number.value),
+        Extent::Bound(Bound::Text(_)) | Extent::Labels(_) | Extent::Fields => None,
+    }
+}

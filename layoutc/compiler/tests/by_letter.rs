@@ -1,0 +1,88 @@
+//! Operators that are told axes by letter: what they read and write has one layout, each the part for its own axes.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
+
+use crate::common::told;
+use layoutc_compiler::solve::{Plan, Settings, solve};
+use told::{checked, found, told};
+
+const BACKEND: &str = "\
+backend b {
+    op conv { accepts { in NCHW16c; out NCHW16c } }
+    op mean by-letter=#true
+    op back by-letter=#true
+    op relu elementwise=#true
+}
+";
+
+fn solved(body: &str) -> Plan {
+    let text = format!("{BACKEND}graph g backend=b {{\n{body}\n}}\n");
+    let checked = checked(&text);
+    assert_eq!(checked.diagnostics, [], "{text}");
+    solve(&checked.manifests[0].graphs[0], &Settings::default()).unwrap()
+}
+
+/// Layouts of all tensors, as they are stored.
+fn layouts(body: &str, plan: &Plan) -> Vec<String> {
+    let text = format!("{BACKEND}graph g backend=b {{\n{body}\n}}\n");
+    let graph = checked(&text).manifests[0].graphs[0].clone();
+    let stored = graph.tensors.iter().zip(&plan.stored);
+    stored.map(|(tensor, k)| format!("{} {}", tensor.name, tensor.text(*k))).collect()
+}
+
+const BETWEEN: &str = "
+    input x dtype=f32 layout=NCHW16c { shape { N 2; C 32; H 8; W 8 } }
+    node c1 op=conv { in x; out a dtype=f32 { shape { N 2; C 32; H 8; W 8 } } }
+    node m op=mean axes=\"H,W\" { in a; out b dtype=f32 { shape { N 2; C 32 } } }
+    node r op=relu { in b; out c dtype=f32 { shape { N 2; C 32 } } }
+    node u op=back axes=\"H,W\" { in c; out d dtype=f32 { shape { N 2; C 32; H 1; W 1 } } }
+    node c2 op=conv { in d; out e dtype=f32 { shape { N 2; C 32; H 1; W 1 } } }
+    output e layout=NCHW16c";
+
+#[test]
+fn axes_that_go_and_come_leave_the_layout_of_the_others() {
+    let plan = solved(BETWEEN);
+    assert_eq!((plan.cost, plan.conversions.len()), (0, 0), "{plan:?}");
+    let layouts = layouts(BETWEEN, &plan);
+    assert!(layouts.contains(&"b NC16c".to_owned()), "{layouts:?}");
+    assert!(layouts.contains(&"d NCHW16c".to_owned()), "{layouts:?}");
+}
+
+#[test]
+fn a_part_in_another_order_is_converted() {
+    // Rows of C outside: 256 bytes are read and written.
+    let body = BETWEEN.replace(
+        "    node r op=relu { in b;",
+        "    node f op=fixed { in b; out f dtype=f32 { shape { N 2; C 32 } }; accepts { in CN; out CN } }
+    node r op=relu { in f;",
+    );
+    assert_eq!(solved(&body).cost, 2 * 512);
+}
+
+#[test]
+fn a_scalar_has_a_part_of_every_layout() {
+    let plan = solved(
+        "
+    input x dtype=f32 layout=\"N[a=64]CHW\" { shape { N 2; C 3; H 5; W 5 } }
+    node m op=mean { in x; out y dtype=f32 { shape { } } }
+    output y",
+    );
+    assert_eq!(plan.cost, 0);
+}
+
+#[test]
+fn a_result_of_which_no_part_is_there_is_told() {
+    let text = format!(
+        "{BACKEND}graph g backend=b {{
+    input x dtype=f32 layout=\"xla:{{1,0,2}}\" {{ shape {{ N 2; C 3; H 5 }} }}
+    node m op=mean {{ in x; out y dtype=f32 {{ shape {{ N 2; H 5 }} }} }}
+    output y
+}}
+"
+    );
+    let message = "no alternative of `mean` fits the tensors of `m`";
+    told(&text, &[("graph::alternative", "m", message)]);
+    let notes = found(&text)[0].notes.clone();
+    let note =
+        "the operator takes one layout for all, and no part of the layout of `x` is one for `y`";
+    assert_eq!(notes[0], note);
+}
