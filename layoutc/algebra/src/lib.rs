@@ -15,6 +15,7 @@ mod bounds;
 pub mod build;
 pub mod curve;
 pub mod cute;
+mod differences;
 pub mod digits;
 pub mod expr;
 pub mod functions;

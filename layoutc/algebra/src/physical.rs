@@ -44,7 +44,7 @@ pub(crate) struct Demands {
     pub(crate) strides: Option<Vec<Expr>>,
     /// Storage axes along which every step is a multiple of so many bytes.
     pub(crate) alignments: Vec<(usize, i128)>,
-    /// What the last physical extent is rounded up to, in elements; 0 and 1 are nothing.
+    /// What the last physical extent is rounded up to besides the swizzle, in elements; 0 and 1 are nothing.
     pub(crate) tail: i128,
     /// What the byte offset of the first element is a multiple of; 0 if nothing is asked.
     pub(crate) origin: i128,
@@ -69,7 +69,7 @@ pub(crate) fn place(
         let size = cosize(axes, strides, facts)?;
         let lead = demands.lead(&size, first, strides, facts)?;
         let size = facts.simplify(&Expr::binary(BinOp::Add, &size, &lead)?)?;
-        let size = if demands.tail > 1 { round_up(&size, demands.tail, facts)? } else { size };
+        let size = demands.rounded(&size, facts)?;
         let (local_strides, shape) = (strides.clone(), alloc::vec![size]);
         return Ok(Placement { local_strides, shape, pitches: alloc::vec![one], lead });
     }
@@ -124,8 +124,8 @@ pub(crate) fn place(
             lead = demands.lead(&extent, first, strides, facts)?;
             extent = facts.simplify(&Expr::binary(BinOp::Add, &extent, &lead)?)?;
         }
-        if innermost && demands.tail > 1 {
-            extent = round_up(&extent, demands.tail, facts)?;
+        if innermost {
+            extent = demands.rounded(&extent, facts)?;
         }
         if let (Some(s), Some(p)) = (shape.get_mut(g), pitches.get_mut(g)) {
             *s = extent.clone();
@@ -173,6 +173,24 @@ impl Demands {
         facts.simplify(&Expr::binary(BinOp::Sub, &last, &rest)?)
     }
 
+    /// The last physical extent rounded up as `tail` asks, and so far that the swizzle stays inside.
+    fn rounded(&self, extent: &Expr, facts: &Facts) -> Result<Expr, ExprError> {
+        let mut multiple = self.tail.max(1);
+        let mut rounded = round_up(extent, multiple, facts)?;
+        while let Some(swizzle) = self.swizzle {
+            let reach = swizzle.reach(rounded.as_const());
+            let own = multiple.checked_mul(reach / gcd(multiple, reach).max(1));
+            let own = own.filter(|own| *own <= i64::MAX.into()).ok_or(ExprError::Overflow)?;
+            if own == multiple {
+                break;
+            }
+            // What is rounded up may end in a run of other folded bits.
+            multiple = own;
+            rounded = round_up(extent, multiple, facts)?;
+        }
+        Ok(rounded)
+    }
+
     /// The fewest elements whose size is a multiple of `bytes`: 16 of 4 bytes for 64.
     pub(crate) fn elements(&self, bytes: i128) -> i128 {
         let bits = bytes.saturating_mul(8);
@@ -181,6 +199,9 @@ impl Demands {
 }
 
 fn round_up(value: &Expr, multiple: i128, facts: &Facts) -> Result<Expr, ExprError> {
+    if multiple <= 1 {
+        return Ok(value.clone());
+    }
     let k = Expr::constant(multiple);
     let sum = Expr::binary(BinOp::Add, value, &Expr::constant(multiple - 1))?;
     let blocks = Expr::binary(BinOp::FloorDiv, &sum, &k)?;

@@ -1,7 +1,8 @@
 //! Interval arithmetic on expressions as written, which decides the extents of storage axes.
 //!
 //! The language takes the extent of a storage axis from the text: `e % k` spans `0..k` whatever `e` is, so that the
-//! last block is whole. [`crate::simplify`] knows tighter ranges; it must not be asked here.
+//! last block is whole. [`crate::simplify`] knows tighter ranges; it must not be asked here. Where terms are subtracted
+//! the text says too much, and [`crate::differences`] takes over.
 
 use crate::bounds::bitwise_bounds;
 use crate::expr::{BinOp, Expr, ExprError, Node, Var};
@@ -33,10 +34,7 @@ fn interval_of(
         Node::Const(value) => Ok(point(Poly::constant(*value))),
         Node::Var(var @ Var::Symbol(_)) => Ok(point(facts.normalize(&Expr::var(*var))?)),
         Node::Var(var) => range(*var).ok_or(ExprError::Unbound),
-        Node::Neg(a) => {
-            let a = interval(a, range, facts)?;
-            Ok(Interval { low: a.high.scale(-1)?, high: a.low.scale(-1)? })
-        }
+        Node::Neg(a) => negated(&interval(a, range, facts)?),
         Node::Bin(op, a, b) => {
             let (a, b) = (interval(a, range, facts)?, interval(b, range, facts)?);
             operation(*op, &a, &b, facts)
@@ -44,11 +42,20 @@ fn interval_of(
     }
 }
 
+pub(crate) fn negated(a: &Interval) -> Result<Interval, ExprError> {
+    Ok(Interval { low: a.high.scale(-1)?, high: a.low.scale(-1)? })
+}
+
 fn point(value: Poly) -> Interval {
     Interval { low: value.clone(), high: value }
 }
 
-fn operation(op: BinOp, a: &Interval, b: &Interval, facts: &Facts) -> Result<Interval, ExprError> {
+pub(crate) fn operation(
+    op: BinOp,
+    a: &Interval,
+    b: &Interval,
+    facts: &Facts,
+) -> Result<Interval, ExprError> {
     match op {
         BinOp::Add => Ok(Interval { low: a.low.add(&b.low)?, high: a.high.add(&b.high)? }),
         BinOp::Sub => Ok(Interval { low: a.low.sub(&b.high)?, high: a.high.sub(&b.low)? }),

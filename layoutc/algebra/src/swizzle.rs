@@ -98,6 +98,24 @@ impl Swizzle {
         1 << (self.bits + self.base + self.shift.unsigned_abs())
     }
 
+    /// What an extent is rounded up to a multiple of, so that no index leaves it; of one that is no constant, `None`.
+    ///
+    /// Bits moved down change an index below the lowest of them, so that only the last run of an extent matters: its
+    /// indices share the bits that are folded, n of them at most, and stay in runs of 2^(base + n). 4 rows of 64 under
+    /// `S<3,3,3>` stay within their 256 elements. Bits moved up ask for whole blocks, where any is folded.
+    pub fn reach(self, extent: Option<i128>) -> i128 {
+        if self.bits == 0 {
+            return 1;
+        }
+        let (from, onto) = self.fields();
+        let above = extent.map_or(i128::MAX, |extent| (extent - 1).max(0) >> from);
+        if self.shift < 0 {
+            return if above == 0 { 1 } else { self.block() };
+        }
+        let folded = above & ((1 << self.bits) - 1);
+        if folded == 0 { 1 } else { 1 << (onto + 128 - folded.leading_zeros()) }
+    }
+
     /// The bits that are folded, and those they are folded over, each by its lowest one.
     pub(crate) fn fields(self) -> (u32, u32) {
         let far = self.base + self.shift.unsigned_abs();

@@ -13,4 +13,5 @@ mod random;
 mod random_layouts;
 mod same;
 mod sharding;
+mod sizes;
 mod views;

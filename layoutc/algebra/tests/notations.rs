@@ -219,7 +219,14 @@ fn mdspan_and_numpy_strides_are_as_measured() {
         let (layout, _) = found.unwrap_or_else(|e| panic!("{text}: {e}"));
         let wanted = numbers(&case["expect"]["strides"]);
         assert!(same(&strides(&layout, &shape), &wanted), "{text}: {wanted:?}");
-        let size = case["expect"]["required_span_size"].as_i64().map(i128::from);
+        // This version of kokkos/mdspan counts the padding behind the last element of padded layouts, which the standard
+        // does not.
+        let size = if text.contains("padded") {
+            let last = shape.iter().zip(&wanted).map(|(extent, stride)| (extent - 1) * stride);
+            Some(if shape.contains(&0) { 0 } else { last.sum::<i128>() + 1 })
+        } else {
+            case["expect"]["required_span_size"].as_i64().map(i128::from)
+        };
         assert_eq!(layout.physical_elements.as_const(), size, "{text} of {shape:?}");
         seen += 1;
     }

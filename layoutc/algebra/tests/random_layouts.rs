@@ -219,7 +219,7 @@ fn storage_of(case: &Case, logical: &[i128]) -> Vec<i64> {
     let mut strides = None;
     for step in &case.steps {
         current = random::index_after(step, &names, &extents, &current);
-        extents = random::extents_after(step, &names, &extents).unwrap();
+        extents = random::extents_after(step, &names, &extents, case.open()).unwrap();
         names = step.names(&names);
         if let Step::Strides(own) = step {
             strides = Some(own.clone());

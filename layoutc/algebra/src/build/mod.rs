@@ -14,13 +14,13 @@ use alloc::vec::Vec;
 
 use thiserror::Error;
 
+use crate::differences::interval_of_index;
 use crate::expr::{BinOp, Expr, ExprError, Var};
 use crate::layout::{Axis, Symbol};
 use crate::map::{IndexMap, Item};
 use crate::physical::Demands;
-use crate::poly::{Poly, gcd};
+use crate::poly::Poly;
 use crate::proof::{Domain, Extremes, extremes};
-use crate::range::interval;
 use crate::simplify::{Facts, Interval};
 use crate::step::{MAX_AXES, StepError, find_axis};
 use crate::swizzle::Swizzle;
@@ -257,7 +257,7 @@ impl Builder {
         explained: &mut bool,
     ) -> Result<Expr, BuildError> {
         let range = |var| self.current_range(var);
-        let written = interval(&item.index, &range, &self.facts)?;
+        let written = interval_of_index(&item.index, &range, &self.facts)?;
         let empty = self.logical.iter().any(|axis| axis.extent.as_const() == Some(0));
         if !empty && !self.facts.at_least_zero(&written.low)? {
             self.stays_above(k, index)?;
@@ -385,7 +385,8 @@ impl Builder {
         Ok(())
     }
 
-    /// Swizzles the index along the last physical axis, whose extent is rounded up to a whole block.
+    /// Swizzles the index along the last physical axis, whose extent is rounded up so far that no index leaves it: see
+    /// [`Swizzle::reach`].
     ///
     /// # Errors
     /// [`BuildError::AfterSwizzle`]; [`BuildError::AfterAlign`] where the first element is aligned.
@@ -396,12 +397,6 @@ impl Builder {
         if self.demands.swizzle.replace(swizzle).is_some() {
             return Err(BuildError::AfterSwizzle);
         }
-        let tail = self.demands.tail.max(1);
-        // Where no bit is folded nothing moves.
-        let block = if swizzle.bits() == 0 { 1 } else { swizzle.block() };
-        let shared = gcd(tail, block).max(1);
-        let whole = (tail / shared).checked_mul(block).filter(|n| *n <= i64::MAX.into());
-        self.demands.tail = whole.ok_or(BuildError::Size)?;
         self.explained = true;
         Ok(())
     }

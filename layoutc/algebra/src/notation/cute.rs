@@ -2,7 +2,7 @@
 //!
 //! Source: CUTLASS, CuTe layouts. A mode is cut into sub-modes, the first one the fastest, each with its stride in
 //! elements; C++ puts `_` before what is known at compile time. A mode may be larger than its axis (CuTe predicates
-//! what is beyond), and not smaller. A swizzle turns the offset, and rounds the size up to whole blocks.
+//! what is beyond), and not smaller. A swizzle turns the offset, and rounds the size up where an offset would leave it.
 
 use alloc::format;
 use alloc::string::ToString;

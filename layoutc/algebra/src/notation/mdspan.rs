@@ -1,17 +1,16 @@
 //! C++'s mdspan layouts: `layout_right`, `layout_left`, `layout_stride<12, 1>`, `layout_right_padded<4>`.
 //!
 //! Source: C++23 and C++26, [mdspan.layout]. The padded ones round the stride of the second fastest axis up to a
-//! multiple; the size counts the padding at the end as well, as kokkos/mdspan does. A rank below 2 is not padded.
+//! multiple, and a rank below 2 is not padded. The size is `required_span_size()`: it ends with the last element.
 
 use alloc::vec::Vec;
 
 use super::cursor::Cursor;
 use super::{Fault, FaultKind, NotationError, Said, count_fault};
 use crate::build::Builder;
-use crate::expr::Expr;
+use crate::expr::{BinOp, Expr, ExprError};
 use crate::map::{IndexMap, identity};
 use crate::parse::Span;
-use crate::step::pad_to_multiple;
 
 /// Lays the axes out as the text says.
 pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationError> {
@@ -35,11 +34,12 @@ pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationE
                 let fault = Fault::new(FaultKind::Value, span.clone(), message);
                 return Err(fault.help("write 1 or more").into());
             }
-            let axes = builder.axes();
-            let fastest = if name == "layout_right_padded" { axes.last() } else { axes.first() };
-            if let Some(fastest) = fastest.filter(|_| axes.len() > 1) {
-                let map = pad_to_multiple(axes, &fastest.name, &Expr::constant(*multiple))?;
-                builder.apply(&map)?;
+            let fastest =
+                if name == "layout_right_padded" { Fastest::Last } else { Fastest::First };
+            if builder.axes().len() > 1 {
+                let strides = padded_strides(builder, fastest, *multiple)?;
+                builder.strides(&strides)?;
+                return Ok(Said::default());
             }
         }
         _ => {
@@ -54,6 +54,49 @@ pub(super) fn apply(text: &str, builder: &mut Builder) -> Result<Said, NotationE
         builder.apply(&IndexMap { items, separators })?;
     }
     Ok(Said::default())
+}
+
+/// Which axis has stride 1.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fastest {
+    First,
+    Last,
+}
+
+/// Element strides of the current axes: 1, the fastest extent rounded up to `multiple`, and that times the extents
+/// between. `layout_left_padded<4>` of 3 by 5 by 2 has 1, 4, 20.
+fn padded_strides(
+    builder: &Builder,
+    fastest: Fastest,
+    multiple: i128,
+) -> Result<Vec<Expr>, NotationError> {
+    let facts = builder.facts();
+    let mut extents: Vec<&Expr> = builder.axes().iter().map(|axis| &axis.extent).collect();
+    if fastest == Fastest::Last {
+        extents.reverse();
+    }
+    let mut strides = alloc::vec![Expr::constant(1)];
+    let mut next = None;
+    for extent in extents.iter().take(extents.len().saturating_sub(1)) {
+        let stride = match &next {
+            None => rounded_up(extent, multiple)?,
+            Some(stride) => Expr::binary(BinOp::Mul, stride, extent)?,
+        };
+        let stride = facts.simplify(&stride)?;
+        strides.push(stride.clone());
+        next = Some(stride);
+    }
+    if fastest == Fastest::Last {
+        strides.reverse();
+    }
+    Ok(strides)
+}
+
+/// `(extent + multiple - 1) // multiple * multiple`
+fn rounded_up(extent: &Expr, multiple: i128) -> Result<Expr, ExprError> {
+    let whole = Expr::constant(multiple);
+    let up = Expr::binary(BinOp::Add, extent, &Expr::constant(multiple - 1))?;
+    Expr::binary(BinOp::Mul, &Expr::binary(BinOp::FloorDiv, &up, &whole)?, &whole)
 }
 
 /// How many axes the text is for; `None`: any number.

@@ -192,7 +192,7 @@ fn with_steps(random: &mut Random, kinds: Kinds, mut case: Case) -> Option<Case>
 pub(crate) fn current(case: &Case) -> Option<(Vec<String>, Vec<i64>)> {
     let (mut names, mut extents): (Vec<String>, Vec<i64>) = case.axes.iter().cloned().unzip();
     for step in &case.steps {
-        extents = extents_after(step, &names, &extents)?;
+        extents = extents_after(step, &names, &extents, case.open())?;
         names = step.names(&names);
     }
     Some((names, extents))

@@ -7,7 +7,7 @@
 
 pub(crate) mod generate;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// A small xorshift generator: the same seed gives the same numbers everywhere.
@@ -183,6 +183,89 @@ impl Tree {
         }
     }
 
+    fn subtracts(&self) -> bool {
+        match self {
+            Self::Int(n) => *n < 0,
+            // A remainder spans its block, whatever it is of.
+            Self::Axis(_) | Self::Bin(Op::Mod, ..) => false,
+            Self::Neg(_) | Self::Bin(Op::Sub, ..) => true,
+            Self::Bin(_, a, b) => a.subtracts() || b.subtracts(),
+        }
+    }
+
+    fn axes(&self) -> BTreeSet<usize> {
+        match self {
+            Self::Int(_) => BTreeSet::new(),
+            Self::Axis(k) => BTreeSet::from([*k]),
+            Self::Neg(a) => a.axes(),
+            Self::Bin(_, a, b) => &a.axes() | &b.axes(),
+        }
+    }
+
+    /// The interval of an index: as [`Tree::interval`], but terms of a sum that share axes with a subtracted one have the
+    /// values that they take together. `None` where the language leaves it open, or it depends on what an open extent
+    /// is proven to be.
+    pub(crate) fn index_interval(&self, extents: &[i64], open: Open) -> Option<(i64, i64)> {
+        let written = self.interval(extents)?;
+        if !self.subtracts() {
+            return Some(written);
+        }
+        let of = |tree: &Self| tree.index_interval(extents, open);
+        match self {
+            Self::Int(_) | Self::Axis(_) | Self::Bin(Op::Mod | Op::Hilbert { .. }, ..) => {
+                Some(written)
+            }
+            Self::Neg(a) => of(a).map(|(low, high)| (-high, -low)),
+            Self::Bin(Op::Add | Op::Sub, ..) => {
+                let mut terms = Vec::new();
+                self.put_terms(1, &mut terms);
+                let (mut sum, mut left) = ((0, 0), terms);
+                while let Some(first) = left.pop() {
+                    let (mut group, mut axes) = (vec![first.clone()], first.1.axes());
+                    while let Some(at) = left.iter().position(|t| !t.1.axes().is_disjoint(&axes)) {
+                        let term = left.remove(at);
+                        axes.extend(term.1.axes());
+                        group.push(term);
+                    }
+                    let own = together(&group, &axes, extents, open)?;
+                    sum = (sum.0 + own.0, sum.1 + own.1);
+                }
+                Some(sum)
+            }
+            Self::Bin(op, a, b) => {
+                let (a, b) = (of(a)?, of(b)?);
+                let sides = |low: i64, high: i64| {
+                    let side = |n| Box::new(Self::Int(n));
+                    Self::Bin(*op, side(low), side(high)).interval(&[])
+                };
+                match op {
+                    Op::And => Some((0, a.1.min(b.1))),
+                    Op::Xor => Some((0, sides(a.1, b.1)?.1)),
+                    // One side is a number.
+                    _ => {
+                        let ends = [sides(a.0, b.0)?, sides(a.1, b.1)?].map(|(value, _)| value);
+                        Some((ends[0].min(ends[1]), ends[0].max(ends[1])))
+                    }
+                }
+            }
+        }
+    }
+
+    fn put_terms(&self, sign: i64, terms: &mut Vec<(i64, Tree)>) {
+        match self {
+            Self::Neg(a) => a.put_terms(-sign, terms),
+            Self::Bin(Op::Add, a, b) => {
+                a.put_terms(sign, terms);
+                b.put_terms(sign, terms);
+            }
+            Self::Bin(Op::Sub, a, b) => {
+                a.put_terms(sign, terms);
+                b.put_terms(-sign, terms);
+            }
+            _ => terms.push((sign, self.clone())),
+        }
+    }
+
     /// The text, with few parentheses or with many.
     pub(crate) fn text(&self, names: &[String], all_parentheses: bool) -> String {
         let mut text = String::new();
@@ -218,6 +301,51 @@ impl Tree {
             }
         }
     }
+}
+
+/// Whether the axis of a position has an open extent, which a size is only one value of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Open {
+    None,
+    Some,
+}
+
+/// What terms of a sum span: every value is looked at where one of them subtracts. Where an extent is open each is
+/// bounded alone, and `None` where the sum may be bounded tighter.
+fn together(
+    group: &[(i64, Tree)],
+    axes: &BTreeSet<usize>,
+    extents: &[i64],
+    open: Open,
+) -> Option<(i64, i64)> {
+    let subtracts = group.iter().any(|(sign, term)| *sign < 0 || term.subtracts());
+    let is_empty = axes.iter().any(|axis| extents[*axis] == 0);
+    if !subtracts || is_empty || (open == Open::Some && group.len() == 1) {
+        return group.iter().try_fold((0, 0), |sum: (i64, i64), (sign, term)| {
+            let own = term.index_interval(extents, open)?;
+            let own = if *sign < 0 { (-own.1, -own.0) } else { own };
+            Some((sum.0 + own.0, sum.1 + own.1))
+        });
+    }
+    if open == Open::Some {
+        return None;
+    }
+    let mut points = vec![vec![0; extents.len()]];
+    for axis in axes {
+        points = points
+            .into_iter()
+            .flat_map(|point| {
+                (0..extents[*axis]).map(move |i| {
+                    let mut point = point.clone();
+                    point[*axis] = i;
+                    point
+                })
+            })
+            .collect();
+    }
+    let sum = |point: &Vec<i64>| group.iter().map(|(sign, term)| sign * term.value(point)).sum();
+    let values: Vec<i64> = points.iter().map(sum).collect();
+    Some((*values.iter().min()?, *values.iter().max()?))
 }
 
 /// Where a cell is on the path through a box: the whole path is walked, part by part.
@@ -331,6 +459,11 @@ pub(crate) struct Facts {
 }
 
 impl Case {
+    /// Whether an extent is open.
+    pub(crate) fn open(&self) -> Open {
+        if self.symbol.is_some() { Open::Some } else { Open::None }
+    }
+
     /// The steps as a manifest writes them, one line each.
     pub(crate) fn lines(&self) -> Vec<String> {
         let mut names: Vec<String> = self.axes.iter().map(|(name, _)| name.clone()).collect();
@@ -472,12 +605,17 @@ pub(crate) struct Element {
 }
 
 /// Extents after a step, by the interval rule; `None` where the language leaves one open.
-pub(crate) fn extents_after(step: &Step, names: &[String], extents: &[i64]) -> Option<Vec<i64>> {
+pub(crate) fn extents_after(
+    step: &Step,
+    names: &[String],
+    extents: &[i64],
+    open: Open,
+) -> Option<Vec<i64>> {
     Some(match step {
         Step::Map { items, .. } => {
             let mut after = Vec::new();
             for item in items {
-                let own = item.index.interval(extents)?.1 + 1;
+                let own = item.index.index_interval(extents, open)?.1 + 1;
                 after.push(item.extent.unwrap_or(own.max(0)));
             }
             after
@@ -608,7 +746,10 @@ pub(crate) fn truth(case: &Case) -> Result<Truth, Fault> {
     let (mut separators, mut strides) = (Vec::new(), None);
     let mut aligned: BTreeMap<usize, i64> = BTreeMap::new();
     for (number, step) in case.steps.iter().enumerate() {
-        let Some(after) = extents_after(step, &names, &extents) else { return Err(Fault::Open) };
+        let open = case.open();
+        let Some(after) = extents_after(step, &names, &extents, open) else {
+            return Err(Fault::Open);
+        };
         current = current.iter().map(|i| index_after(step, &names, &extents, i)).collect();
         if let Step::Map { items, .. } = step {
             for (k, item) in items.iter().enumerate() {

@@ -20,7 +20,7 @@ const POINTS: i128 = 1 << 16;
 pub(crate) fn check_swizzle(before: &Layout, after: &Layout) -> Result<(), CheckError> {
     let swizzle = after.swizzle.ok_or(CheckError::Missing)?;
     let last = before.physical_map.len().checked_sub(1).ok_or(CheckError::Missing)?;
-    whole_blocks(before, swizzle)?;
+    stays_inside(before, swizzle)?;
     turns_back(swizzle)?;
     let axes: Vec<Expr> = before.logical.iter().map(|axis| axis.extent.clone()).collect();
     let logical = Box::new(&before.symbols, &axes, Var::Axis, swizzle)?;
@@ -97,15 +97,27 @@ fn check_back(
     Ok(())
 }
 
-/// The last physical extent is a multiple of the block.
-fn whole_blocks(layout: &Layout, swizzle: Swizzle) -> Result<(), CheckError> {
+/// No index leaves the last physical extent: the bits that are folded of its last index move it within runs that the
+/// extent holds whole.
+fn stays_inside(layout: &Layout, swizzle: Swizzle) -> Result<(), CheckError> {
     if swizzle.bits() == 0 {
         return Ok(());
     }
-    let domain = Domain::of_symbols(&layout.symbols);
     let extent = layout.physical_shape.last().ok_or(CheckError::Missing)?;
+    let (low, distance) = (swizzle.base(), swizzle.shift().unsigned_abs());
+    let last = extent.as_const().map(|extent| (extent - 1).max(0));
+    let run = if swizzle.shift() >= 0 {
+        let mask = (1_i128 << swizzle.bits()) - 1;
+        let folded = last.map_or(mask, |last| (last >> (low + distance)) & mask);
+        if folded == 0 { 0 } else { low + 128 - folded.leading_zeros() }
+    } else if last.is_some_and(|last| last >> low == 0) {
+        0
+    } else {
+        low + distance + swizzle.bits()
+    };
+    let domain = Domain::of_symbols(&layout.symbols);
     let extent = domain.sum(extent, &|_| None)?;
-    let rest = domain.parts(&extent, &Sum::constant(swizzle.block()))?.1;
+    let rest = domain.parts(&extent, &Sum::constant(1 << run))?.1;
     if rest.is_zero() { Ok(()) } else { Err(CheckError::Bounds(0)) }
 }
 

@@ -1,0 +1,277 @@
+//! Ranges of indices that subtract. `x + y - y` spans no more than `x`, which the text alone does not say.
+//!
+//! The terms of a sum that share axes with a subtracted one span the values that they take together: all of them are
+//! visited where they are few, else the normal form bounds them. Of the axes in it nothing is known then but that they
+//! count from 0, so that `e % k` stays a whole block. All other terms span what is written.
+
+use alloc::vec::Vec;
+
+use crate::expr::{BinOp, Expr, ExprError, Node, Var};
+use crate::monomial::{Atom, Monomial};
+use crate::poly::Poly;
+use crate::proof::{Domain, extremes};
+use crate::range::{interval, negated, operation};
+use crate::simplify::{Facts, Interval};
+
+/// An extent that is as good as none: sums of products with it stay within 128 bits.
+const ANY: i128 = 1 << 62;
+
+/// Indices up to which the values of a difference are visited.
+const VISITED: i128 = 1 << 16;
+
+/// The interval of an index of a map.
+pub(crate) fn interval_of_index(
+    expr: &Expr,
+    range: &dyn Fn(Var) -> Option<Interval>,
+    facts: &Facts,
+) -> Result<Interval, ExprError> {
+    let written = interval(expr, range, facts)?;
+    if !subtracts(expr) {
+        return Ok(written);
+    }
+    let mut free = Facts::new(facts.symbols());
+    for var in expr.vars() {
+        if !matches!(var, Var::Symbol(_)) {
+            free.set_extent(var, &Expr::constant(ANY))?;
+        }
+    }
+    Differences { range, facts, free }.interval(expr)
+}
+
+/// Whether any part of an expression is taken off another, but of what a remainder is of: that spans its block.
+fn subtracts(expr: &Expr) -> bool {
+    match expr.node() {
+        Node::Const(value) => *value < 0,
+        Node::Var(_) | Node::Bin(BinOp::Mod, ..) => false,
+        Node::Neg(_) | Node::Bin(BinOp::Sub, ..) => true,
+        Node::Bin(_, a, b) => subtracts(a) || subtracts(b),
+    }
+}
+
+/// A term of a sum, and whether it is taken off.
+#[derive(Clone)]
+struct Term {
+    expr: Expr,
+    is_subtracted: bool,
+}
+
+/// Terms that share axes, one with the next.
+struct Group {
+    terms: Vec<Term>,
+    vars: Vec<Var>,
+}
+
+/// Indices that subtract, with the ranges of their variables.
+struct Differences<'a> {
+    range: &'a dyn Fn(Var) -> Option<Interval>,
+    facts: &'a Facts,
+    /// What is known of axes of any extent.
+    free: Facts,
+}
+
+impl Differences<'_> {
+    fn interval(&self, expr: &Expr) -> Result<Interval, ExprError> {
+        match expr.node() {
+            Node::Const(_) | Node::Var(_) | Node::Bin(BinOp::Mod, ..) => {
+                interval(expr, self.range, self.facts)
+            }
+            Node::Bin(BinOp::Add | BinOp::Sub, ..) => self.sum(expr),
+            Node::Neg(a) => negated(&self.interval(a)?),
+            Node::Bin(op, a, b) => {
+                operation(*op, &self.interval(a)?, &self.interval(b)?, self.facts)
+            }
+        }
+    }
+
+    fn sum(&self, expr: &Expr) -> Result<Interval, ExprError> {
+        let mut terms = Vec::new();
+        put_terms(expr, false, &mut terms);
+        let mut sum = Interval { low: Poly::zero(), high: Poly::zero() };
+        for group in groups(&terms) {
+            let own = self.group(&group)?;
+            sum = Interval { low: sum.low.and(&own.low)?, high: sum.high.and(&own.high)? };
+        }
+        Ok(sum)
+    }
+
+    fn group(&self, group: &Group) -> Result<Interval, ExprError> {
+        let mut written = Interval { low: Poly::zero(), high: Poly::zero() };
+        let mut whole = Expr::constant(0);
+        for Term { expr, is_subtracted } in &group.terms {
+            let own = self.interval(expr)?;
+            let own = if *is_subtracted { negated(&own)? } else { own };
+            written =
+                Interval { low: written.low.and(&own.low)?, high: written.high.and(&own.high)? };
+            let op = if *is_subtracted { BinOp::Sub } else { BinOp::Add };
+            whole = Expr::binary(op, &whole, expr)?;
+        }
+        let is_empty =
+            |var: &Var| (self.range)(*var).is_some_and(|r| r.high.as_constant() == Some(-1));
+        let is_difference =
+            group.terms.iter().any(|term| term.is_subtracted || subtracts(&term.expr));
+        if !is_difference || group.vars.iter().any(is_empty) {
+            return Ok(written);
+        }
+        if let Some(visited) = self.visited(&whole, &group.vars)? {
+            return Ok(visited);
+        }
+        // A normal form too large for the integers says nothing.
+        match self.of_normal_form(&whole) {
+            Ok(normal) => self.narrower(written, normal),
+            Err(_) => Ok(written),
+        }
+    }
+
+    /// The least and the greatest value; `None` where a symbol has a say, or there are too many indices.
+    fn visited(&self, expr: &Expr, vars: &[Var]) -> Result<Option<Interval>, ExprError> {
+        let (mut axes, mut extents, mut points) = (Vec::new(), Vec::new(), 1_i128);
+        for var in vars {
+            let Var::Storage(k) = var else { return Ok(None) };
+            let high = (self.range)(*var).and_then(|range| range.high.as_constant());
+            let (Some(high), Ok(axis)) = (high, usize::try_from(*k)) else { return Ok(None) };
+            let extent = high.saturating_add(1);
+            points = points.saturating_mul(extent);
+            axes.push(axis);
+            extents.push(extent);
+        }
+        if points > VISITED {
+            return Ok(None);
+        }
+        let targets = [expr.substitute(&|var| match var {
+            Var::Storage(k) => Some(Expr::var(Var::Axis(k))),
+            _ => None,
+        })?];
+        let domain = Domain { axes: &axes, extents: &extents, targets: &targets, slots: &[1] };
+        let found = extremes(&domain)?;
+        Ok(found.map(|[(low, _), (high, _)]| Interval {
+            low: Poly::constant(low),
+            high: Poly::constant(high),
+        }))
+    }
+
+    fn of_normal_form(&self, expr: &Expr) -> Result<Interval, ExprError> {
+        let form = self.free.normalize(expr)?;
+        let sum = self.of_form(&form)?;
+        self.narrower(sum, self.of_form(&self.digits(&form)?)?)
+    }
+
+    /// The bounds of a normal form, term by term.
+    fn of_form(&self, form: &Poly) -> Result<Interval, ExprError> {
+        let mut sum = Interval { low: Poly::zero(), high: Poly::zero() };
+        for (monomial, coefficient) in form.terms() {
+            let term = self.free.render(&Poly::term(monomial.clone(), coefficient))?;
+            let term = interval(&term, self.range, self.facts)?;
+            sum = Interval { low: sum.low.and(&term.low)?, high: sum.high.and(&term.high)? };
+        }
+        let constant = form.constant_term();
+        Ok(Interval { low: sum.low.plus(constant)?, high: sum.high.plus(constant)? })
+    }
+
+    /// Of each bound the tighter one, where it is known which it is.
+    fn narrower(&self, a: Interval, b: Interval) -> Result<Interval, ExprError> {
+        let raises = self.facts.at_least_zero(&b.low.sub(&a.low)?)?;
+        let lowers = self.facts.at_least_zero(&a.high.sub(&b.high)?)?;
+        Ok(Interval {
+            low: if raises { b.low } else { a.low },
+            high: if lowers { b.high } else { a.high },
+        })
+    }
+
+    /// The sum with `x % k` written as `x - x // k * k`, and quotients that are subtracted as the digits that are left:
+    /// `y % 8 - y % 4` becomes `y // 4 % 2 * 4`.
+    fn digits(&self, form: &Poly) -> Result<Poly, ExprError> {
+        let mut sum = Poly::constant(form.constant_term());
+        for (monomial, coefficient) in form.terms() {
+            let term = match &**monomial {
+                [Atom::Op(BinOp::Mod, x, k)] => {
+                    let whole = self.free.floor_div(x, k)?.mul(k)?;
+                    x.sub(&whole)?.scale(coefficient)?
+                }
+                _ => Poly::term(monomial.clone(), coefficient),
+            };
+            sum = sum.and(&term)?;
+        }
+        let mut left = sum.len();
+        while left > 0
+            && let Some(fewer) = self.with_a_digit(&sum)?
+        {
+            sum = fewer;
+            left -= 1;
+        }
+        Ok(sum)
+    }
+
+    /// The sum with one subtracted quotient less; `None` where none goes.
+    fn with_a_digit(&self, sum: &Poly) -> Result<Option<Poly>, ExprError> {
+        let quotients: Vec<(&Poly, i128, i128)> = sum.terms().filter_map(quotient).collect();
+        for (x, divisor, coefficient) in quotients.iter().filter(|(.., c)| *c < 0) {
+            let lower = quotients.iter().filter(|(y, by, c)| y == x && divisor % by == 0 && *c > 0);
+            for by in lower.map(|(_, by, _)| *by).chain([1]) {
+                let steps = divisor / by;
+                if steps < 2 || coefficient % steps != 0 {
+                    continue;
+                }
+                let count = -(coefficient / steps);
+                let number = self.free.floor_div(x, &Poly::constant(by))?;
+                let digit = self.free.modulo(&number, &Poly::constant(steps))?.scale(count)?;
+                let quotient = self.free.floor_div(x, &Poly::constant(*divisor))?;
+                let rest = sum.sub(&quotient.scale(*coefficient)?)?.sub(&number.scale(count)?)?;
+                let changed = rest.and(&digit)?;
+                if below_zero(&changed) < below_zero(sum) {
+                    return Ok(Some(changed));
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The terms of a sum.
+fn put_terms(expr: &Expr, is_subtracted: bool, terms: &mut Vec<Term>) {
+    match expr.node() {
+        Node::Bin(BinOp::Add, a, b) => {
+            put_terms(a, is_subtracted, terms);
+            put_terms(b, is_subtracted, terms);
+        }
+        Node::Bin(BinOp::Sub, a, b) => {
+            put_terms(a, is_subtracted, terms);
+            put_terms(b, !is_subtracted, terms);
+        }
+        Node::Neg(a) => put_terms(a, !is_subtracted, terms),
+        _ => terms.push(Term { expr: expr.clone(), is_subtracted }),
+    }
+}
+
+/// The terms by the axes that they share.
+fn groups(terms: &[Term]) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for term in terms {
+        let axes = term.expr.vars().into_iter().filter(|var| !matches!(var, Var::Symbol(_)));
+        let mut own = Group { terms: alloc::vec![term.clone()], vars: axes.collect() };
+        let (shared, others): (Vec<Group>, Vec<Group>) = groups
+            .into_iter()
+            .partition(|group| group.vars.iter().any(|var| own.vars.contains(var)));
+        for group in shared.into_iter().rev() {
+            own.terms = [group.terms, own.terms].concat();
+            let new: Vec<Var> =
+                group.vars.into_iter().filter(|var| !own.vars.contains(var)).collect();
+            own.vars.extend(new);
+        }
+        groups = others;
+        groups.push(own);
+    }
+    groups
+}
+
+/// How many terms are subtracted.
+fn below_zero(sum: &Poly) -> usize {
+    sum.terms().filter(|(_, coefficient)| *coefficient < 0).count()
+}
+
+/// `(x, k, c)` of a term `x // k * c` with a constant `k`.
+fn quotient((monomial, coefficient): (&Monomial, i128)) -> Option<(&Poly, i128, i128)> {
+    match &**monomial {
+        [Atom::Op(BinOp::FloorDiv, x, k)] => Some((x, k.as_constant()?, coefficient)),
+        _ => None,
+    }
+}
