@@ -9,6 +9,7 @@ use layoutc_algebra::notation::write::{Elements, Inexpressible, write};
 use layoutc_algebra::notation::{self, Notation};
 use layoutc_algebra::parse;
 use layoutc_algebra::proof::Sequential;
+use layoutc_algebra::swizzle::Swizzle;
 
 const NCHW: [(&str, i128); 4] = [("n", 2), ("c", 64), ("h", 56), ("w", 56)];
 
@@ -166,8 +167,84 @@ fn rows_with_room_behind_them_are_said_as_each_notation_can() {
             .unwrap()
             .equal_sizes
     };
-    // The room behind the last row is not said by strides.
-    assert!(written(Notation::Tvm) && written(Notation::Mdspan) && !written(Notation::Numpy));
+    // The room behind the last row is not said by strides, nor by mdspan's padded layouts.
+    assert!(written(Notation::Tvm) && !written(Notation::Mdspan) && !written(Notation::Numpy));
+}
+
+/// Swizzled by a step, by CuTe's text, and by XORs that are one: CuTe has a word for all of them.
+#[test]
+fn swizzles_are_written_as_cute_writes_them() {
+    for (text, extents) in [
+        ("S<3,3,3> o 0 o (8,64):(64,1)", [8, 64]),
+        ("S<3,3,3> o 0 o (8,72):(72,1)", [8, 72]),
+        ("S<2,1,-3> o 0 o ((4,4),8):((1,32),4)", [16, 8]),
+        ("S<1,0,1> o 0 o (4,3):(1,4)", [4, 3]),
+    ] {
+        let axes = axes(&[("i", extents[0]), ("j", extents[1])]);
+        let layout = read(Notation::Cute, text, &[], &axes);
+        assert_eq!(told(Notation::Cute, &layout, None), Ok(text.to_owned()));
+    }
+    let mut seen = 0;
+    for bits in 1..=3 {
+        for base in 0..=2 {
+            for shift in [3, 4, -3, -4] {
+                let swizzle = Swizzle::new(bits, base, shift).unwrap();
+                for by_column in [false, true] {
+                    let image = |bit: i128, inner: bool| {
+                        let low = inner == by_column;
+                        format!("[{}]", swizzle.at(1 << if low { bit } else { bit + 4 }))
+                    };
+                    let images = |inner: bool| {
+                        let all: Vec<String> = (0..4).map(|bit| image(bit, inner)).collect();
+                        all.join(", ")
+                    };
+                    let triton = format!(
+                        "{{i: [{}], j: [{}]}} -> {{offset: 4096}}",
+                        images(true),
+                        images(false)
+                    );
+                    let axes = axes(&[("i", 16), ("j", 16)]);
+                    let layout = read(Notation::Triton, &triton, &[], &axes);
+                    let written = told(Notation::Cute, &layout, None).unwrap();
+                    let again = read(Notation::Cute, &written, &[], &axes);
+                    for point in crate::provers::points(&[16, 16]) {
+                        let offset = |layout: &Layout| layout.place(&point, &[]).unwrap().offset;
+                        assert_eq!(offset(&layout), offset(&again), "{triton}: {written}");
+                    }
+                    seen += 1;
+                }
+            }
+        }
+    }
+    assert_eq!(seen, 3 * 3 * 4 * 2);
+    let rows = "{i: [[1], [2], [4]], j: [[9], [18], [36]]} -> {offset: 64}";
+    let layout = read(Notation::Triton, rows, &[], &axes(&[("i", 8), ("j", 8)]));
+    assert_eq!(told(Notation::Cute, &layout, None), text("S<3,0,3> o 0 o (8,8):(1,8)"));
+    // Each bit of `j` is folded over one of `i`, in an order that no swizzle has.
+    let other = "{i: [[1], [2], [4]], j: [[12], [18], [33]]} -> {offset: 64}";
+    let layout = read(Notation::Triton, other, &[], &axes(&[("i", 8), ("j", 8)]));
+    assert_eq!(told(Notation::Cute, &layout, None), Err(Inexpressible::Swizzle));
+}
+
+/// Strides of axes of one index as `NumPy` gives them, measured: `np.empty(stored, 'f4').transpose(...)`.
+#[test]
+fn axes_of_one_index_have_the_strides_that_numpy_gives_them() {
+    for (map, extents, wanted) in [
+        ("(n, c, h, w) -> (n, h, w, c)", [1, 3, 4, 5], "(240, 4, 60, 12)"),
+        ("(n, c, h, w) -> (n, h, w, c)", [2, 1, 4, 5], "(80, 4, 20, 4)"),
+        ("(n, c, h, w) -> (n, c, w, h)", [2, 3, 1, 5], "(60, 20, 4, 4)"),
+        ("(n, c, h, w) -> (w, h, c, n)", [1, 1, 1, 5], "(4, 4, 4, 4)"),
+    ] {
+        let [n, c, h, w] = extents;
+        let axes = axes(&[("n", n), ("c", c), ("h", h), ("w", w)]);
+        let layout = mapped(&axes, map);
+        let elements = Elements { bits: 32, dtype: None };
+        let written = write(Notation::Numpy, &layout, elements, &Sequential).unwrap();
+        assert!(["C", "F", wanted].contains(&written.text.as_str()), "{map}: {}", written.text);
+        if map.ends_with("(n, h, w, c)") && extents[0] == 1 {
+            assert_eq!(written.text, wanted);
+        }
+    }
 }
 
 #[test]
@@ -189,7 +266,11 @@ fn what_a_notation_lacks_is_named() {
             assert_eq!(lack(&merged), Some(Inexpressible::PowerOfTwo { axis: 1 }));
             continue;
         }
-        assert_eq!(lack(&swizzled), Some(Inexpressible::Swizzle), "{notation:?}");
+        if notation == Notation::Cute {
+            assert_eq!(told(notation, &swizzled, None), text("S<2,0,2> o 0 o (4,4):(4,1)"));
+        } else {
+            assert_eq!(lack(&swizzled), Some(Inexpressible::Swizzle), "{notation:?}");
+        }
         if notation == Notation::Mlir {
             continue;
         }

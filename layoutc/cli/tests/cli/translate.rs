@@ -17,7 +17,7 @@ fn a_text_is_printed_in_the_other_notation() {
             vec![
                 "(48, 4)", "--from", "numpy", "--to", "mdspan", "--dtype", "f32", "--shape", "3,10",
             ],
-            "layout_stride<12, 1>\n",
+            "layout_right_padded<4>\n",
         ),
         (
             vec![

@@ -1,18 +1,119 @@
-//! CuTe's layouts: one mode for each axis, its fastest part first.
+//! CuTe's layouts: one mode for each axis, its fastest part first; a swizzle in front, `S<3,3,3> o 0 o (8,64):(64,1)`.
 
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::flat::{Flat, Piece};
+use super::triton;
 use super::{Inexpressible, Written};
+use crate::build::Builder;
+use crate::expr::{Expr, Var};
 use crate::layout::Layout;
+use crate::map::{IndexMap, Item};
+use crate::proof::Machine;
+use crate::swizzle::Swizzle;
+
+/// The most bits that a swizzle is looked for in.
+const MAX_BITS: i128 = 32;
 
 /// `((16,4),8):((1,128),16)`
-pub(super) fn write(flat: &Flat, layout: &Layout) -> Result<Written, Inexpressible> {
+pub(super) fn write(
+    layout: &Layout,
+    bits: u32,
+    machine: &dyn Machine,
+) -> Result<Written, Inexpressible> {
     if layout.logical.is_empty() {
         return Err(Inexpressible::Scalar);
     }
+    if let Some(swizzle) = layout.swizzle {
+        let before = before_swizzle(layout, bits, machine)?;
+        return Ok(format!("{swizzle} o 0 o {}", modes(&Flat::of(&before)?, &before)?).into());
+    }
+    match Flat::of(layout) {
+        Ok(flat) => Ok(modes(&flat, layout)?.into()),
+        Err(Inexpressible::Swizzle) => linear(layout),
+        Err(error) => Err(error),
+    }
+}
+
+/// The layout without its swizzle.
+fn before_swizzle(
+    layout: &Layout,
+    bits: u32,
+    machine: &dyn Machine,
+) -> Result<Layout, Inexpressible> {
+    let rank = layout.physical_map.len();
+    if rank != 1 {
+        return Err(Inexpressible::Separators { rank });
+    }
+    let mut items = Vec::new();
+    for (index, axis) in layout.storage_map.iter().zip(&layout.storage) {
+        let index = index.substitute(&|var| match var {
+            Var::Axis(k) => Some(Expr::var(Var::Storage(k))),
+            _ => None,
+        })?;
+        let (name, extent) = (axis.name.clone(), Some(axis.extent.clone()));
+        items.push(Item { name, index, extent, span: 0..0 });
+    }
+    let build = || {
+        let mut builder = Builder::new(&layout.symbols, &layout.logical, bits).ok()?;
+        builder.apply(&IndexMap { items, separators: Vec::new() }).ok()?;
+        builder.strides(&layout.strides).ok()?;
+        builder.finish(layout.alignment_bytes, machine).ok()
+    };
+    build().ok_or(Inexpressible::Swizzle)
+}
+
+/// A layout that sends every bit of an axis to bits of the offset, XOR of them for several, as strides under the
+/// smallest swizzle that leaves each bit one of its own.
+fn linear(layout: &Layout) -> Result<Written, Inexpressible> {
+    let images = triton::images(layout)?;
+    let swizzle = swizzle_of(&images).ok_or(Inexpressible::Swizzle)?;
+    let (mut shapes, mut strides) = (Vec::new(), Vec::new());
+    for axis in &images {
+        let (mut counts, mut steps): (Vec<i128>, Vec<i128>) = (Vec::new(), Vec::new());
+        for image in axis {
+            let step = swizzle.at(*image);
+            match (counts.last_mut(), steps.last()) {
+                (Some(count), Some(first)) if count.checked_mul(*first) == Some(step) => {
+                    *count *= 2;
+                }
+                _ => {
+                    counts.push(2);
+                    steps.push(step);
+                }
+            }
+        }
+        let texts = |all: &[i128]| all.iter().map(ToString::to_string).collect::<Vec<_>>();
+        shapes.push(mode(&texts(&counts), "1"));
+        strides.push(mode(&texts(&steps), "0"));
+    }
+    Ok(format!("{swizzle} o 0 o {}:{}", tuple(&shapes), tuple(&strides)).into())
+}
+
+/// The swizzle of the fewest bits, and the shortest way, after which every image is a power of two.
+fn swizzle_of(images: &[Vec<i128>]) -> Option<Swizzle> {
+    let all = || images.iter().flatten();
+    let highest = all().map(|image| 128 - image.leading_zeros()).max().unwrap_or(0);
+    let highest = i128::from(highest).min(MAX_BITS);
+    for bits in 1..=highest {
+        for distance in bits..=highest {
+            for shift in [distance, -distance] {
+                for base in 0..=highest - distance {
+                    let Ok(swizzle) = Swizzle::new(bits, base, shift) else { continue };
+                    if all().all(|image| swizzle.at(*image).count_ones() == 1) {
+                        return Some(swizzle);
+                    }
+                }
+            }
+        }
+    }
+    None
+}
+
+/// The modes of a layout that is a sum of digits.
+fn modes(flat: &Flat, layout: &Layout) -> Result<String, Inexpressible> {
     let (mut shapes, mut strides) = (Vec::new(), Vec::new());
     for (position, axis) in layout.logical.iter().enumerate() {
         let mut pieces: Vec<&Piece> =
@@ -34,11 +135,14 @@ pub(super) fn write(flat: &Flat, layout: &Layout) -> Result<Written, Inexpressib
         shapes.push(mode(&counts, "1"));
         strides.push(mode(&steps, "0"));
     }
-    let tuple = |modes: &[String]| match modes {
+    Ok(format!("{}:{}", tuple(&shapes), tuple(&strides)))
+}
+
+fn tuple(modes: &[String]) -> String {
+    match modes {
         [one] => one.clone(),
         several => format!("({})", several.join(",")),
-    };
-    Ok(format!("{}:{}", tuple(&shapes), tuple(&strides)).into())
+    }
 }
 
 /// A mode of these parts, or of one value.

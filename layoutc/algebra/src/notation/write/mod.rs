@@ -161,7 +161,7 @@ pub fn write(
         Notation::Xla => xla::write(&flat()?, layout, elements)?,
         Notation::Glow => alloc::vec![glow::write(&flat()?, layout, elements.bits)?],
         Notation::Onednn => tags::onednn(&flat()?, layout)?,
-        Notation::Cute => alloc::vec![cute::write(&flat()?, layout)?],
+        Notation::Cute => alloc::vec![cute::write(layout, elements.bits, machine)?],
         Notation::Einops => alloc::vec![einops::write(&flat()?, layout)?],
         Notation::Numpy => strides::numpy(&flat()?, layout, elements.bits)?,
         Notation::Mdspan => strides::mdspan(&flat()?, layout)?,

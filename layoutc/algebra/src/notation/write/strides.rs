@@ -74,17 +74,28 @@ fn is_dense(flat: &Flat) -> bool {
     flat.pieces.iter().all(|piece| piece.room == Room::Exact)
 }
 
-/// The stride of every axis, in elements. An axis of one value has that of an array without gaps.
+/// The stride of every axis, in elements. An axis of one index has that of its storage axis, as `NumPy` and `PyTorch` give
+/// it: what an array without gaps has there; where the layout stores it under no axis of its own, what lies behind it.
 pub(super) fn elements(flat: &Flat, layout: &Layout) -> Result<Vec<i128>, Inexpressible> {
     let whole = flat.whole(layout.logical.len())?;
     let mut strides = Vec::new();
     let mut next = Expr::constant(1);
     for (piece, axis) in whole.iter().zip(&layout.logical).rev() {
-        let stride = piece.map_or_else(|| next.clone(), |piece| piece.stride.clone());
+        let stride = match piece {
+            Some(piece) => piece.stride.clone(),
+            None => stored(layout, &axis.name).cloned().unwrap_or(next),
+        };
         strides.push(stride.as_const().ok_or(Inexpressible::Symbolic)?);
         let own = Expr::binary(BinOp::Mul, &stride, &axis.extent)?;
         next = flat.facts.simplify(&own)?;
     }
     strides.reverse();
     Ok(strides)
+}
+
+/// The stride of the storage axis of this name, where it has one index.
+fn stored<'a>(layout: &'a Layout, name: &str) -> Option<&'a Expr> {
+    let at = layout.storage.iter().position(|axis| axis.name == name)?;
+    let is_single = layout.storage.get(at)?.extent.as_const() == Some(1);
+    layout.strides.get(at).filter(|_| is_single)
 }

@@ -11,12 +11,24 @@ use crate::layout::Layout;
 /// `{row: [[8], [16]], col: [[1], [2]]} -> {offset: 32}`. Whether the offsets in between are the XORs of these says the
 /// proof that reads it again.
 pub(super) fn write(layout: &Layout) -> Result<Written, Inexpressible> {
+    let mut inputs: Vec<String> = Vec::new();
+    for (axis, images) in layout.logical.iter().zip(images(layout)?) {
+        let images: Vec<String> = images.iter().map(|image| format!("[{image}]")).collect();
+        inputs.push(format!("{}: [{}]", axis.name, images.join(", ")));
+    }
+    let size = layout.physical_shape.first().and_then(Expr::as_const).unwrap_or(1);
+    let size = (0..63).map(|bits| 1_i128 << bits).find(|power| *power >= size).unwrap_or(size);
+    Ok(Written::from(format!("{{{}}} -> {{offset: {}}}", inputs.join(", "), size)))
+}
+
+/// The offsets of the powers of two along each axis: [[8, 16], [1, 2]] for 4 by 4.
+pub(super) fn images(layout: &Layout) -> Result<Vec<Vec<i128>>, Inexpressible> {
     if layout.physical_shape.len() > 1 {
         return Err(Inexpressible::Separators { rank: layout.physical_shape.len() });
     }
     let extents: Option<Vec<i128>> = layout.logical.iter().map(|a| a.extent.as_const()).collect();
     let size = layout.physical_shape.first().and_then(Expr::as_const);
-    let (Some(extents), Some(size)) = (extents, size) else { return Err(Inexpressible::Symbolic) };
+    let (Some(extents), Some(_)) = (extents, size) else { return Err(Inexpressible::Symbolic) };
     if extents.is_empty() {
         return Err(Inexpressible::Scalar);
     }
@@ -29,23 +41,21 @@ pub(super) fn write(layout: &Layout) -> Result<Written, Inexpressible> {
     if place(&point) != Ok(0) {
         return Err(Inexpressible::Offset);
     }
-    let mut inputs: Vec<String> = Vec::new();
-    for (k, (axis, extent)) in layout.logical.iter().zip(&extents).enumerate() {
-        let mut images: Vec<String> = Vec::new();
+    let mut all = Vec::new();
+    for (k, extent) in extents.iter().enumerate() {
+        let mut images = Vec::new();
         let mut power = 1;
         while power < *extent {
             if let Some(index) = point.get_mut(k) {
                 *index = power;
             }
-            let image = place(&point).map_err(|_| Inexpressible::NoDigits)?;
-            images.push(format!("[{image}]"));
+            images.push(place(&point).map_err(|_| Inexpressible::NoDigits)?);
             power *= 2;
         }
         if let Some(index) = point.get_mut(k) {
             *index = 0;
         }
-        inputs.push(format!("{}: [{}]", axis.name, images.join(", ")));
+        all.push(images);
     }
-    let size = (0..63).map(|bits| 1_i128 << bits).find(|power| *power >= size).unwrap_or(size);
-    Ok(Written::from(format!("{{{}}} -> {{offset: {}}}", inputs.join(", "), size)))
+    Ok(all)
 }
