@@ -20,6 +20,7 @@ mod bits;
 mod curves;
 mod parts;
 mod points;
+mod predicate;
 mod program;
 mod ranges;
 mod sums;
@@ -28,7 +29,6 @@ mod terms;
 #[cfg(test)]
 mod tests;
 
-use program::{Points, Tests};
 use sums::Domain;
 pub(crate) use swizzle::check_swizzle;
 use terms::Sum;
@@ -98,9 +98,6 @@ pub enum CheckError {
     Missing,
 }
 
-/// The slots up to which the predicate is counted in full.
-const COUNTED_SLOTS: i128 = 1 << 12;
-
 /// Accepts a layout, or says what does not hold.
 ///
 /// # Errors
@@ -124,7 +121,7 @@ pub fn check(
         },
         Proof::Enumeration => points::check(layout, certificate, machine)?,
     }
-    count_valid(layout)
+    predicate::holds_elements_alone(layout)
 }
 
 /// What sums do not decide: every element of a small static layout is visited; with symbols the elements at a few
@@ -335,39 +332,4 @@ fn check_predicate(
         }
     }
     Ok(())
-}
-
-/// On small static layouts: the predicate is true on as many slots as there are elements.
-fn count_valid(layout: &Layout) -> Result<(), CheckError> {
-    let shape: Option<Vec<i128>> = layout.physical_shape.iter().map(Expr::as_const).collect();
-    let (Some(shape), Some(elements)) = (shape, layout.logical_elements.as_const()) else {
-        return Ok(());
-    };
-    let slots = shape.iter().fold(1_i128, |n, e| n.saturating_mul(*e));
-    if slots > COUNTED_SLOTS || layout.inverse.is_none() {
-        return Ok(());
-    }
-    let held = match &layout.valid {
-        Some(valid) => held_slots(valid, &shape)?,
-        None => slots,
-    };
-    if held == elements { Ok(()) } else { Err(CheckError::Predicate(usize::MAX)) }
-}
-
-/// On how many slots of a shape a predicate is true.
-fn held_slots(valid: &Predicate, shape: &[i128]) -> Result<i128, ExprError> {
-    let vars: Vec<Var> = (0_u32..).map(Var::Physical).take(shape.len()).collect();
-    let tests = Tests::new(valid, &vars)?;
-    let extents = shape.iter().map(|extent| i64::try_from(*extent));
-    let extents: Vec<i64> = extents.collect::<Result<_, _>>().map_err(|_| ExprError::Overflow)?;
-    let (mut points, mut spare, mut held) = (Points::new(&extents), Vec::new(), 0_i128);
-    loop {
-        let count = points.advance();
-        if count == 0 {
-            return Ok(held);
-        }
-        for is_held in tests.hold(&points.columns, count, &mut spare)? {
-            held += i128::from(is_held);
-        }
-    }
 }

@@ -1,0 +1,286 @@
+//! The other half of a predicate. That it is true on every element is shown elsewhere; here it is false on padding.
+//!
+//! Small layouts are counted: the predicate is true on as many slots as there are elements. Of large ones, and at a few
+//! values of the symbols, slots are looked at one by one: an element is where the inverse leads inside the shape and the
+//! map back to the slot. They are those beside an element along a storage axis, where padding begins, and some that are
+//! spread over the whole.
+
+use alloc::vec::Vec;
+
+use super::program::{Column, Points, Program, Tests};
+use super::{CheckError, sample_values, value_of};
+use crate::expr::{Expr, ExprError, Predicate, Var};
+use crate::layout::Layout;
+
+/// The slots up to which the predicate is counted in full.
+const COUNTED_SLOTS: i128 = 1 << 16;
+
+/// Slots that are looked at beside the borders of the elements.
+const SPREAD: usize = 1 << 12;
+
+/// Elements whose neighbours are looked at, beside the corners.
+const ELEMENTS: usize = 1 << 8;
+
+/// The most corners of a shape.
+const CORNERS: usize = 1 << 8;
+
+/// Says that no slot of padding passes for an element, as far as slots are looked at.
+pub(super) fn holds_elements_alone(layout: &Layout) -> Result<(), CheckError> {
+    if layout.symbols.is_empty() {
+        return at_values(layout, &[]);
+    }
+    for values in sample_values(&layout.symbols) {
+        at_values(layout, &values)?;
+    }
+    Ok(())
+}
+
+fn at_values(layout: &Layout, symbols: &[i128]) -> Result<(), CheckError> {
+    let Some(inverse) = &layout.inverse else { return Ok(()) };
+    // Beyond 64 bits nothing is looked at.
+    let Ok(fixed) = Fixed::new(layout, inverse, symbols) else { return Ok(()) };
+    let slots = fixed.shape.iter().fold(1_i128, |n, e| n.saturating_mul((*e).into()));
+    if fixed.extents.contains(&0) {
+        return Ok(());
+    }
+    if slots <= COUNTED_SLOTS {
+        let elements = fixed.extents.iter().fold(1_i128, |n, e| n.saturating_mul((*e).into()));
+        let held = match &fixed.valid {
+            Some(valid) => held_slots(valid, &fixed.shape)?,
+            None => slots,
+        };
+        return if held == elements { Ok(()) } else { Err(CheckError::Predicate(usize::MAX)) };
+    }
+    for slots in fixed.chosen() {
+        if fixed.is_right(&slots) == Ok(false) {
+            return Err(CheckError::Predicate(usize::MAX));
+        }
+    }
+    Ok(())
+}
+
+/// On how many slots of a shape a predicate is true.
+fn held_slots(valid: &Tests, shape: &[i64]) -> Result<i128, ExprError> {
+    let (mut points, mut spare, mut held) = (Points::new(shape), Vec::new(), 0_i128);
+    loop {
+        let count = points.advance();
+        if count == 0 {
+            return Ok(held);
+        }
+        for is_held in valid.hold(&points.columns, count, &mut spare)? {
+            held += i128::from(is_held);
+        }
+    }
+}
+
+/// A layout at values of its symbols.
+struct Fixed {
+    extents: Vec<i64>,
+    shape: Vec<i64>,
+    /// For each storage axis its physical axis, and the slots between neighbours along that.
+    steps: Vec<(usize, i64)>,
+    valid: Option<Tests>,
+    /// Over the physical indices.
+    inverse: Vec<Program>,
+    /// Over the logical indices.
+    map: Vec<Program>,
+}
+
+impl Fixed {
+    fn new(layout: &Layout, inverse: &[Expr], symbols: &[i128]) -> Result<Self, ExprError> {
+        let put = |expr: &Expr| {
+            expr.substitute(&|var| match var {
+                Var::Symbol(_) => value_of(var, &[], symbols).map(Expr::constant),
+                _ => None,
+            })
+        };
+        let number = |expr: &Expr| -> Result<i64, ExprError> {
+            let value = put(expr)?.evaluate(&|_| None)?;
+            i64::try_from(value).map_err(|_| ExprError::Overflow)
+        };
+        let all = |exprs: &[Expr]| exprs.iter().map(put).collect::<Result<Vec<_>, _>>();
+        let shape: Vec<i64> = layout.physical_shape.iter().map(number).collect::<Result<_, _>>()?;
+        let extents = layout.logical.iter().map(|axis| number(&axis.extent));
+        let extents: Vec<i64> = extents.collect::<Result<_, _>>()?;
+        let physical: Vec<Var> = (0_u32..).map(Var::Physical).take(shape.len()).collect();
+        let logical: Vec<Var> = (0_u32..).map(Var::Axis).take(extents.len()).collect();
+        let mut steps = Vec::new();
+        for (g, group) in crate::physical::groups(layout.storage.len(), &layout.separators)
+            .into_iter()
+            .enumerate()
+        {
+            let pitch = layout.physical_strides.get(g).map_or(Ok(1), number)?.max(1);
+            for k in group {
+                let stride = layout.strides.get(k).map_or(Ok(0), number)?;
+                steps.push((g, stride / pitch));
+            }
+        }
+        let valid = match &layout.valid {
+            Some(valid) => {
+                let mut all = valid.all.clone();
+                for comparison in &mut all {
+                    comparison.left = put(&comparison.left)?;
+                    comparison.right = put(&comparison.right)?;
+                }
+                Some(Tests::new(&Predicate { all }, &physical)?)
+            }
+            None => None,
+        };
+        let inverse = Program::all(&all(inverse)?, &physical)?;
+        let map = Program::all(&all(&layout.physical_map)?, &logical)?;
+        Ok(Self { extents, shape, steps, valid, inverse, map })
+    }
+
+    /// The slots to look at, as columns of physical indices, a few at a time.
+    fn chosen(&self) -> Vec<Vec<Column>> {
+        let mut spread = Spread(0x9E37_79B9_7F4A_7C15);
+        let mut all = alloc::vec![(0..SPREAD).map(|_| self.anywhere(&mut spread)).collect()];
+        let mut stack = Vec::new();
+        for element in self.elements(&mut spread) {
+            let slot = self.map.iter().map(|index| index.run(&element, &mut stack));
+            let Ok(slot) = slot.collect::<Result<Vec<i64>, _>>() else { continue };
+            let mut beside = alloc::vec![slot.clone()];
+            for (axis, step) in &self.steps {
+                for step in [step.checked_neg(), Some(*step)].into_iter().flatten() {
+                    let mut slot = slot.clone();
+                    if let Some(index) = slot.get_mut(*axis) {
+                        *index = index.saturating_add(step);
+                    }
+                    if slot.iter().zip(&self.shape).all(|(i, extent)| (0..*extent).contains(i)) {
+                        beside.push(slot);
+                    }
+                }
+            }
+            all.push(beside);
+        }
+        let columns = |slots: Vec<Vec<i64>>| {
+            let column = |k: usize| slots.iter().filter_map(|slot| slot.get(k).copied()).collect();
+            (0..self.shape.len()).map(column).collect()
+        };
+        all.into_iter().map(columns).collect()
+    }
+
+    fn anywhere(&self, spread: &mut Spread) -> Vec<i64> {
+        self.shape.iter().map(|extent| spread.below(*extent)).collect()
+    }
+
+    /// Corners of the shape, and elements somewhere in it.
+    fn elements(&self, spread: &mut Spread) -> Vec<Vec<i64>> {
+        let mut corners: Vec<Vec<i64>> = alloc::vec![Vec::new()];
+        for extent in &self.extents {
+            let ends = if corners.len() < CORNERS {
+                alloc::vec![0, extent - 1]
+            } else {
+                alloc::vec![extent - 1]
+            };
+            let with = |corner: Vec<i64>| {
+                ends.iter()
+                    .map(move |end| [corner.as_slice(), &[*end]].concat())
+                    .collect::<Vec<_>>()
+            };
+            corners = corners.into_iter().flat_map(with).collect();
+        }
+        let inside = (0..ELEMENTS)
+            .map(|_| self.extents.iter().map(|extent| spread.below(*extent)).collect::<Vec<i64>>());
+        corners.into_iter().chain(inside).collect()
+    }
+
+    /// Whether the predicate is true on those of the slots alone that hold an element.
+    fn is_right(&self, slots: &[Column]) -> Result<bool, ExprError> {
+        let count = slots.first().map_or(0, Vec::len);
+        let mut spare = Vec::new();
+        let held = match &self.valid {
+            Some(valid) => valid.hold(slots, count, &mut spare)?,
+            None => alloc::vec![true; count],
+        };
+        let mut indices = Vec::new();
+        for index in &self.inverse {
+            indices.push(index.column(slots, count, &mut spare)?);
+        }
+        let mut stack = Vec::new();
+        for (at, is_held) in held.iter().enumerate() {
+            let pick = |columns: &[Column]| -> Vec<i64> {
+                columns.iter().filter_map(|column| column.get(at).copied()).collect()
+            };
+            let (element, slot) = (pick(&indices), pick(slots));
+            let mut is_owned =
+                element.iter().zip(&self.extents).all(|(i, extent)| (0..*extent).contains(i));
+            for (index, own) in self.map.iter().zip(&slot) {
+                is_owned = is_owned && index.run(&element, &mut stack)? == *own;
+            }
+            if is_owned != *is_held {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Numbers spread over a range, the same ones every time.
+struct Spread(u64);
+
+impl Spread {
+    /// A number from 0 and below `extent`, which is at least 1.
+    fn below(&mut self, extent: i64) -> i64 {
+        // Source: Vigna, splitmix64.
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        let whole = u64::try_from(extent).unwrap_or(1).max(1);
+        i64::try_from((mixed ^ (mixed >> 31)) % whole).unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+    use alloc::string::ToString;
+
+    use super::*;
+    use crate::build::Builder;
+    use crate::layout::Axis;
+    use crate::map::{Scope, resolve};
+    use crate::parse;
+    use crate::proof::Sequential;
+
+    fn layout(shape: &[i128], map: &str) -> Layout {
+        let axis = |(name, extent): (&&str, &i128)| Axis {
+            name: (*name).to_string(),
+            extent: Expr::constant(*extent),
+        };
+        let axes: Vec<Axis> = ["i", "j", "k"].iter().zip(shape).map(axis).collect();
+        let mut builder = Builder::new(&[], &axes, 32).unwrap();
+        let text = parse::map(map).unwrap();
+        let scope = Scope { axes: &axes, values: &|_| None, facts: builder.facts() };
+        builder.apply(&resolve(&text, scope).unwrap()).unwrap();
+        builder.finish(64, &Sequential).unwrap()
+    }
+
+    /// Whether any comparison of a predicate may be left out unseen.
+    #[test]
+    fn a_predicate_that_lets_padding_pass_is_refused_at_every_size() {
+        for (shape, map) in [
+            (&[100, 60][..], "(i, j) -> (i, j // 64, j % 64)"),
+            (&[3, 5], "(i, j) -> (i, j : 8)"),
+            (&[1000, 60], "(i, j) -> (i, j : 64)"),
+            (&[1000, 1000], "(i, j) -> (i // 16, j // 16, i % 16, j % 16)"),
+            (&[5000, 333, 7], "(i, j, k) -> (j + 1 : 335, i, k)"),
+            (&[100_000, 1_000_001], "(i, j) -> (j // 128, i, j % 128)"),
+            (&[1 << 20, 1023], "(i, j) -> (i | j // 4 : 256, j % 4)"),
+        ] {
+            let layout = layout(shape, map);
+            assert_eq!(holds_elements_alone(&layout), Ok(()), "{map}");
+            let all = layout.valid.as_ref().map_or(&[][..], |valid| valid.all.as_slice());
+            assert!(!all.is_empty(), "{map}");
+            for left_out in 0..all.len() {
+                let mut all = all.to_vec();
+                all.remove(left_out);
+                let valid = (!all.is_empty()).then_some(Predicate { all });
+                let wrong = Layout { valid, ..layout.clone() };
+                let refused = Err(CheckError::Predicate(usize::MAX));
+                assert_eq!(holds_elements_alone(&wrong), refused, "{map} without {left_out}");
+            }
+        }
+    }
+}
