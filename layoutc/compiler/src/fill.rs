@@ -49,6 +49,21 @@ pub fn bits(dtype: Dtype, fill: Fill) -> Result<u64, FillError> {
     }
 }
 
+/// The fill of a tensor that says none: what the project says, but for 0 in a type without a zero. That is filled with
+/// its least value, whose bits are all 0: 2^-127 of `f8e8m0fnu`.
+pub(crate) fn unsaid(dtype: Dtype, value: FillValue) -> FillValue {
+    let is_zero = match value {
+        FillValue::Integer(value) => value == 0,
+        FillValue::Float(value) => value == 0.0,
+    };
+    match format(dtype.scalar) {
+        Some(format) if is_zero && !format.signed => {
+            FillValue::Float(2.0_f64.powi(format.bias.saturating_neg()))
+        }
+        _ => value,
+    }
+}
+
 /// What the floats of a type look like; `None` for an integer.
 pub(crate) fn format(scalar: Scalar) -> Option<Format> {
     let ieee = |exponent_bits: u32, mantissa_bits: u32| {
@@ -250,8 +265,16 @@ pub fn fault(tensor: &Tensor) -> Option<Diagnostic> {
         "`{}` cannot hold the fill value `{value}` as `{}`: {fault}",
         tensor.name, tensor.dtype
     );
-    let help = "give a `fill` that the element type holds, or `fill none`";
-    Some(Diagnostic::error(Code::PaddingFill, message, tensor.places.fill.clone(), "").help(help))
+    let error = Diagnostic::error(Code::PaddingFill, message, tensor.places.fill.clone(), "");
+    let least = match unsaid(tensor.dtype, FillValue::Integer(0)) {
+        FillValue::Float(least) => format!(
+            "leave `fill` out: padding then has the least value, {least:e}, whose bits are all 0; `fill 1` is a scale of 1"
+        ),
+        FillValue::Integer(_) => {
+            return Some(error.help("give a `fill` that the element type holds, or `fill none`"));
+        }
+    };
+    Some(error.help(least))
 }
 
 #[cfg(test)]
@@ -293,6 +316,18 @@ mod tests {
         for value in [0.1_f32, 3.3e-39, -1e38, 16_777_217.0] {
             let bits = of("f32", FillValue::Float(f64::from(value)));
             assert_eq!(bits, Ok(u64::from(value.to_bits())));
+        }
+    }
+
+    #[test]
+    fn a_fill_that_nobody_says_is_one_that_every_type_holds() {
+        for name in ["f64", "f16", "f8e4m3fn", "f8e8m0fnu", "f4e2m1fn", "i8", "u1", "bool", "c64"] {
+            let dtype = Dtype::parse(name).unwrap();
+            for zero in [FillValue::Integer(0), FillValue::Float(0.0)] {
+                assert_eq!(bits(dtype, Fill::Value(unsaid(dtype, zero))), Ok(0), "{name}");
+            }
+            let one = unsaid(dtype, FillValue::Integer(1));
+            assert_eq!(one, FillValue::Integer(1), "{name}");
         }
     }
 

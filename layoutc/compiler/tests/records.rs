@@ -159,11 +159,7 @@ fn the_axis_of_a_record_has_an_index_for_each_field() {
     );
     told(
         "const field 4\ntensor p { dtype { x f32 }; shape { n field } }\n",
-        &[(
-            "name::hides",
-            "dtype { x f32 }",
-            "the axis `field` hides a const or symbol of the same name",
-        )],
+        &[("name::hides", "dtype { x f32 }", "the axis `field` hides a const of the same name")],
         &["give the axis another name"],
     );
     told(

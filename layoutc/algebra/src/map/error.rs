@@ -27,8 +27,8 @@ pub enum MapErrorKind {
     /// A parameter that stands twice.
     #[error("the parameter `{0}` stands twice")]
     DuplicateParameter(String),
-    /// A parameter or axis with the name of a const, symbol or layout parameter.
-    #[error("`{0}` hides a const, symbol or parameter of the same name")]
+    /// A parameter or axis with the name of a const or layout parameter.
+    #[error("`{0}` hides a const or parameter of the same name")]
     Hides(String),
     /// Two items with one written name.
     #[error("two storage axes are called `{0}`")]

@@ -59,7 +59,7 @@ impl core::fmt::Debug for Scope<'_> {
 /// # Errors
 /// Every fault of the text, in its order.
 pub fn resolve(text: &MapText, scope: Scope<'_>) -> Result<IndexMap, Vec<MapError>> {
-    let mut resolver = Resolver { scope, bound: Vec::new(), stars: None, errors: Vec::new() };
+    let mut resolver = Resolver::new(scope);
     let arity_holds = match &text.params {
         Some(params) if params.is_empty() && text.items.is_empty() => {
             return Ok(identity(scope.axes));
@@ -89,7 +89,7 @@ pub fn resolve_constant(
     facts: &Facts,
 ) -> Result<Expr, Vec<MapError>> {
     let scope = Scope { axes: &[], values, facts };
-    let mut resolver = Resolver { scope, bound: Vec::new(), stars: None, errors: Vec::new() };
+    let mut resolver = Resolver::new(scope);
     match resolver.expr(ast) {
         Some(expr) if resolver.errors.is_empty() => Ok(expr),
         _ => Err(resolver.errors),
@@ -116,7 +116,16 @@ struct Resolver<'a> {
     bound: Vec<(String, usize)>,
     /// The `*` parameter with the axes it takes.
     stars: Option<(String, core::ops::Range<usize>)>,
+    /// What a name that both an axis and a symbol have stands for here.
+    meaning: Meaning,
     errors: Vec<MapError>,
+}
+
+/// What a name stands for: in an index the axis, in a divisor and in an extent, which are free of axes, the symbol.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Meaning {
+    Axis,
+    Symbol,
 }
 
 /// A storage axis before it has its final name.
@@ -124,6 +133,13 @@ struct Unnamed {
     written: Option<(String, Span)>,
     derived: String,
     item: Item,
+}
+
+impl<'a> Resolver<'a> {
+    fn new(scope: Scope<'a>) -> Self {
+        let (bound, errors) = (Vec::new(), Vec::new());
+        Self { scope, bound, stars: None, meaning: Meaning::Axis, errors }
+    }
 }
 
 impl Resolver<'_> {
@@ -151,7 +167,8 @@ impl Resolver<'_> {
             if !seen.insert(param.name.clone()) {
                 self.error(MapErrorKind::DuplicateParameter(param.name.clone()), &param.span);
             }
-            if (self.scope.values)(&param.name).is_some() {
+            let value = (self.scope.values)(&param.name);
+            if value.is_some_and(|value| !matches!(value.as_var(), Some(Var::Symbol(_)))) {
                 self.error(MapErrorKind::Hides(param.name.clone()), &param.span);
             }
             if param.star {
@@ -271,12 +288,20 @@ impl Resolver<'_> {
     }
 
     fn extent(&mut self, ast: &Ast) -> Option<Expr> {
-        let expr = self.expr(ast)?;
+        let expr = self.free_of_axes(ast)?;
         if has_axes(&expr) {
             self.error(MapErrorKind::ExtentHasAxes, &ast.span);
             return None;
         }
         Some(expr)
+    }
+
+    /// An extent or a divisor.
+    fn free_of_axes(&mut self, ast: &Ast) -> Option<Expr> {
+        let before = core::mem::replace(&mut self.meaning, Meaning::Symbol);
+        let expr = self.expr(ast);
+        self.meaning = before;
+        expr
     }
 
     fn expr(&mut self, ast: &Ast) -> Option<Expr> {
@@ -293,11 +318,15 @@ impl Resolver<'_> {
     }
 
     fn name(&mut self, name: &str, span: &Span) -> Option<Expr> {
+        let value = (self.scope.values)(name);
+        if self.meaning == Meaning::Symbol && value.is_some() {
+            return value;
+        }
         if let Some((_, axis)) = self.bound.iter().find(|(bound, _)| bound == name) {
             return u32::try_from(*axis).ok().map(|k| Expr::var(Var::Storage(k)));
         }
-        if let Some(value) = (self.scope.values)(name) {
-            return Some(value);
+        if value.is_some() {
+            return value;
         }
         self.error(MapErrorKind::UnknownName(name.to_string()), span);
         None
@@ -314,7 +343,11 @@ impl Resolver<'_> {
     }
 
     fn binary(&mut self, op: BinOp, left: &Ast, right: &Ast, span: &Span) -> Option<Expr> {
-        let (a, b) = (self.expr(left), self.expr(right));
+        let a = self.expr(left);
+        let b = match op {
+            BinOp::FloorDiv | BinOp::Mod => self.free_of_axes(right),
+            _ => self.expr(right),
+        };
         let (a, b) = (a?, b?);
         match op {
             BinOp::FloorDiv | BinOp::Mod => {

@@ -54,6 +54,7 @@ pub(super) fn line(step: &Step) -> String {
             let (bits, base, shift) = (bits.value, base.value, shift.value);
             format!("swizzle {bits} {base} {shift} unit={unit}")
         }
+        StepKind::SwizzleMode(row) => format!("swizzle mode=\"{}B\"", row.value),
         StepKind::Strides(strides) => format!("strides {}", bounds(strides)),
         StepKind::AlignBase(bytes) => format!("align {}", bound(bytes)),
         StepKind::AlignAxis { axis, bytes } => format!("align {} {}", axis.value, bound(bytes)),

@@ -109,18 +109,26 @@ fn share(layout: &Layout) -> Option<f64> {
 
 /// Whether there are more slots than the digits of the axes, each rounded up to whole blocks, could fill.
 fn is_unexplained(layout: &Layout) -> bool {
-    let own = layout
-        .digits
-        .clone()
-        .map(|digits| (digits, layout.storage.iter().map(|axis| axis.extent.clone()).collect()));
-    let Some((digits, extents)) = own.or_else(|| without_curves(layout)) else { return true };
+    match &layout.digits {
+        Some(digits) => {
+            let extents: Vec<Expr> = layout.storage.iter().map(|a| a.extent.clone()).collect();
+            is_beyond(layout, digits, &extents)
+        }
+        None => !straightened(layout)
+            .into_iter()
+            .any(|(digits, extents)| !is_beyond(layout, &digits, &extents)),
+    }
+}
+
+/// Whether a layout has more slots than targets of these digits and extents could fill.
+fn is_beyond(layout: &Layout, digits: &Digits, extents: &[Expr]) -> bool {
     let facts = Facts::new(&layout.symbols);
     let mut filled = Vec::new();
     let mut told = BTreeSet::new();
-    for (form, extent) in digits.targets.iter().zip(&extents) {
+    for (form, extent) in digits.targets.iter().zip(extents) {
         // An axis that is a number in digits of its own is rounded up as far as it spans.
         let own = form.terms.iter().all(|(digit, _)| !told.contains(digit));
-        if form.terms.is_empty() || (own && is_number(form, &digits)) {
+        if form.terms.is_empty() || (own && is_number(form, digits)) {
             told.extend(form.terms.iter().map(|(digit, _)| *digit));
             filled.push(extent);
         }
@@ -134,36 +142,94 @@ fn is_unexplained(layout: &Layout) -> bool {
     }
 }
 
-/// The digits of a layout whose curves are taken for the rows and columns of their boxes, which have as many slots; with
-/// the extent of each target. `None` for one without curves, or that digits do not tell then either.
-fn without_curves(layout: &Layout) -> Option<(Digits, Vec<Expr>)> {
-    let (mut targets, mut extents) = (Vec::new(), Vec::new());
+/// Ways to take an index that are tried.
+const MOST_WAYS: usize = 64;
+
+/// The digits of a layout, and the extent of each target, with every index taken for one that has as many values: a
+/// curve for the rows and columns of its box, an XOR for one of its sides, a sum modulo a number for one of its terms.
+/// Those are moved about by the rest, and fill what they are rounded up to. No way for a layout that digits do not tell
+/// then either.
+fn straightened(layout: &Layout) -> Vec<(Digits, Vec<Expr>)> {
+    let mut ways: Vec<(Vec<Expr>, Vec<Expr>)> = vec![(Vec::new(), Vec::new())];
     for (index, axis) in layout.storage_map.iter().zip(&layout.storage) {
-        match index.node() {
+        let (own, extents) = match index.node() {
             Node::Bin(BinOp::Hilbert(grid), row, column)
                 if axis.extent.as_const() == Some(grid.cells().into()) =>
             {
-                targets.extend([row.clone(), column.clone()]);
-                extents
-                    .extend([grid.rows(), grid.columns()].map(|side| Expr::constant(side.into())));
+                let sides = [grid.rows(), grid.columns()];
+                let extents = sides.map(|side| Expr::constant(side.into())).to_vec();
+                (vec![vec![row.clone(), column.clone()]], extents)
             }
             _ => {
-                targets.push(index.clone());
-                extents.push(axis.extent.clone());
+                let own = straight(index).into_iter().map(|index| vec![index]).collect();
+                (own, vec![axis.extent.clone()])
             }
-        }
-    }
-    if targets.len() == layout.storage.len() {
-        return None;
+        };
+        let each = |(targets, sizes): &(Vec<Expr>, Vec<Expr>)| {
+            let with = |own: &Vec<Expr>| {
+                ([targets.as_slice(), own].concat(), [sizes.as_slice(), &extents].concat())
+            };
+            own.iter().map(with).collect::<Vec<_>>()
+        };
+        ways = ways.iter().flat_map(each).take(MOST_WAYS).collect();
     }
     let logical: Vec<Expr> = layout.logical.iter().map(|axis| axis.extent.clone()).collect();
     let mut facts = Facts::new(&layout.symbols);
     for (k, extent) in (0_u32..).zip(&logical) {
-        facts.set_extent(Var::Axis(k), extent).ok()?;
+        if facts.set_extent(Var::Axis(k), extent).is_err() {
+            return Vec::new();
+        }
     }
     let axes: Vec<usize> = (0..logical.len()).collect();
-    let digits = digits::read(&axes, &logical, &targets, &facts, Bits::Cut).ok()??;
-    digits.made.is_empty().then_some((digits, extents))
+    let told = |(targets, extents): (Vec<Expr>, Vec<Expr>)| {
+        let targets: Result<Vec<Expr>, _> = targets.iter().map(|t| facts.simplify(t)).collect();
+        let digits = digits::read(&axes, &logical, &targets.ok()?, &facts, Bits::Cut).ok()??;
+        digits.made.is_empty().then_some((digits, extents))
+    };
+    ways.into_iter().filter_map(told).collect()
+}
+
+/// The ways to take an index without XORs and sums modulo a number; itself where it has none.
+fn straight(index: &Expr) -> Vec<Expr> {
+    let one = |expr: &Expr| vec![expr.clone()];
+    let mut ways = match index.node() {
+        Node::Const(_) | Node::Var(_) => one(index),
+        Node::Neg(a) => straight(a).iter().filter_map(|a| Expr::negate(a).ok()).collect(),
+        Node::Bin(BinOp::Xor, a, b) => [straight(a), straight(b)].concat(),
+        Node::Bin(BinOp::Mod, sum, by) => {
+            let mut terms = Vec::new();
+            put_terms(sum, &mut terms);
+            let terms = terms.into_iter().filter(|term| !term.vars().is_empty());
+            let of = |term: Expr| {
+                let ways = straight(&term).into_iter();
+                ways.filter_map(|way| Expr::binary(BinOp::Mod, &way, by).ok()).collect::<Vec<_>>()
+            };
+            let whole = one(index).into_iter();
+            whole.chain(terms.flat_map(of)).collect()
+        }
+        Node::Bin(op, a, b) => {
+            let (left, right) = (straight(a), straight(b));
+            let with = |a: &Expr| {
+                let each = |b: &Expr| Expr::binary(*op, a, b).ok();
+                right.iter().filter_map(each).collect::<Vec<_>>()
+            };
+            left.iter().flat_map(with).collect()
+        }
+    };
+    ways.truncate(MOST_WAYS);
+    ways
+}
+
+/// The terms of a sum, without their signs.
+fn put_terms(sum: &Expr, terms: &mut Vec<Expr>) {
+    match sum.node() {
+        Node::Bin(BinOp::Add | BinOp::Sub, a, b) => {
+            put_terms(a, terms);
+            put_terms(b, terms);
+        }
+        Node::Neg(a) => put_terms(a, terms),
+        _ => terms.push(sum.clone()),
+    }
 }
 
 /// Whether a sum of digits takes every value from 0 to its greatest once: each weight is the count of what the

@@ -45,7 +45,8 @@ pub(super) enum Trial {
 impl<'a> Recipe<'a> {
     /// What the base address is aligned to after steps that say so much, in bytes.
     pub(super) fn alignment(&self, said: &Said) -> u64 {
-        said.alignment.unwrap_or(self.default_alignment).max(self.least_alignment)
+        let own = said.alignment.unwrap_or(self.default_alignment);
+        own.max(self.least_alignment).max(said.swizzle_alignment)
     }
 
     /// The steps as written; none for a row-major layout.

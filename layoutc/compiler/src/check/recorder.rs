@@ -91,7 +91,9 @@ pub(super) fn note(step: &Step, axes: &[Axis], separators: &[usize]) -> Option<S
         StepKind::AlignBase(bytes) => {
             Some(format!("the buffer begins at a multiple of {} bytes", written(bytes)))
         }
-        StepKind::Swizzle { .. } => Some("folds bits of the last physical index".to_owned()),
+        StepKind::Swizzle { .. } | StepKind::SwizzleMode(_) => {
+            Some("folds bits of the last physical index".to_owned())
+        }
         StepKind::Fill(_) => Some("what pack writes to padding".to_owned()),
         StepKind::Padding(_) => Some("whether padding may be".to_owned()),
         StepKind::Separators(_) => Some(format!("physical axes: {}", grouped(axes, separators))),

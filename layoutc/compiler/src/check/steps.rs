@@ -21,7 +21,7 @@ use super::padding::{Padding, product};
 use super::recorder::{self, Recorded};
 use super::scope::{Scope, Scopes, nearest_or_all};
 use super::strides::{Strided, apart};
-use super::swizzle::swizzle;
+use super::swizzle::{Mode, swizzle};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::manifest::syntax::{
@@ -68,6 +68,8 @@ pub(super) struct Foreign {
 #[derive(Debug, Default)]
 pub(super) struct Said {
     pub(super) alignment: Option<u64>,
+    /// What a swizzle asks of the base address, in bytes; 0 where none does.
+    pub(super) swizzle_alignment: u64,
     pub(super) fill: Option<(FillItem, Arc<str>)>,
     pub(super) padding: Option<(PaddingRule, Place)>,
     /// Where the tool of a foreign notation goes another way.
@@ -255,6 +257,15 @@ impl Applier<'_> {
                 let at = |number: &Number| ground.place(&number.span);
                 let swizzle = swizzle(numbers, *unit, self.builder.element_bits(), &at);
                 let swizzled = self.builder.swizzle(swizzle.map_err(|fault| vec![fault])?);
+                self.grown = Some(place.clone());
+                swizzled.map_err(|e| vec![build_fault(&e, self.tensor, &self.builder, &place)])
+            }
+            StepKind::SwizzleMode(row) => {
+                let mode = Mode { row, place: ground.place(&row.span) };
+                let swizzle =
+                    mode.swizzle(&self.builder, self.tensor).map_err(|fault| vec![fault])?;
+                let swizzled = self.builder.swizzle(swizzle);
+                self.said.swizzle_alignment = mode.alignment();
                 self.grown = Some(place.clone());
                 swizzled.map_err(|e| vec![build_fault(&e, self.tensor, &self.builder, &place)])
             }

@@ -1,5 +1,8 @@
 //! The step `swizzle`: its numbers in elements.
 
+use layoutc_algebra::build::Builder;
+use layoutc_algebra::expr::Expr;
+use layoutc_algebra::layout::Axis;
 use layoutc_algebra::swizzle::{Swizzle, SwizzleError};
 
 use crate::codes::Code;
@@ -35,4 +38,66 @@ pub(super) fn swizzle(
         };
         Diagnostic::error(Code::StepValue, error.to_string(), place(blamed), "").help(help)
     })
+}
+
+/// A mode of the tensor memory accelerator: 16-byte pieces of rows of at most so many bytes.
+pub(super) struct Mode<'a> {
+    /// The bytes of the widest row, 32, 64 or 128, where the manifest says the mode.
+    pub(super) row: &'a Number,
+    pub(super) place: Place,
+}
+
+impl Mode<'_> {
+    /// What the base address is a multiple of, in bytes: the pattern repeats after 8 rows, and begins where the address'
+    /// bits do.
+    pub(super) fn alignment(&self) -> u64 {
+        u64::try_from(self.row.value.saturating_mul(8)).unwrap_or(1)
+    }
+
+    /// The swizzle for a layout in the making.
+    ///
+    /// # Errors
+    /// `step::value` where the elements do not fit 16 bytes, or a row is wider than the mode.
+    pub(super) fn swizzle(&self, builder: &Builder, tensor: &str) -> Result<Swizzle, Diagnostic> {
+        let element_bits = builder.element_bits();
+        let bits = i128::from(self.row.value.trailing_zeros()) - 4;
+        let made = Swizzle::of_bytes(bits, 4, 3, element_bits);
+        let fault =
+            |message: String| Diagnostic::error(Code::StepValue, message, self.place.clone(), "");
+        let swizzle = made.map_err(|_| {
+            fault(format!(
+                "16 bytes are no whole elements of {element_bits} bits, a power of two of them"
+            ))
+            .help("a mode folds pieces of 16 bytes: take elements of 1, 2, 4, 8 or 16 bytes")
+        })?;
+        let Some(row) = row(builder) else { return Ok(swizzle) };
+        let most = builder.facts().bounds(&row.extent).map_or(i128::MAX, |(_, most)| most);
+        let wide = most.saturating_mul(element_bits.into()).saturating_add(7) / 8;
+        if wide <= self.row.value {
+            return Ok(swizzle);
+        }
+        let elements = self.row.value * 8 / i128::from(element_bits.max(1));
+        let takes = match row.extent.as_const() {
+            Some(_) => format!("takes {wide} bytes"),
+            None => format!("takes up to {wide} bytes"),
+        };
+        let (mode, axis) = (self.row.value, &row.name);
+        let message = format!(
+            "a row of `{tensor}`, along `{axis}`, {takes}; the mode `{mode}B` folds rows of at most {mode}"
+        );
+        let help = format!(
+            "cut the rows before: `split {axis} into=\"{axis}_panel {axis}_row\" by={elements}`, then `order {axis}_panel ... {axis}_row`"
+        );
+        Err(fault(message).help(help))
+    }
+}
+
+/// The axis along which neighbours are neighbours in memory: the last one, or with strides the one with stride 1.
+fn row(builder: &Builder) -> Option<&Axis> {
+    let axes = builder.axes();
+    let Some(strides) = builder.element_strides() else { return axes.last() };
+    let along = |(axis, stride): (&Axis, &Expr)| {
+        stride.as_const() == Some(1) && axis.extent.as_const() != Some(1)
+    };
+    axes.iter().zip(strides).rposition(along).and_then(|at| axes.get(at))
 }

@@ -209,7 +209,7 @@ impl Checker<'_> {
             pack_from: self.pack_from(dtype, memory)?,
             sharded: None,
             layout,
-            fill: self.fill(said),
+            fill: self.fill(said, dtype),
             memory,
             space,
             targets: self.targets()?,
@@ -240,16 +240,19 @@ impl Checker<'_> {
             .map_err(|error| vec![error])
     }
 
-    fn fill(&self, said: &Said) -> Fill {
+    fn fill(&self, said: &Said, dtype: Dtype) -> Fill {
         match said.fill.as_ref().map(|(item, _)| item.value) {
             Some(FillWord::Integer(value)) => Fill::Value(FillValue::Integer(value)),
             Some(FillWord::Float(value)) => Fill::Value(FillValue::Float(value)),
             Some(FillWord::Bool(value)) => Fill::Value(FillValue::Integer(i128::from(value))),
             Some(FillWord::Nothing) => Fill::Nothing,
-            None => Fill::Value(match self.place.config.defaults.fill {
-                DefaultFill::Integer(value) => FillValue::Integer(i128::from(value)),
-                DefaultFill::Float(value) => FillValue::Float(value),
-            }),
+            None => {
+                let value = match self.place.config.defaults.fill {
+                    DefaultFill::Integer(value) => FillValue::Integer(i128::from(value)),
+                    DefaultFill::Float(value) => FillValue::Float(value),
+                };
+                Fill::Value(crate::fill::unsaid(dtype, value))
+            }
         }
     }
 

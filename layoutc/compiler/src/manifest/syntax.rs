@@ -344,6 +344,8 @@ pub enum StepKind {
     Separators(Vec<SeparatorItem>),
     /// `swizzle 3 4 3 unit=bytes`: bits, base and shift of CuTe's swizzle
     Swizzle { bits: Number, base: Number, shift: Number, unit: SwizzleUnit },
+    /// `swizzle mode="128B"`: a swizzle of the tensor memory accelerator, by the bytes of its widest row
+    SwizzleMode(Number),
     /// `notation tvm="NCHW16c"`, or the same behind `layout`; `sizes` are the sizes beside the text, by name
     Foreign { notation: String, text: Text, sizes: Vec<(Name, Number)> },
 }

@@ -178,14 +178,14 @@ impl Parser<'_> {
         self.expect("{")?;
         self.blank();
         let mut order = Vec::new();
+        // `{}` is a scalar's; of others the rank is missed.
+        if self.cursor.peek() == Some('}') {
+            self.cursor.eat("}");
+            self.shape.order_span = start..self.cursor.at();
+            self.shape.order = Some(order);
+            return Ok(());
+        }
         if self.cursor.peek() != Some(':') {
-            if self.cursor.peek() == Some('}') {
-                let message = "empty braces are no layout";
-                let fault = Fault::new(FaultKind::Syntax, start..self.cursor.at() + 1, message);
-                return Err(
-                    fault.help("a scalar's layout is `{:T(128)}`, others begin like `{1,0`")
-                );
-            }
             loop {
                 order.push(self.integer("dimensions count from 0, the first one")?);
                 if !self.eat(",") {

@@ -175,6 +175,7 @@ impl Checker<'_> {
             | StepKind::Padding(_)
             | StepKind::Separators(_)
             | StepKind::Swizzle { .. }
+            | StepKind::SwizzleMode(_)
             | StepKind::Foreign { .. } => {}
         }
     }
@@ -198,8 +199,9 @@ impl Checker<'_> {
         let (mut axes, mut labels, mut errors) = (Vec::new(), Vec::new(), Vec::new());
         for axis in &record::axes(declared.shape, declared.record) {
             let name = &axis.name.value;
-            if value(name).is_some() {
-                let message = format!("the axis `{name}` hides a const or symbol of the same name");
+            // An axis may be called as the symbol that it counts to.
+            if self.scope.consts.contains_key(name) {
+                let message = format!("the axis `{name}` hides a const of the same name");
                 let error =
                     Diagnostic::error(Code::NameHides, message, self.at(&axis.name.span), "");
                 errors.push(error.help("give the axis another name"));

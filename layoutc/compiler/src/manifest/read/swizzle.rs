@@ -6,8 +6,8 @@ use crate::codes::Code;
 use crate::manifest::syntax::{Number, StepKind, SwizzleUnit};
 use crate::manifest::tree::{Entry, Node, Value};
 
-/// The modes of the tensor memory accelerator, with the bits that each folds; their base and shift are 4 and 3.
-const MODES: &[(&str, i128)] = &[("32B", 1), ("64B", 2), ("128B", 3)];
+/// The modes of the tensor memory accelerator, with the bytes of the widest row that each folds.
+const MODES: &[(&str, i128)] = &[("32B", 32), ("64B", 64), ("128B", 128)];
 
 impl Reader<'_, '_> {
     pub(super) fn swizzle(&mut self, node: &Node) -> Option<StepKind> {
@@ -56,14 +56,12 @@ impl Reader<'_, '_> {
             Value::String(word) => MODES.iter().find(|(mode, _)| mode == word),
             Value::Integer(_) | Value::Float(_) | Value::Bool(_) | Value::Null => None,
         };
-        let Some((_, bits)) = found else {
+        let Some((_, row)) = found else {
             let modes: Vec<&str> = MODES.iter().map(|(mode, _)| *mode).collect();
             self.unknown_word("`mode`", entry, &modes);
             return None;
         };
-        let number = |value: i128| Number { value, span: entry.span.clone() };
-        let (bits, base, shift) = (number(*bits), number(4), number(3));
-        Some(StepKind::Swizzle { bits, base, shift, unit: SwizzleUnit::Bytes })
+        Some(StepKind::SwizzleMode(Number { value: *row, span: entry.span.clone() }))
     }
 
     fn bit_count(&mut self, entry: &Entry) -> Option<Number> {

@@ -50,6 +50,32 @@ fn several_names(entry: &Entry) -> Option<String> {
     (names.len() > 1 && names.iter().all(|name| is_name(name))).then(|| names.join(" "))
 }
 
+/// What stands between two parts of an expression.
+const OPERATORS: [char; 8] = ['+', '-', '*', '/', '%', '&', '^', '('];
+
+/// Whether a word goes on before it or behind it: `*`, `8*`, `-1)`.
+fn is_cut_off(word: &str) -> bool {
+    let opened = word.matches('(').count();
+    word.ends_with(OPERATORS)
+        || word.starts_with(['*', '/', '%', '&', '^', ')'])
+        || opened != word.matches(')').count()
+}
+
+/// The text without the blanks around operators.
+fn joined(text: &str) -> String {
+    let mut joined = String::new();
+    for word in text.split_whitespace() {
+        let goes_on = joined.ends_with(OPERATORS)
+            || word.starts_with(['+', '*', '/', '%', '&', '^', ')'])
+            || word == "-";
+        if !joined.is_empty() && !goes_on {
+            joined.push(' ');
+        }
+        joined.push_str(word);
+    }
+    joined
+}
+
 impl Reader<'_, '_> {
     /// A string whose bytes are the file's. `what` it is: `an axis`.
     pub(super) fn text_of(&mut self, entry: &Entry, what: &str) -> Option<Text> {
@@ -230,6 +256,15 @@ impl Reader<'_, '_> {
             return self.bound(entry, what, Code::KdlValue).map(|bound| vec![bound]);
         }
         let words = self.words(entry, what)?;
+        if words.iter().any(|word| is_cut_off(&word.value)) {
+            let written = self.text.get(entry.content.clone()).unwrap_or_default();
+            let joined = joined(written);
+            let message = format!("blanks part the numbers of `{}`", show(written));
+            let fault = self.faults.error(Code::ExprSyntax, message, entry.span.clone(), "");
+            fault.helped(format!("write an expression without blanks: `\"{joined}\"`"));
+            fault.rewrite(format!("\"{joined}\""));
+            return None;
+        }
         let bounds = words.into_iter().map(|word| match word.value.parse::<i128>() {
             Ok(value) if !word.value.starts_with('+') => {
                 Bound::Integer(Number { value, span: word.span })
