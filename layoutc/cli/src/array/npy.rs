@@ -28,6 +28,15 @@ pub(crate) enum NpyError {
     /// The header is not what the format says.
     #[error("its header has no `{0}` that can be read")]
     Header(&'static str),
+    /// A key that stands twice: readers differ in which of the two they take.
+    #[error("its header has the key `{0}` twice")]
+    Twice(&'static str),
+    /// A key that the format does not have.
+    #[error("its header has a key besides `descr`, `fortran_order` and `shape`: `{0}`")]
+    Unknown(String),
+    /// What is no dictionary of Python, or something behind it.
+    #[error("its header is no dictionary of Python, or goes on behind it")]
+    Dictionary,
 }
 
 /// What the elements are, as `NumPy` writes it: `<f4`.
@@ -81,23 +90,69 @@ pub(crate) fn read(file: &[u8]) -> Result<Npy, NpyError> {
     let (header, elements) = rest.split_at_checked(length).ok_or(NpyError::Short)?;
     let start = file.len() - elements.len();
     let header = String::from_utf8_lossy(header);
-    let descr = after(&header, "descr").and_then(text).ok_or(NpyError::Header("descr"))?;
-    let is_fortran = match after(&header, "fortran_order") {
-        Some(rest) if rest.starts_with("True") => true,
-        Some(rest) if rest.starts_with("False") => false,
-        _ => return Err(NpyError::Header("fortran_order")),
+    let [descr, fortran, shape] = entries(&header)?;
+    let descr = descr.and_then(text).ok_or(NpyError::Header("descr"))?;
+    let is_fortran = match fortran {
+        Some("True") => true,
+        Some("False") => false,
+        Some(_) | None => return Err(NpyError::Header("fortran_order")),
     };
-    let shape = after(&header, "shape").and_then(tuple).ok_or(NpyError::Header("shape"))?;
+    let shape = shape.and_then(tuple).ok_or(NpyError::Header("shape"))?;
     Ok(Npy { descr, is_fortran, shape, start })
 }
 
-/// What stands behind a key and its colon.
-fn after<'h>(header: &'h str, key: &str) -> Option<&'h str> {
-    let behind = |quote: char| {
-        let (_, rest) = header.split_once(&format!("{quote}{key}{quote}"))?;
-        Some(rest.trim_start().strip_prefix(':')?.trim_start())
-    };
-    behind('\'').or_else(|| behind('"'))
+/// The keys of a header, in the order in which [`entries`] gives their values.
+const KEYS: [&str; 3] = ["descr", "fortran_order", "shape"];
+
+/// The values of a header's keys, as they stand in it.
+fn entries(header: &str) -> Result<[Option<&str>; 3], NpyError> {
+    let mut values = [None; 3];
+    let mut rest = header.trim_start().strip_prefix('{').ok_or(NpyError::Dictionary)?.trim_start();
+    while !rest.starts_with('}') {
+        let (key, behind) = string(rest).ok_or(NpyError::Dictionary)?;
+        let behind = behind.trim_start().strip_prefix(':').ok_or(NpyError::Dictionary)?;
+        let (value, behind) = value(behind.trim_start()).ok_or(NpyError::Dictionary)?;
+        let Some((name, own)) = KEYS.iter().zip(&mut values).find(|(name, _)| **name == key) else {
+            return Err(NpyError::Unknown(key.escape_debug().to_string()));
+        };
+        if own.replace(value).is_some() {
+            return Err(NpyError::Twice(name));
+        }
+        let behind = behind.trim_start();
+        rest = match behind.strip_prefix(',') {
+            Some(behind) => behind.trim_start(),
+            None if behind.starts_with('}') => behind,
+            None => return Err(NpyError::Dictionary),
+        };
+    }
+    let behind = rest.strip_prefix('}').unwrap_or_default();
+    if behind.trim().is_empty() { Ok(values) } else { Err(NpyError::Dictionary) }
+}
+
+/// What stands in the quotes that `rest` begins with, and what stands behind them. No key or type has an escape.
+fn string(rest: &str) -> Option<(&str, &str)> {
+    let quote = rest.chars().next().filter(|c| ['\'', '"'].contains(c))?;
+    rest.get(1..)?.split_once(quote)
+}
+
+/// The value that `rest` begins with, up to the comma or the brace behind it, and what stands there.
+fn value(rest: &str) -> Option<(&str, &str)> {
+    let (mut at, mut open) = (0, 0_usize);
+    while let Some(c) = rest.get(at..)?.chars().next() {
+        match c {
+            '\'' | '"' => {
+                let (_, behind) = string(rest.get(at..)?)?;
+                at = rest.len() - behind.len();
+                continue;
+            }
+            ',' | '}' if open == 0 => return Some((rest.get(..at)?.trim_end(), rest.get(at..)?)),
+            '(' | '[' | '{' => open += 1,
+            ')' | ']' | '}' => open = open.checked_sub(1)?,
+            _ => {}
+        }
+        at += c.len_utf8();
+    }
+    None
 }
 
 /// The string that `rest` begins with; a list of fields, as structures have it, is a kind of its own.
@@ -107,7 +162,10 @@ fn text(rest: &str) -> Option<Descr> {
         let fields = rest.split_once(']')?.0;
         return Some(Descr { is_big: false, kind: '[', bytes: 0, text: format!("{fields}]") });
     }
-    let inside = rest.strip_prefix(['\'', '"'])?.split_once(quote)?.0;
+    let (inside, behind) = string(rest)?;
+    if !behind.is_empty() {
+        return None;
+    }
     let order = inside.chars().next()?;
     let word = inside.strip_prefix(['<', '>', '|', '=']).unwrap_or(inside);
     let mut letters = word.chars();
@@ -118,7 +176,7 @@ fn text(rest: &str) -> Option<Descr> {
 
 /// `(3, 4)`, `(3,)`, `()`; old files have `3L`.
 fn tuple(rest: &str) -> Option<Vec<u64>> {
-    let inside = rest.strip_prefix('(')?.split_once(')')?.0;
+    let inside = rest.strip_prefix('(')?.strip_suffix(')')?;
     let words: Vec<&str> = inside.split(',').map(str::trim).collect();
     let words = words.strip_suffix(&[""]).unwrap_or(&words);
     if words.len() > AXES {
@@ -179,5 +237,53 @@ mod tests {
         assert_eq!((npy.descr.is_big, npy.is_fortran, npy.shape), (true, true, vec![2]));
         let file = padded("{'descr': '<f4', 'fortran_order': False, 'shape': (-2,)}");
         assert_eq!(read(&file), Err(NpyError::Header("shape")));
+    }
+
+    /// A header of these words, in the order given.
+    fn headed(text: &str) -> Result<Npy, NpyError> {
+        let length = u32::try_from(text.len()).expect("short").to_le_bytes();
+        read(&[b"\x93NUMPY\x02\x00", &length[..], text.as_bytes()].concat())
+    }
+
+    #[test]
+    fn a_header_is_three_keys_each_once_and_nothing_else() {
+        let entries = ["'descr': '<f4'", "'fortran_order': False", "'shape': (6, 4, )"];
+        let whole = |entries: &[&str], end: &str| format!("{{{}{end}", entries.join(", "));
+        // Every order, with and without a comma at the end, quotes of both kinds.
+        for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+            let entries = order.map(|k| entries[k]);
+            for end in ["}", ", }", " , } \n", "}   "] {
+                let text = whole(&entries, end);
+                for text in [text.replace('\'', "\""), text] {
+                    assert_eq!(headed(&text).map(|npy| npy.shape), Ok(vec![6, 4]), "{text}");
+                }
+            }
+            for (k, key) in KEYS.iter().enumerate() {
+                let twice = [
+                    entries.as_slice(),
+                    &[["'descr': '<f8'", "'fortran_order': True", "'shape': ()"][k]],
+                ]
+                .concat();
+                assert_eq!(headed(&whole(&twice, "}")), Err(NpyError::Twice(key)));
+                let without = entries.into_iter().filter(|entry| !entry.contains(key));
+                let without: Vec<&str> = without.collect();
+                assert_eq!(headed(&whole(&without, "}")), Err(NpyError::Header(key)));
+            }
+            let more = [entries.as_slice(), &["'x': 1"]].concat();
+            assert_eq!(headed(&whole(&more, "}")), Err(NpyError::Unknown("x".to_owned())));
+            for end in ["", "}x", "} {}", "}\n1", "}}", "]"] {
+                assert_eq!(headed(&whole(&entries, end)), Err(NpyError::Dictionary), "{end}");
+            }
+        }
+        for (text, fault) in [
+            ("{'descr': '<f4' '<f8', 'fortran_order': False, 'shape': (6,)}", "descr"),
+            ("{'descr': '<f4', 'fortran_order': Falsey, 'shape': (6,)}", "fortran_order"),
+            ("{'descr': '<f4', 'fortran_order': False, 'shape': (6,)(7,)}", "shape"),
+            ("{'descr': '<f4', 'fortran_order': False, 'shape': 6}", "shape"),
+        ] {
+            assert_eq!(headed(text), Err(NpyError::Header(fault)), "{text}");
+        }
+        let fields = "{'descr': [('a, }', '<f4'), ('b', '<i2', (3,))], 'fortran_order': False, 'shape': (2,)}";
+        assert_eq!(headed(fields).map(|npy| npy.descr.kind), Ok('['));
     }
 }

@@ -357,3 +357,35 @@ fn the_dense_side_is_of_the_type_that_the_tensor_is_packed_from() {
     let wanted = "error[dtype::data]: `in.npy` holds `<f2`, and `kept` is packed from `f32`";
     assert!(said.contains(wanted) && said.contains("save it as `<f4`"), "{said}");
 }
+
+/// A .npy of version 2 with this header and 24 floats.
+fn headed(header: &str) -> Vec<u8> {
+    let length = u32::try_from(header.len()).expect("short").to_le_bytes();
+    let elements: Vec<u8> = (1_u8..=24).flat_map(|n| f32::from(n).to_le_bytes()).collect();
+    [&b"\x93NUMPY\x02\x00"[..], &length, header.as_bytes(), &elements].concat()
+}
+
+#[test]
+fn headers_that_readers_take_differently_are_refused() {
+    let tensor = "tensor filters dtype=f32 { shape { o 6; i 4 }; layout { tile 4 2; fill -1 } }\n";
+    let world = World::new(&[("f.kdl", tensor)]);
+    let rest = "'fortran_order': False, 'shape': (6, 4)";
+    let pack = |header: &str| {
+        world.write_bytes("a.npy", &headed(header));
+        world.run(&["pack", "f.kdl", "filters", "a.npy", "-o", "out.npy"])
+    };
+    pack(&format!("{{'descr': '<f4', {rest}}}\n")).good();
+    pack(&format!("{{{rest}, 'descr': '<f4', }}   \n")).good();
+    for (header, reason) in [
+        (format!("{{'descr': '<f4', 'descr': '<f8', {rest}}}\n"), "the key `descr` twice"),
+        (format!("{{'descr': '<f4', {rest}, 'shape': (6, 4)}}\n"), "the key `shape` twice"),
+        (format!("{{'descr': '<f4', {rest}, 'x': 1}}\n"), "`x`"),
+        (format!("{{'descr': '<f4', {rest}}} garbage\n"), "goes on behind it"),
+        (format!("{{'descr': '<f4', {rest}"), "no dictionary"),
+        (format!("'descr': '<f4', {rest}"), "no dictionary"),
+    ] {
+        let ran = pack(&header);
+        assert_eq!(ran.code, Some(1), "{header}");
+        assert!(ran.err.contains("error[shape::data]") && ran.err.contains(reason), "{}", ran.err);
+    }
+}
