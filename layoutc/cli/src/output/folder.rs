@@ -152,7 +152,8 @@ impl Walk<'_> {
     ) -> Result<Result<bool, Box<Diagnostic>>, Barrier> {
         self.path.push(part);
         let mut entered = step(self.here(), part);
-        if missing == Missing::Make && entered.as_ref().err() == Some(&Errno::NOENT) {
+        // What is made another may remove before it is opened.
+        while missing == Missing::Make && entered.as_ref().err() == Some(&Errno::NOENT) {
             match retry_on_intr(|| mkdirat(self.here(), part, Mode::from_raw_mode(0o777))) {
                 Ok(()) => made.push(self.path.clone()),
                 Err(Errno::EXIST) => {}

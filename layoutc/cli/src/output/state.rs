@@ -60,17 +60,21 @@ impl StateFolder {
     /// refuse. Where there is to be none, or nothing may be written, nothing is locked.
     pub(crate) fn lock(
         &mut self,
-        wait: impl FnMut(&str) -> Result<(), Fault>,
+        mut wait: impl FnMut(&str) -> Result<(), Fault>,
     ) -> Result<Lock, Fault> {
-        let made = if self.is_wanted { self.home.make_if_allowed("")? } else { None };
-        let Some(made) = made else {
-            return Ok(Lock::nothing());
-        };
-        self.ignore();
-        let lock = lock(&self.path(), &made, wait)?;
-        sweep(&made, &self.path());
-        self.dir = Some(made);
-        Ok(lock)
+        loop {
+            let made = if self.is_wanted { self.home.make_if_allowed("")? } else { None };
+            let Some(made) = made else {
+                return Ok(Lock::nothing());
+            };
+            self.ignore();
+            // A `clean` that held the lock removes the folder with it: then it is made anew.
+            if let Some(lock) = lock(&self.path(), &made, &mut wait)? {
+                sweep(&made, &self.path());
+                self.dir = Some(made);
+                return Ok(lock);
+            }
+        }
     }
 
     /// Without it a commit may hold what it need not.

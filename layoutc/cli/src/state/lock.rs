@@ -6,7 +6,7 @@ use std::path::Path;
 
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, Mode, OFlags, openat, statat};
-use rustix::io::retry_on_intr;
+use rustix::io::{Errno, retry_on_intr};
 
 use crate::fault::Fault;
 
@@ -33,20 +33,26 @@ impl Lock {
 }
 
 /// Locks the state folder `dir`, which stands at `folder`. If another build holds the lock, `wait` is told which one.
+/// `None` where the folder was removed meanwhile.
 ///
 /// # Errors
 /// The machine's, and what `wait` says against waiting.
 pub(crate) fn lock(
     folder: &Path,
     dir: &OwnedFd,
-    mut wait: impl FnMut(&str) -> Result<(), Fault>,
-) -> Result<Lock, Fault> {
+    wait: &mut dyn FnMut(&str) -> Result<(), Fault>,
+) -> Result<Option<Lock>, Fault> {
     let fault = |error: io::Error| Fault::io("lock", &folder.join(NAME), &error);
     loop {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mode = Mode::from_raw_mode(0o666);
         let opened = retry_on_intr(|| openat(dir, NAME, flags, mode));
-        let mut file = File::from(opened.map_err(|error| fault(error.into()))?);
+        let mut file = match opened {
+            Ok(file) => File::from(file),
+            // Nothing can be made in a folder that is gone.
+            Err(Errno::NOENT) => return Ok(None),
+            Err(error) => return Err(fault(error.into())),
+        };
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -55,7 +61,7 @@ pub(crate) fn lock(
                 while file.lock().is_err_and(|error| error.kind() == io::ErrorKind::Interrupted) {}
             }
             // Nothing can be locked here.
-            Err(TryLockError::Error(_)) => return Ok(Lock { file: Some(file) }),
+            Err(TryLockError::Error(_)) => return Ok(Some(Lock { file: Some(file) })),
         }
         // Another may have removed the file that was locked, and a third one made it anew.
         let stands = statat(dir, NAME, AtFlags::SYMLINK_NOFOLLOW).ok();
@@ -63,7 +69,7 @@ pub(crate) fn lock(
         let own = rustix::fs::fstat(&file).map_err(|error| fault(error.into()))?;
         if stands.as_ref().map(inode) == Some(inode(&own)) {
             sign(&mut file);
-            return Ok(Lock { file: Some(file) });
+            return Ok(Some(Lock { file: Some(file) }));
         }
     }
 }

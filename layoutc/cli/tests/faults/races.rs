@@ -179,6 +179,24 @@ fn a_state_folder_that_is_removed_again_and_again_harms_no_build() {
     scene.heals(&step.built, "removed again and again");
 }
 
+/// A `clean` removes the state folder that a build beside it waits in: the build makes it anew, and ends well.
+#[test]
+fn builds_beside_a_clean_end_well_and_so_does_the_clean() {
+    let scene = project();
+    for round in 0..if is_full() { 200 } else { 25 } {
+        let build = || start(&scene, &["build", "-q"]);
+        let children = [build(), start(&scene, &["clean", "-q"]), build(), build()];
+        for child in children {
+            let ran = end(child);
+            let err: String = ran.err.lines().filter(|l| !l.starts_with("waiting for ")).collect();
+            assert_eq!((ran.code, err.as_str()), (Some(0), ""), "{round}");
+        }
+    }
+    let fresh = scene.copy_but(&[".layoutc", "generated/c/a", "generated/c/b", "generated/c/x"]);
+    fresh.run(&["build"]).good();
+    scene.heals(&fresh.files("generated"), "beside a clean");
+}
+
 #[test]
 fn a_folder_that_becomes_a_link_and_back_never_leads_a_build_outside() {
     for flipped in ["generated", "generated/c", "generated/c/x"] {
