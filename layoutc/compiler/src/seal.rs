@@ -12,8 +12,8 @@ const COMMENTS: &[(&str, &str, &[&str])] = &[
         "#",
         "",
         &[
-            "bash", "bzl", "cfg", "cmake", "conf", "ex", "exs", "gd", "jl", "mk", "nim", "pl",
-            "ps1", "py", "pyi", "pyx", "r", "rb", "sh", "tcl", "toml", "yaml", "yml",
+            "bash", "bzl", "cfg", "cmake", "conf", "ex", "exs", "gd", "jl", "lock", "mk", "nim",
+            "pl", "ps1", "py", "pyi", "pyx", "r", "rb", "sh", "tcl", "toml", "yaml", "yml",
         ],
     ),
     ("--", "", &["ada", "elm", "hs", "lua", "sql", "vhd", "vhdl"]),

@@ -115,6 +115,9 @@ Costs are bytes: what alternatives say, and for each conversion what it reads an
     Lock {
         /// Projects [none: the project of this folder or of a parent]
         paths: Vec<PathBuf>,
+        /// Also overwrite a layoutc.lock that was edited, or that layoutc did not write
+        #[arg(long)]
+        force: bool,
     },
     /// What depends on what: manifests, templates, configuration, outputs; writes nothing
     #[command(after_help = "\

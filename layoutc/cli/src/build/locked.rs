@@ -8,11 +8,12 @@ use std::sync::Arc;
 use layoutc_compiler::abi::Abi;
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::diagnostic::{Diagnostic, Place};
+use layoutc_compiler::seal;
 
 use crate::args::Select;
 use crate::console::Console;
 use crate::fault::Fault;
-use crate::output::{Status, replace};
+use crate::output::{Status, Strictness, replace_own};
 use crate::project::files::{self, Unread};
 use crate::project::reads::Reads;
 use crate::project::{Project, seen};
@@ -24,7 +25,7 @@ use super::{lines, make};
 
 /// The file beside `layoutc.toml`.
 pub(super) const NAME: &str = "layoutc.lock";
-/// Its first lines.
+/// Its first lines, below the seal.
 const HEADER: &str = "\
 # The layout ABI: where the elements of each tensor are, for code that shares its memory.
 # Written by `layoutc lock`; `layoutc build --locked` refuses what differs.
@@ -44,6 +45,7 @@ pub(crate) struct Locking {
 /// Writes the lock file of every project that `paths` name, where all is well.
 pub(crate) fn lock_files(
     paths: &[PathBuf],
+    strictness: Strictness,
     console: &mut Console,
 ) -> Result<(Report, Vec<Locking>), Fault> {
     let select = Select { paths: paths.to_vec(), target: Vec::new(), out: None, root: None };
@@ -54,15 +56,16 @@ pub(crate) fn lock_files(
         }
         part::check_all(parts, desk)?;
         let good = parts.iter().filter(|_| !desk.report.has_errors());
-        good.map(lock).collect()
+        good.map(|part| lock(part, strictness)).collect()
     })
 }
 
-fn lock(part: &Part<'_>) -> Result<Locking, Fault> {
+/// Writes the lock file of one project; what stands there is kept where it was edited, or is not layoutc's.
+fn lock(part: &Part<'_>, strictness: Strictness) -> Result<Locking, Fault> {
     let Part { job, scan, memo, made, .. } = part;
     let tensors = lines::all_abi(job, scan, made, memo);
     let path = job.project.root.join(NAME);
-    let status = replace(&path, &text(&tensors))?;
+    let status = replace_own(&path, &text(&tensors), strictness)?;
     Ok(Locking { path: seen(&path), tensors: tensors.len(), status })
 }
 
@@ -93,7 +96,7 @@ fn text(tensors: &[(String, Abi)]) -> String {
         .map(|(manifest, abi)| format!("{} {} {}\n", quoted(manifest), abi.name, abi.text))
         .collect();
     lines.sort();
-    HEADER.to_owned() + &lines.concat()
+    seal::seal(NAME, &(HEADER.to_owned() + &lines.concat()))
 }
 
 /// A path as one word.

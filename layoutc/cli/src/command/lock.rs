@@ -8,13 +8,19 @@ use crate::args::Format;
 use crate::build::{Locking, lock_files};
 use crate::console::Console;
 use crate::fault::Fault;
+use crate::output::Strictness;
 use crate::report::counted;
 
 use super::Ending;
 
 /// Locks what PATHS name.
-pub(crate) fn run(paths: &[PathBuf], console: &mut Console) -> Result<Ending, Fault> {
-    let (report, files) = lock_files(paths, console)?;
+pub(crate) fn run(
+    paths: &[PathBuf],
+    is_forced: bool,
+    console: &mut Console,
+) -> Result<Ending, Fault> {
+    let strictness = if is_forced { Strictness::Force } else { Strictness::Careful };
+    let (report, files) = lock_files(paths, strictness, console)?;
     let ending = Ending::of(&report);
     if ending == Ending::Good {
         show(&files, console);

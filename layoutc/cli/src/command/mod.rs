@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         Command::New(new) => init::new(&new.name, &mut console),
         Command::Clean(clean) => clean::run(clean, &mut console),
         Command::Outputs(outputs) => outputs::run(outputs, args.common.format, &mut console),
-        Command::Lock { paths } => lock::run(paths, &mut console),
+        Command::Lock { paths, force } => lock::run(paths, *force, &mut console),
         Command::Deps(deps) => deps::run(deps, args.common.format, &mut console),
         Command::Templates { what } => templates::run(what, &mut console),
         Command::Inspect { paths, tensor, plan } => {

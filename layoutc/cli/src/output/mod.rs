@@ -35,7 +35,7 @@ pub(crate) use folder::Home;
 pub(crate) use place::{Standing, Wanted, has_seal, link};
 pub(crate) use stale::Listing;
 pub(crate) use state::StateFolder;
-pub(crate) use write::replace;
+pub(crate) use write::{replace, replace_own};
 
 /// What became of an output, or would.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

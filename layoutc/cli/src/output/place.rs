@@ -136,7 +136,7 @@ pub(super) fn known(folder: &OwnedFd, name: &str, hash: Hash) -> Known {
     Known { stat: raw.and_then(|raw| Stat::of_raw(&raw).settled(now)), hash }
 }
 
-fn foreign(file: &Path) -> Diagnostic {
+pub(super) fn foreign(file: &Path) -> Diagnostic {
     let file = seen(file);
     Diagnostic::placeless(Code::OutputForeign, format!("`{file}` was not written by layoutc"))
         .note("it stands where an output goes")
@@ -149,7 +149,7 @@ pub(super) fn blocked(file: &Path, what: &str) -> Diagnostic {
         .help("move it away")
 }
 
-fn edited(file: &Path) -> Diagnostic {
+pub(super) fn edited(file: &Path) -> Diagnostic {
     let file = seen(file);
     Diagnostic::placeless(Code::OutputEdited, format!("`{file}` was edited since layoutc wrote it"))
         .help("keep the edit in another file, or overwrite it with `--force`")

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use layoutc_compiler::codes::Code;
 use layoutc_compiler::diagnostic::Diagnostic;
+use layoutc_compiler::seal;
 use rayon::prelude::*;
 use rustix::fd::OwnedFd;
 use rustix::fs::{
@@ -24,7 +25,7 @@ use crate::state::lock::Lock;
 
 use super::folder::Home;
 use super::state::StateFolder;
-use super::{New, Status, folder_of, name_of, place};
+use super::{New, Status, Strictness, folder_of, name_of, place};
 
 /// Holds temporary files, in the state folder.
 pub(super) const TEMPORARY: &str = "tmp";
@@ -304,4 +305,22 @@ pub(crate) fn replace(path: &Path, text: &str) -> Result<Status, Fault> {
     }
     written.map_err(|error| Fault::io("write", path, &error))?;
     Ok(Status::Written)
+}
+
+/// [`replace`] of a sealed file. One that was edited, or has no seal, is kept but for [`Strictness::Force`].
+pub(crate) fn replace_own(
+    path: &Path,
+    text: &str,
+    strictness: Strictness,
+) -> Result<Status, Fault> {
+    let Ok(found) = fs::read(path) else { return replace(path, text) };
+    if found != text.as_bytes() && strictness != Strictness::Force && !place::lost(&found) {
+        let is_whole = str::from_utf8(&found).ok().and_then(seal::holds);
+        match is_whole {
+            Some(true) => {}
+            Some(false) => return Err(Fault::Input(vec![place::edited(path)])),
+            None => return Err(Fault::Input(vec![place::foreign(path)])),
+        }
+    }
+    replace(path, text)
 }

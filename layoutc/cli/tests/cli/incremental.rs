@@ -372,3 +372,31 @@ fn a_locked_build_refuses_what_changes_the_abi_and_shows_both() {
         ran.err
     );
 }
+
+#[test]
+fn a_lock_file_that_was_edited_or_is_somebody_elses_is_kept() {
+    let world = project();
+    world.run(&["lock"]).good();
+    let good = world.read("layoutc.lock").expect("there");
+    let edits = [
+        (good.replace(" f32 ", " f64 "), "was edited since layoutc wrote it"),
+        (good.clone() + "# a remark\n", "was edited since layoutc wrote it"),
+        (good.replacen("layoutc-hash", "hash", 1), "was not written by layoutc"),
+        ("mine\n".to_owned(), "was not written by layoutc"),
+    ];
+    for (text, reason) in edits {
+        world.write("layoutc.lock", &text);
+        let ran = world.run(&["lock"]);
+        assert_eq!(ran.code, Some(1), "{text}");
+        assert!(ran.err.contains(reason), "{}", ran.err);
+        assert_eq!(world.read("layoutc.lock").as_ref(), Some(&text));
+        assert_eq!(world.run(&["lock", "--force"]).good(), "written    layoutc.lock: 2 tensors\n");
+        assert_eq!(world.read("layoutc.lock").as_ref(), Some(&good));
+    }
+    // One that is as layoutc wrote it, of other layouts, is written anew.
+    world.write("layouts/a.kdl", &BLOCKED.replace("w 8", "w 12"));
+    assert_eq!(world.run(&["lock"]).good(), "written    layoutc.lock: 2 tensors\n");
+    // What a power failure may leave counts for nothing.
+    world.write("layoutc.lock", "");
+    assert_eq!(world.run(&["lock"]).good(), "written    layoutc.lock: 2 tensors\n");
+}
