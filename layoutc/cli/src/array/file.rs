@@ -8,6 +8,8 @@ use std::path::Path;
 use crate::console::Console;
 use crate::fault::Fault;
 
+use super::large::forget;
+
 /// Standard input or output.
 pub(crate) const STANDARD: &str = "-";
 
@@ -168,5 +170,7 @@ pub(crate) fn write(path: &Path, bytes: &[&[u8]], console: &mut Console) -> Resu
     if renamed.is_err() {
         drop(fs::remove_file(&temporary));
     }
-    renamed.map_err(fault)
+    renamed.map_err(fault)?;
+    forget(&place);
+    Ok(())
 }

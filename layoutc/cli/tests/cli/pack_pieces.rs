@@ -19,7 +19,7 @@ tensor tiles dtype=bf16 { shape { i 300; o 500 }; layout { order o i; tile 8 128
 tensor pitch dtype=i8 { shape { h 60; w 4000 }; layout { strides 9000 1; fill 5 } }
 tensor halo dtype=f16 { shape { n 4; h 100; w 100; c 3 }; layout { map \"(n, h, w, c) -> (n, c, h, w)\"; pad h before=1 after=1; pad w before=2 after=3 } }
 tensor turned dtype=i32 { shape { h 200; w 300 }; layout { map \"(h, w) -> (w, 199 - h)\" } }
-tensor bank dtype=f16 { shape { h 256; w 512 }; layout { swizzle mode=\"128B\" } }
+tensor bank dtype=f16 { shape { h 256; w 512 }; layout { swizzle 3 4 3 unit=bytes } }
 tensor curve dtype=i16 { shape { h 300; w 300 }; layout { map \"(h, w) -> (morton(h, w))\"; fill 9; padding allow } }
 tensor small dtype=i4 { shape { h 600; w 1000 }; layout { map \"(h, w) -> (w // 8, h, w % 8)\" } }
 tensor odd dtype=i4 { shape { h 601; w 999 }; layout { order w h; fill 1 } }
@@ -319,6 +319,27 @@ fn a_part_of_something_else_is_begun_anew_and_that_is_said() {
     other();
     let said = pack(&[]);
     assert!(world.get("out") == wanted, "{said}");
+}
+
+/// The same output by a run that needs no pieces: nothing of the killed one stays.
+#[test]
+fn what_a_killed_move_left_goes_with_the_next_one_whatever_its_options() {
+    for more in [&[][..], &["--c-array"], &["--memory", "1 GiB"], &["--raw"]] {
+        let (world, wanted) = killed();
+        let more = [&["a", "-o", "out"], more].concat();
+        world.run("pack", "long", &more).good();
+        assert_eq!(world.parts(), [""; 0], "{more:?}");
+        assert!(more.contains(&"--c-array") || world.get("out") == wanted, "{more:?}");
+    }
+    // What is no journal, and what is of another output, stays.
+    let world = Pieces::new();
+    world.put("a", &bytes(1, 200 * 300 * 4));
+    for (path, text) in [("out.part", "mine"), ("out.part.journal", "mine"), ("other.part", "x")] {
+        world.put(path, text.as_bytes());
+    }
+    world.run("pack", "turned", &["a", "-o", "out"]).good();
+    assert_eq!(world.get("out.part"), b"mine");
+    assert_eq!(world.get("out.part.journal"), b"mine");
 }
 
 #[test]

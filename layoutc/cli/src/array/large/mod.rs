@@ -33,7 +33,7 @@ use crate::progress::{Progress, Unit, Work, percent};
 
 pub(crate) use codec::{Codec, Spread, dense_bits};
 pub(crate) use input::Input;
-pub(crate) use part::names;
+pub(crate) use part::{forget, names};
 
 use codec::CodecError;
 use journal::Origin;

@@ -143,6 +143,23 @@ impl Part {
     }
 }
 
+/// Removes the part and the journal that were left beside `place` by what ended early: the file is whole now. What has
+/// no journal of ours stays, and so does what another process is at.
+pub(crate) fn forget(place: &Path) {
+    let [path, journal_path] = names(place);
+    let flags = OFlags::NOFOLLOW.bits().cast_signed();
+    let opened = File::options().read(true).write(true).custom_flags(flags).open(&journal_path);
+    let Some(file) = opened.ok().filter(|file| file.try_lock().is_ok()) else { return };
+    let is_ours = Journal::open(file).is_ok_and(|(_, found)| found != Found::Foreign);
+    let is_file = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
+    if is_ours && is_file(&journal_path) {
+        if is_file(&path) {
+            drop(fs::remove_file(&path));
+        }
+        drop(fs::remove_file(&journal_path));
+    }
+}
+
 /// Refuses to take the place of a file that has no journal: it is somebody else's.
 fn keep_foreign(path: &Path, journal: &Path, is_fresh: bool) -> Result<(), Fault> {
     let Ok(metadata) = fs::symlink_metadata(path) else { return Ok(()) };
