@@ -9,8 +9,9 @@ use layoutc_compiler::diagnostic::Diagnostic;
 use layoutc_compiler::host::Host;
 use layoutc_compiler::model::graph::Graph;
 use layoutc_compiler::model::{Manifest, Tensor, View};
-use layoutc_compiler::{Checked, check, check_aside, refused_choices};
+use layoutc_compiler::{Checked, Work, check, check_aside, refused, refused_choices};
 
+use crate::build::{own_of, tell};
 use crate::console::Console;
 use crate::fault::Fault;
 use crate::project::files::Files;
@@ -104,14 +105,30 @@ impl Session {
         })
     }
 
-    /// Adds every choice of a conversion that it cannot follow to the report.
-    pub(crate) fn refuse_choices(&mut self) {
+    /// Adds to the report what a build would refuse: choices that a conversion cannot follow; and where all else is
+    /// well, as a build then goes on, what targets cannot hold.
+    ///
+    /// # Errors
+    /// A template that cannot be read.
+    pub(crate) fn refuse(&mut self) -> Result<(), Fault> {
+        let is_well = !self.report.has_errors();
         for (project, checked) in &self.projects {
-            let mut refused: Vec<Diagnostic> =
+            let config = &project.config;
+            let mut found: Vec<Diagnostic> =
                 checked.manifests.iter().flat_map(refused_choices).collect();
-            sort(&mut refused);
-            self.report.add(refused.iter().map(|d| localized(d, project)));
+            let templates = own_of(project, config)?;
+            if is_well {
+                let names = config.target.names();
+                let is_asked = |m: &&Manifest| project.manifests.contains_key(&m.path);
+                let asked = || checked.manifests.iter().filter(is_asked);
+                let of = |target| asked().map(move |manifest| Work { target, manifest });
+                let work: Vec<Work<'_>> = names.iter().flat_map(|target| of(target)).collect();
+                found.extend(refused(&work, config, &templates));
+            }
+            sort(&mut found);
+            tell(&found, project, &templates, &mut self.report);
         }
+        Ok(())
     }
 
     /// How many manifests were asked for.

@@ -113,7 +113,7 @@ pub fn emit(
     config: &Config,
     templates: &BTreeMap<String, String>,
 ) -> Result<Vec<Output>, Vec<Diagnostic>> {
-    let templates = own_templates(config, templates.clone());
+    let templates = own_templates(config, templates.clone(), BTreeMap::new());
     let names = config.target.names();
     let work: Vec<Work<'_>> = names
         .iter()
@@ -140,9 +140,14 @@ pub fn import_onnx(
     import::import(file.into(), asked, &is_reserved)
 }
 
-/// A project's own templates, with the folder that its configuration says they lie in.
-pub fn own_templates(config: &Config, user: BTreeMap<String, String>) -> Templates {
-    Templates { user, folder: config.project.templates_dir.clone() }
+/// A project's own templates, and those of them that are not UTF-8, with the folder that its configuration says they
+/// lie in.
+pub fn own_templates(
+    config: &Config,
+    user: BTreeMap<String, String>,
+    unreadable: BTreeMap<String, usize>,
+) -> Templates {
+    Templates { user, unreadable, folder: config.project.templates_dir.clone() }
 }
 
 /// A manifest whose files are to be made for a target.
@@ -200,6 +205,29 @@ pub fn emit_each(
     // What is wrong for every target is told once.
     check::sort(&mut faults);
     if faults.is_empty() { Ok(outputs) } else { Err(faults) }
+}
+
+/// What [`emit()`] would refuse, without the files: what a target cannot hold, plans that cannot be made, templates that
+/// are not there. What a project's own template says of itself while it is rendered is not among it.
+pub fn refused(work: &[Work<'_>], config: &Config, templates: &Templates) -> Vec<Diagnostic> {
+    let common = common_folder(&config.project.sources);
+    let settings = targets(config);
+    let of = |work: &Work<'_>| {
+        let own = |settings: &&Settings| settings.target == work.target;
+        let Some(settings) = settings.iter().find(own) else { return Vec::new() };
+        let stem = stem(&work.manifest.path, &common);
+        let manifest = work.manifest.for_target(work.target);
+        let target = Target::new(settings, templates);
+        let refused = match manifest.graphs.as_slice() {
+            [] => target.unit(&manifest, &stem).map(drop),
+            _ => solve::lay_out(&manifest)
+                .and_then(|manifest| target.unit(&manifest, &stem).map(drop)),
+        };
+        refused.err().unwrap_or_default()
+    };
+    let mut faults: Vec<Diagnostic> = work.par_iter().flat_map_iter(of).collect();
+    check::sort(&mut faults);
+    faults
 }
 
 /// Every choice in the block of a `convert` that the conversion cannot follow: what [`emit()`] would refuse, without

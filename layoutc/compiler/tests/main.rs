@@ -25,6 +25,7 @@ mod kernel_faults;
 mod kernel_programs;
 mod kernels;
 mod kernels_c;
+mod layouts;
 mod manifest_c;
 mod memory;
 mod mpi;

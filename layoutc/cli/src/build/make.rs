@@ -6,11 +6,14 @@ use std::sync::Arc;
 
 use layoutc_compiler::check::{Unit, sort};
 use layoutc_compiler::codes::Code;
+use layoutc_compiler::config::Config;
 use layoutc_compiler::diagnostic::{Diagnostic, Label, Severity};
 use layoutc_compiler::emit::Templates;
 use layoutc_compiler::host::{Host, Key};
 use layoutc_compiler::model::Manifest;
-use layoutc_compiler::{Output, Work, check_with, emit_each, own_templates, syntax_key, umbrella};
+use layoutc_compiler::{
+    LoadError, Output, Work, check_with, emit_each, own_templates, syntax_key, umbrella,
+};
 use rayon::prelude::*;
 
 use crate::confine;
@@ -297,36 +300,55 @@ pub(crate) fn tell(
 
 /// The user's own templates: by name below the templates folder, and what is known of their files.
 fn templates(job: &Job<'_>, made: &mut Made, reads: &mut Reads) -> Result<Templates, Fault> {
-    let mut templates = BTreeMap::new();
+    let (mut templates, mut unreadable) = (BTreeMap::new(), BTreeMap::new());
     let mut hashes = BTreeMap::new();
     for (name, path) in template_files(job.project)? {
-        if let Some(text) = template(&path)? {
+        let found = template(&path)?;
+        if let Found::Text(text) = found {
             hashes.insert(name.clone(), text.known.hash);
             templates.insert(name, unix(&text.text));
             reads.files.insert(path, Ok(text.known));
-        } else if let Ok(known) = files::glance(&path, None) {
+            continue;
+        }
+        if let Ok(known) = files::glance(&path, None) {
             hashes.insert(name.clone(), known.hash);
+        }
+        if let Found::NotUtf8(at) = found {
+            unreadable.insert(name, at);
         }
     }
     made.templates = key::templates(hashes.iter().map(|(name, hash)| (name.as_str(), hash)));
-    Ok(own_templates(&job.project.config, templates))
+    Ok(own_templates(&job.project.config, templates, unreadable))
 }
 
-/// The texts of a project's own templates, by name below the templates folder.
-pub(crate) fn template_texts(project: &Project) -> Result<BTreeMap<String, String>, Fault> {
-    let mut texts = BTreeMap::new();
+/// A project's own templates, by name below the templates folder.
+pub(crate) fn own_of(project: &Project, config: &Config) -> Result<Templates, Fault> {
+    let (mut texts, mut unreadable) = (BTreeMap::new(), BTreeMap::new());
     for (name, path) in template_files(project)? {
-        texts.extend(template(&path)?.map(|text| (name, unix(&text.text))));
+        match template(&path)? {
+            Found::Text(text) => drop(texts.insert(name, unix(&text.text))),
+            Found::NotUtf8(at) => drop(unreadable.insert(name, at)),
+            Found::Nothing => {}
+        }
     }
-    Ok(texts)
+    Ok(own_templates(config, texts, unreadable))
 }
 
-/// A template. What is not UTF-8 is none (a picture, an editor's backup), and links are followed inside the project
-/// alone.
-fn template(path: &Path) -> Result<Option<files::Text>, Fault> {
+/// A file below the templates folder.
+enum Found {
+    Text(files::Text),
+    /// Not UTF-8 at this byte: an error where it is used. It may be a picture, an editor's backup.
+    NotUtf8(usize),
+    /// A link out of the project, no file.
+    Nothing,
+}
+
+/// A file below the templates folder. Links are followed inside the project alone.
+fn template(path: &Path) -> Result<Found, Fault> {
     match files::read(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(Unread::Refused(_)) => Ok(None),
+        Ok(text) => Ok(Found::Text(text)),
+        Err(Unread::Refused(LoadError::NotUtf8 { valid_up_to })) => Ok(Found::NotUtf8(valid_up_to)),
+        Err(Unread::Refused(_)) => Ok(Found::Nothing),
         Err(error) => {
             let (shown, reason) = (seen(path), error.reason());
             let message = format!("cannot read the template `{shown}`: {reason}");

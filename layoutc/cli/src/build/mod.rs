@@ -42,7 +42,7 @@ pub(crate) use job::guess;
 pub(crate) use job::places;
 pub(crate) use locked::{Locking, lock_files};
 pub(crate) use looked::Looked;
-pub(crate) use make::{tell, template_texts};
+pub(crate) use make::{own_of, tell};
 pub(crate) use meter::Span;
 pub(crate) use part::Ahead;
 pub(crate) use rule::{UNTOLD, is_told};

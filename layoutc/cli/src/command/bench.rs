@@ -5,11 +5,11 @@ use std::ops::ControlFlow;
 use layoutc_compiler::config::{Config, Emit, Targets};
 use layoutc_compiler::host::Unobserved;
 use layoutc_compiler::model::Manifest;
-use layoutc_compiler::{Output, Work, emit_each, own_templates};
+use layoutc_compiler::{Output, Work, emit_each};
 use serde_json::Value;
 
 use crate::args::{Bench, Format};
-use crate::build::{tell, template_texts};
+use crate::build::{own_of, tell};
 use crate::confine;
 use crate::console::Console;
 use crate::fault::Fault;
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &Bench, console: &mut Console) -> Result<Ending, Fault> 
         let asked = checked.manifests.iter().filter(|m| project.manifests.contains_key(&m.path));
         let manifests: Vec<&Manifest> = asked.collect();
         let config = bench_config(&project.config);
-        let templates = own_templates(&config, template_texts(project)?);
+        let templates = own_of(project, &config)?;
         if !templates.user.is_empty() {
             confine::rehearse()?;
         }

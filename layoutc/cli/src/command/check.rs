@@ -18,7 +18,7 @@ use super::Ending;
 pub(crate) fn run(paths: &[PathBuf], console: &mut Console) -> Result<Ending, Fault> {
     let start = Instant::now();
     let mut session = Session::open(paths, console)?;
-    session.refuse_choices();
+    session.refuse()?;
     let ending = Ending::of(&session.report);
     let tensors = session.tensors().map(|(file, tensor)| Row::new(tensor).of(file));
     let views = session.views().map(|(file, view)| Row::view(view).of(file));

@@ -31,7 +31,7 @@ pub(super) fn costs(
     }
     let config = bench_config(config);
     let work = [Work { target: "c", manifest: &manifest }];
-    let templates = own_templates(&config, BTreeMap::new());
+    let templates = own_templates(&config, BTreeMap::new(), BTreeMap::new());
     let outputs = emit_each(&work, &config, &templates, &Unobserved).map_err(Fault::Input)?;
     interrupt::install()?;
     let _writing = Writing::begin();

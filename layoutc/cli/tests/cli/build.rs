@@ -3,7 +3,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::world::{BLOCKED, BROKEN, World};
+use crate::world::{BLOCKED, BROKEN, Ran, World};
 
 fn project() -> World {
     World::new(&[("layoutc.toml", ""), ("layouts/a.kdl", BLOCKED), ("layouts/x/a.kdl", BLOCKED)])
@@ -312,4 +312,83 @@ error[template::undefined]: template `c/header.h.j2`: `tensors[0].nothing` is un
 "
         )
     );
+}
+
+const FAULTS: &str = "\
+tensor big dtype=f32 { shape { n 65536; m 65536 } }
+tensor img dtype=bf16 { shape { h 4; w 8 }; layout { axis-separators h }; memory texture }
+tensor three dtype=f32 { shape { a 4; h 4; w 8 }; layout { map \"(a, h, w) -> (a | h | w)\" } }
+tensor wide dtype=f32 { shape { h 8; w 400000 }; layout { axis-separators h }; memory texture }
+";
+
+/// The lines that begin with a code.
+fn told(ran: &Ran) -> Vec<&str> {
+    ran.err.lines().filter(|line| line.starts_with("error[")).collect()
+}
+
+#[test]
+fn check_tells_what_build_refuses_for_a_target() {
+    let config = "[project]\nsources = [\"m.kdl\"]\n[target.c]\nindex-type = \"int32_t\"\n[target.opencl]\n[target.cuda]\n";
+    let world = World::new(&[("layoutc.toml", config), ("m.kdl", FAULTS)]);
+    let check = world.run(&["check"]);
+    assert_eq!(world.files(""), ["layoutc.toml", "m.kdl"]);
+    let build = world.run(&["build"]);
+    assert_eq!((check.code, build.code), (Some(1), Some(1)));
+    assert_eq!(told(&check), told(&build));
+    assert_eq!(check.err, build.err);
+    assert!(told(&check).len() > 5, "{}", check.err);
+    for target in ["c", "opencl", "cuda"] {
+        let config = format!("[project]\nsources = [\"m.kdl\"]\n[target.{target}]\n");
+        let world = World::new(&[("layoutc.toml", &config), ("m.kdl", FAULTS)]);
+        let (check, build) = (world.run(&["check"]), world.run(&["build"]));
+        assert_eq!((check.code, &check.err), (build.code, &build.err), "{target}");
+        assert_eq!(check.code, Some(i32::from(target != "c")), "{target}");
+    }
+    // What is wrong anyway is told first, and alone, as a build does.
+    let broken =
+        format!("{FAULTS}tensor b dtype=f32 {{ shape {{ n 4 }}; layout {{ map \"n // 2\" }} }}\n");
+    let world = World::new(&[("layoutc.toml", config), ("m.kdl", &broken)]);
+    assert_eq!(told(&world.run(&["check"])), told(&world.run(&["build"])));
+}
+
+#[test]
+fn a_template_that_is_not_utf_8_is_said_to_be_so() {
+    let config = "[target.c]\n[target.custom]\ntemplate = \"custom/x.j2\"\nextension = \"txt\"\n";
+    let world = World::new(&[
+        ("layoutc.toml", config),
+        ("layouts/a.kdl", BLOCKED),
+        ("templates/custom/good.j2", "x\n"),
+    ]);
+    let told = |path: &str, commands: &[&str]| {
+        for command in commands {
+            let ran = world.run(&[command]);
+            assert_eq!(ran.code, Some(1), "{path}: {}", ran.err);
+            let reason = "it is not UTF-8 at byte 2";
+            assert!(ran.err.contains(path) && ran.err.contains(reason), "{}", ran.err);
+        }
+    };
+    world.write_bytes("templates/custom/x.j2", b"ab\xff\n");
+    told("custom/x.j2", &["check", "build"]);
+    world.write("templates/custom/x.j2", "{% include \"custom/y.j2\" %}\n");
+    world.write_bytes("templates/custom/y.j2", b"ab\xff\n");
+    told("custom/x.j2", &["build"]);
+    world.write("templates/custom/y.j2", "y\n");
+    // A picture that no template includes is nobody's business.
+    world.write_bytes("templates/custom/z.png", b"\xff\xff");
+    world.run(&["build"]).good();
+    world.write_bytes("templates/c/header.h.j2", b"ab\xff\n");
+    told("c/header.h.j2", &["check", "build"]);
+}
+
+#[test]
+fn a_manifest_whose_name_would_end_an_include_is_refused() {
+    for name in ["a\"b.kdl", "a\nb.kdl", "a\\b.kdl"] {
+        let world = World::new(&[(name, BLOCKED)]);
+        for command in ["check", "build"] {
+            let ran = world.run(&[command, name]);
+            assert_eq!(ran.code, Some(1), "{name:?}: {}", ran.err);
+            assert!(ran.err.contains("error[name::file]: the path of the manifest"), "{}", ran.err);
+        }
+        assert_eq!(world.files("generated"), [""; 0]);
+    }
 }

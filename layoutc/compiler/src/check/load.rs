@@ -16,7 +16,7 @@ use crate::manifest::{
 use crate::sources::LoadError;
 
 /// The longest manifest, in bytes.
-const MAX_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 4 << 20;
 
 /// Parsed manifests; a manifest stands after those that it uses.
 #[derive(Debug, Default)]
@@ -78,7 +78,9 @@ pub(super) fn load(host: &Host<'_>, paths: &[String]) -> (Files, Vec<Diagnostic>
         diagnostics: Vec::new(),
     };
     for path in paths {
-        if let Err(error) = loader.file(normal(path)) {
+        if let Some(fault) = unquotable(path) {
+            loader.diagnostics.push(fault);
+        } else if let Err(error) = loader.file(normal(path)) {
             let message = format!("cannot read the manifest `{path}`: {}", told(&error));
             let place = Place::new(&Arc::from(path.as_str()), 0..0);
             let mut fault = Diagnostic::error(Code::NameFile, message, place, "");
@@ -87,6 +89,16 @@ pub(super) fn load(host: &Host<'_>, paths: &[String]) -> (Files, Vec<Diagnostic>
         }
     }
     (loader.files, loader.diagnostics)
+}
+
+/// The fault of a manifest whose path cannot stand in `#include "…"` of what is generated from it.
+fn unquotable(path: &str) -> Option<Diagnostic> {
+    let bad = path.chars().find(|c| c.is_control() || matches!(c, '"' | '\\'))?;
+    let (shown, bad) = (path.escape_debug(), bad.escape_debug());
+    let message = format!("the path of the manifest `{shown}` holds the character `{bad}`");
+    let place = Place::new(&Arc::from(path), 0..0);
+    let fault = Diagnostic::error(Code::NameFile, message, place, "");
+    Some(fault.help("rename it: files generated from it include one another by its name"))
 }
 
 /// A manifest on its own.

@@ -211,6 +211,28 @@ impl<'a> Target<'a> {
         })
     }
 
+    /// What the templates are rendered with.
+    ///
+    /// # Errors
+    /// As [`Target::files`], but for the faults of templates that are rendered.
+    pub(crate) fn unit(
+        &self,
+        manifest: &Manifest,
+        out_stem: &str,
+    ) -> Result<model::Unit, Vec<Diagnostic>> {
+        let Self { settings, templates, .. } = self;
+        let used = wanted(settings, out_stem, manifest.exchanges());
+        let unreadable: Vec<Diagnostic> =
+            used.iter().filter_map(|(name, _)| templates.unreadable(name)).collect();
+        if !unreadable.is_empty() {
+            return Err(unreadable);
+        }
+        if let Some(fault) = settings.own.as_ref().and_then(|own| missing(own, templates)) {
+            return Err(vec![fault]);
+        }
+        unit::build(manifest, settings, out_stem)
+    }
+
     /// The files of one manifest. `out_stem` is their path without extension, with `/`: `layers/a` gives `layers/a.h`,
     /// `layers/a.c`, `layers/a_test.c`.
     ///
@@ -223,11 +245,7 @@ impl<'a> Target<'a> {
         out_stem: &str,
     ) -> Result<Vec<Output>, Vec<Diagnostic>> {
         let Self { settings, templates, texts, .. } = self;
-        if let Some(fault) = settings.own.as_ref().and_then(|own| missing(own, templates)) {
-            return Err(vec![fault]);
-        }
-        let (unit, frames) =
-            rayon::join(|| unit::build(manifest, settings, out_stem), || self.frames());
+        let (unit, frames) = rayon::join(|| self.unit(manifest, out_stem), || self.frames());
         let mut unit = unit?;
         unit.stamp = stamp(&unit, texts).map_err(|error| {
             let place = Place::new(&Arc::from(manifest.path.as_str()), 0..0);

@@ -90,13 +90,16 @@ pub const BUILT_IN: &[(&str, &str)] = &[
 pub struct Templates {
     /// The user's, by name: `c/header.h.j2`.
     pub user: BTreeMap<String, String>,
+    /// The user's that are not UTF-8, by name, each with the byte at which it is not.
+    pub unreadable: BTreeMap<String, usize>,
     /// The folder that they lie in: places name their files below it.
     pub folder: String,
 }
 
 impl Default for Templates {
     fn default() -> Self {
-        Self { user: BTreeMap::new(), folder: "templates".to_owned() }
+        let (user, unreadable) = (BTreeMap::new(), BTreeMap::new());
+        Self { user, unreadable, folder: "templates".to_owned() }
     }
 }
 
@@ -105,6 +108,15 @@ impl Templates {
     pub fn get(&self, name: &str) -> Option<&str> {
         let built_in = || BUILT_IN.iter().find(|(known, _)| *known == name).map(|row| row.1);
         self.user.get(name).map(String::as_str).or_else(built_in)
+    }
+
+    /// The fault of a template that is not UTF-8.
+    pub(super) fn unreadable(&self, name: &str) -> Option<Diagnostic> {
+        let at = self.unreadable.get(name)?;
+        let message = format!("template `{}`: {}", name.escape_debug(), not_utf8(*at));
+        let place = Place::new(&self.file(name), 0..0);
+        let fault = Diagnostic::error(Code::TemplateSyntax, message, place, "");
+        Some(fault.help("save it as UTF-8"))
     }
 
     /// How places call the file of a template.
@@ -137,7 +149,10 @@ impl<'t> Frames<'t> {
             environment.set_syntax(syntax);
         }
         let owned = templates.clone();
-        environment.set_loader(move |name| Ok(owned.get(name).map(str::to_owned)));
+        environment.set_loader(move |name| match owned.unreadable.get(name) {
+            Some(at) => Err(Error::new(ErrorKind::BadSerialization, not_utf8(*at))),
+            None => Ok(owned.get(name).map(str::to_owned)),
+        });
         filters::add(&mut environment, dialects);
         once::add(&mut environment);
         environment.remove_global("debug");
@@ -184,6 +199,10 @@ impl<'t> Frames<'t> {
             .help("let it write text alone")
         })
     }
+}
+
+fn not_utf8(at: usize) -> String {
+    format!("it is not UTF-8 at byte {at}")
 }
 
 struct Capped {
