@@ -12,7 +12,7 @@ fn every_hostile_template_ends_in_a_diagnostic_and_leaves_no_output() {
     // Some take many seconds: all of them in the long run, a few of each kind otherwise.
     let full = std::env::var("LAYOUTC_FULL").is_ok_and(|value| value == "1");
     let some = |name: &str, at: usize| {
-        full || at.is_multiple_of(if CONFINED.contains(&name) { 3 } else { 12 })
+        full || at.is_multiple_of(if CONFINED.contains(&name) { 6 } else { 24 })
     };
     let asked = HOSTILE.iter().enumerate().filter(|(at, (name, _))| some(name, *at));
     for (_, (name, _)) in asked {
