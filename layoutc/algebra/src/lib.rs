@@ -26,6 +26,7 @@ pub mod map;
 mod monomial;
 pub mod notation;
 pub mod parse;
+pub mod parts;
 pub mod physical;
 mod places;
 mod poly;

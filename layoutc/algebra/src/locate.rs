@@ -6,8 +6,8 @@ use thiserror::Error;
 
 use crate::expr::{Expr, ExprError, Var};
 use crate::layout::Layout;
-use crate::physical::groups;
-use crate::proof::{Domain, components, find, value_of};
+use crate::parts::{Part, Parts};
+use crate::proof::{Domain, find, value_of};
 
 /// Where an element lives.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,57 +87,77 @@ impl Layout {
         Ok(Some(inverse.iter().map(|index| index.evaluate(&at)).collect::<Result<_, _>>()?))
     }
 
-    /// The element at a physical index of a layout without an inverse expression: component by component.
+    /// The element at a physical index of a layout without an inverse expression: part by part.
     fn search(&self, physical: &[i128]) -> Result<Option<Vec<i128>>, LocateError> {
         let number = |expr: &Expr| expr.as_const().ok_or(ExprError::Unbound);
-        let (targets, slots, wanted) = if self.is_strided() {
-            (
-                alloc::vec![self.offset.clone()],
-                self.physical_shape.iter().map(number).collect::<Result<Vec<_>, _>>()?,
-                physical.to_vec(),
-            )
-        } else {
-            let mut before = physical.to_vec();
-            if let (Some(swizzle), Some(last)) = (self.swizzle, before.last_mut()) {
-                *last = swizzle.apply(&Expr::constant(*last))?.evaluate(&|_| None)?;
-            }
-            let Some(wanted) = self.storage_index(&before)? else { return Ok(None) };
-            let slots =
-                self.storage.iter().map(|a| number(&a.extent)).collect::<Result<Vec<_>, _>>()?;
-            (self.storage_map.clone(), slots, wanted)
+        let parts = self.parts()?;
+        let at = |var: Var| match var {
+            Var::Physical(k) => physical.get(usize::try_from(k).ok()?).copied(),
+            _ => None,
         };
+        let wanted = parts.at.iter().map(|at_slot| at_slot.evaluate(&at));
+        let wanted = wanted.collect::<Result<Vec<_>, _>>()?;
+        let slots = parts.slots.iter().map(number).collect::<Result<Vec<_>, _>>()?;
+        if wanted.iter().zip(&slots).any(|(value, slots)| *value < 0 || value >= slots) {
+            return Ok(None);
+        }
         let mut logical = alloc::vec![0; self.logical.len()];
-        for component in components(self.logical.len(), &targets) {
-            let pick = |all: &[i128]| {
-                component.targets.iter().filter_map(|k| all.get(*k)).copied().collect()
-            };
-            let (slots, wanted): (Vec<i128>, Vec<i128>) = (pick(&slots), pick(&wanted));
-            let exprs: Vec<Expr> =
-                component.targets.iter().filter_map(|k| targets.get(*k)).cloned().collect();
-            let mut extents = Vec::new();
-            for axis in &component.axes {
-                extents.push(
-                    self.logical
-                        .get(*axis)
-                        .map_or(Err(ExprError::Unbound), |a| number(&a.extent))?,
-                );
-            }
-            let domain =
-                Domain { axes: &component.axes, extents: &extents, targets: &exprs, slots: &slots };
-            let Some(point) = find(&domain, &wanted)? else { return Ok(None) };
-            for (axis, index) in component.axes.iter().zip(point) {
-                if let Some(slot) = logical.get_mut(*axis) {
-                    *slot = index;
+        for part in &parts.parts {
+            let Some(point) = self.point_of(part, &parts, &wanted)? else { return Ok(None) };
+            for (axis, index) in part.axes.iter().zip(point) {
+                let extent = self
+                    .logical
+                    .get(*axis)
+                    .map_or(Err(ExprError::Unbound), |axis| number(&axis.extent))?;
+                match logical.get_mut(*axis) {
+                    Some(slot) if (0..extent).contains(&index) => *slot = index,
+                    _ => return Ok(None),
                 }
             }
         }
-        // Targets without axes must be met too.
+        // Targets without axes must be met too, and a gap is none of them.
         let place = self.place(&logical, &[])?;
         Ok((place.physical == physical).then_some(logical))
     }
 
+    /// The indices of a part's axes where its targets have these values; `None` where no element has.
+    fn point_of(
+        &self,
+        part: &Part,
+        parts: &Parts,
+        wanted: &[i128],
+    ) -> Result<Option<Vec<i128>>, LocateError> {
+        if let Some(inverse) = &part.inverse {
+            let value = |var: Var| match var {
+                Var::Storage(k) => wanted.get(usize::try_from(k).ok()?).copied(),
+                _ => None,
+            };
+            let point = inverse.iter().map(|index| index.evaluate(&value));
+            return Ok(Some(point.collect::<Result<_, _>>()?));
+        }
+        let number = |expr: &Expr| expr.as_const().ok_or(ExprError::Unbound);
+        let of_targets = |k: &usize| {
+            let target = parts.targets.get(*k).ok_or(ExprError::Unbound)?;
+            let slots = number(parts.slots.get(*k).ok_or(ExprError::Unbound)?)?;
+            let value = *wanted.get(*k).ok_or(ExprError::Unbound)?;
+            Ok((target.clone(), slots, value))
+        };
+        let all = part.targets.iter().map(of_targets).collect::<Result<Vec<_>, ExprError>>()?;
+        let targets: Vec<Expr> = all.iter().map(|(target, ..)| target.clone()).collect();
+        let slots: Vec<i128> = all.iter().map(|(_, slots, _)| *slots).collect();
+        let wanted: Vec<i128> = all.iter().map(|(.., value)| *value).collect();
+        let extents = part
+            .axes
+            .iter()
+            .map(|axis| number(&self.logical.get(*axis).ok_or(ExprError::Unbound)?.extent));
+        let extents = extents.collect::<Result<Vec<_>, _>>()?;
+        let domain =
+            Domain { axes: &part.axes, extents: &extents, targets: &targets, slots: &slots };
+        Ok(find(&domain, &wanted)?)
+    }
+
     /// Whether `strides` decide the offset: then the storage axes are not told apart by it.
-    fn is_strided(&self) -> bool {
+    pub(crate) fn is_strided(&self) -> bool {
         let slots =
             self.storage.iter().try_fold(1_i128, |n, a| n.checked_mul(a.extent.as_const()?));
         let natural =
@@ -151,33 +171,6 @@ impl Layout {
         // A stride of 0 tells no index.
         let told = self.strides.iter().all(|stride| stride.as_const() != Some(0));
         slots.is_none() || !nested || !told
-    }
-
-    /// The storage index at a physical one; `None` where a pitch leaves a gap.
-    fn storage_index(&self, physical: &[i128]) -> Result<Option<Vec<i128>>, LocateError> {
-        let number = |expr: &Expr| expr.as_const().ok_or(ExprError::Unbound);
-        let mut storage = Vec::new();
-        for (g, group) in groups(self.storage.len(), &self.separators).into_iter().enumerate() {
-            let mut rest = physical.get(g).copied().unwrap_or(0);
-            if group.end == self.storage.len() {
-                rest -= number(&self.lead)?;
-            }
-            let pitch = number(self.physical_strides.get(g).ok_or(ExprError::Unbound)?)?;
-            for k in group {
-                let stride = number(self.strides.get(k).ok_or(ExprError::Unbound)?)? / pitch.max(1);
-                let extent = number(&self.storage.get(k).ok_or(ExprError::Unbound)?.extent)?;
-                let index = rest.checked_div_euclid(stride).ok_or(ExprError::Divisor)?;
-                if index >= extent {
-                    return Ok(None);
-                }
-                storage.push(index);
-                rest -= index * stride;
-            }
-            if rest != 0 {
-                return Ok(None);
-            }
-        }
-        Ok(Some(storage))
     }
 }
 

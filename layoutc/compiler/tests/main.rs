@@ -1,6 +1,7 @@
 //! The tests of the compiler: one program, which is linked once.
 
 mod bad_input;
+mod bits_c;
 mod blocks_c;
 mod by_letter;
 mod cast_values;
@@ -19,6 +20,7 @@ mod graphs;
 mod habits;
 mod hostile;
 mod import;
+mod inverse_c;
 mod kept;
 mod kernel_caches;
 mod kernel_faults;

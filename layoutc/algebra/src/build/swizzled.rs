@@ -4,12 +4,11 @@ use super::finish::{FinishError, physical_facts, weighted};
 use crate::expr::{Expr, ExprError, Var};
 use crate::layout::{Layout, Proof};
 use crate::proof::{Refusal, check};
-use crate::simplify::Facts;
 use crate::swizzle::Swizzle;
 
 /// The layout with the index along its last physical axis swizzled.
 pub(super) fn swizzled(before: &Layout, swizzle: Swizzle) -> Result<Layout, FinishError> {
-    let axes = logical_facts(before)?;
+    let axes = before.facts()?;
     let slots = physical_facts(&before.symbols, &before.physical_shape)?;
     let simple =
         with_swizzle(before, swizzle, &|expr| axes.simplify(expr), &|expr| slots.simplify(expr))?;
@@ -50,13 +49,4 @@ pub(super) fn with_swizzle(
     layout.digits = None;
     layout.proof = layout.proof.with(Proof::Gf2);
     Ok(layout)
-}
-
-/// What is known of the axes of a layout.
-fn logical_facts(layout: &Layout) -> Result<Facts, ExprError> {
-    let mut facts = Facts::new(&layout.symbols);
-    for (k, axis) in (0_u32..).zip(&layout.logical) {
-        facts.set_extent(Var::Axis(k), &axis.extent)?;
-    }
-    Ok(facts)
 }

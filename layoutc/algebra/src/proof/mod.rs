@@ -226,6 +226,21 @@ fn by_digits(claim: Claim<'_>, component: &Component, rules: Rules) -> Result<By
     }
 }
 
+/// The axes of a component over `Var::Storage(k)`, k the position of a target in the claim; `None` where no rule tells
+/// them from the targets.
+pub(crate) fn told_axes(
+    claim: Claim<'_>,
+    component: &Component,
+) -> Result<Option<Vec<(usize, Expr)>>, ExprError> {
+    let ByDigits::Told { decoded, .. } = by_digits(claim, component, Rules::All)? else {
+        return Ok(None);
+    };
+    let own = |(axis, index): (usize, Expr)| {
+        Ok::<_, ExprError>((axis, rename_targets(&index, &component.targets)?))
+    };
+    decoded.axes.into_iter().map(own).collect::<Result<Vec<_>, _>>().map(Some)
+}
+
 /// Sums whose weights hold symbols: those that digits do not read.
 fn by_weights(claim: Claim<'_>, component: &Component) -> Result<ByDigits, ExprError> {
     if claim.facts.symbols().is_empty() {

@@ -359,8 +359,8 @@ pub struct TestUnit {
     pub physical_bytes: Whole<Expr>,
     /// The constant `fill`, where padding gets one.
     pub fill: Option<Whole<Stmt>>,
-    /// Whether the inverse is a search, too slow for every slot of a large tensor.
-    pub search: bool,
+    /// How often the inverse is asked for where that is a search; none where it is an expression.
+    pub searches: Option<i64>,
 }
 
 /// A view: the memory of a tensor under other axes or in other elements.

@@ -6,7 +6,7 @@ use super::Settings;
 use super::dialect::{Assert, Dialect};
 use super::element;
 use super::model::{ComputeUnit, KernelUnit, Unit};
-use super::print::power_of_two;
+use super::print::{is_moved, power_of_two};
 use super::whole::Whole;
 use crate::plan::tree::{Expr, Function, Number, NumberOp, Returns, Spelling, Stmt};
 
@@ -88,7 +88,10 @@ pub(super) fn needs(unit: &Unit, settings: &Settings) -> (Vec<String>, Vec<Strin
             helpers.extend(helper(expr));
         });
         for stmt in &function.body {
-            stmt.walk(&mut |stmt| includes.extend(include(stmt, dialect)));
+            stmt.walk(&mut |stmt| {
+                includes.extend(include(stmt, dialect));
+                includes.extend(is_moved(dialect, &function.params, stmt).then_some("string.h"));
+            });
             stmt.numbers(&mut |number| includes.extend(mathematics(number)));
         }
     }

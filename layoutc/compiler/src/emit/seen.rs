@@ -132,7 +132,7 @@ show! {
     SpaceUnit { name, bytes }
     TestUnit {
         plain, symbols, cases, axes, physical, dense, slot, elements, slots, logical_bytes,
-        physical_bytes, fill, search,
+        physical_bytes, fill, searches,
     }
     ViewUnit {
         name, ident, upper, of, buffer, window, writable, dtype, element, lane, lanes, own_type,

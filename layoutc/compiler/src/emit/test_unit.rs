@@ -1,7 +1,7 @@
 //! What the test program of a manifest needs to know of each tensor.
 
 use layoutc_algebra::expr::{Expr as Algebra, Var};
-use layoutc_algebra::layout::Symbol;
+use layoutc_algebra::layout::{Layout, Symbol};
 
 use super::model::{AxisUnit, TestUnit, ViewTestUnit};
 use super::whole::Whole;
@@ -72,6 +72,9 @@ const TAKEN: &[&str] = &[
     "absolute",
     "relative",
     "pads",
+    "most",
+    "searches",
+    "searched",
 ];
 
 /// Whether the template uses a name inside a function, or it looks like one that is generated for tests.
@@ -113,11 +116,29 @@ pub(super) fn tensor(tensor: &Tensor, naming: &Naming<'_>) -> Result<TestUnit, P
         logical_bytes: lower(&logical_bytes(&context, &elements)?, &symbol)?.into(),
         physical_bytes: lower(&buffer_bytes(&context, &layout.physical_elements)?, &symbol)?.into(),
         fill: context.fills().then(|| fill_stmt(tensor).into()),
-        search: layout.inverse.is_none(),
+        searches: searches(layout)?,
         symbols,
         axes,
         physical,
     })
+}
+
+/// How many elements all searches of a test visit together: a second's worth.
+const VISITED: i128 = 1 << 26;
+
+/// How often the inverse is asked for where that is a search; `None` where it is an expression.
+fn searches(layout: &Layout) -> Result<Option<i64>, PlanError> {
+    if layout.inverse.is_some() || layout.logical_elements.as_const() == Some(0) {
+        return Ok(None);
+    }
+    let mut visited = 1_i128;
+    for part in layout.parts()?.parts.iter().filter(|part| part.inverse.is_none()) {
+        let extents = part.axes.iter().filter_map(|axis| layout.logical.get(*axis));
+        let points = extents.map(|axis| axis.extent.as_const().unwrap_or(i128::MAX));
+        visited = visited.saturating_add(points.fold(1, i128::saturating_mul));
+    }
+    let often = VISITED.checked_div(visited).unwrap_or(1).max(1);
+    Ok(i64::try_from(often).ok())
 }
 
 /// The symbols and the logical axes of a tensor as the test calls them.

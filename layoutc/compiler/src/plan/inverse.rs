@@ -2,11 +2,13 @@
 
 use layoutc_algebra::expr::{Expr as Algebra, Var};
 
+mod search;
+
 use super::Context;
 use super::index::symbol_params;
 use super::lower::{Binding, PlanError, Range, Scope, lower, lower_predicate, range};
 use super::names::Namer;
-use super::tree::{Compare, Expr, Function, Param, ParamType, Returns, Stmt};
+use super::tree::{Expr, Function, Param, ParamType, Returns, Stmt};
 
 /// `logical(symbols, physical indices, outputs)`: which element a slot holds; false on padding.
 pub(super) fn logical(context: &Context<'_>) -> Result<Function, PlanError> {
@@ -39,11 +41,9 @@ pub(super) fn logical(context: &Context<'_>) -> Result<Function, PlanError> {
     } else if let Some(inverse) = &layout.inverse {
         read_off(context, inverse, &outputs, &scope)?
     } else {
-        doc.push(
-            "The layout is proven by enumeration and has no inverse in closed form:".to_owned(),
-        );
-        doc.push("this searches all elements.".to_owned());
-        search(context, &physical, &outputs, &mut namer)?
+        let search = search::of(context, &physical, &outputs, &mut namer)?;
+        doc.extend(search.doc);
+        search.body
     };
     let function =
         Function { name: context.function("logical"), doc, returns: Returns::Bool, params, body };
@@ -86,45 +86,5 @@ fn read_off(
         other => shorten(other),
     };
     body.push(Stmt::Return { value: holds });
-    Ok(body)
-}
-
-/// A loop nest over all elements that compares each one's place with the one asked for.
-fn search(
-    context: &Context<'_>,
-    physical: &[Binding],
-    outputs: &[String],
-    namer: &mut Namer<'_>,
-) -> Result<Vec<Stmt>, PlanError> {
-    let layout = context.layout;
-    let symbol = |var| context.symbol(var);
-    let names: Vec<String> =
-        layout.logical.iter().map(|axis| namer.name(&format!("at_{}", axis.name))).collect();
-    let mut args = context.symbol_args();
-    args.extend(names.iter().map(|name| Expr::name(name)));
-    let there = if physical.len() == 1 {
-        vec![context.function("offset")]
-    } else {
-        (0..physical.len()).map(|k| context.function(&format!("index_{k}"))).collect()
-    };
-    let mut same: Vec<Expr> = there
-        .iter()
-        .zip(physical)
-        .map(|(f, p)| Expr::compare(Compare::Eq, Expr::call(f, args.clone()), p.tree.clone()))
-        .collect();
-    let condition = if same.len() == 1 { same.swap_remove(0) } else { Expr::All { args: same } };
-    let mut found: Vec<Stmt> = outputs
-        .iter()
-        .zip(&names)
-        .map(|(name, at)| Stmt::Set { name: name.clone(), value: Expr::name(at) })
-        .collect();
-    found.push(Stmt::Return { value: Expr::Bool { value: true } });
-    let mut body =
-        vec![Stmt::If { condition, is_usual: false, body: found, otherwise: Vec::new() }];
-    for (axis, name) in layout.logical.iter().zip(names).rev() {
-        let to = lower(&axis.extent, &symbol)?;
-        body = vec![Stmt::For { name, from: Expr::int(0), to, step: 1, parallel: false, body }];
-    }
-    body.push(Stmt::Return { value: Expr::Bool { value: false } });
     Ok(body)
 }

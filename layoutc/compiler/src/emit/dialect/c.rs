@@ -32,6 +32,7 @@ pub const C: Dialect = Dialect {
     assert: Assert::Abort,
     openmp: "_OPENMP",
     shifts: true,
+    moves_bits: &["f32", "f64"],
     helper: "layoutc_",
     reserved: &[("C", &C_KEYWORDS), ("C++", &CPP_KEYWORDS), ("the C library", &C_MACROS)],
     prefixes: &[("layoutc", "layoutc_"), ("layoutc", "LAYOUTC_")],

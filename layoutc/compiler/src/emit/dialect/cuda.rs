@@ -52,6 +52,7 @@ pub const CUDA: Dialect = Dialect {
     assert: Assert::Asked,
     openmp: "",
     shifts: true,
+    moves_bits: &[],
     helper: "layoutc_cuda_",
     reserved: &[
         ("CUDA C++", &CUDA_KEYWORDS),

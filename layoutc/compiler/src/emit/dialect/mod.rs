@@ -70,6 +70,8 @@ pub struct Dialect {
     pub openmp: &'static str,
     /// Whether divisions by powers of two become shifts and masks.
     pub shifts: bool,
+    /// The element types, as manifests call them, of which an assignment may change bits: those are moved by `memcpy`.
+    pub moves_bits: &'static [&'static str],
     /// The prefix of helper functions, `floor_div` and the like.
     pub helper: &'static str,
     /// Words that cannot be identifiers, and names that the standard library keeps, by language.

@@ -46,6 +46,7 @@ pub const OPENCL: Dialect = Dialect {
     assert: Assert::Leave,
     openmp: "",
     shifts: true,
+    moves_bits: &[],
     helper: "layoutc_",
     reserved: &[
         ("OpenCL C", &OPENCL_KEYWORDS),

@@ -7,6 +7,7 @@ mod binding;
 mod define;
 mod groups;
 mod head;
+mod moved;
 mod numbers;
 mod python;
 mod stmts;
@@ -18,6 +19,7 @@ mod vector;
 pub(in crate::emit) use self::binding::power_of_two;
 pub use self::define::define;
 pub use self::head::{parameters, prototype};
+pub(in crate::emit) use self::moved::is_moved;
 pub use self::numbers::number;
 pub use self::stmts::{body, stmts};
 

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::head::dialect_of;
+use super::moved::{element_of, moved};
 use super::numbers::in_c;
 use super::vector::vector_store;
 use super::{Style, expr, python, write};
@@ -10,7 +11,7 @@ use crate::emit::dialect::{Assert, Dialect};
 use crate::emit::{comment, element, turns};
 use crate::plan::nest::is_near;
 use crate::plan::tree::{
-    Among, Compare, Expr, Function, Gathering, Number, Operand, Param, ParamType, Stmt, Strided,
+    Among, Compare, Expr, Function, Gathering, Number, Operand, Param, Stmt, Strided,
 };
 
 /// Statements as text, each line indented by `depth` levels of four blanks.
@@ -245,7 +246,10 @@ impl<'a> Writer<'a> {
                 self.put(&[");\n"]);
             }
             Stmt::Store { buffer, index, value, through } => {
-                self.store(buffer, index, value, through.as_deref(), depth);
+                match moved(self.dialect, self.params, stmt) {
+                    Some(moved) => self.move_bits(&moved, depth),
+                    None => self.store(buffer, index, value, through.as_deref(), depth),
+                }
             }
             Stmt::StoreByte { buffer, index, value } => {
                 self.begin(depth, &[buffer, "["]);
@@ -398,18 +402,6 @@ impl<'a> Writer<'a> {
         self.put(&[");\n"]);
     }
 
-    /// The element type of a parameter; `None` for what is no parameter.
-    fn element_of(&self, buffer: &str) -> Option<&str> {
-        let param = self.params.iter().find(|param| param.name == buffer)?;
-        match &param.ty {
-            ParamType::Input { element } | ParamType::Output { element } => Some(element),
-            ParamType::Index
-            | ParamType::OutIndex
-            | ParamType::InputImage { .. }
-            | ParamType::OutputImage { .. } => None,
-        }
-    }
-
     /// A buffer of elements; of its bits, where the language does not copy the elements themselves.
     fn put_elements(&mut self, buffer: &str, access: &str) {
         let elements = self.elements(buffer, access);
@@ -417,7 +409,7 @@ impl<'a> Writer<'a> {
     }
 
     fn elements(&self, buffer: &str, access: &str) -> String {
-        match (&self.dialect.half, self.element_of(buffer)) {
+        match (&self.dialect.half, element_of(self.params, buffer)) {
             (Some(half), Some("f16")) => {
                 ["((", self.dialect.pointer, access, half.bits, " *)", buffer, ")"].concat()
             }

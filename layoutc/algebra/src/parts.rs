@@ -1,0 +1,129 @@
+//! The independent parts of a layout that has no inverse expression as a whole: each axis is told by the targets that
+//! read it, and most parts have an inverse of their own. What has none is searched for, in that part alone.
+
+use alloc::vec::Vec;
+
+use crate::expr::{Expr, ExprError, Var};
+use crate::layout::Layout;
+use crate::physical::groups;
+use crate::proof::{Claim, components, told_axes};
+use crate::simplify::Facts;
+
+/// Axes with the targets that read them and no others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// Logical axes, ascending.
+    pub axes: Vec<usize>,
+    /// Positions in [`Parts::targets`], ascending.
+    pub targets: Vec<usize>,
+    /// One index per axis over `Var::Storage(k)`, k the position of a target; `None` where it has to be searched for. On
+    /// slots that hold no element it may give any index, outside the extents too.
+    pub inverse: Option<Vec<Expr>>,
+}
+
+/// A layout as independent parts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parts {
+    /// Indices over `Var::Axis` that tell every element from every other: the storage indices, or the offset alone where
+    /// strides decide it.
+    pub targets: Vec<Expr>,
+    /// How many values each target takes.
+    pub slots: Vec<Expr>,
+    /// The value of each target at a physical index, over `Var::Physical`. In a gap between storage axes it is beyond the
+    /// slots, or that of a neighbour.
+    pub at: Vec<Expr>,
+    /// The parts, by their first axis.
+    pub parts: Vec<Part>,
+}
+
+impl Layout {
+    /// The layout as independent parts, for the search of the element at a physical index.
+    ///
+    /// # Errors
+    /// [`ExprError`] when an expression would be too large.
+    pub fn parts(&self) -> Result<Parts, ExprError> {
+        let strided = self.is_strided();
+        let targets =
+            if strided { alloc::vec![self.offset.clone()] } else { self.storage_map.clone() };
+        let slots: Vec<Expr> = if strided {
+            self.physical_shape.clone()
+        } else {
+            self.storage.iter().map(|axis| axis.extent.clone()).collect()
+        };
+        let at = self.targets_at(strided)?;
+        let extents: Vec<Expr> = self.logical.iter().map(|axis| axis.extent.clone()).collect();
+        let facts = self.facts()?;
+        let mut of_targets = Facts::new(&self.symbols);
+        for (k, slots) in (0_u32..).zip(&slots) {
+            of_targets.set_extent(Var::Storage(k), slots)?;
+        }
+        let claim = Claim { extents: &extents, targets: &targets, slots: &slots, facts: &facts };
+        let mut parts = Vec::new();
+        for component in components(extents.len(), &targets) {
+            let told = told_axes(claim, &component)?;
+            let index = |axis: &usize| {
+                let index = told.iter().flatten().find(|(own, _)| own == axis)?;
+                Some(of_targets.simplify(&index.1))
+            };
+            let inverse = match &told {
+                Some(_) => component.axes.iter().map(index).collect::<Option<Result<_, _>>>(),
+                None => None,
+            };
+            let (axes, targets) = (component.axes, component.targets);
+            parts.push(Part { axes, targets, inverse: inverse.transpose()? });
+        }
+        Ok(Parts { targets, slots, at, parts })
+    }
+
+    /// What is known of the axes.
+    pub(crate) fn facts(&self) -> Result<Facts, ExprError> {
+        let mut facts = Facts::new(&self.symbols);
+        for (k, axis) in (0_u32..).zip(&self.logical) {
+            facts.set_extent(Var::Axis(k), &axis.extent)?;
+        }
+        Ok(facts)
+    }
+
+    /// The targets at a physical index, over `Var::Physical`.
+    fn targets_at(&self, strided: bool) -> Result<Vec<Expr>, ExprError> {
+        use crate::expr::BinOp::{FloorDiv, Mod, Sub};
+        let physical = |g: usize| {
+            let axis = u32::try_from(g).map_err(|_| ExprError::Overflow)?;
+            Ok::<Expr, ExprError>(Expr::var(Var::Physical(axis)))
+        };
+        if strided {
+            return Ok(alloc::vec![physical(0)?]);
+        }
+        let groups = groups(self.storage.len(), &self.separators);
+        let last = groups.len().saturating_sub(1);
+        let mut at = Vec::new();
+        for (g, group) in groups.into_iter().enumerate() {
+            let mut rest = physical(g)?;
+            if g == last {
+                if let Some(swizzle) = self.swizzle {
+                    rest = swizzle.apply(&rest)?;
+                }
+                if self.lead.as_const() != Some(0) {
+                    rest = Expr::binary(Sub, &rest, &self.lead)?;
+                }
+            }
+            let pitch = self.physical_strides.get(g).ok_or(ExprError::Unbound)?;
+            for k in group {
+                let stride = self.strides.get(k).ok_or(ExprError::Unbound)?;
+                // A stride is so many steps along its physical axis.
+                let step = match (stride.as_const(), pitch.as_const()) {
+                    (Some(stride), Some(pitch)) => Expr::constant(stride / pitch.max(1)),
+                    _ => Expr::binary(FloorDiv, stride, pitch)?,
+                };
+                if step.as_const() == Some(1) {
+                    at.push(rest.clone());
+                    rest = Expr::constant(0);
+                    continue;
+                }
+                at.push(Expr::binary(FloorDiv, &rest, &step)?);
+                rest = Expr::binary(Mod, &rest, &step)?;
+            }
+        }
+        Ok(at)
+    }
+}

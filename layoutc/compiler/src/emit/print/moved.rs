@@ -1,0 +1,59 @@
+//! Elements that are moved by their bits, told from values that are computed.
+
+use super::stmts::Writer;
+use crate::emit::dialect::Dialect;
+use crate::plan::tree::{Expr, Operand, Param, ParamType, Stmt};
+
+/// An element that is copied as it is from one buffer into another.
+pub(super) struct Moved<'a> {
+    to: &'a str,
+    to_index: &'a Expr,
+    from: &'a str,
+    from_index: &'a Expr,
+}
+
+/// The move of a float that an assignment may change: one that goes through the registers of the x87 comes out with a
+/// signalling NaN made quiet. `None` for every other statement.
+pub(super) fn moved<'a>(dialect: &Dialect, params: &[Param], stmt: &'a Stmt) -> Option<Moved<'a>> {
+    let Stmt::Store { buffer: to, index: to_index, value, through: None } = stmt else {
+        return None;
+    };
+    let Operand::Load { buffer: from, index: from_index, through: None } = value else {
+        return None;
+    };
+    let element = element_of(params, to)?;
+    let is_bits = dialect.moves_bits.contains(&element);
+    (is_bits && element_of(params, from) == Some(element)).then_some(Moved {
+        to,
+        to_index,
+        from,
+        from_index,
+    })
+}
+
+/// Whether a statement moves the bits of an element by `memcpy`.
+pub(in crate::emit) fn is_moved(dialect: &Dialect, params: &[Param], stmt: &Stmt) -> bool {
+    moved(dialect, params, stmt).is_some()
+}
+
+/// The element type of a parameter; `None` for what is no buffer among them.
+pub(super) fn element_of<'p>(params: &'p [Param], buffer: &str) -> Option<&'p str> {
+    let param = params.iter().find(|param| param.name == buffer)?;
+    match &param.ty {
+        ParamType::Input { element } | ParamType::Output { element } => Some(element),
+        ParamType::Index
+        | ParamType::OutIndex
+        | ParamType::InputImage { .. }
+        | ParamType::OutputImage { .. } => None,
+    }
+}
+
+impl Writer<'_> {
+    pub(super) fn move_bits(&mut self, moved: &Moved<'_>, depth: usize) {
+        self.begin(depth, &["memcpy("]);
+        self.put_address(moved.to, moved.to_index);
+        self.put(&[", "]);
+        self.put_address(moved.from, moved.from_index);
+        self.put(&[", sizeof *", moved.to, ");\n"]);
+    }
+}

@@ -1,0 +1,182 @@
+//! The inverse of a layout that has none in closed form: part by part, and a search in the parts alone that need one.
+
+use layoutc_algebra::expr::{Expr as Algebra, Var};
+use layoutc_algebra::parts::{Part, Parts};
+
+use super::super::Context;
+use super::super::lower::{Binding, PlanError, Range, lower, range};
+use super::super::names::Namer;
+use super::super::tree::{Compare, Expr, Stmt};
+
+/// The body of a function that finds the element of a slot, and what is said of it.
+pub(super) struct Search {
+    pub(super) doc: Vec<String>,
+    pub(super) body: Vec<Stmt>,
+}
+
+/// The search of the element at the index `physical`, for `outputs`, one per logical axis.
+pub(super) fn of(
+    context: &Context<'_>,
+    physical: &[Binding],
+    outputs: &[String],
+    namer: &mut Namer<'_>,
+) -> Result<Search, PlanError> {
+    let parts = context.layout.parts()?;
+    let mut body = Vec::new();
+    let wanted = wanted(&parts, physical, namer, &mut body)?;
+    let mut searched = Vec::new();
+    for part in &parts.parts {
+        match &part.inverse {
+            Some(inverse) => body.extend(read_off(part, inverse, outputs, &wanted)?),
+            None => searched.push(part),
+        }
+    }
+    let doc = said(context, &searched);
+    let mut found = vec![Stmt::Return { value: is_there(context, &parts, physical, outputs) }];
+    for part in searched.into_iter().rev() {
+        found = nest(context, part, &parts, (&wanted, outputs), found, namer)?;
+    }
+    body.extend(found);
+    Ok(Search { doc, body })
+}
+
+fn said(context: &Context<'_>, searched: &[&Part]) -> Vec<String> {
+    let name = |axis: &usize| context.layout.logical.get(*axis).map(|axis| axis.name.clone());
+    let names: Vec<String> = searched.iter().flat_map(|part| &part.axes).filter_map(name).collect();
+    let mut doc = vec!["The layout is proven by enumeration. In closed form there is".to_owned()];
+    doc.push(format!("no inverse for {}: this searches.", layoutc_algebra::proof::listed(&names)));
+    doc
+}
+
+/// The value that each target has at the slot, named where it is more than a name.
+fn wanted(
+    parts: &Parts,
+    physical: &[Binding],
+    namer: &mut Namer<'_>,
+    body: &mut Vec<Stmt>,
+) -> Result<Vec<Option<Binding>>, PlanError> {
+    let scope = |var: Var| match var {
+        Var::Physical(k) => physical.get(usize::try_from(k).ok()?).cloned(),
+        _ => None,
+    };
+    let mut wanted = Vec::new();
+    for (k, at) in parts.at.iter().enumerate() {
+        if !parts.parts.iter().any(|part| part.targets.contains(&k)) {
+            wanted.push(None);
+            continue;
+        }
+        let (mut tree, range) = (lower(at, &scope)?, range(at, &scope));
+        if !matches!(tree, Expr::Name { .. } | Expr::Int { .. }) {
+            let name = namer.name(&format!("s{k}"));
+            body.push(Stmt::Let { name: name.clone(), value: tree });
+            tree = Expr::name(&name);
+        }
+        // In the gaps of the layout it may lie beyond the slots.
+        wanted.push(Some(Binding { tree, range: Range { high: None, ..range } }));
+    }
+    Ok(wanted)
+}
+
+/// The axes of a part with an inverse, set.
+fn read_off(
+    part: &Part,
+    inverse: &[Algebra],
+    outputs: &[String],
+    wanted: &[Option<Binding>],
+) -> Result<Vec<Stmt>, PlanError> {
+    let scope = |var: Var| match var {
+        Var::Storage(k) => wanted.get(usize::try_from(k).ok()?).cloned().flatten(),
+        _ => None,
+    };
+    let set = |(axis, index): (&usize, &Algebra)| {
+        let name = outputs.get(*axis).cloned().ok_or(PlanError::Scope)?;
+        Ok(Stmt::Set { name, value: lower(index, &scope)? })
+    };
+    part.axes.iter().zip(inverse).map(set).collect()
+}
+
+/// Loops over the axes of a part that compare its targets with those of the slot; behind the first element that has them
+/// comes `found`.
+fn nest(
+    context: &Context<'_>,
+    part: &Part,
+    parts: &Parts,
+    (wanted, outputs): (&[Option<Binding>], &[String]),
+    found: Vec<Stmt>,
+    namer: &mut Namer<'_>,
+) -> Result<Vec<Stmt>, PlanError> {
+    let symbol = |var| context.symbol(var);
+    let mut loops = Vec::new();
+    for k in &part.axes {
+        let axis = context.layout.logical.get(*k).ok_or(PlanError::Scope)?;
+        let high = range(&axis.extent, &symbol).high.map(|extent| extent - 1);
+        loops.push((*k, namer.name(&format!("at_{}", axis.name)), axis, high));
+    }
+    let scope = |var: Var| match var {
+        Var::Axis(k) => {
+            let (_, name, _, high) = loops.iter().find(|(own, ..)| u32::try_from(*own) == Ok(k))?;
+            let range = Range { low: Some(0), high: *high };
+            Some(Binding { tree: Expr::name(name), range })
+        }
+        other => context.symbol(other),
+    };
+    let mut same = Vec::new();
+    for k in &part.targets {
+        let target = parts.targets.get(*k).ok_or(PlanError::Scope)?;
+        let there = wanted.get(*k).cloned().flatten().ok_or(PlanError::Scope)?;
+        same.push(Expr::compare(Compare::Eq, lower(target, &scope)?, there.tree));
+    }
+    let mut body: Vec<Stmt> = Vec::new();
+    for (k, name, ..) in &loops {
+        let output = outputs.get(*k).cloned().ok_or(PlanError::Scope)?;
+        body.push(Stmt::Set { name: output, value: Expr::name(name) });
+    }
+    body.extend(found);
+    let mut body =
+        vec![Stmt::If { condition: all(same), is_usual: false, body, otherwise: Vec::new() }];
+    for (_, name, axis, _) in loops.iter().rev() {
+        let (name, to) = (name.clone(), lower(&axis.extent, &symbol)?);
+        body = vec![Stmt::For { name, from: Expr::int(0), to, step: 1, parallel: false, body }];
+    }
+    body.push(Stmt::Return { value: Expr::Bool { value: false } });
+    Ok(body)
+}
+
+/// Whether the element that was found is one, and lives at the slot.
+fn is_there(
+    context: &Context<'_>,
+    parts: &Parts,
+    physical: &[Binding],
+    outputs: &[String],
+) -> Expr {
+    let output = |name: &String| Expr::Output { name: name.clone() };
+    let mut holds = Vec::new();
+    for part in parts.parts.iter().filter(|part| part.inverse.is_some()) {
+        for axis in &part.axes {
+            let (Some(own), Some(name)) = (context.layout.logical.get(*axis), outputs.get(*axis))
+            else {
+                continue;
+            };
+            holds.push(Expr::compare(Compare::Ge, output(name), Expr::int(0)));
+            if let Ok(extent) = lower(&own.extent, &|var| context.symbol(var)) {
+                holds.push(Expr::compare(Compare::Lt, output(name), extent));
+            }
+        }
+    }
+    let mut args = context.symbol_args();
+    args.extend(outputs.iter().map(output));
+    let there = if physical.len() == 1 {
+        vec![context.function("offset")]
+    } else {
+        (0..physical.len()).map(|k| context.function(&format!("index_{k}"))).collect()
+    };
+    let places = there.iter().zip(physical);
+    holds.extend(places.map(|(function, at)| {
+        Expr::compare(Compare::Eq, Expr::call(function, args.clone()), at.tree.clone())
+    }));
+    all(holds)
+}
+
+fn all(mut conditions: Vec<Expr>) -> Expr {
+    if conditions.len() == 1 { conditions.swap_remove(0) } else { Expr::All { args: conditions } }
+}

@@ -1,0 +1,259 @@
+//! Inverses of layouts that have none in closed form as a whole: the parts that have one are read off, the others are
+//! searched. The generated functions are held against the places of all elements. `LAYOUTC_FULL=1` runs 100 manifests.
+#![allow(clippy::disallowed_methods, reason = "writes sources and runs compilers")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use crate::common::cc::full;
+use crate::common::made;
+use crate::random_manifest::built;
+use crate::random_manifest::random::Random;
+use layoutc_algebra::layout::Proof;
+use layoutc_compiler::config::Config;
+use layoutc_compiler::locate;
+use layoutc_compiler::model::Tensor;
+
+/// A part that is enumerated between two that are not; 2^46 elements in all.
+const LARGE: &str = r#"
+tensor parts dtype=u8 {
+    shape { a 1048576; i 64; j 1048576 }
+    layout { map "(a, i, j) -> (a, (i + 2 * (i ^ 21)) % 64, j // 4, j % 4)" }
+}
+"#;
+
+/// More axes than a test may look at all corners of.
+fn many_axes() -> String {
+    let names: Vec<String> = (0..40).map(|k| format!("q{k}")).collect();
+    let shape: Vec<String> = names.iter().map(|name| format!("{name} 2")).collect();
+    let (first, rest) = (names.first().unwrap(), names[1..].join(" "));
+    format!(
+        "tensor many dtype=u1 {{ shape {{ {} }}; layout {{ order {rest} {first} }} }}\n",
+        shape.join("; ")
+    )
+}
+
+fn folder(name: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("inverse_c_{name}"));
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// Compiles files of a folder and runs the program; gives what it printed.
+fn ran(folder: &std::path::Path, program: &str, sources: &[&str]) -> String {
+    let mut command = Command::new("gcc");
+    command.args(["-std=c99", "-O0", "-Wall", "-Wextra", "-Werror", "-fsanitize=undefined"]);
+    command.args(["-fno-sanitize-recover=all", "-o", program]).args(sources);
+    made::compile(&mut command, folder, Some(program), &[]).unwrap_or_else(|said| panic!("{said}"));
+    let ran = Command::new(folder.join(program)).output().unwrap();
+    let printed = String::from_utf8_lossy(&ran.stdout).into_owned();
+    assert!(ran.status.success(), "{printed}{}", String::from_utf8_lossy(&ran.stderr));
+    printed
+}
+
+fn write(folder: &std::path::Path, outputs: &BTreeMap<String, String>) {
+    for (name, text) in outputs {
+        std::fs::write(folder.join(name), text).unwrap();
+    }
+}
+
+#[test]
+fn the_inverse_of_a_large_layout_searches_the_part_that_needs_it() {
+    let (checked, outputs) = built(LARGE, &Config::default()).unwrap();
+    let tensor = &checked.manifests[0].tensors[0];
+    assert_eq!(tensor.layout.proof, Proof::Enumeration);
+    let folder = folder("large");
+    write(&folder, &outputs);
+    let mut driver = String::from(
+        "#include \"m.h\"\n#include <stdio.h>\nint main(void) {\n    int64_t a, i, j;\n",
+    );
+    let mut random = Random::new(6_000_000);
+    for _ in 0..200 {
+        let index =
+            [1_048_576, 64, 1_048_576].map(|extent| i128::from(random.between(0, extent - 1)));
+        let place = locate::place(tensor, &BTreeMap::new(), &index).unwrap();
+        let [a, i, j] = index;
+        writeln!(driver, "    if (!parts_logical({}, &a, &i, &j) || a != {a} || i != {i} || j != {j}) {{ puts(\"{a} {i} {j}\"); return 1; }}", place.offset).unwrap();
+    }
+    driver.push_str("    return 0;\n}\n");
+    std::fs::write(folder.join("driver.c"), driver).unwrap();
+    let start = Instant::now();
+    ran(&folder, "driver", &["driver.c"]);
+    let printed = ran(&folder, "test", &["m_test.c", "m.c"]);
+    assert!(printed.contains("parts: ok at the corners only"), "{printed}");
+    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+}
+
+#[test]
+fn the_test_of_a_large_tensor_of_many_axes_ends() {
+    let outputs = built(&many_axes(), &Config::default()).unwrap().1;
+    let folder = folder("many");
+    write(&folder, &outputs);
+    let start = Instant::now();
+    let printed = ran(&folder, "test", &["m_test.c", "m.c"]);
+    assert!(printed.contains("many: ok at the corners only"), "{printed}");
+    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+}
+
+/// Axes and the items that tell them, in a random order; some have an inverse, some are enumerated.
+fn manifest(random: &mut Random) -> String {
+    let (mut axes, mut items) = (Vec::new(), Vec::new());
+    let parts = 2 + random.below(3);
+    for k in 0..parts {
+        let name = ["a", "b", "c", "d"][k];
+        let other = ["e", "f", "g", "h"][k];
+        let extent = random.between(1, 7);
+        let kind = if k == 0 { 0 } else { random.below(7) };
+        match kind {
+            0 | 1 => {
+                let size = *random.pick(&[8, 16]);
+                let mask = random.between(1, size - 1);
+                axes.push((name, size));
+                items.push(format!("({name} + 2 * ({name} ^ {mask})) % {size}"));
+            }
+            2 => {
+                let cut = random.between(2, 4);
+                axes.push((name, extent));
+                items.push(format!("{name} // {cut}"));
+                items.push(format!("{name} % {cut}"));
+            }
+            3 => {
+                axes.push((name, extent));
+                items.push(format!("{} - {name}", extent - 1 + random.between(0, 2)));
+            }
+            4 => {
+                let inner = random.between(1, 5);
+                axes.push((name, extent));
+                axes.push((other, inner));
+                items.push(format!("{name} * {inner} + {other}"));
+            }
+            5 => {
+                axes.push((name, extent));
+                axes.push((other, 4));
+                items.push(format!("({name} * 4 + ({other} + 2 * ({other} ^ 1)) % 4)"));
+            }
+            _ => {
+                axes.push((name, extent));
+                items.push(name.to_owned());
+            }
+        }
+    }
+    random.shuffle(&mut items);
+    let shape: Vec<String> = axes.iter().map(|(name, extent)| format!("{name} {extent}")).collect();
+    let names: Vec<&str> = axes.iter().map(|(name, _)| *name).collect();
+    let mut map = String::new();
+    for (k, item) in items.iter().enumerate() {
+        map += match k {
+            0 => "",
+            _ if random.once_in(4) => " | ",
+            _ => ", ",
+        };
+        map += item;
+    }
+    let mut last = String::new();
+    if random.once_in(3) {
+        writeln!(last, "        align {}", random.pick(&["16 at=origin", "64", "32"])).unwrap();
+    } else if random.once_in(3) {
+        writeln!(last, "        swizzle 1 0 1 unit=elements").unwrap();
+    }
+    format!(
+        "tensor t dtype={} {{\n    shape {{ {} }}\n    layout {{\n        map \"({}) -> ({map})\"\n{last}        padding allow\n    }}\n}}\n",
+        random.pick(&["u8", "f32", "u4"]),
+        shape.join("; "),
+        names.join(", "),
+    )
+}
+
+/// A program that asks for the element of every physical index.
+fn driver(tensor: &Tensor) -> String {
+    let extents = |of: Vec<Option<i128>>| of.into_iter().map(Option::unwrap).collect::<Vec<_>>();
+    let logical =
+        extents(tensor.layout.logical.iter().map(|axis| axis.extent.as_const()).collect());
+    let physical = extents(tensor.layout.physical_shape.iter().map(|e| e.as_const()).collect());
+    let mut owners = BTreeMap::new();
+    for index in points(&logical) {
+        let place = locate::place(tensor, &BTreeMap::new(), &index).unwrap();
+        owners.insert(place.physical, index);
+    }
+    let rank = logical.len();
+    let mut rows = String::new();
+    for place in points(&physical) {
+        // What the command line says is the same.
+        let owner = locate::owner(tensor, &BTreeMap::new(), &place).unwrap();
+        assert_eq!(owner.as_ref(), owners.get(&place), "{place:?}");
+        let is_element = i128::from(owner.is_some());
+        let owner = owner.unwrap_or_else(|| vec![0; rank]);
+        let row: Vec<String> =
+            [place, vec![is_element], owner].concat().iter().map(ToString::to_string).collect();
+        writeln!(rows, "    {{{}}},", row.join(", ")).unwrap();
+    }
+    let indexed = |name: &str, first: usize, count: usize| {
+        (first..first + count).map(|k| format!("{name}[{k}]")).collect::<Vec<_>>().join(", ")
+    };
+    let (at, outs) = (indexed("row", 0, physical.len()), indexed("&o", 0, rank));
+    let owner = physical.len() + 1;
+    let columns = owner + rank;
+    format!(
+        r#"#include "m.h"
+#include <stdio.h>
+static const int64_t rows[][{columns}] = {{
+{rows}}};
+int main(void) {{
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; ++k) {{
+        const int64_t *const row = rows[k];
+        int64_t o[{rank}];
+        const bool is_element = t_logical({at}, {outs});
+        bool is_right = is_element == (row[{}] != 0);
+        for (int axis = 0; is_element && axis < {rank}; ++axis) {{
+            is_right = is_right && o[axis] == row[{owner} + axis];
+        }}
+        if (!is_right) {{
+            printf("row %zu\n", k);
+            return 1;
+        }}
+    }}
+    return 0;
+}}
+"#,
+        owner - 1
+    )
+}
+
+fn points(extents: &[i128]) -> Vec<Vec<i128>> {
+    let mut all = vec![Vec::new()];
+    for extent in extents {
+        let longer = |point: &Vec<i128>| {
+            (0..*extent).map(|k| [point.clone(), vec![k]].concat()).collect::<Vec<_>>()
+        };
+        all = all.iter().flat_map(longer).collect();
+    }
+    all
+}
+
+#[test]
+fn inverses_of_random_layouts_of_parts_give_every_element_and_no_padding() {
+    let mut made = 0;
+    let wanted = if full() { 100 } else { 6 };
+    let mut random = Random::new(6_100_000);
+    while made < wanted {
+        let text = manifest(&mut random);
+        let (checked, outputs) = built(&text, &Config::default()).unwrap();
+        let tensor = &checked.manifests[0].tensors[0];
+        let slots = tensor.layout.physical_elements.as_const().unwrap();
+        // Many are read as digits all the same.
+        if slots > 3000 || tensor.layout.inverse.is_some() {
+            continue;
+        }
+        made += 1;
+        let folder = folder(&format!("seed_{made}"));
+        write(&folder, &outputs);
+        std::fs::write(folder.join("m.kdl"), &text).unwrap();
+        std::fs::write(folder.join("driver.c"), driver(tensor)).unwrap();
+        ran(&folder, "driver", &["driver.c"]);
+        ran(&folder, "test", &["m_test.c", "m.c"]);
+    }
+}
