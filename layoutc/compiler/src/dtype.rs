@@ -11,20 +11,30 @@ pub enum Scalar {
     F16,
     Bf16,
     F8e4m3fn,
+    F8e4m3fnuz,
     F8e5m2,
+    F8e5m2fnuz,
     F8e8m0fnu,
+    F6e2m3fn,
+    F6e3m2fn,
     F4e2m1fn,
     I64,
     I32,
     I16,
     I8,
+    I6,
+    I5,
     I4,
+    I3,
     I2,
     U64,
     U32,
     U16,
     U8,
+    U6,
+    U5,
     U4,
+    U3,
     U2,
     U1,
     Bool,
@@ -39,20 +49,30 @@ pub const SCALARS: &[(Scalar, &str, u32)] = &[
     (Scalar::F16, "f16", 16),
     (Scalar::Bf16, "bf16", 16),
     (Scalar::F8e4m3fn, "f8e4m3fn", 8),
+    (Scalar::F8e4m3fnuz, "f8e4m3fnuz", 8),
     (Scalar::F8e5m2, "f8e5m2", 8),
+    (Scalar::F8e5m2fnuz, "f8e5m2fnuz", 8),
     (Scalar::F8e8m0fnu, "f8e8m0fnu", 8),
+    (Scalar::F6e2m3fn, "f6e2m3fn", 6),
+    (Scalar::F6e3m2fn, "f6e3m2fn", 6),
     (Scalar::F4e2m1fn, "f4e2m1fn", 4),
     (Scalar::I64, "i64", 64),
     (Scalar::I32, "i32", 32),
     (Scalar::I16, "i16", 16),
     (Scalar::I8, "i8", 8),
+    (Scalar::I6, "i6", 6),
+    (Scalar::I5, "i5", 5),
     (Scalar::I4, "i4", 4),
+    (Scalar::I3, "i3", 3),
     (Scalar::I2, "i2", 2),
     (Scalar::U64, "u64", 64),
     (Scalar::U32, "u32", 32),
     (Scalar::U16, "u16", 16),
     (Scalar::U8, "u8", 8),
+    (Scalar::U6, "u6", 6),
+    (Scalar::U5, "u5", 5),
     (Scalar::U4, "u4", 4),
+    (Scalar::U3, "u3", 3),
     (Scalar::U2, "u2", 2),
     (Scalar::U1, "u1", 1),
     (Scalar::Bool, "bool", 8),
@@ -90,12 +110,22 @@ const ALIASES: &[(&str, Scalar)] = &[
     ("s32", Scalar::I32),
     ("s16", Scalar::I16),
     ("s8", Scalar::I8),
+    ("s6", Scalar::I6),
+    ("s5", Scalar::I5),
     ("s4", Scalar::I4),
+    ("s3", Scalar::I3),
     ("s2", Scalar::I2),
     ("pred", Scalar::Bool),
     ("float8_e4m3fn", Scalar::F8e4m3fn),
+    ("float8_e4m3fnuz", Scalar::F8e4m3fnuz),
     ("float8_e5m2", Scalar::F8e5m2),
+    ("float8_e5m2fnuz", Scalar::F8e5m2fnuz),
     ("float8_e8m0fnu", Scalar::F8e8m0fnu),
+    ("float6_e2m3fn", Scalar::F6e2m3fn),
+    ("float6_e3m2fn", Scalar::F6e3m2fn),
+    ("e2m3", Scalar::F6e2m3fn),
+    ("e3m2", Scalar::F6e3m2fn),
+    ("fp6", Scalar::F6e3m2fn),
     ("float4_e2m1fn", Scalar::F4e2m1fn),
     ("int64", Scalar::I64),
     ("long", Scalar::I64),
@@ -105,7 +135,10 @@ const ALIASES: &[(&str, Scalar)] = &[
     ("short", Scalar::I16),
     ("int8", Scalar::I8),
     ("char", Scalar::I8),
+    ("int6", Scalar::I6),
+    ("int5", Scalar::I5),
     ("int4", Scalar::I4),
+    ("int3", Scalar::I3),
     ("int2", Scalar::I2),
     ("uint64", Scalar::U64),
     ("ulong", Scalar::U64),
@@ -116,7 +149,10 @@ const ALIASES: &[(&str, Scalar)] = &[
     ("uint8", Scalar::U8),
     ("uchar", Scalar::U8),
     ("byte", Scalar::U8),
+    ("uint6", Scalar::U6),
+    ("uint5", Scalar::U5),
     ("uint4", Scalar::U4),
+    ("uint3", Scalar::U3),
     ("uint2", Scalar::U2),
     ("uint1", Scalar::U1),
     ("bit", Scalar::U1),
@@ -131,17 +167,30 @@ impl Scalar {
     #[must_use]
     pub fn computed(self) -> Self {
         match self {
-            Self::F32 | Self::F16 | Self::Bf16 | Self::F8e4m3fn | Self::F8e5m2 | Self::F4e2m1fn => {
-                Self::F32
-            }
+            Self::F32
+            | Self::F16
+            | Self::Bf16
+            | Self::F8e4m3fn
+            | Self::F8e4m3fnuz
+            | Self::F8e5m2
+            | Self::F8e5m2fnuz
+            | Self::F6e2m3fn
+            | Self::F6e3m2fn
+            | Self::F4e2m1fn => Self::F32,
             Self::I32
             | Self::I16
             | Self::I8
+            | Self::I6
+            | Self::I5
             | Self::I4
+            | Self::I3
             | Self::I2
             | Self::U16
             | Self::U8
+            | Self::U6
+            | Self::U5
             | Self::U4
+            | Self::U3
             | Self::U2
             | Self::U1 => Self::I32,
             Self::F64
@@ -154,6 +203,14 @@ impl Scalar {
             | Self::C128 => self,
         }
     }
+}
+
+/// The fewest elements of so many bits that fill whole bytes, and how many bytes they fill: 2 of 4 bits fill 1, 8 of 3
+/// bits fill 3, 1 of 32 bits fills 4.
+pub fn fewest_whole(bits: u32) -> (u32, u32) {
+    // Powers of two up to 8 are all that 8 shares with a number.
+    let shared = 1_u32 << bits.trailing_zeros().min(3);
+    (8 / shared, bits / shared)
 }
 
 /// The lane counts that a vector type may have.
@@ -213,6 +270,11 @@ impl Dtype {
     /// Bits of one scalar.
     pub fn scalar_bits(self) -> u32 {
         SCALARS.iter().find(|row| row.0 == self.scalar).map_or(0, |row| row.2)
+    }
+
+    /// The fewest elements that fill whole bytes, and how many bytes they fill.
+    pub fn fewest_whole(self) -> (u32, u32) {
+        fewest_whole(self.element_bits())
     }
 
     /// Bits of one element: `f32x4` has 128.

@@ -33,6 +33,8 @@ pub(crate) struct Format {
     pub(crate) infinity: Option<u64>,
     pub(crate) nan: Option<u64>,
     pub(crate) signed: bool,
+    /// Whether zero has no sign: the pattern of minus zero is the NaN, and the only one.
+    pub(crate) unsigned_zero: bool,
 }
 
 /// The bit pattern of one scalar of `dtype`: the real part of a complex number, any lane of a vector.
@@ -76,7 +78,27 @@ pub(crate) fn format(scalar: Scalar) -> Option<Format> {
             infinity: Some(infinity),
             nan: Some(infinity | (1 << (mantissa_bits - 1))),
             signed: true,
+            unsigned_zero: false,
         }
+    };
+    // One more exponent than IEEE 754 would have: no infinity, and the bias is one more too.
+    let fnuz = |exponent_bits: u32, mantissa_bits: u32| {
+        let sign = 1_u64 << (exponent_bits + mantissa_bits);
+        let like = ieee(exponent_bits, mantissa_bits);
+        Format {
+            bias: like.bias + 1,
+            greatest: sign - 1,
+            infinity: None,
+            nan: Some(sign),
+            unsigned_zero: true,
+            ..like
+        }
+    };
+    let finite = |exponent_bits: u32, mantissa_bits: u32| Format {
+        greatest: (1 << (exponent_bits + mantissa_bits)) - 1,
+        infinity: None,
+        nan: None,
+        ..ieee(exponent_bits, mantissa_bits)
     };
     Some(match scalar {
         Scalar::F64 | Scalar::C128 => ieee(11, 52),
@@ -87,7 +109,11 @@ pub(crate) fn format(scalar: Scalar) -> Option<Format> {
         Scalar::F8e4m3fn => {
             Format { greatest: 0x7E, infinity: None, nan: Some(0x7F), ..ieee(4, 3) }
         }
-        Scalar::F4e2m1fn => Format { greatest: 0x7, infinity: None, nan: None, ..ieee(2, 1) },
+        Scalar::F8e4m3fnuz => fnuz(4, 3),
+        Scalar::F8e5m2fnuz => fnuz(5, 2),
+        Scalar::F6e2m3fn => finite(2, 3),
+        Scalar::F6e3m2fn => finite(3, 2),
+        Scalar::F4e2m1fn => finite(2, 1),
         Scalar::F8e8m0fnu => Format {
             exponent_bits: 8,
             mantissa_bits: 0,
@@ -96,18 +122,25 @@ pub(crate) fn format(scalar: Scalar) -> Option<Format> {
             infinity: None,
             nan: Some(0xFF),
             signed: false,
+            unsigned_zero: false,
         },
         Scalar::I64
         | Scalar::I32
         | Scalar::I16
         | Scalar::I8
+        | Scalar::I6
+        | Scalar::I5
         | Scalar::I4
+        | Scalar::I3
         | Scalar::I2
         | Scalar::U64
         | Scalar::U32
         | Scalar::U16
         | Scalar::U8
+        | Scalar::U6
+        | Scalar::U5
         | Scalar::U4
+        | Scalar::U3
         | Scalar::U2
         | Scalar::U1
         | Scalar::Bool => return None,
@@ -115,8 +148,9 @@ pub(crate) fn format(scalar: Scalar) -> Option<Format> {
 }
 
 /// Whether the integers of a type have a sign.
-pub(crate) fn is_signed(scalar: Scalar) -> bool {
-    matches!(scalar, Scalar::I64 | Scalar::I32 | Scalar::I16 | Scalar::I8 | Scalar::I4 | Scalar::I2)
+pub fn is_signed(scalar: Scalar) -> bool {
+    use Scalar::{I2, I3, I4, I5, I6, I8, I16, I32, I64};
+    matches!(scalar, I64 | I32 | I16 | I8 | I6 | I5 | I4 | I3 | I2)
 }
 
 fn integer_bits(dtype: Dtype, value: FillValue) -> Result<u64, FillError> {
@@ -202,6 +236,9 @@ fn float_bits(format: &Format, value: FillValue) -> Result<u64, FillError> {
     let magnitude = round(format, &parts)?;
     if magnitude > format.greatest {
         return Err(FillError::Range);
+    }
+    if format.unsigned_zero && magnitude == 0 {
+        return Ok(0);
     }
     Ok(magnitude | sign(parts.negative))
 }
@@ -309,6 +346,16 @@ mod tests {
             ("f4e2m1fn", -6.0, 0xF),
             ("f4e2m1fn", 0.5, 1),
             ("f4e2m1fn", 2.5, 4),
+            ("f6e2m3fn", -7.5, 0x3F),
+            ("f6e2m3fn", 0.125, 1),
+            ("f6e3m2fn", 28.0, 0x1F),
+            ("f6e3m2fn", 0.0625, 1),
+            ("f8e4m3fnuz", 240.0, 0x7F),
+            ("f8e4m3fnuz", -1.0, 0xC0),
+            ("f8e4m3fnuz", -0.0, 0),
+            ("f8e4m3fnuz", -1e-9, 0),
+            ("f8e4m3fnuz", f64::NAN, 0x80),
+            ("f8e5m2fnuz", 57344.0, 0x7F),
         ];
         for (name, value, expected) in cases {
             assert_eq!(of(name, FillValue::Float(value)), Ok(expected), "{name} {value}");
@@ -336,6 +383,12 @@ mod tests {
         assert_eq!(of("u8", FillValue::Integer(256)), Err(FillError::Range));
         assert_eq!(of("i4", FillValue::Integer(-8)), Ok(8));
         assert_eq!(of("i4", FillValue::Integer(8)), Err(FillError::Range));
+        assert_eq!(of("i3", FillValue::Integer(-4)), Ok(4));
+        assert_eq!(of("i3", FillValue::Integer(4)), Err(FillError::Range));
+        assert_eq!(of("u6", FillValue::Integer(63)), Ok(63));
+        assert_eq!(of("f6e3m2fn", FillValue::Float(f64::NAN)), Err(FillError::Missing));
+        assert_eq!(of("f8e4m3fnuz", FillValue::Integer(256)), Err(FillError::Range));
+        assert_eq!(of("f8e5m2fnuz", FillValue::Float(f64::INFINITY)), Err(FillError::Missing));
         assert_eq!(of("i32", FillValue::Float(0.5)), Err(FillError::Fraction));
         assert_eq!(of("i32", FillValue::Float(-2.0)), Ok(0xFFFF_FFFE));
         assert_eq!(of("f16", FillValue::Integer(65520)), Err(FillError::Range));

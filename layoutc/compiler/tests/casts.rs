@@ -56,6 +56,22 @@ fn every_conversion_gives_what_its_definition_says() {
     }
 }
 
+/// Another implementation's values of all codes.
+#[test]
+fn small_floats_are_those_of_ml_dtypes() {
+    let lines = include_str!("cast_values/ml_dtypes.txt").lines();
+    for line in lines.filter(|line| !line.starts_with('#')) {
+        let (name, values) = line.split_once(' ').unwrap();
+        let cast = Cast::new(dtype(name), dtype("f32"), Mode::Round).unwrap().unwrap();
+        let converter = Converter::new(cast);
+        for (code, value) in (0..).zip(values.split(' ')) {
+            let wanted = u64::from_str_radix(value, 16).unwrap();
+            let found = converter.convert(code);
+            assert_eq!(found, wanted, "{name} 0x{code:X}: 0x{found:X}, 0x{wanted:X}");
+        }
+    }
+}
+
 #[test]
 fn a_conversion_that_is_whole_comes_back() {
     let types = types();
@@ -98,19 +114,20 @@ fn checked(text: &str) -> Manifest {
     checked.manifests.into_iter().next().unwrap()
 }
 
-/// Elements as bytes, little-endian; those that share bytes low bits first.
+/// Elements as bytes, little-endian; those that share bytes as a stream of bits, low bits first.
 fn buffer(bits: u32, values: impl Iterator<Item = u64>) -> Vec<u8> {
     if bits >= 8 {
         let bytes = usize::try_from(bits / 8).unwrap();
         return values.flat_map(|value| value.to_le_bytes()[..bytes].to_vec()).collect();
     }
     let values: Vec<u64> = values.collect();
-    let in_byte = usize::try_from(8 / bits).unwrap();
-    let byte = |chunk: &[u64]| {
-        let parts = (0..).zip(chunk).map(|(k, value)| value << (k * bits));
-        u8::try_from(parts.fold(0, |all, part| all | part)).unwrap()
+    let stream: Vec<u64> =
+        values.iter().flat_map(|value| (0..bits).map(move |bit| value >> bit & 1)).collect();
+    let byte = |bits: &[u64]| {
+        let parts = (0..).zip(bits).map(|(k, bit)| bit << k);
+        u8::try_from(parts.fold(0, |all: u64, part: u64| all | part)).unwrap()
     };
-    values.chunks(in_byte).map(byte).collect()
+    stream.chunks(8).map(byte).collect()
 }
 
 /// A tensor for each pair of types, in a line, with what pack gives by definition: or unpack, where only that side may

@@ -191,7 +191,7 @@ fn elements_that_share_bytes_are_the_same_in_pieces() {
     let seen = campaign(
         0x8B17,
         if full() { 200 } else { 20 },
-        &["i4", "u4", "i2", "u2", "u1", "f4e2m1fn"],
+        &["i4", "u4", "i2", "u2", "u1", "f4e2m1fn", "u3", "i5", "u6", "f6e3m2fn"],
     );
     assert!(seen.boxes > 10 && seen.windows > 10, "{seen:?}");
 }

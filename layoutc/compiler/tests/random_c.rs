@@ -98,10 +98,13 @@ static unsigned char *pattern(int64_t elements, int bits) {
 }
 
 static unsigned small(const unsigned char *all, int64_t at, int bits, int high) {
-    int64_t bit = at * bits;
-    int shift = (int)(bit % 8);
-    if (high) shift = 8 - bits - shift;
-    return (unsigned)all[bit / 8] >> shift & ((1u << bits) - 1u);
+    unsigned value = 0;
+    for (int k = 0; k < bits; k++) {
+        int64_t bit = at * bits + k;
+        unsigned one = (unsigned)all[bit / 8] >> (high ? 7 - bit % 8 : bit % 8) & 1u;
+        value |= one << (high ? bits - 1 - k : k);
+    }
+    return value;
 }
 
 static int same(const unsigned char *a, int64_t i, int high_a, const unsigned char *b, int64_t j, int high_b, int bits) {

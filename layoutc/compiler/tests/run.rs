@@ -105,7 +105,11 @@ fn random_tensors_are_moved_as_the_oracle_says() {
 
 #[test]
 fn elements_that_share_bytes_are_moved_as_the_oracle_says() {
-    campaign(0x4B17, if full() { 200 } else { 20 }, &["i4", "u4", "i2", "u2", "u1", "f4e2m1fn"]);
+    campaign(
+        0x4B17,
+        if full() { 200 } else { 20 },
+        &["i4", "u4", "i2", "u2", "u1", "f4e2m1fn", "u3", "i5", "u6", "f6e3m2fn"],
+    );
 }
 
 /// Elements of a large tensor, each its own number in `bytes` bytes.

@@ -221,20 +221,30 @@ fn every_element_size_round_trips() {
         "f16",
         "bf16",
         "f8e4m3fn",
+        "f8e4m3fnuz",
         "f8e5m2",
+        "f8e5m2fnuz",
         "f8e8m0fnu",
+        "f6e2m3fn",
+        "f6e3m2fn",
         "f4e2m1fn",
         "i64",
         "i32",
         "i16",
         "i8",
+        "i6",
+        "i5",
         "i4",
+        "i3",
         "i2",
         "u64",
         "u32",
         "u16",
         "u8",
+        "u6",
+        "u5",
         "u4",
+        "u3",
         "u2",
         "u1",
         "bool",
@@ -247,7 +257,10 @@ fn every_element_size_round_trips() {
         "i64x16",
     ];
     // One of each size, signed and not, in the ordinary run.
-    let few = ["f64", "f16", "f4e2m1fn", "i8", "i4", "i2", "u4", "u1", "c64", "f32x4", "u8x3"];
+    let few = [
+        "f64", "f16", "f6e3m2fn", "f4e2m1fn", "i8", "i5", "i4", "i2", "u4", "u3", "u1", "c64",
+        "f32x4", "u8x3",
+    ];
     let one = Fill::Value(FillValue::Integer(1));
     let mut tensors = Vec::new();
     for dtype in names.into_iter().filter(|dtype| full() || few.contains(dtype)) {
@@ -386,7 +399,18 @@ fn awkward_names_compile() {
 
 #[test]
 fn float_helpers_agree_with_the_formats() {
-    let names = ["f16", "bf16", "f8e4m3fn", "f8e5m2", "f8e8m0fnu", "f4e2m1fn"];
+    let names = [
+        "f16",
+        "bf16",
+        "f8e4m3fn",
+        "f8e4m3fnuz",
+        "f8e5m2",
+        "f8e5m2fnuz",
+        "f8e8m0fnu",
+        "f6e2m3fn",
+        "f6e3m2fn",
+        "f4e2m1fn",
+    ];
     let tensors = names.map(|name| tensor(name, name, row_major(&[("n", 3)]), ZERO));
     let manifest = manifest(tensors.into(), vec![]);
     let outputs = emit(&manifest, &Settings::c(), "floats", &Templates::default()).unwrap();

@@ -8,6 +8,7 @@ pub(crate) mod npy;
 use std::borrow::Cow;
 
 use layoutc_compiler::dtype::{Dtype, Scalar};
+use layoutc_compiler::fill::is_signed as is_signed_integer;
 use layoutc_compiler::run::Packing;
 
 use npy::{Descr, Npy};
@@ -22,15 +23,22 @@ pub(crate) fn descr(dtype: Dtype) -> &'static str {
         Scalar::I64 => "<i8",
         Scalar::I32 => "<i4",
         Scalar::I16 => "<i2",
-        Scalar::I8 | Scalar::I4 | Scalar::I2 => "|i1",
+        Scalar::I8 | Scalar::I6 | Scalar::I5 | Scalar::I4 | Scalar::I3 | Scalar::I2 => "|i1",
         Scalar::U64 => "<u8",
         Scalar::U32 => "<u4",
         Scalar::F8e4m3fn
+        | Scalar::F8e4m3fnuz
         | Scalar::F8e5m2
+        | Scalar::F8e5m2fnuz
         | Scalar::F8e8m0fnu
+        | Scalar::F6e2m3fn
+        | Scalar::F6e3m2fn
         | Scalar::F4e2m1fn
         | Scalar::U8
+        | Scalar::U6
+        | Scalar::U5
         | Scalar::U4
+        | Scalar::U3
         | Scalar::U2
         | Scalar::U1 => "|u1",
         Scalar::Bool => "|b1",
@@ -46,12 +54,22 @@ pub(crate) fn is_taken(descr: &Descr, dtype: Dtype) -> bool {
     let bits = match dtype.scalar {
         Scalar::Bf16 => descr.kind == 'V' && descr.bytes == 2,
         Scalar::F8e4m3fn
+        | Scalar::F8e4m3fnuz
         | Scalar::F8e5m2
+        | Scalar::F8e5m2fnuz
         | Scalar::F8e8m0fnu
+        | Scalar::F6e2m3fn
+        | Scalar::F6e3m2fn
         | Scalar::F4e2m1fn
+        | Scalar::I6
+        | Scalar::I5
         | Scalar::I4
+        | Scalar::I3
         | Scalar::I2
+        | Scalar::U6
+        | Scalar::U5
         | Scalar::U4
+        | Scalar::U3
         | Scalar::U2
         | Scalar::U1 => matches!(descr.kind, 'u' | 'V') && descr.bytes == 1,
         _ => false,
@@ -157,5 +175,5 @@ pub(crate) fn unpacked(packed: &[u8], dtype: Dtype, packing: Packing, count: usi
 
 /// Whether elements that share bytes have a sign.
 pub(crate) fn is_signed(dtype: Dtype) -> bool {
-    matches!(dtype.scalar, Scalar::I4 | Scalar::I2)
+    dtype.element_bits() < 8 && is_signed_integer(dtype.scalar)
 }

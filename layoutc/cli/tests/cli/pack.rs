@@ -13,6 +13,10 @@ tensor t dtype=f32 {
 tensor half dtype=f16 { shape { h 2; w 3 }; layout { order w h } }
 tensor brain dtype=bf16 { shape { h 2; w 3 }; layout { order w h } }
 tensor small dtype=i4 { shape { h 3; w 3 }; layout { order w h } }
+tensor threes dtype=u3 { shape { h 3; w 3 }; layout { order w h } }
+tensor sixes dtype=f6e3m2fn pack-from=f32 { shape { h 2; w 2 }; layout { order w h } }
+tensor plain_sixes dtype=f6e3m2fn { shape { h 2; w 2 }; layout { order w h } }
+tensor minus dtype=f8e4m3fnuz pack-from=f32 cast=saturate { shape { h 2; w 2 } }
 tensor pair dtype=f32x2 { shape { h 3; w 2 }; layout { order w h } }
 tensor wave dtype=c64 { shape { h 3; w 2 }; layout { order w h } }
 tensor run dtype=i16 { shape { n batch; c 3 }; layout { order c n } }
@@ -153,6 +157,37 @@ fn elements_that_share_bytes_have_one_each_in_a_npy() {
     assert!(ran.starts_with(line), "{ran}");
     let ran = world.fault("pack", "small", &["in.npy", "-o", "out"]);
     assert!(ran.contains("element 4 of `in.npy` is 8, which no `i4` is"), "{ran}");
+}
+
+#[test]
+fn elements_of_3_and_6_bits_are_a_stream_in_memory_and_bytes_in_a_npy() {
+    let world = Packing::new();
+    let dense = [0, 1, 2, 3, 4, 5, 6, 7, 1];
+    world.put("in.npy", &npy("|u1", "(3, 3)", "False", &dense));
+    world.run("pack", "threes", &["in.npy", "-o", "out.bin"]).good();
+    let turned = [0_u32, 3, 6, 1, 4, 7, 2, 5, 1];
+    let stream = (0..).zip(turned).fold(0, |all, (k, value)| all | value << (3 * k));
+    assert_eq!(world.get("out.bin"), stream.to_le_bytes());
+    world.run("unpack", "threes", &["out.bin", "-o", "back.npy"]).good();
+    assert!(world.get("back.npy").ends_with(&dense));
+    world.put("in.npy", &npy("|u1", "(3, 3)", "False", &[0, 0, 8, 0, 0, 0, 0, 0, 0]));
+    let ran = world.fault("pack", "threes", &["in.npy", "-o", "out"]);
+    assert!(ran.contains("element 2 of `in.npy` is 8, which no `u3` is"), "{ran}");
+    // 1.0, 28.0, -0.0625 and what is too large.
+    let floats = [1.0_f32, 28.0, -0.0625, 100.0];
+    let bytes: Vec<u8> = floats.into_iter().flat_map(f32::to_le_bytes).collect();
+    world.put("in.npy", &npy("<f4", "(2, 2)", "False", &bytes));
+    world.run("pack", "sixes", &["in.npy", "-o", "sixes.bin"]).good();
+    let stream = (0..).zip([0x0C_u32, 0x21, 0x1F, 0x1F]).fold(0, |all, (k, v)| all | v << (6 * k));
+    assert_eq!(world.get("sixes.bin"), stream.to_le_bytes()[..3]);
+    world.put("in.npy", &npy("|V1", "(2, 2)", "False", &[0x0C, 0x1F, 0x21, 0x1F]));
+    world.run("pack", "plain_sixes", &["in.npy", "-o", "plain.bin"]).good();
+    assert_eq!(world.get("plain.bin"), world.get("sixes.bin"));
+    let floats = [1.0_f32, -0.0, f32::NAN, -1e9];
+    let bytes: Vec<u8> = floats.into_iter().flat_map(f32::to_le_bytes).collect();
+    world.put("in.npy", &npy("<f4", "(2, 2)", "False", &bytes));
+    world.run("pack", "minus", &["in.npy", "-o", "minus.bin"]).good();
+    assert_eq!(world.get("minus.bin"), [0x40, 0, 0x80, 0xFF]);
 }
 
 #[test]

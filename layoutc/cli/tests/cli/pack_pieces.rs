@@ -24,6 +24,9 @@ tensor curve dtype=i16 { shape { h 300; w 300 }; layout { map \"(h, w) -> (morto
 tensor small dtype=i4 { shape { h 600; w 1000 }; layout { map \"(h, w) -> (w // 8, h, w % 8)\" } }
 tensor odd dtype=i4 { shape { h 601; w 999 }; layout { order w h; fill 1 } }
 tensor bits dtype=u1 { shape { h 1500; w 2000 }; layout { map \"(h, w) -> (h // 16, w // 64, h % 16, w % 64)\" } }
+tensor threes dtype=u3 { shape { h 600; w 1000 }; layout { map \"(h, w) -> (w // 8, h, w % 8)\" } }
+tensor fives dtype=i5 { shape { h 601; w 999 }; layout { map \"(h, w) -> (w // 16, h, w % 16)\"; fill 3 } }
+tensor sixes dtype=f6e3m2fn { shape { h 300; w 300 }; layout { map \"(h, w) -> (morton(h, w))\"; fill 1.5; padding allow } }
 tensor lanes dtype=f32x3 { shape { h 100; w 200 }; layout { order w h; pad h multiple=8; fill 2 } }
 tensor wave dtype=c128 { shape { h 100; w 200 }; layout { order w h } }
 tensor kept dtype=f16 pack-from=f32 cast=saturate { shape { h 300; w 300 }; layout { tile 16 16; fill 2 } }
@@ -31,9 +34,9 @@ tensor nibbles dtype=i4 pack-from=f32 cast=saturate { shape { h 300; w 304 }; la
 tensor rows dtype=f64 { shape { n batch; h 30; w 50 }; layout { order w n h } }
 ";
 
-const NAMES: [&str; 15] = [
-    "blocks", "tiles", "pitch", "halo", "turned", "bank", "curve", "small", "odd", "bits", "lanes",
-    "wave", "kept", "nibbles", "rows",
+const NAMES: [&str; 18] = [
+    "blocks", "tiles", "pitch", "halo", "turned", "bank", "curve", "small", "odd", "bits",
+    "threes", "fives", "sixes", "lanes", "wave", "kept", "nibbles", "rows",
 ];
 
 /// Little memory: pieces of some KiB.
@@ -131,7 +134,10 @@ fn every_layout_and_type_is_the_same_in_pieces() {
 #[test]
 fn npys_are_the_same_in_pieces_whatever_their_order_and_their_bytes() {
     let world = Pieces::new();
-    for tensor in ["blocks", "small", "odd", "nibbles", "rows", "wave", "curve", "lanes"] {
+    for tensor in [
+        "blocks", "small", "odd", "threes", "fives", "sixes", "nibbles", "rows", "wave", "curve",
+        "lanes",
+    ] {
         let set: &[&str] = if tensor == "rows" { &["--set", "batch=20"] } else { &[] };
         world.sample(tensor);
         world.run("unpack", tensor, &[&["slots", "-o", "a.npy"], set].concat()).good();

@@ -95,6 +95,9 @@ fn of_float(format: &Format, bits: u64) -> Number {
     if format.infinity == Some(magnitude) {
         return Number::Infinite { negative };
     }
+    if format.unsigned_zero && negative && magnitude == 0 {
+        return Number::Nan { negative, payload: QUIET };
+    }
     if magnitude > format.greatest {
         // Without infinities there is one NaN, and nothing in it.
         let own = if format.infinity.is_some() { fraction } else { 0 };
@@ -131,6 +134,9 @@ fn to_float(format: &Format, mode: Mode, number: Number) -> u64 {
             (negative, if magnitude > format.greatest { beyond } else { magnitude })
         }
     };
+    if format.unsigned_zero && magnitude == 0 {
+        return 0;
+    }
     magnitude | u64::from(negative) << (format.exponent_bits + format.mantissa_bits)
 }
 

@@ -102,6 +102,7 @@ impl Cast {
                     && least(&from) >= least(&to)
                     && (from.infinity.is_none() || to.infinity.is_some())
                     && (from.nan.is_none() || to.nan.is_some())
+                    && (from.unsigned_zero || !to.unsigned_zero)
             }
             (None, Some(to)) => {
                 value_bits(self.from) <= to.mantissa_bits + 1 && self.never_overflows()
@@ -117,9 +118,11 @@ impl Cast {
     /// Whether no integer of the source lies beyond the floats of the destination.
     pub(crate) fn never_overflows(self) -> bool {
         match (fill::format(self.from), fill::format(self.to)) {
-            // 2^(bias + 1) is the first power of two that is not finite; f8e4m3fn and f4e2m1fn have one more.
+            // 2^(bias + 1) is the first power of two that is not finite: one less where the bias is one more, and more where
+            // there is no infinity.
             (None, Some(to)) => {
-                i32::try_from(value_bits(self.from)).is_ok_and(|bits| bits <= to.bias)
+                let greatest = if to.unsigned_zero { to.bias - 1 } else { to.bias };
+                i32::try_from(value_bits(self.from)).is_ok_and(|bits| bits <= greatest)
             }
             _ => false,
         }
@@ -147,7 +150,8 @@ impl Cast {
         let is_small = |scalar| is_float(scalar) && !matches!(scalar, Scalar::F32 | Scalar::F64);
         let single = Dtype { scalar: Scalar::F32, lanes: 1 };
         let narrows = |from: &fill::Format, to: &fill::Format| {
-            from.mantissa_bits >= to.mantissa_bits && from.bias >= to.bias
+            let are_signed = !from.unsigned_zero && !to.unsigned_zero;
+            from.mantissa_bits >= to.mantissa_bits && from.bias >= to.bias && are_signed
         };
         let through = match (fill::format(self.from), fill::format(self.to)) {
             (Some(_), None) => is_small(self.from),

@@ -4,6 +4,7 @@ use crate::cast::{Cast, Mode, NoCast};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::dtype::{Dtype, Scalar};
+use crate::fill;
 use crate::manifest::syntax::ConvertItem;
 use crate::model::{PackFrom, Tensor};
 
@@ -18,7 +19,11 @@ pub(super) fn pack_from(
     if logical.element_bits() < 8 {
         let message = format!("pack of `{name}` cannot take {logical}: its elements share bytes");
         let error = Diagnostic::error(Code::DtypeCast, message, place.clone(), "");
-        let wide = if logical.scalar == Scalar::F4e2m1fn { "f32" } else { "i8" };
+        let wide = match fill::format(logical.scalar) {
+            Some(_) => "f32",
+            None if fill::is_signed(logical.scalar) => "i8",
+            None => "u8",
+        };
         return Err(error.help(format!("give it elements of whole bytes: `pack-from={wide}`")));
     }
     let cast = |from, to| {

@@ -79,7 +79,11 @@ fn literal(scalar: Scalar, dtype: Dtype, bytes: &[u8]) -> String {
         Scalar::C64 => parts("f"),
         Scalar::C128 => parts(""),
         Scalar::F16 | Scalar::Bf16 => format!("0x{bits:04X}"),
-        Scalar::F8e4m3fn | Scalar::F8e5m2 | Scalar::F8e8m0fnu => format!("0x{bits:02X}"),
+        Scalar::F8e4m3fn
+        | Scalar::F8e4m3fnuz
+        | Scalar::F8e5m2
+        | Scalar::F8e5m2fnuz
+        | Scalar::F8e8m0fnu => format!("0x{bits:02X}"),
         Scalar::I64 if signed == i64::MIN => "INT64_MIN".to_owned(),
         Scalar::I64 => {
             let sign = if signed < 0 { "-" } else { "" };
@@ -90,12 +94,20 @@ fn literal(scalar: Scalar, dtype: Dtype, bytes: &[u8]) -> String {
         Scalar::U64 => format!("UINT64_C({bits})"),
         Scalar::U32 => format!("{bits}u"),
         Scalar::U8 if dtype.element_bits() < 8 => format!("0x{bits:02X}"),
-        Scalar::F4e2m1fn
+        Scalar::F6e2m3fn
+        | Scalar::F6e3m2fn
+        | Scalar::F4e2m1fn
+        | Scalar::I6
+        | Scalar::I5
         | Scalar::I4
+        | Scalar::I3
         | Scalar::I2
         | Scalar::U16
         | Scalar::U8
+        | Scalar::U6
+        | Scalar::U5
         | Scalar::U4
+        | Scalar::U3
         | Scalar::U2
         | Scalar::U1
         | Scalar::Bool => bits.to_string(),

@@ -141,6 +141,8 @@ pub struct CastFloat {
     pub ieee: bool,
     /// Whether there is a NaN.
     pub has_nan: bool,
+    /// Whether the pattern of minus zero is the NaN, and the only one.
+    pub unsigned_zero: bool,
 }
 
 /// What pack takes and unpack gives, where that is another element type.

@@ -237,6 +237,7 @@ fn side(dtype: Dtype, dialect: &Dialect) -> CastSide {
             nan: format!("0x{:X}", format.nan.unwrap_or(format.greatest)),
             ieee,
             has_nan: format.nan.is_some(),
+            unsigned_zero: format.unsigned_zero,
         }
     });
     CastSide {

@@ -76,7 +76,7 @@ fn memory_of(tensor: &Tensor, bytes: i64, dialect: &Dialect) -> ComputeMemoryUni
     let bits = fill::bits(dtype, Fill::Value(FillValue::Integer(1))).unwrap_or(0);
     let element = dtype.to_string();
     let one = if dtype.element_bits() < 8 {
-        format!("0x{:02X}", bits | bits << dtype.element_bits())
+        format!("0x{:02X}", (bits | bits << dtype.element_bits()) & 0xFF)
     } else {
         element::literal(dialect, &element, &format!("{bits:x}"), Spelling::Number)
     };

@@ -74,19 +74,31 @@ fn scalar_literal(dialect: &Dialect, scalar: Scalar, bits: u64) -> String {
         Scalar::C128 => complex(double_literal(f64::from_bits(bits)), "0.0"),
         Scalar::F16 => format!("{}0x{bits:04X}{}", half.0, half.1),
         Scalar::Bf16 => format!("{}0x{bits:04X}{}", bfloat.0, bfloat.1),
-        Scalar::F8e4m3fn | Scalar::F8e5m2 | Scalar::F8e8m0fnu => format!("0x{bits:02X}"),
+        Scalar::F8e4m3fn
+        | Scalar::F8e4m3fnuz
+        | Scalar::F8e5m2
+        | Scalar::F8e5m2fnuz
+        | Scalar::F8e8m0fnu
+        | Scalar::F6e2m3fn
+        | Scalar::F6e3m2fn => format!("0x{bits:02X}"),
         Scalar::F4e2m1fn => format!("0x{bits:X}"),
         Scalar::I64 => signed_literal(dialect, bits, 64),
         Scalar::I32 => signed_literal(dialect, bits, 32),
         Scalar::I16 => signed_literal(dialect, bits, 16),
         Scalar::I8 => signed_literal(dialect, bits, 8),
+        Scalar::I6 => signed_literal(dialect, bits, 6),
+        Scalar::I5 => signed_literal(dialect, bits, 5),
         Scalar::I4 => signed_literal(dialect, bits, 4),
+        Scalar::I3 => signed_literal(dialect, bits, 3),
         Scalar::I2 => signed_literal(dialect, bits, 2),
         Scalar::U64
         | Scalar::U32
         | Scalar::U16
         | Scalar::U8
+        | Scalar::U6
+        | Scalar::U5
         | Scalar::U4
+        | Scalar::U3
         | Scalar::U2
         | Scalar::U1
         | Scalar::Bool => unsigned_literal(dialect, scalar, bits, bits.to_string()),

@@ -180,6 +180,8 @@ pub struct SmallFloat {
     pub ieee: bool,
     /// Whether there is a NaN.
     pub has_nan: bool,
+    /// Whether the pattern of minus zero is the NaN, and the only one.
+    pub unsigned_zero: bool,
 }
 
 /// A structure behind vector or complex elements.
@@ -246,12 +248,14 @@ pub struct Packed {
     pub load: String,
     /// The function that writes one.
     pub store: String,
-    /// Bits of an element: 1, 2 or 4.
+    /// Bits of an element: 1 to 7.
     pub bits: u32,
-    /// log2 of the elements in a byte.
+    /// log2 of the fewest elements that fill whole bytes.
     pub shift: u32,
-    /// One less than the elements in a byte.
-    pub in_byte: u32,
+    /// One less than those elements.
+    pub in_whole: u32,
+    /// The bytes that they fill: 1 where no element lies in two bytes.
+    pub bytes: u32,
     /// The bits of one element, as a literal.
     pub mask: String,
     /// Its sign bit, as a literal; `null` where the type has no sign.

@@ -68,6 +68,7 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     built_in!("common/index.j2"),
     built_in!("common/integers.j2"),
     built_in!("common/packed.j2"),
+    built_in!("common/stream.j2"),
     built_in!("common/title.j2"),
     built_in!("common/turns.j2"),
     built_in!("common/view.j2"),

@@ -94,7 +94,7 @@ show! {
         dropped, shift, shift_only, least, beyond, may_overflow, low, high, low_result, high_result,
     }
     CastSide { dtype, element, bits_type, to_bits, of_bits, mask, most, signed, float }
-    CastFloat { mantissa_bits, bias, sign_shift, greatest, last, nan, ieee, has_nan }
+    CastFloat { mantissa_bits, bias, sign_shift, greatest, last, nan, ieee, has_nan, unsigned_zero }
     PackFromUnit { dtype, in_buffer, pack, unpack }
     Files { stem, header, source, test, bench, mpi_header, mpi_source, mpi_test }
     Language {
@@ -104,14 +104,14 @@ show! {
     Parts { constants, index, pack, test, bench, macros, openmp }
     SmallFloat {
         name, holder, exponent_bits, mantissa_bits, bias, sign_shift, greatest, overflow, nan,
-        ieee, has_nan,
+        ieee, has_nan, unsigned_zero,
     }
     Structure { name, guard, members }
     Constant { name, value }
     MacroUnit { name, function, params, value }
     BenchUnit { values, bytes, from_bytes, to_bytes }
     AxisUnit { name, extent, labels }
-    Packed { load, store, bits, shift, in_byte, mask, sign, high_first }
+    Packed { load, store, bits, shift, in_whole, bytes, mask, sign, high_first }
     ImageUnit { rank, per_texel, lane, scalar, formats, fetch, put }
     KernelsUnit { function, stream, symbols_ok, kernels }
     RangeUnit { name, items, may_be_none, threads, last_thread, blocks }

@@ -3,7 +3,9 @@
 use super::dialect::Dialect;
 use super::element;
 use super::model::{SmallFloat, Structure};
+use crate::cast::{Mode, beyond};
 use crate::dtype::{Dtype, Scalar};
+use crate::fill;
 use crate::model::Tensor;
 
 pub(super) fn structures<'t>(
@@ -26,38 +28,24 @@ pub(super) fn structures<'t>(
     structures
 }
 
-#[expect(clippy::wildcard_enum_match_arm, reason = "only small floats are converted")]
 pub(super) fn conversions(dialect: &Dialect, tensors: &[Tensor]) -> Vec<SmallFloat> {
     let small = |scalar: Scalar| {
-        let [exponent_bits, mantissa_bits, bias] = match scalar {
-            Scalar::F16 => [5, 10, 15],
-            Scalar::Bf16 => [8, 7, 127],
-            Scalar::F8e4m3fn => [4, 3, 7],
-            Scalar::F8e5m2 => [5, 2, 15],
-            Scalar::F8e8m0fnu => [8, 0, 127],
-            Scalar::F4e2m1fn => [2, 1, 1],
-            _ => return None,
-        };
         let dtype = Dtype { scalar, lanes: 1 };
-        let infinity = ((1_u32 << exponent_bits) - 1) << mantissa_bits;
-        let (greatest, overflow, nan, has_nan) = match scalar {
-            Scalar::F8e4m3fn => (0x7E, 0x7F, 0x7F, true),
-            Scalar::F4e2m1fn => (0x7, 0x7, 0x7, false),
-            Scalar::F8e8m0fnu => (0xFE, 0xFF, 0xFF, true),
-            _ => (infinity - 1, infinity, infinity | 1 << (mantissa_bits - 1), true),
-        };
+        let format = fill::format(scalar).filter(|_| dtype.element_bits() < 32)?;
+        let overflow = beyond(&format, Mode::Round);
         Some(SmallFloat {
             name: dtype.to_string(),
             holder: (dialect.scalars)(scalar).to_owned(),
-            exponent_bits,
-            mantissa_bits,
-            bias,
-            sign_shift: exponent_bits + mantissa_bits,
-            greatest: format!("0x{greatest:X}u"),
+            exponent_bits: format.exponent_bits,
+            mantissa_bits: format.mantissa_bits,
+            bias: u32::try_from(format.bias).unwrap_or(0),
+            sign_shift: format.exponent_bits.saturating_add(format.mantissa_bits),
+            greatest: format!("0x{:X}u", format.greatest),
             overflow: format!("0x{overflow:X}u"),
-            nan: format!("0x{nan:X}u"),
-            ieee: matches!(scalar, Scalar::F16 | Scalar::Bf16 | Scalar::F8e5m2),
-            has_nan,
+            nan: format!("0x{:X}u", format.nan.unwrap_or(format.greatest)),
+            ieee: format.infinity.is_some(),
+            has_nan: format.nan.is_some(),
+            unsigned_zero: format.unsigned_zero,
         })
     };
     let mut all: Vec<SmallFloat> = Vec::new();

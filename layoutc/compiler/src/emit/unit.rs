@@ -14,7 +14,6 @@ use super::{
     teams, test_unit, turns, types, view_unit,
 };
 use crate::diagnostic::Diagnostic;
-use crate::dtype::Scalar;
 use crate::fill;
 use crate::model::compute::Compute;
 use crate::model::{Manifest, Memory, PackFrom, Tensor};
@@ -359,14 +358,18 @@ pub(super) fn counts_guard(upper: &str, tensor: &Tensor) -> String {
 
 pub(super) fn packed(tensor: &Tensor, ident: &str) -> Option<Packed> {
     let bits = tensor.dtype.element_bits();
-    let signed = matches!(tensor.dtype.scalar, Scalar::I4 | Scalar::I2);
-    let in_byte = 8_u32.checked_div(bits).filter(|_| bits < 8)?;
+    if bits >= 8 {
+        return None;
+    }
+    let signed = fill::is_signed(tensor.dtype.scalar);
+    let (elements, bytes) = tensor.dtype.fewest_whole();
     Some(Packed {
         load: format!("{ident}_load"),
         store: format!("{ident}_store"),
         bits,
-        shift: in_byte.trailing_zeros(),
-        in_byte: in_byte.saturating_sub(1),
+        shift: elements.trailing_zeros(),
+        in_whole: elements.saturating_sub(1),
+        bytes,
         mask: format!("0x{:X}", (1_u32 << bits) - 1),
         sign: signed.then(|| format!("0x{:X}", 1_u32 << (bits - 1))),
         high_first: tensor.high_first,

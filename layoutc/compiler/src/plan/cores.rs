@@ -72,18 +72,18 @@ fn choose_from(loops: &[Loop], element_bits: i128, least: i128) -> Option<usize>
     enough.or_else(most).map(|(k, _)| *k)
 }
 
-/// Whether rounds of `stride` elements write to different bytes, `in_byte` elements sharing one: every round stays
+/// Whether rounds of `stride` elements write to different bytes, `in_whole` elements filling some: every round stays
 /// in a window of its own. `outer` are the strides of the loops around it, `inner` those of all others with the
 /// greatest value of their variables, `constant` the offset where all are 0; in elements.
 pub fn apart(
     stride: i128,
-    in_byte: i128,
+    in_whole: i128,
     outer: &[i128],
     inner: &[(i128, i128)],
     constant: i128,
 ) -> bool {
     let window = stride.saturating_abs();
-    if window == 0 || window % in_byte != 0 || outer.iter().any(|outer| outer % window != 0) {
+    if window == 0 || window % in_whole != 0 || outer.iter().any(|outer| outer % window != 0) {
         return false;
     }
     let (mut low, mut high) = (constant, constant);
@@ -144,7 +144,7 @@ pub(super) fn level(
 
 /// Whether no two values of digit `k` lead to one byte of the destination, those of the digits `around` it being given.
 fn is_apart(transfer: &Transfer, k: usize, around: &[usize], to: &Buffer) -> bool {
-    let in_byte = i128::from(8_u8).checked_div(to.element_bits).unwrap_or(1).max(1);
+    let in_whole = to.in_whole();
     let steps = |digits: &[usize]| -> Option<Vec<i128>> {
         digits.iter().map(|digit| transfer.cuts.get(*digit)?.to_stride.as_const()).collect()
     };
@@ -154,7 +154,7 @@ fn is_apart(transfer: &Transfer, k: usize, around: &[usize], to: &Buffer) -> boo
         .collect::<Option<Vec<_>>>();
     match (step.as_slice(), inner, transfer.to_constant.as_const()) {
         ([step], Some(inner), Some(constant)) => {
-            apart(*step, in_byte, &outer, &inner.concat(), constant)
+            apart(*step, in_whole, &outer, &inner.concat(), constant)
         }
         _ => false,
     }

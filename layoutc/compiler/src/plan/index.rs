@@ -158,12 +158,22 @@ pub(crate) fn logical_bytes(
 }
 
 fn bytes_of(dtype: Dtype, elements: &Algebra) -> Result<Algebra, PlanError> {
-    let bits = i128::from(dtype.element_bits());
-    Ok(match bits.checked_rem(8) {
-        Some(0) => scale(elements, bits.checked_div(8).unwrap_or(1))?,
+    match dtype.fewest_whole() {
+        (1, bytes) => Ok(scale(elements, bytes.into())?),
         // 8 elements of 1 bit, 4 of 2, 2 of 4 share a byte.
-        _ => ceil_div(elements, i128::from(8_u8).checked_div(bits).unwrap_or(1))?,
-    })
+        (several, 1) => Ok(ceil_div(elements, several.into())?),
+        _ => bytes_of_stream(dtype, elements, 7),
+    }
+}
+
+/// `(elements * bits + more) // 8`, without a number that is larger than the bytes are.
+fn bytes_of_stream(dtype: Dtype, elements: &Algebra, more: i128) -> Result<Algebra, PlanError> {
+    let (several, bytes) = dtype.fewest_whole();
+    let several = Algebra::constant(several.into());
+    let whole = scale(&fold(BinOp::FloorDiv, elements, &several)?, bytes.into())?;
+    let rest = scale(&fold(BinOp::Mod, elements, &several)?, dtype.element_bits().into())?;
+    let rest = sum(&rest, &Algebra::constant(more))?;
+    Ok(sum(&whole, &fold(BinOp::FloorDiv, &rest, &Algebra::constant(8))?)?)
 }
 
 /// `offset(symbols, axes)`: where an element lives in the flat buffer.
@@ -302,8 +312,11 @@ pub(super) fn whole_bytes(
     context: &Context<'_>,
     elements: &Algebra,
 ) -> Result<(Algebra, Algebra), PlanError> {
-    let per_byte = Algebra::constant(i128::from(8_u8).checked_div(context.bits()).unwrap_or(1));
-    let whole = fold(BinOp::FloorDiv, elements, &per_byte)?;
+    let dtype = context.tensor.dtype;
+    let whole = match dtype.fewest_whole() {
+        (several, 1) => fold(BinOp::FloorDiv, elements, &Algebra::constant(several.into()))?,
+        _ => bytes_of_stream(dtype, elements, 0)?,
+    };
     Ok((whole, buffer_bytes(context, elements)?))
 }
 

@@ -31,6 +31,7 @@ use self::lower::{Binding, PlanError, Range};
 use self::names::Namer;
 use self::nest::Ways;
 use self::tree::{Expr, Function};
+use crate::dtype::Dtype;
 use crate::model::{Fill, Memory, Tensor};
 
 pub use self::compute::{
@@ -39,7 +40,7 @@ pub use self::compute::{
 };
 pub use self::kernel::Kernel;
 pub use self::moves::{Move, Padding};
-pub(crate) use self::moves::{past_caches, repeat_in_byte};
+pub(crate) use self::moves::{past_caches, repeat_in_bytes};
 pub use self::relayout::convert;
 
 /// What a plan has to know of its target.
@@ -230,6 +231,11 @@ impl<'a> Context<'a> {
     /// The bits of an element.
     pub(crate) fn bits(&self) -> i128 {
         i128::from(self.tensor.dtype.element_bits())
+    }
+
+    /// The element type, and whether the first of elements that share bytes is in the high bits.
+    pub(crate) fn packing(&self) -> (Dtype, bool) {
+        (self.tensor.dtype, self.tensor.high_first)
     }
 
     /// Whether elements share bytes.

@@ -354,11 +354,11 @@ impl<'a> Parts<'a> {
         };
         let mut body = over(axes, names, self.store(from, to, source, target), &symbol)?;
         let symbols = &context.layout.symbols;
-        let in_byte = i128::from(8_u8).checked_div(to.element_bits).unwrap_or(1).max(1);
+        let in_whole = to.in_whole();
         let loops = axes.iter().zip(dense_strides(axes)?).map(|(axis, stride)| Loop {
             // In the dense tensor a round writes one run of a stride; where the layout puts it is not known.
             apart: to.through.is_none()
-                || direction == Direction::Unpack && is_multiple(&stride, in_byte, symbols),
+                || direction == Direction::Unpack && is_multiple(&stride, in_whole, symbols),
             ..Loop::over(&axis.extent, symbols, &symbol)
         });
         self.share(&mut body, &loops.collect::<Vec<_>>(), to);
@@ -467,12 +467,21 @@ pub(super) fn over(
     Ok(body)
 }
 
-pub(crate) fn repeat_in_byte(bits: u64, width: u32) -> u8 {
-    let mut byte = 0_u64;
-    let mut shift = 0;
-    while shift < 8 {
-        byte |= bits << shift;
-        shift += width.max(1);
+/// The fewest bytes that elements of these bits fill: 3 for 3 bits, and 1 where all of them would be the same.
+pub(crate) fn repeat_in_bytes(bits: u64, (dtype, high_first): (Dtype, bool)) -> Vec<u8> {
+    let (elements, bytes) = dtype.fewest_whole();
+    let width = dtype.element_bits();
+    let mut stream = 0_u128;
+    for k in 0..elements {
+        let shift = if high_first { bytes * 8 - width * (k + 1) } else { width * k };
+        stream |= u128::from(bits) << shift;
     }
-    u8::try_from(byte & 0xFF).unwrap_or(0)
+    let mut all = stream.to_le_bytes().get(..bytes as usize).unwrap_or_default().to_vec();
+    if high_first {
+        all.reverse();
+    }
+    if all.windows(2).all(|pair| pair.first() == pair.last()) {
+        all.truncate(1);
+    }
+    all
 }

@@ -10,7 +10,7 @@ use super::border::{Border, are_worth, borders};
 use super::cores::{self, Cores, Loop};
 use super::index::whole_bytes;
 use super::lower::{PlanError, add, literal, lower, multiply};
-use super::moves::{Padding, Parts, repeat_in_byte};
+use super::moves::{Padding, Parts, repeat_in_bytes};
 use super::nest::Moves;
 use super::transfer::Transfer;
 use super::tree::{Expr, Operand, Spelling, Stmt, Strided};
@@ -74,22 +74,26 @@ impl Parts<'_> {
                 let index = Expr::int(0);
                 self.function.body.push(Stmt::Zero { buffer, index, bytes });
             } else if context.is_packed() {
-                let value = repeat_in_byte(bits, context.tensor.dtype.element_bits());
                 let to = lower(&bytes, &symbol)?;
-                self.byte_loop(buffer, [Expr::int(0), to], value, cores);
+                let values = repeat_in_bytes(bits, context.packing());
+                let step = i64::try_from(values.len()).unwrap_or(1);
+                for (from, value) in (0..).zip(values) {
+                    let range = [Expr::int(from), to.clone()];
+                    self.byte_loop(buffer.clone(), (range, step), value, cores);
+                }
             } else {
                 let to = lower(elements, &symbol)?;
                 self.fill_loop(context, buffer, to, cores)?;
             }
         } else if rest == Rest::Zero && context.is_packed() {
-            let per_byte = i128::from(8_u8).checked_div(context.bits()).unwrap_or(1);
-            if !is_multiple(elements, per_byte, &context.layout.symbols) {
+            let (several, _) = context.tensor.dtype.fewest_whole();
+            if !is_multiple(elements, several.into(), &context.layout.symbols) {
                 let (whole, all) = whole_bytes(context, elements)?;
                 let (from, to) = (lower(&whole, &symbol)?, lower(&all, &symbol)?);
                 if matches!((&from, &to), (Expr::Int { .. }, Expr::Int { .. })) {
                     self.function.body.push(Stmt::StoreByte { buffer, index: from, value: 0 });
                 } else {
-                    self.byte_loop(buffer, [from, to], 0, Cores::One);
+                    self.byte_loop(buffer, ([from, to], 1), 0, Cores::One);
                 }
             }
         }
@@ -182,12 +186,19 @@ impl Parts<'_> {
         }
     }
 
-    fn byte_loop(&mut self, buffer: String, [from, to]: [Expr; 2], value: u8, cores: Cores) {
+    /// Writes a byte to every so manyth of some.
+    fn byte_loop(
+        &mut self,
+        buffer: String,
+        ([from, to], step): ([Expr; 2], i64),
+        value: u8,
+        cores: Cores,
+    ) {
         let name = self.namer.name("byte");
         let index = Expr::name(&name);
         let body = vec![Stmt::StoreByte { buffer, index, value }];
         let parallel = cores == Cores::All;
-        self.function.body.push(Stmt::For { name, from, to, step: 1, parallel, body });
+        self.function.body.push(Stmt::For { name, from, to, step, parallel, body });
     }
 
     fn fill_loop(

@@ -1,10 +1,10 @@
-//! Elements that share bytes: 8 of 1 bit, 4 of 2 or 2 of 4 in each.
+//! Elements that share bytes: a stream of bits, in which an element of 3, 5 or 6 bits may lie in two bytes.
 
-/// Which of a byte's elements comes first, and how wide they are.
+/// How wide elements are, and from which end of each byte the stream runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packing {
-    /// Bits of an element: 1, 2 or 4.
-    bits: u32,
+    /// Bits of an element, 1 to 7.
+    bits: u8,
     /// Whether the first element is in the high bits.
     high_first: bool,
 }
@@ -12,50 +12,61 @@ pub struct Packing {
 impl Packing {
     /// `None` for elements of whole bytes.
     pub fn new(bits: u32, high_first: bool) -> Option<Self> {
-        matches!(bits, 1 | 2 | 4).then_some(Self { bits, high_first })
+        let bits = u8::try_from(bits).ok().filter(|bits| (1..8).contains(bits))?;
+        Some(Self { bits, high_first })
     }
 
     /// Bytes of so many elements, rounded up.
     pub(super) fn bytes(self, elements: usize) -> usize {
-        let in_byte = match self.bits {
-            1 => 8,
-            2 => 4,
-            _ => 2,
-        };
-        elements.div_ceil(in_byte)
+        elements / 8 * usize::from(self.bits) + (elements % 8 * usize::from(self.bits)).div_ceil(8)
     }
 
-    fn mask(self) -> u8 {
-        match self.bits {
-            1 => 0x1,
-            2 => 0x3,
-            _ => 0xF,
-        }
+    fn mask(self) -> u16 {
+        (1 << self.bits) - 1
     }
 
-    /// The byte of an element, and how far its bits are from the byte's lowest.
-    fn place(self, index: usize) -> (usize, u32) {
-        let (log, in_byte) = match self.bits {
-            1 => (3, 7_u32),
-            2 => (2, 3),
-            _ => (1, 1),
-        };
-        let inside = u32::try_from(index & 7).unwrap_or(0) & in_byte;
-        let inside = if self.high_first { in_byte - inside } else { inside };
-        (index >> log, inside * self.bits)
+    /// The first byte of an element, and how far its bits are from the lowest of both bytes that it may lie in, the one
+    /// that comes first in the stream being the higher one where the stream runs from the high bits. Whether it lies in
+    /// both.
+    fn place(self, index: usize) -> (usize, u32, bool) {
+        // 8 elements are whole bytes, whatever their width.
+        let bit = (index & 7) * usize::from(self.bits);
+        let byte = (index >> 3) * usize::from(self.bits) + (bit >> 3);
+        let (bits, inside) = (u32::from(self.bits), u32::try_from(bit & 7).unwrap_or(0));
+        let shift = if self.high_first { 16 - bits - inside } else { inside };
+        (byte, shift, inside + bits > 8)
+    }
+
+    /// Both bytes that an element may lie in; the other is 0 where it does not.
+    fn window(self, buffer: &[u8], byte: usize, is_in_two: bool) -> Option<u16> {
+        let first = *buffer.get(byte)?;
+        let other = if is_in_two { *buffer.get(byte + 1)? } else { 0 };
+        Some(if self.high_first {
+            u16::from_be_bytes([first, other])
+        } else {
+            u16::from_le_bytes([first, other])
+        })
     }
 
     /// The bits of an element; `None` beyond the buffer.
     pub fn load(self, buffer: &[u8], index: usize) -> Option<u8> {
-        let (byte, shift) = self.place(index);
-        Some(buffer.get(byte)? >> shift & self.mask())
+        let (byte, shift, is_in_two) = self.place(index);
+        let window = self.window(buffer, byte, is_in_two)?;
+        u8::try_from(window >> shift & self.mask()).ok()
     }
 
     /// Sets the bits of an element; `None` beyond the buffer.
     pub fn store(self, buffer: &mut [u8], index: usize, value: u8) -> Option<()> {
-        let (byte, shift) = self.place(index);
-        let byte = buffer.get_mut(byte)?;
-        *byte = *byte & !(self.mask() << shift) | (value & self.mask()) << shift;
+        let (byte, shift, is_in_two) = self.place(index);
+        let window = self.window(buffer, byte, is_in_two)?;
+        let kept = window & !(self.mask() << shift);
+        let window = kept | (u16::from(value) & self.mask()) << shift;
+        let [first, other] =
+            if self.high_first { window.to_be_bytes() } else { window.to_le_bytes() };
+        *buffer.get_mut(byte)? = first;
+        if is_in_two {
+            *buffer.get_mut(byte + 1)? = other;
+        }
         Some(())
     }
 }
@@ -78,5 +89,35 @@ mod tests {
         let bits = Packing::new(1, true).unwrap();
         assert_eq!(bits.load(&[0x80], 0), Some(1));
         assert_eq!(Packing::new(8, false), None);
+    }
+
+    #[test]
+    fn elements_of_every_width_are_a_stream_of_bits() {
+        for bits in 1..8_u32 {
+            for high_first in [false, true] {
+                let packing = Packing::new(bits, high_first).unwrap();
+                let values: Vec<u8> =
+                    (0..29_u32).map(|k| u8::try_from(k * 37 % (1 << bits)).unwrap()).collect();
+                let mut bytes = vec![0; packing.bytes(values.len())];
+                assert_eq!(bytes.len(), (29 * bits as usize).div_ceil(8));
+                for (k, value) in values.iter().enumerate() {
+                    assert_eq!(packing.store(&mut bytes, k, *value), Some(()));
+                }
+                // The bits one by one, in the order of the stream.
+                let at = |bit: usize| {
+                    let inside = if high_first { 7 - bit % 8 } else { bit % 8 };
+                    bytes[bit / 8] >> inside & 1
+                };
+                for (k, value) in values.iter().enumerate() {
+                    assert_eq!(packing.load(&bytes, k), Some(*value), "{bits} {high_first} {k}");
+                    let width = bits as usize;
+                    for j in 0..width {
+                        let bit = if high_first { width - 1 - j } else { j };
+                        assert_eq!(at(k * width + j), value >> bit & 1);
+                    }
+                }
+                assert_eq!(packing.load(&bytes, bytes.len() * 8 / bits as usize), None);
+            }
+        }
     }
 }

@@ -17,19 +17,29 @@ pub(crate) const TYPES: &[(&str, u32, u32, u32)] = &[
     ("f16", 16, 5, 10),
     ("bf16", 16, 8, 7),
     ("f8e4m3fn", 8, 4, 3),
+    ("f8e4m3fnuz", 8, 4, 3),
     ("f8e5m2", 8, 5, 2),
+    ("f8e5m2fnuz", 8, 5, 2),
+    ("f6e2m3fn", 6, 2, 3),
+    ("f6e3m2fn", 6, 3, 2),
     ("f4e2m1fn", 4, 2, 1),
     ("i64", 64, 0, 0),
     ("i32", 32, 0, 0),
     ("i16", 16, 0, 0),
     ("i8", 8, 0, 0),
+    ("i6", 6, 0, 0),
+    ("i5", 5, 0, 0),
     ("i4", 4, 0, 0),
+    ("i3", 3, 0, 0),
     ("i2", 2, 0, 0),
     ("u64", 64, 0, 0),
     ("u32", 32, 0, 0),
     ("u16", 16, 0, 0),
     ("u8", 8, 0, 0),
+    ("u6", 6, 0, 0),
+    ("u5", 5, 0, 0),
     ("u4", 4, 0, 0),
+    ("u3", 3, 0, 0),
     ("u2", 2, 0, 0),
     ("u1", 1, 0, 0),
 ];
@@ -81,7 +91,17 @@ impl Type {
 
     /// Whether the greatest exponent is that of infinity and NaN.
     fn is_ieee(&self) -> bool {
-        !self.name.ends_with("fn")
+        !self.name.ends_with("fn") && !self.has_no_minus_zero()
+    }
+
+    /// Whether what would be minus zero is the one NaN, and the exponent is counted from one more.
+    fn has_no_minus_zero(&self) -> bool {
+        self.name.ends_with("fnuz")
+    }
+
+    /// Whether every pattern is a number.
+    fn is_finite(&self) -> bool {
+        self.name.ends_with("fn") && self.bits < 8
     }
 
     fn mask(&self) -> u64 {
@@ -96,7 +116,7 @@ impl Type {
     fn greatest(&self) -> u64 {
         match self.name {
             "f8e4m3fn" => 0x7E,
-            "f4e2m1fn" => 7,
+            _ if self.is_finite() || self.has_no_minus_zero() => self.mask() >> 1,
             _ => self.infinity() - 1,
         }
     }
@@ -106,7 +126,7 @@ impl Type {
         if self.bits == 64 {
             return f64::from_bits(pattern);
         }
-        let bias = (1 << (self.exponent - 1)) - 1;
+        let bias = (1 << (self.exponent - 1)) - i32::from(!self.has_no_minus_zero());
         let field = (pattern >> self.mantissa) as i32;
         let fraction = pattern & ((1 << self.mantissa) - 1);
         let units = if field == 0 { fraction } else { fraction | 1 << self.mantissa };
@@ -127,6 +147,9 @@ impl Type {
         if self.is_ieee() && magnitude == self.infinity() {
             return signed(f64::INFINITY);
         }
+        if self.has_no_minus_zero() && negative && magnitude == 0 {
+            return Value::Nan(true, 1 << 63);
+        }
         if magnitude > self.greatest() {
             let fraction = magnitude & ((1 << self.mantissa) - 1);
             let payload = if self.is_ieee() { fraction << (64 - self.mantissa) } else { 0 };
@@ -137,8 +160,10 @@ impl Type {
 
     /// The bits of a float of this type nearest to a value.
     fn nearest_float(&self, value: Value, saturates: bool) -> u64 {
+        let minus_zero = 1 << (self.bits - 1);
         let beyond = match (saturates, self.name) {
             (false, "f8e4m3fn") => 0x7F,
+            (false, _) if self.has_no_minus_zero() => minus_zero,
             (false, _) if self.is_ieee() => self.infinity(),
             _ => self.greatest(),
         };
@@ -147,7 +172,8 @@ impl Type {
             Value::Nan(negative, payload) => {
                 let nan = match self.name {
                     "f8e4m3fn" => 0x7F,
-                    "f4e2m1fn" => 7,
+                    _ if self.has_no_minus_zero() => minus_zero,
+                    _ if self.is_finite() => self.greatest(),
                     _ => self.infinity() | payload >> (64 - self.mantissa),
                 };
                 return signed(negative, nan);
@@ -155,6 +181,9 @@ impl Type {
             Value::Float(value) => (value.is_sign_negative(), self.nearest(value)),
             Value::Integer(value) => (value < 0, self.nearest_of_integer(value)),
         };
+        if self.has_no_minus_zero() && pattern == 0 {
+            return 0;
+        }
         signed(negative, if pattern > self.greatest() { beyond } else { pattern })
     }
 

@@ -45,25 +45,56 @@ impl Elements {
         (elements * self.bits).div_ceil(8)
     }
 
-    fn shift(self, at: usize) -> usize {
-        let shift = at * self.bits % 8;
-        if self.high_first { 8 - self.bits - shift } else { shift }
+    /// How many work items write so many elements that share bytes: one for the fewest that fill whole bytes.
+    fn items(self, elements: usize) -> usize {
+        let several = [1, 2, 4, 8].into_iter().find(|several| several * self.bits % 8 == 0);
+        elements.div_ceil(several.unwrap())
+    }
+
+    /// Where a bit of the stream is in its byte.
+    fn shift(self, bit: usize) -> usize {
+        if self.high_first { 7 - bit % 8 } else { bit % 8 }
+    }
+
+    /// Which bit of an element comes first in the stream, second, and so on.
+    fn order(self) -> Vec<usize> {
+        if self.high_first { (0..self.bits).rev().collect() } else { (0..self.bits).collect() }
+    }
+
+    /// Writes an element over and over, to the last bit.
+    fn fill(self, buffer: &mut [u8], value: &[u8]) {
+        if self.bits >= 8 {
+            buffer
+                .chunks_exact_mut(self.bits / 8)
+                .for_each(|element| element.copy_from_slice(value));
+            return;
+        }
+        let order = self.order();
+        for bit in 0..buffer.len() * 8 {
+            let one = value[0] >> order[bit % self.bits] & 1;
+            let byte = &mut buffer[bit / 8];
+            *byte = *byte & !(1 << self.shift(bit)) | one << self.shift(bit);
+        }
     }
 
     fn get(self, buffer: &[u8], at: usize) -> Vec<u8> {
         if self.bits < 8 {
-            let mask = (1_u16 << self.bits) - 1;
-            let byte = u16::from(buffer[at * self.bits / 8]) >> self.shift(at) & mask;
-            return vec![u8::try_from(byte).unwrap()];
+            let one = |(k, bit): (usize, usize)| {
+                let k = at * self.bits + k;
+                (buffer[k / 8] >> self.shift(k) & 1) << bit
+            };
+            return vec![self.order().into_iter().enumerate().map(one).sum()];
         }
         buffer[at * self.bits / 8..(at + 1) * self.bits / 8].to_vec()
     }
 
     fn set(self, buffer: &mut [u8], at: usize, value: &[u8]) {
         if self.bits < 8 {
-            let mask = u8::try_from(((1_u16 << self.bits) - 1) << self.shift(at)).unwrap();
-            let byte = &mut buffer[at * self.bits / 8];
-            *byte = *byte & !mask | value[0] << self.shift(at) & mask;
+            for (k, bit) in self.order().into_iter().enumerate() {
+                let k = at * self.bits + k;
+                let (byte, one) = (&mut buffer[k / 8], value[0] >> bit & 1);
+                *byte = *byte & !(1 << self.shift(k)) | one << self.shift(k);
+            }
             return;
         }
         buffer[at * self.bits / 8..(at + 1) * self.bits / 8].copy_from_slice(value);
@@ -111,11 +142,7 @@ impl Subject {
         // Texels are written whole.
         let zero = self.image.is_some().then(|| vec![0; self.elements.bits.div_ceil(8)]);
         match self.fill.clone().or(zero) {
-            Some(value) if self.padded => {
-                for slot in 0..memory.len() * 8 / self.elements.bits {
-                    self.elements.set(&mut memory, slot, &value);
-                }
-            }
+            Some(value) if self.padded => self.elements.fill(&mut memory, &value),
             // The bits of a last byte that is not full.
             _ if !self.padded && self.elements.bits < 8 => memory.fill(0),
             _ => {}
@@ -237,7 +264,9 @@ pub fn moves(
             from: (dense_memory.clone(), logical.clone()),
             to: (tensor.home(), physical.clone()),
         });
-        let items = if tensor.elements.bits < 8 { dense.len() } else { tensor.slot_of.len() };
+        let elements = tensor.slot_of.len();
+        let items =
+            if tensor.elements.bits < 8 { tensor.elements.items(elements) } else { elements };
         all.push(Move {
             name: format!("{name}_unpack"),
             kernel: (format!("{name}_unpack"), vec![items]),
@@ -292,7 +321,7 @@ fn into_layout(to: &Subject) -> Vec<usize> {
     match (to.searched, to.elements.bits < 8) {
         (true, true) => vec![1],
         (true, false) => vec![to.slot_of.len()],
-        (false, true) => vec![to.elements.bytes(slots)],
+        (false, true) => vec![to.elements.items(slots)],
         (false, false) => vec![slots],
     }
 }

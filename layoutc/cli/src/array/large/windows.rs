@@ -18,8 +18,8 @@ use super::{Job, joined};
 use crate::fault::Fault;
 use crate::interrupt;
 
-/// Bytes of padding that are written as one piece: whole elements, of three lanes too.
-const FILLED: u64 = 3 << 22;
+/// Bytes of padding that are written as one piece: whole elements, of three lanes too, and of 3 or 5 bits.
+const FILLED: u64 = 15 << 20;
 
 /// How many pieces write padding alone.
 fn fills(job: &Job<'_>) -> u64 {

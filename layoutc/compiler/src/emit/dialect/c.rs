@@ -69,14 +69,20 @@ fn scalars(scalar: Scalar) -> &'static str {
         Scalar::F64 => "double",
         Scalar::F32 => "float",
         Scalar::F16 | Scalar::Bf16 | Scalar::U16 => "uint16_t",
-        Scalar::F8e4m3fn | Scalar::F8e5m2 | Scalar::F8e8m0fnu => "uint8_t",
-        Scalar::F4e2m1fn | Scalar::U8 | Scalar::U4 | Scalar::U2 | Scalar::U1 | Scalar::Bool => {
-            "uint8_t"
-        }
+        Scalar::F8e4m3fn | Scalar::F8e4m3fnuz | Scalar::F8e5m2 | Scalar::F8e5m2fnuz => "uint8_t",
+        Scalar::F8e8m0fnu | Scalar::F6e2m3fn | Scalar::F6e3m2fn | Scalar::F4e2m1fn => "uint8_t",
+        Scalar::U8
+        | Scalar::U6
+        | Scalar::U5
+        | Scalar::U4
+        | Scalar::U3
+        | Scalar::U2
+        | Scalar::U1 => "uint8_t",
+        Scalar::Bool => "uint8_t",
         Scalar::I64 => "int64_t",
         Scalar::I32 => "int32_t",
         Scalar::I16 => "int16_t",
-        Scalar::I8 | Scalar::I4 | Scalar::I2 => "int8_t",
+        Scalar::I8 | Scalar::I6 | Scalar::I5 | Scalar::I4 | Scalar::I3 | Scalar::I2 => "int8_t",
         Scalar::U64 => "uint64_t",
         Scalar::U32 => "uint32_t",
         Scalar::C64 => "layoutc_c64",

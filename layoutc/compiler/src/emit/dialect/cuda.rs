@@ -98,12 +98,20 @@ fn scalars(scalar: Scalar) -> &'static str {
         Scalar::F32 => "float",
         Scalar::F16 => "__half",
         Scalar::Bf16 => "__nv_bfloat16",
-        Scalar::F8e4m3fn | Scalar::F8e5m2 | Scalar::F8e8m0fnu | Scalar::F4e2m1fn => "uint8_t",
-        Scalar::U8 | Scalar::U4 | Scalar::U2 | Scalar::U1 | Scalar::Bool => "uint8_t",
+        Scalar::F8e4m3fn | Scalar::F8e4m3fnuz | Scalar::F8e5m2 | Scalar::F8e5m2fnuz => "uint8_t",
+        Scalar::F8e8m0fnu | Scalar::F6e2m3fn | Scalar::F6e3m2fn | Scalar::F4e2m1fn => "uint8_t",
+        Scalar::U8
+        | Scalar::U6
+        | Scalar::U5
+        | Scalar::U4
+        | Scalar::U3
+        | Scalar::U2
+        | Scalar::U1 => "uint8_t",
+        Scalar::Bool => "uint8_t",
         Scalar::I64 => "int64_t",
         Scalar::I32 => "int32_t",
         Scalar::I16 => "int16_t",
-        Scalar::I8 | Scalar::I4 | Scalar::I2 => "int8_t",
+        Scalar::I8 | Scalar::I6 | Scalar::I5 | Scalar::I4 | Scalar::I3 | Scalar::I2 => "int8_t",
         Scalar::U64 => "uint64_t",
         Scalar::U32 => "uint32_t",
         Scalar::U16 => "uint16_t",
@@ -126,11 +134,27 @@ fn own_type(dtype: Dtype) -> Option<String> {
         Scalar::U32 => "uint",
         Scalar::U16 => "ushort",
         Scalar::U8 | Scalar::Bool => "uchar",
-        Scalar::F8e4m3fn | Scalar::F8e5m2 | Scalar::F8e8m0fnu => "uchar",
+        Scalar::F8e4m3fn
+        | Scalar::F8e4m3fnuz
+        | Scalar::F8e5m2
+        | Scalar::F8e5m2fnuz
+        | Scalar::F8e8m0fnu => "uchar",
         Scalar::F16 | Scalar::Bf16 | Scalar::C64 | Scalar::C128 => return None,
-        Scalar::F4e2m1fn | Scalar::I4 | Scalar::I2 | Scalar::U4 | Scalar::U2 | Scalar::U1 => {
-            return None;
-        }
+        // Elements that share bytes have no vectors.
+        Scalar::F6e2m3fn
+        | Scalar::F6e3m2fn
+        | Scalar::F4e2m1fn
+        | Scalar::I6
+        | Scalar::I5
+        | Scalar::I4
+        | Scalar::I3
+        | Scalar::I2
+        | Scalar::U6
+        | Scalar::U5
+        | Scalar::U4
+        | Scalar::U3
+        | Scalar::U2
+        | Scalar::U1 => return None,
     };
     (dtype.lanes <= 4 && dtype.element_bits() <= 128).then(|| format!("{base}{}", dtype.lanes))
 }

@@ -94,12 +94,20 @@ fn scalars(scalar: Scalar) -> &'static str {
         Scalar::F32 => "float",
         // The bits: OpenCL C 1.2 copies no half.
         Scalar::F16 | Scalar::Bf16 | Scalar::U16 => "ushort",
-        Scalar::F8e4m3fn | Scalar::F8e5m2 | Scalar::F8e8m0fnu | Scalar::F4e2m1fn => "uchar",
-        Scalar::U8 | Scalar::U4 | Scalar::U2 | Scalar::U1 | Scalar::Bool => "uchar",
+        Scalar::F8e4m3fn | Scalar::F8e4m3fnuz | Scalar::F8e5m2 | Scalar::F8e5m2fnuz => "uchar",
+        Scalar::F8e8m0fnu | Scalar::F6e2m3fn | Scalar::F6e3m2fn | Scalar::F4e2m1fn => "uchar",
+        Scalar::U8
+        | Scalar::U6
+        | Scalar::U5
+        | Scalar::U4
+        | Scalar::U3
+        | Scalar::U2
+        | Scalar::U1 => "uchar",
+        Scalar::Bool => "uchar",
         Scalar::I64 => "long",
         Scalar::I32 => "int",
         Scalar::I16 => "short",
-        Scalar::I8 | Scalar::I4 | Scalar::I2 => "char",
+        Scalar::I8 | Scalar::I6 | Scalar::I5 | Scalar::I4 | Scalar::I3 | Scalar::I2 => "char",
         Scalar::U64 => "ulong",
         Scalar::U32 => "uint",
         Scalar::C64 => "float2",

@@ -1,12 +1,13 @@
 //! What one work item does, by what it writes: an element, a byte, a texel, an element wherever it belongs.
 
 use super::{Home, Items, Kernel, Move};
+use crate::plan::arith::{ceil_div, is_multiple};
 use crate::plan::image::{Image, LANES};
 use crate::plan::index::{buffer_bytes, count};
 use crate::plan::lower::{PlanError, add, lower, multiply};
-use crate::plan::moves::{Parts, over, place, repeat_in_byte};
+use crate::plan::moves::{Parts, over, place, repeat_in_bytes};
 use crate::plan::prepare::{Rest, fill_bits, fill_constant};
-use crate::plan::tree::{Expr, Operand, Stmt, WorkAxis};
+use crate::plan::tree::{Compare, Expr, Operand, Stmt, WorkAxis};
 
 impl Move<'_, '_> {
     /// One item for each element of the destination.
@@ -26,22 +27,39 @@ impl Move<'_, '_> {
         Ok(kernel(self.parts, body, vec![slots]))
     }
 
-    /// One item for each byte of the destination's packed elements.
-    pub(super) fn bytes(mut self, bytes: Items) -> Result<Kernel, PlanError> {
+    /// One item for each byte of the destination's packed elements; where they lie in two bytes, one for the fewest
+    /// that elements fill.
+    pub(super) fn bytes(mut self) -> Result<Kernel, PlanError> {
         let context = self.to.context();
         let symbol = |var| context.symbol(var);
-        let per_byte =
-            i64::from(8_u32.checked_div(context.tensor.dtype.element_bits()).unwrap_or(1));
-        let slots = lower(&self.to.slots()?, &symbol)?;
+        let (several, filled) = self.to.dtype().fewest_whole();
+        let of_tensor = self.to.slots()?;
+        let items = Items::new(context, &ceil_div(&of_tensor, several.into())?)?;
+        let slots = lower(&of_tensor, &symbol)?;
+        let name = if filled == 1 { "byte" } else { "part" };
         let [byte, slot, end] =
-            [self.parts.local("byte"), self.parts.local(self.item_name()), self.parts.local("end")];
+            [self.parts.local(name), self.parts.local(self.item_name()), self.parts.local("end")];
         let buffer = self.parts.buffer_name(1);
-        let mut body = vec![work_item(&byte, &bytes)];
-        let first = multiply(Expr::name(&byte), Expr::int(per_byte))?;
-        let last = add(first.clone(), Expr::int(per_byte))?.min(slots);
+        let mut body = vec![work_item(&byte, &items)];
+        let first = multiply(Expr::name(&byte), Expr::int(several.into()))?;
+        let last = add(first.clone(), Expr::int(several.into()))?.min(slots);
         body.push(Stmt::Let { name: end.clone(), value: last });
-        if let Some(value) = self.rest_of_bytes()? {
-            body.push(Stmt::StoreByte { buffer: buffer.clone(), index: Expr::name(&byte), value });
+        if let Some(values) = self.rest_of_bytes()? {
+            let bytes = lower(&buffer_bytes(context, &of_tensor)?, &symbol)?;
+            let is_whole = is_multiple(&of_tensor, several.into(), &context.layout.symbols);
+            let first = multiply(Expr::name(&byte), Expr::int(filled.into()))?;
+            for (k, value) in (0..i64::from(filled)).zip(values.iter().cycle()) {
+                let index = add(first.clone(), Expr::int(k))?;
+                let (buffer, value) = (buffer.clone(), *value);
+                let store = Stmt::StoreByte { buffer, index: index.clone(), value };
+                // The last elements may fill fewer.
+                body.push(if k == 0 || is_whole {
+                    store
+                } else {
+                    let condition = Expr::compare(Compare::Lt, index, bytes.clone());
+                    Stmt::If { condition, is_usual: false, body: vec![store], otherwise: vec![] }
+                });
+            }
         }
         let through = Some(context.function("store"));
         let index = Expr::name(&slot);
@@ -60,7 +78,7 @@ impl Move<'_, '_> {
             parallel: false,
             body: each,
         });
-        Ok(kernel(self.parts, body, vec![bytes]))
+        Ok(kernel(self.parts, body, vec![items]))
     }
 
     /// One item for each texel of the destination.
@@ -143,15 +161,17 @@ impl Move<'_, '_> {
         self.parts.remark("A single work item moves all: elements share bytes, and the layout has no inverse in closed form.");
         let mut body = vec![work_item(&item, &one), Stmt::Unused { name: item }];
         let bytes = lower(&buffer_bytes(context, &context.layout.physical_elements)?, &symbol)?;
-        if let Some(value) = self.rest_of_bytes()? {
-            let byte = self.parts.local("byte");
+        let values = self.rest_of_bytes()?.unwrap_or_default();
+        let step = i64::try_from(values.len()).unwrap_or(1);
+        let byte = self.parts.local("byte");
+        for (from, value) in (0..).zip(values) {
             let (buffer, index) = (self.parts.buffer_name(1), Expr::name(&byte));
             let store = vec![Stmt::StoreByte { buffer, index, value }];
             body.push(Stmt::For {
-                name: byte,
-                from: Expr::int(0),
-                to: bytes,
-                step: 1,
+                name: byte.clone(),
+                from: Expr::int(from),
+                to: bytes.clone(),
+                step,
                 parallel: false,
                 body: store,
             });
@@ -166,16 +186,13 @@ impl Move<'_, '_> {
         Ok(kernel(self.parts, body, vec![one]))
     }
 
-    /// What bytes of packed elements hold where no element goes; `None` where they keep what they held.
-    fn rest_of_bytes(&self) -> Result<Option<u8>, PlanError> {
-        let Home::Layout(context) = self.to else { return Ok(Some(0)) };
+    /// What bytes of packed elements hold where no element goes, over and over; `None` where they keep what they held.
+    fn rest_of_bytes(&self) -> Result<Option<Vec<u8>>, PlanError> {
+        let Home::Layout(context) = self.to else { return Ok(Some(vec![0])) };
         match Rest::of(context) {
-            Rest::Fill => {
-                let bits = fill_bits(context)?;
-                Ok(Some(repeat_in_byte(bits, context.tensor.dtype.element_bits())))
-            }
+            Rest::Fill => Ok(Some(repeat_in_bytes(fill_bits(context)?, context.packing()))),
             Rest::Kept => Ok(None),
-            Rest::Zero => Ok(Some(0)),
+            Rest::Zero => Ok(Some(vec![0])),
         }
     }
 

@@ -26,7 +26,7 @@ use layoutc_algebra::layout::Verdict;
 use crate::dtype::Dtype;
 use crate::model::{Convert, Manifest};
 use crate::plan::image::{self, Image};
-use crate::plan::index::{buffer_bytes, count};
+use crate::plan::index::count;
 use crate::plan::lower::{PlanError, lower, range};
 use crate::plan::moves::Parts;
 use crate::plan::relayout::ends;
@@ -179,10 +179,7 @@ impl Move<'_, '_> {
                 let first = if to.fills() { Some(self.fill(fill)?) } else { None };
                 Ok(first.into_iter().chain([self.scatter()?]).collect())
             }
-            (false, true) => {
-                let bytes = Items::new(to, &buffer_bytes(to, &self.to.slots()?)?)?;
-                Ok(vec![self.bytes(bytes)?])
-            }
+            (false, true) => Ok(vec![self.bytes()?]),
             (false, false) => {
                 let slots = Items::new(to, &self.to.slots()?)?;
                 Ok(vec![self.elements(slots)?])

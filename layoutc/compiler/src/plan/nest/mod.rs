@@ -18,6 +18,7 @@ use super::names::Namer;
 use super::transfer::{Cut, Transfer};
 use super::tree::{Compare, Expr, Operand, Stmt};
 use crate::cast::Cast;
+use crate::dtype::fewest_whole;
 
 use self::schedule::{Inner, Level, Schedule};
 use self::split::split;
@@ -56,6 +57,13 @@ pub struct Buffer {
     pub through: Option<String>,
     /// Bits of an element.
     pub element_bits: i128,
+}
+
+impl Buffer {
+    /// The fewest elements that fill whole bytes.
+    pub(super) fn in_whole(&self) -> i128 {
+        u32::try_from(self.element_bits).map_or(1, |bits| fewest_whole(bits).0.into())
+    }
 }
 
 /// How a move is to be done.

@@ -10,6 +10,7 @@ use super::super::shape::number;
 use super::super::step::Width;
 use super::super::value::{LANES, Program, Room};
 use super::Order;
+use crate::dtype::fewest_whole;
 use crate::model::{Memory, Tensor};
 use crate::plan::cores::Cores;
 use crate::plan::nest::{Moves, Ways};
@@ -156,10 +157,13 @@ impl Indexed {
     /// The spans of the laid out buffer that the places of a window are in.
     pub fn spans(&self, lives: &[Lives]) -> Vec<Span> {
         let bits = self.element_bits;
+        let (several, bytes_of_several) = fewest_whole(u32::try_from(bits).unwrap_or(8));
         let most = u64::try_from(self.span_bytes).unwrap_or(u64::MAX);
         let mut spans: Vec<Span> = Vec::new();
         for (k, place) in lives.iter().enumerate() {
-            let (first, end) = (place.slot * bits / 8, ((place.slot + 1) * bits).div_ceil(8));
+            // A span begins where an element does, and its bytes are counted from there.
+            let first = place.slot / u64::from(several) * u64::from(bytes_of_several);
+            let end = ((place.slot + 1) * bits).div_ceil(8);
             if let Some(span) = spans.last_mut() {
                 let span_end = span.at + span.bytes as u64;
                 let is_near = first <= span_end.saturating_add(GAP_BYTES);

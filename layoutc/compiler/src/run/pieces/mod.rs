@@ -18,6 +18,7 @@ use layoutc_algebra::layout::Verdict;
 
 use super::compile::element_bytes;
 use super::{RunError, Side, dense_pass};
+use crate::dtype::fewest_whole;
 use crate::fill;
 use crate::model::{Fill, Tensor};
 use cut::{Cut, Unit};
@@ -91,8 +92,9 @@ impl InPieces {
         // A pass of its own makes the elements what memory holds.
         let held = if is_as_in_memory(tensor, file) { 0 } else { logical + own };
         let terms = Terms::of(tensor, symbols, file.order)?;
-        let several = [own, logical].map(|bits| 8_u32.checked_div(bits).unwrap_or(1).max(1));
-        let several = several.into_iter().max().unwrap_or(1);
+        // All are powers of two.
+        let several =
+            [own, logical].map(|bits| fewest_whole(bits).0).into_iter().max().unwrap_or(1);
         let terms = terms.and_then(|terms| terms.in_units_of(i64::from(several)));
         let Some(terms) = terms else {
             let dense_bits = usize::try_from(file.element_bits.max(own) + held);
@@ -230,7 +232,7 @@ pub fn padding(tensor: &Tensor) -> Result<Option<Vec<u8>>, RunError> {
     let bits = fill::bits(tensor.dtype, tensor.fill).map_err(|_| RunError::Unsupported)?;
     let width = tensor.dtype.element_bits();
     let bytes = if width < 8 {
-        vec![crate::plan::repeat_in_byte(bits, width)]
+        crate::plan::repeat_in_bytes(bits, (tensor.dtype, tensor.high_first))
     } else {
         let (dtype, bits) = (tensor.dtype.to_string(), format!("{bits:x}"));
         element_bytes(&dtype, &bits).ok_or(RunError::Unsupported)?
