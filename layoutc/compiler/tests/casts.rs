@@ -67,7 +67,10 @@ fn small_floats_are_those_of_ml_dtypes() {
         for (code, value) in (0..).zip(values.split(' ')) {
             let wanted = u64::from_str_radix(value, 16).unwrap();
             let found = converter.convert(code);
-            assert_eq!(found, wanted, "{name} 0x{code:X}: 0x{found:X}, 0x{wanted:X}");
+            // What a NaN holds besides its sign is ours to say.
+            let is_nan = |bits: u64| bits & 0x7FFF_FFFF > 0x7F80_0000;
+            let same_nan = is_nan(found) && is_nan(wanted) && found >> 31 == wanted >> 31;
+            assert!(found == wanted || same_nan, "{name} 0x{code:X}: 0x{found:X}, 0x{wanted:X}");
         }
     }
 }
@@ -260,10 +263,21 @@ fn run_c(root: &Path) {
     });
 }
 
+/// Whether a type is much like others: the ordinary run has some of its pairs alone.
+fn is_alike(ty: &Type) -> bool {
+    ["i6", "i5", "i3", "u6", "u5", "u3", "f6e2m3fn", "f8e5m2fnuz"].contains(&ty.name)
+}
+
 #[test]
 fn c_gives_what_the_definition_says() {
     let root = folder("casts_c");
-    let (text, cases) = pairs(&root, |_, _| true);
+    let through = ["f32", "f64", "i8"];
+    let chosen = |from: &Type, to: &Type| {
+        full()
+            || (!is_alike(from) || through.contains(&to.name))
+                && (!is_alike(to) || through.contains(&from.name))
+    };
+    let (text, cases) = pairs(&root, chosen);
     written(&root, &text, &cases);
     run_c(&root);
 }
@@ -274,7 +288,9 @@ fn opencl_and_cuda_give_what_the_definition_says() {
     // PoCL takes a while for each kernel: all pairs of a type with f32, and one of each other kind.
     let others = [("f64", "f16"), ("f16", "bf16"), ("u64", "f64"), ("i32", "u8"), ("f64", "u64")];
     let chosen = |from: &Type, to: &Type| {
-        full() || [from.name, to.name].contains(&"f32") || others.contains(&(from.name, to.name))
+        full()
+            || [from.name, to.name].contains(&"f32") && !is_alike(from) && !is_alike(to)
+            || others.contains(&(from.name, to.name))
     };
     let (text, cases) = pairs(&root, chosen);
     run_gpu(&root, &text, &cases);

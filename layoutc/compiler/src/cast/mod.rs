@@ -151,7 +151,8 @@ impl Cast {
         let single = Dtype { scalar: Scalar::F32, lanes: 1 };
         let narrows = |from: &fill::Format, to: &fill::Format| {
             let are_signed = !from.unsigned_zero && !to.unsigned_zero;
-            from.mantissa_bits >= to.mantissa_bits && from.bias >= to.bias && are_signed
+            // What is narrowed loses at least a bit.
+            from.mantissa_bits > to.mantissa_bits && from.bias >= to.bias && are_signed
         };
         let through = match (fill::format(self.from), fill::format(self.to)) {
             (Some(_), None) => is_small(self.from),
