@@ -184,6 +184,35 @@ convert data to=linear
 "#;
 
 #[test]
+fn axes_that_a_mesh_does_not_divide_leave_the_last_devices_less_or_nothing() {
+    // Of 9 in 8 parts four devices have two, one has one, and three have none.
+    let uneven = "mesh one { x 2 }\nmesh grid { a 2; b 4 }\n\
+         tensor s5 dtype=f32 { shape { o 2; i 3 }; shard one i=x }\n\
+         tensor two dtype=f32 { shape { n 2 }; shard grid n=\"a b\" }\n\
+         tensor nine dtype=f32 { shape { n 9; m 4 }; shard grid n=\"a b\" }\n\
+         tensor nineba dtype=f32 { shape { n 9; m 4 }; shard grid n=\"b a\" }\n\
+         convert nine to=nineba\nconvert nineba to=nine\n";
+    let (checked, _) = built(uneven, &Config::default()).unwrap();
+    let tensors = &checked.manifests[0].tensors;
+    let lengths = |tensor: usize, axis: usize| {
+        let sharded = tensors[tensor].sharded.as_ref().unwrap();
+        let extents = sharded.extents().unwrap();
+        let length = |device| {
+            let bounds = sharded.sharding.bounds(&sharded.mesh, device, &extents).unwrap();
+            bounds[axis].end - bounds[axis].start
+        };
+        (0..sharded.devices()).map(length).collect::<Vec<_>>()
+    };
+    assert_eq!(lengths(0, 1), [2, 1]);
+    assert_eq!(lengths(1, 0), [1, 1, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(lengths(2, 0), [2, 2, 2, 2, 1, 0, 0, 0]);
+    assert_eq!(lengths(3, 0), [2, 2, 1, 0, 2, 2, 0, 0]);
+    if is_there() {
+        run(&compiled("uneven", uneven), 8);
+    }
+}
+
+#[test]
 fn names_of_c_scalars_reversed_bytes_and_equal_shardings_are_exchanged() {
     if !is_there() {
         return;
