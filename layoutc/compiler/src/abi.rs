@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::diagnostic::Place;
 use crate::model::Tensor;
 use crate::model::reshard::Sharded;
+use crate::model::ring::Ring;
 use crate::wording;
 
 /// The layout ABI of one tensor.
@@ -31,8 +32,9 @@ pub fn abi(tensor: &Tensor) -> Abi {
     let order = if tensor.high_first { " high-first" } else { "" };
     let memory = tensor.memory_word();
     let mesh = tensor.sharded.as_ref().map_or_else(String::new, on_mesh);
+    let ring = tensor.ring.as_ref().map_or_else(String::new, |ring| in_ring(tensor, ring));
     let mut line = format!(
-        "{}{order} {} -> [{}] strides [{}] map \"{}\" bytes {} align {} {memory}{mesh}",
+        "{}{order} {} -> [{}] strides [{}] map \"{}\" bytes {} align {} {memory}{mesh}{ring}",
         tensor.dtype,
         if axes.is_empty() { "()".to_owned() } else { axes.join(" ") },
         list(&layout.physical_shape, ", "),
@@ -45,6 +47,14 @@ pub fn abi(tensor: &Tensor) -> Abi {
     line.push_str(" hash ");
     line.push_str(&hash.as_str()[..16]);
     Abi { name: tensor.name.clone(), text: line, place: tensor.places.layout.clone() }
+}
+
+/// What memory holds of a ring: ` ring y=4/64`, with the extent of the whole axis.
+fn in_ring(tensor: &Tensor, ring: &Ring) -> String {
+    let extent = ring.whole.get(ring.axis);
+    let extent =
+        extent.map_or_else(String::new, |axis| wording::expr(&axis.extent, &tensor.layout));
+    format!(" ring {}={}/{extent}", ring.name(), ring.held)
 }
 
 /// Which device holds what of a tensor that is cut: ` mesh x=2 y=4 shard n=15/"y x"`, with the extent of the whole tensor.

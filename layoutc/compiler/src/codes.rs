@@ -113,6 +113,8 @@ codes! {
     MeshShard "mesh::shard" "a tensor cannot be cut over a mesh as it is written"
     MeshConvert "mesh::convert" "parts on devices cannot be exchanged by this conversion"
     MeshPart "mesh::part" "something takes a tensor that is cut for a whole one"
+    RingAxis "ring::axis" "memory cannot hold a ring of an axis as it is written"
+    RingWhole "ring::whole" "something takes a tensor of which memory holds a ring for a whole one"
     TargetUnknown "target::unknown" "there is no such target"
     TargetRank "target::rank" "a target's memory has another number of axes"
     TargetFormat "target::format" "no image holds elements of this type"

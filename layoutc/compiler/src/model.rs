@@ -3,6 +3,7 @@
 pub mod compute;
 pub mod graph;
 pub mod reshard;
+pub mod ring;
 pub mod schedule;
 
 use std::borrow::Cow;
@@ -19,6 +20,7 @@ use crate::dtype::Dtype;
 use self::compute::Compute;
 use self::graph::Graph;
 use self::reshard::{Reshard, Sharded};
+use self::ring::Ring;
 use self::schedule::Schedule;
 
 /// What a tensor's memory is, as the manifest says it.
@@ -84,7 +86,10 @@ pub struct Tensor {
     pub pack_from: Option<PackFrom>,
     /// What each device holds, where the tensor is cut over a mesh.
     pub sharded: Option<Sharded>,
-    /// Where the elements live, proven; of a tensor that is cut, those of a part.
+    /// What memory holds, where that is not the whole tensor at once.
+    pub ring: Option<Ring>,
+    /// Where the elements live, proven; of a tensor that is cut, those of a part, and of one of which memory holds a ring,
+    /// those of the ring.
     pub layout: Layout,
     /// What pack writes to padding.
     pub fill: Fill,

@@ -39,6 +39,7 @@ mod random_c;
 mod random_gpu;
 mod random_manifest;
 mod records;
+mod rings;
 mod run;
 mod run_c;
 mod solver;

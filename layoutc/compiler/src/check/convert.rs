@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::scope::{Scope, nearest_or_all};
-use super::{cast, reshard};
+use super::{cast, reshard, ring};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::manifest::syntax::{ChoiceItem, ChoiceKind, ConvertItem, Kind, Manifest, Name};
@@ -97,6 +97,9 @@ fn one(
     }
     let one = |error| vec![error];
     let axes = matching(source, destination, file, item).map_err(one)?;
+    if let Some(error) = ring::unlike([source, destination], &axes, &place) {
+        return Err(vec![error]);
+    }
     if reshard::is_between([source, destination], &axes, item, file).map_err(one)? {
         let max_staging = reshard::staging([source, destination], item, scope, file)?;
         return Ok(Some(Either::Reshard(Reshard { from, to, axes, max_staging, place })));

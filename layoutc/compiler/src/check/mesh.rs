@@ -282,8 +282,11 @@ impl Cut<'_> {
     }
 }
 
-/// The fault of what takes a tensor that is cut for a whole one; `takes` says so: `a kernel computes on`.
+/// The fault of what takes a tensor that is cut, or of which memory holds a ring, for a whole one; `takes` says so: `a kernel computes on`.
 pub(super) fn part_fault(tensor: &Tensor, takes: &str, place: Place) -> Option<Diagnostic> {
+    if tensor.ring.is_some() {
+        return super::ring::whole_fault(tensor, takes, place);
+    }
     let mesh = &tensor.sharded.as_ref()?.mesh_name;
     let name = &tensor.name;
     let message =

@@ -25,6 +25,7 @@ mod record;
 mod recorder;
 mod refusal;
 mod reshard;
+mod ring;
 mod scope;
 mod space;
 mod steps;

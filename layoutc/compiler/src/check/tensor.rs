@@ -18,7 +18,7 @@ use super::recorder::{Recorded, Recorder};
 use super::refusal::{self, Told};
 use super::scope::{Scope, Scopes};
 use super::steps::{Applier, Said};
-use super::{advice, cast, mesh, padding, space, strengthen};
+use super::{advice, cast, mesh, padding, ring, space, strengthen};
 use crate::cast::Mode;
 use crate::codes::Code;
 use crate::config::{Config, DefaultFill};
@@ -27,6 +27,7 @@ use crate::dtype::Dtype;
 use crate::host::Memo;
 use crate::manifest::syntax::{FillWord, Manifest, Nibbles, PackFromItem, TensorItem};
 use crate::model::reshard::Sharded;
+use crate::model::ring::Ring;
 use crate::model::{Fill, FillValue, Memory, PackFrom, Places, Space, Tensor};
 use crate::nearest::nearest;
 
@@ -105,6 +106,7 @@ impl Checker<'_> {
             return Err(errors);
         }
         let (logical, sharded) = self.sharded(logical, &labels)?;
+        let (logical, ring) = self.ring(logical, &labels)?;
         let recorder = self.place.recorder.filter(|r| r.wants(&self.item.name.value));
         let recipe = self.recipe(dtype.element_bits());
         let applied = match recorder {
@@ -121,7 +123,7 @@ impl Checker<'_> {
         let recipe = Recipe { least_alignment: own, ..recipe };
         let layout = self.finish(builder, &said, recipe, &logical, &symbols)?;
         let tensor = self.model(dtype, layout, labels, &said, (memory, space))?;
-        let tensor = Tensor { sharded, ..tensor };
+        let tensor = Tensor { sharded, ring, ..tensor };
         let gated = Gated { tensor: &tensor, recipe, axes: &logical };
         let broken = gate::check(gated);
         if !broken.is_empty() {
@@ -141,6 +143,20 @@ impl Checker<'_> {
         let cut = mesh::Cut { item, scope: self.scope, file: self.file, memo: self.place.memo };
         let (axes, sharded) = cut.sharded(whole, labels)?;
         Ok((axes, Some(sharded)))
+    }
+
+    /// The axes that memory holds, and of what; the axes alone where that is the whole tensor.
+    fn ring(
+        &self,
+        whole: Vec<Axis>,
+        labels: &[Vec<String>],
+    ) -> Result<(Vec<Axis>, Option<Ring>), Vec<Diagnostic>> {
+        let Some(item) = &self.item.ring else { return Ok((whole, None)) };
+        if self.item.shard.is_some() {
+            return Err(vec![ring::cut_too(self.file, item)]);
+        }
+        let (axes, ring) = ring::ring(item, (self.scope, self.file), whole, labels)?;
+        Ok((axes, Some(ring)))
     }
 
     fn recipe(&self, element_bits: u32) -> Recipe<'_> {
@@ -208,6 +224,7 @@ impl Checker<'_> {
             dtype,
             pack_from: self.pack_from(dtype, memory)?,
             sharded: None,
+            ring: None,
             layout,
             fill: self.fill(said, dtype),
             memory,

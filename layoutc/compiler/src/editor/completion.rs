@@ -149,7 +149,7 @@ impl List<'_> {
                 self.push(key, format!("{key}="), Icon::Property, says);
             }
         }
-        if name == "shard" {
+        if matches!(name, "shard" | "ring") {
             for axis in self.shape().map(|shape| shape.1).unwrap_or_default() {
                 if node.prop(self.text, &axis).is_none() {
                     self.push(&axis, format!("{axis}="), Icon::Axis, "");
@@ -216,6 +216,7 @@ impl List<'_> {
             ("instance", "of") => self.names(Kind::Kernel, ""),
             ("instance", _) => self.names(Kind::Tensor, ""),
             ("shard", _) => self.names(Kind::MeshAxis, ""),
+            ("ring", _) => self.expression(),
             ("graph", "backend") | ("backend", "like") => self.names(Kind::Backend, ""),
             ("cache", "at") => self.axes(),
             (_, "by" | "multiple" | "before" | "after" | "min" | "max" | "vector") => {

@@ -236,6 +236,7 @@ impl Finder<'_> {
                     }
                 }
             }
+            "ring" => node.props().for_each(|(_, held)| self.expression(held)),
             "require" => {
                 self.refer(Kind::Tensor, node.prop(self.text, "same-as"));
                 for key in ["bytes-below", "vector"] {

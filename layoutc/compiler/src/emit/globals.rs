@@ -139,6 +139,9 @@ impl<'a> Claims<'a> {
                 }
             }
         }
+        if tensor.ring.is_some() {
+            claim(joined(&ident, "at"), What::Word("at"));
+        }
         if settings.language.kernels {
             for what in KERNEL_NAMES {
                 claim(joined(&ident, what), What::Word(what));
@@ -305,6 +308,10 @@ fn quantity_names(tensor: &Tensor) -> Vec<String> {
         let mesh = sharded.mesh.axes.iter();
         names.extend(mesh.map(|axis| joined("mesh_extent", &axis.name)));
         names.extend(sharded.whole.iter().map(|axis| joined("whole_extent", &axis.name)));
+    }
+    if let Some(ring) = &tensor.ring {
+        names.push("whole_elements".to_owned());
+        names.extend(ring.whole.iter().map(|axis| joined("whole_extent", &axis.name)));
     }
     if layout.origin.is_some() {
         names.push("origin_offset".to_owned());

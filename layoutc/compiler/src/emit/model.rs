@@ -18,7 +18,7 @@ pub use super::compute_model::{
 pub use super::kernel_model::{
     ImageUnit, KernelUnit, KernelsUnit, RangeUnit, TurnUnit, UnalignedUnit,
 };
-pub use super::reshard_model::{MeshAxisUnit, ReshardUnit, ShardingUnit};
+pub use super::reshard_model::{MeshAxisUnit, ReshardUnit, RingUnit, ShardingUnit};
 pub use super::schedule_model::{BufferUnit, CallUnit, OperatorUnit, ParamUnit, ScheduleUnit};
 use super::whole::Whole;
 use crate::plan::tree::{Expr, Function, Stmt};
@@ -304,6 +304,8 @@ pub struct TensorUnit {
     pub memory_space: Option<SpaceUnit>,
     /// What each device holds, where the tensor is cut over a mesh; all else is of a part then.
     pub sharding: Option<ShardingUnit>,
+    /// What memory holds of it, where that is not the whole at once.
+    pub ring: Option<RingUnit>,
     /// The steps of the layout as written, one line each; fit for a comment after `comment` only.
     pub steps: Vec<String>,
     /// Constants, in order.

@@ -68,6 +68,7 @@ pub(super) fn needs(unit: &Unit, settings: &Settings) -> (Vec<String>, Vec<Strin
         functions.extend(tensor.counts.iter().chain(&tensor.indices).chain(&tensor.symbols_ok));
         functions.extend([&tensor.offset, &tensor.logical]);
         functions.extend(tensor.sharding.iter().flat_map(|sharding| &sharding.functions));
+        functions.extend(tensor.ring.iter().map(|ring| &ring.at));
     }
     for view in &unit.views {
         functions.extend(view.counts.iter().chain(&view.indices).chain(&view.symbols_ok));

@@ -52,6 +52,7 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     built_in!("c/runs.c.j2"),
     built_in!("c/schedule.c.j2"),
     built_in!("c/schedule.h.j2"),
+    built_in!("c/ring_test.c.j2"),
     built_in!("c/sharding_test.c.j2"),
     built_in!("c/source.c.j2"),
     built_in!("c/squares.c.j2"),

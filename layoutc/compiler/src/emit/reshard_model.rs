@@ -28,6 +28,21 @@ pub struct ShardingUnit {
     pub functions: Vec<Whole<Function>>,
 }
 
+/// A tensor of which memory holds a ring.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RingUnit {
+    /// The position of the axis.
+    pub axis: usize,
+    /// Its name.
+    pub name: String,
+    /// How many of its indices are in memory.
+    pub held: i64,
+    /// The axes of the whole tensor, outermost first; the unit's own are those in memory.
+    pub whole: Vec<AxisUnit>,
+    /// Where an element of the whole tensor lies.
+    pub at: Whole<Function>,
+}
+
 /// An axis of a mesh.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MeshAxisUnit {

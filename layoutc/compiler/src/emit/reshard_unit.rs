@@ -3,12 +3,14 @@
 use layoutc_algebra::layout::Verdict;
 
 use super::Settings;
-use super::model::{AxisUnit, MeshAxisUnit, ReshardUnit, ShardingUnit};
+use super::model::{AxisUnit, MeshAxisUnit, ReshardUnit, RingUnit, ShardingUnit};
 use super::test_unit::fill_stmt;
 use crate::model::reshard::{Reshard, Sharded};
+use crate::model::ring::Ring;
 use crate::model::{Fill, Manifest, Memory, Tensor};
 use crate::plan::lower::{PlanError, lower};
 use crate::plan::reshard::{is_sum_of_axes, tensors, traffic};
+use crate::plan::ring::RingPlan;
 use crate::plan::sharding::ShardingPlan;
 use crate::plan::{Context, Naming};
 
@@ -38,6 +40,25 @@ pub(super) fn sharding(
         uneven: sharded.is_uneven(),
         functions: plan.functions.into_iter().map(Into::into).collect(),
         mesh_axes,
+    })
+}
+
+/// The ring of a tensor.
+pub(super) fn ring(
+    ring: &Ring,
+    plan: RingPlan,
+    context: &Context<'_>,
+) -> Result<RingUnit, PlanError> {
+    let axis = |axis: &layoutc_algebra::layout::Axis| {
+        let extent = lower(&axis.extent, &|var| context.symbol(var))?.into();
+        Ok(AxisUnit { name: axis.name.clone(), extent, labels: Vec::new() })
+    };
+    Ok(RingUnit {
+        axis: ring.axis,
+        name: ring.name().to_owned(),
+        held: i64::try_from(ring.held).map_err(|_| PlanError::Literal { value: ring.held })?,
+        whole: ring.whole.iter().map(axis).collect::<Result<Vec<_>, PlanError>>()?,
+        at: plan.at.into(),
     })
 }
 

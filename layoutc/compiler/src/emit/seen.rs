@@ -11,9 +11,9 @@ use super::model::{
     ComputeBenchUnit, ComputeMemoryUnit, ComputeTestUnit, ComputeUnit, ComputedUnit, Constant,
     ConvertUnit, Files, FloatBits, ImageUnit, KernelUnit, KernelsUnit, Language, LocalUnit,
     MacroUnit, MeshAxisUnit, OperandTestUnit, OperatorUnit, PackFromUnit, Packed, ParamUnit, Parts,
-    RangeUnit, ReshardUnit, RunCast, RunTranspose, ScheduleUnit, ShardingUnit, SmallFloat,
-    SpaceUnit, Structure, TensorUnit, TestUnit, TransposeUnit, TurnUnit, UnalignedUnit, Unit,
-    ViewTestUnit, ViewUnit,
+    RangeUnit, ReshardUnit, RingUnit, RunCast, RunTranspose, ScheduleUnit, ShardingUnit,
+    SmallFloat, SpaceUnit, Structure, TensorUnit, TestUnit, TransposeUnit, TurnUnit, UnalignedUnit,
+    Unit, ViewTestUnit, ViewUnit,
 };
 use super::umbrella::Umbrella;
 use crate::plan::tree::{Expr, Function, Stmt};
@@ -120,11 +120,12 @@ show! {
     UnalignedUnit { alignment_bytes, last_byte, function, axes, constants, counts }
     TensorUnit {
         name, ident, upper, dtype, element, in_buffer, pack_from, packed, axes, storage_axes,
-        physical, map, memory_space, sharding, steps, constants, counts, counts_guard, symbols_ok, offset, indices, macros, logical, pack,
+        physical, map, memory_space, sharding, ring, steps, constants, counts, counts_guard, symbols_ok, offset, indices, macros, logical, pack,
         unpack, image, moves, test, bench,
     }
     ShardingUnit { mesh, devices, mesh_axes, whole, cuts, replicas, uneven, functions }
     MeshAxisUnit { name, size, stride }
+    RingUnit { axis, name, held, whole, at }
     ReshardUnit {
         name, from, to, axes, ranks, repeated, typed, element_bytes, max_staging, fill, least_bytes,
         sent_bytes, messages,

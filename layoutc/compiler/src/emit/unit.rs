@@ -197,6 +197,13 @@ fn tensor_unit(
         }
         _ => None,
     };
+    let ring = match (&tensor.ring, plan::ring::ring(&context)?) {
+        (Some(ring), Some(mut plan)) => {
+            quantities.append(&mut plan.quantities);
+            Some(reshard_unit::ring(ring, plan, &context)?)
+        }
+        _ => None,
+    };
     let (constants, counts) = constants(tensor, &quantities, promised, &upper, &ident);
     let layout = &tensor.layout;
     let dtype = tensor.dtype.to_string();
@@ -229,6 +236,7 @@ fn tensor_unit(
             bytes: space.bytes.and_then(|bytes| i64::try_from(bytes).ok()),
         }),
         sharding,
+        ring,
         steps: tensor.steps.clone(),
         counts_guard: counts_guard(&upper, tensor),
         constants: constants.into(),

@@ -65,6 +65,10 @@ pub fn tensor_json(tensor: &Tensor, file: &str) -> Value {
     if let Some(sharded) = &tensor.sharded {
         object["sharding"] = sharding::json(tensor, sharded);
     }
+    if let Some(ring) = &tensor.ring {
+        let extent = ring.whole.get(ring.axis).map(|axis| number(&axis.extent));
+        object["ring"] = json!({"axis": ring.name(), "held": ring.held, "extent": extent});
+    }
     if let Some(logical) = tensor.pack_from {
         let cast = logical.pack.mode().word();
         object["pack_from"] = json!({"dtype": logical.dtype.to_string(), "cast": cast});
@@ -148,6 +152,14 @@ pub fn tensor_text(tensor: &Tensor, file: &str) -> String {
     let mut lines: Vec<(&str, String)> = Vec::new();
     if let Some(sharded) = &tensor.sharded {
         lines.extend(sharding::lines(tensor, sharded));
+    }
+    if let Some(ring) = &tensor.ring {
+        let text = |expr: &Expr| wording::expr(expr, &tensor.layout);
+        let whole = ring.whole.iter();
+        let whole: Vec<String> =
+            whole.map(|axis| format!("{} {}", axis.name, text(&axis.extent))).collect();
+        lines.push(("whole", whole.join(", ")));
+        lines.push(("ring", format!("{} neighbours along {} at a time", ring.held, ring.name())));
     }
     lines.extend(facts_of(tensor));
     lines.extend(memory_of(tensor));

@@ -5,6 +5,7 @@ mod convert;
 mod graph;
 mod kernel;
 mod mesh;
+mod ring;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,6 +23,7 @@ pub use kernel::{
     CacheItem, CacheMemory, InstanceItem, KernelItem, LocalItem, ScheduleItem, ScheduleKind,
 };
 pub use mesh::{MeshItem, ShardItem};
+pub use ring::RingItem;
 
 /// A text of the user's, mostly an expression. Byte `k` of `value` is byte `span.start + k` of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -226,6 +228,8 @@ pub struct TensorItem {
     pub memory: Option<MemoryItem>,
     /// What each device holds of it.
     pub shard: Option<ShardItem>,
+    /// The axis of which memory holds some indices at a time.
+    pub ring: Option<RingItem>,
     /// What the layout must meet.
     pub gates: Vec<GateItem>,
     /// The targets that it is restricted to.

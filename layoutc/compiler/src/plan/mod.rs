@@ -18,6 +18,7 @@ pub mod nest;
 mod prepare;
 pub mod relayout;
 pub mod reshard;
+pub mod ring;
 pub mod sharding;
 pub mod side;
 pub mod transfer;
@@ -185,7 +186,10 @@ pub(crate) struct Context<'a> {
 impl<'a> Context<'a> {
     pub(crate) fn new(tensor: &'a Tensor, naming: &'a Naming<'a>) -> Self {
         let layout = &tensor.layout;
-        let used = |var: Var| all_exprs(layout).any(|expr| expr.mentions(&|other| other == var));
+        let whole = || tensor.ring.iter().flat_map(|ring| &ring.whole).map(|axis| &axis.extent);
+        let used = |var: Var| {
+            all_exprs(layout).chain(whole()).any(|expr| expr.mentions(&|other| other == var))
+        };
         Self::with(tensor, naming, &used)
     }
 

@@ -194,6 +194,7 @@ pub fn tensor(name: &str, dtype: &str, layout: Layout, fill: Fill) -> Tensor {
     let place = Place::new(&Arc::from("layers/a.kdl"), 7..8);
     Tensor {
         sharded: None,
+        ring: None,
         file: "layers/a.kdl".to_owned(),
         name: name.to_owned(),
         dtype: Dtype::parse(dtype).unwrap(),

@@ -37,6 +37,7 @@ pub(super) fn tensor(
         layout: item.layout.clone(),
         memory: None,
         shard: None,
+        ring: None,
         gates: Vec::new(),
         targets: None,
         nibbles: None,

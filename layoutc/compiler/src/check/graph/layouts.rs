@@ -109,6 +109,7 @@ fn as_tensor(item: &GraphTensorItem, text: &Text) -> TensorItem {
         layout: (text.value != ROW_MAJOR).then_some(layout),
         memory: None,
         shard: None,
+        ring: None,
         gates: Vec::new(),
         targets: None,
         nibbles: None,

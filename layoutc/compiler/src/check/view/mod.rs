@@ -230,6 +230,7 @@ impl<'a> Views<'a> {
         places.dtype = self.at(item.dtype.as_ref().map_or(&item.of.span, |text| &text.span));
         let tensor = Tensor {
             sharded: None,
+            ring: None,
             file: self.syntax.file.to_string(),
             name: item.name.value.clone(),
             dtype,

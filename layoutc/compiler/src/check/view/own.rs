@@ -34,6 +34,7 @@ pub(super) fn as_tensor(item: &ViewItem, seen: &Tensor) -> TensorItem {
         layout: map.or_else(|| item.layout.clone()),
         memory: None,
         shard: None,
+        ring: None,
         targets: None,
         nibbles: None,
         pack_from: None,

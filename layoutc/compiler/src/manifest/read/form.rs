@@ -116,7 +116,7 @@ impl Scope {
     };
     pub(crate) const TENSOR: Self = Self {
         place: "a tensor",
-        nodes: &["dtype", "shape", "layout", "memory", "nibbles", "shard", "require"],
+        nodes: &["dtype", "shape", "layout", "memory", "nibbles", "shard", "ring", "require"],
         props: &["cast", "dtype", "like", "nibbles", "pack-from", "targets"],
     };
     pub(crate) const VIEW: Self =

@@ -7,7 +7,7 @@ use crate::cast::Mode;
 use crate::codes::Code;
 use crate::manifest::syntax::{
     Const, ConvertItem, GateItem, LayoutItem, MemoryItem, Name, Nibbles, Number, PackFromItem,
-    Record, Shape, ShardItem, SymbolItem, TensorItem, Transform, Use,
+    Record, RingItem, Shape, ShardItem, SymbolItem, TensorItem, Transform, Use,
 };
 use crate::manifest::tree::{Entry, Node, Value};
 
@@ -186,6 +186,7 @@ impl Reader<'_, '_> {
             layout: parts.layout,
             memory: parts.memory,
             shard: parts.shard,
+            ring: parts.ring,
             gates: parts.gates,
             targets: targets.flatten(),
             nibbles: parts.nibbles,
@@ -235,7 +236,7 @@ impl Reader<'_, '_> {
             parts.gates.extend(self.gates(node));
             return;
         }
-        let known = ["shape", "layout", "memory", "nibbles", "dtype", "shard"];
+        let known = ["shape", "layout", "memory", "nibbles", "dtype", "shard", "ring"];
         // An element type is a property, a record is a block.
         let is_other = node.name == "dtype" && node.children.is_none();
         let found = known.into_iter().find(|known| *known == node.name).filter(|_| !is_other);
@@ -263,6 +264,7 @@ impl Reader<'_, '_> {
             "memory" => parts.memory = self.memory(node),
             "dtype" => parts.record = self.record(node),
             "shard" => parts.shard = self.shard(node),
+            "ring" => parts.ring = self.ring(node),
             _ => parts.nibbles = self.nibbles_node(node),
         }
     }
@@ -298,6 +300,7 @@ struct Parts {
     memory: Option<MemoryItem>,
     record: Option<Record>,
     shard: Option<ShardItem>,
+    ring: Option<RingItem>,
     gates: Vec<GateItem>,
     nibbles: Option<Nibbles>,
     seen: Vec<&'static str>,

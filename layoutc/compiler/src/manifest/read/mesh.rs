@@ -1,11 +1,11 @@
-//! `mesh pod { x 2; y 4 }`, and in a tensor `shard n=x c=y`.
+//! `mesh pod { x 2; y 4 }`, and in a tensor `shard n=x c=y`, `ring y=4`.
 
 use std::collections::BTreeMap;
 
 use super::Reader;
 use super::form::{Block, Form, show};
 use crate::codes::Code;
-use crate::manifest::syntax::{Bound, MeshItem, Name, ShardItem};
+use crate::manifest::syntax::{Bound, MeshItem, Name, RingItem, ShardItem};
 use crate::manifest::tree::{Entry, Node};
 
 impl Reader<'_, '_> {
@@ -71,6 +71,23 @@ impl Reader<'_, '_> {
             cuts.push((self.key(key)?, self.mesh_axes(entry)?));
         }
         Some(ShardItem { mesh, cuts, span: node.span.clone() })
+    }
+
+    /// The axis of which memory holds some indices at a time: the only property.
+    pub(super) fn ring(&mut self, node: &Node) -> Option<RingItem> {
+        let usage = "ring y=4";
+        let form = Form { usage, args: 0..=0, props: None, block: Block::Never };
+        if !self.form(node, &form) {
+            return None;
+        }
+        let [(key, entry)] = node.props.as_slice() else {
+            let message = "`ring` names one axis, and how many of its indices are in memory";
+            let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
+            fault.helped(format!("write `{usage}`"));
+            return None;
+        };
+        let (axis, held) = (self.key(key)?, self.bound(entry, "a number", Code::RingAxis)?);
+        Some(RingItem { axis, held, span: node.span.clone() })
     }
 
     fn mesh_axes(&mut self, entry: &Entry) -> Option<crate::manifest::syntax::Text> {

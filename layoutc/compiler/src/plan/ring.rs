@@ -1,0 +1,78 @@
+//! The index function of a tensor of which memory holds a ring: where an element of the whole tensor lies while it is in
+//! memory.
+
+use layoutc_algebra::expr::{BinOp, Expr as Algebra, Var};
+use layoutc_algebra::simplify::Facts;
+
+use super::arith::{fold, product};
+use super::index::Signature;
+use super::lower::{PlanError, lower};
+use super::names::Namer;
+use super::tree::{Function, Returns, Stmt};
+use super::{Context, Quantity};
+
+/// What is generated for a ring.
+#[derive(Debug, Clone)]
+pub struct RingPlan {
+    /// Extents of the whole tensor.
+    pub quantities: Vec<Quantity>,
+    /// `at(symbols, axes)`: where an element lies.
+    pub at: Function,
+}
+
+/// What is generated for a tensor of which memory holds a ring; `None` for any other.
+///
+/// # Errors
+/// As [`super::tensor`].
+pub(crate) fn ring(context: &Context<'_>) -> Result<Option<RingPlan>, PlanError> {
+    let Some(ring) = &context.tensor.ring else { return Ok(None) };
+    let mut facts = Facts::new(&context.layout.symbols);
+    for (k, axis) in (0..).zip(&ring.whole) {
+        facts.set_extent(Var::Axis(k), &axis.extent)?;
+    }
+    let inside = |var: Var| {
+        let is_axis = matches!(var, Var::Axis(k) if usize::try_from(k) == Ok(ring.axis));
+        let held = Algebra::constant(ring.held);
+        if is_axis { fold(BinOp::Mod, &Algebra::var(var), &held).ok() } else { None }
+    };
+    let offset = facts.simplify(&context.layout.offset.substitute(&inside)?)?;
+    let mut namer = Namer::new(context.naming.avoid);
+    let signature = Signature::new(context, &mut namer, &ring.whole);
+    let value = lower(&offset, &|var| signature.binding(var))?;
+    let (name, held) = (ring.name(), ring.held);
+    let at = Function {
+        name: context.function("at"),
+        doc: vec![
+            format!(
+                "Where an element of the whole tensor lies while it is in memory, which holds {held} neighbours"
+            ),
+            format!(
+                "along {name} at a time: the offset in the buffer. One of {name} + {held} takes its place."
+            ),
+        ],
+        returns: Returns::Index,
+        params: signature.params,
+        body: vec![Stmt::Return { value }],
+    };
+    Ok(Some(RingPlan { quantities: quantities(context, ring)?, at: at.with_unused() }))
+}
+
+fn quantities(
+    context: &Context<'_>,
+    ring: &crate::model::ring::Ring,
+) -> Result<Vec<Quantity>, PlanError> {
+    let symbol = |var| context.symbol(var);
+    let mut all = Vec::new();
+    let mut elements = Algebra::constant(1);
+    for axis in &ring.whole {
+        let (name, doc) = (
+            format!("whole_extent_{}", axis.name),
+            format!("Extent of axis {} of the whole tensor.", axis.name),
+        );
+        all.push(Quantity { name, doc, value: lower(&axis.extent, &symbol)? });
+        elements = product(&elements, &axis.extent)?;
+    }
+    let (name, doc) = ("whole_elements".to_owned(), "Elements of the whole tensor.".to_owned());
+    all.push(Quantity { name, doc, value: lower(&elements, &symbol)? });
+    Ok(all)
+}

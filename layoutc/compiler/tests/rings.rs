@@ -1,0 +1,174 @@
+//! Tensors of which memory holds a ring: elements of every window have slots of their own, in the generated C too.
+//! `LAYOUTC_FULL=1` runs 60 manifests.
+#![allow(clippy::disallowed_methods, reason = "writes sources and runs compilers")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::common::cc::full;
+use crate::common::made;
+use crate::random_manifest::random::Random;
+use crate::random_manifest::{Memory, built};
+use layoutc_compiler::abi;
+use layoutc_compiler::config::{Config, TargetCuda, TargetOpenCl, Targets};
+use layoutc_compiler::{check, locate};
+
+/// A ring of rows, as sliding windows keep them.
+const RING: &str = "tensor rows dtype=f32 { shape { y 64; x 16 }; ring y=4 }\n";
+
+/// A layout of the axes that memory holds.
+fn layout(random: &mut Random, held: i64) -> String {
+    match random.below(6) {
+        0 => String::new(),
+        1 => "layout { order x y }".to_owned(),
+        2 => "layout { pad x multiple=8; fill none }".to_owned(),
+        3 => format!(
+            "layout {{ map \"(y, x) -> (x // 4, {} - y, x % 4)\"; padding allow }}",
+            held - 1
+        ),
+        4 => "layout { map \"(y, x) -> (x, (y + x) % 16)\"; padding allow }".to_owned(),
+        _ => "layout { map \"(y, x) -> (y | x)\"; padding allow }".to_owned(),
+    }
+}
+
+fn ran(name: &str, outputs: &BTreeMap<String, String>, driver: &str) {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("rings_{name}"));
+    std::fs::create_dir_all(&folder).unwrap();
+    for (file, text) in outputs.iter().filter(|(file, _)| !file.contains('/')) {
+        std::fs::write(folder.join(file), text).unwrap();
+    }
+    std::fs::write(folder.join("driver.c"), driver).unwrap();
+    for (program, sources) in [("driver", &["driver.c"][..]), ("test", &["m_test.c", "m.c"])] {
+        let mut command = Command::new("gcc");
+        command.args([
+            "-std=c99",
+            "-Wall",
+            "-Wextra",
+            "-Wconversion",
+            "-Werror",
+            "-fsanitize=undefined,address",
+        ]);
+        command.args(["-fno-sanitize-recover=all", "-o", program]).args(sources);
+        made::compile(&mut command, &folder, Some(program), &[])
+            .unwrap_or_else(|said| panic!("{said}"));
+        let ran = Command::new(folder.join(program)).output().unwrap();
+        let said = String::from_utf8_lossy(&ran.stdout).into_owned();
+        assert!(
+            ran.status.success(),
+            "{name} {program}: {said}{}",
+            String::from_utf8_lossy(&ran.stderr)
+        );
+    }
+}
+
+#[test]
+fn random_rings_keep_the_elements_of_every_window_apart() {
+    for seed in 0..if full() { 60 } else { 5 } {
+        let mut random = Random::new(7_200_000 + seed);
+        let (rows, columns) = (random.between(1, 20), random.between(1, 12));
+        let held = random.between(1, rows.min(5));
+        let text = format!(
+            "tensor rows dtype=f32 {{ shape {{ y {rows}; x {columns} }}; ring y={held}; {} }}\n",
+            layout(&mut random, held)
+        );
+        let (checked, outputs) = built(&text, &Config::default()).unwrap();
+        let tensor = &checked.manifests[0].tensors[0];
+        let mut driver = String::from("#include \"m.h\"\n#include <stdio.h>\nint main(void) {\n");
+        let mut slots = BTreeMap::new();
+        for y in 0..rows {
+            for x in 0..columns {
+                let index = [i128::from(y % held), i128::from(x)];
+                let slot = locate::place(tensor, &BTreeMap::new(), &index).unwrap().offset;
+                // What held the slot before left its last window.
+                if let Some(before) = slots.insert(slot, y) {
+                    assert!(y - before >= held, "rows {before} and {y} share slot {slot}\n{text}");
+                }
+                writeln!(
+                    driver,
+                    "    if (rows_at({y}, {x}) != {slot}) {{ puts(\"{y} {x}\"); return 1; }}"
+                )
+                .unwrap();
+            }
+        }
+        writeln!(driver, "    return ROWS_WHOLE_EXTENT_Y != {rows} || ROWS_WHOLE_ELEMENTS != {} || ROWS_EXTENT_Y != {held};\n}}", rows * columns).unwrap();
+        ran(&format!("seed_{seed}"), &outputs, &driver);
+    }
+}
+
+#[test]
+fn a_ring_of_an_open_axis_takes_any_index() {
+    let text = "symbol n max=1000000\ntensor rows dtype=f32 { shape { y n; x 16 }; ring y=4 }\n";
+    let outputs = built(text, &Config::default()).unwrap().1;
+    let driver = "#include \"m.h\"\nint main(void) {\n    return rows_at(1000, 7, 3) != 61 - 10 || rows_at(1000, 999, 15) != 63 || rows_offset(3, 15) != 63;\n}\n";
+    let driver = driver.replace("61 - 10", "51").replace("rows_offset(3", "rows_offset(1000, 3");
+    ran("open", &outputs, &driver);
+}
+
+#[test]
+fn a_ring_is_part_of_the_abi_and_of_every_target() {
+    let targets = Targets {
+        opencl: Some(TargetOpenCl::default()),
+        cuda: Some(TargetCuda::default()),
+        ..Targets::default()
+    };
+    let config = Config { target: targets, ..Config::default() };
+    let (checked, outputs) = built(RING, &config).unwrap();
+    let text = abi::abi(&checked.manifests[0].tensors[0]).text;
+    assert!(text.contains(" ring y=4/64 hash "), "{text}");
+    for end in [".h", ".cl", ".cuh"] {
+        let at =
+            |(name, text): (&String, &String)| name.ends_with(end) && text.contains("rows_at(");
+        assert!(outputs.iter().any(at), "no `rows_at` in any {end}: {:?}", outputs.keys());
+    }
+}
+
+/// The code of the only fault of a manifest, and its message.
+fn fault(text: &str) -> (String, String) {
+    let checked = check(&Memory(text.to_owned()), &["m.kdl".to_owned()], &Config::default());
+    let [one] = checked.diagnostics.as_slice() else { panic!("{:#?}", checked.diagnostics) };
+    (one.code.id().to_owned(), one.message.clone())
+}
+
+#[test]
+fn what_is_no_ring_and_what_takes_whole_tensors_is_refused() {
+    let tensor = |ring: &str| {
+        format!(
+            "mesh m {{ d 2 }}\ntensor a dtype=f32 {{ shape {{ y 8; part {{ re; im }} }}; {ring} }}\n"
+        )
+    };
+    for (ring, message) in [
+        ("ring z=2", "the tensor has no axis `z`"),
+        ("ring y=0", "memory holds 1 to 8 of `y`, not 0"),
+        ("ring y=9", "memory holds 1 to 8 of `y`, not 9"),
+        ("ring part=1", "the axis `part` has labels, so all of it is in memory"),
+        ("ring y=2; shard y=d", "a tensor that is cut over a mesh is no ring"),
+    ] {
+        assert_eq!(fault(&tensor(ring)), ("ring::axis".to_owned(), message.to_owned()));
+    }
+    let (code, message) = fault(&tensor("ring"));
+    assert_eq!(code, "kdl::missing");
+    assert_eq!(message, "`ring` names one axis, and how many of its indices are in memory");
+    let other = "tensor b dtype=f32 { shape { y 4; x 16 } }\n";
+    for (more, takes) in [
+        (
+            format!("{other}convert rows to=b\n"),
+            "a conversion that changes what is in memory moves",
+        ),
+        (
+            format!("{other}kernel k {{ compute \"b[y, x] = rows[y, x]\" }}\n"),
+            "a kernel computes on",
+        ),
+        ("view v of=rows { map \"(x) -> (0, x)\"; shape { x 16 } }\n".to_owned(), "a view sees"),
+    ] {
+        let wanted =
+            format!("{takes} whole tensors, and memory holds 4 of `y` of `rows` at a time");
+        assert_eq!(fault(&format!("{RING}{more}")), ("ring::whole".to_owned(), wanted));
+    }
+    let like = "tensor b dtype=f32 { shape { x 16; y 64 }; ring y=4 }\nconvert rows to=b\n";
+    assert!(built(&format!("{RING}{like}"), &Config::default()).is_some());
+    let (code, _) = fault(&format!("{RING}{}", like.replace("y 64", "y 65")));
+    assert_eq!(code, "ring::whole");
+}
