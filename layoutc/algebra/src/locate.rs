@@ -102,7 +102,7 @@ impl Layout {
             return Ok(None);
         }
         let mut logical = alloc::vec![0; self.logical.len()];
-        for part in &parts.parts {
+        for part in &parts.all {
             let Some(point) = self.point_of(part, &parts, &wanted)? else { return Ok(None) };
             for (axis, index) in part.axes.iter().zip(point) {
                 let extent = self

@@ -33,7 +33,7 @@ pub struct Parts {
     /// slots, or that of a neighbour.
     pub at: Vec<Expr>,
     /// The parts, by their first axis.
-    pub parts: Vec<Part>,
+    pub all: Vec<Part>,
 }
 
 impl Layout {
@@ -72,7 +72,7 @@ impl Layout {
             let (axes, targets) = (component.axes, component.targets);
             parts.push(Part { axes, targets, inverse: inverse.transpose()? });
         }
-        Ok(Parts { targets, slots, at, parts })
+        Ok(Parts { targets, slots, at, all: parts })
     }
 
     /// What is known of the axes.

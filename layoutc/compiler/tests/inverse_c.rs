@@ -13,6 +13,7 @@ use crate::common::cc::full;
 use crate::common::made;
 use crate::random_manifest::built;
 use crate::random_manifest::random::Random;
+use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::Proof;
 use layoutc_compiler::config::Config;
 use layoutc_compiler::locate;
@@ -85,7 +86,7 @@ fn the_inverse_of_a_large_layout_searches_the_part_that_needs_it() {
     ran(&folder, "driver", &["driver.c"]);
     let printed = ran(&folder, "test", &["m_test.c", "m.c"]);
     assert!(printed.contains("parts: ok at the corners only"), "{printed}");
-    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_mins(1), "{:?}", start.elapsed());
 }
 
 #[test]
@@ -96,7 +97,7 @@ fn the_test_of_a_large_tensor_of_many_axes_ends() {
     let start = Instant::now();
     let printed = ran(&folder, "test", &["m_test.c", "m.c"]);
     assert!(printed.contains("many: ok at the corners only"), "{printed}");
-    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_mins(1), "{:?}", start.elapsed());
 }
 
 /// Axes and the items that tell them, in a random order; some have an inverse, some are enumerated.
@@ -155,10 +156,12 @@ fn manifest(random: &mut Random) -> String {
         map += item;
     }
     let mut last = String::new();
-    if random.once_in(3) {
-        writeln!(last, "        align {}", random.pick(&["16 at=origin", "64", "32"])).unwrap();
-    } else if random.once_in(3) {
-        writeln!(last, "        swizzle 1 0 1 unit=elements").unwrap();
+    match random.below(9) {
+        0..3 => {
+            writeln!(last, "        align {}", random.pick(&["16 at=origin", "64", "32"])).unwrap();
+        }
+        3 | 4 => writeln!(last, "        swizzle 1 0 1 unit=elements").unwrap(),
+        _ => {}
     }
     format!(
         "tensor t dtype={} {{\n    shape {{ {} }}\n    layout {{\n        map \"({}) -> ({map})\"\n{last}        padding allow\n    }}\n}}\n",
@@ -173,7 +176,7 @@ fn driver(tensor: &Tensor) -> String {
     let extents = |of: Vec<Option<i128>>| of.into_iter().map(Option::unwrap).collect::<Vec<_>>();
     let logical =
         extents(tensor.layout.logical.iter().map(|axis| axis.extent.as_const()).collect());
-    let physical = extents(tensor.layout.physical_shape.iter().map(|e| e.as_const()).collect());
+    let physical = extents(tensor.layout.physical_shape.iter().map(Expr::as_const).collect());
     let mut owners = BTreeMap::new();
     for index in points(&logical) {
         let place = locate::place(tensor, &BTreeMap::new(), &index).unwrap();

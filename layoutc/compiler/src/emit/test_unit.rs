@@ -132,7 +132,7 @@ fn searches(layout: &Layout) -> Result<Option<i64>, PlanError> {
         return Ok(None);
     }
     let mut visited = 1_i128;
-    for part in layout.parts()?.parts.iter().filter(|part| part.inverse.is_none()) {
+    for part in layout.parts()?.all.iter().filter(|part| part.inverse.is_none()) {
         let extents = part.axes.iter().filter_map(|axis| layout.logical.get(*axis));
         let points = extents.map(|axis| axis.extent.as_const().unwrap_or(i128::MAX));
         visited = visited.saturating_add(points.fold(1, i128::saturating_mul));

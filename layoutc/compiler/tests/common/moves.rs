@@ -47,7 +47,8 @@ impl Elements {
 
     /// How many work items write so many elements that share bytes: one for the fewest that fill whole bytes.
     fn items(self, elements: usize) -> usize {
-        let several = [1, 2, 4, 8].into_iter().find(|several| several * self.bits % 8 == 0);
+        let several =
+            [1, 2, 4, 8].into_iter().find(|several| (several * self.bits).is_multiple_of(8));
         elements.div_ceil(several.unwrap())
     }
 

@@ -25,7 +25,7 @@ pub(super) fn of(
     let mut body = Vec::new();
     let wanted = wanted(&parts, physical, namer, &mut body)?;
     let mut searched = Vec::new();
-    for part in &parts.parts {
+    for part in &parts.all {
         match &part.inverse {
             Some(inverse) => body.extend(read_off(part, inverse, outputs, &wanted)?),
             None => searched.push(part),
@@ -61,7 +61,7 @@ fn wanted(
     };
     let mut wanted = Vec::new();
     for (k, at) in parts.at.iter().enumerate() {
-        if !parts.parts.iter().any(|part| part.targets.contains(&k)) {
+        if !parts.all.iter().any(|part| part.targets.contains(&k)) {
             wanted.push(None);
             continue;
         }
@@ -151,7 +151,7 @@ fn is_there(
 ) -> Expr {
     let output = |name: &String| Expr::Output { name: name.clone() };
     let mut holds = Vec::new();
-    for part in parts.parts.iter().filter(|part| part.inverse.is_some()) {
+    for part in parts.all.iter().filter(|part| part.inverse.is_some()) {
         for axis in &part.axes {
             let (Some(own), Some(name)) = (context.layout.logical.get(*axis), outputs.get(*axis))
             else {
