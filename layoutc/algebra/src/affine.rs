@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::expr::{BinOp, Expr, ExprError, Var};
+use crate::expr::{BinOp, Expr, ExprError, Node, Var};
 use crate::layout::Layout;
 use crate::simplify::Facts;
 
@@ -13,6 +13,25 @@ pub struct Affine {
     pub origin: Expr,
     /// One stride per logical axis; 0 along an axis of one element.
     pub strides: Vec<Expr>,
+}
+
+/// `(w, c)` of an index that is `w * var + c`, as it is written.
+pub(crate) fn line(index: &Expr, var: Var) -> Option<(i128, i128)> {
+    let sum =
+        |(a, b): (i128, i128), (c, d): (i128, i128)| Some((a.checked_add(c)?, b.checked_add(d)?));
+    let times = |(a, b): (i128, i128), k: i128| Some((a.checked_mul(k)?, b.checked_mul(k)?));
+    match index.node() {
+        Node::Const(value) => Some((0, *value)),
+        Node::Var(own) => (*own == var).then_some((1, 0)),
+        Node::Neg(a) => times(line(a, var)?, -1),
+        Node::Bin(BinOp::Add, a, b) => sum(line(a, var)?, line(b, var)?),
+        Node::Bin(BinOp::Sub, a, b) => sum(line(a, var)?, times(line(b, var)?, -1)?),
+        Node::Bin(BinOp::Mul, a, b) => match (line(a, var)?, line(b, var)?) {
+            (a, (0, k)) | ((0, k), a) => times(a, k),
+            _ => None,
+        },
+        Node::Bin(..) => None,
+    }
 }
 
 impl Layout {

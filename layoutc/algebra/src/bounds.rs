@@ -7,40 +7,60 @@ use crate::monomial::{Atom, Monomial};
 use crate::poly::Poly;
 use crate::simplify::{Facts, Interval};
 
-/// How often the quotients of a sum are weakened to what they divide.
-const MAX_RELAXATIONS: usize = 4;
-
 impl Facts {
     /// Bounds of a polynomial over the variables' ranges: polynomials over symbols.
     pub(crate) fn range(&self, p: &Poly) -> Result<Interval, ExprError> {
         if let Some((low, high)) = self.constant_range(p) {
             return Ok(Interval { low: Poly::constant(low), high: Poly::constant(high) });
         }
-        let (mut low, mut high) = (Poly::zero(), Poly::zero());
+        let mut groups: Vec<(Vec<&Atom>, Poly)> = Vec::new();
         for (monomial, coefficient) in p.terms() {
-            if let [atom] = &**monomial
-                && !atom.is_symbolic()
-            {
-                let range = self.atom_range(atom)?;
-                let interval = scaled(&range, &Poly::constant(coefficient), coefficient)?;
-                low = low.and(&interval.low)?;
-                high = high.and(&interval.high)?;
-                continue;
+            let (symbolic, indices): (Vec<&Atom>, Vec<&Atom>) =
+                monomial.iter().partition(|atom| atom.is_symbolic());
+            let symbolic: Vec<Atom> = symbolic.into_iter().cloned().collect();
+            let weight = Poly::term(Monomial::from(symbolic), coefficient);
+            match groups.iter_mut().find(|(own, _)| *own == indices) {
+                Some((_, sum)) => *sum = sum.add(&weight)?,
+                None => groups.push((indices, weight)),
             }
-            let mut symbolic = Poly::constant(coefficient);
-            let mut indices: Vec<&Atom> = Vec::new();
+        }
+        let (mut low, mut high) = (Poly::zero(), Poly::zero());
+        for (indices, weight) in groups {
+            let interval = self.group_range(&indices, &weight)?;
+            low = low.and(&interval.low)?;
+            high = high.and(&interval.high)?;
+        }
+        Ok(Interval { low, high })
+    }
+
+    /// Bounds of a product of indices times what they count.
+    fn group_range(&self, indices: &[&Atom], weight: &Poly) -> Result<Interval, ExprError> {
+        let [atom] = indices else {
+            return if indices.is_empty() {
+                Ok(Interval { low: weight.clone(), high: weight.clone() })
+            } else {
+                self.product_range(indices, weight)
+            };
+        };
+        let range = self.atom_range(atom)?;
+        let (least, greatest) = self.numeric(weight)?;
+        if least >= 0 || greatest <= 0 {
+            return scaled(&range, weight, if least >= 0 { 1 } else { -1 });
+        }
+        for sign in [1, -1] {
+            if self.is_never_negative(&weight.scale(sign)?)? {
+                return scaled(&range, weight, sign);
+            }
+        }
+        let (mut low, mut high) = (Poly::zero(), Poly::zero());
+        for (monomial, coefficient) in weight.terms() {
             for atom in monomial.iter() {
-                if atom.is_symbolic() {
-                    symbolic = symbolic.mul(&Poly::atom(atom.clone()))?;
-                } else {
-                    indices.push(atom);
+                if self.numeric_atom(atom)?.0 < 0 {
+                    return self.product_range(indices, weight);
                 }
             }
-            let interval = match indices.as_slice() {
-                [] => Interval { low: symbolic.clone(), high: symbolic },
-                [atom] => scaled(&self.atom_range(atom)?, &symbolic, coefficient)?,
-                several => self.product_range(several, &symbolic)?,
-            };
+            let part = Poly::term(monomial.clone(), coefficient);
+            let interval = scaled(&range, &part, coefficient)?;
             low = low.and(&interval.low)?;
             high = high.and(&interval.high)?;
         }
@@ -139,24 +159,6 @@ impl Facts {
         }
     }
 
-    /// Whether a polynomial is at least 0 for all values of variables and symbols.
-    pub(crate) fn at_least_zero(&self, p: &Poly) -> Result<bool, ExprError> {
-        if let Some(value) = p.as_constant() {
-            return Ok(value >= 0);
-        }
-        let mut low = self.range(p)?.low;
-        for _ in 0..MAX_RELAXATIONS {
-            if self.numeric(&low)?.0 >= 0 {
-                return Ok(true);
-            }
-            match relax(&low)? {
-                Some(relaxed) => low = relaxed,
-                None => return Ok(false),
-            }
-        }
-        Ok(self.numeric(&low)?.0 >= 0)
-    }
-
     /// Least and greatest value of a polynomial over symbols.
     pub(crate) fn numeric(&self, p: &Poly) -> Result<(i128, i128), ExprError> {
         let (mut low, mut high) = (0_i128, 0_i128);
@@ -171,13 +173,12 @@ impl Facts {
         Ok((low, high))
     }
 
-    fn numeric_atom(&self, atom: &Atom) -> Result<(i128, i128), ExprError> {
+    pub(crate) fn numeric_atom(&self, atom: &Atom) -> Result<(i128, i128), ExprError> {
         match atom {
             Atom::Var(Var::Symbol(k)) => {
                 let symbol = self.symbol(*k).ok_or(ExprError::Unbound)?;
-                let least = symbol.min.div_euclid(symbol.multiple)
-                    + i128::from(symbol.min.rem_euclid(symbol.multiple) != 0);
-                Ok((least, symbol.max.div_euclid(symbol.multiple).max(least)))
+                let units = |value: i128| value / symbol.multiple.max(1);
+                Ok((units(symbol.least()), units(symbol.greatest())))
             }
             Atom::Var(_) => {
                 let range = self.atom_range(atom)?;
@@ -204,52 +205,10 @@ impl Facts {
     }
 }
 
+/// Bounds of a number within `range` times a factor of this sign.
 fn scaled(range: &Interval, factor: &Poly, sign: i128) -> Result<Interval, ExprError> {
-    // Symbols are never negative, so the coefficient's sign is the factor's.
     let (low, high) = (range.low.mul(factor)?, range.high.mul(factor)?);
     Ok(if sign < 0 { Interval { low: high, high: low } } else { Interval { low, high } })
-}
-
-/// Quotients weakened to what they divide, the most nested first, for what they leave may cancel against the others:
-/// `k*(x//k)` lies in `x - k + 1 ..= x`. `None` when there is nothing to weaken.
-fn relax(p: &Poly) -> Result<Option<Poly>, ExprError> {
-    let deepest = p.terms().filter_map(|(m, c)| loose(m, c)).map(|(depth, ..)| depth).max();
-    if deepest.is_none() {
-        return Ok(None);
-    }
-    let mut out = Poly::zero();
-    for (monomial, coefficient) in p.terms() {
-        match loose(monomial, coefficient) {
-            Some((depth, x, k)) if Some(depth) == deepest => {
-                let bound = if coefficient > 0 { x.plus(1 - k)? } else { x.clone() };
-                out = out.and(&bound.scale(coefficient / k)?)?;
-            }
-            _ => out.add_term(monomial, coefficient)?,
-        }
-    }
-    Ok(Some(out))
-}
-
-/// `(depth, x, k)` of a term that is a multiple of `k*(x//k)`.
-fn loose(monomial: &Monomial, coefficient: i128) -> Option<(usize, &Poly, i128)> {
-    match &**monomial {
-        [atom @ Atom::Op(BinOp::FloorDiv, x, k)] => {
-            let k = k.as_constant().filter(|k| coefficient % k == 0)?;
-            Some((depth(atom), x, k))
-        }
-        _ => None,
-    }
-}
-
-/// How many operations are nested in one another.
-fn depth(atom: &Atom) -> usize {
-    match atom {
-        Atom::Var(_) => 0,
-        Atom::Op(_, a, b) => {
-            let inside = a.terms().chain(b.terms()).flat_map(|(monomial, _)| monomial.iter());
-            1 + inside.map(depth).max().unwrap_or(0)
-        }
-    }
 }
 
 fn multiply_bounds(a: (i128, i128), b: (i128, i128)) -> Result<(i128, i128), ExprError> {

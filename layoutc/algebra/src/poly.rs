@@ -14,6 +14,8 @@ use crate::monomial::{Atom, Monomial};
 
 /// The most terms that a polynomial may have.
 const MAX_TERMS: usize = 4096;
+/// Steps of one division by a sum of several terms.
+const MAX_DIVISIONS: usize = 256;
 /// So many terms are put one by one where they belong.
 const FEW_TERMS: usize = 4;
 
@@ -251,6 +253,30 @@ impl Poly {
             }
         }
         Ok((quotient, rest))
+    }
+
+    /// [`Poly::split_by`] a divisor that may have several terms: by its leading one, as long as that divides a term.
+    pub(crate) fn divided_by(&self, divisor: &Poly) -> Result<(Self, Self), ExprError> {
+        if let Some(term) = divisor.as_term() {
+            return self.split_by(term);
+        }
+        let rank = |monomial: &Monomial| (monomial.len(), monomial.clone());
+        let Some((lead, factor)) = divisor.terms().max_by_key(|(monomial, _)| rank(monomial))
+        else {
+            return Err(ExprError::Divisor);
+        };
+        let (mut quotient, mut rest) = (Self::zero(), self.clone());
+        for _ in 0..MAX_DIVISIONS {
+            let found = rest.terms().find_map(|(monomial, coefficient)| {
+                let left = monomial.divided_by(lead).filter(|_| coefficient % factor == 0)?;
+                Some((left, coefficient / factor))
+            });
+            let Some((monomial, coefficient)) = found else { return Ok((quotient, rest)) };
+            let part = Self::term(monomial, coefficient);
+            rest = rest.less(&part.mul(divisor)?)?;
+            quotient = quotient.and(&part)?;
+        }
+        Ok((Self::zero(), self.clone()))
     }
 
     /// [`Poly::split_by`] a constant.

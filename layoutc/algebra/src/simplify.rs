@@ -35,6 +35,22 @@ impl Facts {
         Self { symbols: symbols.to_vec(), ranges: BTreeMap::new() }
     }
 
+    /// The expression with every symbol that has one legal value replaced by it.
+    ///
+    /// # Errors
+    /// [`ExprError::TooLarge`].
+    pub(crate) fn fixed(&self, expr: &Expr) -> Result<Expr, ExprError> {
+        let only = |var: Var| match var {
+            Var::Symbol(k) => self.symbol(k).and_then(Symbol::only).map(Expr::constant),
+            _ => None,
+        };
+        if expr.mentions(&|var| only(var).is_some()) {
+            expr.substitute(&only)
+        } else {
+            Ok(expr.clone())
+        }
+    }
+
     /// The symbols.
     pub fn symbols(&self) -> &[Symbol] {
         &self.symbols
@@ -125,7 +141,11 @@ impl Facts {
 
     fn variable(&self, var: Var) -> Poly {
         if let Var::Symbol(k) = var {
-            let multiple = self.symbol(k).map_or(1, |s| s.multiple);
+            let symbol = self.symbol(k);
+            if let Some(value) = symbol.and_then(Symbol::only) {
+                return Poly::constant(value);
+            }
+            let multiple = symbol.map_or(1, |s| s.multiple);
             return Poly::term(Monomial::Single(Atom::Var(var)), multiple);
         }
         match self.ranges.get(&var) {
@@ -189,17 +209,14 @@ impl Facts {
             (Some(value), Some(k)) => return Ok(Poly::constant(value.div_euclid(k))),
             _ => {}
         }
-        let Some(term) = divisor.as_term() else {
-            return Ok(Poly::op(BinOp::FloorDiv, p.clone(), divisor.clone()));
-        };
-        let (quotient, rest) = p.split_by(term)?;
+        let (quotient, rest) = p.divided_by(divisor)?;
         if let Some(whole) = self.whole_multiples(&rest, divisor)? {
             return self.join_digits(quotient.and(&whole)?);
         }
         let (quotient, rest) = constant_inside(quotient, rest, divisor)?;
         let reduced = match divisor.as_constant() {
             Some(k) => self.div_constant(&rest, k)?,
-            None => None,
+            None => self.div_nested(&rest, divisor)?,
         };
         let reduced = match reduced {
             Some(reduced) => reduced,
@@ -218,15 +235,37 @@ impl Facts {
             return Ok((t == high.div_euclid(k)).then(|| Poly::constant(t)));
         }
         let below = divisor.sub(&range.high)?.plus(-1)?;
-        let fits = self.at_least_zero(&range.low)? && self.at_least_zero(&below)?;
-        Ok(fits.then(Poly::zero))
+        if self.at_least_zero(&range.low)? {
+            return Ok(self.at_least_zero(&below)?.then(Poly::zero));
+        }
+        // One block below 0.
+        let is_below = self.at_least_zero(&range.low.add(divisor)?)?
+            && self.at_least_zero(&range.high.scale(-1)?.plus(-1)?)?;
+        Ok(is_below.then(|| Poly::constant(-1)))
+    }
+
+    /// `x // a // d = x // (a*d)` and `x % (d*m) // d = x // d % m` for divisors with symbols in them.
+    fn div_nested(&self, rest: &Poly, divisor: &Poly) -> Result<Option<Poly>, ExprError> {
+        if let Some((Atom::Op(op @ (BinOp::FloorDiv | BinOp::Mod), x, a), constant)) =
+            rest.as_atom_plus_constant()
+        {
+            if *op == BinOp::FloorDiv {
+                let moved = x.add(&a.scale(constant)?)?;
+                return Ok(Some(self.floor_div(&moved, &a.mul(divisor)?)?));
+            }
+            let (part, beside) = a.divided_by(divisor)?;
+            if constant == 0 && beside.is_zero() {
+                let quotient = self.floor_div(x, divisor)?;
+                return Ok(Some(self.modulo(&quotient, &part)?));
+            }
+        }
+        Ok(None)
     }
 
     fn div_constant(&self, rest: &Poly, k: i128) -> Result<Option<Poly>, ExprError> {
         // x // a // k = x // (a*k); a constant beside it moves inside.
         if let Some((x, a)) = lone_division(rest)? {
-            let product = a.checked_mul(k).ok_or(ExprError::Overflow)?;
-            return Ok(Some(self.floor_div(&x, &Poly::constant(product))?));
+            return Ok(Some(self.floor_div(&x, &a.scale(k)?)?));
         }
         // x % (k*m) // k = x // k % m
         if let Some(Atom::Op(BinOp::Mod, x, m)) = rest.as_atom() {
@@ -273,14 +312,8 @@ impl Facts {
             (Some(value), Some(k)) => return Ok(Poly::constant(value.rem_euclid(k))),
             _ => {}
         }
-        let Some(term) = divisor.as_term() else {
-            return Ok(Poly::op(BinOp::Mod, p.clone(), divisor.clone()));
-        };
-        let p = match divisor.as_constant() {
-            Some(k) => drop_inner_mod(p, k)?,
-            None => Cow::Borrowed(p),
-        };
-        let (quotient, rest) = p.split_by(term)?;
+        let p = drop_inner_mod(p, divisor)?;
+        let (quotient, rest) = p.divided_by(divisor)?;
         if let Some(whole) = self.whole_multiples(&rest, divisor)? {
             return self.join_digits(rest.less(&whole.mul(divisor)?)?);
         }
@@ -296,18 +329,15 @@ impl Facts {
 }
 
 /// `(x + a*c, a)` when `p` is `x // a + c` with a constant `c`.
-fn lone_division(p: &Poly) -> Result<Option<(Poly, i128)>, ExprError> {
-    if let Some((Atom::Op(BinOp::FloorDiv, x, a), constant)) = p.as_atom_plus_constant()
-        && let Some(a) = a.as_constant()
-    {
-        let moved = a.checked_mul(constant).ok_or(ExprError::Overflow)?;
-        return Ok(Some((x.plus(moved)?, a)));
+fn lone_division(p: &Poly) -> Result<Option<(Poly, &Poly)>, ExprError> {
+    if let Some((Atom::Op(BinOp::FloorDiv, x, a), constant)) = p.as_atom_plus_constant() {
+        return Ok(Some((x.add(&a.scale(constant)?)?, a)));
     }
     Ok(None)
 }
 
 /// `c * (x % m)` counts as `c * x` modulo `k` when `k` divides `c*m`.
-fn drop_inner_mod(p: &Poly, k: i128) -> Result<Cow<'_, Poly>, ExprError> {
+fn drop_inner_mod<'a>(p: &'a Poly, k: &Poly) -> Result<Cow<'a, Poly>, ExprError> {
     let is_mod = |(monomial, _): (&Monomial, _)| matches!(**monomial, [Atom::Op(BinOp::Mod, ..)]);
     if !p.terms().any(is_mod) {
         return Ok(Cow::Borrowed(p));
@@ -315,7 +345,7 @@ fn drop_inner_mod(p: &Poly, k: i128) -> Result<Cow<'_, Poly>, ExprError> {
     let mut out = Poly::zero();
     for (monomial, coefficient) in p.terms() {
         if let [Atom::Op(BinOp::Mod, x, m)] = &**monomial
-            && m.scale(coefficient)?.split_by_constant(k).1.is_zero()
+            && m.scale(coefficient)?.divided_by(k)?.1.is_zero()
         {
             out = out.and(&x.scale(coefficient)?)?;
         } else {

@@ -11,6 +11,7 @@ mod peer_cases;
 mod provers;
 mod random;
 mod random_layouts;
+mod random_symbols;
 mod same;
 mod sharding;
 mod sizes;

@@ -97,7 +97,7 @@ fn symbols_are_matched_by_name() {
         panic!("they are not the same");
     };
     // Of one row both are the same; of two they are not.
-    assert_eq!(symbols, [("m".to_owned(), 2), ("n".to_owned(), 8)]);
+    assert_eq!(symbols, [("m".to_owned(), 2), ("n".to_owned(), 4)]);
     assert_eq!((logical, first.offset, second.offset), (vec![0, 1], 1, 2));
     let d = mapped(&[m, symbol("n", 8)], &axes(0, 1), "(i, j) -> (i, j)");
     assert_eq!(compare(&a, &d, &Sequential), Err(SameError::Symbol { name: "n".to_owned() }));

@@ -142,3 +142,84 @@ fn windows_behind_slots_are_proven_at_any_size() {
          view most of=large { shape { h 1900; w 900 }; map \"(h, w) -> (h + 7, w + 3)\" }\n",
     );
 }
+
+#[test]
+fn products_of_symbols_are_weights_and_strides() {
+    runs(
+        "open_extents",
+        "symbol nc max=20\nsymbol nh max=20\nsymbol nw max=20\n\
+         tensor flat dtype=f32 { shape { c nc; h nh; w nw }; layout { fuse c h w as=f } }\n\
+         tensor strided dtype=f32 { shape { c nc; h nh; w nw }; layout { strides \"nh * nw\" nw 1 } }\n\
+         tensor turned dtype=f32 { shape { c nc; h nh; w nw }; layout { order h c w; strides \"nc * nw\" nw 1 } }\n\
+         convert flat to=turned\nconvert turned to=strided\n",
+    );
+}
+
+#[test]
+fn fused_rows_are_tiled_at_every_size() {
+    runs(
+        "fused_rows",
+        "symbol nb max=8\nsymbol ns max=96 multiple=16\nsymbol n max=40 multiple=16\n\
+         tensor tokens dtype=f16 { shape { b nb; s ns; d 40 }; layout { fuse b s as=r; tile 16 32 } }\n\
+         tensor pixels dtype=f16 { shape { h nb; w ns; c 64 }; layout { map \"(h, w, c) -> (c // 16, (h * ns + w) // 4, c % 16, (h * ns + w) % 4)\" } }\n\
+         tensor starred dtype=f16 { shape { h 4; w ns; c 7 }; layout { tile \"*\" 4 8 } }\n\
+         tensor odd dtype=f32 { shape { k n; d \"n + 3\" }; layout { fuse k d as=q; tile 2; padding allow } }\n\
+         tensor seven dtype=f32 { shape { g 7; d \"n + 3\" }; layout { fuse g d as=q; tile 2; padding allow } }\n\
+         tensor stacked dtype=f32 { shape { x 2; h n }; layout { tile * 4; tile * 4; padding allow } }\n",
+    );
+}
+
+#[test]
+fn a_symbol_divides_at_every_size() {
+    runs(
+        "vectors",
+        "symbol vscale min=1 max=16\n\
+         tensor a dtype=f32 { shape { m 60; k 32 }; layout { split m by=\"8*vscale\"; order m_outer k m_inner } }\n\
+         tensor b dtype=f32 { shape { m 60; k 32 }; layout { map \"(m, k) -> (m // (8 * vscale), k, m % (8 * vscale))\"; padding allow } }\n\
+         tensor c dtype=f32 { shape { m \"60 * vscale\"; k 32 }; layout { split m by=vscale; order m_outer k m_inner } }\n\
+         convert a to=b\n",
+    );
+}
+
+#[test]
+fn values_that_the_facts_exclude_are_not_tried() {
+    runs(
+        "excluded",
+        "symbol p min=4 max=4\nsymbol q min=1 max=4 multiple=3\n\
+         tensor x dtype=f32 { shape { a q }; layout { map \"(a) -> (a * p % 3)\" } }\n",
+    );
+}
+
+/// The messages of a manifest.
+fn said(text: &str) -> String {
+    let checked = check(&One(text.to_owned()), &["a.kdl".to_owned()], &Config::default());
+    checked.diagnostics.iter().map(|diagnostic| format!("{diagnostic:?}\n")).collect()
+}
+
+#[test]
+fn two_elements_are_named_for_values_at_the_ends() {
+    let leading = said(
+        "symbol m max=50\nsymbol ld min=24 max=64\n\
+         tensor x dtype=f32 { shape { i m; j 24 }; layout { order j i; strides ld 1; fill none; padding allow } }",
+    );
+    assert!(
+        leading.contains("x[24, 0] and x[0, 1]") || leading.contains("x[0, 1] and x[24, 0]"),
+        "{leading}"
+    );
+    assert!(leading.contains("m = 50, ld = 24"), "{leading}");
+    let dropped = said(
+        "symbol p max=6\nsymbol q max=6\n\
+         tensor x dtype=f32 { shape { a p; b 4 }; layout { map \"(a, b) -> (a * (p * q) + p)\"; padding allow } }",
+    );
+    assert!(dropped.contains("x[0, 0] and x[0, 1]"), "{dropped}");
+}
+
+#[test]
+fn an_axis_that_stands_alone_is_not_visited() {
+    // 10^12 elements are more than are visited.
+    let said = said(
+        "tensor t dtype=u8 { shape { a0 27; a1 1000000000000 }\n\
+         layout { map \"(a0, a1) -> (a1, 1 - a0 % 3 % 2, a0 // 9, a0 // 3 % 3 + 1, 1 - a0 % 3 // 2)\"; padding allow } }",
+    );
+    assert_eq!(said, "");
+}

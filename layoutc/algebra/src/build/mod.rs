@@ -20,10 +20,11 @@ use crate::layout::{Axis, Symbol};
 use crate::map::{IndexMap, Item};
 use crate::physical::Demands;
 use crate::poly::Poly;
-use crate::proof::{Domain, Extremes, extremes};
+use crate::proof::{Domain, Extremes, extremes, value_of};
 use crate::simplify::{Facts, Interval};
 use crate::step::{MAX_AXES, StepError, find_axis};
 use crate::swizzle::Swizzle;
+use crate::values::samples;
 
 pub use finish::FinishError;
 pub use lanes::{Lanes, LanesError};
@@ -230,8 +231,9 @@ impl Builder {
         let (mut storage, mut composed, mut simple) = (Vec::new(), Vec::new(), Vec::new());
         let mut explained = self.explained;
         for (k, item) in map.items.iter().enumerate() {
-            composed.push(item.index.substitute(&|var| current(var, &self.composed))?);
-            let index = item.index.substitute(&|var| current(var, &self.map))?;
+            let own = &self.facts.fixed(&item.index)?;
+            composed.push(own.substitute(&|var| current(var, &self.composed))?);
+            let index = own.substitute(&|var| current(var, &self.map))?;
             let index = self.facts.simplify(&index)?;
             let extent = self.extent(k, item, &index, &mut explained)?;
             storage.push(Axis { name: item.name.clone(), extent });
@@ -328,14 +330,19 @@ impl Builder {
                 Ok(())
             };
         }
-        // With symbols: the first element is as good a witness as any.
-        let witness = alloc::vec![0; self.logical.len()];
-        let least: Vec<i128> = self.symbols.iter().map(|s| s.min.max(1)).collect();
-        let value = index.evaluate(&|var| crate::proof::value_of(var, &witness, &least));
-        match value {
-            Ok(value) if value < 0 => Err(BuildError::Negative { item, witness, value }),
-            _ => Err(BuildError::Unbounded { item }),
+        // With symbols: elements at the ends of the axes, for legal values of all symbols.
+        let extents: Vec<Expr> = self.logical.iter().map(|axis| axis.extent.clone()).collect();
+        for symbols in samples(&self.symbols, &extents) {
+            for witness in ends(&extents, &symbols) {
+                let value = index.evaluate(&|var| value_of(var, &witness, &symbols));
+                if let Ok(value) = value
+                    && value < 0
+                {
+                    return Err(BuildError::Negative { item, witness, value });
+                }
+            }
         }
+        Err(BuildError::Unbounded { item })
     }
 
     fn stays_below(&self, item: usize, index: &Expr, stated: &Expr) -> Result<(), BuildError> {
@@ -464,6 +471,19 @@ fn current(var: Var, map: &[Expr]) -> Option<Expr> {
         Var::Storage(k) => map.get(usize::try_from(k).ok()?).cloned(),
         _ => None,
     }
+}
+
+/// The first element, the last, and the last along each axis.
+fn ends(extents: &[Expr], symbols: &[i128]) -> Vec<Vec<i128>> {
+    let last = |extent: &Expr| extent.evaluate(&|var| value_of(var, &[], symbols));
+    let last: Vec<i128> = extents.iter().map(|extent| last(extent).unwrap_or(1) - 1).collect();
+    let alone = |k: usize| {
+        last.iter().enumerate().map(|(at, end)| if at == k { *end } else { 0 }).collect()
+    };
+    let first = alloc::vec![0; last.len()];
+    let mut all: Vec<Vec<i128>> = [first].into_iter().chain((0..last.len()).map(alone)).collect();
+    all.push(last);
+    all
 }
 
 /// Whether separators after these axes leave no group of `rank` axes empty.

@@ -9,6 +9,7 @@ use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::expr::{BinOp, Expr, ExprError, Node, Var, apply};
 
+use super::collision::Pair;
 use super::machine::{Machine, remembered};
 
 mod first;
@@ -21,6 +22,8 @@ pub const MAX_POINTS: i128 = 1 << 30;
 pub const MAX_SLOTS: i128 = 1 << 37;
 /// Slots of one window: 2^31, 256 MiB of bits.
 const WINDOW: i128 = 1 << 31;
+/// Points of the corner that is looked at first.
+const CORNER_POINTS: i128 = 1 << 16;
 /// Points of one block.
 const BLOCK: usize = 1024;
 
@@ -61,7 +64,7 @@ pub(crate) fn enumerate(domain: &Domain<'_>, machine: &dyn Machine) -> Result<Fo
         return Ok(Found::Injective);
     }
     // A collision in a corner of the box is one in the box, and far cheaper to find.
-    let corner = corner_of(domain.extents);
+    let corner = corner_of(domain.extents, CORNER_POINTS);
     if corner != domain.extents {
         let small = Domain { extents: &corner, ..domain.clone() };
         if small.slot_count() <= MAX_SLOTS
@@ -80,10 +83,44 @@ pub(crate) fn enumerate(domain: &Domain<'_>, machine: &dyn Machine) -> Result<Fo
     Ok(collision.unwrap_or(Found::Injective))
 }
 
-/// Extents cut down, the longest halved first, until there are at most 2^16 points.
-fn corner_of(extents: &[i128]) -> Vec<i128> {
+/// Two points of a corner of the box that share a slot: of those that do the first two, in row-major order.
+pub(crate) fn sampled(domain: &Domain<'_>, most: i128) -> Result<Option<Pair>, ExprError> {
+    let corner = corner_of(domain.extents, most);
+    let small = Domain { extents: &corner, ..domain.clone() };
+    // Slots are numbered with 64 bits.
+    if small.points() <= 1 || small.slot_count() > i128::from(i64::MAX) {
+        return Ok(None);
+    }
+    let sweep = Sweep { domain: &small, along: corner.len().saturating_sub(1) };
+    let mut held: Vec<(i64, i128, i128)> = Vec::new();
+    for row in 0..sweep.rows() {
+        sweep.blocks(&sweep.row(row), &mut |start, slots| {
+            held.extend(slots.iter().zip(start..).map(|(slot, k)| (*slot, row, k)));
+            true
+        })?;
+    }
+    held.sort_unstable();
+    let pairs = held.windows(2).filter_map(|pair| match pair {
+        [first, second] if first.0 == second.0 => Some((second, first)),
+        _ => None,
+    });
+    let first = pairs.min_by_key(|(second, _)| (second.1, second.2));
+    Ok(first.map(|(second, first)| {
+        let point = |(_, row, k): &(i64, i128, i128)| {
+            let mut indices = sweep.row(*row);
+            if let Some(last) = indices.last_mut() {
+                *last = *k;
+            }
+            indices
+        };
+        (point(first), point(second))
+    }))
+}
+
+/// Extents cut down, the longest halved first, until there are at most so many points.
+fn corner_of(extents: &[i128], most: i128) -> Vec<i128> {
     let mut corner = extents.to_vec();
-    while corner.iter().fold(1_i128, |n, e| n.saturating_mul(*e)) > 1 << 16 {
+    while corner.iter().fold(1_i128, |n, e| n.saturating_mul(*e)) > most {
         match corner.iter_mut().max() {
             Some(longest) => *longest = (*longest + 1) / 2,
             None => break,

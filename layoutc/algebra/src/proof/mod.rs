@@ -8,17 +8,18 @@ use thiserror::Error;
 
 use crate::digits::{self, Bits, Digits, Made};
 use crate::expr::{Expr, ExprError, Var};
-use crate::layout::{Proof, Symbol};
+use crate::layout::Proof;
 use crate::simplify::Facts;
 
 pub mod check;
 mod collision;
 mod decode;
+mod eliminate;
 mod enumerate;
 mod machine;
 mod nest;
+mod visit;
 
-use collision::{Pair, told_collision};
 pub use decode::Lost;
 use decode::Undecided;
 pub(crate) use enumerate::{Domain, Extremes, extremes, find, first_nonzero};
@@ -127,6 +128,8 @@ pub(crate) enum Rules {
     All,
     /// Those without digits that are made of others.
     Sums,
+    /// Those that read no digits.
+    Elimination,
     /// None: what can be is enumerated.
     None,
 }
@@ -165,11 +168,11 @@ pub(crate) fn prove(
                 return Ok(Proven { proof: Proof::Digits, inverse, digits: None, is_read });
             }
             ByDigits::Lost(undecided) => {
-                enumerate_component(claim, &component, &undecided, machine)?;
+                visit::decide(claim, &component, &undecided, machine)?;
                 proof = Proof::Enumeration;
             }
             ByDigits::Unread => {
-                enumerate_component(claim, &component, &Undecided::default(), machine)?;
+                visit::decide(claim, &component, &Undecided::default(), machine)?;
                 proof = Proof::Enumeration;
             }
         }
@@ -202,6 +205,9 @@ fn by_digits(claim: Claim<'_>, component: &Component, rules: Rules) -> Result<By
     if rules == Rules::None {
         return Ok(ByDigits::Unread);
     }
+    if rules == Rules::Elimination {
+        return by_elimination(claim, component);
+    }
     let targets: Vec<Expr> =
         component.targets.iter().filter_map(|k| claim.targets.get(*k)).cloned().collect();
     let mut first = None;
@@ -220,7 +226,7 @@ fn by_digits(claim: Claim<'_>, component: &Component, rules: Rules) -> Result<By
             Err(error) => return Err(error),
         }
     }
-    match (by_weights(claim, component)?, first) {
+    match (by_elimination(claim, component)?, first) {
         (ByDigits::Unread, Some(undecided)) => Ok(ByDigits::Lost(undecided)),
         (told, _) => Ok(told),
     }
@@ -241,12 +247,12 @@ pub(crate) fn told_axes(
     decoded.axes.into_iter().map(own).collect::<Result<Vec<_>, _>>().map(Some)
 }
 
-/// Sums whose weights hold symbols: those that digits do not read.
-fn by_weights(claim: Claim<'_>, component: &Component) -> Result<ByDigits, ExprError> {
+/// What digits do not read: weights and divisors that hold symbols.
+fn by_elimination(claim: Claim<'_>, component: &Component) -> Result<ByDigits, ExprError> {
     if claim.facts.symbols().is_empty() {
         return Ok(ByDigits::Unread);
     }
-    match nest::nest(claim, component) {
+    match eliminate::eliminate(claim, component) {
         Ok(Some(axes)) => {
             let (digits, decoded) = (nest::whole(claim, component), decode::Decoded { axes });
             Ok(ByDigits::Told { digits, decoded, is_sum: false })
@@ -306,138 +312,6 @@ fn constant_targets(claim: Claim<'_>, all: &mut Digits) -> Result<(), ExprError>
         }
     }
     Ok(())
-}
-
-/// Decides a component by visiting all its points; a refusal otherwise.
-fn enumerate_component(
-    claim: Claim<'_>,
-    component: &Component,
-    undecided: &Undecided,
-    machine: &dyn Machine,
-) -> Result<(), Refusal> {
-    let symbolic = |exprs: &[Expr], of: &[usize]| {
-        of.iter()
-            .filter_map(|k| exprs.get(*k))
-            .any(|e| e.mentions(&|var| matches!(var, Var::Symbol(_))))
-    };
-    let depends = symbolic(claim.extents, &component.axes)
-        || symbolic(claim.targets, &component.targets)
-        || symbolic(claim.slots, &component.targets);
-    if !depends {
-        return at_values(claim, component, undecided, &[], machine);
-    }
-    // Symbols: a collision for some values is one; that there is none for a few values proves nothing.
-    for values in sample_values(claim.facts.symbols()) {
-        match at_values(claim, component, undecided, &values, machine) {
-            Err(refusal @ Refusal::NotInjective { .. }) => return Err(refusal),
-            Err(Refusal::Expr(error)) => return Err(error.into()),
-            _ => {}
-        }
-    }
-    let (axes, targets) = (component.axes.clone(), component.targets.clone());
-    Err(Refusal::Unproven { axes, targets, points: None, slots: None })
-}
-
-/// A few small values of every symbol, within its facts.
-fn sample_values(symbols: &[Symbol]) -> Vec<Vec<i128>> {
-    let at = |k: i128| {
-        symbols
-            .iter()
-            .map(|symbol| {
-                let least = symbol.min.max(1);
-                let up =
-                    least.saturating_add(symbol.multiple - 1) / symbol.multiple * symbol.multiple;
-                up.saturating_add(k.saturating_mul(symbol.multiple)).min(symbol.max.max(up))
-            })
-            .collect()
-    };
-    [0, 1, 2, 5, 11].into_iter().map(at).collect()
-}
-
-fn at_values(
-    claim: Claim<'_>,
-    component: &Component,
-    undecided: &Undecided,
-    symbols: &[i128],
-    machine: &dyn Machine,
-) -> Result<(), Refusal> {
-    let fix = |expr: &Expr| {
-        expr.substitute(&|var| match var {
-            Var::Symbol(k) => {
-                usize::try_from(k).ok().and_then(|k| symbols.get(k)).map(|v| Expr::constant(*v))
-            }
-            _ => None,
-        })
-    };
-    let value = |expr: &Expr| fix(expr)?.evaluate(&|_| None);
-    let extents: Vec<i128> = component
-        .axes
-        .iter()
-        .filter_map(|k| claim.extents.get(*k))
-        .map(value)
-        .collect::<Result<_, _>>()?;
-    let slots: Vec<i128> = component
-        .targets
-        .iter()
-        .filter_map(|k| claim.slots.get(*k))
-        .map(value)
-        .collect::<Result<_, _>>()?;
-    let targets: Vec<Expr> = component
-        .targets
-        .iter()
-        .filter_map(|k| claim.targets.get(*k))
-        .map(fix)
-        .collect::<Result<_, _>>()?;
-    let domain =
-        Domain { axes: &component.axes, extents: &extents, targets: &targets, slots: &slots };
-    if let Some(pair) = told_collision(&domain, undecided) {
-        let proof = if undecided.kernel.is_empty() { Proof::Digits } else { Proof::Gf2 };
-        return Err(refuse(claim, component, (&undecided.lost, proof), symbols, pair)?);
-    }
-    match enumerate::enumerate(&domain, machine)? {
-        enumerate::Found::Injective => Ok(()),
-        enumerate::Found::TooLarge { points, slots } => {
-            let (axes, targets) = (component.axes.clone(), component.targets.clone());
-            Err(Refusal::Unproven { axes, targets, points: Some(points), slots: Some(slots) })
-        }
-        enumerate::Found::Collision(first, second) => {
-            let found = (&undecided.lost[..], Proof::Enumeration);
-            Err(refuse(claim, component, found, symbols, (first, second))?)
-        }
-    }
-}
-
-/// The refusal for two points of a component; the other axes stand at 0.
-fn refuse(
-    claim: Claim<'_>,
-    component: &Component,
-    (lost, proof): (&[Lost], Proof),
-    symbols: &[i128],
-    (first, second): Pair,
-) -> Result<Refusal, ExprError> {
-    let whole = |point: &[i128]| {
-        let mut index = alloc::vec![0; claim.extents.len()];
-        for (axis, value) in component.axes.iter().zip(point) {
-            if let Some(slot) = index.get_mut(*axis) {
-                *slot = *value;
-            }
-        }
-        index
-    };
-    let (first, second) = (whole(&first), whole(&second));
-    let mut target = Vec::new();
-    for expr in claim.targets {
-        target.push(expr.evaluate(&|var| value_of(var, &first, symbols))?);
-    }
-    Ok(Refusal::NotInjective {
-        first,
-        second,
-        target,
-        symbols: symbols.to_vec(),
-        lost: lost.to_vec(),
-        targets: component.targets.clone(),
-        proof,
-    })
 }
 
 /// The value of an axis or a symbol.

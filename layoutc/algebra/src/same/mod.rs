@@ -15,6 +15,7 @@ use crate::layout::{Layout, Symbol};
 use crate::locate::{LocateError, Location};
 use crate::proof::{MAX_POINTS, Machine, value_of};
 use crate::simplify::Facts;
+use crate::values::samples;
 use difference::{Found, Scope, decide};
 
 /// Points that are visited for one value of the symbols.
@@ -115,7 +116,7 @@ pub fn compare(
     let mut all = pairs.iter().flat_map(|(a, b)| [a, b]).chain(&extents);
     if !matches!(found, Found::Equal) && all.any(is_symbolic) {
         found = Found::Open(None);
-        for sample in sample_values(&symbols) {
+        for sample in samples(&symbols, &extents) {
             let sampled = at_values(&pairs, &extents, &sample, machine)?;
             if matches!(sampled, Found::First(_)) {
                 (found, values) = (sampled, sample);
@@ -207,22 +208,6 @@ fn with_extents(symbols: &[Symbol], extents: &[Expr]) -> Result<Facts, ExprError
         facts.set_extent(Var::Axis(k), extent)?;
     }
     Ok(facts)
-}
-
-/// Values of every symbol, within its facts: small ones, and the greatest.
-fn sample_values(symbols: &[Symbol]) -> Vec<Vec<i128>> {
-    let at = |k: i128| {
-        let value = |symbol: &Symbol| {
-            let multiple = symbol.multiple.max(1);
-            let least = symbol.min.max(1);
-            let up = least.saturating_add(multiple - 1) / multiple * multiple;
-            up.saturating_add(k.saturating_mul(multiple)).min(symbol.max.max(up))
-        };
-        symbols.iter().map(value).collect()
-    };
-    let greatest = |symbol: &Symbol| symbol.max - symbol.max.rem_euclid(symbol.multiple.max(1));
-    let small = [0, 1, 2, 3, 5, 8, 11, 16, 33, 64, 129].into_iter().map(at);
-    small.chain([symbols.iter().map(greatest).collect()]).collect()
 }
 
 /// What is found for these values of the symbols.

@@ -148,7 +148,7 @@ pub(crate) fn curve_of(random: &mut Random, axes: &[(String, i64)]) -> Vec<MapIt
 /// Operators from the root to the farthest leaf.
 fn depth(tree: &Tree) -> usize {
     match tree {
-        Tree::Int(_) | Tree::Axis(_) => 0,
+        Tree::Int(_) | Tree::Axis(_) | Tree::Symbol(_) => 0,
         Tree::Neg(a) => 1 + depth(a),
         Tree::Bin(_, a, b) => 1 + depth(a).max(depth(b)),
     }
@@ -160,7 +160,7 @@ pub(crate) fn is_pure_split(case: &Case) -> bool {
         match tree {
             Tree::Axis(_) => true,
             Tree::Bin(Op::Div | Op::Mod, a, b) => cuts(a) && !b.has_axes(),
-            Tree::Int(_) | Tree::Neg(_) | Tree::Bin(..) => false,
+            Tree::Int(_) | Tree::Symbol(_) | Tree::Neg(_) | Tree::Bin(..) => false,
         }
     }
     case.steps.iter().all(|step| match step {
@@ -544,19 +544,25 @@ fn ranks(case: &Case) -> Vec<usize> {
     ranks
 }
 
-fn nodes(tree: &Tree) -> usize {
+pub(crate) fn nodes(tree: &Tree) -> usize {
     match tree {
-        Tree::Int(_) | Tree::Axis(_) => 1,
+        Tree::Int(_) | Tree::Axis(_) | Tree::Symbol(_) => 1,
         Tree::Neg(a) => 1 + nodes(a),
         Tree::Bin(_, a, b) => 1 + nodes(a) + nodes(b),
     }
 }
 
-fn edit(random: &mut Random, tree: &mut Tree, left: &mut usize, rank: usize, divisor: bool) {
+pub(crate) fn edit(
+    random: &mut Random,
+    tree: &mut Tree,
+    left: &mut usize,
+    rank: usize,
+    divisor: bool,
+) {
     if *left > 0 {
         *left -= 1;
         match tree {
-            Tree::Int(_) | Tree::Axis(_) => {}
+            Tree::Int(_) | Tree::Axis(_) | Tree::Symbol(_) => {}
             Tree::Neg(a) => edit(random, a, left, rank, false),
             Tree::Bin(op, a, b) => {
                 let own = nodes(a);
@@ -576,6 +582,7 @@ fn edit(random: &mut Random, tree: &mut Tree, left: &mut usize, rank: usize, div
             *n = (*n + *random.pick(&[-2, -1, 1, 1, 2])).max(least);
         }
         Tree::Axis(k) => *k = random.below(rank),
+        Tree::Symbol(_) => *tree = Tree::Int(random.between(1, 9)),
         Tree::Neg(a) => *tree = (**a).clone(),
         Tree::Bin(op, a, b) => {
             let by_constant = matches!(**b, Tree::Int(n) if n > 0) && !b.has_axes();

@@ -3,9 +3,10 @@
 //! The oracle is written from the language's text and shares no code with the algebra: expressions are evaluated
 //! recursively over `i64`, extents follow the interval rule, collisions are found by looking at every element.
 #![allow(dead_code, reason = "each test that includes this module uses a part of it")]
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 pub(crate) mod generate;
+pub(crate) mod symbolic;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -104,6 +105,8 @@ impl Op {
 pub(crate) enum Tree {
     Int(i64),
     Axis(usize),
+    /// A symbol, by position: of [`symbolic`] alone.
+    Symbol(usize),
     Neg(Box<Tree>),
     Bin(Op, Box<Tree>, Box<Tree>),
 }
@@ -115,7 +118,7 @@ pub(crate) fn bin(op: Op, a: Tree, b: Tree) -> Tree {
 impl Tree {
     pub(crate) fn has_axes(&self) -> bool {
         match self {
-            Self::Int(_) => false,
+            Self::Int(_) | Self::Symbol(_) => false,
             Self::Axis(_) => true,
             Self::Neg(a) => a.has_axes(),
             Self::Bin(_, a, b) => a.has_axes() || b.has_axes(),
@@ -124,7 +127,7 @@ impl Tree {
 
     pub(crate) fn has_bits(&self) -> bool {
         match self {
-            Self::Int(_) | Self::Axis(_) => false,
+            Self::Int(_) | Self::Axis(_) | Self::Symbol(_) => false,
             Self::Neg(a) => a.has_bits(),
             Self::Bin(op, a, b) => matches!(op, Op::And | Op::Xor) || a.has_bits() || b.has_bits(),
         }
@@ -135,6 +138,7 @@ impl Tree {
         match self {
             Self::Int(n) => *n,
             Self::Axis(k) => axes[*k],
+            Self::Symbol(_) => panic!("a symbol has a value first"),
             Self::Neg(a) => -a.value(axes),
             Self::Bin(op, a, b) => {
                 let (a, b) = (a.value(axes), b.value(axes));
@@ -158,6 +162,7 @@ impl Tree {
         match self {
             Self::Int(n) => Some((*n, *n)),
             Self::Axis(k) => Some((0, extents[*k] - 1)),
+            Self::Symbol(_) => None,
             Self::Neg(a) => a.interval(extents).map(|(low, high)| (-high, -low)),
             Self::Bin(op, a, b) => {
                 let (a, b) = (a.interval(extents)?, b.interval(extents)?);
@@ -278,6 +283,7 @@ impl Tree {
             Self::Int(n) if *n < 0 && context > 0 => write!(text, "({n})").unwrap(),
             Self::Int(n) => write!(text, "{n}").unwrap(),
             Self::Axis(k) => text.push_str(&names[*k]),
+            Self::Symbol(k) => text.push_str(symbolic::NAMES[*k]),
             Self::Neg(a) => {
                 let wrap = all || context > 4;
                 text.push_str(if wrap { "(-" } else { "-" });

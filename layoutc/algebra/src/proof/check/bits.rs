@@ -2,6 +2,7 @@
 
 use alloc::collections::{BTreeMap, BTreeSet};
 
+use super::parts::remainders;
 use super::sums::Domain;
 use super::terms::{Factor, Sum};
 use crate::expr::{BinOp, ExprError};
@@ -52,7 +53,93 @@ impl Domain<'_> {
                 _ => {}
             }
         }
-        let (a, b) = (self.runs(&self.expand(a)?)?, self.runs(&self.expand(b)?)?);
+        let (a, b) = (self.expand(a)?, self.expand(b)?);
+        let is_opaque = |sum: &Sum| {
+            let xors = self.xors.borrow();
+            xors.values().any(|digit| *sum == Sum::factor(Factor::Digit(*digit), 1))
+        };
+        if op == BinOp::Xor && (is_opaque(&a) || is_opaque(&b)) {
+            return self.opaque(&a, &b);
+        }
+        match self.by_runs(op, &a, &b) {
+            Err(ExprError::Unbound) if op == BinOp::Xor && !self.symbols.is_empty() => {
+                self.opaque(&a, &b)
+            }
+            found => found,
+        }
+    }
+
+    /// `a ^ b` of numbers whose bits are not known: a digit of its own, the same for the same numbers wherever they
+    /// occur, so that `a ^ b ^ b` is `a`.
+    fn opaque(&self, a: &Sum, b: &Sum) -> Result<Sum, ExprError> {
+        let mut of: BTreeSet<Sum> = BTreeSet::new();
+        for number in [a, b] {
+            let number = &self.as_known(number)?;
+            let xors = self.xors.borrow();
+            let known =
+                xors.iter().find(|(_, digit)| *number == Sum::factor(Factor::Digit(**digit), 1));
+            let own = known.map_or_else(|| BTreeSet::from([number.clone()]), |(of, _)| of.clone());
+            of = of.symmetric_difference(&own).cloned().collect();
+        }
+        let mut most = 0;
+        for number in &of {
+            most = most.max(self.greatest_of(number)?);
+        }
+        if let Some(only) = of.first().filter(|_| of.len() == 1) {
+            return Ok(only.clone());
+        }
+        if of.is_empty() {
+            return Ok(Sum::default());
+        }
+        let known = self.xors.borrow().get(&of).copied();
+        let digit = match known {
+            Some(digit) => digit,
+            None => {
+                let digit = self.add_digit(Sum::constant(all_ones(width(most))?), None);
+                self.xors.borrow_mut().insert(of, digit);
+                digit
+            }
+        };
+        Ok(Sum::factor(Factor::Digit(digit), 1))
+    }
+
+    /// A number as it stands in an XOR that is known, where it is equal to one there.
+    fn as_known(&self, number: &Sum) -> Result<Sum, ExprError> {
+        let known: BTreeSet<Sum> = self.xors.borrow().keys().flatten().cloned().collect();
+        if known.contains(number) {
+            return Ok(number.clone());
+        }
+        for other in known {
+            if self.equal(&other, number)? {
+                return Ok(other);
+            }
+        }
+        Ok(number.clone())
+    }
+
+    /// What a number is never above; an error for one that may be negative.
+    fn greatest_of(&self, number: &Sum) -> Result<i128, ExprError> {
+        let top = |high: &Sum| Ok::<i128, ExprError>(-self.least(&Sum::default().minus(high)?)?);
+        for (remainder, last) in remainders(number)? {
+            if remainder == *number {
+                return top(&last);
+            }
+        }
+        if !self.never_negative(number)? {
+            return Err(ExprError::Unbound);
+        }
+        let most = top(&self.span(number)?.1)?;
+        for bits in 1..width(most) {
+            let ones = Sum::constant(all_ones(bits)?);
+            if self.never_negative(&ones.minus(number)?)? {
+                return all_ones(bits);
+            }
+        }
+        Ok(most)
+    }
+
+    fn by_runs(&self, op: BinOp, a: &Sum, b: &Sum) -> Result<Sum, ExprError> {
+        let (a, b) = (self.runs(a)?, self.runs(b)?);
         let edges: BTreeSet<u32> =
             a.iter().chain(&b).flat_map(|(start, (bits, _))| [*start, start + bits]).collect();
         let (a, b) = (cut(&a, &edges)?, cut(&b, &edges)?);

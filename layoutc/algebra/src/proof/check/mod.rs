@@ -10,11 +10,12 @@ use alloc::vec::Vec;
 
 use thiserror::Error;
 
-use super::{Machine, sample_values, value_of};
+use super::{Machine, value_of};
 use crate::digits::Digits;
-use crate::expr::{BinOp, Cmp, Expr, ExprError, Predicate, Var};
+use crate::expr::{BinOp, Cmp, Expr, ExprError, Node, Predicate, Var};
 use crate::layout::{Layout, Proof, Symbol, Verdict};
 use crate::physical::groups;
+use crate::values::samples;
 
 mod bits;
 mod curves;
@@ -23,6 +24,8 @@ mod points;
 mod predicate;
 mod program;
 mod ranges;
+mod ratios;
+mod signs;
 mod sums;
 mod swizzle;
 mod terms;
@@ -135,7 +138,7 @@ fn check_undecided(
         let visited = points::check_elements(layout, certificate, &[])?;
         return if visited { Ok(()) } else { Err(error) };
     }
-    for values in sample_values(&layout.symbols) {
+    for values in samples(&layout.symbols, &extents(layout)) {
         let _ = points::check_elements(layout, certificate, &values)?;
     }
     Err(CheckError::Undecided)
@@ -144,7 +147,7 @@ fn check_undecided(
 /// The first element is where it is said to be, and for a few values of the symbols aligned.
 fn check_origin(layout: &Layout) -> Result<(), CheckError> {
     let Some(origin) = &layout.origin else { return Ok(()) };
-    for symbols in sample_values(&layout.symbols) {
+    for symbols in samples(&layout.symbols, &extents(layout)) {
         let zeros = alloc::vec![0_i128; layout.logical.len()];
         let at = |expr: &Expr| expr.evaluate(&|var| value_of(var, &zeros, &symbols));
         let (offset, whole) = (at(&layout.offset)?, i128::from(origin.alignment_bytes) * 8);
@@ -158,22 +161,45 @@ fn check_origin(layout: &Layout) -> Result<(), CheckError> {
     Ok(())
 }
 
+fn extents(layout: &Layout) -> Vec<Expr> {
+    layout.logical.iter().map(|axis| axis.extent.clone()).collect()
+}
+
 /// With no element there is nothing to hold.
 fn empty(layout: &Layout) -> bool {
     layout.logical.iter().any(|axis| axis.extent.as_const() == Some(0))
 }
 
-/// The symbols, those that are an axis' extent from 1: with no element there is nothing to hold.
+/// The symbols with values for which no axis is empty: with no element there is nothing to hold.
 fn with_an_element(layout: &Layout) -> Vec<Symbol> {
     let mut symbols = layout.symbols.clone();
     for axis in &layout.logical {
-        if let Some(Var::Symbol(k)) = axis.extent.as_var()
-            && let Some(symbol) = usize::try_from(k).ok().and_then(|k| symbols.get_mut(k))
-        {
-            symbol.min = symbol.min.max(1);
-        }
+        raise(&axis.extent, 1, &mut symbols);
     }
     symbols
+}
+
+/// Raises the least values of symbols where an extent is at least `least`: a product of symbols and constants, or a
+/// quotient of one by a constant.
+fn raise(extent: &Expr, least: i128, symbols: &mut [Symbol]) {
+    match extent.node() {
+        Node::Var(Var::Symbol(k)) => {
+            if let Some(symbol) = usize::try_from(*k).ok().and_then(|k| symbols.get_mut(k)) {
+                symbol.min = symbol.min.max(least);
+            }
+        }
+        // Both factors are at least 1, whatever the other one is.
+        Node::Bin(BinOp::Mul, a, b) if least == 1 => {
+            raise(a, 1, symbols);
+            raise(b, 1, symbols);
+        }
+        Node::Bin(BinOp::FloorDiv, a, b) => {
+            if let Some(least) = b.as_const().and_then(|by| by.checked_mul(least)) {
+                raise(a, least, symbols);
+            }
+        }
+        Node::Const(_) | Node::Var(_) | Node::Neg(_) | Node::Bin(..) => {}
+    }
 }
 
 fn check_verdict(layout: &Layout) -> Result<(), CheckError> {
@@ -188,7 +214,9 @@ fn check_verdict(layout: &Layout) -> Result<(), CheckError> {
     let equal = logical.minus(&physical)?.is_zero();
     let bijective = layout.verdict == Verdict::Bijective;
     let counted = product.minus(&logical)?.is_zero();
-    if !counted || equal != bijective || (bijective && layout.valid.is_some()) {
+    // With symbols the counts may be equal without being known to be.
+    let hides = equal && !bijective && symbols.is_empty();
+    if !counted || hides || (bijective && (!equal || layout.valid.is_some())) {
         return Err(CheckError::Verdict);
     }
     Ok(())

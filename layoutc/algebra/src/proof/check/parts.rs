@@ -10,10 +10,15 @@ use crate::expr::ExprError;
 
 /// Steps of one division by a sum of several terms.
 const MAX_DIVISIONS: usize = 256;
+/// How often blocks of symbols are looked for within one another.
+const MAX_NESTED: u32 = 3;
 
-/// `(quotient, rest)` for a divisor of several terms, by its leading one.
-fn divide(a: &Sum, b: &Sum) -> Result<(Sum, Sum), ExprError> {
+/// `(quotient, rest)` with `a = b * quotient + rest`; for a divisor of several terms by its leading one.
+pub(super) fn divide(a: &Sum, b: &Sum) -> Result<(Sum, Sum), ExprError> {
     let (by, k) = b.lead().ok_or(ExprError::Divisor)?;
+    if b.len() == 1 {
+        return a.split(by, k);
+    }
     let (mut quotient, mut rest) = (Sum::default(), a.clone());
     for _ in 0..MAX_DIVISIONS {
         let found = rest.terms().find_map(|(factors, coefficient)| {
@@ -31,9 +36,17 @@ fn divide(a: &Sum, b: &Sum) -> Result<(Sum, Sum), ExprError> {
 pub(super) fn remainders(sum: &Sum) -> Result<Vec<(Sum, Sum)>, ExprError> {
     let mut remainders = Vec::new();
     for (factors, _) in sum.terms() {
-        if let [factor @ Factor::Quotient(x, k)] = &**factors {
-            let blocks = Sum::factor(factor.clone(), *k);
-            remainders.push((x.minus(&blocks)?, Sum::constant(k - 1)));
+        for factor in factors.iter() {
+            let (x, d) = match factor {
+                Factor::Quotient(x, k) => (x, Sum::constant(*k)),
+                Factor::Ratio(x, d) => (x, Sum::clone(d)),
+                Factor::Digit(_) | Factor::Unit(_) => continue,
+            };
+            let blocks = Sum::factor(factor.clone(), 1).times(&d)?;
+            let remainder = (x.minus(&blocks)?, d.less(&Sum::constant(1))?);
+            if !remainders.contains(&remainder) {
+                remainders.push(remainder);
+            }
         }
     }
     Ok(remainders)
@@ -54,7 +67,7 @@ impl Domain<'_> {
         let mut spelled = None;
         loop {
             let a = spelled.as_ref().unwrap_or(a);
-            let (quotient, rest) = if b.len() == 1 { a.split(by, k)? } else { divide(a, b)? };
+            let (quotient, rest) = divide(a, b)?;
             if rest.is_zero() {
                 return Ok((quotient, rest));
             }
@@ -68,7 +81,7 @@ impl Domain<'_> {
                 Some(expanded) => spelled = Some(expanded),
                 None if by.is_empty() && self.cut(&rest, k)? => {}
                 None if by.is_empty() => return self.quotient(&quotient, &rest, k),
-                None => return Err(ExprError::Unbound),
+                None => return self.ratio(&quotient, &rest, b),
             }
         }
     }
@@ -113,7 +126,39 @@ impl Domain<'_> {
                 }
             }
         }
+        if rest.holds_symbols() || b.holds_symbols() {
+            return self.in_block_of_symbols(quotient, rest, b);
+        }
         Ok(None)
+    }
+
+    /// The same for what holds symbols: in the block from 0, or in the one below.
+    fn in_block_of_symbols(
+        &self,
+        quotient: &Sum,
+        rest: &Sum,
+        b: &Sum,
+    ) -> Result<Option<(Sum, Sum)>, ExprError> {
+        // What is asked on the way asks for blocks again.
+        if self.nested.get() >= MAX_NESTED {
+            return Ok(None);
+        }
+        self.nested.set(self.nested.get() + 1);
+        let mut found = None;
+        for blocks in [0, 1] {
+            let moved = b.times(&Sum::constant(blocks)).and_then(|by| rest.plus(&by));
+            match moved.and_then(|moved| Ok((self.stays_inside(&moved, b)?, moved))) {
+                Ok((true, moved)) => {
+                    found =
+                        Some(quotient.minus(&Sum::constant(blocks)).map(|whole| (whole, moved)));
+                    break;
+                }
+                Ok(_) => {}
+                Err(error) => found = Some(Err(error)),
+            }
+        }
+        self.nested.set(self.nested.get() - 1);
+        found.transpose()
     }
 
     /// The same for a `rest` that spans `low..=high`.
@@ -230,10 +275,23 @@ impl Domain<'_> {
         let low = self.span(rest)?.0;
         if !self.at_least_zero(&low)? {
             // Counted from the block that the least value lies in.
-            let below = low.as_constant().ok_or(ExprError::Unbound)?.div_euclid(k);
-            let shift = Sum::constant(below.checked_mul(k).ok_or(ExprError::Overflow)?);
-            let quotient = quotient.plus(&Sum::constant(below))?;
-            return self.quotient(&quotient, &rest.minus(&shift)?, k);
+            let by = Sum::constant(k);
+            let (blocks, left) = divide(&low, &by)?;
+            let below = match left.as_constant() {
+                Some(left) => blocks.and(&Sum::constant(left.div_euclid(k)))?,
+                None => Sum::constant(self.least(&low)?.div_euclid(k)),
+            };
+            let moved = rest.minus(&below.times(&by)?)?;
+            if !self.at_least_zero(&self.span(&moved)?.0)? {
+                return Err(ExprError::Unbound);
+            }
+            return self.quotient(&quotient.plus(&below)?, &moved, k);
+        }
+        if rest.factors().any(|factor| matches!(factor, Factor::Ratio(..)))
+            && let Some(part) = self.merged(rest, &Sum::constant(k))?
+        {
+            let remainder = rest.minus(&part.times(&Sum::constant(k))?)?;
+            return Ok((quotient.plus(&part)?, remainder));
         }
         if let Some((high, g)) = self.without_low(rest, k)? {
             let part = self.parts(&high, &Sum::constant(k / g))?.0;

@@ -8,9 +8,10 @@
 use alloc::vec::Vec;
 
 use super::program::{Column, Points, Program, Tests};
-use super::{CheckError, sample_values, value_of};
+use super::{CheckError, extents, value_of};
 use crate::expr::{Expr, ExprError, Predicate, Var};
 use crate::layout::Layout;
+use crate::values::samples;
 
 /// The slots up to which the predicate is counted in full.
 const COUNTED_SLOTS: i128 = 1 << 16;
@@ -29,7 +30,7 @@ pub(super) fn holds_elements_alone(layout: &Layout) -> Result<(), CheckError> {
     if layout.symbols.is_empty() {
         return at_values(layout, &[]);
     }
-    for values in sample_values(&layout.symbols) {
+    for values in samples(&layout.symbols, &extents(layout)) {
         at_values(layout, &values)?;
     }
     Ok(())

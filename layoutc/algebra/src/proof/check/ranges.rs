@@ -4,81 +4,107 @@
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 
-use super::parts::remainders;
-use super::sums::{Domain, gcd};
+use super::parts::{divide, remainders};
+use super::signs::MAX_RELAXATIONS;
+use super::sums::Domain;
 use super::terms::{Factor, Sum};
 use crate::expr::ExprError;
-
-/// How often the quotients of a sum are weakened to what they divide.
-const MAX_RELAXATIONS: usize = 4;
 
 /// Numbers that are never negative, each with its greatest value.
 pub(super) type Bounded = Rc<[(Sum, Sum)]>;
 
-/// `(scale, relaxed)` with `scale * sum >= relaxed`: every lone quotient weakened to what it divides, as
-/// `k * (a // k)` lies in `a - k + 1 ..= a`. `None` when there is no quotient.
-fn relax(sum: &Sum) -> Result<Option<(i128, Sum)>, ExprError> {
-    // The most nested first: what it leaves may cancel against the others.
-    let alone = sum.terms().filter(|(factors, _)| factors.len() == 1);
-    let deepest = alone.flat_map(|(factors, _)| factors.iter()).map(Factor::depth).max();
-    if deepest.is_none_or(|depth| depth == 0) {
-        return Ok(None);
-    }
-    let chosen = |factors: &[Factor]| matches!(factors, [factor] if factor.depth() > 0 && Some(factor.depth()) == deepest);
-    let mut scale = 1_i128;
-    for (factors, _) in sum.terms().filter(|(factors, _)| chosen(factors)) {
-        if let [Factor::Quotient(_, k)] = &**factors {
-            scale = (scale / gcd(scale, *k)).checked_mul(*k).ok_or(ExprError::Overflow)?;
-        }
-    }
-    if scale == 1 {
-        return Ok(None);
-    }
-    let mut relaxed = Sum::default();
-    for (factors, coefficient) in sum.terms() {
-        let coefficient = coefficient.checked_mul(scale).ok_or(ExprError::Overflow)?;
-        match &**factors {
-            [Factor::Quotient(a, k)] if chosen(factors) => {
-                let slack = if coefficient > 0 { k - 1 } else { 0 };
-                let bound = a.minus(&Sum::constant(slack))?;
-                relaxed = relaxed.plus(&bound.times(&Sum::constant(coefficient / k))?)?;
-            }
-            _ => relaxed.put(factors, coefficient)?,
-        }
-    }
-    Ok(Some((scale, relaxed)))
-}
-
-/// Whole numbers: `sum >= bound` where `scale * sum > scale * (bound - 1)`.
-fn scaled_bound(bound: i128, scale: i128) -> Result<i128, ExprError> {
-    let below = bound.checked_sub(1).and_then(|bound| bound.checked_mul(scale));
-    below.and_then(|bound| bound.checked_add(1)).ok_or(ExprError::Overflow)
-}
-
 impl Domain<'_> {
     /// Least and greatest value over the digits: sums over symbols.
     pub(super) fn span(&self, sum: &Sum) -> Result<(Sum, Sum), ExprError> {
+        if !sum.holds_symbols() && self.symbols.is_empty() {
+            return self.constant_span(sum);
+        }
+        let (mut low, mut high) = (Sum::default(), Sum::default());
+        for (counted, weight) in self.by_digits(sum)? {
+            if counted.is_empty() {
+                (low, high) = (low.and(&weight)?, high.and(&weight)?);
+                continue;
+            }
+            let mut reach = Sum::constant(1);
+            for factor in &counted {
+                reach = reach.times(&self.high(factor)?)?;
+            }
+            let mut take = |weight: &Sum, is_positive: bool| {
+                let end = if is_positive { &mut high } else { &mut low };
+                *end = end.plus(&weight.times(&reach)?)?;
+                Ok::<(), ExprError>(())
+            };
+            if let Some(is_positive) = self.sign(&weight)? {
+                take(&weight, is_positive)?;
+                continue;
+            }
+            for (factors, coefficient) in weight.terms() {
+                take(&Sum::single(factors.clone(), coefficient), coefficient > 0)?;
+            }
+        }
+        Ok((low, high))
+    }
+
+    /// The terms by the factors of theirs that count: what those are together weighed by, a sum over symbols.
+    fn by_digits(&self, sum: &Sum) -> Result<Vec<(Vec<Factor>, Sum)>, ExprError> {
+        self.step()?;
+        let mut groups: Vec<(Vec<Factor>, Sum)> = Vec::new();
+        for (factors, coefficient) in sum.terms() {
+            let (counted, others): (Vec<Factor>, Vec<Factor>) = factors
+                .iter()
+                .cloned()
+                .partition(|factor| Sum::factor(factor.clone(), 1).holds_digits());
+            let mut weight = Sum::constant(coefficient);
+            for factor in others {
+                weight = weight.times(&Sum::factor(factor, 1))?;
+            }
+            match groups.iter_mut().find(|(own, _)| *own == counted) {
+                Some((_, sum)) => *sum = sum.plus(&weight)?,
+                None => groups.push((counted, weight)),
+            }
+        }
+        Ok(groups)
+    }
+
+    /// Greatest value of a factor that counts, a sum over symbols.
+    fn high(&self, factor: &Factor) -> Result<Sum, ExprError> {
+        let (x, divisor) = match factor {
+            Factor::Digit(digit) => return self.greatest(*digit),
+            Factor::Unit(_) => return Ok(Sum::factor(factor.clone(), 1)),
+            Factor::Quotient(x, k) => (x, Sum::constant(*k)),
+            Factor::Ratio(x, d) => (x, Sum::clone(d)),
+        };
+        match self.parts(&self.upper(x)?, &divisor) {
+            Ok((quotient, _)) => Ok(quotient),
+            Err(ExprError::Unbound) => Ok(Sum::constant(self.factor_bounds(factor)?.1)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What a sum is never above, a sum over symbols: the end of a number that is bounded, or those of its digits.
+    fn upper(&self, sum: &Sum) -> Result<Sum, ExprError> {
+        for (number, last) in self.bounded()?.iter() {
+            let beside = sum.minus(number)?;
+            if number.holds_digits() && !beside.holds_digits() {
+                return beside.and(last);
+            }
+        }
+        Ok(self.span(sum)?.1)
+    }
+
+    /// [`Domain::span`] of a sum that holds no symbols.
+    fn constant_span(&self, sum: &Sum) -> Result<(Sum, Sum), ExprError> {
         let (mut low, mut high) = (Sum::default(), Sum::default());
         for (factors, coefficient) in sum.terms() {
             let mut reach = Sum::constant(coefficient);
-            let mut digits = 0;
             for factor in factors.iter() {
-                reach = match factor {
-                    Factor::Digit(d) => {
-                        digits += 1;
-                        reach.times(&self.greatest(*d)?)?
-                    }
-                    // A quotient that holds digits runs from 0 to its bound.
-                    Factor::Quotient(x, _) if x.holds_digits() => {
-                        digits += 1;
-                        reach.times(&Sum::constant(self.factor_bounds(factor)?.1))?
-                    }
-                    other => reach.times(&Sum::factor(other.clone(), 1))?,
-                };
+                reach = reach.times(&match factor {
+                    Factor::Digit(d) => self.greatest(*d)?,
+                    other => Sum::constant(self.factor_bounds(other)?.1),
+                })?;
             }
-            if digits == 0 {
-                low = low.and(&reach)?;
-                high = high.and(&reach)?;
+            if factors.is_empty() {
+                (low, high) = (low.and(&reach)?, high.and(&reach)?);
             } else if coefficient < 0 {
                 low = low.and(&reach)?;
             } else {
@@ -93,19 +119,19 @@ impl Domain<'_> {
         if let Some(value) = sum.as_constant() {
             return Ok(value >= 0);
         }
-        let (mut sum, mut bound) = (sum.clone(), 0_i128);
+        let mut sum = sum.clone();
         for _ in 0..MAX_RELAXATIONS {
-            if self.least(&sum)? >= bound {
+            if self.least(&sum)? >= 0 || self.holds_at_ends(&sum)? {
                 return Ok(true);
             }
-            let Some((scale, relaxed)) = relax(&sum)? else { return Ok(false) };
-            bound = scaled_bound(bound, scale)?;
+            let Some(relaxed) = self.relaxed(&sum)? else { return Ok(false) };
             sum = relaxed;
         }
-        Ok(self.least(&sum)? >= bound)
+        Ok(self.least(&sum)? >= 0 || self.holds_at_ends(&sum)?)
     }
 
-    fn least(&self, sum: &Sum) -> Result<i128, ExprError> {
+    /// Least value of a sum over symbols, each term by itself.
+    pub(super) fn least(&self, sum: &Sum) -> Result<i128, ExprError> {
         let mut total = 0_i128;
         for (factors, coefficient) in sum.terms() {
             let mut bounds = (1_i128, 1_i128);
@@ -122,7 +148,7 @@ impl Domain<'_> {
     }
 
     /// Bounds of a factor; never negative.
-    fn factor_bounds(&self, factor: &Factor) -> Result<(i128, i128), ExprError> {
+    pub(super) fn factor_bounds(&self, factor: &Factor) -> Result<(i128, i128), ExprError> {
         self.step()?;
         match factor {
             Factor::Digit(d) => {
@@ -135,16 +161,28 @@ impl Domain<'_> {
                     .ok()
                     .and_then(|k| self.symbols.get(k))
                     .ok_or(ExprError::Unbound)?;
-                let least = symbol.min.max(0).saturating_add(symbol.multiple - 1) / symbol.multiple;
-                Ok((least, (symbol.max / symbol.multiple).max(least)))
+                let units = |value: i128| value / symbol.multiple.max(1);
+                Ok((units(symbol.least()), units(symbol.greatest())))
             }
             Factor::Quotient(a, k) => {
-                let (_, high) = self.span(a)?;
-                let low = if a.holds_digits() { 0 } else { self.least(a)?.max(0) };
-                let high = -self.least(&Sum::default().minus(&high)?)?;
-                Ok((low.div_euclid(*k), high.max(low).div_euclid(*k)))
+                let (low, high) = self.ends(a)?;
+                Ok((low.div_euclid(*k), high.div_euclid(*k)))
+            }
+            Factor::Ratio(a, d) => {
+                let (low, high) = self.ends(a)?;
+                let least = self.least(d)?.max(1);
+                let most = -self.least(&Sum::default().minus(d)?)?;
+                Ok((low / most.max(1), high / least))
             }
         }
+    }
+
+    /// Bounds of a number that is never negative and that a quotient is of.
+    fn ends(&self, number: &Sum) -> Result<(i128, i128), ExprError> {
+        let (_, high) = self.span(number)?;
+        let low = if number.holds_digits() { 0 } else { self.least(number)?.max(0) };
+        let high = -self.least(&Sum::default().minus(&high)?)?;
+        Ok((low, high.max(low)))
     }
 
     /// Axes and digits that are cut up, spelled out, each from 0 to a greatest value that its parts may exceed.
@@ -199,36 +237,56 @@ impl Domain<'_> {
         if self.at_least_zero(&low)? {
             return Ok(true);
         }
-        let (mut sum, mut bound) = (self.expand(sum)?, 0_i128);
+        let mut sum = self.expand(sum)?;
         for _ in 0..=MAX_RELAXATIONS {
-            if self.reaches(&sum, bound)? {
+            if self.reaches_zero(&sum)? {
                 return Ok(true);
             }
             // What quotients are weakened to may cancel against the rest.
-            let Some((scale, relaxed)) = relax(&sum)? else { return Ok(false) };
-            (sum, bound) = (relaxed, scaled_bound(bound, scale)?);
+            let Some(relaxed) = self.relaxed(&sum)? else { return Ok(false) };
+            sum = relaxed;
         }
         Ok(false)
     }
 
-    /// Whether a sum that is spelled out is at least `bound` on every element: by its digits, or once what is bounded is
-    /// taken out, one number after another: `c * number` is at least 0 for `c > 0`, else `c * last`.
-    fn reaches(&self, sum: &Sum, bound: i128) -> Result<bool, ExprError> {
-        let mut rest = sum.minus(&Sum::constant(bound))?;
+    /// Whether a sum that is spelled out is at least 0 on every element: by its digits, or once what is bounded is taken
+    /// out, one number after another: `c * number` is at least 0 for `c >= 0`, else `c * last`.
+    fn reaches_zero(&self, sum: &Sum) -> Result<bool, ExprError> {
+        let mut rest = sum.clone();
         if self.at_least_zero(&self.span(&rest)?.0)? {
             return Ok(true);
         }
         for (number, last) in remainders(sum)?.iter().chain(&*self.bounded()?) {
-            let Some(factor) = rest.factor_of(number) else { continue };
-            rest = rest.less(&number.times(&Sum::constant(factor))?)?;
-            if factor < 0 {
-                rest = rest.and(&last.times(&Sum::constant(factor))?)?;
+            let Some(factor) = self.weight_of(&rest, number)? else { continue };
+            let Some(is_positive) = self.sign(&factor)? else { continue };
+            rest = rest.less(&number.times(&factor)?)?;
+            if !is_positive {
+                rest = rest.and(&last.times(&factor)?)?;
             }
             if self.at_least_zero(&self.span(&rest)?.0)? {
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    /// The factor with which a sum holds a number: a constant, or what its most nested part is weighed by.
+    fn weight_of(&self, sum: &Sum, number: &Sum) -> Result<Option<Sum>, ExprError> {
+        if let Some(factor) = sum.factor_of(number) {
+            return Ok(Some(Sum::constant(factor)));
+        }
+        if !sum.holds_symbols() {
+            return Ok(None);
+        }
+        let depth = |counted: &[Factor]| counted.iter().map(Factor::depth).max();
+        let lead = self.by_digits(number)?.into_iter().max_by_key(|(counted, _)| depth(counted));
+        let Some((counted, own)) = lead.filter(|(counted, _)| !counted.is_empty()) else {
+            return Ok(None);
+        };
+        let held = self.by_digits(sum)?.into_iter().find(|(other, _)| *other == counted);
+        let Some((_, held)) = held else { return Ok(None) };
+        let (factor, beside) = divide(&held, &own)?;
+        Ok((beside.is_zero() && !factor.is_zero()).then_some(factor))
     }
 
     /// Whether `0 <= sum < slots` on every element.

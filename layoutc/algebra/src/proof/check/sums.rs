@@ -42,8 +42,12 @@ pub(super) struct Domain<'a> {
     steps: Cell<u32>,
     /// Whether all that is bounded is being spelled out.
     pub(super) is_bounding: Cell<bool>,
+    /// How many blocks are being looked for within one another.
+    pub(super) nested: Cell<u32>,
     /// The digits that are the XOR of others, by those.
     pub(super) parities: RefCell<BTreeMap<BTreeSet<usize>, usize>>,
+    /// The digits that are the XOR of numbers over symbols, by those.
+    pub(super) xors: RefCell<BTreeMap<BTreeSet<Sum>, usize>>,
     /// The boxes whose curves visit every cell once.
     pub(super) curves: BTreeSet<Grid>,
     /// The digits that are places on them.
@@ -70,7 +74,9 @@ impl<'a> Domain<'a> {
             bounds: RefCell::default(),
             steps: Cell::default(),
             is_bounding: Cell::default(),
+            nested: Cell::default(),
             parities: RefCell::default(),
+            xors: RefCell::default(),
             curves: BTreeSet::new(),
             places: RefCell::default(),
         }
@@ -214,7 +220,9 @@ impl<'a> Domain<'a> {
     pub(super) fn stands_for_more(&self, factor: &Factor) -> bool {
         match factor {
             Factor::Digit(d) => self.digits.borrow().get(*d).is_some_and(|d| d.made_of.is_some()),
-            Factor::Quotient(x, _) => x.factors().any(|factor| self.stands_for_more(factor)),
+            Factor::Quotient(x, _) | Factor::Ratio(x, _) => {
+                x.factors().any(|factor| self.stands_for_more(factor))
+            }
             Factor::Unit(_) => false,
         }
     }
@@ -224,6 +232,7 @@ impl<'a> Domain<'a> {
         let made_of = match factor {
             Factor::Digit(d) => self.digits.borrow().get(*d).and_then(|d| d.made_of.clone()),
             Factor::Quotient(x, k) => Some(self.parts(&self.expand(x)?, &Sum::constant(*k))?.0),
+            Factor::Ratio(x, d) => Some(self.parts(&self.expand(x)?, d)?.0),
             Factor::Unit(_) => None,
         };
         Ok(made_of.unwrap_or_else(|| Sum::factor(factor.clone(), 1)))
@@ -260,9 +269,14 @@ impl<'a> Domain<'a> {
         }
     }
 
-    /// Whether two sums are the same once storage indices are spelled out.
+    /// Whether two sums are the same once storage indices are spelled out, or neither is ever below the other.
     pub(super) fn equal(&self, a: &Sum, b: &Sum) -> Result<bool, ExprError> {
-        Ok(self.expand(&a.minus(b)?)?.is_zero())
+        let difference = self.expand(&a.minus(b)?)?;
+        if difference.is_zero() || self.symbols.is_empty() {
+            return Ok(difference.is_zero());
+        }
+        Ok(self.never_negative(&difference)?
+            && self.never_negative(&Sum::default().less(&difference)?)?)
     }
 
     pub(super) fn axis(&self, k: usize) -> Option<Sum> {
@@ -306,7 +320,10 @@ impl<'a> Domain<'a> {
                     .ok()
                     .and_then(|k| self.symbols.get(k))
                     .ok_or(ExprError::Unbound)?;
-                Ok(Sum::factor(Factor::Unit(*k), symbol.multiple))
+                Ok(match symbol.only() {
+                    Some(value) => Sum::constant(value),
+                    None => Sum::factor(Factor::Unit(*k), symbol.multiple),
+                })
             }
             Node::Var(var) => value(*var).ok_or(ExprError::Unbound),
             Node::Neg(a) => self.sum(a, value)?.times(&Sum::constant(-1)),

@@ -12,12 +12,14 @@ const MAX_TERMS: usize = 4096;
 /// So many terms are put one by one where they belong.
 const FEW_TERMS: usize = 4;
 
-/// A factor of a term: a digit, a symbol divided by its multiple, or a quotient of symbols.
+/// A factor of a term, never negative: a digit, a symbol divided by its multiple, or a quotient.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Factor {
     Digit(usize),
     Unit(u32),
     Quotient(Arc<Sum>, i128),
+    /// A quotient by a sum over symbols, at least 1.
+    Ratio(Arc<Sum>, Arc<Sum>),
 }
 
 impl Factor {
@@ -26,6 +28,9 @@ impl Factor {
         match self {
             Self::Digit(_) | Self::Unit(_) => 0,
             Self::Quotient(x, _) => 1 + x.factors().map(Self::depth).max().unwrap_or(0),
+            Self::Ratio(x, d) => {
+                1 + x.factors().chain(d.factors()).map(Self::depth).max().unwrap_or(0)
+            }
         }
     }
 }
@@ -198,7 +203,15 @@ impl Sum {
         self.factors().any(|factor| match factor {
             Factor::Digit(_) => true,
             Factor::Unit(_) => false,
-            Factor::Quotient(x, _) => x.holds_digits(),
+            Factor::Quotient(x, _) | Factor::Ratio(x, _) => x.holds_digits(),
+        })
+    }
+
+    pub(super) fn holds_symbols(&self) -> bool {
+        self.factors().any(|factor| match factor {
+            Factor::Digit(_) => false,
+            Factor::Unit(_) | Factor::Ratio(..) => true,
+            Factor::Quotient(x, _) => x.holds_symbols(),
         })
     }
 

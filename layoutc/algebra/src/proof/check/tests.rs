@@ -100,7 +100,7 @@ fn evaluated(sum: &Sum, values: &BTreeMap<usize, i128>) -> i128 {
             assert!(x >= 0, "a quotient of what is negative: {x} // {k}");
             x / k
         }
-        Factor::Unit(_) => panic!("no symbols here"),
+        Factor::Unit(_) | Factor::Ratio(..) => panic!("no symbols here"),
     };
     sum.terms().map(|(factors, c)| factors.iter().map(factor).fold(c, |a, b| a * b)).sum()
 }

@@ -1,0 +1,217 @@
+//! Polynomials over symbols that are never negative: each symbol at its ends where the polynomial is straight or
+//! monotonic along it, halves of its range elsewhere; and quotients weakened to what they divide.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use crate::expr::{BinOp, ExprError};
+use crate::monomial::{Atom, Monomial};
+use crate::poly::{Poly, gcd};
+use crate::simplify::Facts;
+
+/// How often a quotient is weakened to what it divides.
+const MAX_RELAXATIONS: usize = 8;
+/// How many polynomials one question may lead to.
+const MAX_STEPS: u32 = 400;
+/// The most atoms of a polynomial that is looked at along each of them.
+const MAX_ATOMS: usize = 8;
+
+/// Least and greatest value of each atom.
+type Ends<'a> = BTreeMap<&'a Atom, (i128, i128)>;
+
+impl Facts {
+    /// Whether a polynomial is at least 0 for all values of variables and symbols.
+    pub(crate) fn at_least_zero(&self, p: &Poly) -> Result<bool, ExprError> {
+        if let Some(value) = p.as_constant() {
+            return Ok(value >= 0);
+        }
+        let mut goal = self.range(p)?.low;
+        for _ in 0..MAX_RELAXATIONS {
+            if self.is_never_negative(&goal)? {
+                return Ok(true);
+            }
+            match self.relax(&goal)? {
+                Some(relaxed) => goal = relaxed,
+                None => return Ok(false),
+            }
+        }
+        self.is_never_negative(&goal)
+    }
+
+    /// Whether a polynomial over symbols is at least 0, every atom counted by itself.
+    pub(crate) fn is_never_negative(&self, p: &Poly) -> Result<bool, ExprError> {
+        let (least, greatest) = self.numeric(p)?;
+        if least >= 0 || greatest < 0 || !repeats(p) {
+            return Ok(least >= 0);
+        }
+        let mut bounds = Ends::new();
+        for atom in p.terms().flat_map(|(monomial, _)| monomial.iter()) {
+            if !bounds.contains_key(atom) {
+                bounds.insert(atom, self.numeric_atom(atom)?);
+            }
+        }
+        if bounds.len() > MAX_ATOMS {
+            return Ok(false);
+        }
+        let mut left = MAX_STEPS;
+        Ok(holds(p, &bounds, &mut left).unwrap_or(false))
+    }
+
+    /// What is at least 0 only where `p` is, for whole numbers: the most nested quotient `x // d`, times `d`, taken as
+    /// `x - d + 1` or `x`. `None` when there is nothing to weaken.
+    fn relax(&self, p: &Poly) -> Result<Option<Poly>, ExprError> {
+        let atoms = p.terms().flat_map(|(monomial, _)| monomial.iter());
+        let quotients = atoms.filter(|atom| matches!(atom, Atom::Op(BinOp::FloorDiv, ..)));
+        let Some(quotient) = quotients.max_by_key(|atom| depth(atom)) else { return Ok(None) };
+        let Atom::Op(_, x, d) = quotient else { return Ok(None) };
+        let (mut rest, mut up, mut down) = (Poly::zero(), Poly::zero(), Poly::zero());
+        for (monomial, coefficient) in p.terms() {
+            let Some(at) = monomial.iter().position(|atom| atom == quotient) else {
+                rest.add_term(monomial, coefficient)?;
+                continue;
+            };
+            let beside = monomial.without(at);
+            for atom in beside.iter() {
+                if atom == quotient || self.numeric_atom(atom)?.0 < 0 {
+                    return Ok(None);
+                }
+            }
+            if coefficient > 0 {
+                up.add_term(&beside, coefficient)?;
+            } else {
+                down.add_term(&beside, coefficient)?;
+            }
+        }
+        let lower = x.sub(d)?.plus(1)?;
+        let weights = up.terms().chain(down.terms()).fold(0, |n, (_, c)| gcd(n, c));
+        if let Some(k) = d.as_constant().filter(|k| weights % k == 0) {
+            let part = |weight: &Poly| weight.split_by_constant(k).0;
+            let bound = part(&up).mul(&lower)?.and(&part(&down).mul(x)?)?;
+            return Ok(Some(rest.and(&bound)?));
+        }
+        // p >= 0 where d*p > -d.
+        let whole = rest.mul(d)?.and(&up.mul(&lower)?)?.and(&down.mul(x)?)?;
+        Ok(Some(whole.and(d)?.plus(-1)?))
+    }
+}
+
+/// Whether an atom occurs in several terms, or more than once in one: bounds of the terms alone are not exact.
+fn repeats(p: &Poly) -> bool {
+    let mut seen: Vec<&Atom> = Vec::new();
+    for atom in p.terms().flat_map(|(monomial, _)| monomial.iter()) {
+        if seen.contains(&atom) {
+            return true;
+        }
+        seen.push(atom);
+    }
+    false
+}
+
+/// How many operations are nested in one another.
+fn depth(atom: &Atom) -> usize {
+    match atom {
+        Atom::Var(_) => 0,
+        Atom::Op(_, a, b) => {
+            let inside = a.terms().chain(b.terms()).flat_map(|(monomial, _)| monomial.iter());
+            1 + inside.map(depth).max().unwrap_or(0)
+        }
+    }
+}
+
+/// Least value of a polynomial in a box, each term by itself.
+fn least(p: &Poly, bounds: &Ends<'_>) -> Option<i128> {
+    let mut low = 0_i128;
+    for (monomial, coefficient) in p.terms() {
+        let mut range = (coefficient, coefficient);
+        for atom in monomial.iter() {
+            let own = bounds.get(atom)?;
+            let corners = [
+                range.0.checked_mul(own.0)?,
+                range.0.checked_mul(own.1)?,
+                range.1.checked_mul(own.0)?,
+                range.1.checked_mul(own.1)?,
+            ];
+            range =
+                corners.iter().fold((corners[0], corners[0]), |(l, h), v| (l.min(*v), h.max(*v)));
+        }
+        low = low.checked_add(range.0)?;
+    }
+    Some(low)
+}
+
+/// Whether a polynomial is at least 0 in a box; `None` where that takes too many steps or numbers that are too great.
+fn holds(p: &Poly, bounds: &Ends<'_>, left: &mut u32) -> Option<bool> {
+    *left = left.checked_sub(1)?;
+    if least(p, bounds)? >= 0 {
+        return Some(true);
+    }
+    let Some(atom) = most_frequent(p, bounds) else { return Some(false) };
+    let powers = by_powers(p, atom)?;
+    let (low, high) = *bounds.get(atom)?;
+    if powers.len() == 2 || high - low < 2 {
+        return Some(
+            holds(&at(&powers, low)?, bounds, left)? && holds(&at(&powers, high)?, bounds, left)?,
+        );
+    }
+    let within = |low: i128, high: i128| {
+        let mut own = bounds.clone();
+        own.insert(atom, (low, high));
+        own
+    };
+    let step = difference(&powers, atom)?;
+    let inside = within(low, high - 1);
+    if holds(&step, &inside, left)? {
+        return holds(&at(&powers, low)?, bounds, left);
+    }
+    if holds(&step.scale(-1).ok()?, &inside, left)? {
+        return holds(&at(&powers, high)?, bounds, left);
+    }
+    let middle = low + (high - low) / 2;
+    Some(holds(p, &within(low, middle), left)? && holds(p, &within(middle + 1, high), left)?)
+}
+
+/// The atom that occurs most often; none where each occurs once.
+fn most_frequent<'a>(p: &Poly, bounds: &Ends<'a>) -> Option<&'a Atom> {
+    let count = |atom: &Atom| {
+        p.terms().map(|(monomial, _)| monomial.iter().filter(|own| *own == atom).count()).sum()
+    };
+    let counted = bounds.keys().map(|atom| (*atom, count(atom)));
+    let most = counted.max_by_key(|(_, count): &(_, usize)| *count);
+    most.filter(|(_, count)| *count > 1).map(|(atom, _)| atom)
+}
+
+/// The polynomial by the powers of an atom.
+fn by_powers(p: &Poly, atom: &Atom) -> Option<Vec<Poly>> {
+    let mut powers: Vec<Poly> = Vec::new();
+    for (monomial, coefficient) in p.terms() {
+        let others: Vec<Atom> = monomial.iter().filter(|own| *own != atom).cloned().collect();
+        let power = monomial.len() - others.len();
+        while powers.len() <= power {
+            powers.push(Poly::zero());
+        }
+        powers.get_mut(power)?.add_term(&Monomial::from(others), coefficient).ok()?;
+    }
+    Some(powers)
+}
+
+/// The value of `powers[0] + powers[1] * x + powers[2] * x^2 + …`.
+fn at(powers: &[Poly], x: i128) -> Option<Poly> {
+    let mut sum = Poly::zero();
+    for part in powers.iter().rev() {
+        sum = sum.scale(x).ok()?.and(part).ok()?;
+    }
+    Some(sum)
+}
+
+/// What one step of the atom adds: `(x + 1)^k - x^k` for each power.
+fn difference(powers: &[Poly], atom: &Atom) -> Option<Poly> {
+    let own = Poly::atom(atom.clone());
+    let next = own.plus(1).ok()?;
+    let (mut power, mut raised) = (Poly::constant(1), Poly::constant(1));
+    let mut sum = Poly::zero();
+    for part in powers.iter().skip(1) {
+        (power, raised) = (power.mul(&own).ok()?, raised.mul(&next).ok()?);
+        sum = sum.and(&part.mul(&raised.sub(&power).ok()?).ok()?).ok()?;
+    }
+    Some(sum)
+}

@@ -1,0 +1,90 @@
+//! Quotients by sums over symbols.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::parts::divide;
+use super::sums::Domain;
+use super::terms::{Factor, Sum};
+use crate::expr::ExprError;
+
+impl Domain<'_> {
+    /// `(quotient + rest // b, rest % b)` for a `rest` of which nothing known stays within a block of `b`: a quotient in
+    /// it is put into the divisor, what is common to all but a remainder is taken out of both, and else the quotient is a
+    /// factor of its own.
+    pub(super) fn ratio(
+        &self,
+        quotient: &Sum,
+        rest: &Sum,
+        b: &Sum,
+    ) -> Result<(Sum, Sum), ExprError> {
+        self.step()?;
+        if let Some(part) = self.merged(rest, b)? {
+            let remainder = rest.minus(&part.times(b)?)?;
+            return Ok((quotient.plus(&part)?, remainder));
+        }
+        for unit in common(rest, b)? {
+            let (high, low) = divide(rest, &unit)?;
+            let (outer, beside) = divide(b, &unit)?;
+            if !beside.is_zero() || high.is_zero() || !self.stays_inside(&low, &unit)? {
+                continue;
+            }
+            let part = self.parts(&high, &outer)?.0;
+            let remainder = rest.minus(&part.times(b)?)?;
+            return Ok((quotient.plus(&part)?, remainder));
+        }
+        // Counted from a block in which nothing is negative.
+        let mut from = Sum::default();
+        for blocks in [0, 1, 2] {
+            from = b.times(&Sum::constant(blocks))?;
+            let moved = rest.plus(&from)?;
+            if self.never_negative(&moved)? {
+                let ratio = Sum::factor(Factor::Ratio(Arc::new(moved), Arc::new(b.clone())), 1);
+                let part = ratio.less(&Sum::constant(blocks))?;
+                let remainder = rest.minus(&part.times(b)?)?;
+                return Ok((quotient.plus(&part)?, remainder));
+            }
+        }
+        drop(from);
+        Err(ExprError::Unbound)
+    }
+
+    /// `(c + x // a) // b` as `(a*c + x) // (a*b)`.
+    pub(super) fn merged(&self, rest: &Sum, b: &Sum) -> Result<Option<Sum>, ExprError> {
+        let nested = rest.terms().find_map(|(factors, coefficient)| match &**factors {
+            [factor @ Factor::Quotient(x, a)] if coefficient == 1 => {
+                Some((factor.clone(), Arc::clone(x), Sum::constant(*a)))
+            }
+            [factor @ Factor::Ratio(x, a)] if coefficient == 1 => {
+                Some((factor.clone(), Arc::clone(x), Sum::clone(a)))
+            }
+            _ => None,
+        });
+        let Some((factor, x, a)) = nested else { return Ok(None) };
+        let beside = rest.minus(&Sum::factor(factor, 1))?;
+        let whole = beside.times(&a)?.and(&x)?;
+        Ok(Some(self.parts(&whole, &a.times(b)?)?.0))
+    }
+}
+
+/// What divides `b` and some terms of `rest`, each once.
+fn common(rest: &Sum, b: &Sum) -> Result<Vec<Sum>, ExprError> {
+    let mut units: Vec<Sum> = Vec::new();
+    for (factors, coefficient) in rest.terms() {
+        let mut unit = Sum::constant(
+            b.terms().fold(coefficient.saturating_abs(), |n, (_, c)| super::sums::gcd(c, n)),
+        );
+        for factor in factors.iter() {
+            let next = unit.times(&Sum::factor(factor.clone(), 1))?;
+            if divide(b, &next)?.1.is_zero() {
+                unit = next;
+            }
+        }
+        if unit.as_constant() != Some(1) && unit != *b && !units.contains(&unit) {
+            units.push(unit);
+        }
+    }
+    // The greatest first: of several symbols, then of greater weights.
+    units.sort_by(|x, y| y.lead().cmp(&x.lead()));
+    Ok(units)
+}

@@ -1,0 +1,191 @@
+//! Sums over symbols that are never negative: at the ends of every symbol along which the sum is straight or monotonic,
+//! in halves of its range elsewhere; and quotients weakened to what they divide.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use super::parts::divide;
+use super::sums::Domain;
+use super::terms::{Factor, Factors, Sum};
+use crate::expr::ExprError;
+
+/// How often the most nested quotients of a sum are weakened to what they divide.
+pub(super) const MAX_RELAXATIONS: usize = 6;
+/// The most factors of a sum that is looked at along each of them.
+const MAX_FACTORS: usize = 8;
+/// How many sums one question may lead to.
+const MAX_QUESTIONS: u32 = 400;
+
+/// Least and greatest value of every factor.
+type Ends = BTreeMap<Factor, (i128, i128)>;
+
+/// A sum by the powers of one of its factors.
+struct Powers(Vec<Sum>);
+
+impl Powers {
+    fn of(sum: &Sum, factor: &Factor) -> Result<Self, ExprError> {
+        let mut powers = alloc::vec![Sum::default()];
+        for (factors, coefficient) in sum.terms() {
+            let (mut left, mut power) = (factors.clone(), 0);
+            while let Some(less) = left.without(factor) {
+                (left, power) = (less, power + 1);
+            }
+            powers.resize(powers.len().max(power + 1), Sum::default());
+            if let Some(part) = powers.get_mut(power) {
+                part.put(&left, coefficient)?;
+            }
+        }
+        Ok(Self(powers))
+    }
+
+    fn is_straight(&self) -> bool {
+        self.0.len() < 3
+    }
+
+    /// The sum where the factor has a value, itself a sum.
+    fn at(&self, value: &Sum) -> Result<Sum, ExprError> {
+        let mut sum = Sum::default();
+        for part in self.0.iter().rev() {
+            sum = sum.times(value)?.and(part)?;
+        }
+        Ok(sum)
+    }
+}
+
+impl Domain<'_> {
+    /// Whether a sum over symbols is at least 0 for all their values, each factor counted by itself.
+    pub(super) fn holds_at_ends(&self, sum: &Sum) -> Result<bool, ExprError> {
+        let mut ends = Ends::new();
+        for factor in sum.factors() {
+            if !ends.contains_key(factor) {
+                ends.insert(factor.clone(), self.factor_bounds(factor)?);
+            }
+        }
+        let mut left = MAX_QUESTIONS;
+        Ok(ends.len() <= MAX_FACTORS && holds(sum, &ends, &mut left).unwrap_or(false))
+    }
+
+    /// A sum that is at least 0 only where this one is: every quotient of the deepest level weakened to what it divides.
+    /// `None` where there is none, or one cannot be.
+    pub(super) fn relaxed(&self, sum: &Sum) -> Result<Option<Sum>, ExprError> {
+        let Some(level) = sum.factors().map(Factor::depth).max().filter(|depth| *depth > 0) else {
+            return Ok(None);
+        };
+        let mut sum = sum.clone();
+        loop {
+            let deepest = sum.factors().filter(|factor| factor.depth() >= level).max();
+            let Some(factor) = deepest.cloned() else { return Ok(Some(sum)) };
+            let Some(weakened) = self.weakened(&sum, &factor)? else { return Ok(None) };
+            sum = weakened;
+        }
+    }
+
+    /// The sum with one quotient `q = x // d` weakened by `x - d + 1 <= d*q <= x`. Where its weight is no multiple of `d`
+    /// the sum is taken `d` times: whole numbers are at least 0 where `d` times them is above `-d`.
+    fn weakened(&self, sum: &Sum, quotient: &Factor) -> Result<Option<Sum>, ExprError> {
+        let (x, d) = match quotient {
+            Factor::Quotient(x, k) => (x, Sum::constant(*k)),
+            Factor::Ratio(x, d) => (x, Sum::clone(d)),
+            Factor::Digit(_) | Factor::Unit(_) => return Ok(None),
+        };
+        let Powers(powers) = Powers::of(sum, quotient)?;
+        let [rest, weight] = powers.as_slice() else { return Ok(None) };
+        let lower = x.minus(&d)?.and(&Sum::constant(1))?;
+        let (blocks, beside) = divide(weight, &d)?;
+        if beside.is_zero()
+            && let Some(is_positive) = self.sign(&blocks)?
+        {
+            let bound = blocks.times(if is_positive { &lower } else { x })?;
+            return Ok(Some(rest.plus(&bound)?));
+        }
+        let (mut up, mut down) = (Sum::default(), Sum::default());
+        for (factors, coefficient) in weight.terms() {
+            (if coefficient > 0 { &mut up } else { &mut down }).put(factors, coefficient)?;
+        }
+        let whole = rest.times(&d)?.and(&up.times(&lower)?)?.and(&down.times(x)?)?;
+        Ok(Some(whole.and(&d)?.less(&Sum::constant(1))?))
+    }
+
+    /// Whether a sum without digits is never negative, or never positive; `None` where neither is known. A sum that
+    /// holds digits has the sign that all its terms have.
+    pub(super) fn sign(&self, sum: &Sum) -> Result<Option<bool>, ExprError> {
+        if sum.terms().all(|(_, coefficient)| coefficient > 0) {
+            return Ok(Some(true));
+        }
+        if sum.terms().all(|(_, coefficient)| coefficient < 0) {
+            return Ok(Some(false));
+        }
+        if sum.holds_digits() {
+            return Ok(None);
+        }
+        for is_positive in [true, false] {
+            let signed = if is_positive { sum.clone() } else { Sum::default().less(sum)? };
+            if self.least(&signed)? >= 0 || self.holds_at_ends(&signed)? {
+                return Ok(Some(is_positive));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Least value of a sum, each term by itself; factors are never negative.
+fn least(sum: &Sum, ends: &Ends) -> Result<i128, ExprError> {
+    let mut total = 0_i128;
+    for (factors, coefficient) in sum.terms() {
+        let mut part = coefficient;
+        for factor in factors.iter() {
+            let (low, high) = ends.get(factor).ok_or(ExprError::Unbound)?;
+            let end = if coefficient > 0 { low } else { high };
+            part = part.checked_mul(*end).ok_or(ExprError::Overflow)?;
+        }
+        total = total.checked_add(part).ok_or(ExprError::Overflow)?;
+    }
+    Ok(total)
+}
+
+/// Whether a sum is at least 0 between the ends of its factors.
+fn holds(sum: &Sum, ends: &Ends, left: &mut u32) -> Result<bool, ExprError> {
+    *left = left.checked_sub(1).ok_or(ExprError::TooLarge)?;
+    if least(sum, ends)? >= 0 {
+        return Ok(true);
+    }
+    let Some(factor) = most_frequent(sum) else { return Ok(false) };
+    let (low, high) = ends.get(&factor).copied().ok_or(ExprError::Unbound)?;
+    let powers = Powers::of(sum, &factor)?;
+    let mut at = |value: i128| holds(&powers.at(&Sum::constant(value))?, ends, left);
+    if powers.is_straight() || high - low < 2 {
+        return Ok(at(low)? && at(high)?);
+    }
+    let between = |low: i128, high: i128| {
+        let mut own = ends.clone();
+        own.insert(factor.clone(), (low, high));
+        own
+    };
+    // What one step of the factor adds has one sign: the sum is least at one end.
+    let next = Sum::factor(factor.clone(), 1).and(&Sum::constant(1))?;
+    let step = powers.at(&next)?.less(sum)?;
+    for (step, end) in [(step.clone(), low), (Sum::default().less(&step)?, high)] {
+        if holds(&step, &between(low, high - 1), left)? {
+            return holds(&powers.at(&Sum::constant(end))?, ends, left);
+        }
+    }
+    let middle = low + (high - low) / 2;
+    Ok(holds(sum, &between(low, middle), left)? && holds(sum, &between(middle + 1, high), left)?)
+}
+
+/// The factor that occurs most often; none where each occurs once.
+fn most_frequent(sum: &Sum) -> Option<Factor> {
+    let mut counts: BTreeMap<&Factor, usize> = BTreeMap::new();
+    for factor in sum.factors() {
+        *counts.entry(factor).or_default() += 1;
+    }
+    let most = counts.into_iter().max_by_key(|(_, count)| *count);
+    most.filter(|(_, count)| *count > 1).map(|(factor, _)| factor.clone())
+}
+
+impl Factors {
+    /// What is left without one of a factor; `None` where it does not occur.
+    pub(super) fn without(&self, factor: &Factor) -> Option<Self> {
+        self.divided_by(&Self::One(factor.clone()))
+    }
+}

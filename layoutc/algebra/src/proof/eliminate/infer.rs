@@ -1,0 +1,200 @@
+//! What is known tells more: sums of known parts, quotients of them, the operands of an XOR.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+
+use super::{Elimination, MAX_EQUATIONS_OF_A_SUM, MAX_ROUNDS, is_symbolic};
+use crate::expr::{BinOp, Expr, ExprError};
+use crate::monomial::{Atom, Monomial};
+use crate::poly::Poly;
+
+impl Elimination<'_> {
+    /// The value of a sum whose unknowns are all known, or go when equations are taken off.
+    fn value_of(&self, form: &Poly) -> Result<Option<Expr>, ExprError> {
+        if let Some(value) = self.plain_value_of(form)? {
+            return Ok(Some(value));
+        }
+        let (mut rest, mut sum) = (form.clone(), Expr::constant(0));
+        for _ in 0..MAX_EQUATIONS_OF_A_SUM {
+            let Some((taken, part)) = self.taken_off(&rest)? else { return Ok(None) };
+            rest = taken;
+            sum = Expr::binary(BinOp::Add, &sum, &part)?;
+            if let Some(value) = self.plain_value_of(&rest)? {
+                return Ok(Some(Expr::binary(BinOp::Add, &sum, &value)?));
+            }
+        }
+        Ok(None)
+    }
+
+    /// A sum with an equation taken off that holds its most nested unknown, and the value of that.
+    fn taken_off(&self, form: &Poly) -> Result<Option<(Poly, Expr)>, ExprError> {
+        let mut unknown: BTreeMap<Atom, Poly> = BTreeMap::new();
+        for (monomial, coefficient) in form.terms() {
+            let (others, indices): (Vec<Atom>, Vec<Atom>) =
+                monomial.iter().cloned().partition(Atom::is_symbolic);
+            if let [atom] = indices.as_slice()
+                && !self.known.contains_key(atom)
+            {
+                let weight = unknown.entry(atom.clone()).or_default();
+                weight.add_term(&Monomial::from(others), coefficient)?;
+            }
+        }
+        for (atom, weight) in unknown.iter().rev() {
+            for equation in &self.equations {
+                let Some(own) = equation.unknown.get(atom) else { continue };
+                let (times, beside) = weight.divided_by(own)?;
+                let is_within = equation
+                    .unknown
+                    .keys()
+                    .all(|a| unknown.contains_key(a) || self.known.contains_key(a));
+                if !beside.is_zero() || !is_within {
+                    continue;
+                }
+                let mut left = form.sub(&equation.constant.mul(&times)?)?;
+                for (atom, weight) in &equation.unknown {
+                    let part = Poly::atom(atom.clone()).mul(weight)?.mul(&times)?;
+                    left = left.less(&part)?;
+                }
+                let times = self.facts.render(&times)?;
+                return Ok(Some((left, Expr::binary(BinOp::Mul, &equation.value, &times)?)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn plain_value_of(&self, form: &Poly) -> Result<Option<Expr>, ExprError> {
+        let mut sum = Expr::constant(0);
+        for (monomial, coefficient) in form.terms() {
+            let mut product = Expr::constant(coefficient);
+            for atom in monomial.iter() {
+                let part = if atom.is_symbolic() {
+                    self.facts.render(&Poly::atom(atom.clone()))?
+                } else {
+                    match self.atom_value(atom)? {
+                        Some(value) => value,
+                        None => return Ok(None),
+                    }
+                };
+                product = Expr::binary(BinOp::Mul, &product, &part)?;
+            }
+            sum = Expr::binary(BinOp::Add, &sum, &product)?;
+        }
+        Ok(Some(sum))
+    }
+
+    fn atom_value(&self, atom: &Atom) -> Result<Option<Expr>, ExprError> {
+        if let Some(value) = self.known.get(atom) {
+            return Ok(Some(value.clone()));
+        }
+        let Atom::Op(op, a, b) = atom else { return Ok(None) };
+        if *op == BinOp::FloorDiv
+            && let Some(value) = self.told_quotient(a, b)?
+        {
+            return Ok(Some(value));
+        }
+        match (self.value_of(a)?, self.value_of(b)?) {
+            (Some(a), Some(b)) => Ok(Some(Expr::binary(*op, &a, &b)?)),
+            _ => Ok(None),
+        }
+    }
+
+    /// `x // d` where `y // g` is known for a `g` that divides `d`, and `x = y + g*z`: `(y // g + z) // (d/g)`; or where `x`
+    /// is the sum of an equation.
+    fn told_quotient(&self, x: &Poly, d: &Poly) -> Result<Option<Expr>, ExprError> {
+        for (atom, value) in &self.known {
+            let Atom::Op(BinOp::FloorDiv, own, g) = atom else { continue };
+            let ((by, beside), (blocks, left)) = (d.divided_by(g)?, x.sub(own)?.divided_by(g)?);
+            if beside.is_zero() && left.is_zero() && is_symbolic(&blocks) {
+                let whole = Expr::binary(BinOp::Add, value, &self.facts.render(&blocks)?)?;
+                return Ok(Some(Expr::binary(BinOp::FloorDiv, &whole, &self.facts.render(&by)?)?));
+            }
+        }
+        for equation in &self.equations {
+            let mut beside = x.sub(&equation.constant)?;
+            for (atom, weight) in &equation.unknown {
+                beside = beside.less(&Poly::atom(atom.clone()).mul(weight)?)?;
+            }
+            if is_symbolic(&beside) {
+                let beside = self.facts.render(&beside)?;
+                let whole = Expr::binary(BinOp::Add, &equation.value, &beside)?;
+                return Ok(Some(Expr::binary(BinOp::FloorDiv, &whole, &self.facts.render(d)?)?));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Quotients and XORs of what is known, and what a known XOR tells of its operands.
+    pub(super) fn infer(&mut self) -> Result<bool, ExprError> {
+        let mut atoms: BTreeSet<Atom> = BTreeSet::new();
+        for equation in &self.equations {
+            let open = equation.unknown.keys().filter(|atom| !self.known.contains_key(atom));
+            atoms.extend(open.filter(|atom| matches!(atom, Atom::Op(..))).cloned());
+        }
+        for atom in atoms {
+            if let Some(value) = self.atom_value(&atom)? {
+                self.learn(atom, &value)?;
+                return Ok(true);
+            }
+        }
+        if self.divide()? {
+            return Ok(true);
+        }
+        let xors = self.known.iter().filter(|(atom, _)| matches!(atom, Atom::Op(BinOp::Xor, ..)));
+        let xors: Vec<(Atom, Expr)> = xors.map(|(a, value)| (a.clone(), value.clone())).collect();
+        for (atom, value) in xors {
+            let Atom::Op(_, a, b) = &atom else { continue };
+            for (known, other) in [(a, b), (b, a)] {
+                if let Some(known) = self.value_of(known)?
+                    && self.value_of(other)?.is_none()
+                    && self.take(other, Expr::binary(BinOp::Xor, &value, &known)?)?
+                {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// Equations divided, `V // h`, where that gives a quotient that a known XOR holds.
+    fn divide(&mut self) -> Result<bool, ExprError> {
+        let mut wanted: BTreeSet<Atom> = BTreeSet::new();
+        for atom in self.known.keys() {
+            if let Atom::Op(BinOp::Xor, a, b) = atom {
+                let both = a.terms().chain(b.terms()).flat_map(|(monomial, _)| monomial.iter());
+                wanted.extend(both.filter(|atom| !self.known.contains_key(atom)).cloned());
+            }
+        }
+        let mut made: Vec<(Poly, Expr)> = Vec::new();
+        for atom in &wanted {
+            let Atom::Op(BinOp::FloorDiv, _, d) = atom else { continue };
+            for equation in &self.equations {
+                let divisors = equation.unknown.keys().filter_map(|own| match own {
+                    Atom::Op(BinOp::FloorDiv, _, g) => Some(g),
+                    _ => None,
+                });
+                for g in divisors {
+                    let (by, beside) = d.divided_by(g)?;
+                    if !beside.is_zero() || by.as_constant() == Some(1) {
+                        continue;
+                    }
+                    let mut form = equation.constant.clone();
+                    for (atom, weight) in &equation.unknown {
+                        form = form.and(&Poly::atom(atom.clone()).mul(weight)?)?;
+                    }
+                    let quotient = self.forms.quotient(&form, &by, MAX_ROUNDS)?;
+                    let holds = quotient.terms().any(|(monomial, _)| monomial.contains(atom));
+                    if holds {
+                        let by = self.facts.render(&by)?;
+                        let value = Expr::binary(BinOp::FloorDiv, &equation.value, &by)?;
+                        made.push((quotient, self.simple(&value)?));
+                    }
+                }
+            }
+        }
+        let mut is_new = false;
+        for (form, value) in made {
+            is_new |= self.take(&form, value)?;
+        }
+        Ok(is_new)
+    }
+}

@@ -1,0 +1,216 @@
+//! Axes from targets whose weights, strides and divisors hold symbols, by elimination.
+//!
+//! Every target is an equation: a sum of axes and quotients, weighed by sums over symbols, has a value. An equation of
+//! one unknown tells it; one that is `w*a + b` with `0 <= b < w` comes apart into two; two that hold the same quotient
+//! are taken from one another so that it goes; and what is known tells the quotients and the XORs that it takes part in.
+//! What is asked of all elements is tried on some (see [`trials`]): the checker has the last word.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use super::{Claim, Component};
+use crate::expr::{BinOp, Expr, ExprError, Var};
+use crate::monomial::{Atom, Monomial};
+use crate::poly::Poly;
+use crate::simplify::Facts;
+
+mod apart;
+mod forms;
+mod infer;
+mod trials;
+
+use forms::Forms;
+use trials::Trials;
+
+/// The most equations.
+const MAX_EQUATIONS: usize = 48;
+/// The most equations that are taken off a sum.
+const MAX_EQUATIONS_OF_A_SUM: usize = 6;
+/// How often all rules are tried.
+const MAX_ROUNDS: usize = 24;
+
+/// A sum that is known.
+#[derive(Debug, Clone)]
+struct Equation {
+    /// Its axes, quotients and XORs.
+    unknown: BTreeMap<Atom, Poly>,
+    /// What is added, over symbols.
+    constant: Poly,
+    /// Its value over `Var::Storage`.
+    value: Expr,
+    /// Whether it was taken apart.
+    is_done: bool,
+}
+
+struct Elimination<'a> {
+    forms: &'a Forms<'a>,
+    /// Of the axes.
+    facts: &'a Facts,
+    /// Of the targets.
+    slots: Facts,
+    equations: Vec<Equation>,
+    known: BTreeMap<Atom, Expr>,
+}
+
+/// The axes of a component from its targets, over `Var::Storage(k)`, k the target's position in the component.
+pub(super) fn eliminate(
+    claim: Claim<'_>,
+    component: &Component,
+) -> Result<Option<Vec<(usize, Expr)>>, ExprError> {
+    let trials = Trials::new(claim);
+    if trials.is_empty() {
+        return Ok(None);
+    }
+    let forms = Forms { trials: &trials };
+    let mut slots = Facts::new(claim.facts.symbols());
+    let mut all = Elimination {
+        forms: &forms,
+        facts: claim.facts,
+        slots: Facts::default(),
+        equations: Vec::new(),
+        known: BTreeMap::new(),
+    };
+    let mut targets = Vec::new();
+    for (k, target) in (0_u32..).zip(&component.targets) {
+        let (Some(expr), Some(extent)) = (claim.targets.get(*target), claim.slots.get(*target))
+        else {
+            return Ok(None);
+        };
+        slots.set_extent(Var::Storage(k), extent)?;
+        let form = forms.of(&claim.facts.normalize(expr)?)?;
+        all.take(&form, Expr::var(Var::Storage(k)))?;
+        targets.push(expr);
+    }
+    all.slots = slots;
+    let wanted: Option<Vec<Atom>> = component
+        .axes
+        .iter()
+        .map(|axis| u32::try_from(*axis).ok().map(|k| Atom::Var(Var::Axis(k))))
+        .collect();
+    let wanted = wanted.ok_or(ExprError::Overflow)?;
+    for atom in &wanted {
+        // An axis of one index is no variable of a sum.
+        if let Atom::Var(var) = atom
+            && let Some(value) = claim.facts.normalize(&Expr::var(*var))?.as_constant()
+        {
+            all.known.insert(atom.clone(), Expr::constant(value));
+        }
+    }
+    for _ in 0..MAX_ROUNDS {
+        if wanted.iter().all(|atom| all.known.contains_key(atom)) {
+            break;
+        }
+        if !(all.solve()? || all.infer()? || all.come_apart()? || all.combine()?) {
+            return Ok(None);
+        }
+    }
+    let told: Option<Vec<(usize, Expr)>> = component
+        .axes
+        .iter()
+        .zip(&wanted)
+        .map(|(axis, atom)| all.known.get(atom).map(|index| (*axis, index.clone())))
+        .collect();
+    Ok(told.filter(|told| trials.lead_back(&targets, told)))
+}
+
+/// Whether no index occurs.
+fn is_symbolic(sum: &Poly) -> bool {
+    sum.terms().all(|(monomial, _)| monomial.iter().all(Atom::is_symbolic))
+}
+
+impl Elimination<'_> {
+    /// Adds an equation; false where it says nothing new.
+    fn take(&mut self, form: &Poly, value: Expr) -> Result<bool, ExprError> {
+        let (mut unknown, mut constant) = (BTreeMap::<Atom, Poly>::new(), Poly::zero());
+        for (monomial, coefficient) in form.terms() {
+            let (others, indices): (Vec<Atom>, Vec<Atom>) =
+                monomial.iter().cloned().partition(Atom::is_symbolic);
+            match indices.as_slice() {
+                [] => constant.add_term(monomial, coefficient)?,
+                [atom] => {
+                    let weight = unknown.entry(atom.clone()).or_default();
+                    weight.add_term(&Monomial::from(others), coefficient)?;
+                }
+                // Products of axes are none of ours.
+                _ => return Ok(false),
+            }
+        }
+        unknown.retain(|_, weight| !weight.is_zero());
+        Ok(self.add(Equation { unknown, constant, value, is_done: false }))
+    }
+
+    fn add(&mut self, equation: Equation) -> bool {
+        let is_known = equation.unknown.keys().all(|atom| self.known.contains_key(atom))
+            || self.equations.len() >= MAX_EQUATIONS
+            || self.equations.iter().any(|own| own.unknown == equation.unknown);
+        if !is_known {
+            self.equations.push(equation);
+        }
+        !is_known
+    }
+
+    /// An equation with what is known taken off.
+    fn without_known(&self, equation: &Equation) -> Result<Equation, ExprError> {
+        let (mut equation, mut value) = (equation.clone(), equation.value.clone());
+        for (atom, told) in &self.known {
+            if let Some(weight) = equation.unknown.remove(atom) {
+                let part = Expr::binary(BinOp::Mul, &self.facts.render(&weight)?, told)?;
+                value = Expr::binary(BinOp::Sub, &value, &part)?;
+            }
+        }
+        if value != equation.value {
+            equation.value = self.simple(&value)?;
+        }
+        Ok(equation)
+    }
+
+    fn simple(&self, value: &Expr) -> Result<Expr, ExprError> {
+        self.slots.simplify(value)
+    }
+
+    fn learn(&mut self, atom: Atom, value: &Expr) -> Result<(), ExprError> {
+        let value = self.simple(value)?;
+        self.known.insert(atom, value);
+        Ok(())
+    }
+
+    /// The equations with what is known taken off, of those that hold more.
+    fn reduced(&self) -> Result<Vec<Equation>, ExprError> {
+        let is_open = |e: &&Equation| e.unknown.keys().any(|atom| !self.known.contains_key(atom));
+        self.equations.iter().filter(is_open).map(|e| self.without_known(e)).collect()
+    }
+
+    /// The sign that a weight has at every trial.
+    fn sign(&self, weight: &Poly) -> Option<i128> {
+        let zero = Poly::zero();
+        let is = |test: &dyn Fn(i128, i128) -> bool| self.forms.trials.all(weight, &zero, test);
+        if is(&|a, b| a > b) {
+            return Some(1);
+        }
+        is(&|a, b| a < b).then_some(-1)
+    }
+
+    /// Equations of one unknown.
+    fn solve(&mut self) -> Result<bool, ExprError> {
+        for equation in self.reduced()? {
+            let (Some((atom, weight)), 1) =
+                (equation.unknown.first_key_value(), equation.unknown.len())
+            else {
+                continue;
+            };
+            let Some(sign) = self.sign(weight) else { continue };
+            let constant = self.facts.render(&equation.constant)?;
+            let value = if sign > 0 {
+                Expr::binary(BinOp::Sub, &equation.value, &constant)?
+            } else {
+                Expr::binary(BinOp::Sub, &constant, &equation.value)?
+            };
+            let by = self.facts.render(&weight.scale(sign)?)?;
+            let value = Expr::binary(BinOp::FloorDiv, &value, &by)?;
+            let atom = atom.clone();
+            self.learn(atom, &value)?;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+}

@@ -1,0 +1,112 @@
+//! Legal values of the symbols with some elements of each: what a rule asks of all elements is tried on these. A rule
+//! that holds here and not everywhere leads to a proof that the checker does not accept.
+
+use alloc::vec::Vec;
+
+use crate::expr::{Expr, Var, apply};
+use crate::monomial::Atom;
+use crate::poly::Poly;
+use crate::proof::{Claim, value_of};
+use crate::simplify::Facts;
+use crate::values::samples;
+
+/// Elements without a pattern for each value of the symbols.
+const RANDOM: usize = 6;
+
+/// Values of the symbols, and an element.
+struct Point {
+    symbols: Vec<i128>,
+    index: Vec<i128>,
+}
+
+pub(super) struct Trials<'a> {
+    facts: &'a Facts,
+    points: Vec<Point>,
+}
+
+impl<'a> Trials<'a> {
+    /// Elements at both ends of all axes, at the end of each alone, and some between.
+    pub(super) fn new(claim: Claim<'a>) -> Self {
+        let mut points = Vec::new();
+        let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+        for symbols in samples(claim.facts.symbols(), claim.extents) {
+            let last = |extent: &Expr| {
+                extent.evaluate(&|var| value_of(var, &[], &symbols)).map_or(0, |extent| extent - 1)
+            };
+            let last: Vec<i128> = claim.extents.iter().map(last).collect();
+            let mut add = |index: Vec<i128>| points.push(Point { symbols: symbols.clone(), index });
+            add(alloc::vec![0; last.len()]);
+            for k in 0..last.len() {
+                let alone = |(at, end): (usize, &i128)| if at == k { *end } else { 0 };
+                add(last.iter().enumerate().map(alone).collect());
+            }
+            for _ in 0..RANDOM {
+                let mut any = |end: &i128| {
+                    state ^= state << 13;
+                    state ^= state >> 7;
+                    state ^= state << 17;
+                    i128::from(state >> 8).rem_euclid(end.saturating_add(1).max(1))
+                };
+                add(last.iter().map(&mut any).collect());
+            }
+            add(last);
+        }
+        Self { facts: claim.facts, points }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.points.is_empty()
+    }
+
+    /// Whether two sums compare so at every point.
+    pub(super) fn all(&self, a: &Poly, b: &Poly, test: &dyn Fn(i128, i128) -> bool) -> bool {
+        self.points.iter().all(|point| {
+            let values = (self.value(a, point), self.value(b, point));
+            matches!(values, (Some(a), Some(b)) if test(a, b))
+        })
+    }
+
+    /// Whether `0 <= a < b` at every point.
+    pub(super) fn stays_inside(&self, a: &Poly, b: &Poly) -> bool {
+        self.all(a, b, &|a, b| 0 <= a && a < b)
+    }
+
+    /// Whether indices told over the targets, `Var::Storage`, are those of the axes at every point.
+    pub(super) fn lead_back(&self, targets: &[&Expr], told: &[(usize, Expr)]) -> bool {
+        self.points.iter().all(|point| {
+            let at = |var: Var| value_of(var, &point.index, &point.symbols);
+            let slots: Option<Vec<i128>> =
+                targets.iter().map(|target| target.evaluate(&at).ok()).collect();
+            let Some(slots) = slots else { return false };
+            let back = |var: Var| match var {
+                Var::Storage(k) => slots.get(usize::try_from(k).ok()?).copied(),
+                _ => value_of(var, &[], &point.symbols),
+            };
+            told.iter()
+                .all(|(axis, index)| index.evaluate(&back).ok() == point.index.get(*axis).copied())
+        })
+    }
+
+    fn value(&self, p: &Poly, point: &Point) -> Option<i128> {
+        let mut sum = 0_i128;
+        for (monomial, coefficient) in p.terms() {
+            let mut part = coefficient;
+            for atom in monomial.iter() {
+                part = part.checked_mul(self.atom(atom, point)?)?;
+            }
+            sum = sum.checked_add(part)?;
+        }
+        Some(sum)
+    }
+
+    fn atom(&self, atom: &Atom, point: &Point) -> Option<i128> {
+        match atom {
+            Atom::Var(var @ Var::Symbol(k)) => {
+                let value = value_of(*var, &[], &point.symbols)?;
+                value.checked_div(self.facts.symbol(*k)?.multiple)
+            }
+            Atom::Var(var) => value_of(*var, &point.index, &[]),
+            Atom::Op(op, a, b) => apply(*op, self.value(a, point)?, self.value(b, point)?).ok(),
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Components that no rule decides: all their points are visited, or with symbols some at some of their legal values.
+
+use alloc::vec::Vec;
+
+use super::collision::{Pair, told_collision};
+use super::decode::{Lost, Undecided};
+use super::enumerate::{self, Domain};
+use super::{Claim, Component, Machine, Refusal, value_of};
+use crate::affine::line;
+use crate::expr::{Expr, ExprError, Var};
+use crate::layout::Proof;
+use crate::values::samples;
+
+/// The most points that are visited for one value of the symbols.
+const SAMPLE_POINTS: i128 = 1 << 14;
+
+/// Decides a component by visiting all its points; a refusal otherwise.
+pub(super) fn decide(
+    claim: Claim<'_>,
+    component: &Component,
+    undecided: &Undecided,
+    machine: &dyn Machine,
+) -> Result<(), Refusal> {
+    let depends = is_symbolic(claim.extents, &component.axes)
+        || is_symbolic(claim.targets, &component.targets)
+        || is_symbolic(claim.slots, &component.targets);
+    if !depends && stands_alone(claim, component) {
+        return Ok(());
+    }
+    let all = samples(claim.facts.symbols(), claim.extents);
+    let unproven = || {
+        let (axes, targets) = (component.axes.clone(), component.targets.clone());
+        Refusal::Unproven { axes, targets, points: None, slots: None }
+    };
+    if !depends {
+        // Two elements are named with values of the symbols that the other axes and targets have.
+        return at_values(claim, component, undecided, all.first().map(Vec::as_slice), machine);
+    }
+    // A collision for some values is one; that there is none for a few values proves nothing.
+    for values in all {
+        if let Err(refusal @ Refusal::NotInjective { .. }) =
+            sampled(claim, component, undecided, &values)
+        {
+            return Err(refusal);
+        }
+    }
+    Err(unproven())
+}
+
+/// Whether a component is one axis that a target tells as it is: `w*a + c`.
+fn stands_alone(claim: Claim<'_>, component: &Component) -> bool {
+    let [axis] = component.axes.as_slice() else { return false };
+    let Some(var) = u32::try_from(*axis).ok().map(Var::Axis) else { return false };
+    let targets = component.targets.iter().filter_map(|k| claim.targets.get(*k));
+    targets.filter_map(|target| line(target, var)).any(|(weight, _)| weight != 0)
+}
+
+/// Whether one of the chosen expressions holds a symbol.
+fn is_symbolic(exprs: &[Expr], of: &[usize]) -> bool {
+    let chosen = of.iter().filter_map(|k| exprs.get(*k));
+    chosen.into_iter().any(|expr| expr.mentions(&|var| matches!(var, Var::Symbol(_))))
+}
+
+/// Extents, targets and slots of a component for some values of the symbols.
+struct Fixed {
+    extents: Vec<i128>,
+    targets: Vec<Expr>,
+    slots: Vec<i128>,
+}
+
+impl Fixed {
+    fn new(claim: Claim<'_>, component: &Component, symbols: &[i128]) -> Result<Self, ExprError> {
+        let fix = |expr: &Expr| {
+            expr.substitute(&|var| match var {
+                Var::Symbol(_) => value_of(var, &[], symbols).map(Expr::constant),
+                _ => None,
+            })
+        };
+        let values = |exprs: &[Expr], of: &[usize]| {
+            let chosen = of.iter().filter_map(|k| exprs.get(*k));
+            chosen.map(|expr| fix(expr)?.evaluate(&|_| None)).collect::<Result<Vec<_>, _>>()
+        };
+        let targets = component.targets.iter().filter_map(|k| claim.targets.get(*k));
+        Ok(Self {
+            extents: values(claim.extents, &component.axes)?,
+            targets: targets.map(fix).collect::<Result<_, _>>()?,
+            slots: values(claim.slots, &component.targets)?,
+        })
+    }
+
+    fn domain<'a>(&'a self, component: &'a Component) -> Domain<'a> {
+        Domain {
+            axes: &component.axes,
+            extents: &self.extents,
+            targets: &self.targets,
+            slots: &self.slots,
+        }
+    }
+}
+
+/// All points of a component without symbols; `symbols` are values of those beside it.
+fn at_values(
+    claim: Claim<'_>,
+    component: &Component,
+    undecided: &Undecided,
+    symbols: Option<&[i128]>,
+    machine: &dyn Machine,
+) -> Result<(), Refusal> {
+    let symbols = symbols.unwrap_or_default();
+    let fixed = Fixed::new(claim, component, symbols)?;
+    let domain = fixed.domain(component);
+    if let Some(pair) = told_collision(&domain, undecided) {
+        let proof = if undecided.kernel.is_empty() { Proof::Digits } else { Proof::Gf2 };
+        return Err(refuse(claim, component, (&undecided.lost, proof), symbols, pair)?);
+    }
+    match enumerate::enumerate(&domain, machine)? {
+        enumerate::Found::Injective => Ok(()),
+        enumerate::Found::TooLarge { points, slots } => {
+            let (axes, targets) = (component.axes.clone(), component.targets.clone());
+            Err(Refusal::Unproven { axes, targets, points: Some(points), slots: Some(slots) })
+        }
+        enumerate::Found::Collision(first, second) => {
+            let found = (&undecided.lost[..], Proof::Enumeration);
+            Err(refuse(claim, component, found, symbols, (first, second))?)
+        }
+    }
+}
+
+/// Some points of a component for these values of the symbols.
+fn sampled(
+    claim: Claim<'_>,
+    component: &Component,
+    undecided: &Undecided,
+    symbols: &[i128],
+) -> Result<(), Refusal> {
+    let fixed = Fixed::new(claim, component, symbols)?;
+    let domain = fixed.domain(component);
+    let told = told_collision(&domain, undecided);
+    let proof = match &told {
+        Some(_) if undecided.kernel.is_empty() => Proof::Digits,
+        Some(_) => Proof::Gf2,
+        None => Proof::Enumeration,
+    };
+    let pair = match told {
+        Some(pair) => Some(pair),
+        None => enumerate::sampled(&domain, SAMPLE_POINTS)?,
+    };
+    match pair {
+        Some(pair) => Err(refuse(claim, component, (&undecided.lost, proof), symbols, pair)?),
+        None => Ok(()),
+    }
+}
+
+/// The refusal for two points of a component; the other axes stand at 0.
+fn refuse(
+    claim: Claim<'_>,
+    component: &Component,
+    (lost, proof): (&[Lost], Proof),
+    symbols: &[i128],
+    (first, second): Pair,
+) -> Result<Refusal, ExprError> {
+    let whole = |point: &[i128]| {
+        let mut index = alloc::vec![0; claim.extents.len()];
+        for (axis, value) in component.axes.iter().zip(point) {
+            if let Some(slot) = index.get_mut(*axis) {
+                *slot = *value;
+            }
+        }
+        index
+    };
+    let (first, second) = (whole(&first), whole(&second));
+    let mut target = Vec::new();
+    for expr in claim.targets {
+        target.push(expr.evaluate(&|var| value_of(var, &first, symbols))?);
+    }
+    let axes: Vec<usize> = (0..claim.extents.len()).collect();
+    let targets: Vec<usize> = (0..claim.targets.len()).collect();
+    let depends = is_symbolic(claim.extents, &axes) || is_symbolic(claim.targets, &targets);
+    Ok(Refusal::NotInjective {
+        first,
+        second,
+        target,
+        symbols: if depends { symbols.to_vec() } else { Vec::new() },
+        lost: lost.to_vec(),
+        targets: component.targets.clone(),
+        proof,
+    })
+}

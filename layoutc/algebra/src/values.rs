@@ -1,0 +1,98 @@
+//! Legal values of symbols: what their facts leave, and samples of all of them together.
+
+use alloc::vec::Vec;
+
+use crate::expr::{Expr, Var};
+use crate::layout::Symbol;
+
+/// Values tried of one symbol from its least on, by how many symbols there are.
+const SMALL: [i128; 4] = [17, 6, 3, 2];
+
+impl Symbol {
+    /// The least legal value: the first multiple from `min` on. Of 5 to 12 in multiples of 4, 8.
+    #[must_use]
+    pub fn least(&self) -> i128 {
+        let multiple = self.multiple.max(1);
+        let below = self.min.max(0).rem_euclid(multiple);
+        let up = if below == 0 { 0 } else { multiple - below };
+        self.min.max(0).saturating_add(up)
+    }
+
+    /// The greatest legal value: the last multiple up to `max`, or the least value where there is none.
+    #[must_use]
+    pub fn greatest(&self) -> i128 {
+        (self.max - self.max.rem_euclid(self.multiple.max(1))).max(self.least())
+    }
+
+    /// The only legal value, if there is one alone.
+    #[must_use]
+    pub fn only(&self) -> Option<i128> {
+        let least = self.least();
+        (least == self.greatest()).then_some(least)
+    }
+
+    /// The legal value `steps` multiples above `from`, or the greatest.
+    fn above(&self, from: i128, steps: i128) -> i128 {
+        from.saturating_add(self.multiple.max(1).saturating_mul(steps)).min(self.greatest())
+    }
+
+    /// The least legal value that is not 0, where there is one.
+    fn small(&self) -> i128 {
+        if self.least() == 0 { self.above(0, 1) } else { self.least() }
+    }
+}
+
+/// Legal values of all symbols together for which no extent is below 1: small ones, all and each alone at their
+/// greatest, all and each alone one multiple below it.
+pub(crate) fn samples(symbols: &[Symbol], extents: &[Expr]) -> Vec<Vec<i128>> {
+    let mut found: Vec<Vec<i128>> = Vec::new();
+    let small: Vec<i128> = symbols.iter().map(Symbol::small).collect();
+    let near = SMALL.get(symbols.len().saturating_sub(1)).copied().unwrap_or(1);
+    let mut all = grid(symbols, &small, near);
+    for steps in [5, 11, 23, 64] {
+        all.push(symbols.iter().zip(&small).map(|(s, from)| s.above(*from, steps)).collect());
+    }
+    let last: Vec<i128> = symbols.iter().map(Symbol::greatest).collect();
+    let before = |(symbol, last): (&Symbol, &i128)| (last - symbol.multiple).max(symbol.least());
+    let before: Vec<i128> = symbols.iter().zip(&last).map(before).collect();
+    let least: Vec<i128> = symbols.iter().map(Symbol::least).collect();
+    for (ends, others) in [(&last, &small), (&small, &last), (&last, &least), (&before, &small)] {
+        for k in 0..symbols.len() {
+            let value = |at: usize| if at == k { ends.get(at) } else { others.get(at) };
+            all.push((0..symbols.len()).filter_map(value).copied().collect());
+        }
+    }
+    all.extend([last, before, least]);
+    for values in all {
+        if !found.contains(&values) && has_elements(extents, &values) {
+            found.push(values);
+        }
+    }
+    found
+}
+
+/// The first `near` values of every symbol from `small` on, in all combinations, the least first.
+fn grid(symbols: &[Symbol], small: &[i128], near: i128) -> Vec<Vec<i128>> {
+    let mut all: Vec<(i128, Vec<i128>)> = alloc::vec![(0, Vec::new())];
+    for (symbol, from) in symbols.iter().zip(small) {
+        let mut longer = Vec::new();
+        for (sum, values) in &all {
+            for steps in 0..near {
+                let own = [values.as_slice(), &[symbol.above(*from, steps)]].concat();
+                longer.push((sum + steps, own));
+            }
+        }
+        all = longer;
+    }
+    all.sort_by_key(|(sum, _)| *sum);
+    all.into_iter().map(|(_, values)| values).collect()
+}
+
+/// Whether no extent is below 1.
+fn has_elements(extents: &[Expr], values: &[i128]) -> bool {
+    let value = |var: Var| match var {
+        Var::Symbol(k) => values.get(usize::try_from(k).ok()?).copied(),
+        _ => None,
+    };
+    extents.iter().all(|extent| extent.evaluate(&value).is_ok_and(|extent| extent > 0))
+}
