@@ -17,7 +17,7 @@ use crate::cast::Mode;
 pub use convert::{ChoiceItem, ChoiceKind, ConvertItem, ViewItem};
 pub use graph::{
     AcceptsItem, BackendItem, CostItem, Decimal, DefaultLayoutItem, GraphItem, GraphTensorItem,
-    NodeItem, OperatorItem, OperatorRule, OutputItem, PinItem, PropertyItem,
+    NodeItem, OperatorItem, OperatorRule, OutputItem, PinItem, PropertyItem, Real,
 };
 pub use kernel::{
     CacheItem, CacheMemory, InstanceItem, KernelItem, LocalItem, ScheduleItem, ScheduleKind,

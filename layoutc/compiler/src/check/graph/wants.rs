@@ -182,6 +182,7 @@ fn lookup(site: &Site<'_>, name: &str) -> Option<Value> {
     if let Some((_, value)) = own {
         return Some(match value {
             PropertyItem::Integer(value) => Value::Integer(*value),
+            PropertyItem::Real(value) => Value::Real(value.get()),
             PropertyItem::Word(word) => Value::Word(word.clone()),
         });
     }

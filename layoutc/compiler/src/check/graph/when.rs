@@ -1,16 +1,18 @@
 //! `when="R <= 3 and stride == 1 and padding == 'same'"`: whether an alternative is there.
 //!
-//! Integers and names of axes and properties with `+ - * // %`, compared; comparisons with `and`, `or`, `not`. A word in
+//! Integers and names of axes and properties with `+ - * // %`, and numbers with a fraction, compared; comparisons with `and`, `or`, `not`. A word in
 //! single quotes is compared with a property that holds a word. What a node lacks is equal to nothing. It is read and
 //! worked out in one pass.
 
 use std::ops::Range;
 
 /// A value of a condition.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) enum Value {
     /// An integer.
     Integer(i128),
+    /// A number with a fraction or an exponent.
+    Real(f64),
     /// A word.
     Word(String),
     /// Whether something holds.
@@ -39,7 +41,7 @@ pub(super) fn holds(text: &str, lookup: &dyn Fn(&str) -> Option<Value>) -> Resul
     }
     match value {
         Value::Truth(truth) => Ok(truth),
-        Value::Integer(_) | Value::Word(_) | Value::Absent => {
+        Value::Integer(_) | Value::Real(_) | Value::Word(_) | Value::Absent => {
             Err(wrong(0..text.len(), "a condition is true or false: compare it"))
         }
     }
@@ -129,7 +131,7 @@ impl<'a> Reader<'a> {
     fn truth(&self, value: &Value, start: usize) -> Result<bool, Wrong> {
         match value {
             Value::Truth(truth) => Ok(*truth),
-            Value::Integer(_) | Value::Word(_) | Value::Absent => {
+            Value::Integer(_) | Value::Real(_) | Value::Word(_) | Value::Absent => {
                 Err(wrong(start..self.at, "this is neither true nor false: compare it"))
             }
         }
@@ -141,24 +143,31 @@ impl<'a> Reader<'a> {
         let Some(symbol) = self.symbol(&["==", "!=", "<=", ">=", "<", ">"]) else {
             return Ok(left);
         };
+        let is_equality = ["==", "!="].contains(&symbol);
         let right = self.sum()?;
-        let holds = match (&left, &right, symbol) {
-            (Value::Absent, _, symbol) | (_, Value::Absent, symbol) => symbol == "!=",
-            (_, _, "==") if std::mem::discriminant(&left) == std::mem::discriminant(&right) => {
-                left == right
+        let order = match (&left, &right) {
+            (Value::Absent, _) | (_, Value::Absent) => {
+                return Ok(Value::Truth(symbol == "!="));
             }
-            (_, _, "!=") if std::mem::discriminant(&left) == std::mem::discriminant(&right) => {
-                left != right
+            (Value::Integer(a), Value::Integer(b)) => Some(a.cmp(b)),
+            (Value::Integer(_) | Value::Real(_), Value::Integer(_) | Value::Real(_)) => {
+                real(&left).zip(real(&right)).and_then(|(a, b)| a.partial_cmp(&b))
             }
-            (Value::Integer(a), Value::Integer(b), "<=") => a <= b,
-            (Value::Integer(a), Value::Integer(b), ">=") => a >= b,
-            (Value::Integer(a), Value::Integer(b), "<") => a < b,
-            (Value::Integer(a), Value::Integer(b), ">") => a > b,
-            _ => {
-                let message =
-                    "only integers are larger or smaller, and only like is compared with like";
-                return Err(wrong(start..self.at, message));
-            }
+            (Value::Word(a), Value::Word(b)) if is_equality => Some(a.cmp(b)),
+            (Value::Truth(a), Value::Truth(b)) if is_equality => Some(a.cmp(b)),
+            _ => None,
+        };
+        let Some(order) = order else {
+            let message = "only numbers are larger or smaller, and only like is compared with like";
+            return Err(wrong(start..self.at, message));
+        };
+        let holds = match symbol {
+            "==" => order.is_eq(),
+            "!=" => order.is_ne(),
+            "<=" => order.is_le(),
+            ">=" => order.is_ge(),
+            "<" => order.is_lt(),
+            _ => order.is_gt(),
         };
         Ok(Value::Truth(holds))
     }
@@ -236,16 +245,50 @@ impl<'a> Reader<'a> {
         }
         let negative = self.symbol(&["-"]).is_some();
         self.blanks();
-        let digits = self.rest().bytes().take_while(u8::is_ascii_digit).count();
-        let number = self.rest().get(..digits).and_then(|digits| digits.parse::<i128>().ok());
-        let Some(number) = number else {
+        let (length, is_real) = number(self.rest());
+        let digits = self.rest().get(..length).unwrap_or_default();
+        let value = if is_real {
+            let value = digits.parse().ok().filter(|value: &f64| value.is_finite());
+            value.map(|value| Value::Real(if negative { -value } else { value }))
+        } else {
+            let value = digits.parse::<i128>().ok();
+            value.map(|value| Value::Integer(if negative { -value } else { value }))
+        };
+        let Some(value) = value else {
             let end = self.rest().chars().next().map_or(0, char::len_utf8);
-            let message = "an integer, a name or a word in single quotes is expected here";
+            let message = "a number, a name or a word in single quotes is expected here";
             return Err(wrong(self.at..self.at + end, message));
         };
-        self.at += digits;
-        Ok(Value::Integer(if negative { -number } else { number }))
+        self.at += length;
+        Ok(value)
     }
+}
+
+/// A number for a comparison with one that has a fraction.
+fn real(value: &Value) -> Option<f64> {
+    match value {
+        // The nearest number of 64 bits is what the text of the integer is read as.
+        Value::Integer(value) => value.to_string().parse().ok(),
+        Value::Real(value) => Some(*value),
+        Value::Word(_) | Value::Truth(_) | Value::Absent => None,
+    }
+}
+
+/// The bytes of the number that a text begins with, and whether it has a fraction or an exponent: `0.5`, `1e-5`.
+fn number(text: &str) -> (usize, bool) {
+    let digits = |from: usize| text.bytes().skip(from).take_while(u8::is_ascii_digit).count();
+    let whole = digits(0);
+    let mut length = whole;
+    if whole > 0 && text.as_bytes().get(length).copied() == Some(b'.') && digits(length + 1) > 0 {
+        length += 1 + digits(length + 1);
+    }
+    if whole > 0 && matches!(text.as_bytes().get(length).copied(), Some(b'e' | b'E')) {
+        let sign =
+            usize::from(matches!(text.as_bytes().get(length + 1).copied(), Some(b'+' | b'-')));
+        let power = digits(length + 1 + sign);
+        length += if power > 0 { 1 + sign + power } else { 0 };
+    }
+    (length, length > whole)
 }
 
 #[cfg(test)]
@@ -256,6 +299,7 @@ mod tests {
         match name {
             "R" => Some(Value::Integer(3)),
             "stride" => Some(Value::Integer(2)),
+            "alpha" => Some(Value::Real(0.1)),
             "layout" => Some(Value::Word("NCHW".to_owned())),
             _ => None,
         }
@@ -275,6 +319,8 @@ mod tests {
             ("R-1 == 2 and R -1 == 2 and R - -1 == 4", true),
             ("groups == 1 or C + 1 < 4", false),
             ("groups != 1", true),
+            ("alpha == 0.1 and alpha < 1 and alpha > -1e-5 and alpha != 1.5E+1", true),
+            ("R == 3.0 and R < 3.5 and stride > 1.99", true),
         ] {
             assert_eq!(holds(text, &lookup), Ok(expected), "{text}");
         }
@@ -290,6 +336,10 @@ mod tests {
             ("layout < 'x'", 0..12),
             ("R // 0 == 1", 0..6),
             ("R == 'x", 5..6),
+            ("alpha == 0.", 10..11),
+            ("alpha == 1e", 10..11),
+            ("alpha + 1 == 2", 0..10),
+            ("alpha == 'x'", 0..12),
         ] {
             assert_eq!(holds(text, &lookup).map_err(|wrong| wrong.span), Err(span), "{text}");
         }

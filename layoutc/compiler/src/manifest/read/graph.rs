@@ -6,7 +6,7 @@ use super::Reader;
 use super::form::{Block, Form, Scope, show};
 use crate::codes::Code;
 use crate::manifest::syntax::{
-    GraphItem, GraphTensorItem, Name, NodeItem, OutputItem, PinItem, PropertyItem, Text,
+    GraphItem, GraphTensorItem, Name, NodeItem, OutputItem, PinItem, PropertyItem, Real, Text,
 };
 use crate::manifest::tree::{Entry, Node, Value};
 
@@ -141,9 +141,10 @@ impl Reader<'_, '_> {
             Value::Integer(value) => Some(PropertyItem::Integer(*value)),
             Value::String(word) => Some(PropertyItem::Word(word.clone())),
             Value::Bool(value) => Some(PropertyItem::Integer(i128::from(*value))),
+            Value::Float(value) if value.is_finite() => Real::new(*value).map(PropertyItem::Real),
             Value::Float(_) | Value::Null => {
                 let what = format!("the property `{}`", show(key));
-                self.wrong_kind(entry, &what, "write a whole number, a word, `#true` or `#false`");
+                self.wrong_kind(entry, &what, "write a finite number, a word, `#true` or `#false`");
                 None
             }
         }

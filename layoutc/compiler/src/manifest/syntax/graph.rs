@@ -152,11 +152,29 @@ pub struct NodeItem {
     pub span: Range<usize>,
 }
 
+/// A finite number with a fraction or an exponent, as the nearest of 64 bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Real(u64);
+
+impl Real {
+    /// `None` for one that is not finite.
+    pub fn new(value: f64) -> Option<Self> {
+        value.is_finite().then(|| Self(value.to_bits()))
+    }
+
+    /// The number.
+    pub fn get(self) -> f64 {
+        f64::from_bits(self.0)
+    }
+}
+
 /// The value of an operator's property.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PropertyItem {
     /// `stride=2`
     Integer(i128),
+    /// `epsilon=1e-5`
+    Real(Real),
     /// `padding=same`
     Word(String),
 }
