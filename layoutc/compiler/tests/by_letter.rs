@@ -86,3 +86,65 @@ fn a_result_of_which_no_part_is_there_is_told() {
         "the operator takes one layout for all, and no part of the layout of `x` is one for `y`";
     assert_eq!(notes[0], note);
 }
+
+/// Squeeze and excite, as it is imported: the means follow the blocks of the convolutions.
+#[test]
+fn reductions_follow_the_blocks_of_what_they_read() {
+    let text = |rest: &str, keeps: bool| {
+        let means = if keeps { "C 64; H 1; W 1" } else { "C 64" };
+        format!(
+            "\
+backend cpu like=onnx {{
+    op Conv {{
+        accepts cost=1000000000 {{ in NCHW OIHW; out NCHW }}
+        accepts {{ in NCHW16c OIHW16i16o; out NCHW16c }}
+    }}
+}}
+graph se backend=cpu {{
+    input x dtype=f32 layout=NCHW {{ shape {{ N 1; C 32; H 28; W 28 }} }}
+    constant w dtype=f32 layout=OIHW {{ shape {{ O 64; I 32; H 3; W 3 }} }}
+    node c op=Conv kernel_shape=3 pads=1 {{ in x w; out c dtype=f32 {{ shape {{ N 1; C 64; H 28; W 28 }} }} }}
+    node r op=Relu {{ in c; out r dtype=f32 {{ shape {{ N 1; C 64; H 28; W 28 }} }} }}
+    node m op=ReduceMean axes=\"H,W\" {{ in r; out m dtype=f32 {{ shape {{ N 1; {means} }} }} }}
+    {rest}
+    constant w2 dtype=f32 layout=OIHW {{ shape {{ O 64; I 64; H 1; W 1 }} }}
+    node s0 op=Conv {{ in u w2; out s0 dtype=f32 {{ shape {{ N 1; C 64; H 1; W 1 }} }} }}
+    node s op=Sigmoid {{ in s0; out s dtype=f32 {{ shape {{ N 1; C 64; H 1; W 1 }} }} }}
+    node g op=Mul {{ in r s; out g dtype=f32 {{ shape {{ N 1; C 64; H 28; W 28 }} }} }}
+    constant w3 dtype=f32 layout=OIHW {{ shape {{ O 64; I 64; H 1; W 1 }} }}
+    node y op=Conv {{ in g w3; out y dtype=f32 {{ shape {{ N 1; C 64; H 28; W 28 }} }} }}
+    output y layout=NCHW
+}}
+"
+        )
+    };
+    let cost = |text: &str| {
+        let checked = checked(text);
+        assert_eq!(checked.diagnostics, [], "{text}");
+        let plan = solve(&checked.manifests[0].graphs[0], &Settings::default()).unwrap();
+        assert!(plan.is_optimal());
+        plan.cost
+    };
+    // `x` is read and written, and so is `y`; nothing between.
+    let moved = 2 * 4 * (32 + 64) * 28 * 28;
+    assert_eq!(moved, 602_112);
+    let all = "shape { N 1; C 64; H 1; W 1 }";
+    for (op, properties) in
+        [("Softmax", "axis=C"), ("Resize", "axes=\"H,W\" sizes=1"), ("LRN", "axis=C")]
+    {
+        let rest = format!("node u op={op} {properties} {{ in m; out u dtype=f32 {{ {all} }} }}");
+        assert_eq!(cost(&text(&rest, true)), moved, "{op}");
+    }
+    let back = format!("node u op=Unsqueeze axes=\"H,W\" {{ in m; out u dtype=f32 {{ {all} }} }}");
+    assert_eq!(cost(&text(&back, false)), moved);
+    let both = format!(
+        "node q op=Squeeze axes=\"H,W\" {{ in m; out q dtype=f32 {{ shape {{ N 1; C 64 }} }} }}
+    node p op=LayerNormalization axes=C {{ in q; out p dtype=f32 {{ shape {{ N 1; C 64 }} }} }}
+    {}",
+        back.replace("in m", "in p")
+    );
+    assert_eq!(cost(&text(&both, true)), moved);
+    // What goes by the order of axes is pinned: the means are converted there and back.
+    let order = format!("node u op=Reshape {{ in m; out u dtype=f32 {{ {all} }} }}");
+    assert_eq!(cost(&text(&order, true)), moved);
+}

@@ -40,6 +40,7 @@ fn written(test: &str, what: Option<&str>) -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("import_{test}"));
     std::fs::create_dir_all(&folder).unwrap();
     let mut python = Command::new("python3");
+    python.env("PYTHONDONTWRITEBYTECODE", "1");
     if let Some(package) = std::env::var_os("LAYOUTC_ONNX") {
         python.env("PYTHONPATH", package);
     }
@@ -234,4 +235,61 @@ fn the_results_of_onnx_tests_have_their_shapes() {
         }
     }
     assert!(good > 1400 && compared > 1600, "{good} {compared}");
+}
+
+/// A Python program of the tests; `None` where its package is not installed.
+fn python(script: &str, args: &[&std::ffi::OsStr]) -> Option<std::process::Output> {
+    let mut python = Command::new("python3");
+    python.env("PYTHONDONTWRITEBYTECODE", "1");
+    if let Some(package) = std::env::var_os("LAYOUTC_ONNX") {
+        python.env("PYTHONPATH", package);
+    }
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/import").join(script);
+    let ran = python.arg(script).args(args).output().unwrap();
+    let told = String::from_utf8_lossy(&ran.stderr).into_owned();
+    if ran.status.success() || !told.contains("No module named") {
+        return Some(ran);
+    }
+    assert!(std::env::var_os("CI").is_none(), "the Python package onnx is missing");
+    eprintln!("skipped: the Python package onnx is not installed");
+    None
+}
+
+/// Random models: what their manifests say, computed by a program that reads nothing else, is what ONNX's reference computes.
+#[test]
+fn random_models_compute_what_the_reference_does() {
+    let count = if std::env::var_os("LAYOUTC_FULL").is_some() { 2000 } else { 60 };
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("import_random");
+    let _removed = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    let number = count.to_string();
+    let args = [folder.as_os_str(), "0".as_ref(), number.as_ref()];
+    let Some(ran) = python("random_models.py", &args) else { return };
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let mut kept = 0;
+    for seed in 0..count {
+        let stem = folder.join(seed.to_string());
+        let file = std::fs::read(stem.with_extension("onnx")).unwrap();
+        let asked = Asked { name: "g", backend: "onnx", ..Asked::default() };
+        let found = import_onnx(file, &asked).unwrap_or_else(|fault| panic!("{seed}: {fault:?}"));
+        kept += found.text.matches("op=Transpose ").count();
+        assert_eq!(plan(&graph(&found.text)).lower_bound, plan(&graph(&found.text)).cost);
+        std::fs::write(stem.with_extension("kdl"), &found.text).unwrap();
+        std::fs::write(stem.with_extension("json"), found.map.to_string()).unwrap();
+    }
+    assert!(kept > count / 5, "{kept}");
+    let profile = root().join("layoutc/compiler/src/check/graph/profiles/onnx.kdl");
+    let ran = python("evaluate.py", &[folder.as_os_str(), profile.as_os_str()]).unwrap();
+    let told = String::from_utf8_lossy(&ran.stdout);
+    assert!(ran.status.success(), "{told}{}", String::from_utf8_lossy(&ran.stderr));
+    assert!(told.starts_with(&format!("{count} models, ")), "{told}");
+}
+
+/// The table of attributes that a model may leave out is that of ONNX's schemas.
+#[test]
+fn defaults_are_those_of_the_schemas() {
+    let Some(ran) = python("models.py", &["--defaults".as_ref()]) else { return };
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let kept = root().join("layoutc/compiler/src/import/defaults.txt");
+    assert_eq!(String::from_utf8_lossy(&ran.stdout), std::fs::read_to_string(kept).unwrap());
 }

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 /// What `import --help` says besides.
 pub(crate) const IMPORTING: &str = "\
 The graph goes to standard output, or to the file of -o. Weights are not copied: layouts need
-none. Transpositions become changes of layout; shapes that are worked out are left out.
+none. Transpositions become changes of layout; shapes that are worked out are left out. With
+--format json a map has the names of the model with those of the manifest.
 Example: layoutc import model.onnx --set batch=1 --backend cpu --use cpu.kdl -o model.kdl";
 
 // The arguments of `import`.

@@ -83,7 +83,7 @@ fn written(
 }
 
 fn told(output: &Path, imported: &Imported, status: &str, console: &mut Console) {
-    let Imported { graph, nodes, tensors, transposes, folded, text } = imported;
+    let Imported { graph, nodes, tensors, transposes, folded, map, text } = imported;
     if console.format == Format::Json {
         let mut object = json!({
             "version": 1,
@@ -93,6 +93,7 @@ fn told(output: &Path, imported: &Imported, status: &str, console: &mut Console)
             "tensors": tensors,
             "transposes": transposes,
             "folded": folded,
+            "map": map,
         });
         if is_standard(output) {
             object["text"] = text.as_str().into();

@@ -67,6 +67,14 @@ fn json_has_the_counts() {
     let wanted = serde_json::json!({
         "version": 1, "kind": "import", "graph": "net", "nodes": 1, "tensors": 2, "transposes": 0,
         "folded": 0, "path": "r.kdl", "status": "written",
+        "map": {
+            "nodes": [{ "name": "relu_0", "model": "relu_0", "op": "Relu" }],
+            "tensors": [
+                { "name": "x", "model": "x", "axes": ["N", "C", "H", "W"] },
+                { "name": "relu_0_out", "model": "relu_0_out", "axes": ["N", "C", "H", "W"] },
+            ],
+            "constants": [],
+        },
     });
     assert_eq!(object, wanted);
     let ran = world.run(&["import", "relu.onnx", "--format", "json"]);

@@ -30,6 +30,16 @@ impl Axes {
         Self { starts, parent, letter: vec![None; tensors.len()], tensors, done: Vec::new() }
     }
 
+    /// Adds a tensor, whose axes are classes of their own.
+    pub(super) fn add(&mut self, rank: usize) {
+        let tensor = self.starts.len().saturating_sub(1);
+        let start = self.tensors.len();
+        self.tensors.extend((0..rank).map(|_| vec![tensor]));
+        self.parent.extend(start..start + rank);
+        self.letter.extend((0..rank).map(|_| None));
+        self.starts.push(self.tensors.len());
+    }
+
     /// Does all of something, or nothing where it gives `false`.
     pub(super) fn attempt(&mut self, all: impl FnOnce(&mut Self) -> bool) -> bool {
         let before = self.done.len();

@@ -2,10 +2,10 @@
 //! be said at all.
 
 use super::axes::Axes;
-use super::call::Call;
-use super::infer::{is_along_all, permutation};
+use super::infer::permutation;
 use super::network::{Network, Operator, Tensor};
 use super::operator::{Kind, Window};
+use super::relation::{Related, Relations, relations};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 
@@ -16,6 +16,8 @@ pub(super) struct Letters {
     pub(super) of: Vec<String>,
     /// For each tensor the one that it is: itself, or what was transposed.
     pub(super) same: Vec<usize>,
+    /// For each axis of each tensor the axis of the tensor that it is.
+    pub(super) order: Vec<Vec<usize>>,
     /// For each operator whether its letters are those that its kind asks for; else it goes by order.
     pub(super) is_named: Vec<bool>,
 }
@@ -39,14 +41,23 @@ pub(super) fn letters(network: &mut Network<'_>) -> Result<Letters, Box<Diagnost
             *slot = axes.attempt(|axes| windowed(axes, window, operator, &ranks));
         }
     }
-    for (operator, slot) in network.operators.iter().zip(&mut is_named) {
-        if operator.kind == Kind::Elementwise {
-            *slot = axes.attempt(|axes| aligned(axes, network, operator, false));
-            // A constant is free in any layout: that it cannot be alike is no matter.
-            axes.attempt(|axes| aligned(axes, network, operator, true));
+    let related: Vec<Option<Relations>> =
+        network.operators.iter().map(|operator| relations(network, operator)).collect();
+    for ((operator, related), slot) in network.operators.iter().zip(&related).zip(&mut is_named) {
+        if matches!(operator.kind, Kind::Elementwise | Kind::ByLetter) {
+            *slot = related
+                .as_ref()
+                .is_some_and(|related| axes.attempt(|axes| aligned(axes, network, related)));
+        } else if let Some(related) = related {
+            *slot = *slot && axes.attempt(|axes| aligned(axes, network, related));
         }
     }
-    let same = untransposed(&mut axes, network);
+    let Aliases { same, order } = untransposed(&mut axes, network);
+    for (k, related) in related.iter().enumerate() {
+        if let (Some(related), Some(true)) = (related, is_named.get(k)) {
+            constants(&mut axes, network, k, related);
+        }
+    }
     let is_gone = |operator: &Operator<'_>| {
         operator.kind == Kind::Transpose
             && operator.outputs.first().is_some_and(|out| same.get(*out) != Some(out))
@@ -60,19 +71,21 @@ pub(super) fn letters(network: &mut Network<'_>) -> Result<Letters, Box<Diagnost
         }
     }
     network.operators = kept;
-    Ok(Letters { of: usual(&mut axes, network)?, same, is_named: named })
+    let of = usual(&mut axes, network)?;
+    // Copies of constants are what they are.
+    let same = (0..of.len()).map(|k| same.get(k).copied().unwrap_or(k)).collect();
+    Ok(Letters { of, same, order, is_named: named })
 }
 
 /// Names axes as an operator does.
 fn windowed(axes: &mut Axes, window: Window, operator: &Operator<'_>, ranks: &[usize]) -> bool {
     let rank = |tensor: &usize| ranks.get(*tensor).copied().unwrap_or(0);
-    let operands = operator.inputs.iter().enumerate();
-    let operands =
-        operands.filter_map(|(k, operand)| Some((*operand, window.operand(k, rank(operand))?)));
+    let operands = operator.inputs.iter().filter_map(|operand| {
+        Some((operand.tensor, window.operand(operand.slot, rank(&operand.tensor))?))
+    });
     let results = operator.outputs.iter();
     let results = results.filter_map(|result| Some((*result, Window::result(rank(result))?)));
-    let has_data =
-        operator.inputs.first().is_some_and(|data| window.operand(0, rank(data)).is_some());
+    let has_data = operator.read(0).is_some_and(|data| window.operand(0, rank(&data)).is_some());
     let mut all = operands.chain(results);
     has_data
         && all.all(|(tensor, letters)| {
@@ -80,62 +93,83 @@ fn windowed(axes: &mut Axes, window: Window, operator: &Operator<'_>, ranks: &[u
         })
 }
 
-/// Makes the axes of operands and results one where they are aligned, the last with the last.
-fn aligned(
-    axes: &mut Axes,
-    network: &Network<'_>,
-    operator: &Operator<'_>,
-    constants: bool,
-) -> bool {
-    let rank = |tensor: usize| network.tensors.get(tensor).map_or(0, Tensor::rank);
-    let is_constant =
-        |tensor: usize| network.tensors.get(tensor).is_some_and(|tensor| tensor.is_constant);
-    let Some(first) = operator.outputs.first().copied() else { return false };
-    let operands = operator.inputs.iter().enumerate();
-    let operands = operands
-        .filter(|(k, _)| *k == 0 || is_along_all(&operator.node.op_type))
-        .map(|(_, operand)| *operand)
-        .filter(|operand| is_constant(*operand) == constants);
-    let mut more = operator.outputs.iter().skip(1);
-    if more.any(|other| rank(*other) != rank(first)) {
-        return false;
-    }
-    let others: Vec<usize> = operands.chain(operator.outputs.iter().skip(1).copied()).collect();
-    others.into_iter().all(|other| {
-        let (own, all) = (rank(other), rank(first));
-        own <= all && (0..own).all(|k| axes.join((other, k), (first, all - own + k)))
-    })
+/// Makes the axes of operands and results one where they go together; constants come later.
+fn aligned(axes: &mut Axes, network: &Network<'_>, related: &Relations) -> bool {
+    let mut others = related.others.iter();
+    others.all(|other| network.is_constant(other.tensor) || joined(axes, other, related.whole))
 }
 
-/// Takes transpositions for what they are where letters allow it; gives the tensor that each one is.
-fn untransposed(axes: &mut Axes, network: &Network<'_>) -> Vec<usize> {
+fn joined(axes: &mut Axes, other: &Related, whole: usize) -> bool {
+    let mut pairs = other.axes.iter().enumerate().filter_map(|(k, axis)| Some((k, (*axis)?)));
+    pairs.all(|(k, axis)| axes.join((other.tensor, k), (whole, axis)))
+}
+
+/// Does the same for the constants of an operator. One whose letters are those of another reader is read as a copy, which
+/// has letters of its own: so it never keeps anything from any layout.
+fn constants(axes: &mut Axes, network: &mut Network<'_>, operator: usize, related: &Relations) {
+    for other in &related.others {
+        let (tensor, whole) = (other.tensor, related.whole);
+        if !network.is_constant(tensor) || axes.attempt(|axes| joined(axes, other, whole)) {
+            continue;
+        }
+        let (Some(own), Some(slot)) = (network.tensors.get(tensor).cloned(), other.slot) else {
+            continue;
+        };
+        let copy = network.tensors.len();
+        axes.add(own.rank());
+        network.tensors.push(own);
+        joined(axes, &Related { tensor: copy, ..other.clone() }, whole);
+        let operands = network.operators.get_mut(operator).map(|operator| &mut operator.inputs);
+        let operand = operands.into_iter().flatten().find(|operand| operand.slot == slot);
+        operand.into_iter().for_each(|operand| operand.tensor = copy);
+    }
+}
+
+/// What tensors are that only have their axes in another order.
+struct Aliases {
+    /// The tensor that each is.
+    same: Vec<usize>,
+    /// For each axis of each that of the tensor that it is.
+    order: Vec<Vec<usize>>,
+}
+
+/// Takes transpositions for what they are where letters allow it.
+fn untransposed(axes: &mut Axes, network: &Network<'_>) -> Aliases {
     let mut same: Vec<usize> = (0..network.tensors.len()).collect();
+    let mut orders: Vec<Vec<usize>> =
+        network.tensors.iter().map(|tensor| (0..tensor.rank()).collect()).collect();
     // What the model gives is given once, and by its own name.
     let mut asked_for: Vec<usize> = Vec::new();
     for operator in network.operators.iter().filter(|operator| operator.kind == Kind::Transpose) {
-        let ([from], [to]) = (operator.inputs.as_slice(), operator.outputs.as_slice()) else {
+        let (Some(from), [to]) = (operator.read(0), operator.outputs.as_slice()) else {
             continue;
         };
-        let root = same.get(*from).copied().unwrap_or(*from);
+        let root = same.get(from).copied().unwrap_or(from);
         let is_output = network.outputs.contains(to);
         let is_known = network.outputs.contains(&root) || network.inputs.contains(&root);
         let is_asked = is_known || asked_for.contains(&root);
-        let rank = network.tensors.get(*to).map_or(0, Tensor::rank);
-        if (is_output && is_asked) || rank > MAX_LETTERS {
+        if (is_output && is_asked) || network.rank(*to) > MAX_LETTERS {
             continue;
         }
-        let shaped = network.tensors.get(*from).map(|tensor| &tensor.shaped);
-        let call = Call { node: operator.node, opset: 1, inputs: vec![shaped], outputs: 1 };
-        let Ok(order) = permutation(&call) else { continue };
+        let Ok(order) = permutation(&network.call(operator)) else { continue };
         let join = |axes: &mut Axes| {
-            order.iter().enumerate().all(|(k, axis)| axes.join((*to, k), (*from, *axis)))
+            order.iter().enumerate().all(|(k, axis)| axes.join((*to, k), (from, *axis)))
         };
         if axes.attempt(join) {
             same.get_mut(*to).into_iter().for_each(|slot| *slot = root);
+            let composed = orders.get(from).map(|own| through(&order, own)).unwrap_or_default();
+            if let Some(slot) = orders.get_mut(*to) {
+                *slot = composed;
+            }
             asked_for.extend(is_output.then_some(root));
         }
     }
-    same
+    Aliases { same, order: orders }
+}
+
+/// A permutation of what is itself permuted: axis k is axis `own[order[k]]`.
+pub(super) fn through(order: &[usize], own: &[usize]) -> Vec<usize> {
+    order.iter().filter_map(|axis| own.get(*axis)).copied().collect()
 }
 
 /// Letters for all other axes, the usual ones first; what is computed comes before constants.

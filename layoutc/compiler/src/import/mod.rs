@@ -3,20 +3,26 @@
 //! What depends on the order of axes says so: inputs, outputs and constants have the row-major layout that ONNX implies,
 //! and each operator accepts what ONNX means by it. A transposition moves nothing here: it becomes a change of layout.
 
+mod along;
 mod axes;
 mod call;
+mod defaults;
 mod elements;
 mod extents;
 mod fault;
 mod infer;
 mod letters;
 mod limits;
+mod map;
 mod names;
 mod network;
 mod operator;
+mod properties;
 mod proto;
+mod relation;
 #[cfg(test)]
 mod tests;
+mod text;
 mod trace;
 mod write;
 
@@ -62,6 +68,8 @@ pub struct Imported {
     pub transposes: usize,
     /// How many operators are gone because what they give is known before the model runs.
     pub folded: usize,
+    /// The model's names of nodes and tensors with those of the manifest, and the constants: `import --format json`.
+    pub map: serde_json::Value,
 }
 
 /// The graph of a model.

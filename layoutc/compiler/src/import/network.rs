@@ -1,6 +1,6 @@
 //! A model with the shape of every tensor: what is left of it after everything known beforehand is worked out.
 
-use super::call::Shaped;
+use super::call::{Call, Shaped};
 use super::operator::Kind;
 use super::proto;
 
@@ -8,6 +8,8 @@ use super::proto;
 #[derive(Debug)]
 pub(super) struct Network<'a> {
     pub(super) name: &'a str,
+    /// The version of ONNX's own operators.
+    pub(super) opset: i64,
     pub(super) tensors: Vec<Tensor<'a>>,
     pub(super) operators: Vec<Operator<'a>>,
     /// What the model takes, in its order.
@@ -18,13 +20,15 @@ pub(super) struct Network<'a> {
     pub(super) folded: usize,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Tensor<'a> {
     /// The model's name of it.
     pub(super) name: &'a str,
     pub(super) shaped: Shaped,
     /// Whether it is there before the model runs.
     pub(super) is_constant: bool,
+    /// Whether its elements stand in the file.
+    pub(super) is_stored: bool,
 }
 
 impl Tensor<'_> {
@@ -38,6 +42,50 @@ pub(super) struct Operator<'a> {
     pub(super) node: &'a proto::Node,
     pub(super) kind: Kind,
     /// The operands with data, in order; parameters that are worked out are left out.
-    pub(super) inputs: Vec<usize>,
+    pub(super) inputs: Vec<Operand>,
+    /// Those parameters.
+    pub(super) parameters: Vec<Operand>,
     pub(super) outputs: Vec<usize>,
+}
+
+/// An operand of an operator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Operand {
+    /// Which one it is, counted from 0; those that are left out count.
+    pub(super) slot: usize,
+    pub(super) tensor: usize,
+}
+
+impl Operator<'_> {
+    /// The tensors that it reads as data.
+    pub(super) fn reads(&self) -> impl Iterator<Item = usize> + '_ {
+        self.inputs.iter().map(|operand| operand.tensor)
+    }
+
+    /// The tensor of one of the operands with data.
+    pub(super) fn read(&self, slot: usize) -> Option<usize> {
+        self.inputs.iter().find(|operand| operand.slot == slot).map(|operand| operand.tensor)
+    }
+}
+
+impl Network<'_> {
+    /// An operator with its operands, as the rules of shapes see it.
+    pub(super) fn call<'n>(&'n self, operator: &Operator<'n>) -> Call<'n> {
+        let operands = || operator.inputs.iter().chain(&operator.parameters);
+        let slots = operands().map(|operand| operand.slot + 1).max().unwrap_or(0);
+        let mut inputs = vec![None; slots];
+        for operand in operands() {
+            let shaped = self.tensors.get(operand.tensor).map(|tensor| &tensor.shaped);
+            inputs.get_mut(operand.slot).into_iter().for_each(|slot| *slot = shaped);
+        }
+        Call { node: operator.node, opset: self.opset, inputs, outputs: operator.outputs.len() }
+    }
+
+    pub(super) fn rank(&self, tensor: usize) -> usize {
+        self.tensors.get(tensor).map_or(0, Tensor::rank)
+    }
+
+    pub(super) fn is_constant(&self, tensor: usize) -> bool {
+        self.tensors.get(tensor).is_some_and(|tensor| tensor.is_constant)
+    }
 }

@@ -8,6 +8,8 @@ use super::proto;
 pub(super) enum Kind {
     /// It sees elements alone: any layout, the same one for all.
     Elementwise,
+    /// It goes along axes that can be told by letter: any layout, the same one for all, each the part for its axes.
+    ByLetter,
     /// It names its axes: batch, channels, space.
     Window(Window),
     /// Its result has the elements of its operand, in another order of axes.
@@ -26,6 +28,52 @@ pub(super) enum Window {
     /// No filter.
     Pool,
 }
+
+/// Operators that go along axes, and to which the order of all others is no matter.
+pub(super) const BY_LETTER: &[&str] = &[
+    "ArgMax",
+    "ArgMin",
+    "BatchNormalization",
+    "Concat",
+    "CumProd",
+    "CumSum",
+    "Expand",
+    "GatherElements",
+    "GroupNormalization",
+    "Hardmax",
+    "InstanceNormalization",
+    "LRN",
+    "LayerNormalization",
+    "LogSoftmax",
+    "LpNormalization",
+    "MeanVarianceNormalization",
+    "Pad",
+    "RMSNormalization",
+    "ReduceL1",
+    "ReduceL2",
+    "ReduceLogSum",
+    "ReduceLogSumExp",
+    "ReduceMax",
+    "ReduceMean",
+    "ReduceMin",
+    "ReduceProd",
+    "ReduceSum",
+    "ReduceSumSquare",
+    "Resize",
+    "Scatter",
+    "ScatterElements",
+    "Slice",
+    "Softmax",
+    "Split",
+    "Squeeze",
+    "Tile",
+    "TopK",
+    "Unsqueeze",
+    "Upsample",
+];
+
+/// Pools over all axes but the first two: as windows their axes have names, and they take any layout.
+pub(super) const GLOBAL_POOLS: &[&str] = &["GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool"];
 
 /// Operators whose operands behind the first are parameters: shapes, axes, numbers of elements.
 const PARAMETERS: &[&str] = &[
@@ -107,6 +155,7 @@ pub(super) fn kind(node: &proto::Node) -> Kind {
         | "GlobalLpPool" => Kind::Window(Window::Pool),
         "Transpose" => Kind::Transpose,
         op if is_elementwise(op) => Kind::Elementwise,
+        op if BY_LETTER.contains(&op) => Kind::ByLetter,
         _ => Kind::RowMajor,
     }
 }
@@ -131,14 +180,26 @@ pub(super) fn is_pure(node: &proto::Node) -> bool {
     is_standard(node) && !RANDOM.contains(&node.op_type.as_str())
 }
 
-/// The axis that an operator goes along, where it says one or ONNX does.
-pub(super) fn axis(node: &proto::Node) -> Option<i64> {
-    let own = node.attribute.iter().find(|attribute| attribute.name == "axis");
-    own.and_then(|attribute| attribute.i).or(match node.op_type.as_str() {
-        "BatchNormalization" => Some(1),
-        "Split" => Some(0),
-        _ => None,
-    })
+/// What a parameter is called as a property; an operator of an older version has an attribute of that name.
+pub(super) fn parameter_name(node: &proto::Node, slot: usize, opset: i64) -> Option<&'static str> {
+    let names: &[&str] = match node.op_type.as_str() {
+        "Clip" => &["min", "max"],
+        "CenterCropPad" | "Expand" | "Reshape" => &["shape"],
+        "CumSum" => &["axis"],
+        "Dropout" => &["ratio", "training_mode"],
+        "OneHot" => &["depth", "values"],
+        "Pad" => &["pads", "value", "axes"],
+        "Range" => &["limit", "delta"],
+        "Resize" if opset < 11 => &["scales"],
+        "Resize" => &["roi", "scales", "sizes"],
+        "Slice" => &["starts", "ends", "axes", "steps"],
+        "Split" => &["split"],
+        "Tile" => &["repeats"],
+        "TopK" | "Trilu" => &["k"],
+        "Upsample" => &["scales"],
+        _ => &["axes"],
+    };
+    names.get(slot.checked_sub(1)?).copied()
 }
 
 /// Whether its first result is its first operand.

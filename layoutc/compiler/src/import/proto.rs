@@ -76,6 +76,8 @@ pub(super) struct Attribute {
     pub(super) floats: Vec<f32>,
     #[prost(int64, repeated, tag = "8")]
     pub(super) ints: Vec<i64>,
+    #[prost(bytes = "bytes", repeated, tag = "9")]
+    pub(super) strings: Vec<Bytes>,
     #[prost(bytes = "bytes", repeated, tag = "11")]
     pub(super) graphs: Vec<Bytes>,
 }

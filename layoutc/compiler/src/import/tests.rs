@@ -3,6 +3,7 @@ use prost::bytes::Bytes;
 
 use super::infer::elementwise;
 use super::letters::USUAL;
+use super::operator::{BY_LETTER, GLOBAL_POOLS};
 use super::{Asked, Imported, Refused, import, proto};
 use crate::codes::Code;
 
@@ -166,24 +167,215 @@ fn the_axis_of_what_takes_any_layout_is_a_letter() {
     let nodes = with_constants(model(nodes), vec![constant("s", &[1; 5])]);
     let text = imported(&nodes).unwrap().text;
     // `x` is NCHW by default, so axis 1 of its transpose is W, and the last one H.
-    assert!(text.contains("op=BatchNormalization axis=W {"), "{text}");
+    let batch = "op=BatchNormalization epsilon=1e-5 momentum=0.9 training_mode=0 axis=W {";
+    assert!(text.contains(batch), "{text}");
     assert!(text.contains("op=Concat axis=H {"), "{text}");
 }
 
-/// Every operator that is said to see elements alone is so in the profile, and no other; layouts by the number of axes are
-/// the same.
+fn turn(from: &str, to: &str, perm: &[i64]) -> proto::Node {
+    let attribute = vec![ints("perm", perm)];
+    proto::Node { attribute, ..node("Transpose", &[from], &[to]) }
+}
+
+/// `x` [2, 3, 4] through some nodes to outputs.
+fn of_three(nodes: Vec<proto::Node>, outputs: &[&str]) -> proto::Model {
+    let mut model = model(nodes);
+    let graph = model.graph.as_mut().unwrap();
+    graph.input = vec![value("x", &[Some(2), Some(3), Some(4)])];
+    let output = |name: &&str| proto::ValueInfo { name: (*name).to_owned(), r#type: None };
+    graph.output = outputs.iter().map(output).collect();
+    model
+}
+
+#[test]
+fn a_kept_transposition_of_what_is_transposed_has_the_order_of_both() {
+    // The first is `x` in another layout; the second gives an output beside the input `x`.
+    let nodes = vec![turn("x", "a", &[1, 2, 0]), turn("a", "y", &[1, 2, 0])];
+    let text = imported(&of_three(nodes, &["y"])).unwrap().text;
+    let wanted = "op=Transpose perm=\"2,0,1\" {\n        in x\n        out y dtype=f32 { shape { N 4; C 2; W 3 } }";
+    assert!(text.contains(wanted), "{text}");
+    // Behind an operator the first result is no input: all are one tensor, given in the order of the last.
+    let nodes =
+        vec![node("Relu", &["x"], &["r"]), turn("r", "a", &[1, 2, 0]), turn("a", "y", &[1, 2, 0])];
+    let found = imported(&of_three(nodes.clone(), &["y"])).unwrap();
+    assert_eq!((found.nodes, found.transposes), (1, 2), "{}", found.text);
+    assert!(found.text.contains("out y dtype=f32 { shape { N 2; C 3; W 4 } }"), "{}", found.text);
+    assert!(found.text.contains("output y layout=WNC\n"), "{}", found.text);
+    // Where that is an output too, the second stays.
+    let text = imported(&of_three(nodes, &["r", "y"])).unwrap().text;
+    assert!(text.contains("op=Transpose perm=\"2,0,1\" {\n        in r\n"), "{text}");
+    // Two that cancel, of which the result is wanted by its own name.
+    let nodes = vec![turn("x", "a", &[1, 2, 0]), turn("a", "y", &[2, 0, 1])];
+    let text = imported(&of_three(nodes, &["y"])).unwrap().text;
+    let wanted = "op=Transpose perm=\"0,1,2\" {\n        in x\n        out y dtype=f32 { shape { N 2; C 3; W 4 } }";
+    assert!(text.contains(wanted), "{text}");
+    // A branch beside it.
+    let nodes =
+        vec![turn("x", "a", &[0, 2, 1]), node("Relu", &["a"], &["r"]), turn("a", "y", &[0, 2, 1])];
+    let text = imported(&of_three(nodes, &["y", "r"])).unwrap().text;
+    assert!(text.contains("op=Transpose perm=\"0,1,2\" {\n        in x\n"), "{text}");
+    assert!(
+        text.contains(
+            "op=Relu {\n        in x\n        out r dtype=f32 { shape { N 2; W 4; C 3 } }"
+        ),
+        "{text}"
+    );
+}
+
+#[test]
+fn attributes_at_their_default_are_properties_as_the_version_has_them() {
+    let line = |version: i64, node: proto::Node| {
+        let mut model = model(vec![node]);
+        model.opset_import[0].version = version;
+        model.graph.as_mut().unwrap().initializer = vec![
+            proto::Tensor { dims: vec![6, 3, 2, 2], data_type: 1, ..constant("w", &[]) },
+            constant("axes", &[1, -1]),
+            proto::Tensor {
+                dims: vec![],
+                data_type: 1,
+                float_data: vec![-1.5],
+                ..constant("low", &[])
+            },
+        ];
+        let text = imported(&model).unwrap().text;
+        let line = text.lines().find(|line| line.contains(" op=")).unwrap().trim().to_owned();
+        line.strip_suffix(" {").unwrap().split_once(" op=").unwrap().1.to_owned()
+    };
+    let conv = node("Conv", &["x", "w"], &["y"]);
+    let same = "Conv auto_pad=NOTSET group=1 strides=1 dilations=1 pads=0 kernel_shape=2";
+    assert_eq!(line(17, conv.clone()), same);
+    let upper = proto::Attribute {
+        name: "auto_pad".to_owned(),
+        s: Some(Bytes::from_static(b"SAME_UPPER")),
+        ..proto::Attribute::default()
+    };
+    let upper = proto::Node { attribute: vec![upper], ..conv };
+    let same = "Conv auto_pad=SAME_UPPER group=1 strides=1 dilations=1 kernel_shape=2";
+    assert_eq!(line(17, upper), same);
+    let softmax = node("Softmax", &["x"], &["y"]);
+    assert_eq!(line(13, softmax.clone()), "Softmax axis=W");
+    // Before, all axes from this one on were one.
+    assert_eq!(line(11, softmax), "Softmax axes=\"C,H,W\"");
+    let sum = node("ReduceSum", &["x", "axes"], &["y"]);
+    assert_eq!(line(13, sum), "ReduceSum axes=\"C,W\" keepdims=1 noop_with_empty_axes=0");
+    let sum = node("ReduceSum", &["x"], &["y"]);
+    assert_eq!(line(11, sum), "ReduceSum keepdims=1 axes=\"N,C,H,W\"");
+    assert_eq!(line(17, node("Clip", &["x", "low"], &["y"])), "Clip min=-1.5");
+    assert_eq!(line(6, node("Clip", &["x"], &["y"])), "Clip max=3.4028235e38 min=-3.4028235e38");
+    let elu = node("Elu", &["x"], &["y"]);
+    assert_eq!(line(17, elu), "Elu alpha=1.0");
+    // An operand that is left out before another one: the places of those that are there.
+    let clip = node("Clip", &["x", "", "z"], &["y"]);
+    let mut scalar = model(vec![node("ReduceMax", &["x"], &["z"]), clip]);
+    let graph = scalar.graph.as_mut().unwrap();
+    let mut keep = along(graph.node[0].clone(), 0);
+    keep.attribute[0].name = "keepdims".to_owned();
+    graph.node[0] = keep;
+    let text = imported(&scalar).unwrap().text;
+    assert!(text.contains("op=Clip operands=\"0,2\" {\n        in x z\n"), "{text}");
+}
+
+#[test]
+fn a_constant_that_is_read_along_several_axes_has_letters_for_each() {
+    // Of [3, 3, 4, 5]: what is added to `x`, and to its transpose.
+    let mut square = model(vec![
+        node("Add", &["x", "w"], &["a"]),
+        turn("x", "t", &[1, 0, 2, 3]),
+        node("Mul", &["t", "w"], &["b"]),
+        node("Concat", &["a", "b"], &["y"]),
+    ]);
+    let graph = square.graph.as_mut().unwrap();
+    graph.node[3] = along(graph.node[3].clone(), 3);
+    graph.input = vec![value("x", &[Some(3), Some(3), Some(4), Some(5)])];
+    graph.initializer = vec![proto::Tensor { dims: vec![3, 1, 1], ..constant("w", &[1, 2, 3]) }];
+    graph.initializer[0].data_type = 1;
+    graph.node.remove(3);
+    graph.output =
+        ["a", "b"].map(|name| proto::ValueInfo { name: name.to_owned(), r#type: None }).to_vec();
+    let found = imported(&square).unwrap();
+    assert_eq!((found.nodes, found.transposes), (2, 1), "{}", found.text);
+    assert!(found.text.contains("constant w dtype=f32 layout=CHW"), "{}", found.text);
+    assert!(found.text.contains("constant w_2 dtype=f32 layout=NHW"), "{}", found.text);
+    assert!(!found.text.contains("accepts"), "{}", found.text);
+    let copies: Vec<&str> = found.map["constants"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|one| one["model"].as_str())
+        .collect();
+    assert_eq!(copies, ["w", "w"]);
+}
+
+#[test]
+fn the_map_has_the_names_of_the_model_and_what_is_worked_out() {
+    let mut named = node("Relu", &["x"], &["conv1/out:0"]);
+    named.name = "conv1/relu".to_owned();
+    let nodes = vec![
+        named,
+        turn("conv1/out:0", "t", &[0, 2, 3, 1]),
+        node("Identity", &["half"], &["h"]),
+        node("Add", &["half", "h"], &["one"]),
+        node("Mul", &["t", "one"], &["y"]),
+    ];
+    let half = proto::Tensor {
+        dims: vec![1],
+        data_type: 1,
+        float_data: vec![0.1],
+        ..constant("half", &[])
+    };
+    let found = imported(&with_constants(model(nodes), vec![half])).unwrap();
+    assert!(
+        found.text.contains("    // \"conv1/relu\"\n    node conv1_relu op=Relu {\n"),
+        "{}",
+        found.text
+    );
+    assert!(
+        found.text.contains("        // \"conv1/out:0\"; as NHWC \"t\"\n        out conv1_out_0 "),
+        "{}",
+        found.text
+    );
+    let wanted = serde_json::json!({
+        "nodes": [
+            { "name": "conv1_relu", "model": "conv1/relu", "op": "Relu" },
+            { "name": "Mul_y", "model": "", "op": "Mul" },
+        ],
+        "tensors": [
+            { "model": "one", "name": "one", "axes": ["C"] },
+            { "model": "x", "name": "x", "axes": ["N", "C", "H", "W"] },
+            { "model": "conv1/out:0", "name": "conv1_out_0", "axes": ["N", "C", "H", "W"] },
+            { "model": "t", "name": "conv1_out_0", "axes": ["N", "H", "W", "C"] },
+            { "model": "y", "name": "y", "axes": ["N", "H", "W", "C"] },
+        ],
+        "constants": [
+            { "name": "one", "model": "one", "source": "elements", "elements": [0.2] },
+        ],
+    });
+    let sorted = |value: &serde_json::Value, key: &str| {
+        let mut list = value[key].as_array().unwrap().clone();
+        list.sort_by_key(ToString::to_string);
+        list
+    };
+    for key in ["nodes", "tensors", "constants"] {
+        assert_eq!(sorted(&found.map, key), sorted(&wanted, key), "{}", found.map);
+    }
+}
+
+/// Every operator that is said to see elements alone, or to be told axes by letter, is so in the profile, and no other;
+/// layouts by the number of axes are the same.
 #[test]
 fn the_profile_says_the_same() {
     let profile = include_str!("../check/graph/profiles/onnx.kdl");
-    let listed = |line: &&str| line.trim().ends_with("elementwise=#true");
-    let told = |line: &&str| line.trim().ends_with("by-letter=#true");
-    let lines = profile.lines().filter(|line| listed(line) || told(line));
-    assert_eq!(lines.count(), elementwise().count());
-    for op in elementwise() {
-        let rules = ["elementwise", "by-letter"];
-        let is_there = |rule: &&str| profile.contains(&format!("op {op} {rule}=#true\n"));
-        assert!(rules.iter().any(is_there), "{op}");
-    }
+    let listed = |rule: &str| -> Vec<&str> {
+        let rule = format!("{rule}=#true");
+        let lines = profile.lines().filter(|line| line.split(' ').any(|word| word == rule));
+        lines.filter_map(|line| line.trim().strip_prefix("op ")?.split(' ').next()).collect()
+    };
+    let mut named: Vec<&str> = elementwise().collect();
+    named.sort_unstable();
+    assert_eq!(listed("elementwise"), named);
+    let mut named = [BY_LETTER, GLOBAL_POOLS].concat();
+    named.sort_unstable();
+    assert_eq!(listed("by-letter"), named);
     for (rank, letters) in USUAL.iter().enumerate().skip(2) {
         assert!(profile.contains(&format!("default-layout {rank} {letters}\n")), "{letters}");
     }

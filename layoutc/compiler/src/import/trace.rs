@@ -8,7 +8,7 @@ use super::elements::{Values, scalar, values};
 use super::extents::{are_asked_for, declared, given, tensor_type, told_open};
 use super::fault::{Refused, Unshaped, shown};
 use super::infer::infer;
-use super::network::{Network, Operator, Tensor};
+use super::network::{Network, Operand, Operator, Tensor};
 use super::operator::{is_identity, is_parameter, is_pure, is_unread, kind};
 use super::proto;
 use crate::codes::Code;
@@ -45,6 +45,7 @@ pub(super) fn trace<'a>(
         known: 0,
         network: Network {
             name: &graph.name,
+            opset: opset(model),
             tensors: Vec::new(),
             operators: Vec::new(),
             inputs: Vec::new(),
@@ -95,7 +96,7 @@ impl<'a> Tracer<'a> {
             let message = format!("two tensors are called `{}`", shown(name));
             return Err(Box::new(Diagnostic::placeless(Code::ImportMalformed, message)));
         }
-        self.network.tensors.push(Tensor { name, shaped, is_constant });
+        self.network.tensors.push(Tensor { name, shaped, is_constant, is_stored: false });
         Ok(position)
     }
 
@@ -113,7 +114,9 @@ impl<'a> Tracer<'a> {
             };
             let count = shape.iter().try_fold(1_u64, |all, extent| all.checked_mul(*extent));
             let known = count.and_then(|count| values(tensor, dtype, count));
-            self.add(&tensor.name, Shaped { dtype, shape, known }, true)?;
+            let position = self.add(&tensor.name, Shaped { dtype, shape, known }, true)?;
+            let stored = self.network.tensors.get_mut(position).into_iter();
+            stored.for_each(|tensor| tensor.is_stored = true);
         }
         Ok(())
     }
@@ -174,9 +177,13 @@ impl<'a> Tracer<'a> {
         let is_made_here = is_pure(node)
             && (read.iter().all(|(_, operand)| is_constant(operand))
                 || results.iter().all(|one| one.known.is_some()));
-        let is_data =
-            |(k, operand): &&(usize, usize)| !is_parameter(node, *k) || !is_constant(operand);
-        let data: Vec<usize> = read.iter().filter(is_data).map(|(_, operand)| *operand).collect();
+        let is_known = |operand: usize| {
+            let tensor = self.network.tensors.get(operand);
+            tensor.is_some_and(|tensor| tensor.is_constant && tensor.shaped.known.is_some())
+        };
+        let operands = read.iter().map(|(slot, tensor)| Operand { slot: *slot, tensor: *tensor });
+        let (parameters, inputs): (Vec<_>, Vec<_>) =
+            operands.partition(|one| is_parameter(node, one.slot) && is_known(one.tensor));
         let mut written = Vec::new();
         for (name, shaped) in node.output.iter().zip(results) {
             written.push(self.add(name, shaped, is_made_here)?);
@@ -184,7 +191,8 @@ impl<'a> Tracer<'a> {
         if is_made_here {
             self.network.folded += usize::from(node.op_type != "Constant");
         } else {
-            let operator = Operator { node, kind: kind(node), inputs: data, outputs: written };
+            let outputs = written;
+            let operator = Operator { node, kind: kind(node), inputs, parameters, outputs };
             self.network.operators.push(operator);
         }
         Ok(())

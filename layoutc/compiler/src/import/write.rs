@@ -1,13 +1,16 @@
 //! The network as a manifest.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::letters::{Letters, MAX_LETTERS, USUAL};
+use super::map::map;
 use super::names::{Names, Reserved};
 use super::network::{Network, Operator};
-use super::operator::{Kind, axis, is_standard};
-use super::{Asked, Imported, proto};
+use super::operator::{Kind, is_standard};
+use super::properties::properties;
+use super::text::{quoted, word};
+use super::{Asked, Imported};
 use crate::dtype::Dtype;
 
 /// What a layout is called that has no letter, or too many.
@@ -27,19 +30,33 @@ pub(super) fn write(
         letters,
         names: tensor_names(network, letters, is_reserved),
         nodes: Names::new(is_reserved, 'n', "node"),
+        aliases: aliases(letters),
+        node_names: Vec::new(),
         written: BTreeSet::new(),
         text: String::new(),
     };
     writer.all(&graph, asked);
     let is_transposed = |(k, same): (usize, &usize)| k != *same;
     Imported {
-        text: writer.text,
         graph,
         nodes: network.operators.len(),
         tensors: writer.written.len(),
         transposes: letters.same.iter().enumerate().filter(|one| is_transposed(*one)).count(),
         folded: network.folded,
+        text: writer.text.clone(),
+        map: map(network, letters, &writer.names, &writer.node_names, &|tensor| {
+            writer.written.contains(&tensor)
+        }),
     }
+}
+
+/// For each tensor those that it is, too.
+fn aliases(letters: &Letters) -> BTreeMap<usize, Vec<usize>> {
+    let mut aliases: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (k, root) in letters.same.iter().enumerate().filter(|(k, root)| k != *root) {
+        aliases.entry(*root).or_default().push(k);
+    }
+    aliases
 }
 
 /// The names of tensors. One that is several by transposition has the name that the model's user knows.
@@ -79,6 +96,10 @@ struct Writer<'a> {
     letters: &'a Letters,
     names: Vec<String>,
     nodes: Names<'a>,
+    /// The tensors that each one is with its axes in another order.
+    aliases: BTreeMap<usize, Vec<usize>>,
+    /// The names that were given to operators.
+    node_names: Vec<String>,
     /// The tensors that were written.
     written: BTreeSet<usize>,
     text: String,
@@ -99,10 +120,9 @@ impl Writer<'_> {
         }
         for (k, operator) in self.network.operators.iter().enumerate() {
             self.text.push('\n');
-            for operand in &operator.inputs {
-                let is_constant = self.network.tensors.get(*operand).is_some_and(|t| t.is_constant);
-                if is_constant && !self.written.contains(operand) {
-                    self.tensor("    constant", *operand, true);
+            for operand in operator.reads() {
+                if self.network.is_constant(operand) && !self.written.contains(&operand) {
+                    self.tensor("    constant", operand, true);
                 }
             }
             self.operator(k, operator);
@@ -111,9 +131,7 @@ impl Writer<'_> {
             self.text.push('\n');
         }
         for output in &self.network.outputs {
-            if self.network.tensors.get(*output).is_some_and(|tensor| tensor.is_constant)
-                && !self.written.contains(output)
-            {
+            if self.network.is_constant(*output) && !self.written.contains(output) {
                 self.tensor("    constant", *output, true);
             }
             let (name, layout) = (self.name(*output).to_owned(), self.layout(*output));
@@ -141,6 +159,10 @@ impl Writer<'_> {
             String::new()
         };
         let name = self.name(tensor).to_owned();
+        if let Some(names) = self.model_names(tensor, &name) {
+            let indent = head.len() - head.trim_start().len();
+            self.text.push_str(&format!("{:indent$}// {names}\n", ""));
+        }
         self.text.push_str(&format!("{head} {name} dtype={dtype}{layout} {{ {shape} }}\n"));
     }
 
@@ -153,12 +175,16 @@ impl Writer<'_> {
             domain => format!("{domain}::{}", node.op_type),
         };
         let mut head = format!("    node {name} op={}", word(&op));
-        for (key, value) in properties(node, operator, &self.letters.of) {
+        for (key, value) in properties(self.network, self.letters, operator) {
             let _written = write!(head, " {key}={value}");
         }
+        if node.name != name && !node.name.is_empty() {
+            self.text.push_str(&format!("    // {}\n", quoted(&node.name)));
+        }
         self.text.push_str(&format!("{head} {{\n"));
+        self.node_names.push(name);
         if !operator.inputs.is_empty() {
-            let names: Vec<&str> = operator.inputs.iter().map(|k| self.name(*k)).collect();
+            let names: Vec<&str> = operator.reads().map(|k| self.name(k)).collect();
             let names = names.join(" ");
             self.text.push_str(&format!("        in {names}\n"));
         }
@@ -166,10 +192,11 @@ impl Writer<'_> {
             self.tensor("        out", *output, false);
         }
         if !self.is_usual(k, operator) {
-            let side = |list: &[usize]| {
-                list.iter().map(|tensor| self.layout(*tensor)).collect::<Vec<_>>().join(" ")
+            let side = |list: &mut dyn Iterator<Item = usize>| {
+                list.map(|tensor| self.layout(tensor)).collect::<Vec<_>>().join(" ")
             };
-            let (reads, gives) = (side(&operator.inputs), side(&operator.outputs));
+            let reads = side(&mut operator.reads());
+            let gives = side(&mut operator.outputs.iter().copied());
             self.text.push_str(&format!("        accepts {{ in {reads}; out {gives} }}\n"));
         }
         self.text.push_str("    }\n");
@@ -177,16 +204,18 @@ impl Writer<'_> {
 
     /// Whether the profile says what an operator accepts.
     fn is_usual(&self, k: usize, operator: &Operator<'_>) -> bool {
-        let is_default = |tensor: &usize| {
-            let letters = self.letters.of.get(*tensor).map_or("", String::as_str);
+        let is_default = |tensor: usize| {
+            let letters = self.letters.of.get(tensor).map_or("", String::as_str);
             letters.len() < 2 || USUAL.contains(&letters)
         };
         match operator.kind {
             Kind::Transpose => true,
-            Kind::Elementwise | Kind::Window(_) => {
+            Kind::Elementwise | Kind::ByLetter | Kind::Window(_) => {
                 self.letters.is_named.get(k).copied().unwrap_or(false)
             }
-            Kind::RowMajor => operator.inputs.iter().chain(&operator.outputs).all(is_default),
+            Kind::RowMajor => {
+                operator.reads().chain(operator.outputs.iter().copied()).all(is_default)
+            }
         }
     }
 
@@ -195,86 +224,24 @@ impl Writer<'_> {
         self.names.get(root).map_or("", String::as_str)
     }
 
+    /// The model's own names of a tensor, where they are others: `"conv1:0"; as NHWC "transpose"`.
+    fn model_names(&self, tensor: usize, name: &str) -> Option<String> {
+        let mut notes = Vec::new();
+        let aliases = self.aliases.get(&tensor).into_iter().flatten();
+        let own = self.network.tensors.get(tensor).map_or("", |tensor| tensor.name);
+        if own != name && !own.is_empty() {
+            notes.push(quoted(own));
+        }
+        for alias in aliases {
+            let own = self.network.tensors.get(*alias).map_or("", |tensor| tensor.name);
+            notes.push(format!("as {} {}", self.layout(*alias), quoted(own)));
+        }
+        (!notes.is_empty()).then(|| notes.join("; "))
+    }
+
     /// Row-major, as ONNX has it.
     fn layout(&self, tensor: usize) -> String {
         let letters = self.letters.of.get(tensor).cloned().unwrap_or_default();
         if (1..=MAX_LETTERS).contains(&letters.len()) { letters } else { ROW_MAJOR.to_owned() }
     }
-}
-
-/// Attributes that are whole numbers, lists of them, or words. A list of one number all over is that number; the axis of an
-/// operator that takes any layout is its letter.
-fn properties(
-    node: &proto::Node,
-    operator: &Operator<'_>,
-    letters: &[String],
-) -> Vec<(String, String)> {
-    let mut all = Vec::new();
-    for attribute in &node.attribute {
-        let is_key = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let key = attribute.name.as_str();
-        let starts = key.starts_with(|c: char| c.is_ascii_alphabetic());
-        let is_said = key == "axis" && operator.kind == Kind::Elementwise;
-        if !starts || !key.chars().all(is_key) || key == "op" || key.len() > 64 || is_said {
-            continue;
-        }
-        let value = match (attribute.i, attribute.ints.as_slice(), &attribute.s) {
-            (Some(value), _, _) => value.to_string(),
-            (None, [first, rest @ ..], _) if rest.iter().all(|one| one == first) => {
-                first.to_string()
-            }
-            (None, [_, ..], _) if attribute.ints.len() <= 64 => {
-                let list: Vec<String> = attribute.ints.iter().map(i64::to_string).collect();
-                format!("\"{}\"", list.join(","))
-            }
-            (None, [], Some(text)) => match std::str::from_utf8(text) {
-                Ok(text) if text.len() <= 256 && !text.is_empty() => word(text),
-                _ => continue,
-            },
-            _ => continue,
-        };
-        if all.iter().all(|(known, _)| known != key) {
-            all.push((key.to_owned(), value));
-        }
-    }
-    if operator.kind == Kind::Elementwise
-        && let Some(axis) = axis(node)
-    {
-        let first = operator.inputs.first().and_then(|tensor| letters.get(*tensor));
-        let own = letter(first.map_or("", String::as_str), axis);
-        all.push(("axis".to_owned(), own.unwrap_or_else(|| axis.to_string())));
-    }
-    all
-}
-
-fn letter(letters: &str, axis: i64) -> Option<String> {
-    let rank = i64::try_from(letters.len()).ok()?;
-    let at = if axis < 0 { axis.checked_add(rank)? } else { axis };
-    letters.chars().nth(usize::try_from(at).ok()?).map(String::from)
-}
-
-/// A text as KDL has it: bare where that is possible.
-fn word(text: &str) -> String {
-    let is_bare = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-        && text.starts_with(|c: char| c.is_ascii_alphabetic())
-        && !["true", "false", "null", "inf", "nan"].contains(&text);
-    if is_bare {
-        return text.to_owned();
-    }
-    quoted(text)
-}
-
-fn quoted(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => quoted.extend(['\\', c]),
-            c if c.is_control() || !c.is_ascii() => {
-                let _written = write!(quoted, "\\u{{{:x}}}", u32::from(c));
-            }
-            c => quoted.push(c),
-        }
-    }
-    quoted.push('"');
-    quoted
 }

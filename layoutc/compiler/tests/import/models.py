@@ -2,7 +2,7 @@
 
     python3 models.py FOLDER [NAME ...]
 
-`--small` writes the models of the book's pages and of the tests of the command line, which are kept in the repository; `--cases` those of ONNX's own tests of each operator, with the shapes of their results.
+`--small` writes the models of the book's pages and of the tests of the command line, which are kept in the repository; `--cases` those of ONNX's own tests of each operator, with the shapes of their results. `--defaults` prints the attributes that a model may leave out.
 """
 
 import os
@@ -272,7 +272,18 @@ def control():
     return m
 
 
+def values():
+    """Constants in the file, one that is worked out, and one that the model computes of others."""
+    m = Model("values")
+    x = m.op("MatMul", [m.input("x", [1, 4]), m.op("Transpose", [m.weight("w", [3, 4])])])
+    x = m.op("Add", [x, m.weight("b", [3])])
+    half = m.values("half", [0.5, 1.5, 2.5], np.float32)
+    m.output(m.op("Mul", [x, m.op("Add", [half, half])]), [1, 3])
+    return m
+
+
 SMALL = {
+    "values": values,
     "relu": relu,
     "batch": lambda: relu("batch", ("batch", 3, 8, 8)),
     "mismatch": mismatch,
@@ -293,7 +304,34 @@ def cases(folder):
                 print(value.name.replace(" ", "_"), of.elem_type, *extents, file=out)
 
 
+def defaults():
+    """A line `OPERATOR VERSION NAME=VALUE ...` wherever the defaults of an operator change."""
+    versions = {}
+    for schema in onnx.defs.get_all_schemas_with_history():
+        if schema.domain == "":
+            own = {name: one.default_value for name, one in schema.attributes.items() if one.default_value.type}
+            versions.setdefault(schema.name, {})[schema.since_version] = own
+    for op in sorted(versions):
+        last = {}
+        for version in sorted(versions[op]):
+            own = {name: text(helper.get_attribute_value(one)) for name, one in versions[op][version].items()}
+            if own != last:
+                print(op, version, *(f"{name}={own[name]}" for name in sorted(own)))
+                last = own
+
+
+def text(value):
+    if isinstance(value, bytes):
+        return value.decode()
+    if isinstance(value, float):
+        return str(np.float32(value))
+    return ",".join(map(text, value)) if isinstance(value, list) else str(value)
+
+
 def main():
+    if sys.argv[1] == "--defaults":
+        defaults()
+        return
     if sys.argv[1] == "--cases":
         cases(sys.argv[2])
         return

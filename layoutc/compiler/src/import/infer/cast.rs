@@ -81,16 +81,13 @@ const BROADCAST: &[&str] = &[
     "Xor",
 ];
 
-/// They have axes of their own, and all that they read and write has one layout.
-const ALONG_AXES: &[&str] = &["BatchNormalization", "Concat", "Pad", "Slice", "Split"];
-
 /// Whether an operator gives one operand's shape.
 pub(super) fn is_unary(op: &str) -> bool {
     UNARY.contains(&op)
 }
 
 /// Whether an operator broadcasts its operands.
-pub(super) fn is_broadcast(op: &str) -> bool {
+pub(in crate::import) fn is_broadcast(op: &str) -> bool {
     BROADCAST.contains(&op)
 }
 
@@ -101,12 +98,7 @@ pub(in crate::import) fn is_elementwise(op: &str) -> bool {
 
 /// The names of those operators.
 pub(in crate::import) fn elementwise() -> impl Iterator<Item = &'static str> {
-    [UNARY, BROADCAST, ALONG_AXES].into_iter().flatten().copied()
-}
-
-/// Whether all operands go along the axes of the result, not the first alone.
-pub(in crate::import) fn is_along_all(op: &str) -> bool {
-    is_broadcast(op) || op == "Concat"
+    [UNARY, BROADCAST].into_iter().flatten().copied()
 }
 
 /// The element type of the first result of an element-wise operator.

@@ -15,7 +15,7 @@ use super::fault::{Shaping, Unshaped};
 
 #[cfg(test)]
 pub(super) use cast::elementwise;
-pub(super) use cast::{is_along_all, is_elementwise};
+pub(super) use cast::{is_broadcast, is_elementwise};
 pub(super) use reshape::permutation;
 
 /// The results, those left out included.

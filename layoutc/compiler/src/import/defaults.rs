@@ -1,0 +1,78 @@
+//! Attributes that a model may leave out, with what ONNX means then.
+//!
+//! `defaults.txt` has a line for each operator and version of ONNX's operators since which it has these defaults:
+//! `Conv 1 auto_pad=NOTSET group=1`. It is made of the schemas of the Python package `onnx` by `models.py --defaults` of the
+//! tests. What ONNX tells in words alone (strides are 1) stands here.
+
+use super::call::Call;
+
+const TABLE: &str = include_str!("defaults.txt");
+
+/// An attribute.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Value {
+    Integers(Vec<i64>),
+    Integer(i64),
+    Floats(Vec<f32>),
+    Float(f32),
+    Word(String),
+}
+
+/// The attributes of an operator that have a default, by name.
+pub(super) fn defaults(call: &Call<'_>) -> Vec<(&'static str, Value)> {
+    let mut found = "";
+    for line in TABLE.lines() {
+        let mut words = line.splitn(3, ' ');
+        let (op, version) = (words.next(), words.next().and_then(|word| word.parse::<i64>().ok()));
+        if op == Some(call.node.op_type.as_str()) && version.is_some_and(|own| own <= call.opset) {
+            found = words.next().unwrap_or_default();
+        }
+    }
+    let pairs = found.split(' ').filter_map(|pair| pair.split_once('='));
+    pairs.map(|(name, text)| (name, value(text))).chain(windows(call)).collect()
+}
+
+fn value(text: &str) -> Value {
+    if let Ok(number) = text.parse() {
+        return Value::Integer(number);
+    }
+    if let Ok(number) = text.parse() {
+        return Value::Float(number);
+    }
+    let list: Result<Vec<i64>, _> = text.split(',').map(str::parse).collect();
+    list.map_or_else(|_| Value::Word(text.to_owned()), Value::Integers)
+}
+
+/// How a window moves where the model does not say it: by 1, without gaps and without pads.
+fn windows(call: &Call<'_>) -> Vec<(&'static str, Value)> {
+    let op = call.node.op_type.as_str();
+    let has_filter = match op {
+        "Conv" | "ConvTranspose" | "ConvInteger" | "QLinearConv" => true,
+        "MaxPool" | "AveragePool" | "LpPool" => false,
+        _ => return Vec::new(),
+    };
+    let space = call.shape(0).map_or(0, |shape| shape.len().saturating_sub(2));
+    let all = |value: i64, times: usize| Value::Integers(vec![value; times * space]);
+    let has_dilations = has_filter
+        || match op {
+            "MaxPool" => call.opset >= 10,
+            "LpPool" => call.opset >= 18,
+            _ => call.opset >= 19,
+        };
+    let mut found = vec![("strides", all(1, 1))];
+    found.extend(has_dilations.then(|| ("dilations", all(1, 1))));
+    let auto = call.word("auto_pad").unwrap_or("NOTSET");
+    if auto == "NOTSET" && call.attribute("output_shape").is_none() {
+        found.push(("pads", all(0, 2)));
+    }
+    if op == "ConvTranspose" {
+        found.push(("output_padding", all(0, 1)));
+    }
+    let filter = if op == "QLinearConv" { 3 } else { 1 };
+    if has_filter && let Ok([_, _, kernel @ ..]) = call.shape(filter) {
+        let kernel: Result<Vec<i64>, _> = kernel.iter().map(|size| i64::try_from(*size)).collect();
+        found.extend(kernel.ok().map(|kernel| ("kernel_shape", Value::Integers(kernel))));
+    }
+    found.retain(|(_, value)| *value != Value::Integers(Vec::new()));
+    found
+}

@@ -1,0 +1,200 @@
+//! The properties of nodes: attributes, those at ONNX's default too, and parameters that are worked out.
+
+use super::along::{Form, along};
+use super::call::Call;
+use super::defaults::{Value, defaults};
+use super::elements::Values;
+use super::infer::permutation;
+use super::letters::{Letters, through};
+use super::network::{Network, Operator};
+use super::operator::{GLOBAL_POOLS, Kind, is_standard, parameter_name};
+use super::proto;
+use super::text::word;
+use crate::dtype::Scalar;
+
+/// The most numbers of a property.
+const MAX_NUMBERS: usize = 4096;
+
+/// The longest word.
+const MAX_WORD: usize = 4096;
+
+/// The properties of an operator, each with its value as the manifest has it.
+pub(super) fn properties(
+    network: &Network<'_>,
+    letters: &Letters,
+    operator: &Operator<'_>,
+) -> Vec<(String, String)> {
+    let call = network.call(operator);
+    let mut all = attributes(network, operator, &call);
+    by_letter(&mut all, network, letters, operator);
+    if operator.kind == Kind::Transpose
+        && let (Ok(order), Some(from)) = (permutation(&call), operator.read(0))
+    {
+        // What is read may be there with its axes in another order.
+        let own = letters.order.get(from);
+        let order = own.map_or_else(|| order.clone(), |own| through(&order, own));
+        let order = order.into_iter().filter_map(|axis| i64::try_from(axis).ok()).collect();
+        replace(&mut all, "perm", Some(Value::Integers(order)));
+    }
+    let slots = operator.inputs.iter().map(|operand| operand.slot);
+    if operator.inputs.iter().enumerate().any(|(k, operand)| k != operand.slot) {
+        let slots = slots.filter_map(|slot| i64::try_from(slot).ok()).collect();
+        replace(&mut all, "operands", Some(Value::Integers(slots)));
+    }
+    all.into_iter().filter_map(|(key, value)| Some((key, text(&value)?))).collect()
+}
+
+/// Its attributes and parameters, as ONNX has them.
+fn attributes(
+    network: &Network<'_>,
+    operator: &Operator<'_>,
+    call: &Call<'_>,
+) -> Vec<(String, Value)> {
+    let mut all: Vec<(String, Value)> = Vec::new();
+    let mut add = |key: &str, value: Value| {
+        if is_key(key) && all.iter().all(|(known, _)| known != key) {
+            all.push((key.to_owned(), value));
+        }
+    };
+    for attribute in &operator.node.attribute {
+        if let Some(value) = own(attribute) {
+            add(&attribute.name, value);
+        }
+    }
+    if is_standard(operator.node) {
+        for operand in &operator.parameters {
+            let name = parameter_name(operator.node, operand.slot, network.opset);
+            let shaped = network.tensors.get(operand.tensor).map(|tensor| &tensor.shaped);
+            let known = shaped.and_then(|shaped| {
+                worked_out(shaped.known.as_ref()?, shaped.dtype, shaped.shape.is_empty())
+            });
+            if let (Some(name), Some(value)) = (name, known) {
+                add(name, value);
+            }
+        }
+        for (name, value) in defaults(call) {
+            add(name, value);
+        }
+    }
+    all
+}
+
+/// Axes by letter, where an operator takes any layout.
+fn by_letter(
+    all: &mut Vec<(String, Value)>,
+    network: &Network<'_>,
+    letters: &Letters,
+    operator: &Operator<'_>,
+) {
+    let op = operator.node.op_type.as_str();
+    let is_letters = matches!(operator.kind, Kind::Elementwise | Kind::ByLetter)
+        || (is_standard(operator.node) && GLOBAL_POOLS.contains(&op));
+    if !is_letters || !is_standard(operator.node) {
+        return;
+    }
+    let Some((form, axes)) = along(&network.call(operator)) else { return };
+    let is_of_result = ["Concat", "Unsqueeze"].contains(&op);
+    let tensor = if is_of_result { operator.outputs.first().copied() } else { operator.read(0) };
+    let own = tensor.and_then(|tensor| letters.of.get(tensor));
+    let letter = |axis: usize| own.and_then(|own| own.chars().nth(axis)).map(String::from);
+    let listed = axes.iter().filter_map(|axis| letter(*axis)).collect::<Vec<_>>().join(",");
+    let (axis, axes) = match form {
+        Form::Axis => (Some(listed), None),
+        Form::Axes => (None, Some(listed)),
+        Form::Both => (letter(1), Some(listed)),
+    };
+    replace(all, "axis", axis.map(Value::Word));
+    replace(all, "axes", axes.filter(|_| op != "Expand").map(Value::Word));
+}
+
+/// Gives a property another value, in its place; with `None` it goes.
+fn replace(all: &mut Vec<(String, Value)>, key: &str, value: Option<Value>) {
+    let at = all.iter().position(|(known, _)| known == key);
+    match (at, value) {
+        (Some(at), Some(value)) => {
+            if let Some(one) = all.get_mut(at) {
+                one.1 = value;
+            }
+        }
+        (Some(at), None) => drop(all.remove(at)),
+        (None, Some(value)) => all.push((key.to_owned(), value)),
+        (None, None) => {}
+    }
+}
+
+fn is_key(key: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let starts = key.starts_with(|c: char| c.is_ascii_alphabetic());
+    starts && key.chars().all(is_part) && key.len() <= 64 && !["op", "operands"].contains(&key)
+}
+
+/// The value of an attribute; none for tensors and graphs, and for lists without an element.
+fn own(attribute: &proto::Attribute) -> Option<Value> {
+    let word = |bytes: &[u8]| std::str::from_utf8(bytes).ok().map(str::to_owned);
+    if let Some(value) = attribute.i {
+        return Some(Value::Integer(value));
+    }
+    if let Some(value) = attribute.f {
+        return Some(Value::Float(value));
+    }
+    if let Some(text) = &attribute.s {
+        return Some(Value::Word(word(text)?));
+    }
+    if !attribute.ints.is_empty() {
+        return Some(Value::Integers(attribute.ints.clone()));
+    }
+    if !attribute.floats.is_empty() {
+        return Some(Value::Floats(attribute.floats.clone()));
+    }
+    let words = attribute.strings.iter().map(|text| word(text)).collect::<Option<Vec<_>>>()?;
+    (!words.is_empty()).then(|| Value::Word(words.join(",")))
+}
+
+/// Elements that are worked out, as a property has them.
+fn worked_out(known: &Values, dtype: Scalar, is_scalar: bool) -> Option<Value> {
+    match known {
+        Values::Integers(values) if is_scalar => values.first().copied().map(Value::Integer),
+        Values::Integers(values) => Some(Value::Integers(values.clone())),
+        Values::Floats(values) if dtype == Scalar::F64 => {
+            let all: Vec<String> = values.iter().map(|value| format!("{value:?}")).collect();
+            Some(Value::Word(all.join(",")))
+        }
+        Values::Floats(values) => {
+            #[expect(clippy::cast_possible_truncation, reason = "they are no wider")]
+            let values: Vec<f32> = values.iter().map(|value| *value as f32).collect();
+            match values.as_slice() {
+                [value] if is_scalar => Some(Value::Float(*value)),
+                _ => Some(Value::Floats(values)),
+            }
+        }
+    }
+}
+
+/// As the manifest has it. A list of one number all over is that number.
+fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::Integer(value) => Some(value.to_string()),
+        Value::Float(value) => Some(float(*value)),
+        Value::Integers(values) => list(values, i64::to_string),
+        Value::Floats(values) => list(values, |value| float(*value)),
+        Value::Word(text) => (text.len() <= MAX_WORD).then(|| word(text)),
+    }
+}
+
+fn list<T: PartialEq>(values: &[T], text: impl Fn(&T) -> String) -> Option<String> {
+    match values {
+        [] => None,
+        [first, rest @ ..] if rest.iter().all(|one| one == first) => Some(text(first)),
+        values if values.len() > MAX_NUMBERS => None,
+        values => {
+            let all: Vec<String> = values.iter().map(text).collect();
+            Some(format!("\"{}\"", all.join(",").replace('"', "")))
+        }
+    }
+}
+
+/// The shortest text of the number; infinite ones and those that are none are words.
+fn float(value: f32) -> String {
+    let text = format!("{value:?}");
+    if value.is_finite() { text } else { format!("\"{}\"", text.to_ascii_lowercase()) }
+}

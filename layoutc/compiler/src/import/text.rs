@@ -1,0 +1,27 @@
+//! Texts as KDL has them.
+
+use std::fmt::Write as _;
+
+/// A text: bare where that is possible.
+pub(super) fn word(text: &str) -> String {
+    let is_bare = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && !["true", "false", "null", "inf", "nan"].contains(&text);
+    if is_bare { text.to_owned() } else { quoted(text) }
+}
+
+/// A text in quotes, on one line.
+pub(super) fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if c.is_control() || !c.is_ascii() => {
+                let _written = write!(quoted, "\\u{{{:x}}}", u32::from(c));
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
