@@ -137,6 +137,8 @@ codes! {
     KernelCache "kernel::cache" "a block of a tensor cannot be copied near the compute"
     GraphAlternative "graph::alternative" "no alternative of an operator fits its tensors"
     GraphCondition "graph::condition" "the condition of an alternative is not well-formed"
+    GraphDtype "graph::dtype" "the element types of an operator do not go together"
+    GraphShape "graph::shape" "the shapes of an operator do not go together"
     GraphCycle "graph::cycle" "operators wait for each other"
     GraphExtent "graph::extent" "a tensor of a graph has no fixed number of bytes"
     GraphPinned "graph::pinned" "a graph cannot be laid out as its pins ask"

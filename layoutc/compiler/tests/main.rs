@@ -15,6 +15,7 @@ mod fixes;
 mod format;
 mod gates;
 mod golden;
+mod graph_operators;
 mod gpu_tools;
 mod graphs;
 mod habits;

@@ -1,6 +1,7 @@
 //! The words of the language as an editor tells of them: what stands where, what each is, and how it is written.
 
 use crate::manifest::read::{FOREIGN, ITEMS, MEMORIES, Scope};
+use crate::manifest::syntax::{ShapeRule, TypeRule};
 
 /// A word with how it is written and what it says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,6 +139,9 @@ const PROPERTIES: &[Word] = words! {
     "by-letter" "by-letter=#true" "any layout, the same for all, each the part for its axes"
     "any" "any=#true" "any layout, each its own"
     "default" "default=#true" "the default layouts"
+    "transpose" "transpose=#true" "the operand with its axes in another order: the same memory, or a conversion"
+    "shapes" "shapes=concat" "how the shapes of the results follow from those of the operands"
+    "types" "types=any" "which element types are one"
     "verify" "verify=#false" "whether graphs are verified"
     "format" "format=rgba" "the channels of an image's texel"
     "access" "access=read" "how an image is accessed: read, write or read-write"
@@ -221,7 +225,11 @@ pub(super) fn values_of(node: &str, key: Option<&str>) -> Vec<&'static str> {
         (_, Some("targets")) => vec!["c", "opencl", "cuda"],
         (_, Some("format")) => vec!["rgba"],
         (_, Some("access")) => vec!["read", "write", "read-write"],
-        (_, Some("elementwise" | "by-letter" | "any" | "default" | "double")) => vec!["#true"],
+        (_, Some("elementwise" | "by-letter" | "any" | "default" | "transpose" | "double")) => {
+            vec!["#true"]
+        }
+        (_, Some("shapes")) => ShapeRule::WORDS.iter().map(|row| row.0).collect(),
+        (_, Some("types")) => TypeRule::WORDS.iter().map(|row| row.0).collect(),
         (_, Some("verify")) => vec!["#false"],
         _ => Vec::new(),
     }

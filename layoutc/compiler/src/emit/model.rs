@@ -19,7 +19,9 @@ pub use super::kernel_model::{
     ImageUnit, KernelUnit, KernelsUnit, RangeUnit, TurnUnit, UnalignedUnit,
 };
 pub use super::reshard_model::{MeshAxisUnit, ReshardUnit, RingUnit, ShardingUnit};
-pub use super::schedule_model::{BufferUnit, CallUnit, OperatorUnit, ParamUnit, ScheduleUnit};
+pub use super::schedule_model::{
+    BufferUnit, CallUnit, HeldUnit, OperatorUnit, ParamUnit, ScheduleUnit,
+};
 use super::whole::Whole;
 use crate::plan::tree::{Expr, Function, Stmt};
 

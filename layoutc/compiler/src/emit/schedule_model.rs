@@ -41,6 +41,19 @@ pub struct BufferUnit {
     pub bytes_name: String,
     /// What becomes of it: `input`, `constant`, `loaded`, `between` or `output`.
     pub role: String,
+    /// What it is besides, without a byte being moved.
+    pub held: Vec<HeldUnit>,
+}
+
+/// Another tensor, or the same in another layout, that a buffer is too.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HeldUnit {
+    /// Its name, unique in the graph.
+    pub name: String,
+    /// The layout as the manifest writes it.
+    pub layout: String,
+    /// Whether the graph gives it.
+    pub is_output: bool,
 }
 
 /// An operator.

@@ -2,11 +2,13 @@
 
 use super::element;
 use super::globals::buffer_bytes;
-use super::model::{BufferUnit, CallUnit, ConvertUnit, OperatorUnit, ParamUnit, ScheduleUnit};
+use super::model::{
+    BufferUnit, CallUnit, ConvertUnit, HeldUnit, OperatorUnit, ParamUnit, ScheduleUnit,
+};
 use super::{Settings, plan_fault};
 use crate::diagnostic::Diagnostic;
 use crate::model::Manifest;
-use crate::model::schedule::{Buffer, Call, Operator, Schedule, Use};
+use crate::model::schedule::{Buffer, Call, Held, Operator, Schedule, Use};
 use crate::plan::lower::PlanError;
 
 /// The schedule; `converts` are those of the manifest, in its order.
@@ -26,7 +28,8 @@ pub(super) fn build(
     let call = |call: &Call| match *call {
         Call::Operator(k) => {
             let operator = schedule.operators.get(k)?;
-            let buffers = operator.reads.iter().chain(&operator.writes).copied().collect();
+            let all = operator.reads.iter().chain(&operator.writes);
+            let buffers = all.map(|seen| seen.buffer).collect();
             Some(CallUnit { name: operator.name.clone(), is_operator: true, buffers })
         }
         Call::Convert { convert, from, to } => {
@@ -43,7 +46,7 @@ pub(super) fn build(
     let operators = schedule.operators.iter().map(|operator| OperatorUnit {
         name: operator.name.clone(),
         doc: operator.doc.clone(),
-        params: params(operator, schedule),
+        params: params(operator),
     });
     Ok(ScheduleUnit {
         name: schedule.name.clone(),
@@ -58,18 +61,18 @@ pub(super) fn build(
     })
 }
 
-/// What an operator is handed, each by the name of its buffer; with a number behind it where that comes again.
-fn params(operator: &Operator, schedule: &Schedule) -> Vec<ParamUnit> {
-    let reads = operator.reads.iter().map(|buffer| (*buffer, false));
-    let writes = operator.writes.iter().map(|buffer| (*buffer, true));
+/// What an operator is handed, each by its name in the layout that is asked for; with a number behind it where that comes
+/// again.
+fn params(operator: &Operator) -> Vec<ParamUnit> {
+    let reads = operator.reads.iter().map(|seen| (seen, false));
+    let writes = operator.writes.iter().map(|seen| (seen, true));
     let mut params: Vec<ParamUnit> = Vec::new();
-    for (buffer, written) in reads.chain(writes) {
-        let plain = schedule.buffers.get(buffer).map_or("", |buffer| buffer.name.as_str());
+    for (seen, written) in reads.chain(writes) {
         let is_taken = |params: &[ParamUnit], name: &str| params.iter().any(|p| p.name == name);
-        let numbered = (2_usize..).map(|k| format!("{plain}_{k}"));
-        let mut names = std::iter::once(plain.to_owned()).chain(numbered);
+        let numbered = (2_usize..).map(|k| format!("{}_{k}", seen.name));
+        let mut names = std::iter::once(seen.name.clone()).chain(numbered);
         let name = names.find(|name| !is_taken(&params, name)).unwrap_or_default();
-        params.push(ParamUnit { name, buffer, written });
+        params.push(ParamUnit { name, buffer: seen.buffer, written });
     }
     params
 }
@@ -89,5 +92,11 @@ fn buffer_unit(buffer: &Buffer, upper: &str, settings: &Settings) -> BufferUnit 
         bytes: buffer.bytes,
         bytes_name: buffer_bytes(upper, &buffer.name),
         role: role.to_owned(),
+        held: buffer.held.iter().map(held_unit).collect(),
     }
+}
+
+fn held_unit(held: &Held) -> HeldUnit {
+    let Held { name, layout, is_output } = held.clone();
+    HeldUnit { name, layout, is_output }
 }

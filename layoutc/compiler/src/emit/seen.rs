@@ -9,11 +9,11 @@ use serde::Serialize;
 use super::model::{
     AxisUnit, BenchUnit, BlockCall, Blocks, BufferUnit, CallUnit, CastFloat, CastSide, CastUnit,
     ComputeBenchUnit, ComputeMemoryUnit, ComputeTestUnit, ComputeUnit, ComputedUnit, Constant,
-    ConvertUnit, Files, FloatBits, ImageUnit, KernelUnit, KernelsUnit, Language, LocalUnit,
-    MacroUnit, MeshAxisUnit, OperandTestUnit, OperatorUnit, PackFromUnit, Packed, ParamUnit, Parts,
-    RangeUnit, ReshardUnit, RingUnit, RunCast, RunTranspose, ScheduleUnit, ShardingUnit,
-    SmallFloat, SpaceUnit, Structure, TensorUnit, TestUnit, TransposeUnit, TurnUnit, UnalignedUnit,
-    Unit, ViewTestUnit, ViewUnit,
+    ConvertUnit, Files, FloatBits, HeldUnit, ImageUnit, KernelUnit, KernelsUnit, Language,
+    LocalUnit, MacroUnit, MeshAxisUnit, OperandTestUnit, OperatorUnit, PackFromUnit, Packed,
+    ParamUnit, Parts, RangeUnit, ReshardUnit, RingUnit, RunCast, RunTranspose, ScheduleUnit,
+    ShardingUnit, SmallFloat, SpaceUnit, Structure, TensorUnit, TestUnit, TransposeUnit, TurnUnit,
+    UnalignedUnit, Unit, ViewTestUnit, ViewUnit,
 };
 use super::umbrella::Umbrella;
 use crate::plan::tree::{Expr, Function, Stmt};
@@ -68,7 +68,8 @@ show! {
         computed, schedules,
     }
     ScheduleUnit { name, ident, upper, cost, lower_bound, buffers, operators, load, run }
-    BufferUnit { name, element, layout, bytes, bytes_name, role }
+    BufferUnit { name, element, layout, bytes, bytes_name, role, held }
+    HeldUnit { name, layout, is_output }
     OperatorUnit { name, doc, params }
     ParamUnit { name, buffer, written }
     CallUnit { name, is_operator, buffers }

@@ -17,7 +17,8 @@ use crate::cast::Mode;
 pub use convert::{ChoiceItem, ChoiceKind, ConvertItem, ViewItem};
 pub use graph::{
     AcceptsItem, BackendItem, CostItem, Decimal, DefaultLayoutItem, GraphItem, GraphTensorItem,
-    NodeItem, OperatorItem, OperatorRule, OutputItem, PinItem, PropertyItem, Real,
+    NodeItem, OperatorItem, OperatorRule, OutputItem, PinItem, PropertyItem, Real, ShapeRule,
+    TypeRule,
 };
 pub use kernel::{
     CacheItem, CacheMemory, InstanceItem, KernelItem, LocalItem, ScheduleItem, ScheduleKind,

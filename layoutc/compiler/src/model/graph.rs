@@ -105,6 +105,8 @@ pub struct Node {
     pub is_elementwise: bool,
     /// Whether all that it reads and writes has one layout, whichever, or the part of it for its axes.
     pub shares_layout: bool,
+    /// Of a transposition that is an alias or a conversion: for each axis of the operand its position in the result.
+    pub transposed: Option<Vec<usize>>,
 }
 
 /// One way to do an operator: the layout of everything that it reads and writes.
@@ -116,10 +118,23 @@ pub struct Choice {
     pub inputs: Vec<Option<usize>>,
     /// For each result its candidate.
     pub outputs: Vec<usize>,
+    /// Who does it.
+    pub way: Way,
     /// What it costs, in bytes.
     pub cost: u64,
     /// Where it is declared.
     pub place: Place,
+}
+
+/// Who does an operator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// The caller's operator.
+    Operator,
+    /// Nobody: the result of a transposition is the operand's memory.
+    Alias,
+    /// A conversion: a transposition that moves bytes, which are its cost.
+    Conversion,
 }
 
 /// A tensor that is wanted in a layout.
@@ -168,9 +183,11 @@ impl GraphTensor {
         self.role == Role::Constant
     }
 
-    /// Whether its layouts are of no concern: a constant that nobody asks to be kept, or not to have one.
+    /// Whether its layouts are of no concern: a constant that nobody asks to be kept, not to have one, or to have an
+    /// attribute that no conversion gives.
     pub fn is_loose(&self) -> bool {
-        let is_pinned = self.is_kept || self.candidates.iter().any(|c| c.is_forbidden);
+        let is_bound = |candidate: &Candidate| candidate.is_forbidden || candidate.is_opaque();
+        let is_pinned = self.is_kept || self.candidates.iter().any(is_bound);
         self.is_constant() && !is_pinned
     }
 

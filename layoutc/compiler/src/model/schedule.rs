@@ -18,6 +18,8 @@ pub struct Schedule {
     pub buffers: Vec<Buffer>,
     /// The operators, which the caller brings.
     pub operators: Vec<Operator>,
+    /// What it gives, in the order of the graph's outputs.
+    pub outputs: Vec<Seen>,
     /// What is done once, when constants are loaded.
     pub load: Vec<Call>,
     /// What is done each time, in order.
@@ -33,13 +35,35 @@ pub struct Buffer {
     pub dtype: Dtype,
     /// The layout as it is written.
     pub layout: String,
-    /// The tensor in this layout: its position in [`crate::model::Manifest::tensors`]. What stays inside the graph and
-    /// is not converted has no memory there, so that it has index functions alone.
-    pub tensor: usize,
     /// How much memory it takes, in bytes.
     pub bytes: u64,
     /// What becomes of it.
     pub use_of: Use,
+    /// What it is besides, without a byte being moved.
+    pub held: Vec<Held>,
+}
+
+/// Another tensor, or the same in another layout, that a buffer is too.
+#[derive(Debug, Clone)]
+pub struct Held {
+    /// Its name, unique in the graph.
+    pub name: String,
+    /// The layout as it is written.
+    pub layout: String,
+    /// Whether it is what the graph gives.
+    pub is_output: bool,
+}
+
+/// A buffer as one tensor in one layout.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    /// The name of the tensor in this layout, unique in the graph.
+    pub name: String,
+    /// The buffer: its position in [`Schedule::buffers`].
+    pub buffer: usize,
+    /// The tensor in this layout: its position in [`crate::model::Manifest::tensors`]. What stays inside the graph and
+    /// is not converted has no memory there, so that it has index functions alone.
+    pub tensor: usize,
 }
 
 /// What becomes of a buffer.
@@ -65,9 +89,9 @@ pub struct Operator {
     /// What it is and what it was chosen to be: `conv, alternative 0: NHWC OHWI -> NHWC`.
     pub doc: String,
     /// What it reads.
-    pub reads: Vec<usize>,
+    pub reads: Vec<Seen>,
     /// What it writes.
-    pub writes: Vec<usize>,
+    pub writes: Vec<Seen>,
 }
 
 /// One call.

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use super::moves::{Moves, Price, Scale, Step};
 use super::network::{Cost, INFINITE, Network, NetworkError, Variable};
 use super::plan::{Conversion, Plan};
-use crate::model::graph::{Candidate, Choice, Fit, Graph, GraphTensor, Node, Role};
+use crate::model::graph::{Candidate, Choice, Fit, Graph, GraphTensor, Node, Role, Way};
 
 /// What each change of layout costs: by tensor, from, to.
 pub(super) type Prices<'a> = dyn Fn(usize, usize, usize) -> Option<u64> + Sync + 'a;
@@ -60,7 +60,11 @@ pub(super) fn build(graph: &Graph, prices: &Prices<'_>) -> Result<Built, Network
                     let tensor = graph.tensors.get(*tensor);
                     tensor.and_then(|t| t.candidates.get(*k)).is_none_or(|c| c.is_forbidden)
                 });
-                if is_forbidden { INFINITE } else { scale.of(choice.cost) }
+                match choice.way {
+                    _ if is_forbidden => INFINITE,
+                    Way::Conversion => scale.conversion(choice.cost),
+                    Way::Operator | Way::Alias => scale.of(choice.cost),
+                }
             };
             network.add_variable(node.choices.iter().map(cost).collect())
         })
@@ -91,7 +95,8 @@ fn scale(graph: &Graph, prices: &Prices<'_>) -> Scale {
     let choices =
         |node: &Node| node.choices.iter().map(|choice| choice.cost).max().map_or(0, u128::from);
     let mut bytes: u128 = graph.nodes.iter().map(choices).sum();
-    let mut conversions = 0;
+    let transposed = graph.nodes.iter().filter(|node| node.transposed.is_some()).count();
+    let mut conversions = u64::try_from(transposed).unwrap_or(u64::MAX);
     for (k, tensor) in graph.tensors.iter().enumerate().filter(|(_, t)| !t.is_loose()) {
         let count = tensor.candidates.len();
         let all = (0..count).flat_map(|from| (0..count).map(move |to| (from, to)));

@@ -1,12 +1,13 @@
-//! A plan carried into the manifest: a tensor for each buffer, conversions between them, and a schedule.
+//! A plan carried into the manifest: a tensor for each layout that is read or written, conversions between them, and a
+//! schedule.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::plan::Plan;
+use super::plan::{Conversion, Plan};
 use super::{Settings, solve};
 use crate::diagnostic::Diagnostic;
-use crate::model::graph::{Candidate, Choice, Graph, GraphTensor, Node, Role};
-use crate::model::schedule::{Buffer, Call, Operator, Schedule, Use};
+use crate::model::graph::{Candidate, Choice, Graph, Node, Role, Way};
+use crate::model::schedule::{Buffer, Call, Held, Operator, Schedule, Seen, Use};
 use crate::model::{Convert, Manifest, Memory, Tensor};
 
 /// The manifest with a schedule for each of its graphs, and all that the schedules call.
@@ -28,13 +29,18 @@ pub fn lay_out(manifest: &Manifest) -> Result<Manifest, Vec<Diagnostic>> {
     if errors.is_empty() { Ok(laid_out) } else { Err(errors) }
 }
 
+/// A tensor of the graph in one of its candidates.
+type Place = (usize, usize);
+
 struct Builder<'a> {
     graph: &'a Graph,
     plan: &'a Plan,
     manifest: &'a mut Manifest,
     buffers: Vec<Buffer>,
-    /// The buffer of a tensor in a candidate.
-    of: BTreeMap<(usize, usize), usize>,
+    operators: Vec<Operator>,
+    of: BTreeMap<Place, Seen>,
+    /// The places that are packed, unpacked or converted by code of layoutc's.
+    packed: BTreeSet<Place>,
     names: BTreeSet<String>,
     load: Vec<Call>,
     run: Vec<Call>,
@@ -42,88 +48,178 @@ struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     fn new(graph: &'a Graph, plan: &'a Plan, manifest: &'a mut Manifest) -> Self {
-        let names = graph.tensors.iter().map(|tensor| tensor.name.to_ascii_lowercase()).collect();
-        let (buffers, of) = (Vec::new(), BTreeMap::new());
-        Self { graph, plan, manifest, buffers, of, names, load: Vec::new(), run: Vec::new() }
+        Self {
+            graph,
+            plan,
+            manifest,
+            buffers: Vec::new(),
+            operators: Vec::new(),
+            of: BTreeMap::new(),
+            packed: packed(graph, plan),
+            names: graph.tensors.iter().map(|tensor| tensor.name.to_ascii_lowercase()).collect(),
+            load: Vec::new(),
+            run: Vec::new(),
+        }
     }
 
     fn schedule(mut self) -> Schedule {
         let (graph, plan) = (self.graph, self.plan);
-        for k in (0..graph.tensors.len()).filter(|k| is_outside(graph, *k)) {
-            self.tensor(k);
+        for (k, tensor) in graph.tensors.iter().enumerate() {
+            let use_of = match tensor.role {
+                Role::Input => Use::Input,
+                Role::Constant => Use::Constant,
+                Role::Result { .. } => continue,
+            };
+            self.written(k, use_of);
+            self.converted(k);
         }
-        let mut operators = Vec::new();
         for (k, node) in graph.nodes.iter().enumerate() {
             let choice = plan.choices.get(k).and_then(|choice| node.choices.get(*choice));
-            let reads = node.inputs.iter().enumerate().map(|(slot, tensor)| {
-                let asked = choice.and_then(|choice| choice.inputs.get(slot).copied().flatten());
-                self.buffer_of(*tensor, asked)
-            });
-            let reads: Vec<usize> = reads.collect();
-            self.run.push(Call::Operator(k));
-            for tensor in &node.outputs {
-                self.tensor(*tensor);
+            if let Some(choice) = choice {
+                self.node(node, choice);
             }
-            let writes = node.outputs.iter().map(|tensor| self.buffer_of(*tensor, None)).collect();
-            let doc = choice.map_or_else(String::new, |choice| doc(graph, node, choice));
-            operators.push(Operator { name: node.name.clone(), doc, reads, writes });
+            for tensor in &node.outputs {
+                self.converted(*tensor);
+            }
         }
-        for wanted in &graph.outputs {
-            let buffer = self.buffer_of(wanted.tensor, wanted.candidate);
-            let buffer = self.buffers.get_mut(buffer).filter(|b| b.use_of == Use::Between);
-            buffer.into_iter().for_each(|buffer| buffer.use_of = Use::Output);
-        }
+        let outputs = graph.outputs.iter().filter_map(|wanted| {
+            let candidate = wanted.candidate.unwrap_or_else(|| stored(plan, wanted.tensor));
+            self.of.get(&(wanted.tensor, candidate)).cloned()
+        });
+        let outputs: Vec<Seen> = outputs.collect();
+        outputs.iter().for_each(|seen| self.given(seen));
         Schedule {
             name: graph.name.clone(),
             place: graph.place.clone(),
             cost: plan.cost,
             lower_bound: plan.lower_bound,
             buffers: self.buffers,
-            operators,
+            operators: self.operators,
+            outputs,
             load: self.load,
             run: self.run,
         }
     }
 
-    /// The buffer of a tensor in a layout; `None`: in the one that it is stored in.
-    fn buffer_of(&self, tensor: usize, candidate: Option<usize>) -> usize {
-        let stored = self.plan.stored.get(tensor).copied().unwrap_or(0);
-        self.of.get(&(tensor, candidate.unwrap_or(stored))).copied().unwrap_or(0)
+    /// An operator of the caller's, or a transposition.
+    fn node(&mut self, node: &Node, choice: &Choice) {
+        let reads = node.inputs.iter().zip(&choice.inputs).filter_map(|(tensor, asked)| {
+            let candidate = asked.unwrap_or_else(|| stored(self.plan, *tensor));
+            self.of.get(&(*tensor, candidate)).cloned()
+        });
+        let reads: Vec<Seen> = reads.collect();
+        let moved = node.transposed.as_ref().zip(reads.first()).zip(node.outputs.first());
+        match (choice.way, moved) {
+            (Way::Alias, Some(((_, from), to))) => {
+                self.held(*to, stored(self.plan, *to), from.buffer);
+            }
+            (Way::Conversion, Some(((axes, from), to))) => {
+                self.written(*to, Use::Between);
+                let from = from.clone();
+                if let Some(to) = self.of.get(&(*to, stored(self.plan, *to))).cloned() {
+                    let call = self.convert(&from, &to, axes.clone());
+                    self.run.push(call);
+                }
+            }
+            _ => {
+                self.run.push(Call::Operator(self.operators.len()));
+                for tensor in &node.outputs {
+                    self.written(*tensor, Use::Between);
+                }
+                let place = |tensor: &usize| (*tensor, stored(self.plan, *tensor));
+                let writes =
+                    node.outputs.iter().filter_map(|tensor| self.of.get(&place(tensor)).cloned());
+                let (writes, doc) = (writes.collect(), doc(self.graph, node, choice));
+                self.operators.push(Operator { name: node.name.clone(), doc, reads, writes });
+            }
+        }
     }
 
-    /// The buffers of a tensor, and its conversions.
-    fn tensor(&mut self, position: usize) {
+    /// The buffer that a tensor is written to, or given in.
+    fn written(&mut self, position: usize, use_of: Use) {
+        let Some(tensor) = self.graph.tensors.get(position) else { return };
+        let name = tensor.name.clone();
+        self.buffer((position, stored(self.plan, position)), name, use_of);
+    }
+
+    /// The conversions of a tensor that is there.
+    fn converted(&mut self, position: usize) {
         let (graph, plan) = (self.graph, self.plan);
         let Some(tensor) = graph.tensors.get(position) else { return };
-        let stored = plan.stored.get(position).copied().unwrap_or(0);
-        let is_moved = plan.conversions_of(position).any(|conversion| !conversion.is_free);
-        let is_packed = is_moved || is_outside(graph, position) || is_output(graph, position);
-        let use_of = match tensor.role {
-            Role::Input => Use::Input,
-            Role::Constant => Use::Constant,
-            Role::Result { .. } => Use::Between,
-        };
-        let buffer = self.buffer(tensor, stored, tensor.name.clone(), (is_packed, use_of));
-        self.of.insert((position, stored), buffer);
-        let conversions: Vec<_> = plan.conversions_of(position).copied().collect();
+        let conversions: Vec<Conversion> = plan.conversions_of(position).copied().collect();
         for conversion in conversions {
-            let from = self.buffer_of(position, Some(conversion.from));
+            let Some(from) = self.of.get(&(position, conversion.from)).cloned() else { continue };
             if conversion.is_free {
                 // The bytes are there: whoever asks for this layout reads them.
-                self.of.insert((position, conversion.to), from);
-                let more = tensor.candidates.get(conversion.to).map_or(0, |c| c.bytes);
-                let buffer = self.buffers.get_mut(from);
-                buffer.into_iter().for_each(|buffer| buffer.bytes = buffer.bytes.max(more));
+                self.held(position, conversion.to, from.buffer);
                 continue;
             }
             let use_of = if tensor.is_constant() { Use::Loaded } else { Use::Between };
             let name = self.name(&tensor.name, tensor.text(conversion.to));
-            let to = self.buffer(tensor, conversion.to, name, (true, use_of));
-            self.of.insert((position, conversion.to), to);
-            let Some(convert) = self.convert(from, to) else { continue };
-            let call = Call::Convert { convert, from, to };
+            let place = (position, conversion.to);
+            self.buffer(place, name, use_of);
+            let Some(to) = self.of.get(&place).cloned() else { continue };
+            let rank = self.manifest.tensors.get(from.tensor).map_or(0, |t| t.layout.logical.len());
+            let call = self.convert(&from, &to, (0..rank).collect());
             if tensor.is_constant() { self.load.push(call) } else { self.run.push(call) }
         }
+    }
+
+    /// A tensor in a layout that a buffer is too.
+    fn held(&mut self, tensor: usize, candidate: usize, buffer: usize) {
+        let Some(found) = self.graph.tensors.get(tensor) else { return };
+        let layout = found.text(candidate).to_owned();
+        let is_own = candidate == stored(self.plan, tensor);
+        let name = if is_own { found.name.clone() } else { self.name(&found.name, &layout) };
+        let Some(laid) = self.tensor((tensor, candidate), &name) else { return };
+        self.of.insert((tensor, candidate), Seen { name: name.clone(), buffer, tensor: laid });
+        let held = Held { name, layout, is_output: false };
+        self.buffers.get_mut(buffer).into_iter().for_each(|buffer| buffer.held.push(held.clone()));
+    }
+
+    /// A buffer for a tensor in a layout.
+    fn buffer(&mut self, place: Place, name: String, use_of: Use) {
+        let tensor = self.graph.tensors.get(place.0);
+        let candidate = tensor.and_then(|tensor| tensor.candidates.get(place.1));
+        let Some(Candidate { tensor, text, bytes, .. }) = candidate else { return };
+        let Some(laid) = self.tensor(place, &name) else { return };
+        let buffer = self.buffers.len();
+        self.of.insert(place, Seen { name: name.clone(), buffer, tensor: laid });
+        let (dtype, layout) = (tensor.dtype, text.clone());
+        let held = Vec::new();
+        self.buffers.push(Buffer { name, dtype, layout, bytes: *bytes, use_of, held });
+    }
+
+    /// Adds the tensor of a place to the manifest. What layoutc's code does not touch is written and read by operators,
+    /// with index functions alone.
+    fn tensor(&mut self, place: Place, name: &str) -> Option<usize> {
+        let laid = &self.graph.tensors.get(place.0)?.candidates.get(place.1)?.tensor;
+        let memory = if self.packed.contains(&place) { laid.memory } else { Memory::None };
+        let name = format!("{}_{name}", self.graph.name);
+        self.manifest.tensors.push(Tensor { name, memory, ..laid.clone() });
+        Some(self.manifest.tensors.len() - 1)
+    }
+
+    /// A conversion; `axes`: for each axis of the source its position in the destination.
+    fn convert(&mut self, from: &Seen, to: &Seen, axes: Vec<usize>) -> Call {
+        let place = self.graph.place.clone();
+        let between = Convert::between(from.tensor, to.tensor, axes.len(), place);
+        self.manifest.converts.push(Convert { axes, ..between });
+        let convert = self.manifest.converts.len() - 1;
+        Call::Convert { convert, from: from.buffer, to: to.buffer }
+    }
+
+    /// Marks what the graph gives.
+    fn given(&mut self, seen: &Seen) {
+        let Some(buffer) = self.buffers.get_mut(seen.buffer) else { return };
+        if buffer.name == seen.name {
+            if buffer.use_of == Use::Between {
+                buffer.use_of = Use::Output;
+            }
+            return;
+        }
+        let held = buffer.held.iter_mut().filter(|held| held.name == seen.name);
+        held.for_each(|held| held.is_output = true);
     }
 
     /// `y_nchw16c`, with a number behind it where that is taken.
@@ -143,52 +239,33 @@ impl<'a> Builder<'a> {
         let name = free.find(|name| self.names.insert(name.to_ascii_lowercase()));
         name.unwrap_or(plain)
     }
-
-    fn buffer(
-        &mut self,
-        tensor: &GraphTensor,
-        candidate: usize,
-        name: String,
-        (is_packed, use_of): (bool, Use),
-    ) -> usize {
-        let buffer = self.buffers.len();
-        let Some(Candidate { tensor: laid, text, bytes, .. }) = tensor.candidates.get(candidate)
-        else {
-            return buffer;
-        };
-        // What stays inside is written and read by operators, with index functions alone.
-        let memory = if is_packed { laid.memory } else { Memory::None };
-        let name_of = format!("{}_{name}", self.graph.name);
-        let laid = Tensor { name: name_of, memory, ..laid.clone() };
-        self.buffers.push(Buffer {
-            name,
-            dtype: laid.dtype,
-            layout: text.clone(),
-            tensor: self.manifest.tensors.len(),
-            bytes: *bytes,
-            use_of,
-        });
-        self.manifest.tensors.push(laid);
-        buffer
-    }
-
-    fn convert(&mut self, from: usize, to: usize) -> Option<usize> {
-        let (from, to) = (self.buffers.get(from)?.tensor, self.buffers.get(to)?.tensor);
-        let rank = self.manifest.tensors.get(from)?.layout.logical.len();
-        let convert = Convert::between(from, to, rank, self.graph.place.clone());
-        self.manifest.converts.push(convert);
-        Some(self.manifest.converts.len() - 1)
-    }
 }
 
-/// Whether a tensor comes from outside.
-fn is_outside(graph: &Graph, tensor: usize) -> bool {
-    let role = graph.tensors.get(tensor).map(|tensor| tensor.role);
-    matches!(role, Some(Role::Input | Role::Constant))
+/// The places that code of layoutc's reads or writes: what is converted, and what comes from outside or goes there.
+fn packed(graph: &Graph, plan: &Plan) -> BTreeSet<Place> {
+    let moved = plan.conversions.iter().filter(|conversion| !conversion.is_free);
+    let ends = |c: &Conversion| [(c.tensor, c.from), (c.tensor, c.to)];
+    let mut packed: BTreeSet<Place> = moved.flat_map(ends).collect();
+    let is_outside =
+        |k: &usize| graph.tensors.get(*k).is_some_and(|t| !matches!(t.role, Role::Result { .. }));
+    packed.extend((0..graph.tensors.len()).filter(is_outside).map(|k| (k, stored(plan, k))));
+    for wanted in &graph.outputs {
+        packed.insert((wanted.tensor, stored(plan, wanted.tensor)));
+        packed.extend(wanted.candidate.map(|candidate| (wanted.tensor, candidate)));
+    }
+    for (k, node) in graph.nodes.iter().enumerate() {
+        let choice = plan.choices.get(k).and_then(|choice| node.choices.get(*choice));
+        let Some(choice) = choice.filter(|choice| choice.way == Way::Conversion) else { continue };
+        let reads = node.inputs.iter().zip(&choice.inputs);
+        packed.extend(reads.filter_map(|(tensor, asked)| Some((*tensor, (*asked)?))));
+        packed.extend(node.outputs.iter().copied().zip(choice.outputs.iter().copied()));
+    }
+    packed
 }
 
-fn is_output(graph: &Graph, tensor: usize) -> bool {
-    graph.outputs.iter().any(|wanted| wanted.tensor == tensor)
+/// The candidate in which a tensor is given, or written first.
+fn stored(plan: &Plan, tensor: usize) -> usize {
+    plan.stored.get(tensor).copied().unwrap_or(0)
 }
 
 /// `conv, alternative 0: NHWC OHWI -> NHWC`

@@ -89,7 +89,7 @@ impl Walk<'_> {
         let reads = node.inputs.iter().zip(&choice.inputs).filter_map(|(k, asked)| {
             let (own, asked) = (self.layout(*k)?, (*asked)?);
             let tensor = tensor(*k)?;
-            let is_wrong = !tensor.is_constant() && tensor.fit(own, asked) != Fit::Satisfied;
+            let is_wrong = !tensor.is_loose() && tensor.fit(own, asked) != Fit::Satisfied;
             is_wrong.then_some((*k, own, asked, true))
         });
         let writes = node.outputs.iter().zip(&choice.outputs).filter_map(|(k, given)| {
@@ -191,13 +191,32 @@ fn declared(error: Diagnostic, tensor: &GraphTensor) -> Diagnostic {
     error.also(declared.place.clone(), format!("`{}` is declared here", tensor.name))
 }
 
-/// The steps along axes that are no multiple of what is asked for.
+/// The steps along axes that are not what is asked for.
 fn alignments(tensor: &GraphTensor, own: usize, asked: usize) -> Vec<String> {
     let [own, asked] = [own, asked].map(|k| tensor.candidates.get(k));
-    let judged = own.zip(asked).and_then(|(own, asked)| own.judged(asked));
-    let Some(Satisfaction::Unsatisfied(unmet)) = judged else { return Vec::new() };
-    let is_align = |unmet: &&Unmet| matches!(unmet, Unmet::Align { .. });
-    unmet.iter().filter(is_align).map(ToString::to_string).collect()
+    let Some((own, asked)) = own.zip(asked) else { return Vec::new() };
+    match own.judged(asked) {
+        Some(Satisfaction::Unsatisfied(unmet)) => {
+            let is_align = |unmet: &&Unmet| matches!(unmet, Unmet::Align { .. });
+            unmet.iter().filter(is_align).map(ToString::to_string).collect()
+        }
+        Some(Satisfaction::Satisfied) => steps(own, asked),
+        Some(Satisfaction::Unknown(_)) | None => Vec::new(),
+    }
+}
+
+/// The steps along axes that differ, and the bytes that are missing, of two strings with the same letters.
+fn steps(own: &Candidate, asked: &Candidate) -> Vec<String> {
+    let strides = own.tensor.layout.strides.iter().zip(&asked.tensor.layout.strides);
+    let differ = strides.enumerate().filter_map(|(axis, (own, other))| {
+        let (own, other) = (own.as_const()?, other.as_const()?);
+        let text = &asked.text;
+        (own != other)
+            .then(|| format!("axis {axis} steps by {own} elements, and by {other} in {text}"))
+    });
+    let bytes = (own.bytes < asked.bytes)
+        .then(|| format!("{} bytes are there, and {} are read", own.bytes, asked.bytes));
+    differ.chain(bytes).collect()
 }
 
 /// The diagnostic with the conversion that mends it.

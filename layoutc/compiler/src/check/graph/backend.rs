@@ -77,6 +77,11 @@ static SHIPPED: LazyLock<Vec<Arc<BackendDef>>> = LazyLock::new(|| {
     shipped
 });
 
+/// Whether a manifest is one that layoutc brings.
+pub(super) fn is_shipped(file: &Arc<str>) -> bool {
+    SHIPPED.iter().any(|def| Arc::ptr_eq(&def.file, file))
+}
+
 /// The backend of a name: the manifest's own comes before a profile.
 ///
 /// # Errors

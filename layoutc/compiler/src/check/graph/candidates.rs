@@ -4,25 +4,38 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::across;
+use super::known::Known;
 use super::layouts::{Layouts, ROW_MAJOR, is_any, string};
-use super::part::part;
+use super::part::{names, part};
 use super::resolve::Resolved;
 use super::wants::{Alternative, Want};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::manifest::syntax::{GraphTensorItem, Text};
 use crate::model::Tensor;
-use crate::model::graph::{Candidate, Fit};
+use crate::model::graph::{Candidate, Fit, Role};
 
 /// The most layouts of one tensor.
-const MAX_LAYOUTS: usize = 12;
+pub(super) const MAX_LAYOUTS: usize = 12;
 
 /// A layout that is asked of a tensor.
-struct Demand {
-    text: Text,
-    place: Place,
+#[derive(Clone)]
+pub(super) struct Demand {
+    pub(super) text: Text,
+    pub(super) place: Place,
     /// Whether the manifest states it of this tensor: then it must be one.
-    is_stated: bool,
+    pub(super) is_stated: bool,
+}
+
+/// What the candidates of a graph follow from.
+pub(super) struct Asks<'a> {
+    /// The alternatives of every node.
+    pub(super) wants: &'a [Vec<Alternative>],
+    /// The order of every node that is a transposition of layoutc's.
+    pub(super) orders: &'a [Option<Vec<usize>>],
+    /// What is known of every tensor.
+    pub(super) known: &'a [Option<Known>],
 }
 
 /// The candidates of every tensor.
@@ -31,23 +44,33 @@ struct Demand {
 /// What is stated of a tensor and is no layout of it, or a tensor without a number of bytes.
 pub(super) fn candidates(
     graph: &Resolved<'_>,
-    wants: &[Vec<Alternative>],
+    all: &Asks<'_>,
     layouts: &mut Layouts<'_>,
 ) -> Result<Vec<Vec<Candidate>>, Vec<Diagnostic>> {
     let mut demands = stated(graph);
-    asked(graph, wants, &mut demands);
-    spread(graph, wants, &mut demands);
-    let (mut all, mut errors) = (Vec::new(), Vec::new());
+    asked(graph, all.wants, &mut demands);
+    let bound = bound(graph, all.wants);
+    orders(graph, &bound, &mut demands);
+    spread(graph, &bound, &mut demands);
+    let sides = across::sides(graph, all);
+    for side in &sides {
+        fall_back(graph, side.from, layouts, &mut demands);
+    }
+    if !sides.is_empty() {
+        spread(graph, &bound, &mut demands);
+        across::across(graph, &sides, &bound, &mut demands);
+    }
+    let (mut found, mut errors) = (Vec::new(), Vec::new());
     for (item, demands) in graph.tensors.iter().zip(demands) {
         match of_tensor(graph, item, demands, layouts) {
-            Ok(candidates) => all.push(candidates),
-            Err(found) => errors.extend(found),
+            Ok(candidates) => found.push(candidates),
+            Err(wrong) => errors.extend(wrong),
         }
     }
-    if errors.is_empty() { Ok(all) } else { Err(errors) }
+    if errors.is_empty() { Ok(found) } else { Err(errors) }
 }
 
-fn add(demands: &mut [Vec<Demand>], tensor: usize, demand: Demand) {
+pub(super) fn add(demands: &mut [Vec<Demand>], tensor: usize, demand: Demand) {
     let Some(list) = demands.get_mut(tensor) else { return };
     if !list.iter().any(|known| known.text.value == demand.text.value) {
         list.push(demand);
@@ -99,7 +122,7 @@ fn asked(graph: &Resolved<'_>, wants: &[Vec<Alternative>], demands: &mut [Vec<De
 
 /// How tensors that share a layout are alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Alike {
+pub(super) enum Alike {
     /// All have the same one.
     Whole,
     /// Each has the part for its axes.
@@ -114,24 +137,55 @@ fn part_of(graph: &Resolved<'_>, text: &str, from: usize, to: usize) -> Option<S
     part(text, graph.tensors.get(from)?, graph.tensors.get(to)?)
 }
 
+/// Tensors that an alternative asks to be alike.
+pub(super) type Bound = (BTreeSet<usize>, Alike);
+
+/// The tensors that alternatives ask to be alike.
+fn bound(graph: &Resolved<'_>, wants: &[Vec<Alternative>]) -> Vec<Bound> {
+    let of_node = |(node, alternatives): (usize, &Vec<Alternative>)| {
+        let alike = |alternative: &Alternative| {
+            let one = |ask: (usize, &Want)| match ask.1 {
+                Want::Bound => Some((ask.0, Alike::Whole)),
+                Want::Part => Some((ask.0, Alike::Part)),
+                Want::Text(..) | Want::Free => None,
+            };
+            let alike: Vec<_> = asks(graph, node, alternative).filter_map(one).collect();
+            let how = alike.first().map_or(Alike::Whole, |first| first.1);
+            (alike.iter().map(|one| one.0).collect(), how)
+        };
+        alternatives.iter().map(alike).collect::<Vec<_>>()
+    };
+    wants.iter().enumerate().flat_map(of_node).collect()
+}
+
+/// Tensors that must be alike, and have their axes in other orders, are asked for a layout that says axes by their names.
+fn orders(graph: &Resolved<'_>, bound: &[Bound], demands: &mut [Vec<Demand>]) {
+    for (tensors, _) in bound.iter().filter(|(_, how)| *how == Alike::Whole) {
+        let is_open = |tensor: &&usize| graph.roles.get(**tensor) != Some(&Role::Constant);
+        let open = tensors.iter().filter(is_open);
+        let items: Vec<Vec<&str>> =
+            open.filter_map(|tensor| graph.tensors.get(*tensor)).map(|item| names(item)).collect();
+        let Some(first) = items.iter().max_by_key(|names| names.len()) else { continue };
+        let is_other = |names: &&Vec<&str>| {
+            names.len() == first.len()
+                && *names != first
+                && names.iter().all(|name| first.contains(name))
+        };
+        let has_letters = first.iter().all(|name| name.len() == 1);
+        if !has_letters || !items.iter().any(|names| is_other(&names)) {
+            continue;
+        }
+        let value = first.concat();
+        let span = tensors.iter().find_map(|k| graph.tensors.get(*k)).map(|t| t.name.span.clone());
+        let (span, quoted) = (span.unwrap_or_default(), false);
+        let place = Place::new(graph.file, span.clone());
+        let demand = Demand { text: Text { value, span, quoted }, place, is_stated: false };
+        tensors.iter().for_each(|tensor| add(demands, *tensor, demand.clone()));
+    }
+}
+
 /// What is asked of one of several tensors that must be alike is asked of all, until nothing new is.
-fn spread(graph: &Resolved<'_>, wants: &[Vec<Alternative>], demands: &mut [Vec<Demand>]) {
-    let bound: Vec<(BTreeSet<usize>, Alike)> = wants
-        .iter()
-        .enumerate()
-        .flat_map(|(node, alternatives)| {
-            alternatives.iter().map(move |alternative| {
-                let alike = |ask: (usize, &Want)| match ask.1 {
-                    Want::Bound => Some((ask.0, Alike::Whole)),
-                    Want::Part => Some((ask.0, Alike::Part)),
-                    Want::Text(..) | Want::Free => None,
-                };
-                let alike: Vec<_> = asks(graph, node, alternative).filter_map(alike).collect();
-                let how = alike.first().map_or(Alike::Whole, |first| first.1);
-                (alike.iter().map(|one| one.0).collect(), how)
-            })
-        })
-        .collect();
+pub(super) fn spread(graph: &Resolved<'_>, bound: &[Bound], demands: &mut [Vec<Demand>]) {
     loop {
         let count = |demands: &[Vec<Demand>]| demands.iter().map(Vec::len).sum::<usize>();
         let before = count(demands);
@@ -165,6 +219,20 @@ fn spread(graph: &Resolved<'_>, wants: &[Vec<Alternative>], demands: &mut [Vec<D
         if count(demands) == before {
             return;
         }
+    }
+}
+
+/// Asks a tensor of which nobody asks a layout for that which it then has.
+fn fall_back(
+    graph: &Resolved<'_>,
+    tensor: usize,
+    layouts: &mut Layouts<'_>,
+    demands: &mut [Vec<Demand>],
+) {
+    let is_open = demands.get(tensor).is_some_and(Vec::is_empty);
+    let Some(item) = graph.tensors.get(tensor).filter(|_| is_open) else { return };
+    if let Ok((demand, _)) = fallback(graph, item, layouts) {
+        add(demands, tensor, demand);
     }
 }
 

@@ -2,14 +2,16 @@
 
 use std::borrow::Cow;
 
-use super::layouts::is_any;
+use layoutc_algebra::notation::{Notation, glow};
+
+use super::layouts::{ROW_MAJOR, is_any, notation, string};
 use super::part::{names, part};
 use super::resolve::Resolved;
 use super::wants::{Alternative, Want, Wants, counted};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::manifest::syntax::{CostItem, GraphTensorItem};
-use crate::model::graph::{Candidate, Choice, Role};
+use crate::model::graph::{Candidate, Choice, Role, Way};
 
 /// The most ways of one operator.
 const MAX_CHOICES: usize = 4096;
@@ -106,10 +108,13 @@ fn ways(
             )));
         }
     }
-    let mut fault = None;
     let whole = whole(graph, &slots);
-    for text in bound_texts(graph, &slots, whole, candidates) {
-        let mut inputs = Vec::new();
+    let texts = bound_texts(graph, &slots, whole, candidates);
+    let mut fault = texts.is_empty().then(|| {
+        "takes one layout for all, and no layout here says by letters the axes that they have in other orders".to_owned()
+    });
+    for text in texts {
+        let mut inputs: Vec<Vec<Option<usize>>> = Vec::new();
         let mut outputs: Vec<Vec<usize>> = Vec::new();
         let mut is_possible = true;
         for slot in &slots {
@@ -142,21 +147,49 @@ fn ways(
                 let all = candidates.get(slot.tensor).map_or(0, Vec::len);
                 outputs.push(candidate.map_or_else(|| (0..all).collect(), |one| vec![one]));
             } else {
-                inputs.push(candidate);
+                let own = candidates.get(slot.tensor).map_or(&[][..], Vec::as_slice);
+                inputs.push(match slot.want {
+                    Want::Text(asked, _) => alike(own, &asked.value),
+                    Want::Bound | Want::Part | Want::Free => vec![candidate],
+                });
             }
         }
         if is_possible {
+            let inputs = product(&inputs);
             for outputs in product(&outputs) {
                 let cost = cost(graph, node, alternative, &outputs, candidates)?;
-                let (alternative, place) = (alternative.number, alternative.place.clone());
-                choices.push(Choice { alternative, inputs: inputs.clone(), outputs, cost, place });
+                for inputs in &inputs {
+                    choices.push(Choice {
+                        alternative: alternative.number,
+                        inputs: inputs.clone(),
+                        outputs: outputs.clone(),
+                        way: Way::Operator,
+                        cost,
+                        place: alternative.place.clone(),
+                    });
+                }
+                if choices.len() > MAX_CHOICES {
+                    return Err(Box::new(too_many(graph, node)));
+                }
             }
-        }
-        if choices.len() > MAX_CHOICES {
-            return Err(Box::new(too_many(graph, node)));
         }
     }
     Ok(fault)
+}
+
+/// The candidates that do for one who asks for a text: itself, and where it has a `*` those with any axis there.
+fn alike(candidates: &[Candidate], text: &str) -> Vec<Option<usize>> {
+    let asked = candidates.iter().find(|candidate| candidate.text == text);
+    let has_star =
+        |text: &str| string(text).is_some_and(|s| s.dims().iter().any(glow::Dim::is_any));
+    let does = |own: &Candidate| {
+        own.text == text
+            || (has_star(text)
+                && !has_star(&own.text)
+                && asked.and_then(|asked| own.judged(asked)) == Some(glow::Satisfaction::Satisfied))
+    };
+    let all = candidates.iter().enumerate().filter(|(_, own)| does(own));
+    all.map(|(k, _)| Some(k)).collect()
 }
 
 fn too_many(graph: &Resolved<'_>, node: usize) -> Diagnostic {
@@ -239,11 +272,17 @@ fn bound_texts<'c>(
     if alike.is_empty() {
         return vec![None];
     }
+    // A text that says axes by their order is one layout for all only where all have one order.
+    let mut orders =
+        alike.iter().filter_map(|slot| graph.tensors.get(slot.tensor)).map(|t| names(t));
+    let first = orders.next();
+    let has_one_order = orders.all(|order| Some(&order) == first.as_ref());
     let mut texts: Vec<Option<&str>> = Vec::new();
     for slot in alike {
         for candidate in candidates.get(slot.tensor).into_iter().flatten() {
             let text = Some(candidate.text.as_str());
-            if !texts.contains(&text) && !is_any(&candidate.text) {
+            let is_one = has_one_order || is_by_letter(&candidate.text);
+            if !texts.contains(&text) && !is_any(&candidate.text) && is_one {
                 texts.push(text);
             }
         }
@@ -251,9 +290,15 @@ fn bound_texts<'c>(
     texts
 }
 
+/// Whether a text says all axes by their names.
+fn is_by_letter(text: &str) -> bool {
+    let has_letters = matches!(notation(text).0, Notation::Glow | Notation::Tvm);
+    has_letters && text != ROW_MAJOR && !text.contains('*')
+}
+
 /// Every combination of one of each.
-fn product(lists: &[Vec<usize>]) -> Vec<Vec<usize>> {
-    let mut all: Vec<Vec<usize>> = vec![Vec::new()];
+fn product<T: Copy>(lists: &[Vec<T>]) -> Vec<Vec<T>> {
+    let mut all: Vec<Vec<T>> = vec![Vec::new()];
     for list in lists {
         all = all
             .iter()

@@ -3,9 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use layoutc_algebra::layout::Layout;
 use layoutc_algebra::notation::{Notation, glow};
 use layoutc_algebra::same::{Sameness, compare};
 
+use super::known::{Axis, Known};
 use crate::check::machine::Threads;
 use crate::check::tensor::{self, Place};
 use crate::diagnostic::{self, Diagnostic};
@@ -13,7 +15,7 @@ use crate::manifest::syntax::{
     Bound, Extent, GraphTensorItem, LayoutItem, Step, StepKind, TensorItem, Text,
 };
 use crate::model::graph::{Candidate, Fit};
-use crate::model::{Places, Tensor};
+use crate::model::{Fill, Places, Tensor};
 
 /// The word for a layout that nobody names: row-major.
 pub(super) const ROW_MAJOR: &str = "row-major";
@@ -56,6 +58,18 @@ impl<'a> Layouts<'a> {
         Ok(Tensor { name: item.name.value.clone(), places, ..made })
     }
 
+    /// The axes of a tensor and its element type; `None` where one of them is wrong, or an extent is a symbol.
+    pub(super) fn known(&mut self, item: &GraphTensorItem) -> Option<Known> {
+        let span = item.name.span.clone();
+        let text = Text { value: ROW_MAJOR.to_owned(), span, quoted: false };
+        let tensor = self.tensor(item, &text).ok()?;
+        let axis = |axis: &layoutc_algebra::layout::Axis| {
+            Some(Axis { name: axis.name.clone(), extent: axis.extent.as_const()? })
+        };
+        let axes = tensor.layout.logical.iter().map(axis).collect::<Option<Vec<_>>>()?;
+        Some(Known { name: item.name.value.clone(), axes, dtype: tensor.dtype })
+    }
+
     /// What a tensor in one layout is to one who asks for another.
     pub(super) fn fit(
         &mut self,
@@ -67,9 +81,61 @@ impl<'a> Layouts<'a> {
         if let Some(fit) = self.fits.get(&key) {
             return *fit;
         }
-        let fit = fit(has, asked, &Threads(self.place.memo));
+        let fit = self.compared(has, asked, &asked.tensor.layout);
         self.fits.insert(key, fit);
         fit
+    }
+
+    /// Whether the result of a transposition in one layout is the memory of the operand in another one. Axis `p` of the
+    /// operand is axis `place[p]` of the result; `text` is the operand's layout in the letters of the result.
+    pub(super) fn is_alias(
+        &self,
+        has: &Candidate,
+        given: &Candidate,
+        place: &[usize],
+        text: Option<&str>,
+    ) -> bool {
+        if given.is_opaque() {
+            return text == Some(given.text.as_str());
+        }
+        let layout = given.tensor.layout.permuted(place);
+        layout.is_ok_and(|layout| self.holds(has, given, &layout))
+    }
+
+    /// What one layout is to one who asks for another, whose map is `layout`.
+    fn compared(&self, has: &Candidate, asked: &Candidate, layout: &Layout) -> Fit {
+        if has.text == asked.text {
+            return Fit::Satisfied;
+        }
+        if !self.holds(has, asked, layout) {
+            return Fit::Differs;
+        }
+        match has.judged(asked) {
+            Some(glow::Satisfaction::Unknown(_)) => Fit::Unknown,
+            Some(glow::Satisfaction::Satisfied) => Fit::Satisfied,
+            Some(glow::Satisfaction::Unsatisfied(_)) | None if asked.is_opaque() => Fit::Differs,
+            Some(glow::Satisfaction::Unsatisfied(_)) | None => Fit::Satisfied,
+        }
+    }
+
+    /// Whether a buffer in one layout holds whatever may be read in the other: every element at its offset, every slot
+    /// that the other has, and in those without an element what the other fills them with.
+    fn holds(&self, has: &Candidate, asked: &Candidate, layout: &Layout) -> bool {
+        let (own, other) = (&has.tensor, &asked.tensor);
+        let slots = |layout: &Layout| layout.physical_elements.as_const();
+        let sizes = slots(&own.layout).zip(slots(layout));
+        let is_large_enough = sizes.is_some_and(|(has, asked)| has >= asked);
+        let is_full = slots(layout) == layout.logical_elements.as_const();
+        let is_filled = is_full || other.fill == Fill::Nothing || own.fill == other.fill;
+        let is_aligned = own.layout.alignment_bytes >= layout.alignment_bytes;
+        is_large_enough
+            && is_filled
+            && is_aligned
+            && own.high_first == other.high_first
+            && matches!(
+                compare(&own.layout, layout, &Threads(self.place.memo)),
+                Ok(Sameness::Same { .. })
+            )
     }
 }
 
@@ -152,23 +218,4 @@ pub(super) fn string(text: &str) -> Option<glow::Layout> {
     let (notation, start) = notation(text);
     let text = text.get(start..).filter(|_| notation == Notation::Glow && text != ROW_MAJOR)?;
     glow::parse(text).ok()
-}
-
-fn fit(has: &Candidate, asked: &Candidate, machine: &Threads<'_>) -> Fit {
-    if has.text == asked.text {
-        return Fit::Satisfied;
-    }
-    match has.judged(asked) {
-        Some(glow::Satisfaction::Satisfied) => return Fit::Satisfied,
-        Some(glow::Satisfaction::Unknown(_)) => return Fit::Unknown,
-        Some(glow::Satisfaction::Unsatisfied(_)) | None if asked.is_opaque() => {
-            return Fit::Differs;
-        }
-        Some(glow::Satisfaction::Unsatisfied(_)) | None => {}
-    }
-    match compare(&has.tensor.layout, &asked.tensor.layout, machine) {
-        Ok(Sameness::Same { .. }) => Fit::Satisfied,
-        Ok(Sameness::Differs { .. } | Sameness::Ranks { .. } | Sameness::Undecided { .. })
-        | Err(_) => Fit::Differs,
-    }
 }

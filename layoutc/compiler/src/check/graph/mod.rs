@@ -1,12 +1,20 @@
 //! Graphs: names resolved, every layout that a tensor may have proven, every way to do an operator listed. Which of them
 //! are taken is not decided here.
 
+mod across;
 mod backend;
 mod candidates;
 mod choices;
+mod known;
 mod layouts;
+mod names;
+mod operations;
 mod part;
 mod resolve;
+mod shapes;
+mod transpose;
+mod turns;
+mod types;
 mod wants;
 mod when;
 
@@ -19,7 +27,10 @@ use crate::codes::Code;
 use crate::diagnostic::{self, Diagnostic};
 use crate::manifest::syntax::{GraphItem, Name, OutputItem, Text};
 use crate::model::graph::{Candidate, Graph, GraphTensor, Node, Role, Wanted};
+use candidates::Asks;
+use known::Known;
 use layouts::{Layouts, is_any};
+use names::Use;
 use resolve::{Resolved, resolve};
 use wants::{Site, Wants, wants};
 
@@ -28,7 +39,7 @@ pub(super) fn check(place: Place<'_>, diagnostics: &mut Vec<Diagnostic>) -> Vec<
     let Some(syntax) = place.files.syntax(place.file) else { return Vec::new() };
     let Some(scope) = place.scopes.get(place.file) else { return Vec::new() };
     diagnostics.extend(backend::faults(syntax, scope));
-    let mut graphs = Vec::new();
+    let (mut graphs, mut uses) = (Vec::new(), Vec::new());
     let mut seen: BTreeMap<&str, &Name> = BTreeMap::new();
     for item in &syntax.graphs {
         if let Some(first) = seen.insert(item.name.value.as_str(), &item.name) {
@@ -39,35 +50,42 @@ pub(super) fn check(place: Place<'_>, diagnostics: &mut Vec<Diagnostic>) -> Vec<
             diagnostics.push(error.help("give one of the two another name"));
             continue;
         }
-        match resolve(item, scope, &syntax.file).and_then(|graph| one(item, &graph, place)) {
+        let checked = resolve(item, scope, &syntax.file)
+            .and_then(|graph| one(item, &graph, place, &mut uses));
+        match checked {
             Ok(graph) => graphs.push(graph),
             Err(found) => diagnostics.extend(found),
         }
     }
+    diagnostics.extend(names::unknown(uses));
     graphs
 }
 
-fn one(item: &GraphItem, graph: &Resolved<'_>, place: Place<'_>) -> Result<Graph, Vec<Diagnostic>> {
-    let all = all_wants(graph)?;
+/// What is known of a graph before its layouts are.
+struct Facts {
+    known: Vec<Option<Known>>,
+    wants: Vec<Wants>,
+    /// The order of each transposition of layoutc's.
+    orders: Vec<Option<Vec<usize>>>,
+}
+
+/// A checked graph; the names in its conditions are added to `uses`.
+fn one(
+    item: &GraphItem,
+    graph: &Resolved<'_>,
+    place: Place<'_>,
+    uses: &mut Vec<Use>,
+) -> Result<Graph, Vec<Diagnostic>> {
     let mut layouts = Layouts::new(place);
-    let alternatives: Vec<_> = all.iter().map(|wants| wants.alternatives.clone()).collect();
-    let candidates = candidates::candidates(graph, &alternatives, &mut layouts)?;
-    let (mut nodes, mut errors) = (Vec::new(), Vec::new());
-    for (k, (node, wants)) in graph.nodes.iter().zip(&all).enumerate() {
-        match choices::choices(graph, k, wants, &candidates) {
-            Ok(choices) => nodes.push(Node {
-                name: node.name.value.clone(),
-                op: node.op.value.clone(),
-                place: diagnostic::Place::new(graph.file, node.name.span.clone()),
-                inputs: graph.reads.get(k).cloned().unwrap_or_default(),
-                outputs: graph.writes.get(k).cloned().unwrap_or_default(),
-                choices,
-                is_elementwise: wants.is_elementwise,
-                shares_layout: wants.shares_layout,
-            }),
-            Err(error) => errors.push(*error),
-        }
-    }
+    let known: Vec<Option<Known>> = graph.tensors.iter().map(|item| layouts.known(item)).collect();
+    let mut wants = all_wants(graph, &known)?;
+    uses.extend(wants.iter_mut().flat_map(|wants| std::mem::take(&mut wants.uses)));
+    let orders = operations::check(graph, &known, &wants)?;
+    let facts = Facts { known, wants, orders };
+    let alternatives: Vec<_> = facts.wants.iter().map(|w| w.alternatives.clone()).collect();
+    let asks = Asks { wants: &alternatives, orders: &facts.orders, known: &facts.known };
+    let candidates = candidates::candidates(graph, &asks, &mut layouts)?;
+    let (nodes, mut errors) = nodes(graph, &facts, &candidates, &layouts);
     let tensors = tensors(graph, candidates).map_err(|error| vec![*error]);
     let tensors = tensors.map_err(|found| errors.extend(found)).unwrap_or_default();
     if !errors.is_empty() {
@@ -86,18 +104,52 @@ fn one(item: &GraphItem, graph: &Resolved<'_>, place: Place<'_>) -> Result<Graph
     Ok(Graph { name, place, tensors, nodes, outputs, is_fixed })
 }
 
+/// The nodes with all their ways, and what is wrong with those that have none.
+fn nodes(
+    graph: &Resolved<'_>,
+    facts: &Facts,
+    candidates: &[Vec<Candidate>],
+    layouts: &Layouts<'_>,
+) -> (Vec<Node>, Vec<Diagnostic>) {
+    let (mut nodes, mut errors) = (Vec::new(), Vec::new());
+    for (k, (node, wants)) in graph.nodes.iter().zip(&facts.wants).enumerate() {
+        let order = facts.orders.get(k).and_then(Option::as_deref);
+        let choices = match order {
+            Some(order) => turns::choices(graph, k, order, (facts, candidates), layouts),
+            None => choices::choices(graph, k, wants, candidates),
+        };
+        match choices {
+            Ok(choices) => nodes.push(Node {
+                name: node.name.value.clone(),
+                op: node.op.value.clone(),
+                place: diagnostic::Place::new(graph.file, node.name.span.clone()),
+                inputs: graph.reads.get(k).cloned().unwrap_or_default(),
+                outputs: graph.writes.get(k).cloned().unwrap_or_default(),
+                choices,
+                is_elementwise: wants.is_elementwise,
+                shares_layout: wants.shares_layout,
+                transposed: order.map(transpose::inverse),
+            }),
+            Err(error) => errors.push(*error),
+        }
+    }
+    (nodes, errors)
+}
+
 /// What every operator asks for.
-fn all_wants(graph: &Resolved<'_>) -> Result<Vec<Wants>, Vec<Diagnostic>> {
+fn all_wants(graph: &Resolved<'_>, known: &[Option<Known>]) -> Result<Vec<Wants>, Vec<Diagnostic>> {
     let (mut all, mut errors) = (Vec::new(), Vec::new());
     for (k, node) in graph.nodes.iter().enumerate() {
-        let inputs: Vec<_> = graph
-            .reads
-            .get(k)
-            .into_iter()
-            .flatten()
-            .filter_map(|tensor| graph.tensors.get(*tensor).copied())
-            .collect();
-        let site = Site { node, inputs: &inputs, file: graph.file };
+        let reads = graph.reads.get(k).map_or(&[][..], Vec::as_slice);
+        let inputs: Vec<_> =
+            reads.iter().filter_map(|tensor| graph.tensors.get(*tensor).copied()).collect();
+        let of = |tensors: Option<&Vec<usize>>| -> Vec<Option<&Known>> {
+            let tensors = tensors.into_iter().flatten();
+            tensors.map(|tensor| known.get(*tensor).and_then(Option::as_ref)).collect()
+        };
+        let (operands, results) = (of(graph.reads.get(k)), of(graph.writes.get(k)));
+        let (operands, results) = (operands.as_slice(), results.as_slice());
+        let site = Site { node, inputs: &inputs, operands, results, file: graph.file };
         match wants(&site, graph.backend.as_ref()) {
             Ok(wants) => all.push(wants),
             Err(error) => errors.push(*error),

@@ -1,16 +1,18 @@
 //! What an operator asks of its operands and results, before it is known which layouts they may have.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
-use super::backend::Backend;
+use super::backend::{self, Backend};
+use super::known::Known;
 use super::layouts::is_any;
-use super::when::{self, Value};
+use super::names::{Use, value};
+use super::when;
 use crate::check::scope::nearest_or_all;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::manifest::syntax::{
-    AcceptsItem, Bound, CostItem, Extent, GraphTensorItem, NodeItem, OperatorRule, PropertyItem,
-    Text,
+    AcceptsItem, CostItem, GraphTensorItem, NodeItem, OperatorItem, OperatorRule, Text,
 };
 
 /// A layout that is asked for.
@@ -49,12 +51,19 @@ pub(super) struct Wants {
     pub(super) is_elementwise: bool,
     /// Whether all that it reads and writes has one layout, whichever, or a part of it.
     pub(super) shares_layout: bool,
+    /// Whether it is a transposition that no operator of the caller's does.
+    pub(super) is_transpose: bool,
+    /// The names in its conditions.
+    pub(super) uses: Vec<Use>,
 }
 
 /// A node with the tensors that it reads and writes.
 pub(super) struct Site<'a> {
     pub(super) node: &'a NodeItem,
     pub(super) inputs: &'a [&'a GraphTensorItem],
+    /// What is known of its operands, and of its results.
+    pub(super) operands: &'a [Option<&'a Known>],
+    pub(super) results: &'a [Option<&'a Known>],
     pub(super) file: &'a Arc<str>,
 }
 
@@ -83,31 +92,42 @@ pub(super) fn wants(site: &Site<'_>, backend: Option<&Backend>) -> Result<Wants,
         error.helped("a node may say what it accepts itself: `accepts { in …; out … }`");
         return Err(Box::new(error));
     };
+    if operator.rule == OperatorRule::Accepts {
+        return listed(site, &operator.accepts, file, &operator.span);
+    }
+    Ok(by_rule(site, backend, operator, file))
+}
+
+/// The one alternative of an operator that takes layouts by a rule.
+fn by_rule(site: &Site<'_>, backend: &Backend, operator: &OperatorItem, file: &Arc<str>) -> Wants {
     let place = Place::new(file, operator.span.clone());
     let default = |tensor: &&GraphTensorItem| match backend.default_layout(tensor.shape.axes.len())
     {
         Some((text, file)) if !is_any(&text.value) => Want::Text(text.clone(), Arc::clone(file)),
         _ => Want::Free,
     };
-    let outputs: Vec<&GraphTensorItem> = node.outputs.iter().collect();
+    let outputs: Vec<&GraphTensorItem> = site.node.outputs.iter().collect();
     let all = |want: Want| (vec![want.clone(); site.inputs.len()], vec![want; outputs.len()]);
     let (inputs, outputs) = match operator.rule {
-        OperatorRule::Accepts => {
-            return listed(site, &operator.accepts, file, &operator.span);
-        }
         OperatorRule::Elementwise => all(Want::Bound),
         OperatorRule::ByLetter => all(Want::Part),
-        OperatorRule::Any => all(Want::Free),
+        OperatorRule::Accepts | OperatorRule::Any | OperatorRule::Transpose => all(Want::Free),
         OperatorRule::Default => {
             (site.inputs.iter().map(default).collect(), outputs.iter().map(default).collect())
         }
     };
     let is_elementwise = operator.rule == OperatorRule::Elementwise;
-    let shares_layout = is_elementwise || operator.rule == OperatorRule::ByLetter;
     let cost = operator.cost.clone();
     let alternative = Alternative { number: None, inputs, outputs, cost, place: place.clone() };
-    let alternatives = vec![alternative];
-    Ok(Wants { alternatives, refused: Vec::new(), place, is_elementwise, shares_layout })
+    Wants {
+        alternatives: vec![alternative],
+        refused: Vec::new(),
+        place,
+        is_elementwise,
+        shares_layout: is_elementwise || operator.rule == OperatorRule::ByLetter,
+        is_transpose: operator.rule == OperatorRule::Transpose,
+        uses: Vec::new(),
+    }
 }
 
 /// The alternatives that are there: their conditions hold, and they are for so many operands and results.
@@ -119,22 +139,20 @@ fn listed(
 ) -> Result<Wants, Box<Diagnostic>> {
     let (mut alternatives, mut refused) = (Vec::new(), Vec::new());
     let counts = (site.inputs.len(), site.node.outputs.len());
+    // What layoutc brings along asks for properties that a node need not have.
+    let uses = RefCell::new(Vec::new());
+    let is_own = !backend::is_shipped(file);
     for (k, item) in items.iter().enumerate() {
         if let Some(text) = &item.when {
-            let holds = when::holds(&text.value, &|name| lookup(site, name));
-            let holds = holds.map_err(|wrong| {
-                let span = text.span.start + wrong.span.start..text.span.start + wrong.span.end;
-                let place = Place::new(file, span);
-                let is_equals =
-                    text.value.get(wrong.span).is_some_and(|rest| rest.starts_with('='));
-                let help = if is_equals {
-                    "compare by `==`: `C % 16 == 0`"
-                } else {
-                    "a condition is written `R <= 3 and stride == 1 and padding == 'same'`"
-                };
-                let error = Diagnostic::error(Code::GraphCondition, wrong.message, place, "");
-                Box::new(error.help(help))
-            })?;
+            let lookup = |asked: when::Asked<'_>, span: std::ops::Range<usize>| {
+                if is_own {
+                    let span = text.span.start + span.start..text.span.start + span.end;
+                    uses.borrow_mut().push(Use::new(site, asked, Place::new(file, span)));
+                }
+                value(site, asked)
+            };
+            let holds = when::holds(&text.value, &lookup);
+            let holds = holds.map_err(|wrong| condition_fault(text, wrong, file))?;
             if !holds {
                 refused.push(format!("alternative {k} is there when {}", text.value));
                 continue;
@@ -166,31 +184,32 @@ fn listed(
         });
     }
     let place = Place::new(file, span.clone());
-    let (is_elementwise, shares_layout) = (false, false);
-    Ok(Wants { alternatives, refused, place, is_elementwise, shares_layout })
+    let uses = uses.into_inner();
+    Ok(Wants {
+        alternatives,
+        refused,
+        place,
+        is_elementwise: false,
+        shares_layout: false,
+        is_transpose: false,
+        uses,
+    })
+}
+
+/// What is wrong with a condition, at its place.
+fn condition_fault(text: &Text, wrong: when::Wrong, file: &Arc<str>) -> Box<Diagnostic> {
+    let span = text.span.start + wrong.span.start..text.span.start + wrong.span.end;
+    let place = Place::new(file, span);
+    let is_equals = text.value.get(wrong.span).is_some_and(|rest| rest.starts_with('='));
+    let help = if is_equals {
+        "compare by `==`: `C % 16 == 0`"
+    } else {
+        "a condition is written `R <= 3 and stride == 1 and in[1].dtype == 'i8'`"
+    };
+    Box::new(Diagnostic::error(Code::GraphCondition, wrong.message, place, "").help(help))
 }
 
 /// `1 operand`, `2 operands`.
 pub(super) fn counted(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
-}
-
-/// What a name of a condition is: a property of the node, else the extent of the first operand, then of the first
-/// result, that has such an axis.
-fn lookup(site: &Site<'_>, name: &str) -> Option<Value> {
-    let own = site.node.properties.iter().find(|(key, _)| key.value == name);
-    if let Some((_, value)) = own {
-        return Some(match value {
-            PropertyItem::Integer(value) => Value::Integer(*value),
-            PropertyItem::Real(value) => Value::Real(value.get()),
-            PropertyItem::Word(word) => Value::Word(word.clone()),
-        });
-    }
-    let tensors = site.inputs.iter().copied().chain(&site.node.outputs);
-    let axes = tensors.flat_map(|tensor| &tensor.shape.axes);
-    axes.filter(|axis| axis.name.value == name).find_map(|axis| match &axis.extent {
-        Extent::Bound(Bound::Integer(number)) => Some(Value::Integer(number.value)),
-        Extent::Labels(labels) => i128::try_from(labels.len()).ok().map(Value::Integer),
-        Extent::Bound(Bound::Text(_)) | Extent::Fields => None,
-    })
 }

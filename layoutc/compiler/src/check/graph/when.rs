@@ -1,8 +1,9 @@
 //! `when="R <= 3 and stride == 1 and padding == 'same'"`: whether an alternative is there.
 //!
-//! Integers and names of axes and properties with `+ - * // %`, and numbers with a fraction, compared; comparisons with `and`, `or`, `not`. A word in
-//! single quotes is compared with a property that holds a word. What a node lacks is equal to nothing. It is read and
-//! worked out in one pass.
+//! Integers and names of axes and properties with `+ - * // %`, and numbers with a fraction, compared; comparisons with
+//! `and`, `or`, `not`. A word in single quotes is compared with a property that holds a word. `in[1].C`, `in[1].rank`,
+//! `in[1].dtype` and `in[1][0]` ask one operand, `out[0].C` one result. What a node lacks is equal to nothing. It is read
+//! and worked out in one pass.
 
 use std::ops::Range;
 
@@ -28,11 +29,41 @@ pub(super) struct Wrong {
     pub(super) message: String,
 }
 
+/// What a condition asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asked<'a> {
+    /// A property, or an axis of whichever tensor has one of this name.
+    Name(&'a str),
+    /// Something of one operand or result.
+    Of(Tensor, Part<'a>),
+}
+
+/// An operand or a result, counted from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tensor {
+    /// `in[1]`
+    Operand(usize),
+    /// `out[0]`
+    Result(usize),
+}
+
+/// What is asked of a tensor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part<'a> {
+    /// `.rank`, `.dtype`, or the extent of the axis of this name.
+    Name(&'a str),
+    /// `[2]`: the extent of the axis at this position.
+    At(usize),
+}
+
+/// Gives the value of what is asked for, which stands at these bytes.
+pub(super) type Lookup<'a> = dyn Fn(Asked<'_>, Range<usize>) -> Option<Value> + 'a;
+
 /// How deep parentheses and `not` may nest.
 const MAX_DEPTH: usize = 64;
 
-/// Whether a condition holds. `lookup` gives the value of a name.
-pub(super) fn holds(text: &str, lookup: &dyn Fn(&str) -> Option<Value>) -> Result<bool, Wrong> {
+/// Whether a condition holds. `lookup` is asked for every name, also where the rest decides.
+pub(super) fn holds(text: &str, lookup: &Lookup<'_>) -> Result<bool, Wrong> {
     let mut reader = Reader { text, at: 0, depth: 0, lookup };
     let value = reader.or()?;
     reader.blanks();
@@ -55,7 +86,7 @@ struct Reader<'a> {
     text: &'a str,
     at: usize,
     depth: usize,
-    lookup: &'a dyn Fn(&str) -> Option<Value>,
+    lookup: &'a Lookup<'a>,
 }
 
 impl<'a> Reader<'a> {
@@ -240,8 +271,13 @@ impl<'a> Reader<'a> {
         }
         let name = self.name();
         if !name.is_empty() && !["and", "or", "not"].contains(&name) {
+            let start = self.at;
             self.at += name.len();
-            return Ok((self.lookup)(name).unwrap_or(Value::Absent));
+            let asked = match name {
+                "in" | "out" if self.rest().starts_with('[') => self.of_tensor(name == "in")?,
+                _ => Asked::Name(name),
+            };
+            return Ok((self.lookup)(asked, start..self.at).unwrap_or(Value::Absent));
         }
         let negative = self.symbol(&["-"]).is_some();
         self.blanks();
@@ -261,6 +297,36 @@ impl<'a> Reader<'a> {
         };
         self.at += length;
         Ok(value)
+    }
+
+    /// `[1].C` or `[1][0]`, behind `in` or `out`.
+    fn of_tensor(&mut self, is_operand: bool) -> Result<Asked<'a>, Wrong> {
+        let number = self.bracket()?;
+        let tensor = if is_operand { Tensor::Operand(number) } else { Tensor::Result(number) };
+        if self.rest().starts_with('[') {
+            return Ok(Asked::Of(tensor, Part::At(self.bracket()?)));
+        }
+        let start = self.at;
+        let name = if self.symbol(&["."]).is_some() { self.name() } else { "" };
+        if name.is_empty() {
+            let message = "`.rank`, `.dtype`, the name of an axis (`.C`) or its position (`[0]`) is expected here";
+            return Err(wrong(start..self.at, message));
+        }
+        self.at += name.len();
+        Ok(Asked::Of(tensor, Part::Name(name)))
+    }
+
+    /// `[1]`
+    fn bracket(&mut self) -> Result<usize, Wrong> {
+        let start = self.at;
+        let inside = self.rest().strip_prefix('[').and_then(|rest| rest.split_once(']'));
+        let number = inside.and_then(|(digits, _)| digits.trim().parse::<u16>().ok());
+        let (Some((digits, _)), Some(number)) = (inside, number) else {
+            let message = "operands, results and axes are counted from 0: `in[1]`";
+            return Err(wrong(start..start + 1, message));
+        };
+        self.at += digits.len() + 2;
+        Ok(usize::from(number))
     }
 }
 
@@ -295,13 +361,18 @@ fn number(text: &str) -> (usize, bool) {
 mod tests {
     use super::*;
 
-    fn lookup(name: &str) -> Option<Value> {
-        match name {
-            "R" => Some(Value::Integer(3)),
-            "stride" => Some(Value::Integer(2)),
-            "alpha" => Some(Value::Real(0.1)),
-            "layout" => Some(Value::Word("NCHW".to_owned())),
-            _ => None,
+    fn lookup(asked: Asked<'_>, _: Range<usize>) -> Option<Value> {
+        match asked {
+            Asked::Name("R") | Asked::Of(Tensor::Operand(1), Part::Name("O") | Part::At(2)) => {
+                Some(Value::Integer(3))
+            }
+            Asked::Name("alpha") => Some(Value::Real(0.1)),
+            Asked::Name("stride") => Some(Value::Integer(2)),
+            Asked::Name("layout") => Some(Value::Word("NCHW".to_owned())),
+            Asked::Of(Tensor::Result(0), Part::Name("dtype")) => {
+                Some(Value::Word("f32".to_owned()))
+            }
+            Asked::Name(_) | Asked::Of(..) => None,
         }
     }
 
@@ -321,6 +392,10 @@ mod tests {
             ("groups != 1", true),
             ("alpha == 0.1 and alpha < 1 and alpha > -1e-5 and alpha != 1.5E+1", true),
             ("R == 3.0 and R < 3.5 and stride > 1.99", true),
+            ("in[1].O == 3 and in[1][2] == R and out[0].dtype == 'f32'", true),
+            ("in[1].O - 1 < 2 or in[ 1 ][2] != 3", false),
+            ("in[2].rank == 4 or out[0][0] == 1", false),
+            ("in == 1", false),
         ] {
             assert_eq!(holds(text, &lookup), Ok(expected), "{text}");
         }
@@ -340,6 +415,10 @@ mod tests {
             ("alpha == 1e", 10..11),
             ("alpha + 1 == 2", 0..10),
             ("alpha == 'x'", 0..12),
+            ("in[x].C == 1", 2..3),
+            ("in[1] == 1", 5..6),
+            ("in[99999].C == 1", 2..3),
+            ("in[1].9 == 1", 5..6),
         ] {
             assert_eq!(holds(text, &lookup).map_err(|wrong| wrong.span), Err(span), "{text}");
         }

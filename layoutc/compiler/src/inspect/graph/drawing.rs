@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::graph::{Graph, GraphTensor, Role};
+use crate::model::graph::{Graph, GraphTensor, Role, Way};
 use crate::solve::{Conversion, Plan};
 
 /// What a box stands for.
@@ -55,10 +55,13 @@ impl Drawing {
         for (k, node) in graph.nodes.iter().enumerate() {
             let choice = plan.choices.get(k).and_then(|choice| node.choices.get(*choice));
             let below = match choice {
+                Some(choice) if choice.way == Way::Alias => format!("{}, no byte moves", node.op),
                 Some(choice) if choice.cost > 0 => format!("{}, {}", node.op, bytes(choice.cost)),
                 _ => node.op.clone(),
             };
-            let here = drawing.add(Kind::Operator, &node.name, &below);
+            let is_moved = choice.is_some_and(|choice| choice.way == Way::Conversion);
+            let kind = if is_moved { Kind::Conversion } else { Kind::Operator };
+            let here = drawing.add(kind, &node.name, &below);
             for (slot, read) in node.inputs.iter().enumerate() {
                 let asked = choice.and_then(|choice| choice.inputs.get(slot).copied().flatten());
                 drawing.arrow(graph, plan, *read, asked, here);

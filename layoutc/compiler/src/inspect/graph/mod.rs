@@ -10,7 +10,7 @@ pub use drawing::dot;
 pub use svg::svg;
 
 use super::lines_text;
-use crate::model::graph::{Graph, GraphTensor, Node, Role};
+use crate::model::graph::{Graph, GraphTensor, Node, Role, Way};
 use crate::solve::{Conversion, Plan};
 
 /// The object of `solve --format json`, of one graph. Costs and bytes are bytes; `choices` are the alternatives that
@@ -51,7 +51,22 @@ pub fn solution_json(graph: &Graph, plan: &Plan) -> Value {
         "free": list(&|c| c.is_free && !is_constant(c)),
         "constants": list(&|c| is_constant(c)),
         "layouts": layouts,
+        "transposes": transposes_json(graph, plan),
     })
+}
+
+/// The transpositions that are aliases or conversions: what each costs in bytes, and the layouts of its two sides.
+fn transposes_json(graph: &Graph, plan: &Plan) -> Vec<Value> {
+    let one = |(node, choice): (&Node, &usize)| {
+        let choice = node.choices.get(*choice).filter(|_| node.transposed.is_some())?;
+        let text = |tensor: Option<&usize>, layout: Option<usize>| {
+            Some(graph.tensors.get(*tensor?)?.text(layout?).to_owned())
+        };
+        let from = text(node.inputs.first(), choice.inputs.first().copied().flatten())?;
+        let to = text(node.outputs.first(), choice.outputs.first().copied())?;
+        Some(json!({ "node": node.name, "from": from, "to": to, "cost": choice.cost }))
+    };
+    graph.nodes.iter().zip(&plan.choices).filter_map(one).collect()
 }
 
 fn conversion_json(graph: &Graph, conversion: &Conversion) -> Option<Value> {
@@ -126,8 +141,11 @@ fn node_text(graph: &Graph, node: &Node, choice: usize) -> String {
     if let Some(k) = choice.alternative.filter(|_| node.choices.len() > 1) {
         text.push_str(&format!(", alternative {k}"));
     }
-    if choice.cost > 0 {
-        text.push_str(&format!(", {} bytes", choice.cost));
+    match choice.way {
+        Way::Alias => text.push_str(", no byte moves"),
+        Way::Conversion => text.push_str(&format!(", converted, {} bytes", choice.cost)),
+        Way::Operator if choice.cost > 0 => text.push_str(&format!(", {} bytes", choice.cost)),
+        Way::Operator => {}
     }
     text
 }

@@ -6,7 +6,7 @@ use super::size::decimal;
 use crate::codes::Code;
 use crate::manifest::syntax::{
     AcceptsItem, BackendItem, CostItem, Decimal, DefaultLayoutItem, Number, OperatorItem,
-    OperatorRule, Text,
+    OperatorRule, ShapeRule, Text, TypeRule,
 };
 use crate::manifest::tree::{Entry, Node, Value};
 
@@ -20,6 +20,7 @@ const RULES: &[(&str, OperatorRule)] = &[
     ("by-letter", OperatorRule::ByLetter),
     ("any", OperatorRule::Any),
     ("default", OperatorRule::Default),
+    ("transpose", OperatorRule::Transpose),
 ];
 
 /// The most axes of a default layout.
@@ -106,12 +107,38 @@ impl Reader<'_, '_> {
             }
         }
         let cost = self.cost(node)?;
+        let shapes = self.one_word(node, "shapes", &ShapeRule::WORDS);
+        let types = self.one_word(node, "types", &TypeRule::WORDS);
         let accepts = self.alternatives(node, &Scope::OPERATOR);
         if self.faults.count() > before {
             return None;
         }
         let rule = self.one_rule(node, &rules, &accepts, cost.is_some())?;
-        Some(OperatorItem { name, rule, cost, accepts, span: node.head.clone() })
+        let has_more = cost.is_some() || shapes.is_some() || types.is_some();
+        if rule == OperatorRule::Transpose && has_more {
+            let message =
+                "a transposition costs the bytes that it moves, and has the operand's element type";
+            let fault = self.faults.error(Code::KdlSurplus, message, node.head.clone(), "");
+            fault.helped("write `op Transpose transpose=#true` alone, or `any=#true` with what the operator is");
+            return None;
+        }
+        Some(OperatorItem { name, rule, shapes, types, cost, accepts, span: node.head.clone() })
+    }
+
+    /// What the word of a property says, where it stands there.
+    fn one_word<T: Copy>(&mut self, node: &Node, key: &str, words: &[(&str, T)]) -> Option<T> {
+        let entry = Self::prop(node, key)?;
+        let said = match &entry.value {
+            Value::String(word) => words.iter().find(|(known, _)| known == word),
+            _ => None,
+        };
+        if said.is_none() {
+            let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+            let message = format!("`{key}` is one of `{}`", known.join("`, `"));
+            let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
+            fault.helped("write one of these, or leave it out");
+        }
+        said.map(|(_, rule)| *rule)
     }
 
     /// One rule, or alternatives.
@@ -135,7 +162,7 @@ impl Reader<'_, '_> {
                 let message = "an operator needs to say what it accepts";
                 let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
                 fault.helped(format!(
-                    "write alternatives: `{OPERATOR}`; or `elementwise=#true`, `by-letter=#true`, `any=#true` or `default=#true`"
+                    "write alternatives: `{OPERATOR}`; or `elementwise=#true`, `by-letter=#true`, `any=#true`, `default=#true` or `transpose=#true`"
                 ));
                 None
             }

@@ -89,7 +89,17 @@ impl Scope {
     pub(crate) const OPERATOR: Self = Self {
         place: "an operator",
         nodes: &["accepts"],
-        props: &["elementwise", "by-letter", "any", "default", "cost", "cost-per-byte"],
+        props: &[
+            "elementwise",
+            "by-letter",
+            "any",
+            "default",
+            "transpose",
+            "shapes",
+            "types",
+            "cost",
+            "cost-per-byte",
+        ],
     };
     pub(crate) const ACCEPTS: Self = Self {
         place: "an alternative",

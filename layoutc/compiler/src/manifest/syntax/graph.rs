@@ -59,6 +59,11 @@ pub struct OperatorItem {
     pub name: Text,
     /// What it accepts.
     pub rule: OperatorRule,
+    /// `shapes=concat`: how the shapes of its results follow from those of its operands; what the rule says if nothing
+    /// is said.
+    pub shapes: Option<ShapeRule>,
+    /// `types=any`: which element types are one; what the rule says if nothing is said.
+    pub types: Option<TypeRule>,
     /// What it costs, whatever its layouts are: not beside `accepts`.
     pub cost: Option<CostItem>,
     /// Its alternatives, for [`OperatorRule::Accepts`].
@@ -80,6 +85,70 @@ pub enum OperatorRule {
     Any,
     /// `default=#true`: the default layouts for the number of axes.
     Default,
+    /// `transpose=#true`: the result is the operand with its axes in another order. No operator of the caller's does it:
+    /// the result is the operand's memory where the layouts allow that, and else a conversion.
+    Transpose,
+}
+
+/// How the shapes of an operator's results follow from those of its operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ShapeRule {
+    /// In no way that is checked.
+    Any,
+    /// All operands are broadcast to one shape, which every result has.
+    Broadcast,
+    /// The first result has the shape of the first operand.
+    First,
+    /// The operands lie one behind the other along an axis of the result.
+    Concat,
+    /// The results lie one behind the other along an axis of the operand.
+    Split,
+    /// A product of two matrices, or of batches of them.
+    Product,
+    /// A convolution: batch and channels of data, filter and result.
+    Convolution,
+    /// The result has as many elements as the operand.
+    Reshape,
+}
+
+/// Which element types of an operator's operands and results are one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TypeRule {
+    /// None that is checked.
+    Any,
+    /// All of them.
+    One,
+    /// Those of the first operand and the first result.
+    First,
+    /// Those of all operands: the result is a comparison.
+    Compare,
+    /// All but that of the first operand, which is a condition.
+    Select,
+}
+
+impl ShapeRule {
+    /// The words, each with what it says.
+    pub const WORDS: [(&'static str, Self); 8] = [
+        ("any", Self::Any),
+        ("broadcast", Self::Broadcast),
+        ("first", Self::First),
+        ("concat", Self::Concat),
+        ("split", Self::Split),
+        ("product", Self::Product),
+        ("convolution", Self::Convolution),
+        ("reshape", Self::Reshape),
+    ];
+}
+
+impl TypeRule {
+    /// The words, each with what it says.
+    pub const WORDS: [(&'static str, Self); 5] = [
+        ("any", Self::Any),
+        ("one", Self::One),
+        ("first", Self::First),
+        ("compare", Self::Compare),
+        ("select", Self::Select),
+    ];
 }
 
 /// `accepts cost-per-byte=0.5 when="R <= 3" { in NHWC OHWI; out NHWC }`

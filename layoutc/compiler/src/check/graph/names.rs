@@ -1,0 +1,151 @@
+//! What the names in conditions mean, and those that mean nothing anywhere.
+
+use std::collections::BTreeMap;
+
+use super::known::Known;
+use super::wants::Site;
+use super::when::{Asked, Part, Tensor, Value};
+use crate::check::scope::nearest_or_all;
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::manifest::syntax::PropertyItem;
+
+/// A name in a condition, as one node knows it.
+#[derive(Debug, Clone)]
+pub(super) struct Use {
+    /// Where it stands.
+    place: Place,
+    /// The operator whose condition it is.
+    op: String,
+    /// The tensor that is asked, `in[1]`; `None` where the node is.
+    tensor: Option<String>,
+    /// The name that is asked for.
+    name: String,
+    /// Whether the node has it.
+    is_known: bool,
+    /// What the node has.
+    known: Vec<String>,
+}
+
+impl Use {
+    /// `place` is that of all that is asked for: `in[1].C`.
+    pub(super) fn new(site: &Site<'_>, asked: Asked<'_>, mut place: Place) -> Self {
+        let op = site.node.op.value.clone();
+        let (tensor, name, known) = match asked {
+            Asked::Name(name) => (None, name.to_owned(), own_names(site)),
+            Asked::Of(which, part) => {
+                let (word, k) = match which {
+                    Tensor::Operand(k) => ("in", k),
+                    Tensor::Result(k) => ("out", k),
+                };
+                let known = tensor_names(of(site, which), part);
+                let name = match part {
+                    Part::Name(name) => {
+                        place.start = place.end.saturating_sub(name.len());
+                        name.to_owned()
+                    }
+                    Part::At(position) => position.to_string(),
+                };
+                (Some(format!("{word}[{k}]")), name, known)
+            }
+        };
+        let is_known = known.contains(&name);
+        Self { place, op, tensor, name, is_known, known }
+    }
+}
+
+/// The properties and axes of a node.
+fn own_names(site: &Site<'_>) -> Vec<String> {
+    let properties = site.node.properties.iter().map(|(key, _)| key.value.clone());
+    let axes = site.inputs.iter().copied().chain(&site.node.outputs);
+    let axes = axes.flat_map(|tensor| &tensor.shape.axes).map(|axis| axis.name.value.clone());
+    properties.chain(axes).collect()
+}
+
+/// What can be asked of a tensor, by name or by position.
+fn tensor_names(tensor: Option<&Known>, part: Part<'_>) -> Vec<String> {
+    let Some(tensor) = tensor else { return Vec::new() };
+    match part {
+        Part::At(_) => (0..tensor.axes.len()).map(|k| k.to_string()).collect(),
+        Part::Name(_) => {
+            let axes = tensor.axes.iter().map(|axis| axis.name.clone());
+            axes.chain(["rank", "dtype"].map(str::to_owned)).collect()
+        }
+    }
+}
+
+fn of<'a>(site: &Site<'a>, which: Tensor) -> Option<&'a Known> {
+    match which {
+        Tensor::Operand(k) => site.operands.get(k).copied().flatten(),
+        Tensor::Result(k) => site.results.get(k).copied().flatten(),
+    }
+}
+
+/// What a condition asks for: a property of the node, else the extent of the first operand, then of the first result, that
+/// has such an axis; or something of one tensor.
+pub(super) fn value(site: &Site<'_>, asked: Asked<'_>) -> Option<Value> {
+    match asked {
+        Asked::Name(name) => {
+            let own = site.node.properties.iter().find(|(key, _)| key.value == name);
+            if let Some((_, value)) = own {
+                return Some(match value {
+                    PropertyItem::Integer(value) => Value::Integer(*value),
+                    PropertyItem::Real(value) => Value::Real(value.get()),
+                    PropertyItem::Word(word) => Value::Word(word.clone()),
+                });
+            }
+            let mut tensors = site.operands.iter().chain(site.results).copied().flatten();
+            tensors.find_map(|tensor| tensor.named(name)).map(Value::Integer)
+        }
+        Asked::Of(which, part) => {
+            let tensor = of(site, which)?;
+            match part {
+                Part::At(position) => tensor.extent(position).map(Value::Integer),
+                Part::Name(name) => tensor.named(name).map(Value::Integer).or_else(|| match name {
+                    "rank" => i128::try_from(tensor.axes.len()).ok().map(Value::Integer),
+                    "dtype" => Some(Value::Word(tensor.dtype.to_string())),
+                    _ => None,
+                }),
+            }
+        }
+    }
+}
+
+/// A warning for each name that no node of a manifest has.
+pub(super) fn unknown(uses: Vec<Use>) -> Vec<Diagnostic> {
+    let mut places: BTreeMap<Place, Use> = BTreeMap::new();
+    for found in uses {
+        match places.get_mut(&found.place) {
+            Some(known) => {
+                known.is_known |= found.is_known;
+                known.known.extend(found.known);
+            }
+            None => {
+                places.insert(found.place.clone(), found);
+            }
+        }
+    }
+    places.into_values().filter(|found| !found.is_known).map(warning).collect()
+}
+
+fn warning(found: Use) -> Diagnostic {
+    let Use { place, op, tensor, name, mut known, .. } = found;
+    known.sort();
+    known.dedup();
+    let message = match &tensor {
+        None => format!("no `{op}` here has a property or an axis `{name}`"),
+        Some(tensor) if known.is_empty() => format!("no `{op}` here has `{tensor}`"),
+        Some(tensor) => format!("no `{op}` here has an axis `{name}` of `{tensor}`"),
+    };
+    let warning = Diagnostic::warning(Code::NameUnknown, message, place, "");
+    let mut warning =
+        warning.note("what no node has is equal to nothing, and neither more nor less");
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    let what = if tensor.is_some() { "names" } else { "properties and axes" };
+    if known.is_empty() {
+        warning.helped("operands and results are counted from 0");
+    } else {
+        nearest_or_all(&mut warning, &name, what, &known);
+    }
+    warning
+}

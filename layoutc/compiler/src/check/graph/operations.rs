@@ -1,0 +1,154 @@
+//! What operators say of the shapes and element types of what they read and write, against what the graph says of it.
+
+use super::known::Known;
+use super::layouts::string;
+use super::resolve::Resolved;
+use super::shapes::{self, Operation};
+use super::transpose;
+use super::types;
+use super::wants::{Want, Wants};
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::manifest::syntax::{NodeItem, OperatorItem, OperatorRule, ShapeRule, TypeRule};
+
+/// Sees that what every node reads and writes is what its operator says. Gives the order of each transposition of
+/// layoutc's.
+///
+/// # Errors
+/// `graph::shape` and `graph::dtype`.
+pub(super) fn check(
+    graph: &Resolved<'_>,
+    known: &[Option<Known>],
+    all: &[Wants],
+) -> Result<Vec<Option<Vec<usize>>>, Vec<Diagnostic>> {
+    let (mut orders, mut errors) = (Vec::new(), Vec::new());
+    for (k, (node, wants)) in graph.nodes.iter().zip(all).enumerate() {
+        let tensors = |side: Option<&Vec<usize>>| -> Option<Vec<&Known>> {
+            side?.iter().map(|tensor| known.get(*tensor)?.as_ref()).collect()
+        };
+        let sides = tensors(graph.reads.get(k)).zip(tensors(graph.writes.get(k)));
+        // What is wrong with a tensor itself is told elsewhere.
+        let Some((operands, results)) = sides else {
+            orders.push(None);
+            continue;
+        };
+        let operator = graph.backend.as_ref().and_then(|def| def.operator(&node.op.value));
+        let operator = operator.map(|(operator, _)| operator);
+        let checked = Checked { graph, node, wants, operator, operands, results };
+        if let Some(operator) = operator {
+            errors.extend(checked.dtypes(operator));
+        }
+        match checked.shapes() {
+            Ok(order) => orders.push(order),
+            Err(error) => {
+                errors.push(*error);
+                orders.push(None);
+            }
+        }
+    }
+    if errors.is_empty() { Ok(orders) } else { Err(errors) }
+}
+
+/// A node with its tensors.
+struct Checked<'a> {
+    graph: &'a Resolved<'a>,
+    node: &'a NodeItem,
+    wants: &'a Wants,
+    operator: Option<&'a OperatorItem>,
+    operands: Vec<&'a Known>,
+    results: Vec<&'a Known>,
+}
+
+impl Checked<'_> {
+    /// The order, where the node is a transposition of layoutc's.
+    fn shapes(&self) -> Result<Option<Vec<usize>>, Box<Diagnostic>> {
+        let Some(operator) = self.operator else { return Ok(None) };
+        if operator.rule == OperatorRule::Transpose {
+            let order = self.order().map_err(|why| Box::new(self.fault(&why)))?;
+            return Ok(Some(order).filter(|_| self.wants.is_transpose));
+        }
+        let rule = operator.shapes.unwrap_or(match operator.rule {
+            OperatorRule::Elementwise => ShapeRule::Broadcast,
+            _ => ShapeRule::Any,
+        });
+        let seen = self.seen();
+        let (operands, results) = seen.split_at(self.operands.len().min(seen.len()));
+        let operation = Operation {
+            operands: operands.iter().collect(),
+            results: results.iter().collect(),
+            properties: self.node.properties.iter().map(|(k, v)| (k.value.as_str(), v)).collect(),
+        };
+        match shapes::clash(rule, &operation) {
+            Some(why) => Err(Box::new(self.fault(&why))),
+            None => Ok(None),
+        }
+    }
+
+    fn order(&self) -> Result<Vec<usize>, String> {
+        let ([from], [to]) = (self.operands.as_slice(), self.results.as_slice()) else {
+            let (reads, gives) = (self.operands.len(), self.results.len());
+            return Err(format!(
+                "a transposition has one operand and one result, and not {reads} and {gives}"
+            ));
+        };
+        transpose::order(self.node, from, to)
+    }
+
+    /// The operands and results with their axes in the order in which the operator sees them: that of the letters that it
+    /// asks for, where it asks in one way and by letters alone.
+    fn seen(&self) -> Vec<Known> {
+        let all = self.operands.iter().chain(&self.results);
+        let wants: Vec<Option<&Want>> = match self.wants.alternatives.as_slice() {
+            [only] => only.inputs.iter().chain(&only.outputs).map(Some).collect(),
+            _ => Vec::new(),
+        };
+        let want = |k: usize| wants.get(k).copied().flatten();
+        all.enumerate().map(|(k, tensor)| ordered(tensor, want(k))).collect()
+    }
+
+    fn fault(&self, why: &str) -> Diagnostic {
+        let NodeItem { name, op, .. } = self.node;
+        let message =
+            format!("the shapes of `{}` ({}) do not go together: {why}", name.value, op.value);
+        let place = Place::new(self.graph.file, name.span.clone());
+        let error = Diagnostic::error(Code::GraphShape, message, place, "");
+        let error = error.also(self.wants.place.clone(), "what the operator is");
+        error.help(
+            "give its tensors shapes that go together, or say by `shapes=` what the operator is",
+        )
+    }
+
+    fn dtypes(&self, operator: &OperatorItem) -> Option<Diagnostic> {
+        let rule = operator.types.unwrap_or(match operator.rule {
+            OperatorRule::Elementwise => TypeRule::One,
+            OperatorRule::Transpose => TypeRule::First,
+            _ => TypeRule::Any,
+        });
+        let [first, other] = types::clash(rule, &self.operands, &self.results)?;
+        let told = |(tensor, is_read): (&Known, bool)| {
+            let verb = if is_read { "reads" } else { "gives" };
+            format!("{verb} `{}` as {}", tensor.name, tensor.dtype)
+        };
+        let NodeItem { name, op, .. } = self.node;
+        let (first, other) = (told(first), told(other));
+        let message = format!("`{}` ({}) {first} and {other}", name.value, op.value);
+        let place = Place::new(self.graph.file, name.span.clone());
+        let error = Diagnostic::error(Code::GraphDtype, message, place, "");
+        let error = error.also(self.wants.place.clone(), "what the operator is");
+        Some(error.help("give both one element type, or say by `types=` what the operator is"))
+    }
+}
+
+/// A tensor with its axes in the order of the letters that are asked for, where each axis has one of them.
+fn ordered(tensor: &Known, want: Option<&Want>) -> Known {
+    let Some(Want::Text(text, _)) = want else { return tensor.clone() };
+    let Some(letters) = string(&text.value) else { return tensor.clone() };
+    let axis = |dim: &layoutc_algebra::notation::glow::Dim| {
+        let is_it = |name: &str| name.eq_ignore_ascii_case(&dim.letter().to_string());
+        tensor.axes.iter().find(|axis| is_it(&axis.name)).cloned()
+    };
+    match letters.dims().iter().map(axis).collect::<Option<Vec<_>>>() {
+        Some(axes) if axes.len() == tensor.axes.len() => Known { axes, ..tensor.clone() },
+        _ => tensor.clone(),
+    }
+}

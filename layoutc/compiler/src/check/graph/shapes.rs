@@ -1,0 +1,150 @@
+//! Whether the shapes of an operator's operands and results go together. Axes are matched by name, and where their names
+//! do not say it by position, as ONNX has it.
+
+mod joined;
+mod product;
+
+use super::known::{Axis, Known};
+use crate::manifest::syntax::{PropertyItem, ShapeRule};
+
+/// An operator with what it reads and writes.
+pub(super) struct Operation<'k> {
+    pub(super) operands: Vec<&'k Known>,
+    pub(super) results: Vec<&'k Known>,
+    /// Its properties.
+    pub(super) properties: Vec<(&'k str, &'k PropertyItem)>,
+}
+
+impl<'k> Operation<'k> {
+    /// A property of the operator.
+    fn property(&self, name: &str) -> Option<&'k PropertyItem> {
+        self.properties.iter().find(|(key, _)| *key == name).map(|(_, value)| *value)
+    }
+
+    /// A property that is an integer.
+    fn integer(&self, name: &str) -> Option<i128> {
+        let PropertyItem::Integer(value) = self.property(name)? else { return None };
+        Some(*value)
+    }
+}
+
+/// Why the shapes of an operator do not go together, with the figures.
+pub(super) fn clash(rule: ShapeRule, operation: &Operation<'_>) -> Option<String> {
+    match rule {
+        ShapeRule::Any => None,
+        ShapeRule::Broadcast => operation.results.iter().find_map(|to| broadcast(operation, to)),
+        ShapeRule::First => {
+            let (from, to) = (operation.operands.first()?, operation.results.first()?);
+            (!is_alike(from, to)).then(|| format!("{from} and {to} have other extents"))
+        }
+        ShapeRule::Concat => joined::concat(operation),
+        ShapeRule::Split => joined::split(operation),
+        ShapeRule::Product => product::clash(operation),
+        ShapeRule::Convolution => convolution(operation),
+        ShapeRule::Reshape => {
+            let (from, to) = (operation.operands.first()?, operation.results.first()?);
+            let (own, given) = (from.elements()?, to.elements()?);
+            (own != given).then(|| format!("{from} has {own} elements, and {to} {given}"))
+        }
+    }
+}
+
+/// For each axis of a tensor the axis of another one that has its name; `None` where one has none.
+fn by_name(own: &Known, other: &Known) -> Option<Vec<usize>> {
+    own.axes.iter().map(|axis| other.position(&axis.name)).collect()
+}
+
+/// For each axis of a tensor the axis of another one, the last with the last; `None` where there are too few.
+fn by_position(own: &Known, other: &Known) -> Option<Vec<usize>> {
+    let before = other.axes.len().checked_sub(own.axes.len())?;
+    Some((before..other.axes.len()).collect())
+}
+
+/// Whether two tensors have the same extents, by name or by position.
+fn is_alike(a: &Known, b: &Known) -> bool {
+    let is_so = |places: Option<Vec<usize>>| {
+        places.is_some_and(|places| {
+            let mut extents = a.axes.iter().zip(&places);
+            extents.all(|(axis, place)| b.extent(*place) == Some(axis.extent))
+        })
+    };
+    a.axes.len() == b.axes.len() && (is_so(by_name(a, b)) || is_so(by_position(a, b)))
+}
+
+/// The ways in which an operand is broadcast to a result: for each axis its place there.
+fn places(own: &Known, to: &Known) -> Vec<Vec<usize>> {
+    let is_broadcast = |places: &Vec<usize>| {
+        let mut extents = own.axes.iter().zip(places);
+        extents.all(|(axis, place)| axis.extent == 1 || to.extent(*place) == Some(axis.extent))
+    };
+    [by_name(own, to), by_position(own, to)].into_iter().flatten().filter(is_broadcast).collect()
+}
+
+/// Why the operands are not broadcast to a result.
+fn broadcast(operation: &Operation<'_>, to: &Known) -> Option<String> {
+    // ONNX, before opset 7: the axes of the second operand are those from `axis` on.
+    if operation.operands.is_empty() || operation.integer("broadcast") == Some(1) {
+        return None;
+    }
+    let mut is_given = vec![false; to.axes.len()];
+    for own in &operation.operands {
+        let ways = places(own, to);
+        if ways.is_empty() {
+            return Some(unlike(own, to));
+        }
+        for (axis, place) in ways.iter().flat_map(|way| own.axes.iter().zip(way)) {
+            let is_same = to.extent(*place) == Some(axis.extent);
+            is_given.get_mut(*place).into_iter().for_each(|given| *given |= is_same);
+        }
+    }
+    let missing = to.axes.iter().zip(is_given).find(|(axis, given)| !given && axis.extent != 1);
+    missing.map(|(Axis { name, extent }, _)| {
+        format!("{to} has {extent} along `{name}`, and no operand has so many")
+    })
+}
+
+/// How an operand and a result differ.
+fn unlike(own: &Known, to: &Known) -> String {
+    let places = by_name(own, to).or_else(|| by_position(own, to)).unwrap_or_default();
+    let differs = |(axis, place): &(&Axis, &usize)| {
+        axis.extent != 1 && to.extent(**place) != Some(axis.extent)
+    };
+    let wrong = own.axes.iter().zip(&places).find(differs);
+    match wrong.and_then(|(axis, place)| Some((axis, to.axes.get(*place)?))) {
+        Some((axis, there)) if axis.name == there.name => format!(
+            "{own} is not broadcast to {to}: `{}` is {} and {}",
+            axis.name, axis.extent, there.extent
+        ),
+        Some((axis, there)) => format!(
+            "{own} is not broadcast to {to}: `{}` is {} and `{}` is {}",
+            axis.name, axis.extent, there.name, there.extent
+        ),
+        None => format!("{own} is not broadcast to {to}: it has more axes"),
+    }
+}
+
+/// Why batch and channels of a convolution do not go together; its window is not looked at.
+fn convolution(operation: &Operation<'_>) -> Option<String> {
+    let [data, filter, ..] = operation.operands.as_slice() else { return None };
+    let result = operation.results.first()?;
+    let differ =
+        |own: Option<i128>, other: Option<i128>| own.zip(other).filter(|(own, other)| own != other);
+    if let Some((own, given)) = differ(data.named("N"), result.named("N")) {
+        return Some(format!("`N` of {data} is {own}, and that of {result} {given}"));
+    }
+    // A filter may have the letters of data: its first axis counts the channels of the result.
+    let (gives, takes) = if filter.named("O").is_some() { ("O", "I") } else { ("N", "C") };
+    if let Some((own, given)) = differ(filter.named(gives), result.named("C")) {
+        return Some(format!("`{gives}` of {filter} is {own}, and `C` of {result} {given}"));
+    }
+    let (channels, taken) = (data.named("C")?, filter.named(takes)?);
+    let is_fit = match operation.integer("group").or_else(|| operation.integer("groups")) {
+        Some(groups) => taken.checked_mul(groups) == Some(channels),
+        None => channels.checked_rem(taken) == Some(0),
+    };
+    (!is_fit).then(|| {
+        format!(
+            "`C` of {data} is {channels}, and `{takes}` of {filter} takes {taken} of each group"
+        )
+    })
+}

@@ -1,0 +1,95 @@
+//! Products of matrices.
+
+use super::super::known::Known;
+use super::Operation;
+
+/// Why two operands and a result are no product: neither by position, as `NumPy` has it, nor by the names of their axes.
+pub(super) fn clash(operation: &Operation<'_>) -> Option<String> {
+    let ([a, b, ..], result) = (operation.operands.as_slice(), operation.results.first()?) else {
+        return None;
+    };
+    if is_named(a, b, result) {
+        return None;
+    }
+    let turned = |known: &Known, property: &str| {
+        let mut extents: Vec<i128> = known.axes.iter().map(|axis| axis.extent).collect();
+        let rank = extents.len();
+        if operation.integer(property).is_some_and(|value| value != 0) && rank >= 2 {
+            extents.swap(rank - 2, rank - 1);
+        }
+        extents
+    };
+    let (first, second) = (turned(a, "transA"), turned(b, "transB"));
+    let given: Vec<i128> = result.axes.iter().map(|axis| axis.extent).collect();
+    let figures = match (first.last(), inner(&second)) {
+        (Some(own), Some(other)) if *own != other => {
+            format!("rows of {own} meet columns of {other}")
+        }
+        (Some(_), Some(_)) => match multiplied(&first, &second) {
+            Some(shape) if shape == given => return None,
+            Some(shape) => format!("their product has the extents {}", listed(&shape)),
+            None => "their other axes are not broadcast".to_owned(),
+        },
+        _ => "a scalar is not multiplied".to_owned(),
+    };
+    Some(format!("{a} and {b} are not multiplied to {result}: {figures}"))
+}
+
+/// The extent of the axis of the second operand that is summed over.
+fn inner(extents: &[i128]) -> Option<i128> {
+    match extents {
+        [] => None,
+        [only] => Some(*only),
+        [.., inner, _] => Some(*inner),
+    }
+}
+
+/// The shape of a product: a vector is a row on the left and a column on the right.
+fn multiplied(a: &[i128], b: &[i128]) -> Option<Vec<i128>> {
+    let outer = |extents: &[i128]| {
+        extents.get(..extents.len().saturating_sub(2)).unwrap_or_default().to_vec()
+    };
+    let mut shape = together(&outer(a), &outer(b))?;
+    shape.extend(a.len().checked_sub(2).and_then(|k| a.get(k)));
+    shape.extend(b.last().filter(|_| b.len() > 1));
+    Some(shape)
+}
+
+/// What both are broadcast to, the last with the last.
+fn together(a: &[i128], b: &[i128]) -> Option<Vec<i128>> {
+    let rank = a.len().max(b.len());
+    let at = |extents: &[i128], k: usize| {
+        let own = (k + extents.len()).checked_sub(rank);
+        own.and_then(|k| extents.get(k)).copied().unwrap_or(1)
+    };
+    let one = |k: usize| match (at(a, k), at(b, k)) {
+        (a, b) if a == b => Some(a),
+        (1, extent) | (extent, 1) => Some(extent),
+        _ => None,
+    };
+    (0..rank).map(one).collect()
+}
+
+/// Whether the names of the axes say a product: each has one extent, those of the result are in an operand, and those that
+/// are summed over are in both.
+fn is_named(a: &Known, b: &Known, result: &Known) -> bool {
+    let all = [a, b, result];
+    let has_one_extent = all.iter().flat_map(|tensor| &tensor.axes).all(|axis| {
+        all.iter().filter_map(|tensor| tensor.named(&axis.name)).all(|own| own == axis.extent)
+    });
+    let is_given =
+        result.axes.iter().all(|axis| a.named(&axis.name).or(b.named(&axis.name)).is_some());
+    let summed = |own: &Known, other: &Known| {
+        let gone = own.axes.iter().filter(|axis| result.named(&axis.name).is_none());
+        let both: Vec<bool> = gone.map(|axis| other.named(&axis.name).is_some()).collect();
+        (both.len(), both.into_iter().all(|both| both))
+    };
+    let ((count, first), (_, second)) = (summed(a, b), summed(b, a));
+    has_one_extent && is_given && count > 0 && first && second
+}
+
+/// `(4, 3)`
+fn listed(extents: &[i128]) -> String {
+    let extents: Vec<String> = extents.iter().map(ToString::to_string).collect();
+    format!("({})", extents.join(", "))
+}

@@ -1,0 +1,188 @@
+//! Transpositions: in which order the result has the operand's axes, and the layouts of the one that are layouts of the
+//! other.
+
+use layoutc_algebra::notation::{Notation, stated};
+
+use super::known::Known;
+use super::layouts::{ROW_MAJOR, notation};
+use crate::manifest::syntax::{NodeItem, PropertyItem};
+
+/// The properties that say an order, as ONNX and Glow call them.
+const ORDERS: [&str; 2] = ["perm", "shuffle"];
+
+/// The most axes that a layout of letters has.
+const MAX_LETTERS: usize = 6;
+
+/// The order of a transposition: axis `k` of the result is axis `order[k]` of the operand. It is said by the property
+/// `perm` or `shuffle`; else the axes are those of the same names.
+///
+/// # Errors
+/// Why there is none.
+pub(super) fn order(node: &NodeItem, from: &Known, to: &Known) -> Result<Vec<usize>, String> {
+    let said = node.properties.iter().find(|(key, _)| ORDERS.contains(&key.value.as_str()));
+    let order: Option<Vec<usize>> = match said {
+        Some((_, value)) => listed(value),
+        None => to.axes.iter().map(|axis| from.position(&axis.name)).collect(),
+    };
+    let rank = from.axes.len();
+    let order = order.filter(|order| {
+        order.len() == rank && to.axes.len() == rank && (0..rank).all(|k| order.contains(&k))
+    });
+    let Some(order) = order else {
+        return Err(match said {
+            Some((key, _)) => {
+                format!("`{}` is no order of the axes of {from} that gives {to}", key.value)
+            }
+            None => format!("{from} and {to} have other axes, and no `perm` says their order"),
+        });
+    };
+    let wrong = order.iter().enumerate().find(|(k, axis)| from.extent(**axis) != to.extent(*k));
+    match wrong.and_then(|(k, axis)| Some((from.axes.get(*axis)?, to.axes.get(k)?))) {
+        None => Ok(order),
+        Some((own, given)) => Err(format!(
+            "{from} gives {to}, where `{}` is {} and `{}`, which becomes it, {}",
+            given.name, given.extent, own.name, own.extent
+        )),
+    }
+}
+
+/// The numbers of a property: one, or several as a word.
+fn listed(value: &PropertyItem) -> Option<Vec<usize>> {
+    if let PropertyItem::Integer(only) = value {
+        return usize::try_from(*only).ok().map(|k| vec![k]);
+    }
+    let PropertyItem::Word(word) = value else { return None };
+    word.split(',').map(|k| k.trim().parse().ok()).collect()
+}
+
+/// For each axis of the operand its position in the result.
+pub(super) fn inverse(order: &[usize]) -> Vec<usize> {
+    (0..order.len()).filter_map(|axis| order.iter().position(|own| *own == axis)).collect()
+}
+
+/// The layout of a tensor of axes `to` that is the layout `text` of one of axes `from`, whose axis `p` is axis `place[p]`
+/// there. `None` where its notation has no letters or positions to be put in their places.
+pub(super) fn rewritten(text: &str, from: &Known, to: &Known, place: &[usize]) -> Option<String> {
+    let is_in_place = place.iter().enumerate().all(|(k, own)| k == *own);
+    let has_names = |(a, b): (&super::known::Axis, &super::known::Axis)| a.name == b.name;
+    if is_in_place && from.axes.iter().zip(&to.axes).all(has_names) {
+        return Some(text.to_owned());
+    }
+    if text == ROW_MAJOR {
+        return if is_in_place { Some(text.to_owned()) } else { row_major(to, place) };
+    }
+    let (notation, start) = notation(text);
+    let (said, own) = (text.get(..start)?, text.get(start..)?);
+    match notation {
+        Notation::Glow | Notation::Tvm => {
+            let letter = |c: char| {
+                let axis = from.axes.iter().position(|axis| is_letter(&axis.name, c))?;
+                single(&to.axes.get(*place.get(axis)?)?.name)
+            };
+            Some(format!("{said}{}", lettered(own, &letter)?))
+        }
+        Notation::Onednn if !is_in_place => {
+            let roles = stated(notation, own, &[]).ok()?.names;
+            let letter = |c: char| {
+                let axis = roles.iter().position(|role| is_letter(role, c))?;
+                ('a'..='z').nth(*place.get(axis)?)
+            };
+            Some(format!("onednn:{}", lettered(own, &letter)?))
+        }
+        Notation::Xla if !is_in_place => {
+            let inside = own.strip_prefix('{')?;
+            let end = inside.find([':', '}'])?;
+            let axes = inside.get(..end)?.split(',').map(|axis| {
+                let axis: usize = axis.trim().parse().ok()?;
+                place.get(axis).map(ToString::to_string)
+            });
+            let axes: Option<Vec<String>> = axes.collect();
+            Some(format!("{said}{{{}{}", axes?.join(","), inside.get(end..)?))
+        }
+        Notation::Onednn | Notation::Xla | Notation::Numpy | Notation::Mdspan | Notation::Cute => {
+            is_in_place.then(|| text.to_owned())
+        }
+        Notation::Einops | Notation::Mlir | Notation::Triton => None,
+    }
+}
+
+/// The order of the operand's axes in letters of the result's.
+fn row_major(to: &Known, place: &[usize]) -> Option<String> {
+    let letters = place.iter().map(|axis| single(&to.axes.get(*axis)?.name));
+    let letters: Option<String> = letters.collect();
+    letters.filter(|letters| (1..=MAX_LETTERS).contains(&letters.len()))
+}
+
+/// A text whose letters outside brackets are others, each in the case that it has; `None` where one has no other.
+fn lettered(text: &str, letter: &dyn Fn(char) -> Option<char>) -> Option<String> {
+    let mut is_inside = false;
+    let one = |c: char| {
+        is_inside = match c {
+            '[' => true,
+            ']' => false,
+            _ => is_inside,
+        };
+        match c {
+            '*' if !is_inside => None,
+            _ if is_inside || !c.is_ascii_alphabetic() => Some(c),
+            _ if c.is_ascii_lowercase() => letter(c).map(|c| c.to_ascii_lowercase()),
+            _ => letter(c).map(|c| c.to_ascii_uppercase()),
+        }
+    };
+    text.chars().map(one).collect()
+}
+
+/// Whether an axis is called by this letter, case aside.
+fn is_letter(name: &str, letter: char) -> bool {
+    single(name).is_some_and(|own| own.eq_ignore_ascii_case(&letter))
+}
+
+/// The letter that a name is.
+fn single(name: &str) -> Option<char> {
+    let mut chars = name.chars();
+    let first = chars.next().filter(char::is_ascii_alphabetic)?;
+    chars.next().is_none().then_some(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::known::Axis;
+    use super::*;
+    use crate::dtype::{Dtype, Scalar};
+
+    fn known(axes: &[(&str, i128)]) -> Known {
+        let axes =
+            axes.iter().map(|(name, extent)| Axis { name: (*name).to_owned(), extent: *extent });
+        let dtype = Dtype { scalar: Scalar::F32, lanes: 1 };
+        Known { name: "x".to_owned(), axes: axes.collect(), dtype }
+    }
+
+    #[test]
+    fn layouts_of_the_operand_are_layouts_of_the_result() {
+        // The result has the operand's axes N, H, W, C as A, D, B, E: by place N, W, C, H.
+        let from = known(&[("N", 1), ("H", 2), ("W", 3), ("C", 4)]);
+        let to = known(&[("A", 1), ("D", 3), ("B", 4), ("E", 2)]);
+        let place = [0, 3, 1, 2];
+        for (text, expected) in [
+            ("NHWC", Some("AEDB")),
+            ("N[a=64]H[x:HW]WC", Some("A[a=64]E[x:HW]DB")),
+            ("NCHW16c", Some("ABED16b")),
+            ("NCHW4n16c", Some("ABED4a16b")),
+            ("nChw16c", Some("onednn:aDbc16d")),
+            ("aDbc8d", Some("onednn:aCdb8c")),
+            ("xla:{3,2,1,0:T(8,128)}", Some("xla:{2,1,3,0:T(8,128)}")),
+            ("row-major", Some("AEDB")),
+            ("N**C", None),
+            ("numpy:(1,2,3,4)", None),
+        ] {
+            assert_eq!(rewritten(text, &from, &to, &place).as_deref(), expected, "{text}");
+        }
+        let same = known(&[("N", 1), ("C", 4), ("H", 2), ("W", 3)]);
+        assert_eq!(rewritten("NHWC", &from, &same, &[0, 2, 3, 1]).as_deref(), Some("NHWC"));
+        assert_eq!(rewritten("row-major", &from, &same, &[0, 2, 3, 1]).as_deref(), Some("NHWC"));
+        assert_eq!(
+            rewritten("row-major", &from, &from, &[0, 1, 2, 3]).as_deref(),
+            Some("row-major")
+        );
+    }
+}

@@ -1,0 +1,61 @@
+//! The ways of a transposition that no operator of the caller's does: the result is the operand's memory, or a conversion.
+
+use super::Facts;
+use super::layouts::Layouts;
+use super::resolve::Resolved;
+use super::transpose::{inverse, rewritten};
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::model::graph::{Candidate, Choice, Way};
+
+/// The ways of a transposition: those that move no byte first. Axis `k` of the result is axis `order[k]` of the operand.
+///
+/// # Errors
+/// There is none: the result is asked for with an attribute that no conversion gives.
+pub(super) fn choices(
+    graph: &Resolved<'_>,
+    node: usize,
+    order: &[usize],
+    (facts, candidates): (&Facts, &[Vec<Candidate>]),
+    layouts: &Layouts<'_>,
+) -> Result<Vec<Choice>, Box<Diagnostic>> {
+    let tensor = |side: &[Vec<usize>]| side.get(node).and_then(|list| list.first()).copied();
+    let (from, to) = (tensor(&graph.reads), tensor(&graph.writes));
+    let of = |tensor: Option<usize>| {
+        tensor.and_then(|k| candidates.get(k)).map_or(&[][..], Vec::as_slice)
+    };
+    let known = |tensor: Option<usize>| tensor.and_then(|k| facts.known.get(k)?.as_ref());
+    let (item, place) = (graph.nodes.get(node), inverse(order));
+    let span = item.map_or(0..0, |item| item.op.span.clone());
+    let stated = Place::new(graph.file, span);
+    let (mut free, mut paid) = (Vec::new(), Vec::new());
+    for (has, own) in of(from).iter().enumerate() {
+        let text = known(from)
+            .zip(known(to))
+            .and_then(|(own_axes, axes)| rewritten(&own.text, own_axes, axes, &place));
+        for (gives, given) in of(to).iter().enumerate() {
+            let is_alias = layouts.is_alias(own, given, &place, text.as_deref());
+            if !is_alias && given.is_opaque() {
+                continue;
+            }
+            let (way, cost) = if is_alias {
+                (Way::Alias, 0)
+            } else {
+                (Way::Conversion, own.bytes.saturating_add(given.bytes))
+            };
+            let (inputs, outputs) = (vec![Some(has)], vec![gives]);
+            let place = stated.clone();
+            let list = if is_alias { &mut free } else { &mut paid };
+            list.push(Choice { alternative: None, inputs, outputs, way, cost, place });
+        }
+    }
+    free.append(&mut paid);
+    if !free.is_empty() {
+        return Ok(free);
+    }
+    let name = item.map_or("", |item| item.name.value.as_str());
+    let message =
+        format!("no conversion gives the result of `{name}` the attributes that are asked for");
+    let error = Diagnostic::error(Code::GraphAlternative, message, stated, "");
+    Err(Box::new(error.help("give the operand the same attributes, or leave them out")))
+}

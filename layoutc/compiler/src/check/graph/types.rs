@@ -1,0 +1,25 @@
+//! Whether the element types of an operator's operands and results go together.
+
+use super::known::Known;
+use crate::manifest::syntax::TypeRule;
+
+/// The tensors that a rule says have one element type: two that do not, if there are any. The words say whether each is
+/// read.
+pub(super) fn clash<'k>(
+    rule: TypeRule,
+    operands: &[&'k Known],
+    results: &[&'k Known],
+) -> Option<[(&'k Known, bool); 2]> {
+    let read = operands.iter().map(|tensor| (*tensor, true));
+    let given = results.iter().map(|tensor| (*tensor, false));
+    let alike: Vec<(&Known, bool)> = match rule {
+        TypeRule::Any => Vec::new(),
+        TypeRule::One => read.chain(given).collect(),
+        TypeRule::First => read.take(1).chain(given.take(1)).collect(),
+        TypeRule::Compare => read.collect(),
+        TypeRule::Select => read.skip(1).chain(given).collect(),
+    };
+    let first = *alike.first()?;
+    let other = alike.into_iter().find(|(tensor, _)| tensor.dtype != first.0.dtype)?;
+    Some([first, other])
+}
