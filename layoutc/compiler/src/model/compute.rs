@@ -297,10 +297,10 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Whether it says nothing of how loops go, but for those that cores share.
+    /// Whether it says nothing of how loops go, but for the one of the vectors and those that cores share.
     pub fn leaves_loops(&self) -> bool {
-        let Self { loops, splits, unroll, vectorize, parallel: _ } = self;
-        loops.is_empty() && splits.is_empty() && unroll.is_empty() && vectorize.is_none()
+        let Self { loops, splits, unroll, vectorize: _, parallel: _ } = self;
+        loops.is_empty() && splits.is_empty() && unroll.is_empty()
     }
 }
 

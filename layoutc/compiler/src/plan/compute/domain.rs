@@ -36,6 +36,8 @@ pub(super) struct Domain {
     pub(super) offset: Expr,
     /// What holds where there is an element, or a value: each mentions a loop.
     pub(super) inside: Vec<Comparison>,
+    /// The loop along which vectors are to go, where the manifest names one and leaves the others to the planner.
+    pub(super) lead: Option<usize>,
     /// The names of loops that there are even with one round.
     kept: Vec<String>,
     /// The loops over axes of blocks, which may be called as a loop that was cut.
@@ -83,6 +85,7 @@ impl Domain {
             axes: Vec::new(),
             offset: Expr::constant(0),
             inside: Vec::new(),
+            lead: None,
             kept: Vec::new(),
             aside: Vec::new(),
         }
@@ -249,6 +252,9 @@ impl Domain {
         let parts: Vec<usize> = [outer, inner].into_iter().filter(|k| self.is_live(*k)).collect();
         let place = place.unwrap_or(self.live.len());
         self.live.splice(place..place, parts);
+        if self.lead == Some(number) {
+            self.lead = Some(inner);
+        }
         self.replace(&[(number, value.clone())])?;
         self.require(Comparison { left: value, op: Cmp::Lt, right: cut.extent })?;
         Ok([outer, inner])

@@ -126,7 +126,10 @@ fn apart<'a>(
 ) -> Result<Option<Candidate<'a>>, PlanError> {
     let written = Steps::of(&domain.offset, domain)?;
     let mut found: Vec<((bool, bool, i128), Candidate<'a>)> = Vec::new();
-    for number in outer.iter().copied().filter(|number| !seen.guarded.contains(number)) {
+    let may_lead = |number: &usize| {
+        !seen.guarded.contains(number) && domain.lead.is_none_or(|lead| lead == *number)
+    };
+    for number in outer.iter().copied().filter(may_lead) {
         let Some(rounds) = domain.rounds(number).filter(|rounds| *rounds >= lanes) else {
             continue;
         };

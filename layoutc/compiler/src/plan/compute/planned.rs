@@ -54,11 +54,32 @@ impl Planned {
         let mut domain = Domain::new(layout, &compute.symbols, reduced, &kept)?;
         let whole = |buffer| bound(buffers, compute, buffer);
         let sight = Sight::of(statement, &whole);
-        if let Some(near) = near::planned(&domain, compute, statement, (&sight, &whole), at_once)? {
-            return Ok(near);
+        let planned = |mut domain: Domain| {
+            let near = near::planned(&domain, compute, statement, (&sight, &whole), at_once)?;
+            if let Some(near) = near {
+                return Ok(near);
+            }
+            let (reads, schedule) = (|domain: &Domain| sight.seen(domain), &compute.schedule);
+            let order = Order::new(&mut domain, schedule, &reads, at_once, &statement.place)?;
+            Ok::<_, PlanError>(Self { domain, order, caches: statement.caches.clone() })
+        };
+        domain.lead = lead(&domain, compute, at_once);
+        if domain.lead.is_some() {
+            // Where vectors cannot go along that loop as all is read, the whole loop is put together at once.
+            let led = planned(domain.clone())?;
+            if led.order.at_once(&led.domain).next().is_some() {
+                return Ok(led);
+            }
+            domain.lead = None;
         }
-        let reads = |domain: &Domain| sight.seen(domain);
-        let order = Order::new(&mut domain, &compute.schedule, &reads, at_once, &statement.place)?;
-        Ok(Self { domain, order, caches: statement.caches.clone() })
+        planned(domain)
     }
+}
+
+/// The loop that the manifest has vectors go along, where values are put together and it says nothing else of the loops.
+fn lead(domain: &Domain, compute: &Compute, at_once: AtOnce) -> Option<usize> {
+    let AtOnce::Vectors { .. } = at_once else { return None };
+    let chosen = compute.schedule.vectorize.as_ref().filter(|_| compute.schedule.leaves_loops())?;
+    let is_reduced = domain.live.iter().any(|number| domain.is_reduced(*number));
+    domain.find(&chosen.value).filter(|_| is_reduced)
 }

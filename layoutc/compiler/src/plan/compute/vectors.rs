@@ -107,6 +107,9 @@ pub(super) fn along(
     let stride = |steps: &Steps, number: usize| steps.stride(number, domain)?.as_const();
     let written = Steps::of(&domain.offset, domain)?;
     let follows = |number: &usize| {
+        if domain.lead.is_some_and(|lead| lead != *number) {
+            return false;
+        }
         let strides: Option<Vec<i128>> = steps.iter().map(|one| stride(one, *number)).collect();
         let written = stride(&written, *number);
         strides.is_some_and(|strides| {
