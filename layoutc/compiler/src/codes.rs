@@ -151,6 +151,7 @@ codes! {
     ImportUnsupported "import::unsupported" "a model has what no graph can say"
     DtypeKernel "dtype::kernel" "types in a kernel do not go together"
     LimitGenerated "limit::generated" "the generated arithmetic leaves its limits"
+    LimitNesting "limit::nesting" "a value of a kernel nests deeper than compilers take"
     LimitIndexType "limit::index_type" "a tensor does not fit the index type"
     TemplateMissing "template::missing" "a target names a template that is not there"
     TemplateSyntax "template::syntax" "a template is not well-formed or misuses a value"

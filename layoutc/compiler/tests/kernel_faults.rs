@@ -511,11 +511,6 @@ fn intermediates_that_cannot_be_inlined_need_memory() {
     };
     let give = "give it memory: `local T dtype=f32`";
     told(
-        &two("T[i] += a[i, j]", "v[i] = T[i]", ""),
-        &[(code, "T", "`T` is put together from many values, and has no memory")],
-        &[give],
-    );
-    told(
         &two("v[i] = T[i]", "T[i] = v[i]", ""),
         &[(code, "T", "`T` is read before it is written")],
         &["write it in a `compute` above"],

@@ -9,6 +9,7 @@ use layoutc_algebra::simplify::Facts;
 use layoutc_algebra::step::MAX_AXES;
 
 use super::known::{Known, KnownKind, Names};
+use super::readers::{Found, Readers};
 use super::text::{Ast, AstKind, Line, ReadText, Span};
 use super::value::Checked;
 use crate::check::expr::place_in;
@@ -30,6 +31,8 @@ pub(super) struct Axes<'a> {
     pub(super) symbols: &'a [Symbol],
     /// The ranges that the kernel states, with their places.
     pub(super) ranges: &'a [(String, Expr, Place)],
+    /// The statements behind this one.
+    pub(super) later: &'a [Line],
     /// Whether a name is that of a tensor that the kernel could read.
     pub(super) is_tensor: &'a dyn Fn(&str) -> bool,
 }
@@ -63,13 +66,14 @@ impl Axes<'_> {
         let (mut axes, mut errors) = (Vec::new(), Vec::new());
         for (k, word) in self.line.axes.iter().enumerate() {
             let own = shape.and_then(|known| known.shape.get(k)).map(|axis| &axis.extent);
-            match self.extent(&word.name, &word.span, own, &facts) {
+            let read = if own.is_none() { Some(k) } else { None };
+            match self.extent(&word.name, &word.span, (own, read), &facts) {
                 Ok(extent) => axes.push(Axis { name: word.name.clone(), extent }),
                 Err(found) => errors.extend(found),
             }
         }
         for (name, span) in &reduced {
-            match self.extent(name, span, None, &facts) {
+            match self.extent(name, span, (None, None), &facts) {
                 Ok(extent) => axes.push(Axis { name: name.clone(), extent }),
                 Err(found) => errors.extend(found),
             }
@@ -149,8 +153,14 @@ impl Axes<'_> {
         found
     }
 
-    /// The extent of an axis: `own` is that of what is written.
-    fn extent(&self, name: &str, span: &Span, own: Option<&Expr>, facts: &Facts) -> Checked<Expr> {
+    /// The extent of an axis: `own` is that of what is written; where it has none, its axis is at `place` there.
+    fn extent(
+        &self,
+        name: &str,
+        span: &Span,
+        (own, place): (Option<&Expr>, Option<usize>),
+        facts: &Facts,
+    ) -> Checked<Expr> {
         let stated = self.ranges.iter().find(|(axis, ..)| axis == name);
         if let (Some((_, stated, place)), Some(own)) = (stated, own)
             && facts.proves_eq(stated, own) != Ok(true)
@@ -171,8 +181,10 @@ impl Axes<'_> {
         }
         let sources = self.sources(name);
         let Some(first) = sources.first() else {
-            let known = self.is_silent();
-            return if known { Err(Vec::new()) } else { Err(vec![self.unbound(name, span)]) };
+            return match place {
+                Some(place) => self.as_read(name, span, place, facts),
+                None => Err(self.not_bound(name, span, "3")),
+            };
         };
         for other in sources.iter().skip(1) {
             if facts.proves_eq(&first.extent, &other.extent) != Ok(true) {
@@ -180,6 +192,29 @@ impl Axes<'_> {
             }
         }
         Ok(first.extent.clone())
+    }
+
+    /// The extent of an axis of an intermediate, as those that read it have it.
+    fn as_read(&self, name: &str, span: &Span, place: usize, facts: &Facts) -> Checked<Expr> {
+        let readers = Readers { lines: self.later, names: self.names, ranges: self.ranges };
+        let found = readers.extents(&self.line.target.name, place);
+        let Some((first, others)) = found.split_first() else {
+            return Err(self.not_bound(name, span, "…"));
+        };
+        let differs = |other: &&Found| facts.proves_eq(&first.extent, &other.extent) != Ok(true);
+        let Some(other) = others.iter().find(differs) else { return Ok(first.extent.clone()) };
+        let [a, b] = [first, other].map(|found| self.told(&found.extent));
+        let message = format!(
+            "`{}` is read with {a} indices `{name}` for `{}`, and with {b} for `{}`",
+            self.line.target.name, first.label, other.label
+        );
+        let error = self.fault(Code::KernelExtent, message, span);
+        Err(vec![error.help(format!("say how far it counts: `range {name} {a}`"))])
+    }
+
+    /// Nothing more where an earlier diagnostic says enough.
+    fn not_bound(&self, name: &str, span: &Span, example: &str) -> Vec<Diagnostic> {
+        if self.is_silent() { Vec::new() } else { vec![self.unbound(name, span, example)] }
     }
 
     /// Whether a tensor is read of which an earlier diagnostic tells.
@@ -220,12 +255,12 @@ impl Axes<'_> {
         error.help(format!("to add up over `{name}`, write `+=`; others are `*=`, `min=`, `max=`"))
     }
 
-    fn unbound(&self, name: &str, span: &Span) -> Diagnostic {
+    fn unbound(&self, name: &str, span: &Span, example: &str) -> Diagnostic {
         let message = format!("nothing says how far `{name}` counts");
         let error = self.fault(Code::KernelUnbound, message, span).note(
             "an axis counts as far as the tensor does that it indexes alone: `W[k, r, s, c]`",
         );
-        self.meant(name, error).help(format!("say it: `range {name} 3`"))
+        self.meant(name, error).help(format!("say it: `range {name} {example}`"))
     }
 
     /// The same with what the name was probably meant to be.

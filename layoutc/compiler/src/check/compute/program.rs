@@ -11,19 +11,19 @@ use super::axes::{Axes, unknown_tensor};
 use super::inline::MAX_SIZE;
 use super::inside::{Domain, VISITED_IN_ALL};
 use super::known::{Known, KnownKind, Names};
-use super::local;
 use super::text::{Line, Span};
 use super::types::{computed, word};
 use super::value::{Builder, Built, Checked};
 use super::{Bound, KernelDef};
+use super::{local, nesting};
 use crate::check::expr::{constant, declare_first, overflow, place_in};
 use crate::check::recipe::{symbol_value, words};
-use crate::check::scope::{Scope, suggest};
+use crate::check::scope::Scope;
 use crate::check::tensor::Place;
 use crate::codes::Code;
 use crate::diagnostic::{self, Diagnostic};
 use crate::dtype::Scalar;
-use crate::manifest::syntax::{Bound as Number, LocalItem, Text};
+use crate::manifest::syntax::{Bound as Number, LocalItem, Name, Text};
 use crate::model::Tensor;
 use crate::model::compute::{Buffer, Reduction, Statement};
 
@@ -52,6 +52,8 @@ pub(super) struct Program<'a> {
 pub(super) struct Source<'a> {
     pub(super) line: &'a Line,
     pub(super) text: &'a Text,
+    /// The lines behind it.
+    pub(super) later: &'a [Line],
 }
 
 impl<'a> Program<'a> {
@@ -165,8 +167,10 @@ impl<'a> Program<'a> {
     /// Reads all statements.
     pub(super) fn run(&mut self) -> Vec<Diagnostic> {
         let mut errors = self.prepare();
+        let mut later = self.def.lines.as_slice();
         for (line, text) in self.def.lines.iter().zip(&self.def.item.computes) {
-            let source = Source { line, text };
+            later = later.get(1..).unwrap_or_default();
+            let source = Source { line, text, later };
             if let Err(mut found) = self.statement(source) {
                 self.is_silent = true;
                 // The same of two reads is told of the first.
@@ -276,6 +280,7 @@ impl<'a> Program<'a> {
             names: &self.names,
             symbols: &self.symbols,
             ranges: &self.ranges,
+            later: source.later,
             is_tensor: &is_tensor,
         };
         let axes = axes.found(shape.as_ref())?;
@@ -283,6 +288,10 @@ impl<'a> Program<'a> {
         let shape = match (shape, self.local(name)) {
             (Some(known), _) => Some(known),
             (None, Some(item)) => Some(self.new_local(source, item, &axes)?),
+            (None, None) if line.op != Reduction::Assign => {
+                let item = self.implied(source, &axes)?;
+                Some(self.new_local(source, &item, &axes)?)
+            }
             (None, None) => None,
         };
         match shape {
@@ -371,19 +380,45 @@ impl<'a> Program<'a> {
             left: &nodes,
         };
         let built = builder.built(&source.line.value)?;
+        let brackets = nesting::of(&built);
+        if brackets > nesting::MOST {
+            let message = format!(
+                "the value needs {brackets} brackets inside one another in the generated code, and at most {} are taken",
+                nesting::MOST
+            );
+            let error = self.fault(source, Code::LimitNesting, message, &source.line.value.span);
+            return Err(vec![error.help(
+                "give a part of it memory, written by a statement before: `local t dtype=f32`",
+            )]);
+        }
         use_value(&builder, built)
+    }
+
+    /// The memory of an intermediate that is put together from many values, where the kernel names none: of the type in which that
+    /// is done.
+    fn implied(&self, source: Source<'_>, axes: &[Axis]) -> Checked<LocalItem> {
+        let target = &source.line.target;
+        let own = self.value(source, axes, |_, built| {
+            Ok(match built {
+                Built::Number(_) => Scalar::I32,
+                Built::Index(_) => Scalar::I64,
+                Built::Loose(value) | Built::Typed(value) => value.ty,
+            })
+        })?;
+        let span = place_in(source.text, &target.span, &self.def.file);
+        let span = span.start..span.end;
+        let value = word(self.accumulator.unwrap_or(own));
+        Ok(LocalItem {
+            name: Name { value: target.name.clone(), span: span.clone() },
+            dtype: Text { value, span: span.clone(), quoted: false },
+            layout: None,
+            span,
+        })
     }
 
     fn inlined(&mut self, source: Source<'_>, axes: &[Axis]) -> Checked<()> {
         let line = source.line;
         let name = line.target.name.clone();
-        if line.op != Reduction::Assign {
-            let message = format!("`{name}` is put together from many values, and has no memory");
-            let mut error =
-                self.fault(source, Code::KernelIntermediate, message, &line.target.span);
-            suggest(&mut error, &name, self.names.keys().map(String::as_str));
-            return Err(vec![error.help(format!("give it memory: `local {name} dtype=f32`"))]);
-        }
         let value = self.value(source, axes, |_, built| Ok(built))?;
         let shape = axes.to_vec();
         let kind = KnownKind::Inlined { value, stale: None };

@@ -28,7 +28,7 @@ impl Program<'_> {
             if operands.contains(name) || read.contains(name) {
                 continue;
             }
-            errors.push(self.dead(Source { line, text }));
+            errors.push(self.dead(Source { line, text, later: &[] }));
         }
         for local in &self.def.item.locals {
             let name = local.name.value.as_str();
