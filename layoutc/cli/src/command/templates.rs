@@ -80,6 +80,7 @@ const PURPOSES: &[(&str, &str)] = &[
     ("c/turns.c.j2", "how vectors of rows become vectors of columns"),
     ("c/umbrella.h.j2", "one header that includes all others"),
     ("c/view_test.c.j2", "the test of one view"),
+    ("common/arithmetic.j2", "arithmetic on elements that has no operator"),
     ("common/casts.j2", "how an element gets another type"),
     ("common/counts.j2", "sizes that depend on symbols"),
     ("common/float_bits.j2", "how the bits of a float are reached"),

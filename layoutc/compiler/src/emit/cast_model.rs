@@ -61,7 +61,8 @@ pub struct CastUnit {
     pub guard: String,
     /// What it gives, in a line.
     pub doc: String,
-    /// How it is computed: `parts`, `exact`, `wrap`, `clamp`, `from_integer`, `to_integer`, `widen`, `narrow`.
+    /// How it is computed: `parts`, `exact`, `wrap`, `clamp`, `from_integer`, `to_integer`, `widen`, `narrow`; the last three
+    /// without branches where they end in `_choice`.
     pub form: String,
     /// The two functions that `parts` calls one after another.
     pub parts: Vec<String>,
@@ -89,7 +90,7 @@ pub struct CastUnit {
     pub beyond: String,
     /// Whether something may.
     pub may_overflow: bool,
-    /// The least number that `clamp` leaves as it is, where there are others.
+    /// The least number that `clamp` and `to_integer_choice` leave as it is, where there are others.
     pub low: Option<String>,
     /// The greatest.
     pub high: Option<String>,
@@ -97,6 +98,17 @@ pub struct CastUnit {
     pub low_result: String,
     /// What it makes of greater ones; empty in other forms.
     pub high_result: String,
+    /// The function that gives the bits of an f32.
+    pub single_bits: String,
+    /// The function that makes an f32 of bits.
+    pub single_of_bits: String,
+    /// What lies between the exponents of the two types of `widen_choice` and `narrow_choice`, in place, as a literal.
+    pub rebias: String,
+    /// An f32: the least number above 0 of the source of `widen_choice`; the number whose last place is the least of the
+    /// destination of `narrow_choice`; the one whose last place is 1.
+    pub unit: String,
+    /// Its bits.
+    pub unit_bits: String,
 }
 
 /// The element type on one side of a conversion.

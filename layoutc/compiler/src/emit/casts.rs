@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::dialect::Dialect;
 use super::element;
 use super::float_bits;
-use super::model::{CastFloat, CastSide, CastUnit, RunCast, RunTranspose, Unit};
+use super::model::{CastFloat, CastSide, CastUnit, ComputeUnit, RunCast, RunTranspose, Unit};
 use crate::cast::{Cast, Mode, beyond, range};
 use crate::dtype::{Dtype, Scalar};
 use crate::fill;
@@ -51,7 +51,8 @@ pub(super) fn of(unit: &Unit, dialect: &Dialect, kernels: bool) -> Vec<CastUnit>
 /// The conversions of runs and blocks.
 pub(super) fn runs(unit: &Unit) -> Vec<RunCast> {
     let mut all: Vec<RunCast> = Vec::new();
-    for function in functions(unit, false) {
+    let computes = unit.computes.iter().flat_map(ComputeUnit::on_cores).map(|function| &**function);
+    for function in functions(unit, false).into_iter().chain(computes) {
         for stmt in &function.body {
             stmt.walk(&mut |stmt| add_run(&mut all, stmt));
         }
@@ -140,13 +141,34 @@ fn form(cast: Cast) -> &'static str {
         _ if cast.parts().is_some() => "parts",
         (None, Some(_)) if cast.is_whole() && is_plain(cast.to()) => "exact",
         (None, Some(_)) => "from_integer",
+        (Some(_), None) if is_choice(cast) => "to_integer_choice",
         (Some(_), None) => "to_integer",
+        (Some(_), Some(_)) if is_choice(cast) && cast.is_whole() => "widen_choice",
+        (Some(_), Some(_)) if is_choice(cast) => "narrow_choice",
         (Some(_), Some(_)) if cast.is_whole() => "widen",
         (Some(_), Some(_)) => "narrow",
         (None, None) if cast.is_whole() => "exact",
         (None, None) if cast.mode() == Mode::Saturate => "clamp",
         (None, None) => "wrap",
     }
+}
+
+/// Whether it is computed without branches, and gives an integer.
+pub(super) fn is_to_integer_choice(cast: Cast) -> bool {
+    form(cast) == "to_integer_choice"
+}
+
+/// Whether a conversion is computed without branches, so that compilers make vectors of it: between f32 and what has 16 bits
+/// or fewer. Its sums of floats are rounded to nearest.
+fn is_choice(cast: Cast) -> bool {
+    let is_single = |dtype: Dtype| dtype.scalar == Scalar::F32;
+    let is_small = |dtype: Dtype| {
+        let small = [Scalar::F16, Scalar::Bf16, Scalar::F8e4m3fn, Scalar::F8e5m2, Scalar::F4e2m1fn];
+        small.contains(&dtype.scalar)
+    };
+    let (from, to) = (cast.from(), cast.to());
+    let is_integer = fill::format(to.scalar).is_none() && to.element_bits() <= 16;
+    is_single(from) && (is_small(to) || is_integer) || is_small(from) && is_single(to)
 }
 
 /// Whether the languages convert integers into this float themselves.
@@ -165,7 +187,20 @@ fn cast_unit(cast: Cast, dialect: &Dialect) -> CastUnit {
     let (source_bits, source_bias) = source.map_or((0, 0), |f| (f.mantissa_bits, f.bias));
     let (target_bits, target_bias) = target.map_or((0, 0), |f| (f.mantissa_bits, f.bias));
     let from_bits = if form == "from_integer" { word_bits.saturating_sub(1) } else { source_bits };
-    let limits = if form == "clamp" { limits(cast, dialect) } else { Limits::default() };
+    let limits = match form {
+        "clamp" => limits(cast, dialect),
+        "to_integer_choice" => float_limits(cast, dialect),
+        _ => Limits::default(),
+    };
+    let single = Dtype { scalar: Scalar::F32, lanes: 1 };
+    let single_bits = float_bits::names(single, dialect);
+    let [to_bits, of_bits] =
+        single_bits.map_or_else(Default::default, |names| [names.to_bits, names.of_bits]);
+    let choice = choice(cast, form);
+    let literal = |value: f32| {
+        let bits = format!("{:x}", value.to_bits());
+        element::literal(dialect, &single.to_string(), &bits, Spelling::Number)
+    };
     CastUnit {
         cast: cast.name(),
         guard: name.to_ascii_uppercase(),
@@ -181,7 +216,7 @@ fn cast_unit(cast: Cast, dialect: &Dialect) -> CastUnit {
         top_field: i64::from(word_bits) - 2 + i64::from(target_bias),
         dropped: from_bits.saturating_sub(target_bits),
         shift: target_bits.saturating_sub(source_bits),
-        shift_only: form == "widen" && source_bias == target_bias,
+        shift_only: matches!(form, "widen" | "widen_choice") && source_bias == target_bias,
         least: i64::from(source_bias) - i64::from(target_bias) + 1,
         beyond: format!("0x{:X}", target.map_or(0, |format| beyond(&format, cast.mode()))),
         may_overflow: !cast.never_overflows(),
@@ -189,7 +224,50 @@ fn cast_unit(cast: Cast, dialect: &Dialect) -> CastUnit {
         high: limits.high,
         low_result: limits.low_result,
         high_result: limits.high_result,
+        single_bits: to_bits,
+        single_of_bits: of_bits,
+        rebias: format!("0x{:X}", choice.rebias),
+        unit: literal(choice.unit),
+        unit_bits: format!("0x{:X}", choice.unit.to_bits()),
     }
+}
+
+/// The numbers with which a conversion is computed without branches.
+#[derive(Default)]
+struct Choice {
+    /// What lies between the exponents of the two types, in place.
+    rebias: u32,
+    /// `widen_choice`: the least number of the source. The others: the number whose last place is the least number of the
+    /// destination, or 1.
+    unit: f32,
+}
+
+fn choice(cast: Cast, form: &str) -> Choice {
+    let (small, places) = match form {
+        "widen_choice" => (cast.from(), 0),
+        "narrow_choice" => (cast.to(), 23),
+        // Half as much again keeps numbers below 0 above it.
+        "to_integer_choice" => return Choice { rebias: 0, unit: 12_582_912.0 },
+        _ => return Choice::default(),
+    };
+    let Some(format) = fill::format(small.scalar) else { return Choice::default() };
+    let rebias = u32::try_from(127_i32.saturating_sub(format.bias)).unwrap_or(0) << 23;
+    Choice { rebias, unit: 2.0_f32.powi(1 - format.bias - mantissa_bits(&format) + places) }
+}
+
+fn mantissa_bits(format: &fill::Format) -> i32 {
+    i32::try_from(format.mantissa_bits).unwrap_or(0)
+}
+
+/// The least and the greatest integer of the destination, as floats.
+fn float_limits(cast: Cast, dialect: &Dialect) -> Limits {
+    let (low, high) = range(cast.to().scalar);
+    let literal = |value: i128| {
+        let single = i16::try_from(value).map_or(f32::from(u16::MAX), f32::from);
+        let bits = format!("{:x}", single.to_bits());
+        Some(element::literal(dialect, &cast.from().to_string(), &bits, Spelling::Number))
+    };
+    Limits { low: literal(low), high: literal(high), ..Limits::default() }
 }
 
 /// Which integers are clamped, and to what, as literals.

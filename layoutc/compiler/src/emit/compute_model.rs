@@ -79,6 +79,21 @@ pub struct OperandTestUnit {
     pub relative: String,
 }
 
+/// A function of arithmetic on elements, which evaluates each operand once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ArithmeticUnit {
+    /// Its name.
+    pub function: String,
+    /// What it computes: `abs`, `floor_div`, `floor_mod`, `lesser`, `greater`, `min`, `max`, `round`.
+    pub form: String,
+    /// The type of the operands, and of what it gives; `round` takes an f64.
+    pub element: String,
+    /// Whether that is a float.
+    pub is_float: bool,
+    /// The unsigned type that a signed integer is computed in; `null` for other types.
+    pub unsigned: Option<String>,
+}
+
 /// Memory for an intermediate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LocalUnit {

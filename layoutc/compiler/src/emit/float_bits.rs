@@ -46,12 +46,17 @@ pub(super) fn of(unit: &Unit, dialect: &Dialect, kernels: bool) -> Vec<FloatBits
     for cast in &unit.casts {
         let (reads, makes) = match cast.form.as_str() {
             "from_integer" => (false, true),
-            "to_integer" => (true, false),
-            "widen" | "narrow" => (true, true),
+            "to_integer" | "to_integer_choice" => (true, false),
+            "widen" | "narrow" | "widen_choice" | "narrow_choice" => (true, true),
             _ => (false, false),
         };
         called.extend(reads.then_some((cast.from.dtype.as_str(), Way::ToBits)));
         called.extend(makes.then_some((cast.to.dtype.as_str(), Way::OfBits)));
+        match cast.form.as_str() {
+            "widen_choice" => called.extend([("f32", Way::ToBits)]),
+            "narrow_choice" => called.extend([("f32", Way::OfBits)]),
+            _ => {}
+        }
     }
     // The helpers of small floats make f32 of them, and back.
     if !unit.conversions.is_empty() && !kernels {

@@ -3,6 +3,7 @@
 //! [`emit`] plans every tensor and relayout of a manifest, builds the template model, and renders the templates of
 //! the target over it. It writes no file.
 
+mod arithmetic;
 pub mod array;
 mod bench_unit;
 mod block_model;

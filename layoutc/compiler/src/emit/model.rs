@@ -12,8 +12,8 @@ pub use super::cast_model::{
     CastFloat, CastSide, CastUnit, FloatBits, PackFromUnit, RunCast, RunTranspose,
 };
 pub use super::compute_model::{
-    ComputeBenchUnit, ComputeMemoryUnit, ComputeTestUnit, ComputeUnit, ComputedUnit, LocalUnit,
-    OperandTestUnit,
+    ArithmeticUnit, ComputeBenchUnit, ComputeMemoryUnit, ComputeTestUnit, ComputeUnit,
+    ComputedUnit, LocalUnit, OperandTestUnit,
 };
 pub use super::kernel_model::{
     ImageUnit, KernelUnit, KernelsUnit, RangeUnit, TurnUnit, UnalignedUnit,
@@ -26,7 +26,7 @@ use super::whole::Whole;
 use crate::plan::tree::{Expr, Function, Stmt};
 
 /// The version of the model. It changes when a field's meaning or a tree's form does.
-pub const VERSION: u32 = 17;
+pub const VERSION: u32 = 18;
 
 /// What one manifest's files are made from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -73,6 +73,10 @@ pub struct Unit {
     pub float_bits: Vec<FloatBits>,
     /// The conversions of elements that moves name, each after those that it is made of.
     pub casts: Vec<CastUnit>,
+    /// The functions by which kernels do arithmetic that has no operator.
+    pub arithmetic: Vec<ArithmeticUnit>,
+    /// The same for the definitions in the test program.
+    pub test_arithmetic: Vec<ArithmeticUnit>,
     /// The structures behind vector and complex elements, each after those it is made of.
     pub structures: Vec<Structure>,
     /// The tensors, in the order of the manifest.

@@ -8,7 +8,7 @@ use super::element;
 use super::model::{ComputeUnit, KernelUnit, Unit};
 use super::print::{is_moved, power_of_two};
 use super::whole::Whole;
-use crate::plan::tree::{Expr, Function, Number, NumberOp, Returns, Spelling, Stmt};
+use crate::plan::tree::{Expr, Function, Number, Returns, Spelling, Stmt};
 
 /// The helpers that the host's header calls: those of counts and launch ranges.
 pub(super) fn host_helpers(unit: &Unit) -> Vec<String> {
@@ -119,12 +119,14 @@ pub(super) fn needs(unit: &Unit, settings: &Settings) -> (Vec<String>, Vec<Strin
     (owned(helpers), owned(includes))
 }
 
-/// The header of the functions and constants that a value is computed with.
+/// The header of the functions and constants that a value is computed with: those of arithmetic, or what copies bits.
 fn mathematics(number: &Number) -> Option<&'static str> {
     let is_float = |element: &str| matches!(element, "f32" | "f64");
+    if matches!(number, Number::Convert { from, to, .. } if from == "f64" && to == "f32") {
+        return Some("string.h");
+    }
     let needs = match number {
         Number::Call { function, element, .. } => function != "abs" || is_float(element),
-        Number::Binary { op: NumberOp::Min | NumberOp::Max, element, .. } => is_float(element),
         Number::Constant { element, bits } => {
             let literal = element::literal(&super::dialect::C, element, bits, Spelling::Number);
             literal.contains("NAN") || literal.contains("INFINITY")

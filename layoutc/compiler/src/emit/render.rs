@@ -63,6 +63,7 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     built_in!("c/turns.c.j2"),
     built_in!("c/umbrella.h.j2"),
     built_in!("c/view_test.c.j2"),
+    built_in!("common/arithmetic.j2"),
     built_in!("common/casts.j2"),
     built_in!("common/counts.j2"),
     built_in!("common/float_bits.j2"),

@@ -7,13 +7,13 @@ use minijinja::value::{Enumerator, Object, ObjectRepr, Serde, Value};
 use serde::Serialize;
 
 use super::model::{
-    AxisUnit, BenchUnit, BlockCall, Blocks, BufferUnit, CallUnit, CastFloat, CastSide, CastUnit,
-    ComputeBenchUnit, ComputeMemoryUnit, ComputeTestUnit, ComputeUnit, ComputedUnit, Constant,
-    ConvertUnit, Files, FloatBits, HeldUnit, ImageUnit, KernelUnit, KernelsUnit, Language,
-    LocalUnit, MacroUnit, MeshAxisUnit, OperandTestUnit, OperatorUnit, PackFromUnit, Packed,
-    ParamUnit, Parts, RangeUnit, ReshardUnit, RingUnit, RunCast, RunTranspose, ScheduleUnit,
-    ShardingUnit, SmallFloat, SpaceUnit, Structure, TensorUnit, TestUnit, TransposeUnit, TurnUnit,
-    UnalignedUnit, Unit, ViewTestUnit, ViewUnit,
+    ArithmeticUnit, AxisUnit, BenchUnit, BlockCall, Blocks, BufferUnit, CallUnit, CastFloat,
+    CastSide, CastUnit, ComputeBenchUnit, ComputeMemoryUnit, ComputeTestUnit, ComputeUnit,
+    ComputedUnit, Constant, ConvertUnit, Files, FloatBits, HeldUnit, ImageUnit, KernelUnit,
+    KernelsUnit, Language, LocalUnit, MacroUnit, MeshAxisUnit, OperandTestUnit, OperatorUnit,
+    PackFromUnit, Packed, ParamUnit, Parts, RangeUnit, ReshardUnit, RingUnit, RunCast,
+    RunTranspose, ScheduleUnit, ShardingUnit, SmallFloat, SpaceUnit, Structure, TensorUnit,
+    TestUnit, TransposeUnit, TurnUnit, UnalignedUnit, Unit, ViewTestUnit, ViewUnit,
 };
 use super::umbrella::Umbrella;
 use crate::plan::tree::{Expr, Function, Stmt};
@@ -64,7 +64,7 @@ show! {
     Unit {
         version, target, generator, manifest, files, guard, stamp_name, stamp, emit, language,
         header_includes, source_includes, host_helpers, wide_helpers, helpers, blocks, turns, test_helpers,
-        conversions, float_bits, casts, structures, tensors, views, converts, reshards, computes,
+        conversions, float_bits, casts, arithmetic, test_arithmetic, structures, tensors, views, converts, reshards, computes,
         computed, schedules,
     }
     ScheduleUnit { name, ident, upper, cost, lower_bound, buffers, operators, load, run }
@@ -79,6 +79,7 @@ show! {
         name, tensor, symbols, is_filled, first, count, is_written, pads, is_sampled, absolute,
         relative,
     }
+    ArithmeticUnit { function, form, element, is_float, unsigned }
     LocalUnit { name, in_buffer, bytes }
     ComputedUnit { tensor, numbers, is_filled, is_written }
     ComputeBenchUnit { values, elements, operations, bytes, memory }
@@ -93,6 +94,7 @@ show! {
     CastUnit {
         cast, name, guard, doc, form, parts, from, to, word, signed_word, word_bits, top_field,
         dropped, shift, shift_only, least, beyond, may_overflow, low, high, low_result, high_result,
+        single_bits, single_of_bits, rebias, unit, unit_bits,
     }
     CastSide { dtype, element, bits_type, to_bits, of_bits, mask, most, signed, float }
     CastFloat { mantissa_bits, bias, sign_shift, greatest, last, nan, ieee, has_nan, unsigned_zero }

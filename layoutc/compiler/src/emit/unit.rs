@@ -2,6 +2,7 @@
 
 use layoutc_algebra::layout::{Axis, Layout, Symbol};
 
+use super::dialect::Dialect;
 use super::model::{
     AxisUnit, Blocks, ComputeUnit, Constant, ConvertUnit, Language, MacroUnit, PackFromUnit,
     Packed, SpaceUnit, TensorUnit, Unit, VERSION,
@@ -9,9 +10,9 @@ use super::model::{
 use super::print::{self, Style};
 use super::whole::Whole;
 use super::{
-    Part, Settings, bench_unit, blocks, casts, compute_bench, compute_test, element, fits,
-    float_bits, globals, kernels, macros, needs, plan_fault, reshard_unit, schedule_unit, suits,
-    teams, test_unit, turns, types, view_unit,
+    Part, Settings, arithmetic, bench_unit, blocks, casts, compute_bench, compute_test, element,
+    fits, float_bits, globals, kernels, macros, needs, plan_fault, reshard_unit, schedule_unit,
+    suits, teams, test_unit, turns, types, view_unit,
 };
 use crate::diagnostic::Diagnostic;
 use crate::fill;
@@ -34,7 +35,7 @@ pub(super) fn build(
         return Err(faults);
     }
     let globals = globals::globals(manifest, settings)?;
-    let dialect = settings.dialect;
+    let (dialect, language) = (settings.dialect, settings.language);
     let avoid = |name: &str| {
         dialect.reserved(name).is_some() || dialect.called.contains(&name) || globals.contains(name)
     };
@@ -136,6 +137,8 @@ pub(super) fn build(
         conversions: types::conversions(dialect, &manifest.tensors),
         float_bits: Vec::new(),
         casts: Vec::new(),
+        arithmetic: Vec::new(),
+        test_arithmetic: Vec::new(),
         structures: types::structures(dialect, all),
         tensors,
         views,
@@ -147,6 +150,9 @@ pub(super) fn build(
     };
     (unit.helpers, unit.source_includes) = needs::needs(&unit, settings);
     unit.casts = casts::of(&unit, dialect, settings.language.kernels);
+    unit.arithmetic = arithmetic::of(&unit, dialect);
+    let plain = Dialect::find(language.name, dialect.index).map_or(dialect, |[_, plain]| plain);
+    unit.test_arithmetic = arithmetic::of_tests(&unit, plain);
     unit.float_bits = float_bits::of(&unit, dialect, settings.language.kernels);
     if !settings.language.kernels {
         teams::run(&mut unit, &avoid);
@@ -161,7 +167,6 @@ pub(super) fn build(
     if dialect.index != dialect.for_bytes().index {
         unit.wide_helpers = needs::wide_helpers(&unit);
     }
-    let language = settings.language;
     let holds = |scalar| {
         let mut tensors = manifest.tensors.iter();
         tensors.any(|tensor| {

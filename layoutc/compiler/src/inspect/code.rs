@@ -116,7 +116,7 @@ fn simple(stmt: &Stmt) -> Option<String> {
         | Stmt::DeclareBlock { name, element, elements, memory: _ } => {
             format!("{name} = {elements} times {element}")
         }
-        Stmt::Gather { into, how, value } => {
+        Stmt::Gather { into, how, value, .. } => {
             let sign = match how {
                 Gathering::Set => "=",
                 Gathering::Sum => "+=",

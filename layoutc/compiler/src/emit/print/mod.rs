@@ -9,6 +9,7 @@ mod groups;
 mod head;
 mod moved;
 mod numbers;
+mod piece;
 mod python;
 mod stmts;
 #[cfg(test)]

@@ -1,30 +1,18 @@
 //! Arithmetic on elements as text.
 
-use super::binding::{Binding, binding};
+use super::binding::{Binding, binding, power_of_two};
+use super::piece::{Infix, Piece};
 use super::{Style, expr};
+use crate::dtype::{Dtype, Scalar};
 use crate::emit::dialect::Dialect;
-use crate::emit::element;
-use crate::plan::tree::{Expr, Number, NumberOp, Spelling};
-
-/// How tightly the text of a value binds; larger is tighter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Tight {
-    Select,
-    Or,
-    And,
-    Equality,
-    Relation,
-    Sum,
-    Product,
-    Unary,
-    Primary,
-}
+use crate::emit::{arithmetic, element};
+use crate::plan::tree::{Expr, Gathering, Number, NumberOp, Spelling};
 
 /// A value as text.
 pub fn number(style: Style, value: &Number) -> String {
     match style {
         Style::C(dialect) => in_c(dialect, value, &str::to_owned),
-        Style::Python => python(value).0,
+        Style::Python => super::python::number(value).alone(),
     }
 }
 
@@ -34,7 +22,42 @@ pub(super) fn in_c(
     value: &Number,
     buffer: &dyn Fn(&str) -> String,
 ) -> String {
-    c(Printed { dialect, buffer }, value).0
+    c(Printed { dialect, buffer }, value).alone()
+}
+
+/// What a value is put together with becomes this: `sum + value`.
+pub(super) fn gathered(
+    dialect: &'static Dialect,
+    (into, how, value): (&Number, Gathering, &Number),
+    element: &str,
+    buffer: &dyn Fn(&str) -> String,
+) -> String {
+    let of = Printed { dialect, buffer };
+    let there = c(of, into).alone();
+    let binary = |op| c_binary(of, op, element, into, value).alone();
+    let wraps = unsigned_type(dialect, element).is_some();
+    match how {
+        Gathering::Set => format!("{there} = {};", c(of, value).alone()),
+        Gathering::Sum if wraps => format!("{there} = {};", binary(NumberOp::Add)),
+        Gathering::Product if wraps => format!("{there} = {};", binary(NumberOp::Multiply)),
+        Gathering::Sum => format!("{there} += {};", c(of, value).alone()),
+        Gathering::Product => format!("{there} *= {};", c(of, value).alone()),
+        // What is not less is kept: a NaN is no number to be found.
+        Gathering::Min | Gathering::Max => {
+            let found = match arithmetic::gathering(how, value, element) {
+                Some(form) => {
+                    let function = form.function(dialect, element);
+                    Piece::call(&function, [c(of, value), c(of, into)])
+                }
+                None => {
+                    let sign = if how == Gathering::Min { "<" } else { ">" };
+                    let is_it = Piece::infix(c(of, value), Infix::relation(sign), c(of, into));
+                    Piece::choice(is_it, c(of, value), c(of, into))
+                }
+            };
+            format!("{there} = {};", found.alone())
+        }
+    }
 }
 
 /// How values become text.
@@ -44,195 +67,181 @@ struct Printed<'a> {
     buffer: &'a dyn Fn(&str) -> String,
 }
 
-fn held((text, tight): (String, Tight), least: Tight) -> String {
-    if tight < least { format!("({text})") } else { text }
-}
-
-/// What stands beside its operands alone.
-fn joined(a: &str, sign: &str, b: &str) -> String {
-    [a, " ", sign, " ", b].concat()
-}
-
-fn c(of: Printed<'_>, value: &Number) -> (String, Tight) {
+fn c(of: Printed<'_>, value: &Number) -> Piece {
     let dialect = of.dialect;
     let style = Style::C(dialect);
-    let part = |value: &Number, least| held(c(of, value), least);
+    if let Some(helper) = arithmetic::helper(value) {
+        return Piece::call(&helper.called(dialect), helper.args.into_iter().map(|arg| c(of, arg)));
+    }
     match value {
         Number::Constant { element, bits } => {
-            let text = element::literal(dialect, element, bits, Spelling::Number);
-            let tight = if text.starts_with(['-', '(']) { Tight::Unary } else { Tight::Primary };
-            (text, tight)
+            Piece::literal(element::literal(dialect, element, bits, Spelling::Number))
         }
-        Number::Name { name } => (name.clone(), Tight::Primary),
-        Number::Item { array, index } => {
-            (format!("{array}[{}]", expr(style, index)), Tight::Primary)
-        }
-        Number::Index { element, value } => {
-            let ty = element::type_name(dialect, element, false);
-            if ty == dialect.index && binding(style, value) == Binding::Primary {
-                return (expr(style, value), Tight::Primary);
-            }
-            (format!("({ty})({})", expr(style, value)), Tight::Unary)
-        }
-        Number::Holds { condition } => (format!("({})", expr(style, condition)), Tight::Primary),
+        Number::Name { name } => Piece::primary(name),
+        Number::Item { array, index } => Piece::primary(format!("{array}[{}]", expr(style, index))),
+        Number::Index { element, value } => index(dialect, element, value),
+        Number::Holds { condition } => Piece::primary(format!("({})", expr(style, condition))),
         Number::Load { buffer, index, through: None } => {
-            (format!("{}[{}]", (of.buffer)(buffer), expr(style, index)), Tight::Primary)
+            Piece::primary(format!("{}[{}]", (of.buffer)(buffer), expr(style, index)))
         }
         Number::Load { buffer, index, through: Some(load) } => {
-            (format!("{load}({buffer}, {})", expr(style, index)), Tight::Primary)
+            Piece::primary(format!("{load}({buffer}, {})", expr(style, index)))
         }
-        Number::Fetch { function, args } => (call(style, function, args), Tight::Primary),
-        Number::Negate { a } => (format!("-{}", part(a, Tight::Primary)), Tight::Unary),
-        Number::Not { a } => (format!("!{}", part(a, Tight::Primary)), Tight::Unary),
+        Number::Fetch { function, args } => Piece::primary(call(style, function, args)),
+        Number::Negate { element, a } => match unsigned_type(dialect, element) {
+            Some(_) => wrapped(of, element, unsigned(of, element, value)),
+            None => Piece::prefix("-", c(of, a)),
+        },
+        Number::Not { a } => Piece::prefix("!", c(of, a)),
         Number::Binary { op, element, a, b } => c_binary(of, *op, element, a, b),
         Number::Select { condition, then, otherwise } => {
-            let condition = part(condition, Tight::Or);
-            let (then, otherwise) = (part(then, Tight::Or), part(otherwise, Tight::Or));
-            (format!("{condition} ? {then} : {otherwise}"), Tight::Select)
+            Piece::choice(c(of, condition), c(of, then), c(of, otherwise))
         }
         Number::Call { function, element, args } => c_call(of, function, element, args),
-        Number::Convert { element, value } if element == "bool" => {
-            (joined(&part(value, Tight::Sum), "!=", "0"), Tight::Equality)
+        Number::Convert { to, value, .. } if to == "bool" => {
+            Piece::infix(c(of, value), Infix::equality("!="), Piece::primary("0"))
         }
-        Number::Convert { element, value } => {
-            let ty = element::type_name(dialect, element, false);
-            (format!("({ty}){}", part(value, Tight::Unary)), Tight::Unary)
+        Number::Convert { to, value, .. } => {
+            Piece::cast(&element::type_name(dialect, to, false), c(of, value))
         }
         Number::Cast { cast, value } => {
-            let value = c(of, value).0;
-            (format!("{}cast_{cast}({value})", dialect.structure), Tight::Primary)
+            let within = if arithmetic::is_within(cast, value) { "_within" } else { "" };
+            Piece::call(&format!("{}cast_{cast}{within}", dialect.structure), [c(of, value)])
         }
     }
 }
 
-fn c_binary(
-    of: Printed<'_>,
-    op: NumberOp,
-    element: &str,
-    a: &Number,
-    b: &Number,
-) -> (String, Tight) {
-    let part = |value: &Number, least| held(c(of, value), least);
-    let plain = |sign: &str, left: Tight, right: Tight, tight: Tight| {
-        (joined(&part(a, left), sign, &part(b, right)), tight)
+/// An index as a value. Where indices have 32 bits it may leave them: it is computed in 64.
+fn index(dialect: &'static Dialect, element: &str, value: &Expr) -> Piece {
+    let style = Style::C(dialect);
+    let ty = element::type_name(dialect, element, false);
+    if binding(style, value) == Binding::Primary {
+        let text = Piece::primary(expr(style, value));
+        return if ty == dialect.index { text } else { Piece::cast(&ty, text) };
+    }
+    let wide = (dialect.scalars)(Scalar::I64);
+    if dialect.index_max > i64::from(i32::MAX) || !has_operators_alone(dialect, value) {
+        return Piece::cast(&ty, Piece::primary(format!("({})", expr(style, value))));
+    }
+    let widened = value.map(&|part| match part {
+        Expr::Name { name } => Expr::Name { name: format!("({wide}){name}") },
+        other => other,
+    });
+    Piece::cast(&ty, Piece::primary(format!("({})", expr(style, &widened))))
+}
+
+/// Whether an index is computed without a function that takes indices.
+fn has_operators_alone(dialect: &Dialect, value: &Expr) -> bool {
+    let mut alone = true;
+    value.visit(&mut |part| {
+        alone &= match part {
+            Expr::FloorDiv { b, .. } | Expr::FloorMod { b, .. } => {
+                dialect.shifts && power_of_two(b).is_some()
+            }
+            Expr::Int { .. }
+            | Expr::Name { .. }
+            | Expr::Add { .. }
+            | Expr::Mul { .. }
+            | Expr::Neg { .. }
+            | Expr::Div { .. }
+            | Expr::Mod { .. } => true,
+            _ => false,
+        };
+    });
+    alone
+}
+
+fn c_binary(of: Printed<'_>, op: NumberOp, element: &str, a: &Number, b: &Number) -> Piece {
+    let operator = match op {
+        NumberOp::Add | NumberOp::Subtract | NumberOp::Multiply
+            if unsigned_type(of.dialect, element).is_some() =>
+        {
+            return wrapped(of, element, unsigned_binary(of, op, element, [a, b]));
+        }
+        NumberOp::Add => Infix::sum("+"),
+        NumberOp::Subtract => Infix::sum("-"),
+        NumberOp::Multiply => Infix::product("*"),
+        NumberOp::Divide | NumberOp::FloorDivide => Infix::product("/"),
+        NumberOp::Modulo => Infix::product("%"),
+        NumberOp::And => Infix::and("&&"),
+        NumberOp::Or => Infix::or("||"),
+        NumberOp::Equal => Infix::equality("=="),
+        NumberOp::NotEqual => Infix::equality("!="),
+        NumberOp::Less => Infix::relation("<"),
+        NumberOp::LessOrEqual => Infix::relation("<="),
+        // By a function: see [`arithmetic::helper`].
+        NumberOp::Min => return Piece::call("min", [c(of, a), c(of, b)]),
+        NumberOp::Max => return Piece::call("max", [c(of, a), c(of, b)]),
     };
-    let is_float = matches!(element, "f32" | "f64");
-    let is_unsigned = matches!(element, "u32" | "u64");
-    match op {
-        NumberOp::Add => plain("+", Tight::Sum, Tight::Product, Tight::Sum),
-        NumberOp::Subtract => plain("-", Tight::Sum, Tight::Product, Tight::Sum),
-        NumberOp::Multiply => plain("*", Tight::Product, Tight::Unary, Tight::Product),
-        NumberOp::Divide => plain("/", Tight::Product, Tight::Unary, Tight::Product),
-        NumberOp::FloorDivide if is_unsigned => {
-            plain("/", Tight::Product, Tight::Unary, Tight::Product)
-        }
-        NumberOp::Modulo if is_unsigned => plain("%", Tight::Product, Tight::Unary, Tight::Product),
-        // Towards minus infinity: C's own quotient less one where the remainder has the other sign.
-        NumberOp::FloorDivide => {
-            let (a, b) = (part(a, Tight::Unary), part(b, Tight::Unary));
-            let text = format!("({a} / {b} - ({a} % {b} != 0 && ({a} % {b} < 0) != ({b} < 0)))");
-            (text, Tight::Primary)
-        }
-        NumberOp::Modulo => {
-            let (a, b) = (part(a, Tight::Unary), part(b, Tight::Unary));
-            (format!("(({a} % {b} + {b}) % {b})"), Tight::Primary)
-        }
-        NumberOp::And => plain("&&", Tight::Equality, Tight::Equality, Tight::And),
-        NumberOp::Or => plain("||", Tight::Equality, Tight::Equality, Tight::Or),
-        NumberOp::Min | NumberOp::Max if is_float => {
-            let name = if op == NumberOp::Min { "fmin" } else { "fmax" };
-            let name = (of.dialect.math)(name, element);
-            let (a, b) = (c(of, a).0, c(of, b).0);
-            (format!("{name}({a}, {b})"), Tight::Primary)
-        }
-        NumberOp::Min | NumberOp::Max => {
-            let sign = if op == NumberOp::Min { "<" } else { ">" };
-            let (a, b) = (part(a, Tight::Sum), part(b, Tight::Sum));
-            (format!("({a} {sign} {b} ? {a} : {b})"), Tight::Primary)
-        }
-        NumberOp::Equal => plain("==", Tight::Sum, Tight::Sum, Tight::Equality),
-        NumberOp::NotEqual => plain("!=", Tight::Sum, Tight::Sum, Tight::Equality),
-        NumberOp::Less => plain("<", Tight::Sum, Tight::Sum, Tight::Relation),
-        NumberOp::LessOrEqual => plain("<=", Tight::Sum, Tight::Sum, Tight::Relation),
+    Piece::infix(c(of, a), operator, c(of, b))
+}
+
+/// The unsigned type in which sums and products of a signed one are computed: they wrap there.
+fn unsigned_type(dialect: &Dialect, element: &str) -> Option<&'static str> {
+    match Dtype::parse(element)?.scalar {
+        Scalar::I32 => Some((dialect.scalars)(Scalar::U32)),
+        Scalar::I64 => Some((dialect.scalars)(Scalar::U64)),
+        _ => None,
     }
 }
 
-fn c_call(of: Printed<'_>, function: &str, element: &str, args: &[Number]) -> (String, Tight) {
-    let is_float = matches!(element, "f32" | "f64");
-    let text: Vec<String> = args.iter().map(|arg| c(of, arg).0).collect();
-    let all = text.join(", ");
-    match function {
-        "abs" if is_float => {
-            (format!("{}({all})", (of.dialect.math)("fabs", element)), Tight::Primary)
+/// What was computed in the unsigned type, converted back.
+fn wrapped(of: Printed<'_>, element: &str, value: Piece) -> Piece {
+    Piece::cast(&element::type_name(of.dialect, element, false), value)
+}
+
+/// A signed value as one of the unsigned type.
+fn unsigned(of: Printed<'_>, element: &str, value: &Number) -> Piece {
+    match value {
+        Number::Binary {
+            op: op @ (NumberOp::Add | NumberOp::Subtract | NumberOp::Multiply),
+            element: own,
+            a,
+            b,
+        } if own == element => unsigned_binary(of, *op, element, [a, b]),
+        Number::Negate { element: own, a } if own == element => {
+            Piece::infix(Piece::primary("0"), Infix::sum("-"), unsigned(of, element, a))
         }
-        "abs" => (format!("({all} < 0 ? -({all}) : {all})"), Tight::Primary),
-        "rsqrt" => {
+        _ => Piece::cast(unsigned_type(of.dialect, element).unwrap_or_default(), c(of, value)),
+    }
+}
+
+fn unsigned_binary(of: Printed<'_>, op: NumberOp, element: &str, [a, b]: [&Number; 2]) -> Piece {
+    let operator = match op {
+        NumberOp::Subtract => Infix::sum("-"),
+        NumberOp::Multiply => Infix::product("*"),
+        _ => Infix::sum("+"),
+    };
+    // Beside one of the unsigned type a literal is unsigned.
+    let plain = |value| if is_literal(value) { c(of, value) } else { unsigned(of, element, value) };
+    let first = if is_literal(b) { unsigned(of, element, a) } else { plain(a) };
+    Piece::infix(first, operator, plain(b))
+}
+
+/// Whether it is a constant without a sign.
+fn is_literal(value: &Number) -> bool {
+    let Number::Constant { element, bits } = value else { return false };
+    let bits = u64::from_str_radix(bits, 16).unwrap_or(u64::MAX);
+    bits <= if element == "i32" { 0x7FFF_FFFF } else { 0x7FFF_FFFF_FFFF_FFFF }
+}
+
+fn c_call(of: Printed<'_>, function: &str, element: &str, args: &[Number]) -> Piece {
+    let math = |function: &str| {
+        let function = (of.dialect.math)(function, element);
+        Piece::call(&function, args.iter().map(|arg| c(of, arg)))
+    };
+    match (function, args) {
+        ("abs", [only]) if matches!(element, "u32" | "u64") => c(of, only),
+        ("abs", _) => math("fabs"),
+        ("rsqrt", _) => {
             let one = if element == "f32" { "1.0f" } else { "1.0" };
-            (format!("{one} / {}({all})", (of.dialect.math)("sqrt", element)), Tight::Product)
+            Piece::infix(Piece::primary(one), Infix::product("/"), math("sqrt"))
         }
-        _ => (format!("{}({all})", (of.dialect.math)(function, element)), Tight::Primary),
+        _ => math(function),
     }
 }
 
 fn call(style: Style, function: &str, args: &[Expr]) -> String {
     let args: Vec<String> = args.iter().map(|arg| expr(style, arg)).collect();
     format!("{function}({})", args.join(", "))
-}
-
-/// In the manifest's own words, for people.
-fn python(value: &Number) -> (String, Tight) {
-    let style = Style::Python;
-    let part = |value: &Number, least| held(python(value), least);
-    match value {
-        Number::Constant { element, bits } => {
-            let text = element::literal(&crate::emit::dialect::C, element, bits, Spelling::Number);
-            let text = text.trim_end_matches('f').to_ascii_lowercase();
-            (text.replace("infinity", "inf"), Tight::Primary)
-        }
-        Number::Name { name } => (name.clone(), Tight::Primary),
-        Number::Item { array: buffer, index } | Number::Load { buffer, index, .. } => {
-            (format!("{buffer}[{}]", expr(style, index)), Tight::Primary)
-        }
-        Number::Index { value, .. } => (format!("({})", expr(style, value)), Tight::Primary),
-        Number::Holds { condition } => (format!("({})", expr(style, condition)), Tight::Primary),
-        Number::Fetch { function, args } => (call(style, function, args), Tight::Primary),
-        Number::Negate { a } => (format!("-{}", part(a, Tight::Primary)), Tight::Unary),
-        Number::Not { a } => (format!("not {}", part(a, Tight::Primary)), Tight::And),
-        Number::Binary { op, a, b, .. } => {
-            let (sign, tight) = match op {
-                NumberOp::Min | NumberOp::Max => {
-                    let name = if *op == NumberOp::Min { "min" } else { "max" };
-                    let text = format!("{name}({}, {})", python(a).0, python(b).0);
-                    return (text, Tight::Primary);
-                }
-                NumberOp::Add => ("+", Tight::Sum),
-                NumberOp::Subtract => ("-", Tight::Sum),
-                NumberOp::Multiply => ("*", Tight::Product),
-                NumberOp::Divide => ("/", Tight::Product),
-                NumberOp::FloorDivide => ("//", Tight::Product),
-                NumberOp::Modulo => ("%", Tight::Product),
-                NumberOp::And => ("and", Tight::And),
-                NumberOp::Or => ("or", Tight::Or),
-                NumberOp::Equal => ("==", Tight::Equality),
-                NumberOp::NotEqual => ("!=", Tight::Equality),
-                NumberOp::Less => ("<", Tight::Equality),
-                NumberOp::LessOrEqual => ("<=", Tight::Equality),
-            };
-            let right = if tight == Tight::Sum { Tight::Product } else { Tight::Unary };
-            let right = if tight < Tight::Sum { Tight::Sum } else { right };
-            (joined(&part(a, tight.max(Tight::Equality)), sign, &part(b, right)), tight)
-        }
-        Number::Select { condition, then, otherwise } => {
-            let parts = [condition, then, otherwise].map(|part| python(part).0);
-            (format!("select({})", parts.join(", ")), Tight::Primary)
-        }
-        Number::Call { function, args, .. } => {
-            let args: Vec<String> = args.iter().map(|arg| python(arg).0).collect();
-            (format!("{function}({})", args.join(", ")), Tight::Primary)
-        }
-        Number::Convert { element, value } => {
-            (format!("{element}({})", python(value).0), Tight::Primary)
-        }
-        Number::Cast { cast, value } => (format!("{cast}({})", python(value).0), Tight::Primary),
-    }
 }

@@ -1,8 +1,11 @@
 //! Statements of index functions in Python. Moves of whole tensors are left to the template: what a buffer is in
 //! Python is its business, so their statements become comments.
 
+use super::piece::{Infix, Piece};
 use super::{Style, expr};
-use crate::plan::tree::{Expr, Stmt};
+use crate::emit::dialect::C;
+use crate::emit::element;
+use crate::plan::tree::{Expr, Number, NumberOp, Spelling, Stmt};
 
 /// Statements as text, each line indented by `depth` levels of four blanks.
 pub(super) fn stmts(body: &[Stmt], depth: usize) -> String {
@@ -86,4 +89,58 @@ fn write(text: &mut String, body: &[Stmt], depth: usize) {
     if text.len() == before {
         line(text, depth, "pass");
     }
+}
+
+/// A value in the manifest's own words, for people.
+pub(super) fn number(value: &Number) -> Piece {
+    let all = |args: &[&Number]| args.iter().map(|arg| number(arg)).collect::<Vec<_>>();
+    match value {
+        Number::Constant { element, bits } => {
+            let text = element::literal(&C, element, bits, Spelling::Number);
+            let text = text.trim_end_matches('f').to_ascii_lowercase();
+            Piece::literal(text.replace("infinity", "inf"))
+        }
+        Number::Name { name } => Piece::primary(name),
+        Number::Item { array: buffer, index } | Number::Load { buffer, index, .. } => {
+            Piece::primary(format!("{buffer}[{}]", python(index)))
+        }
+        Number::Index { value: index, .. } | Number::Holds { condition: index } => {
+            Piece::primary(format!("({})", python(index)))
+        }
+        Number::Fetch { function, args } => {
+            Piece::call(function, args.iter().map(|arg| Piece::primary(python(arg))))
+        }
+        Number::Negate { a, .. } => Piece::prefix("-", number(a)),
+        Number::Not { a } => Piece::not(number(a)),
+        Number::Binary { op, a, b, .. } => match infix(*op) {
+            Ok(operator) => Piece::infix(number(a), operator, number(b)),
+            Err(function) => Piece::call(function, all(&[a, b])),
+        },
+        Number::Select { condition, then, otherwise } => {
+            Piece::call("select", all(&[condition, then, otherwise]))
+        }
+        Number::Call { function, args, .. } => Piece::call(function, args.iter().map(number)),
+        Number::Convert { to, value, .. } => Piece::call(to, [number(value)]),
+        Number::Cast { cast, value } => Piece::call(cast, [number(value)]),
+    }
+}
+
+/// The operator, or the function that stands for one.
+fn infix(op: NumberOp) -> Result<Infix, &'static str> {
+    Ok(match op {
+        NumberOp::Add => Infix::sum("+"),
+        NumberOp::Subtract => Infix::sum("-"),
+        NumberOp::Multiply => Infix::product("*"),
+        NumberOp::Divide => Infix::product("/"),
+        NumberOp::FloorDivide => Infix::product("//"),
+        NumberOp::Modulo => Infix::product("%"),
+        NumberOp::And => Infix::and("and"),
+        NumberOp::Or => Infix::or("or"),
+        NumberOp::Equal => Infix::equality("=="),
+        NumberOp::NotEqual => Infix::equality("!="),
+        NumberOp::Less => Infix::equality("<"),
+        NumberOp::LessOrEqual => Infix::equality("<="),
+        NumberOp::Min => return Err("min"),
+        NumberOp::Max => return Err("max"),
+    })
 }

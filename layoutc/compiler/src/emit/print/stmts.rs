@@ -4,15 +4,13 @@ use std::fmt::Write as _;
 
 use super::head::dialect_of;
 use super::moved::{element_of, moved};
-use super::numbers::in_c;
+use super::numbers::{gathered, in_c};
 use super::vector::vector_store;
 use super::{Style, expr, python, write};
 use crate::emit::dialect::{Assert, Dialect};
 use crate::emit::{comment, element, turns};
 use crate::plan::nest::is_near;
-use crate::plan::tree::{
-    Among, Compare, Expr, Function, Gathering, Number, Operand, Param, Stmt, Strided,
-};
+use crate::plan::tree::{Among, Compare, Expr, Function, Number, Operand, Param, Stmt, Strided};
 
 /// Statements as text, each line indented by `depth` levels of four blanks.
 pub fn stmts(style: Style, body: &[Stmt], depth: usize) -> String {
@@ -227,7 +225,11 @@ impl<'a> Writer<'a> {
                 self.put_number(value);
                 self.put(&[";\n"]);
             }
-            Stmt::Gather { into, how, value } => self.gather(into, *how, value, depth),
+            Stmt::Gather { into, how, element, value } => {
+                let elements = |buffer: &str| self.elements(buffer, "const ");
+                let line = gathered(self.dialect, (into, *how, value), element, &elements);
+                self.line(depth, &line);
+            }
             Stmt::Unroll { rounds } => {
                 if let Some(line) = (self.dialect.unroll)(*rounds) {
                     self.line(depth, &line);
@@ -342,29 +344,8 @@ impl<'a> Writer<'a> {
     }
 
     fn put_number(&mut self, value: &Number) {
-        let text = self.number_text(value);
+        let text = in_c(self.dialect, value, &|buffer| self.elements(buffer, "const "));
         self.put(&[&text]);
-    }
-
-    fn number_text(&self, value: &Number) -> String {
-        in_c(self.dialect, value, &|buffer| self.elements(buffer, "const "))
-    }
-
-    fn gather(&mut self, into: &Number, how: Gathering, value: &Number, depth: usize) {
-        let (there, text) = (self.number_text(into), self.number_text(value));
-        let line = match how {
-            Gathering::Set => format!("{there} = {text};"),
-            Gathering::Sum => format!("{there} += {text};"),
-            Gathering::Product => format!("{there} *= {text};"),
-            // What is not less is kept: a NaN is no number to be found. A value that is computed is so once.
-            Gathering::Min | Gathering::Max => {
-                let sign = if how == Gathering::Min { "<" } else { ">" };
-                let kept = matches!(value, Number::Name { .. } | Number::Load { .. });
-                let text = if kept { text } else { format!("({text})") };
-                format!("{there} = {text} {sign} {there} ? {text} : {there};")
-            }
-        };
-        self.line(depth, &line);
     }
 
     /// The address of an element.

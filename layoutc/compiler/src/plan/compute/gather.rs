@@ -1,7 +1,7 @@
 //! How the values of one element are put together: what they begin with, and which reads may be left out.
 
 use super::super::tree::{Gathering, Number, NumberOp};
-use super::value::{float_constant, integer_constant};
+use super::value::{float_constant, integer_constant, scalar};
 use crate::cast::range;
 use crate::dtype::Scalar;
 use crate::model::compute::{Arithmetic, Reduction, Statement, Value, ValueKind};
@@ -52,6 +52,17 @@ fn identities(op: Reduction, ty: Scalar) -> (i128, f64) {
         Reduction::Product => (1, 1.0),
         Reduction::Min => (range(ty).1, f64::INFINITY),
         Reduction::Max => (range(ty).0, f64::NEG_INFINITY),
+    }
+}
+
+/// What an element held, as the first of the values: a NaN is no least or greatest one.
+pub(super) fn as_first(statement: &Statement, held: Number) -> Number {
+    let ty = statement.accumulator;
+    match operator(statement.op).filter(|_| statement.accumulate && is_float(ty)) {
+        Some(op @ (NumberOp::Min | NumberOp::Max)) => {
+            Number::binary(op, &scalar(ty).to_string(), held, identity(statement.op, ty))
+        }
+        _ => held,
     }
 }
 

@@ -169,8 +169,7 @@ impl Nest<'_> {
             let elements = elements.max(1);
             body.push(Stmt::DeclareArray { name, element, elements });
             let value = self.first(&self.at_item(shares, at)?)?;
-            let set =
-                |value| Stmt::Gather { into: self.held_by(shares), how: Gathering::Set, value };
+            let set = |value| self.gather(self.held_by(shares), Gathering::Set, value);
             let mut first = vec![set(value)];
             if self.statement.accumulate && !written.is_empty() {
                 let otherwise =
@@ -228,7 +227,7 @@ impl Nest<'_> {
             return Ok(vec![self.shared(
                 shares,
                 &conditions,
-                vec![Stmt::Gather { into, how, value }],
+                vec![self.gather(into, how, value)],
             )?]);
         };
         let number = *number;

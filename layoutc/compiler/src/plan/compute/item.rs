@@ -206,8 +206,8 @@ impl Nest<'_> {
         };
         let name = lanes.and_then(|lane| self.names.get(lane).cloned()).unwrap_or_default();
         let into = Number::Item { array: texel.clone(), index: Expr::name(&name) };
-        let set = Stmt::Gather { into, how: Gathering::Set, value };
         let element = dtype.to_string();
+        let set = Stmt::Gather { into, how: Gathering::Set, element: element.clone(), value };
         let elements = i64::from(LANES);
         let mut body = vec![
             Stmt::DeclareArray { name: texel.clone(), element, elements },

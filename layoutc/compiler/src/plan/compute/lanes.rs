@@ -106,7 +106,7 @@ impl Nest<'_> {
             let (near, far) = (self.named(lanes), add(self.named(lanes), literal(half)?)?);
             let value = self.item_at(Some((lanes, &far)))?;
             let into = self.item_at(Some((lanes, &near)))?;
-            let body = vec![Stmt::Gather { into, how: gather::how(op), value }];
+            let body = vec![self.gather(into, gather::how(op), value)];
             let name = self.names.get(lanes).cloned().unwrap_or_default();
             let (from, to) = (Expr::int(0), literal(half)?);
             all.push(Stmt::Unroll { rounds: 1 });

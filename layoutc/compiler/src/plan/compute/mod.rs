@@ -21,8 +21,11 @@ mod order;
 mod plain;
 mod planned;
 mod rounds;
+mod runs;
+mod settle;
 mod sight;
 mod stage;
+mod unroll;
 mod value;
 mod vectors;
 
@@ -41,6 +44,7 @@ use super::image;
 use super::kernel::Kernel;
 use super::lower::{Binding, PlanError, Range, Scope, lower};
 use super::names::Namer;
+use super::nest::Moves;
 use super::prepare::{fill_bits, fill_constant};
 use super::relayout::renumbered;
 use super::tree::{Expr, Function, GROUP, Operand, Param, ParamType, Returns, Stmt};
@@ -106,6 +110,10 @@ pub fn compute(
     }
     let doc = documented(compute);
     let name = naming.tensor(&compute.name);
+    let mut body = finished(body, compute, &symbols);
+    if naming.ways.moves == Moves::Blocks {
+        body = runs::in_runs(body, &mut |wanted| namer.name(wanted));
+    }
     Ok(Function { name, doc, returns: Returns::Nothing, params, body }.with_unused())
 }
 
@@ -167,7 +175,7 @@ pub fn compute_kernels(
         let nest = Nest::new(compute, statement, bounds, planned, &scope, namer, Runs::OnItems)?;
         let group = nest.is_grouped.then_some(GROUP);
         let (body, items) = if nest.is_grouped { nest.write_group()? } else { nest.write_item()? };
-        let body = item::without_unused(body);
+        let body = finished(body, compute, &frame.symbols);
         let body = frame.body.iter().cloned().chain(body).collect();
         let mut doc = vec![statement.text.clone()];
         if number == last {
@@ -178,6 +186,18 @@ pub fn compute_kernels(
         kernels.push(Kernel { function, range: vec![items], group, unaligned: None });
     }
     Ok(kernels)
+}
+
+/// The statements as they stay: what ranges decide is decided, and not too much is written out.
+fn finished(body: Vec<Stmt>, compute: &Compute, symbols: &[Binding]) -> Vec<Stmt> {
+    let range = |(symbol, binding): (&Symbol, &Binding)| match &binding.tree {
+        Expr::Name { name } => Some((name.clone(), [symbol.min, symbol.max])),
+        _ => None,
+    };
+    let known = compute.symbols.iter().zip(symbols).filter_map(range).collect();
+    let mut body = settle::settled(body, known);
+    unroll::bounded(&mut body);
+    body
 }
 
 /// What runs the rounds of the outer loops.

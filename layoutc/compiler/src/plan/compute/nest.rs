@@ -278,11 +278,11 @@ impl<'a> Nest<'a> {
                     Some(_) => gather::identity(statement.op, statement.accumulator),
                     None => self.first(at)?,
                 };
-                Ok(vec![Stmt::Gather { into: self.item()?, how: Gathering::Set, value }])
+                Ok(vec![self.gather(self.item()?, Gathering::Set, value)])
             }
             Inside::Gather => {
                 let value = self.gathered_value(at)?;
-                Ok(vec![Stmt::Gather { into: self.item()?, how: gather::how(statement.op), value }])
+                Ok(vec![self.gather(self.item()?, gather::how(statement.op), value)])
             }
             Inside::Store => match self.order.lanes {
                 Some(lanes) => self.lanes_together(lanes.number, at),
@@ -377,6 +377,12 @@ impl<'a> Nest<'a> {
             || self.accesses.iter().any(is_far)
     }
 
+    /// A value is put together with others.
+    pub(super) fn gather(&self, into: Number, how: Gathering, value: Number) -> Stmt {
+        let element = scalar(self.statement.accumulator).to_string();
+        Stmt::Gather { into, how, element, value }
+    }
+
     /// Where values are put together.
     pub(super) fn item(&self) -> Result<Number, PlanError> {
         self.item_at(None)
@@ -414,7 +420,8 @@ impl<'a> Nest<'a> {
         let offset = at.offsets.first().cloned().unwrap_or(Expr::int(0));
         let held = load(target.bound, offset);
         let ty = target.bound.tensor.dtype.scalar.computed();
-        Ok(convert(held, scalar(ty), scalar(self.statement.accumulator)))
+        let held = convert(held, scalar(ty), scalar(self.statement.accumulator));
+        Ok(gather::as_first(self.statement, held))
     }
 
     pub(super) fn store(&self, at: &At, value: Number) -> Stmt {

@@ -90,9 +90,10 @@ impl Definition<'_> {
         } else {
             let total = namer.name(gather::word(statement.op));
             let element = scalar(statement.accumulator).to_string();
-            let first = Stmt::Accumulator { name: total.clone(), element, value: here.first()? };
             let (into, how) = (Number::name(&total), gather::how(statement.op));
-            let value = Stmt::Gather { into: into.clone(), how, value: here.value()? };
+            let value = here.value()?;
+            let value = Stmt::Gather { into: into.clone(), how, element: element.clone(), value };
+            let first = Stmt::Accumulator { name: total, element, value: here.first()? };
             let mut body = vec![first];
             body.extend(here.rounds(reduced, inner, vec![value])?);
             body.push(here.store(into)?);
@@ -200,7 +201,8 @@ impl At<'_> {
     fn held(&self) -> Result<Number, PlanError> {
         let (target, offset) = self.target()?;
         let ty = target.tensor.dtype.scalar.computed();
-        Ok(convert(load(target, offset), scalar(ty), scalar(self.statement.accumulator)))
+        let held = convert(load(target, offset), scalar(ty), scalar(self.statement.accumulator));
+        Ok(gather::as_first(self.statement, held))
     }
 
     /// What values are put together with.

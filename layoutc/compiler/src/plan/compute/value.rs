@@ -50,7 +50,7 @@ impl Here<'_> {
                     otherwise: part(&outside.value)?,
                 }
             }
-            ValueKind::Negate(a) => Number::Negate { a: part(a)? },
+            ValueKind::Negate(a) => Number::Negate { element: element(), a: part(a)? },
             ValueKind::Not(a) => Number::Not { a: part(a)? },
             ValueKind::Binary(op, a, b) => {
                 Number::Binary { op: operator(*op), element: element(), a: part(a)?, b: part(b)? }
@@ -119,7 +119,9 @@ pub(super) fn convert(number: Number, from: Dtype, to: Dtype) -> Number {
         Some(cast) if !(own && is_safe) => {
             Number::Cast { cast: cast.name(), value: Box::new(number) }
         }
-        _ => Number::Convert { element: to.to_string(), value: Box::new(number) },
+        _ => {
+            Number::Convert { from: from.to_string(), to: to.to_string(), value: Box::new(number) }
+        }
     }
 }
 

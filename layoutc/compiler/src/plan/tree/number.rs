@@ -59,6 +59,8 @@ pub enum Number {
     },
     /// `-a`
     Negate {
+        /// The type of the operand.
+        element: String,
         /// The operand.
         a: Box<Number>,
     },
@@ -98,8 +100,10 @@ pub enum Number {
     },
     /// A value in another type, by the language's own conversion.
     Convert {
-        /// The type.
-        element: String,
+        /// The type of the value.
+        from: String,
+        /// The type that it gets.
+        to: String,
         /// The value.
         value: Box<Number>,
     },
@@ -132,9 +136,9 @@ pub enum NumberOp {
     And,
     /// One holds, or both.
     Or,
-    /// The smaller; of floats a number where one of the two is none.
+    /// The smaller, the second of equal ones; of floats a number where one of the two is none.
     Min,
-    /// The larger; of floats a number where one of the two is none.
+    /// The larger, the second of equal ones; of floats a number where one of the two is none.
     Max,
     /// `a == b`
     Equal,
@@ -212,7 +216,7 @@ impl Number {
             | Self::Holds { .. }
             | Self::Fetch { .. }
             | Self::Load { .. } => {}
-            Self::Negate { a } | Self::Not { a } => a.walk(visit),
+            Self::Negate { a, .. } | Self::Not { a } => a.walk(visit),
             Self::Binary { a, b, .. } => {
                 a.walk(visit);
                 b.walk(visit);
@@ -223,5 +227,27 @@ impl Number {
             Self::Call { args, .. } => args.iter().for_each(|arg| arg.walk(visit)),
             Self::Convert { value, .. } | Self::Cast { value, .. } => value.walk(visit),
         }
+    }
+
+    /// Gives every value inside to `change`, the operands before what they are part of, and this one last; index expressions
+    /// to `index`.
+    pub fn rewrite(&mut self, change: &dyn Fn(&mut Number), index: &dyn Fn(&mut Expr)) {
+        let part = |number: &mut Number| number.rewrite(change, index);
+        match self {
+            Self::Constant { .. } | Self::Name { .. } => {}
+            Self::Item { index: expr, .. }
+            | Self::Index { value: expr, .. }
+            | Self::Holds { condition: expr }
+            | Self::Load { index: expr, .. } => index(expr),
+            Self::Fetch { args, .. } => args.iter_mut().for_each(index),
+            Self::Negate { a, .. } | Self::Not { a } => part(a),
+            Self::Binary { a, b, .. } => [a, b].into_iter().for_each(|side| part(side)),
+            Self::Select { condition, then, otherwise } => {
+                [condition, then, otherwise].into_iter().for_each(|side| part(side));
+            }
+            Self::Call { args, .. } => args.iter_mut().for_each(part),
+            Self::Convert { value, .. } | Self::Cast { value, .. } => part(value),
+        }
+        change(self);
     }
 }

@@ -176,6 +176,8 @@ pub enum Stmt {
         into: Number,
         /// How.
         how: Gathering,
+        /// The type of both, as manifests call it.
+        element: String,
         /// The value.
         value: Number,
     },

@@ -1,0 +1,431 @@
+//! Random values of kernels: as text in a manifest, and what they are by definition, in Rust.
+
+use std::fmt::Write as _;
+
+use layoutc_compiler::cast::{Cast, Converter, Mode};
+use layoutc_compiler::dtype::Dtype;
+
+use super::Random;
+
+/// A type that arithmetic is done in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Type {
+    I32,
+    I64,
+    U32,
+    U64,
+    F32,
+    F64,
+    Bool,
+}
+
+impl Type {
+    pub const NUMBERS: [Type; 6] =
+        [Type::I32, Type::I64, Type::U32, Type::U64, Type::F32, Type::F64];
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::I32 => "i32",
+            Self::I64 => "i64",
+            Self::U32 => "u32",
+            Self::U64 => "u64",
+            Self::F32 => "f32",
+            Self::F64 => "f64",
+            Self::Bool => "bool",
+        }
+    }
+
+    fn is_float(self) -> bool {
+        matches!(self, Self::F32 | Self::F64)
+    }
+
+    pub fn bits(self) -> u32 {
+        if matches!(self, Self::I64 | Self::U64 | Self::F64) { 64 } else { 32 }
+    }
+
+    /// What is left of an integer in this type: it wraps.
+    fn wrapped(self, value: i128) -> i128 {
+        let low = value & ((1 << self.bits()) - 1);
+        let is_signed = matches!(self, Self::I32 | Self::I64);
+        if is_signed && low >> (self.bits() - 1) == 1 { low - (1 << self.bits()) } else { low }
+    }
+}
+
+/// The types of elements, each with the type that they are computed in.
+pub const ELEMENTS: [(&str, Type); 12] = [
+    ("i8", Type::I32),
+    ("u8", Type::I32),
+    ("i16", Type::I32),
+    ("u16", Type::I32),
+    ("i32", Type::I32),
+    ("i64", Type::I64),
+    ("u32", Type::U32),
+    ("u64", Type::U64),
+    ("f16", Type::F32),
+    ("bf16", Type::F32),
+    ("f32", Type::F32),
+    ("f64", Type::F64),
+];
+
+/// A number.
+#[derive(Debug, Clone, Copy)]
+pub enum Value {
+    Int(i128),
+    Single(f32),
+    Double(f64),
+    Truth(bool),
+}
+
+/// A value of a kernel.
+#[derive(Debug, Clone)]
+pub enum Tree {
+    Constant(Type, Value),
+    /// An element of a tensor, along the first axis so far off; beyond the first one it is the other.
+    Read {
+        element: usize,
+        before: usize,
+        outside: Option<Box<Tree>>,
+    },
+    Negate(Box<Tree>),
+    Abs(Box<Tree>),
+    Floor(Box<Tree>),
+    Sqrt(Box<Tree>),
+    Not(Box<Tree>),
+    Binary(&'static str, Box<Tree>, Box<Tree>),
+    Select(Box<Tree>, Box<Tree>, Box<Tree>),
+    /// Into an element type, and back into the type that this is computed in.
+    Cast(&'static str, Box<Tree>),
+}
+
+/// What the reads of an element find.
+pub type Read<'a> = &'a dyn Fn(usize, usize) -> Option<Value>;
+
+impl Tree {
+    /// A random one of this type, so many operators deep.
+    pub fn random(random: &mut Random, ty: Type, depth: usize) -> Self {
+        if depth == 0 {
+            return Self::leaf(random, ty);
+        }
+        if ty == Type::Bool {
+            return match random.below(8) {
+                0 => Self::Not(Box::new(Self::random(random, ty, depth - 1))),
+                1 | 2 => {
+                    let sign = random.pick(&["and", "or"]);
+                    let [a, b] = [0, 1].map(|_| Box::new(Self::random(random, ty, depth - 1)));
+                    Self::Binary(sign, a, b)
+                }
+                _ => {
+                    let sign = random.pick(&["<", "<=", ">", ">=", "==", "!="]);
+                    let ty = random.pick(&Type::NUMBERS);
+                    let [a, b] = [0, 1].map(|_| Box::new(Self::random(random, ty, depth - 1)));
+                    Self::Binary(sign, a, b)
+                }
+            };
+        }
+        let of = |random: &mut Random, ty| Box::new(Self::random(random, ty, depth - 1));
+        match random.below(16) {
+            0 => Self::leaf(random, ty),
+            1 => Self::Negate(of(random, ty)),
+            2 => Self::Abs(of(random, ty)),
+            3 | 4 => {
+                let condition = of(random, Type::Bool);
+                Self::Select(condition, of(random, ty), of(random, ty))
+            }
+            5 | 6 => {
+                let into = ELEMENTS.iter().filter(|(_, computed)| *computed == ty);
+                let into: Vec<&str> = into.map(|(element, _)| *element).collect();
+                let from = random.pick(&Type::NUMBERS);
+                Self::Cast(random.pick(&into), of(random, from))
+            }
+            7 if ty.is_float() => Self::Floor(of(random, ty)),
+            8 if ty.is_float() => Self::Sqrt(of(random, ty)),
+            _ => {
+                let sign = if ty.is_float() {
+                    random.pick(&["+", "-", "*", "/", "min", "max"])
+                } else {
+                    random.pick(&["+", "-", "*", "//", "%", "min", "max"])
+                };
+                Self::Binary(sign, of(random, ty), of(random, ty))
+            }
+        }
+    }
+
+    fn leaf(random: &mut Random, ty: Type) -> Self {
+        if ty == Type::Bool {
+            let number = random.pick(&Type::NUMBERS);
+            let [a, b] = [0, 1].map(|_| Box::new(Self::leaf(random, number)));
+            return Self::Binary(random.pick(&["<", "=="]), a, b);
+        }
+        if random.below(4) == 0 {
+            return Self::constant(random, ty);
+        }
+        let elements = (0..ELEMENTS.len()).filter(|k| ELEMENTS[*k].1 == ty).collect::<Vec<_>>();
+        let element = random.pick(&elements);
+        let before = random.below(3);
+        let outside = (before > 0).then(|| Box::new(Self::constant(random, ty)));
+        Self::Read { element, before, outside }
+    }
+
+    /// One that stands alone: with a type of its own.
+    fn constant(random: &mut Random, ty: Type) -> Self {
+        let small = [0, 1, -1, 2, -2, 3, 7, -7, 100];
+        let value = match ty {
+            Type::F32 => Value::Single(random.pick(&[0.0, -0.0, 1.0, -1.5, 3.0e38, 1.0e-40, 0.1])),
+            Type::F64 => Value::Double(random.pick(&[0.0, -0.0, 1.0, -2.5, 1.0e300, 0.1])),
+            _ => {
+                let least = 1_i128 << (ty.bits() - 1);
+                let all = [small.as_slice(), &[least - 1, 1 - least]].concat();
+                let value = random.pick(&all);
+                let is_unsigned = matches!(ty, Type::U32 | Type::U64);
+                Value::Int(if is_unsigned { value.abs() } else { value })
+            }
+        };
+        Self::Constant(ty, value)
+    }
+
+    /// The text in a manifest, with parentheses around all that has an operator.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        self.write(&mut text);
+        text
+    }
+
+    fn write(&self, text: &mut String) {
+        match self {
+            Self::Constant(ty, value) => match value {
+                Value::Int(value) => write!(text, "{}({value})", ty.word()).unwrap(),
+                Value::Single(value) => write!(text, "f32({value:?})").unwrap(),
+                Value::Double(value) => write!(text, "f64({value:?})").unwrap(),
+                Value::Truth(value) => write!(text, "{value}").unwrap(),
+            },
+            Self::Read { element, before, outside } => {
+                let name = ELEMENTS[*element].0;
+                match (before, outside) {
+                    (0, _) | (_, None) => write!(text, "T_{name}[j, i]").unwrap(),
+                    (_, Some(outside)) => {
+                        write!(text, "(T_{name}[j - {before}, i] ?? ").unwrap();
+                        outside.write(text);
+                        text.push(')');
+                    }
+                }
+            }
+            Self::Negate(a) => a.called("-", text),
+            Self::Abs(a) => a.called("abs", text),
+            Self::Floor(a) => a.called("floor", text),
+            Self::Sqrt(a) => a.called("sqrt", text),
+            Self::Not(a) => {
+                text.push_str("(not ");
+                a.called("", text);
+                text.push(')');
+            }
+            Self::Cast(into, a) => a.called(into, text),
+            Self::Binary(sign @ ("min" | "max"), a, b) => {
+                write!(text, "{sign}(").unwrap();
+                a.write(text);
+                text.push_str(", ");
+                b.write(text);
+                text.push(')');
+            }
+            Self::Binary(sign, a, b) => {
+                text.push('(');
+                a.write(text);
+                write!(text, " {sign} ").unwrap();
+                b.write(text);
+                text.push(')');
+            }
+            Self::Select(condition, a, b) => {
+                text.push_str("select(");
+                condition.write(text);
+                text.push_str(", ");
+                a.write(text);
+                text.push_str(", ");
+                b.write(text);
+                text.push(')');
+            }
+        }
+    }
+
+    fn called(&self, function: &str, text: &mut String) {
+        write!(text, "{function}(").unwrap();
+        self.write(text);
+        text.push(')');
+    }
+
+    fn ty(&self) -> Type {
+        match self {
+            Self::Constant(ty, _) => *ty,
+            Self::Read { element, .. } => ELEMENTS[*element].1,
+            Self::Negate(a) | Self::Abs(a) | Self::Floor(a) | Self::Sqrt(a) => a.ty(),
+            Self::Not(_) => Type::Bool,
+            Self::Binary("and" | "or" | "<" | "<=" | ">" | ">=" | "==" | "!=", ..) => Type::Bool,
+            Self::Binary(_, a, _) | Self::Select(_, a, _) => a.ty(),
+            Self::Cast(into, _) => ELEMENTS.iter().find(|(name, _)| name == into).unwrap().1,
+        }
+    }
+
+    /// What it is by definition.
+    pub fn value(&self, read: Read<'_>) -> Value {
+        let ty = self.ty();
+        match self {
+            Self::Constant(_, value) => *value,
+            Self::Read { element, before, outside } => match (read(*element, *before), outside) {
+                (Some(value), _) => value,
+                (None, Some(outside)) => outside.value(read),
+                (None, None) => panic!("nothing stands there"),
+            },
+            Self::Negate(a) => match a.value(read) {
+                Value::Int(a) => Value::Int(ty.wrapped(-a)),
+                Value::Single(a) => Value::Single(-a),
+                Value::Double(a) => Value::Double(-a),
+                Value::Truth(_) => panic!("no number"),
+            },
+            Self::Abs(a) => match a.value(read) {
+                Value::Int(a) => Value::Int(ty.wrapped(a.abs())),
+                Value::Single(a) => Value::Single(a.abs()),
+                Value::Double(a) => Value::Double(a.abs()),
+                Value::Truth(_) => panic!("no number"),
+            },
+            Self::Floor(a) => a.value(read).float(f32::floor, f64::floor),
+            Self::Sqrt(a) => a.value(read).float(f32::sqrt, f64::sqrt),
+            Self::Not(a) => Value::Truth(!a.value(read).truth()),
+            Self::Binary(sign, a, b) => binary(sign, ty, a.value(read), b.value(read)),
+            Self::Select(condition, a, b) => {
+                if condition.value(read).truth() {
+                    a.value(read)
+                } else {
+                    b.value(read)
+                }
+            }
+            Self::Cast(into, a) => {
+                let value = converted(a.value(read), a.ty(), into);
+                element(into, value)
+            }
+        }
+    }
+}
+
+impl Value {
+    pub fn truth(self) -> bool {
+        matches!(self, Self::Truth(true))
+    }
+
+    fn float(self, single: fn(f32) -> f32, double: fn(f64) -> f64) -> Self {
+        match self {
+            Self::Single(a) => Self::Single(single(a)),
+            Self::Double(a) => Self::Double(double(a)),
+            Self::Int(_) | Self::Truth(_) => panic!("no float"),
+        }
+    }
+
+    /// Its bits; any NaN is one.
+    pub fn bits(self) -> u64 {
+        match self {
+            Self::Int(value) => u64::try_from(value & i128::from(u64::MAX)).unwrap(),
+            Self::Single(value) if value.is_nan() => u64::from(f32::NAN.to_bits()),
+            Self::Single(value) => u64::from(value.to_bits()),
+            Self::Double(value) if value.is_nan() => f64::NAN.to_bits(),
+            Self::Double(value) => value.to_bits(),
+            Self::Truth(value) => u64::from(value),
+        }
+    }
+
+    /// The number of these bits.
+    pub fn of(ty: Type, bits: u64) -> Self {
+        match ty {
+            Type::F32 => Self::Single(f32::from_bits(u32::try_from(bits & 0xFFFF_FFFF).unwrap())),
+            Type::F64 => Self::Double(f64::from_bits(bits)),
+            _ => Self::Int(ty.wrapped(i128::from(bits))),
+        }
+    }
+}
+
+fn binary(sign: &str, ty: Type, a: Value, b: Value) -> Value {
+    match (a, b) {
+        (Value::Truth(a), Value::Truth(b)) => {
+            Value::Truth(if sign == "and" { a && b } else { a || b })
+        }
+        (Value::Int(a), Value::Int(b)) => match integers(sign, a, b) {
+            Value::Int(value) => Value::Int(ty.wrapped(value)),
+            other => other,
+        },
+        (Value::Single(a), Value::Single(b)) => {
+            // No operation on doubles that hold floats is rounded twice.
+            match floats(sign, f64::from(a), f64::from(b)) {
+                #[expect(clippy::cast_possible_truncation, reason = "it is rounded")]
+                Value::Double(value) => Value::Single(value as f32),
+                other => other,
+            }
+        }
+        (Value::Double(a), Value::Double(b)) => floats(sign, a, b),
+        _ => panic!("two types"),
+    }
+}
+
+fn integers(sign: &str, a: i128, b: i128) -> Value {
+    let floor = |a: i128, b: i128| {
+        let quotient = a / b;
+        if a % b != 0 && (a < 0) != (b < 0) { quotient - 1 } else { quotient }
+    };
+    Value::Int(match sign {
+        "+" => a + b,
+        "-" => a - b,
+        "*" => a.wrapping_mul(b),
+        "//" if b == 0 => 0,
+        "//" => floor(a, b),
+        "%" if b == 0 => a,
+        "%" => a - floor(a, b) * b,
+        "min" => a.min(b),
+        "max" => a.max(b),
+        "<" => return Value::Truth(a < b),
+        "<=" => return Value::Truth(a <= b),
+        ">" => return Value::Truth(a > b),
+        ">=" => return Value::Truth(a >= b),
+        "==" => return Value::Truth(a == b),
+        _ => return Value::Truth(a != b),
+    })
+}
+
+#[expect(clippy::float_cmp, reason = "what the operators are")]
+fn floats(sign: &str, a: f64, b: f64) -> Value {
+    Value::Double(match sign {
+        "+" => a + b,
+        "-" => a - b,
+        "*" => a * b,
+        "/" => a / b,
+        "min" if a < b || b.is_nan() => a,
+        "max" if a > b || b.is_nan() => a,
+        "min" | "max" => b,
+        "<" => return Value::Truth(a < b),
+        "<=" => return Value::Truth(a <= b),
+        ">" => return Value::Truth(a > b),
+        ">=" => return Value::Truth(a >= b),
+        "==" => return Value::Truth(a == b),
+        _ => return Value::Truth(a != b),
+    })
+}
+
+/// The bits that a number has as an element.
+fn converted(value: Value, from: Type, into: &str) -> u64 {
+    let [from, to] = [from.word(), into].map(|name| Dtype::parse(name).unwrap());
+    let bits = value.bits();
+    match Cast::new(from, to, Mode::Round).unwrap() {
+        Some(cast) => {
+            let width = from.element_bits();
+            Converter::new(cast).convert(if width == 64 { bits } else { bits & ((1 << width) - 1) })
+        }
+        None => bits,
+    }
+}
+
+/// The number that the bits of an element are.
+pub fn element(name: &str, bits: u64) -> Value {
+    let ty = ELEMENTS.iter().find(|(known, _)| *known == name).unwrap().1;
+    let [from, to] = [name, ty.word()].map(|name| Dtype::parse(name).unwrap());
+    Value::of(
+        ty,
+        match Cast::new(from, to, Mode::Round).unwrap() {
+            Some(cast) => Converter::new(cast).convert(bits),
+            None => bits,
+        },
+    )
+}

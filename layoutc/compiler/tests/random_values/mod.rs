@@ -1,0 +1,387 @@
+//! Random values, all operators nested, as kernels: the emitted C, compiled and run, agrees with their definition in Rust. That
+//! shares nothing with what prints them. `LAYOUTC_FULL=1` runs 1,200 values, with every compiler.
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    clippy::indexing_slicing,
+    reason = "a test, which writes the program that it runs"
+)]
+
+mod expression;
+
+use std::fmt::Write as _;
+use std::process::Command;
+
+use crate::common::cc::{folder, full, there};
+use crate::common::{kernel::One, made};
+use expression::{ELEMENTS, Tree, Type, Value, element};
+use layoutc_compiler::check;
+use layoutc_compiler::config::Config;
+use layoutc_compiler::dtype::Dtype;
+use layoutc_compiler::emit::{Settings, Templates, emit};
+
+/// Rows and columns of every tensor that is read.
+const ROWS: usize = 3;
+const COLUMNS: usize = 16;
+
+/// Numbers that look random.
+pub struct Random(pub u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let mixed = (self.0 ^ self.0 >> 33).wrapping_mul(0xFF51_AFD7_ED55_8CCD);
+        mixed ^ mixed >> 29
+    }
+
+    pub fn below(&mut self, bound: usize) -> usize {
+        usize::try_from(self.next() % u64::try_from(bound).unwrap()).unwrap()
+    }
+
+    pub fn pick<T: Copy>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len())]
+    }
+}
+
+/// A statement: how the values of an element are put together, in which type.
+struct Statement {
+    op: &'static str,
+    ty: Type,
+    tree: Tree,
+}
+
+impl Statement {
+    fn random(random: &mut Random) -> Self {
+        let ty = random.pick(&Type::NUMBERS);
+        let depth = 1 + random.below(4);
+        let tree = Tree::random(random, ty, depth);
+        let is_float = matches!(ty, Type::F32 | Type::F64);
+        let op = match random.below(3) {
+            0 | 1 => "=",
+            // The order of a sum of floats is the planner's.
+            _ if is_float => random.pick(&["min=", "max="]),
+            _ => random.pick(&["+=", "*=", "min=", "max="]),
+        };
+        Self { op, ty, tree }
+    }
+
+    fn text(&self, number: usize) -> String {
+        let axes = if self.op == "=" { "j, i" } else { "j" };
+        format!("    compute #\"O{number}[{axes}] {} {}\"#\n", self.op, self.tree.text())
+    }
+
+    /// The elements that it writes.
+    fn values(&self, inputs: &[Vec<u64>]) -> Vec<u64> {
+        let at = |row: usize, column: usize| {
+            self.tree.value(&|tensor, before| {
+                let row = row.checked_sub(before)?;
+                Some(element(ELEMENTS[tensor].0, inputs[tensor][row * COLUMNS + column]))
+            })
+        };
+        let mut all = Vec::new();
+        for row in 0..ROWS {
+            let mut values = (0..COLUMNS).map(|column| at(row, column));
+            if self.op == "=" {
+                all.extend(values.map(Value::bits));
+            } else {
+                let first = self.identity();
+                all.push(values.try_fold(first, |a, b| Some(self.gathered(a, b))).unwrap().bits());
+            }
+        }
+        let mask = u64::MAX >> (64 - self.ty.bits());
+        all.iter().map(|bits| bits & mask).collect()
+    }
+
+    fn identity(&self) -> Value {
+        let bits = self.ty.bits();
+        let (least, most) = match self.ty {
+            Type::F32 => {
+                return Value::Single(if self.op == "min=" {
+                    f32::INFINITY
+                } else {
+                    f32::NEG_INFINITY
+                });
+            }
+            Type::F64 => {
+                return Value::Double(if self.op == "min=" {
+                    f64::INFINITY
+                } else {
+                    f64::NEG_INFINITY
+                });
+            }
+            Type::U32 | Type::U64 => (0, (1_i128 << bits) - 1),
+            _ => (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1),
+        };
+        Value::Int(match self.op {
+            "+=" => 0,
+            "*=" => 1,
+            "min=" => most,
+            _ => least,
+        })
+    }
+
+    /// A value that is put together with those before it: a NaN is none.
+    fn gathered(&self, before: Value, value: Value) -> Value {
+        let is_less = self.op == "min=";
+        match (before, value) {
+            (Value::Int(a), Value::Int(b)) => {
+                let all = match self.op {
+                    "+=" => a + b,
+                    "*=" => a.wrapping_mul(b),
+                    "min=" => a.min(b),
+                    _ => a.max(b),
+                };
+                Value::of(self.ty, u64::try_from(all & i128::from(u64::MAX)).unwrap())
+            }
+            (Value::Single(a), Value::Single(b)) => {
+                Value::Single(if (is_less && b < a) || (!is_less && b > a) { b } else { a })
+            }
+            (Value::Double(a), Value::Double(b)) => {
+                Value::Double(if (is_less && b < a) || (!is_less && b > a) { b } else { a })
+            }
+            _ => panic!("two types"),
+        }
+    }
+}
+
+/// Elements of a type: those at its ends, and others.
+fn inputs(random: &mut Random, name: &str) -> Vec<u64> {
+    let dtype = Dtype::parse(name).unwrap();
+    let width = dtype.element_bits();
+    let mask = u64::MAX >> (64 - width);
+    let top = 1 << (width - 1);
+    let special: Vec<u64> = match name {
+        "f32" => [
+            0.0,
+            -0.0,
+            0.5,
+            1.5,
+            2.5,
+            -2.5,
+            1.0e-40,
+            3.0e38,
+            f32::INFINITY,
+            f32::NAN,
+            16_777_217.0,
+            127.5,
+            -128.5,
+        ]
+        .map(|value: f32| u64::from(value.to_bits()))
+        .to_vec(),
+        "f64" => [
+            0.0,
+            -0.0,
+            0.5,
+            1.5,
+            -2.5,
+            1.0e-310,
+            1.0e308,
+            1.0e39,
+            0.1,
+            f64::NEG_INFINITY,
+            f64::NAN,
+            2_147_483_647.5,
+        ]
+        .map(f64::to_bits)
+        .to_vec(),
+        "f16" => vec![0, 0x8000, 1, 0x03FF, 0x7BFF, 0x7C00, 0xFC00, 0x7E00, 0x3C00],
+        "bf16" => vec![0, 0x8000, 1, 0x7F7F, 0x7F80, 0xFF80, 0x7FC0, 0x3F80],
+        _ => vec![0, 1, mask, top, top - 1, top + 1, 2, 3, 7, mask - 1],
+    };
+    let is_float = name.contains('f');
+    (0..ROWS * COLUMNS)
+        .map(|_| match random.below(3) {
+            0 => random.pick(&special),
+            1 if is_float => {
+                let value = i32::try_from(random.below(4000)).unwrap() - 2000;
+                let exact = f64::from(value) / 8.0;
+                let from = Dtype::parse("f64").unwrap();
+                let cast = layoutc_compiler::cast::Cast::new(
+                    from,
+                    dtype,
+                    layoutc_compiler::cast::Mode::Round,
+                );
+                cast.unwrap().map_or(exact.to_bits(), |cast| {
+                    layoutc_compiler::cast::Converter::new(cast).convert(exact.to_bits())
+                })
+            }
+            1 => u64::try_from(random.below(9)).unwrap(),
+            _ => random.next() & mask,
+        })
+        .collect()
+}
+
+fn manifest(statements: &[Statement]) -> String {
+    let mut text = String::new();
+    for (name, _) in ELEMENTS {
+        writeln!(text, "tensor T_{name} dtype={name} {{ shape {{ j {ROWS}; i {COLUMNS} }} }}")
+            .unwrap();
+    }
+    for (number, statement) in statements.iter().enumerate() {
+        let axes = if statement.op == "=" {
+            format!("j {ROWS}; i {COLUMNS}")
+        } else {
+            format!("j {ROWS}")
+        };
+        writeln!(text, "tensor O{number} dtype={} {{ shape {{ {axes} }} }}", statement.ty.word())
+            .unwrap();
+    }
+    for (number, statement) in statements.iter().enumerate() {
+        writeln!(text, "kernel k{number} {{\n{}}}", statement.text(number)).unwrap();
+    }
+    text
+}
+
+/// The operands of a function, as its prototype names them.
+fn operands<'h>(header: &'h str, function: &str) -> Vec<&'h str> {
+    let line = header.lines().find(|line| line.starts_with(&format!("void {function}("))).unwrap();
+    let args = line.split(['(', ')']).nth(1).unwrap().split(", ");
+    args.map(|arg| arg.rsplit(['*', ' ']).next().unwrap()).collect()
+}
+
+fn c_type(name: &str) -> &'static str {
+    match name {
+        "i8" => "int8_t",
+        "u8" => "uint8_t",
+        "i16" => "int16_t",
+        "u16" | "f16" | "bf16" => "uint16_t",
+        "i32" => "int32_t",
+        "u32" => "uint32_t",
+        "i64" => "int64_t",
+        "u64" => "uint64_t",
+        "f32" => "float",
+        _ => "double",
+    }
+}
+
+/// Runs the kernels on inputs from one file, and writes what comes out to another.
+fn driver(statements: &[Statement], header: &str) -> String {
+    let mut text = "#include \"m.h\"\n#include <stdio.h>\n".to_owned();
+    let elements = ROWS * COLUMNS;
+    for (name, _) in ELEMENTS {
+        writeln!(text, "static {} T_{name}[{elements}];", c_type(name)).unwrap();
+    }
+    for (number, statement) in statements.iter().enumerate() {
+        writeln!(text, "static {} O{number}[{elements}];", c_type(statement.ty.word())).unwrap();
+    }
+    text.push_str(
+        "int main(void) {\n    FILE *file = fopen(\"in.bin\", \"rb\");\n    if (!file) return 2;\n",
+    );
+    for (name, _) in ELEMENTS {
+        writeln!(
+            text,
+            "    if (fread(T_{name}, sizeof *T_{name}, {elements}, file) != {elements}) return 2;"
+        )
+        .unwrap();
+    }
+    text.push_str(
+        "    fclose(file);\n    file = fopen(\"out.bin\", \"wb\");\n    if (!file) return 2;\n",
+    );
+    for (number, statement) in statements.iter().enumerate() {
+        let count = if statement.op == "=" { elements } else { ROWS };
+        writeln!(text, "    k{number}({});", operands(header, &format!("k{number}")).join(", "))
+            .unwrap();
+        writeln!(text, "    fwrite(O{number}, sizeof *O{number}, {count}, file);").unwrap();
+    }
+    text.push_str("    return fclose(file);\n}\n");
+    text
+}
+
+/// Compilers with flags that leave floats as they are written.
+fn compilers() -> Vec<(&'static str, &'static [&'static str])> {
+    let all: [(&str, &[&str]); 5] = [
+        ("gcc", &["-std=c11", "-O2", "-ffp-contract=off"]),
+        ("tcc", &[]),
+        ("clang", &["-std=c11", "-O2", "-ffp-contract=off"]),
+        (
+            "gcc",
+            &[
+                "-std=c11",
+                "-O3",
+                "-ffp-contract=off",
+                "-DLAYOUTC_PLAIN",
+                "-fsanitize=undefined",
+                "-fno-sanitize-recover=all",
+            ],
+        ),
+        ("gcc", &["-std=c11", "-O0", "-ffp-contract=off"]),
+    ];
+    let there = all.into_iter().filter(|(name, _)| there(name));
+    if full() { there.collect() } else { there.take(2).collect() }
+}
+
+fn is_same(ty: Type, wanted: u64, got: u64) -> bool {
+    wanted == got || Value::of(ty, got).bits() & (u64::MAX >> (64 - ty.bits())) == wanted
+}
+
+/// Runs so many statements of one seed.
+fn run(seed: u64, count: usize) {
+    let mut random = Random(seed);
+    let mut statements = Vec::new();
+    while statements.len() < count {
+        let statement = Statement::random(&mut random);
+        if statement.text(0).contains("T_") {
+            statements.push(statement);
+        }
+    }
+    let given: Vec<Vec<u64>> = ELEMENTS.iter().map(|(name, _)| inputs(&mut random, name)).collect();
+    let text = manifest(&statements);
+    let checked = check(&One(text.clone()), &["m.kdl".to_owned()], &Config::default());
+    assert_eq!(checked.diagnostics, [], "{text}");
+    let folder = folder(&format!("random_values_{seed}"));
+    let outputs = emit(&checked.manifests[0], &Settings::c(), "m", &Templates::default()).unwrap();
+    for output in &outputs {
+        let name = output.path.rsplit('/').next().unwrap();
+        std::fs::write(folder.join(name), &output.text).unwrap();
+    }
+    let header = std::fs::read_to_string(folder.join("m.h")).unwrap();
+    std::fs::write(folder.join("m.kdl"), &text).unwrap();
+    std::fs::write(folder.join("main.c"), driver(&statements, &header)).unwrap();
+    let mut bytes = Vec::new();
+    for ((name, _), values) in ELEMENTS.iter().zip(&given) {
+        let width = usize::try_from(Dtype::parse(name).unwrap().element_bits() / 8).unwrap();
+        bytes.extend(values.iter().flat_map(|value| value.to_le_bytes().into_iter().take(width)));
+    }
+    std::fs::write(folder.join("in.bin"), bytes).unwrap();
+    for (number, (compiler, flags)) in compilers().into_iter().enumerate() {
+        let program = format!("program_{number}");
+        let mut command = Command::new(compiler);
+        command.args(flags).args(["-o", &program, "main.c", "m.c", "-lm"]);
+        made::compile(&mut command, &folder, Some(&program), &[])
+            .unwrap_or_else(|said| panic!("{said}\n{text}"));
+        let ran = Command::new(folder.join(&program)).current_dir(&folder).output().unwrap();
+        let said = String::from_utf8_lossy(&ran.stderr);
+        assert!(ran.status.success(), "{compiler} {flags:?} in {}: {said}", folder.display());
+        let out = std::fs::read(folder.join("out.bin")).unwrap();
+        let mut rest = out.as_slice();
+        for (k, statement) in statements.iter().enumerate() {
+            let width = usize::try_from(statement.ty.bits() / 8).unwrap();
+            for (place, wanted) in statement.values(&given).into_iter().enumerate() {
+                let (bytes, after) = rest.split_at(width);
+                rest = after;
+                let mut whole = [0; 8];
+                whole[..width].copy_from_slice(bytes);
+                let got = u64::from_le_bytes(whole);
+                assert!(
+                    is_same(statement.ty, wanted, got),
+                    "{compiler} {flags:?} in {}: element {place} is {:?}, not {:?}:\n{}",
+                    folder.display(),
+                    Value::of(statement.ty, got),
+                    Value::of(statement.ty, wanted),
+                    statement.text(k)
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn random_values_are_what_they_are_by_definition() {
+    let seeds = if full() { 50 } else { 2 };
+    for seed in 0..seeds {
+        run(seed, 24);
+    }
+}
