@@ -192,7 +192,7 @@ impl Tree {
         match self {
             Self::Int(n) => *n < 0,
             // A remainder spans its block, whatever it is of.
-            Self::Axis(_) | Self::Bin(Op::Mod, ..) => false,
+            Self::Axis(_) | Self::Symbol(_) | Self::Bin(Op::Mod, ..) => false,
             Self::Neg(_) | Self::Bin(Op::Sub, ..) => true,
             Self::Bin(_, a, b) => a.subtracts() || b.subtracts(),
         }
@@ -200,7 +200,7 @@ impl Tree {
 
     fn axes(&self) -> BTreeSet<usize> {
         match self {
-            Self::Int(_) => BTreeSet::new(),
+            Self::Int(_) | Self::Symbol(_) => BTreeSet::new(),
             Self::Axis(k) => BTreeSet::from([*k]),
             Self::Neg(a) => a.axes(),
             Self::Bin(_, a, b) => &a.axes() | &b.axes(),
@@ -217,9 +217,10 @@ impl Tree {
         }
         let of = |tree: &Self| tree.index_interval(extents, open);
         match self {
-            Self::Int(_) | Self::Axis(_) | Self::Bin(Op::Mod | Op::Hilbert { .. }, ..) => {
-                Some(written)
-            }
+            Self::Int(_)
+            | Self::Axis(_)
+            | Self::Symbol(_)
+            | Self::Bin(Op::Mod | Op::Hilbert { .. }, ..) => Some(written),
             Self::Neg(a) => of(a).map(|(low, high)| (-high, -low)),
             Self::Bin(Op::Add | Op::Sub, ..) => {
                 let mut terms = Vec::new();
