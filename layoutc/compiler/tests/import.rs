@@ -9,12 +9,12 @@
 )]
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use layoutc_compiler::codes::Code;
 use layoutc_compiler::config::Config;
-use layoutc_compiler::import::{Asked, Imported, Refused};
+use layoutc_compiler::import::{Asked, Imported};
 use layoutc_compiler::model::graph::Graph;
 use layoutc_compiler::solve::{Plan, Settings, solve};
 use layoutc_compiler::{LoadError, Sources, check, import_onnx};
@@ -33,27 +33,28 @@ fn root() -> PathBuf {
 
 /// A folder with the models of the script; `None` where its package is not installed.
 fn models(test: &str) -> Option<PathBuf> {
-    written(test, None)
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("import_{test}"));
+    ran("models.py", &folder, &[folder.as_os_str()]).then_some(folder)
 }
 
-fn written(test: &str, what: Option<&str>) -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("import_{test}"));
-    std::fs::create_dir_all(&folder).unwrap();
+/// Runs a script that writes into a folder; `false` where its package is not installed.
+pub(crate) fn ran(script: &str, folder: &Path, arguments: &[&OsStr]) -> bool {
+    std::fs::create_dir_all(folder).unwrap();
     let mut python = Command::new("python3");
     python.env("PYTHONDONTWRITEBYTECODE", "1");
     if let Some(package) = std::env::var_os("LAYOUTC_ONNX") {
         python.env("PYTHONPATH", package);
     }
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/import/models.py");
-    let ran = python.arg(script).args(what).arg(&folder).output().unwrap();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/import").join(script);
+    let ran = python.arg(script).args(arguments).output().unwrap();
     if ran.status.success() {
-        return Some(folder);
+        return true;
     }
     let told = String::from_utf8_lossy(&ran.stderr);
     assert!(told.contains("No module named"), "{told}");
     assert!(std::env::var_os("CI").is_none(), "the Python package onnx is missing");
     eprintln!("skipped: the Python package onnx is not installed");
-    None
+    false
 }
 
 fn imported(folder: &Path, stem: &str, backend: &str) -> Imported {
@@ -64,13 +65,13 @@ fn imported(folder: &Path, stem: &str, backend: &str) -> Imported {
     import_onnx(file, &asked).unwrap_or_else(|fault| panic!("{stem}: {fault:?}"))
 }
 
-fn graph(text: &str) -> Graph {
+pub(crate) fn graph(text: &str) -> Graph {
     let checked = check(&One(text.to_owned()), &["a.kdl".to_owned()], &Config::default());
     assert_eq!(checked.diagnostics, [], "{text}");
     checked.manifests[0].graphs[0].clone()
 }
 
-fn extents(graph: &Graph, tensor: usize) -> Vec<u64> {
+pub(crate) fn extents(graph: &Graph, tensor: usize) -> Vec<u64> {
     let axes = graph.tensors[tensor].candidates[0].tensor.layout.logical.iter();
     axes.map(|axis| axis.extent.as_const().unwrap().try_into().unwrap()).collect()
 }
@@ -192,49 +193,6 @@ fn the_graph_of_the_example_is_what_its_model_gives() {
     };
     let kept = std::fs::read_to_string(folder.join("layouts/block.kdl")).unwrap();
     assert_eq!(import_onnx(file, &asked).unwrap().text, kept);
-}
-
-/// ONNX's own tests of its operators: what is imported is good, and has the shapes that the tests have.
-#[test]
-fn the_results_of_onnx_tests_have_their_shapes() {
-    if std::env::var_os("LAYOUTC_FULL").is_none() {
-        return;
-    }
-    let Some(folder) = written("cases", Some("--cases")) else { return };
-    let (mut good, mut compared) = (0, 0);
-    for entry in std::fs::read_dir(&folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_none_or(|extension| extension != "onnx") {
-            continue;
-        }
-        let asked = Asked { name: "g", backend: "onnx", ..Asked::default() };
-        let imported = match import_onnx(std::fs::read(&path).unwrap(), &asked) {
-            Ok(imported) => imported,
-            Err(Refused::Faulty(fault)) => {
-                let expected = [Code::ImportShape, Code::ImportUnsupported];
-                assert!(expected.contains(&fault.code), "{}: {fault:?}", path.display());
-                continue;
-            }
-            Err(Refused::Asked(line)) => panic!("{}: {line}", path.display()),
-        };
-        good += 1;
-        let graph = graph(&imported.text);
-        let shapes = std::fs::read_to_string(path.with_extension("shapes")).unwrap();
-        if shapes.lines().count() != graph.outputs.len() {
-            continue;
-        }
-        for (line, wanted) in shapes.lines().zip(&graph.outputs) {
-            let own = line.split(' ').skip(2).map(str::parse).collect::<Result<Vec<u64>, _>>();
-            let Ok(mut own) = own else { continue };
-            let mut extents = extents(&graph, wanted.tensor);
-            // A result may be what was transposed, in another order.
-            own.sort_unstable();
-            extents.sort_unstable();
-            assert_eq!(extents, own, "{}: {line}", path.display());
-            compared += 1;
-        }
-    }
-    assert!(good > 1400 && compared > 1600, "{good} {compared}");
 }
 
 /// A Python program of the tests; `None` where its package is not installed.

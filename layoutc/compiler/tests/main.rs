@@ -21,6 +21,7 @@ mod graphs;
 mod habits;
 mod hostile;
 mod import;
+mod import_shapes;
 mod inverse_c;
 mod kept;
 mod kernel_caches;

@@ -29,7 +29,7 @@ pub(crate) struct Import {
     /// A manifest that the graph uses, for its backend; may be given again
     #[arg(long, value_name = "FILE")]
     pub(crate) r#use: Vec<String>,
-    /// An extent that the model leaves open; may be given again
+    /// An extent that the model leaves open [none: one that fits is assumed]; may be given again
     #[arg(long, value_name = "NAME=EXTENT")]
     pub(crate) set: Vec<String>,
     /// The shape of an input, in place of the model's; may be given again

@@ -1,5 +1,6 @@
 //! `layoutc import`: the graph of an ONNX model as a manifest.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
@@ -51,6 +52,14 @@ pub(crate) fn run(args: &Import, console: &mut Console) -> Result<Ending, Fault>
             return Ok(Ending::Bad);
         }
     };
+    if !imported.assumed.is_empty() {
+        let list: Vec<String> =
+            imported.assumed.iter().map(|(name, size)| format!("{name}={size}")).collect();
+        let list = list.join(" ");
+        console.remark(&format!(
+            "assumed of what the model leaves open: {list}; `--set` and `--shape` say other sizes\n"
+        ));
+    }
     let status = written(args, output, &imported, console)?;
     told(output, &imported, status, console);
     Ok(Ending::Good)
@@ -83,7 +92,7 @@ fn written(
 }
 
 fn told(output: &Path, imported: &Imported, status: &str, console: &mut Console) {
-    let Imported { graph, nodes, tensors, transposes, folded, map, text } = imported;
+    let Imported { graph, nodes, tensors, transposes, folded, assumed, map, text } = imported;
     if console.format == Format::Json {
         let mut object = json!({
             "version": 1,
@@ -93,6 +102,7 @@ fn told(output: &Path, imported: &Imported, status: &str, console: &mut Console)
             "tensors": tensors,
             "transposes": transposes,
             "folded": folded,
+            "assumed": assumed.iter().cloned().collect::<BTreeMap<String, u64>>(),
             "map": map,
         });
         if is_standard(output) {

@@ -1,6 +1,6 @@
 //! An operator with its operands, as the rules of shapes see it.
 
-use super::elements::Values;
+use super::elements::{Values, scalar};
 use super::fault::{Shaping, Unshaped, wrong};
 use super::proto;
 use crate::dtype::Scalar;
@@ -57,6 +57,17 @@ impl<'a> Call<'a> {
 
     pub(super) fn integers(&self, name: &str) -> Option<&'a [i64]> {
         self.attribute(name).map(|attribute| attribute.ints.as_slice())
+    }
+
+    /// The element type that an attribute names by its number; `None` where it is not there, or 0.
+    pub(super) fn dtype(&self, name: &str) -> Shaping<Option<Scalar>> {
+        let Some(number) = self.integer(name).filter(|number| *number != 0) else {
+            return Ok(None);
+        };
+        match i32::try_from(number).ok().and_then(scalar) {
+            Some(dtype) => Ok(Some(dtype)),
+            None => Err(Unshaped::Elements(number)),
+        }
     }
 
     pub(super) fn word(&self, name: &str) -> Option<&'a str> {

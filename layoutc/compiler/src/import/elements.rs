@@ -21,11 +21,89 @@ impl Values {
         }
     }
 
+    /// The numbers as floats; an integer beyond 53 bits is none.
+    pub(super) fn floats(&self) -> Option<Vec<f64>> {
+        match self {
+            Self::Integers(values) => values.iter().map(|value| float(*value)).collect(),
+            Self::Floats(values) => Some(values.clone()),
+        }
+    }
+
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Integers(values) => values.len(),
             Self::Floats(values) => values.len(),
         }
+    }
+
+    /// The elements at some places, in their order. `None` where a place is outside.
+    pub(super) fn pick(&self, places: impl Iterator<Item = Option<usize>>) -> Option<Self> {
+        Some(match self {
+            Self::Integers(values) => Self::Integers(
+                places.map(|place| values.get(place?).copied()).collect::<Option<_>>()?,
+            ),
+            Self::Floats(values) => Self::Floats(
+                places.map(|place| values.get(place?).copied()).collect::<Option<_>>()?,
+            ),
+        })
+    }
+
+    /// One after the other. `None` where they are not of one kind.
+    pub(super) fn chain(parts: &[&Self]) -> Option<Self> {
+        let mut integers = Vec::new();
+        let mut floats = Vec::new();
+        for part in parts {
+            match part {
+                Self::Integers(values) => integers.extend_from_slice(values),
+                Self::Floats(values) => floats.extend_from_slice(values),
+            }
+        }
+        match (integers.is_empty(), floats.is_empty()) {
+            (_, true) => Some(Self::Integers(integers)),
+            (true, false) => Some(Self::Floats(floats)),
+            (false, false) => None,
+        }
+    }
+}
+
+/// A whole number as a float that is the same number.
+pub(super) fn float(value: i64) -> Option<f64> {
+    let high = i32::try_from(value >> 26).ok().map(f64::from)?;
+    let low = i32::try_from(value & 0x3ff_ffff).ok().map(f64::from)?;
+    // Both are below 2^27 as far as their sum is exact.
+    (value.unsigned_abs() <= 1 << 53).then_some(high * 67_108_864.0 + low)
+}
+
+/// A float without its fraction as a whole number.
+pub(super) fn whole(value: f64) -> Option<i64> {
+    let is_exact = value.abs() <= 9_007_199_254_740_992.0;
+    #[expect(clippy::cast_possible_truncation, reason = "the fraction is to be dropped")]
+    is_exact.then_some(value.trunc() as i64)
+}
+
+/// A float as a type holds it.
+pub(super) fn rounded(value: f64, dtype: Scalar) -> Option<f64> {
+    match dtype {
+        Scalar::F64 => Some(value),
+        #[expect(clippy::cast_possible_truncation, reason = "rounding is what is asked for")]
+        Scalar::F32 => Some(f64::from(value as f32)),
+        _ => None,
+    }
+}
+
+/// Whether an integer type, or `bool`, holds a number.
+pub(super) fn holds(dtype: Scalar, value: i64) -> bool {
+    match dtype {
+        Scalar::I64 => true,
+        Scalar::I32 => i32::try_from(value).is_ok(),
+        Scalar::I16 => i16::try_from(value).is_ok(),
+        Scalar::I8 => i8::try_from(value).is_ok(),
+        Scalar::U64 => value >= 0,
+        Scalar::U32 => u32::try_from(value).is_ok(),
+        Scalar::U16 => u16::try_from(value).is_ok(),
+        Scalar::U8 => u8::try_from(value).is_ok(),
+        Scalar::Bool => value == 0 || value == 1,
+        _ => false,
     }
 }
 
@@ -61,27 +139,63 @@ pub(super) fn scalar(number: i32) -> Option<Scalar> {
     })
 }
 
+/// What elements are called whose type there is none of here.
+pub(super) fn called(number: i64) -> String {
+    match number {
+        0 => "elements of no type".to_owned(),
+        8 => "texts as elements".to_owned(),
+        18 => "elements of ONNX's type FLOAT8E4M3FNUZ".to_owned(),
+        20 => "elements of ONNX's type FLOAT8E5M2FNUZ".to_owned(),
+        27 => "elements of ONNX's type FLOAT6E2M3".to_owned(),
+        28 => "elements of ONNX's type FLOAT6E3M2".to_owned(),
+        _ => format!("elements of type {number} of ONNX"),
+    }
+}
+
 /// The elements of a tensor of so many, where they are few, of a type that shapes and scales have, and in the file.
 pub(super) fn values(tensor: &proto::Tensor, dtype: Scalar, count: u64) -> Option<Values> {
     let count = usize::try_from(count).ok().filter(|count| *count <= MAX_KNOWN)?;
     let raw = tensor.raw_data.as_ref();
-    let known = match dtype {
-        Scalar::I64 if raw.is_empty() => Values::Integers(tensor.int64_data.clone()),
-        Scalar::I64 => Values::Integers(parts(raw, i64::from_le_bytes)),
-        Scalar::I32 if !raw.is_empty() => {
-            Values::Integers(parts(raw, |part| i64::from(i32::from_le_bytes(part))))
+    let known = if raw.is_empty() { listed(tensor, dtype)? } else { packed(raw, dtype)? };
+    let is_held = known.integers().is_none_or(|all| all.iter().all(|one| holds(dtype, *one)));
+    (known.len() == count && is_held).then_some(known)
+}
+
+/// Elements in the fields for numbers.
+fn listed(tensor: &proto::Tensor, dtype: Scalar) -> Option<Values> {
+    Some(match dtype {
+        Scalar::I64 => Values::Integers(tensor.int64_data.clone()),
+        Scalar::U32 | Scalar::U64 => {
+            let all = tensor.uint64_data.iter().map(|value| i64::try_from(*value).ok());
+            Values::Integers(all.collect::<Option<_>>()?)
         }
-        Scalar::I32 | Scalar::Bool if raw.is_empty() => {
+        Scalar::I32 | Scalar::I16 | Scalar::I8 | Scalar::U16 | Scalar::U8 | Scalar::Bool => {
             Values::Integers(tensor.int32_data.iter().copied().map(i64::from).collect())
         }
-        Scalar::Bool => Values::Integers(raw.iter().copied().map(i64::from).collect()),
-        Scalar::F32 if raw.is_empty() => {
-            Values::Floats(tensor.float_data.iter().copied().map(f64::from).collect())
-        }
-        Scalar::F32 => Values::Floats(parts(raw, |part| f64::from(f32::from_le_bytes(part)))),
+        Scalar::F32 => Values::Floats(tensor.float_data.iter().copied().map(f64::from).collect()),
+        Scalar::F64 => Values::Floats(tensor.double_data.clone()),
         _ => return None,
-    };
-    (known.len() == count).then_some(known)
+    })
+}
+
+/// Elements as bytes, the lowest first.
+fn packed(raw: &[u8], dtype: Scalar) -> Option<Values> {
+    Some(match dtype {
+        Scalar::I64 => Values::Integers(parts(raw, i64::from_le_bytes)),
+        Scalar::I32 => Values::Integers(parts(raw, |part| i32::from_le_bytes(part).into())),
+        Scalar::I16 => Values::Integers(parts(raw, |part| i16::from_le_bytes(part).into())),
+        Scalar::I8 => Values::Integers(parts(raw, |part| i8::from_le_bytes(part).into())),
+        Scalar::U64 => {
+            let all = parts(raw, u64::from_le_bytes).into_iter();
+            Values::Integers(all.map(|value| i64::try_from(value).ok()).collect::<Option<_>>()?)
+        }
+        Scalar::U32 => Values::Integers(parts(raw, |part| u32::from_le_bytes(part).into())),
+        Scalar::U16 => Values::Integers(parts(raw, |part| u16::from_le_bytes(part).into())),
+        Scalar::U8 | Scalar::Bool => Values::Integers(raw.iter().copied().map(i64::from).collect()),
+        Scalar::F32 => Values::Floats(parts(raw, |part| f32::from_le_bytes(part).into())),
+        Scalar::F64 => Values::Floats(parts(raw, f64::from_le_bytes)),
+        _ => return None,
+    })
 }
 
 /// Bytes cut into numbers of `N`; an incomplete one at the end is dropped.

@@ -9,6 +9,9 @@ use super::{Asked, proto};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 
+/// The most open extents that are kept to be told.
+const MAX_OPEN: usize = 1000;
+
 /// Whether the model has the names that were given.
 pub(super) fn are_asked_for(graph: &proto::Graph, asked: &Asked<'_>) -> Result<(), Refused> {
     let dims = graph.input.iter().flat_map(dims);
@@ -37,21 +40,37 @@ pub(super) fn are_asked_for(graph: &proto::Graph, asked: &Asked<'_>) -> Result<(
 }
 
 pub(super) fn tensor_type(value: &proto::ValueInfo) -> Option<&proto::TensorType> {
-    value.r#type.as_ref()?.tensor_type.as_ref()
+    value.r#type.as_ref()?.tensor.as_ref()
+}
+
+/// What an input is that is no tensor.
+pub(super) fn no_tensor(value: &proto::ValueInfo) -> &'static str {
+    match &value.r#type {
+        Some(own) if own.sequence.is_some() => "is a sequence",
+        Some(own) if own.optional.is_some() => "may be left out when the model runs",
+        Some(own) if own.map.is_some() => "is a map",
+        Some(own) if own.sparse_tensor.is_some() => "is a sparse tensor",
+        _ => "is no tensor",
+    }
 }
 
 /// The extents of an input or a result; none where the model has no shape for it.
-fn dims(value: &proto::ValueInfo) -> &[proto::Dimension] {
+pub(super) fn dims(value: &proto::ValueInfo) -> &[proto::Dimension] {
     let shape = tensor_type(value).and_then(|of| of.shape.as_ref());
     shape.map_or(&[], |shape| &shape.dim)
 }
 
 /// An extent, where the model or the user says it. ONNX leaves one open with a name, and models also with 0 or -1.
-fn size(dim: &proto::Dimension, asked: &Asked<'_>) -> Option<u64> {
-    if let Some(name) = &dim.dim_param {
+pub(super) fn size(dim: &proto::Dimension, asked: &Asked<'_>) -> Option<u64> {
+    if let Some(name) = dim.dim_param.as_ref().filter(|name| !name.is_empty()) {
         return asked.sizes.iter().find(|(known, _)| known == name).map(|(_, size)| *size);
     }
     dim.dim_value.and_then(|value| u64::try_from(value).ok()).filter(|size| *size > 0)
+}
+
+/// Whether neither the model nor the user says an extent.
+pub(super) fn is_open(dim: &proto::Dimension, asked: &Asked<'_>) -> bool {
+    size(dim, asked).is_none()
 }
 
 /// The shapes that the model itself says of results.
@@ -79,7 +98,7 @@ pub(super) fn given(
 ) -> Result<Vec<u64>, Refused> {
     let name = shown(&input.name);
     let mut leave = |what: String| {
-        if !open.contains(&what) {
+        if open.len() < MAX_OPEN && !open.contains(&what) {
             open.push(what);
         }
     };

@@ -26,6 +26,8 @@ pub(super) enum Unshaped {
     Open(String),
     /// The operands do not go together.
     Wrong(String),
+    /// They are no tensors: what they are.
+    Kind(&'static str),
     /// The elements are of a type that there is none of here, by its number in ONNX.
     Elements(i64),
 }

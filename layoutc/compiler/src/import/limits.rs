@@ -1,4 +1,5 @@
-//! How many parts a file has, counted before any is decoded: a message of two bytes becomes a value of two hundred.
+//! How many parts a file has and how deep its graphs lie in each other, counted before any is decoded: a message of two bytes
+//! becomes a value of two hundred.
 
 use prost::bytes::{Buf, Bytes};
 use prost::encoding::{DecodeContext, WireType, decode_key, decode_varint, skip_field};
@@ -6,11 +7,15 @@ use prost::encoding::{DecodeContext, WireType, decode_key, decode_varint, skip_f
 /// The most parts of a file: fields of graphs, nodes, attributes and types. A model of 10,000 operators has 200,000.
 pub(super) const MAX_PARTS: usize = 2_000_000;
 
+/// The most graphs that lie in each other.
+pub(super) const MAX_DEPTH: usize = 24;
+
 /// A message whose fields are counted.
 #[derive(Clone, Copy)]
 enum Kind {
     Model,
     Graph,
+    Function,
     Node,
     Attribute,
     ValueInfo,
@@ -23,9 +28,11 @@ impl Kind {
     /// What the field of a number holds, if that is counted too.
     fn below(self, number: u32) -> Option<Self> {
         match (self, number) {
-            (Self::Model, 7) => Some(Self::Graph),
-            (Self::Model, 8) => Some(Self::Type(0)),
-            (Self::Graph, 1) => Some(Self::Node),
+            (Self::Model, 7) | (Self::Attribute, 6 | 11) => Some(Self::Graph),
+            (Self::Model, 8) | (Self::Function, 9) => Some(Self::Type(0)),
+            (Self::Model, 25) => Some(Self::Function),
+            (Self::Graph, 1) | (Self::Function, 7) => Some(Self::Node),
+            (Self::Function, 11) => Some(Self::Attribute),
             (Self::Graph | Self::Attribute, 5) => Some(Self::Tensor),
             (Self::Graph, 11..=13) => Some(Self::ValueInfo),
             (Self::Node, 5) => Some(Self::Attribute),
@@ -38,26 +45,38 @@ impl Kind {
     }
 }
 
-/// Whether a file has no more parts than [`MAX_PARTS`]; of what is not well-formed the parts before the fault count.
-pub(super) fn is_bounded(file: &Bytes) -> bool {
-    let mut stack = vec![(file.clone(), Kind::Model)];
+/// What a file has too much of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Excess {
+    Parts,
+    Depth,
+}
+
+/// Whether a file has more parts than [`MAX_PARTS`], or graphs deeper than [`MAX_DEPTH`]; of what is not well-formed the parts
+/// before the fault count.
+pub(super) fn excess(file: &Bytes) -> Option<Excess> {
+    let mut stack = vec![(file.clone(), Kind::Model, 0)];
     let mut parts = 0;
-    while let Some((mut message, kind)) = stack.pop() {
+    while let Some((mut message, kind, depth)) = stack.pop() {
         while message.has_remaining() {
             parts += 1;
             if parts > MAX_PARTS {
-                return false;
+                return Some(Excess::Parts);
             }
             let Ok((number, wire)) = decode_key(&mut message) else { break };
             let inner = kind.below(number).filter(|_| wire == WireType::LengthDelimited);
             if let Some(inner) = inner {
                 let length = decode_varint(&mut message).ok().and_then(|n| usize::try_from(n).ok());
                 let Some(length) = length.filter(|n| *n <= message.remaining()) else { break };
-                stack.push((message.split_to(length), inner));
+                let depth = depth + usize::from(matches!(inner, Kind::Graph));
+                if depth > MAX_DEPTH {
+                    return Some(Excess::Depth);
+                }
+                stack.push((message.split_to(length), inner, depth));
             } else if skip_field(wire, number, &mut message, DecodeContext::default()).is_err() {
                 break;
             }
         }
     }
-    true
+    None
 }

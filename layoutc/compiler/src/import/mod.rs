@@ -5,17 +5,23 @@
 
 mod along;
 mod axes;
+mod bodies;
+#[cfg(test)]
+mod bodies_tests;
 mod call;
 mod defaults;
 mod elements;
 mod extents;
 mod fault;
+mod functions;
 mod infer;
 mod letters;
 mod limits;
+mod loops;
 mod map;
 mod names;
 mod network;
+mod open;
 mod operator;
 mod properties;
 mod proto;
@@ -31,7 +37,7 @@ use prost::bytes::Bytes;
 
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
-use limits::{MAX_PARTS, is_bounded};
+use limits::{Excess, MAX_DEPTH, MAX_PARTS, excess};
 
 pub use fault::Refused;
 pub(crate) use names::Reserved;
@@ -68,6 +74,8 @@ pub struct Imported {
     pub transposes: usize,
     /// How many operators are gone because what they give is known before the model runs.
     pub folded: usize,
+    /// Extents that the model leaves open, with what was assumed: by name, or as `input[axis]`.
+    pub assumed: Vec<(String, u64)>,
     /// The model's names of nodes and tensors with those of the manifest, and the constants: `import --format json`.
     pub map: serde_json::Value,
 }
@@ -81,16 +89,28 @@ pub(crate) fn import(
     asked: &Asked<'_>,
     is_reserved: &Reserved<'_>,
 ) -> Result<Imported, Refused> {
-    let model = decode(file)?;
-    let mut network = trace::trace(&model, asked)?;
+    let mut model = decode(file)?;
+    functions::inline(&mut model)?;
+    let (mut network, assumed) = open::traced(&model, asked)?;
     let letters = letters::letters(&mut network)?;
-    Ok(write::write(&network, &letters, asked, is_reserved))
+    let mut imported = write::write(&network, &letters, asked, is_reserved);
+    if !assumed.is_empty() {
+        let list: Vec<String> =
+            assumed.iter().map(|(name, size)| format!("{name}={size}")).collect();
+        let line = format!("// The model leaves extents open; assumed: {}\n", list.join(" "));
+        imported.text.insert_str(0, &line);
+        imported.assumed = assumed;
+    }
+    Ok(imported)
 }
 
 /// The messages of a file.
 fn decode(file: Bytes) -> Result<proto::Model, Box<Diagnostic>> {
-    if !is_bounded(&file) {
-        let message = format!("the model has more than {MAX_PARTS} parts");
+    let too_much = excess(&file).map(|excess| match excess {
+        Excess::Parts => format!("the model has more than {MAX_PARTS} parts"),
+        Excess::Depth => format!("the model has graphs within graphs, more than {MAX_DEPTH} deep"),
+    });
+    if let Some(message) = too_much {
         return Err(Box::new(Diagnostic::placeless(Code::LimitGraph, message)));
     }
     let bytes = file.len();

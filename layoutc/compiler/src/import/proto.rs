@@ -12,6 +12,30 @@ pub(super) struct Model {
     pub(super) graph: Option<Graph>,
     #[prost(message, repeated, tag = "8")]
     pub(super) opset_import: Vec<OperatorSet>,
+    #[prost(message, repeated, tag = "25")]
+    pub(super) functions: Vec<Function>,
+}
+
+/// An operator of the model's own, made of others.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct Function {
+    #[prost(string, tag = "1")]
+    pub(super) name: String,
+    #[prost(string, repeated, tag = "4")]
+    pub(super) input: Vec<String>,
+    #[prost(string, repeated, tag = "5")]
+    pub(super) output: Vec<String>,
+    #[prost(message, repeated, tag = "7")]
+    pub(super) node: Vec<Node>,
+    #[prost(message, repeated, tag = "9")]
+    pub(super) opset_import: Vec<OperatorSet>,
+    #[prost(string, tag = "10")]
+    pub(super) domain: String,
+    /// Attributes that a call may leave out, with what they are then.
+    #[prost(message, repeated, tag = "11")]
+    pub(super) attribute_proto: Vec<Attribute>,
+    #[prost(string, tag = "13")]
+    pub(super) overload: String,
 }
 
 /// A set of operators, and its version.
@@ -55,9 +79,11 @@ pub(super) struct Node {
     pub(super) attribute: Vec<Attribute>,
     #[prost(string, tag = "7")]
     pub(super) domain: String,
+    #[prost(string, tag = "8")]
+    pub(super) overload: String,
 }
 
-/// An attribute of an operator. Graphs in it are not looked into.
+/// An attribute of an operator.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct Attribute {
     #[prost(string, tag = "1")]
@@ -70,22 +96,25 @@ pub(super) struct Attribute {
     pub(super) s: Option<Bytes>,
     #[prost(message, optional, tag = "5")]
     pub(super) t: Option<Tensor>,
-    #[prost(bytes = "bytes", optional, tag = "6")]
-    pub(super) g: Option<Bytes>,
+    #[prost(message, optional, boxed, tag = "6")]
+    pub(super) g: Option<Box<Graph>>,
     #[prost(float, repeated, tag = "7")]
     pub(super) floats: Vec<f32>,
     #[prost(int64, repeated, tag = "8")]
     pub(super) ints: Vec<i64>,
     #[prost(bytes = "bytes", repeated, tag = "9")]
     pub(super) strings: Vec<Bytes>,
-    #[prost(bytes = "bytes", repeated, tag = "11")]
-    pub(super) graphs: Vec<Bytes>,
+    #[prost(message, repeated, tag = "11")]
+    pub(super) graphs: Vec<Graph>,
+    /// Within a function: the attribute of the call that this one is.
+    #[prost(string, tag = "21")]
+    pub(super) ref_attr_name: String,
 }
 
 impl Attribute {
-    /// Whether it holds a graph.
-    pub(super) fn has_graph(&self) -> bool {
-        self.g.is_some() || !self.graphs.is_empty()
+    /// The graphs that it holds.
+    pub(super) fn bodies(&self) -> impl Iterator<Item = &Graph> {
+        self.g.as_deref().into_iter().chain(&self.graphs)
     }
 }
 
@@ -106,6 +135,10 @@ pub(super) struct Tensor {
     pub(super) name: String,
     #[prost(bytes = "bytes", tag = "9")]
     pub(super) raw_data: Bytes,
+    #[prost(double, repeated, tag = "10")]
+    pub(super) double_data: Vec<f64>,
+    #[prost(uint64, repeated, tag = "11")]
+    pub(super) uint64_data: Vec<u64>,
 }
 
 /// A tensor's name and type.
@@ -117,11 +150,19 @@ pub(super) struct ValueInfo {
     pub(super) r#type: Option<Type>,
 }
 
-/// A type: none but that of tensors is read.
+/// A type: that of tensors is read, of others which kind it is.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct Type {
     #[prost(message, optional, tag = "1")]
-    pub(super) tensor_type: Option<TensorType>,
+    pub(super) tensor: Option<TensorType>,
+    #[prost(bytes = "bytes", optional, tag = "4")]
+    pub(super) sequence: Option<Bytes>,
+    #[prost(bytes = "bytes", optional, tag = "5")]
+    pub(super) map: Option<Bytes>,
+    #[prost(bytes = "bytes", optional, tag = "8")]
+    pub(super) sparse_tensor: Option<Bytes>,
+    #[prost(bytes = "bytes", optional, tag = "9")]
+    pub(super) optional: Option<Bytes>,
 }
 
 /// Element type and shape.

@@ -1,5 +1,4 @@
 use prost::Message;
-use prost::bytes::Bytes;
 
 use super::infer::elementwise;
 use super::letters::USUAL;
@@ -7,40 +6,41 @@ use super::operator::{BY_LETTER, GLOBAL_POOLS};
 use super::{Asked, Imported, Refused, import, proto};
 use crate::codes::Code;
 
-fn value(name: &str, extents: &[Option<i64>]) -> proto::ValueInfo {
+pub(super) fn value(name: &str, extents: &[Option<i64>]) -> proto::ValueInfo {
     let dim = |extent: &Option<i64>| proto::Dimension {
         dim_value: *extent,
         dim_param: extent.is_none().then(|| "batch".to_owned()),
     };
     let shape = proto::Shape { dim: extents.iter().map(dim).collect() };
-    let tensor_type = Some(proto::TensorType { elem_type: 1, shape: Some(shape) });
-    proto::ValueInfo { name: name.to_owned(), r#type: Some(proto::Type { tensor_type }) }
+    let tensor = Some(proto::TensorType { elem_type: 1, shape: Some(shape) });
+    let r#type = Some(proto::Type { tensor, ..proto::Type::default() });
+    proto::ValueInfo { name: name.to_owned(), r#type }
 }
 
-fn node(op: &str, inputs: &[&str], outputs: &[&str]) -> proto::Node {
+pub(super) fn node(op: &str, inputs: &[&str], outputs: &[&str]) -> proto::Node {
     let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     let (input, output) = (owned(inputs), owned(outputs));
     proto::Node { op_type: op.to_owned(), input, output, ..proto::Node::default() }
 }
 
-fn ints(name: &str, ints: &[i64]) -> proto::Attribute {
+pub(super) fn ints(name: &str, ints: &[i64]) -> proto::Attribute {
     proto::Attribute { name: name.to_owned(), ints: ints.to_vec(), ..proto::Attribute::default() }
 }
 
-fn along(node: proto::Node, axis: i64) -> proto::Node {
+pub(super) fn along(node: proto::Node, axis: i64) -> proto::Node {
     let name = "axis".to_owned();
     let axis = proto::Attribute { name, i: Some(axis), ..proto::Attribute::default() };
     proto::Node { attribute: vec![axis], ..node }
 }
 
-fn constant(name: &str, values: &[i64]) -> proto::Tensor {
+pub(super) fn constant(name: &str, values: &[i64]) -> proto::Tensor {
     let dims = vec![i64::try_from(values.len()).unwrap()];
     let int64_data = values.to_vec();
     proto::Tensor { name: name.to_owned(), dims, data_type: 7, int64_data, ..Default::default() }
 }
 
 /// `x` [2, 3, 4, 5] through some nodes to `y`.
-fn model(nodes: Vec<proto::Node>) -> proto::Model {
+pub(super) fn model(nodes: Vec<proto::Node>) -> proto::Model {
     let graph = proto::Graph {
         node: nodes,
         name: "m".to_owned(),
@@ -49,19 +49,22 @@ fn model(nodes: Vec<proto::Node>) -> proto::Model {
         ..proto::Graph::default()
     };
     let opset_import = vec![proto::OperatorSet { domain: String::new(), version: 17 }];
-    proto::Model { graph: Some(graph), opset_import }
+    proto::Model { graph: Some(graph), opset_import, functions: Vec::new() }
 }
 
-fn with_constants(mut model: proto::Model, constants: Vec<proto::Tensor>) -> proto::Model {
+pub(super) fn with_constants(
+    mut model: proto::Model,
+    constants: Vec<proto::Tensor>,
+) -> proto::Model {
     model.graph.as_mut().unwrap().initializer = constants;
     model
 }
 
-fn asked<'a>() -> Asked<'a> {
+pub(super) fn asked<'a>() -> Asked<'a> {
     Asked { name: "g", backend: "onnx", ..Asked::default() }
 }
 
-fn imported(model: &proto::Model) -> Result<Imported, Refused> {
+pub(super) fn imported(model: &proto::Model) -> Result<Imported, Refused> {
     import(model.encode_to_vec().into(), &asked(), &|name| name == "int")
 }
 
@@ -72,7 +75,7 @@ fn result(nodes: Vec<proto::Node>, constants: Vec<proto::Tensor>) -> String {
     line.unwrap_or_else(|| panic!("{text}")).trim().to_owned()
 }
 
-fn refused(model: &proto::Model) -> (Code, String) {
+pub(super) fn refused(model: &proto::Model) -> (Code, String) {
     match imported(model) {
         Err(Refused::Faulty(fault)) => (fault.code, fault.message),
         other => panic!("{other:?}"),
@@ -413,8 +416,8 @@ fn what_cannot_be_imported_is_told() {
         ..node
     };
     let body = proto::Attribute {
-        name: "then_branch".to_owned(),
-        g: Some(Bytes::from_static(b"")),
+        name: "body".to_owned(),
+        g: Some(Box::default()),
         ..proto::Attribute::default()
     };
     let text = proto::Tensor {
@@ -428,7 +431,11 @@ fn what_cannot_be_imported_is_told() {
         (model(vec![node("Relu", &["x"], &["z"])]), Code::ImportOperands, "output `y`"),
         (model(vec![node("Odd", &["x"], &["y"])]), Code::ImportShape, "`Odd`"),
         (model(vec![node("NonZero", &["x"], &["y"])]), Code::ImportShape, "`NonZero`"),
-        (model(vec![with(node("If", &["x"], &["y"]), body)]), Code::ImportUnsupported, "`If`"),
+        (
+            model(vec![with(node("SequenceMap", &["x"], &["y"]), body)]),
+            Code::ImportUnsupported,
+            "`SequenceMap` works on sequences",
+        ),
         (model(vec![node("MatMul", &["x", "x"], &["y"])]), Code::ImportOperands, "multiplied"),
         (model(vec![node("Reshape", &["x", "x"], &["y"])]), Code::ImportShape, "before the model"),
         (
@@ -439,7 +446,7 @@ fn what_cannot_be_imported_is_told() {
         (
             with_constants(model(vec![node("Add", &["x", "w"], &["y"])]), vec![text]),
             Code::ImportUnsupported,
-            "type 8",
+            "`w` has texts as elements",
         ),
     ];
     for (model, code, part) in cases {
@@ -450,16 +457,17 @@ fn what_cannot_be_imported_is_told() {
 }
 
 #[test]
-fn open_extents_are_asked_for() {
+fn open_extents_are_assumed_or_given() {
     let mut open = model(vec![node("Relu", &["x"], &["y"])]);
     open.graph.as_mut().unwrap().input = vec![value("x", &[None, Some(3)])];
-    let (code, message) = refused(&open);
-    assert_eq!(code, Code::ImportShape);
-    assert!(message.contains("`batch`"), "{message}");
+    let found = imported(&open).unwrap();
+    assert_eq!(found.assumed, [("batch".to_owned(), 1)]);
+    assert!(found.text.starts_with("// The model leaves extents open; assumed: batch=1\n"));
     let import = |asked: &Asked<'_>| import(open.encode_to_vec().into(), asked, &|_| false);
     let sizes = [("batch".to_owned(), 7)];
     let found = import(&Asked { sizes: &sizes, ..asked() }).unwrap();
     assert!(found.text.contains("input x dtype=f32 layout=NC { shape { N 7; C 3 } }"));
+    assert_eq!(found.assumed, []);
     let shapes = [("x".to_owned(), vec![5, 6])];
     let found = import(&Asked { shapes: &shapes, ..asked() }).unwrap();
     assert!(found.text.contains("shape { N 5; C 6 }"));

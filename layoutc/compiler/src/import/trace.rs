@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Asked;
 use super::call::{Call, Shaped, extent};
-use super::elements::{Values, scalar, values};
-use super::extents::{are_asked_for, declared, given, tensor_type, told_open};
-use super::fault::{Refused, Unshaped, shown};
+use super::elements::{Values, called, scalar, values};
+use super::extents::{are_asked_for, declared, given, no_tensor, tensor_type, told_open};
+use super::fault::{Refused, Shaping, Unshaped, shown};
 use super::infer::infer;
 use super::network::{Network, Operand, Operator, Tensor};
 use super::operator::{is_identity, is_parameter, is_pure, is_unread, kind};
@@ -20,8 +20,11 @@ const MAX_RANK: usize = 26;
 /// The most elements that are known at a time, of all tensors together.
 const MAX_ALL_KNOWN: usize = 1 << 22;
 
+/// The most operators and operands that are looked at, those of graphs within others as often as these are.
+const MAX_STEPS: usize = 8_000_000;
+
 /// A step that ends with a diagnostic.
-type Step<T> = Result<T, Box<Diagnostic>>;
+pub(super) type Step<T> = Result<T, Box<Diagnostic>>;
 
 /// The network of a model.
 pub(super) fn trace<'a>(
@@ -40,9 +43,9 @@ pub(super) fn trace<'a>(
         opset: opset(model),
         declared: declared(graph, asked),
         outputs: graph.output.iter().map(|output| output.name.as_str()).collect(),
-        by_name: BTreeMap::new(),
-        untyped: BTreeMap::new(),
+        scopes: vec![Scope::default()],
         known: 0,
+        steps: 0,
         network: Network {
             name: &graph.name,
             opset: opset(model),
@@ -68,20 +71,33 @@ fn opset(model: &proto::Model) -> i64 {
     model.opset_import.iter().find(own).map_or(1, |set| set.version)
 }
 
-struct Tracer<'a> {
-    opset: i64,
-    declared: BTreeMap<&'a str, Shaped>,
-    outputs: BTreeSet<&'a str>,
+/// The names of a graph. One within another sees the names of that, too.
+#[derive(Default)]
+pub(super) struct Scope<'a> {
     by_name: BTreeMap<&'a str, usize>,
-    /// Tensors of element types that there are none of here, with the number of the type.
-    untyped: BTreeMap<&'a str, i32>,
+    /// What is no tensor here, with the reason.
+    untyped: BTreeMap<&'a str, String>,
+}
+
+pub(super) struct Tracer<'a> {
+    opset: i64,
+    pub(super) declared: BTreeMap<&'a str, Shaped>,
+    outputs: BTreeSet<&'a str>,
+    pub(super) scopes: Vec<Scope<'a>>,
     /// How many elements are known.
-    known: usize,
-    network: Network<'a>,
+    pub(super) known: usize,
+    /// How many operators and operands were looked at.
+    steps: usize,
+    pub(super) network: Network<'a>,
 }
 
 impl<'a> Tracer<'a> {
-    fn add(&mut self, name: &'a str, mut shaped: Shaped, is_constant: bool) -> Step<usize> {
+    pub(super) fn add(
+        &mut self,
+        name: &'a str,
+        mut shaped: Shaped,
+        is_constant: bool,
+    ) -> Step<usize> {
         if shaped.shape.len() > MAX_RANK {
             let message = format!("`{}` has {} axes", shown(name), shaped.shape.len());
             let found = Diagnostic::placeless(Code::ImportUnsupported, message);
@@ -92,18 +108,36 @@ impl<'a> Tracer<'a> {
             shaped.known = None;
         }
         let position = self.network.tensors.len();
-        if !name.is_empty() && self.by_name.insert(name, position).is_some() {
-            let message = format!("two tensors are called `{}`", shown(name));
-            return Err(Box::new(Diagnostic::placeless(Code::ImportMalformed, message)));
-        }
+        self.call(name, position)?;
         self.network.tensors.push(Tensor { name, shaped, is_constant, is_stored: false });
         Ok(position)
     }
 
-    fn constants(&mut self, graph: &'a proto::Graph) -> Step<()> {
+    /// Gives a tensor a name in the innermost graph.
+    pub(super) fn call(&mut self, name: &'a str, position: usize) -> Step<()> {
+        let Some(scope) = self.scopes.last_mut() else { return Ok(()) };
+        if !name.is_empty() && scope.by_name.insert(name, position).is_some() {
+            let message = format!("two tensors are called `{}`", shown(name));
+            return Err(Box::new(Diagnostic::placeless(Code::ImportMalformed, message)));
+        }
+        Ok(())
+    }
+
+    pub(super) fn opset(&self) -> i64 {
+        self.opset
+    }
+
+    /// Keeps why a name stands for no tensor here.
+    fn refuse(&mut self, name: &'a str, reason: String) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.untyped.insert(name, reason);
+        }
+    }
+
+    pub(super) fn constants(&mut self, graph: &'a proto::Graph) -> Step<()> {
         for tensor in &graph.initializer {
             let Some(dtype) = scalar(tensor.data_type) else {
-                self.untyped.insert(&tensor.name, tensor.data_type);
+                self.refuse(&tensor.name, called(tensor.data_type.into()));
                 continue;
             };
             let shape: Result<Vec<u64>, _> = tensor.dims.iter().copied().map(extent).collect();
@@ -125,17 +159,17 @@ impl<'a> Tracer<'a> {
         let mut open = Vec::new();
         for input in &graph.input {
             // Until version 4 of the format constants are inputs too.
-            if self.by_name.contains_key(input.name.as_str()) {
+            if self.scopes.iter().any(|scope| scope.by_name.contains_key(input.name.as_str())) {
                 continue;
             }
             let Some(own) = tensor_type(input) else {
-                let message = format!("the input `{}` is no tensor", shown(&input.name));
-                return Err(
-                    Box::new(Diagnostic::placeless(Code::ImportUnsupported, message)).into()
-                );
+                let message = format!("the input `{}` {}", shown(&input.name), no_tensor(input));
+                let found = Diagnostic::placeless(Code::ImportUnsupported, message);
+                let help = "a graph here has tensors alone; export a model that takes them";
+                return Err(Box::new(found.help(help)).into());
             };
             let Some(dtype) = scalar(own.elem_type) else {
-                self.untyped.insert(&input.name, own.elem_type);
+                self.refuse(&input.name, called(own.elem_type.into()));
                 continue;
             };
             let shape = given(input, asked, &mut open)?;
@@ -148,26 +182,24 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    fn operator(&mut self, node: &'a proto::Node) -> Step<()> {
-        let is_body = |attribute: &proto::Attribute| attribute.has_graph();
-        if node.attribute.iter().any(is_body) {
-            let op = shown(&node.op_type);
-            let message = format!("`{op}` runs a graph of its own, which no graph here can say");
-            let found = Diagnostic::placeless(Code::ImportUnsupported, message).note(place(node));
-            let help = "a model without control flow can be had by exporting with fixed shapes";
-            return Err(Box::new(found.help(help)));
+    pub(super) fn operator(&mut self, node: &'a proto::Node) -> Step<()> {
+        self.steps += 1 + node.input.len();
+        if self.steps > MAX_STEPS {
+            let message =
+                format!("operators have more than {MAX_STEPS} operands, turns of loops counted");
+            return Err(Box::new(Diagnostic::placeless(Code::LimitGraph, message)));
         }
-        let inputs = node.input.iter().map(|name| self.operand(node, name));
-        let inputs = inputs.collect::<Step<Vec<Option<usize>>>>()?;
-        let outputs = node.output.iter().rposition(|name| !name.is_empty()).map_or(0, |k| k + 1);
-        let results = self.results(node, &inputs, outputs)?;
+        if node.attribute.iter().any(|attribute| attribute.bodies().next().is_some()) {
+            return self.with_bodies(node);
+        }
+        let inputs = self.operands(node)?;
+        let results = self.results(node, &inputs, outputs(node))?;
         let is_output =
             node.output.first().is_some_and(|name| self.outputs.contains(name.as_str()));
         if let (Some(Some(operand)), Some(name), true, false) =
             (inputs.first(), node.output.first(), is_identity(node), is_output)
         {
-            self.by_name.insert(name, *operand);
-            return Ok(());
+            return self.call(name, *operand);
         }
         let read = inputs.iter().enumerate().filter(|(k, _)| !is_unread(node, *k));
         let read = read.filter_map(|(k, operand)| Some((k, (*operand)?)));
@@ -198,23 +230,36 @@ impl<'a> Tracer<'a> {
         Ok(())
     }
 
-    /// What an operand's name stands for; `None` where it is left out.
+    /// The operands of an operator; `None` for one that is left out.
+    pub(super) fn operands(&self, node: &proto::Node) -> Step<Vec<Option<usize>>> {
+        node.input.iter().map(|name| self.operand(node, name)).collect()
+    }
+
     fn operand(&self, node: &proto::Node, name: &str) -> Step<Option<usize>> {
         if name.is_empty() {
             return Ok(None);
         }
-        if let Some(position) = self.by_name.get(name) {
-            return Ok(Some(*position));
-        }
-        let name_shown = shown(name);
-        let found = match self.untyped.get(name) {
-            Some(number) => untyped(&format!("`{name_shown}` has"), i64::from(*number)),
-            None => {
-                let message = format!("nothing before it gives `{name_shown}`");
-                Diagnostic::placeless(Code::ImportOperands, message)
+        for scope in self.scopes.iter().rev() {
+            if let Some(position) = scope.by_name.get(name) {
+                return Ok(Some(*position));
             }
-        };
+            if let Some(reason) = scope.untyped.get(name) {
+                let found = untyped(&format!("`{}` has", shown(name)), reason);
+                return Err(Box::new(found.note(place(node))));
+            }
+        }
+        let message = format!("nothing before it gives `{}`", shown(name));
+        let found = Diagnostic::placeless(Code::ImportOperands, message);
         Err(Box::new(found.note(place(node))))
+    }
+
+    /// The tensor that a name stands for in the innermost graph, or in one around it.
+    pub(super) fn position(&self, name: &str) -> Option<usize> {
+        self.scopes.iter().rev().find_map(|scope| scope.by_name.get(name).copied())
+    }
+
+    pub(super) fn shaped(&self, position: usize) -> Option<&Shaped> {
+        self.network.tensors.get(position).map(|tensor| &tensor.shaped)
     }
 
     /// The shapes of an operator's results: by its own rules, else as the model says.
@@ -224,31 +269,45 @@ impl<'a> Tracer<'a> {
         inputs: &[Option<usize>],
         outputs: usize,
     ) -> Step<Vec<Shaped>> {
-        let shaped = |k: &Option<usize>| Some(&self.network.tensors.get((*k)?)?.shaped);
-        let inputs: Vec<Option<&Shaped>> = inputs.iter().map(shaped).collect();
+        let inputs: Vec<Option<&Shaped>> =
+            inputs.iter().map(|position| self.shaped((*position)?)).collect();
         let call = Call { node, opset: self.opset, inputs, outputs };
-        let (message, reason) = match infer(&call) {
+        self.or_declared(node, infer(&call))
+    }
+
+    /// The results of an operator where they were found, else those that the model says.
+    pub(super) fn or_declared(
+        &self,
+        node: &proto::Node,
+        found: Shaping<Vec<Shaped>>,
+    ) -> Step<Vec<Shaped>> {
+        let op = shown(&node.op_type);
+        let (message, reason) = match found {
             Ok(results) => return Ok(results),
             Err(Unshaped::Wrong(message)) => {
                 let found = Diagnostic::placeless(Code::ImportOperands, message).note(place(node));
                 return Err(Box::new(found));
             }
             Err(Unshaped::Elements(number)) => {
-                let message = format!("`{}` gives", shown(&node.op_type));
-                return Err(Box::new(untyped(&message, number).note(place(node))));
+                let found = untyped(&format!("`{op}` gives"), &called(number));
+                return Err(Box::new(found.note(place(node))));
+            }
+            Err(Unshaped::Kind(kind)) => {
+                let message = format!("`{op}` works on {kind}, and a graph here has tensors alone");
+                let found = Diagnostic::placeless(Code::ImportUnsupported, message);
+                return Err(Box::new(found.note(place(node))));
             }
             Err(Unshaped::Open(reason)) => {
-                let op = shown(&node.op_type);
                 (format!("what `{op}` gives has no size before the model runs"), Some(reason))
             }
             Err(Unshaped::Operator) => {
-                let op = shown(&node.op_type);
                 let message = format!(
                     "`{op}` is no operator that layoutc knows, and the model does not say what it gives"
                 );
                 (message, None)
             }
         };
+        let outputs = outputs(node);
         let names = node.output.iter().take(outputs);
         let declared = names.map(|name| self.declared.get(name.as_str()).cloned());
         if let Some(declared) = declared.collect::<Option<Vec<_>>>() {
@@ -261,28 +320,49 @@ impl<'a> Tracer<'a> {
     }
 
     fn outputs(&mut self, graph: &'a proto::Graph) -> Step<()> {
+        let mut known = BTreeSet::new();
         for output in &graph.output {
-            let Some(position) = self.by_name.get(output.name.as_str()) else {
-                let message = format!("nothing gives the output `{}`", shown(&output.name));
-                return Err(Box::new(Diagnostic::placeless(Code::ImportOperands, message)));
-            };
-            if !self.network.outputs.contains(position) {
-                self.network.outputs.push(*position);
+            let position = self.output(output)?;
+            if known.insert(position) {
+                self.network.outputs.push(position);
             }
         }
         Ok(())
     }
+
+    /// The tensor that a graph gives.
+    pub(super) fn output(&self, output: &proto::ValueInfo) -> Step<usize> {
+        self.position(&output.name).ok_or_else(|| {
+            let name = shown(&output.name);
+            let reason = self
+                .scopes
+                .iter()
+                .rev()
+                .find_map(|scope| scope.untyped.get(output.name.as_str()).map(String::as_str));
+            Box::new(match reason {
+                Some(reason) => untyped(&format!("the output `{name}` has"), reason),
+                None => {
+                    let message = format!("nothing gives the output `{name}`");
+                    Diagnostic::placeless(Code::ImportOperands, message)
+                }
+            })
+        })
+    }
+}
+
+/// How many results are asked for, those left out between others included.
+pub(super) fn outputs(node: &proto::Node) -> usize {
+    node.output.iter().rposition(|name| !name.is_empty()).map_or(0, |k| k + 1)
 }
 
 /// Elements of a type that there is none of here; `what`: `` `x` has ``.
-fn untyped(what: &str, number: i64) -> Diagnostic {
-    let message = format!("{what} elements of type {number} of ONNX");
-    let found = Diagnostic::placeless(Code::ImportUnsupported, message);
+fn untyped(what: &str, elements: &str) -> Diagnostic {
+    let found = Diagnostic::placeless(Code::ImportUnsupported, format!("{what} {elements}"));
     found.note("there is no such element type here")
 }
 
 /// ``in `conv1` (Conv), which gives `y` ``
-fn place(node: &proto::Node) -> String {
+pub(super) fn place(node: &proto::Node) -> String {
     let op = shown(&node.op_type);
     let gives = node.output.first().map(|name| shown(name)).unwrap_or_default();
     if node.name.is_empty() {

@@ -43,6 +43,7 @@ pub(super) fn write(
         tensors: writer.written.len(),
         transposes: letters.same.iter().enumerate().filter(|one| is_transposed(*one)).count(),
         folded: network.folded,
+        assumed: Vec::new(),
         text: writer.text.clone(),
         map: map(network, letters, &writer.names, &writer.node_names, &|tensor| {
             writer.written.contains(&tensor)

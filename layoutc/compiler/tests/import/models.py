@@ -2,7 +2,7 @@
 
     python3 models.py FOLDER [NAME ...]
 
-`--small` writes the models of the book's pages and of the tests of the command line, which are kept in the repository; `--cases` those of ONNX's own tests of each operator, with the shapes of their results. `--defaults` prints the attributes that a model may leave out.
+`--small` writes the models of the book's pages and of the tests of the command line, which are kept in the repository; `--cases=N` every N-th of ONNX's own tests of its operators, with the shapes of their results. `--defaults` prints the attributes that a model may leave out.
 """
 
 import os
@@ -282,26 +282,53 @@ def values():
     return m
 
 
+def nonzero(declared=False):
+    """How many elements are not zero is known only when the model runs; the model may say it all the same."""
+    m = Model("nonzero")
+    m.output(m.op("NonZero", [m.input("x", [4, 8])]), [2, 12] if declared else None, TensorProto.INT64)
+    return m
+
+
+def sequence():
+    m = Model("sequence")
+    parts = m.op("SplitToSequence", [m.input("x", [4, 8])], axis=0)
+    m.output(m.op("ConcatFromSequence", [parts], axis=1), [1, 32])
+    return m
+
+
 SMALL = {
     "values": values,
     "relu": relu,
     "batch": lambda: relu("batch", ("batch", 3, 8, 8)),
     "mismatch": mismatch,
     "control": control,
+    "nonzero": nonzero,
+    "declared": lambda: nonzero(declared=True),
+    "sequence": sequence,
 }
 
 
-def cases(folder):
+def extents_of(value, k, case):
+    """The extents that a test declares of a result, which must be those of its data; `?` where neither is a tensor."""
+    of = value.type.tensor_type
+    known = of.HasField("shape") and all(dim.HasField("dim_value") for dim in of.shape.dim)
+    found = [outputs[k] for _, outputs in case.data_sets or [] if k < len(outputs)]
+    found = [list(one.dims) if hasattr(one, "dims") else list(one.shape) for one in found if hasattr(one, "dims") or hasattr(one, "shape")]
+    if known:
+        declared = [dim.dim_value for dim in of.shape.dim]
+        assert all(one == declared for one in found), (case.name, value.name)
+        return declared
+    return found[0] if found and value.type.HasField("tensor_type") else ["?"]
+
+
+def cases(folder, every):
     from onnx.backend.test.case.node import collect_testcases
 
-    for case in collect_testcases(None):
+    for case in sorted(collect_testcases(None), key=lambda case: case.name)[::every]:
         onnx.save(case.model, os.path.join(folder, f"{case.name}.onnx"))
         with open(os.path.join(folder, f"{case.name}.shapes"), "w") as out:
-            for value in case.model.graph.output:
-                of = value.type.tensor_type
-                known = of.HasField("shape") and all(dim.HasField("dim_value") for dim in of.shape.dim)
-                extents = [dim.dim_value for dim in of.shape.dim] if known else ["?"]
-                print(value.name.replace(" ", "_"), of.elem_type, *extents, file=out)
+            for k, value in enumerate(case.model.graph.output):
+                print(value.name.replace(" ", "_"), value.type.tensor_type.elem_type, *extents_of(value, k, case), file=out)
 
 
 def defaults():
@@ -332,8 +359,8 @@ def main():
     if sys.argv[1] == "--defaults":
         defaults()
         return
-    if sys.argv[1] == "--cases":
-        cases(sys.argv[2])
+    if sys.argv[1].startswith("--cases="):
+        cases(sys.argv[2], int(sys.argv[1].removeprefix("--cases=")))
         return
     if sys.argv[1] == "--small":
         for name, model in SMALL.items():

@@ -7,6 +7,7 @@ use crate::import::fault::{Shaping, Unshaped, listed, wrong};
 
 /// Operators that keep the shape of their first operand and are not element-wise.
 const KEEPING: &[&str] = &[
+    "CumProd",
     "CumSum",
     "GroupNormalization",
     "Hardmax",
@@ -15,11 +16,15 @@ const KEEPING: &[&str] = &[
     "LogSoftmax",
     "LpNormalization",
     "MeanVarianceNormalization",
+    "OptionalGetElement",
     "RMSNormalization",
+    "ReverseSequence",
+    "RotaryEmbedding",
     "Scatter",
     "ScatterElements",
     "ScatterND",
     "Softmax",
+    "TensorScatter",
     "Trilu",
 ];
 
@@ -53,7 +58,8 @@ pub(super) fn elementwise(call: &Call<'_>, op: &str) -> Shaping<Vec<Shaped>> {
     }
     let mut results = vec![Shaped::new(cast::result(call, op)?, first.shape.clone())];
     if op == "Dropout" {
-        results.push(Shaped::new(Scalar::Bool, first.shape.clone()));
+        let of_mask = if call.opset < 10 { first.dtype } else { Scalar::Bool };
+        results.push(Shaped::new(of_mask, first.shape.clone()));
     }
     Ok(results)
 }

@@ -1,16 +1,20 @@
 //! Operators that see elements alone, by what they make of element types.
 
+use super::quantized;
 use crate::dtype::Scalar;
 use crate::import::call::Call;
-use crate::import::elements::scalar;
-use crate::import::fault::{Shaping, Unshaped, wrong};
+use crate::import::fault::{Shaping, wrong};
 
 /// One operand with data: the result has its shape. What stands besides are scalars, or one number for each channel.
 const UNARY: &[&str] = &[
     "Abs",
     "Acos",
+    "Acosh",
     "Asin",
+    "Asinh",
     "Atan",
+    "Atanh",
+    "BitCast",
     "BitwiseNot",
     "Cast",
     "CastLike",
@@ -42,6 +46,7 @@ const UNARY: &[&str] = &[
     "Relu",
     "Round",
     "Selu",
+    "Shrink",
     "Sigmoid",
     "Sign",
     "Sin",
@@ -59,6 +64,7 @@ const UNARY: &[&str] = &[
 const BROADCAST: &[&str] = &[
     "Add",
     "And",
+    "BitShift",
     "BitwiseAnd",
     "BitwiseOr",
     "BitwiseXor",
@@ -77,6 +83,7 @@ const BROADCAST: &[&str] = &[
     "Pow",
     "Sub",
     "Sum",
+    "SwiGLU",
     "Where",
     "Xor",
 ];
@@ -108,16 +115,13 @@ pub(super) fn result(call: &Call<'_>, op: &str) -> Shaping<Scalar> {
         "And" | "Or" | "Xor" | "Not" | "Equal" | "Greater" | "GreaterOrEqual" | "Less"
         | "LessOrEqual" | "IsInf" | "IsNaN" => Scalar::Bool,
         "Where" => call.input(1)?.dtype,
-        "Cast" => match call.integer("to") {
-            Some(to) => match i32::try_from(to).ok().and_then(scalar) {
-                Some(to) => to,
-                None => return Err(Unshaped::Elements(to)),
-            },
+        "Cast" | "BitCast" => match call.dtype("to")? {
+            Some(to) => to,
             None => return wrong("`to` is missing"),
         },
         "CastLike" => call.input(1)?.dtype,
-        "QuantizeLinear" => call.optional(2).map_or(Scalar::U8, |zero| zero.dtype),
-        "DequantizeLinear" => call.input(1)?.dtype,
+        "QuantizeLinear" => quantized::quantized(call)?,
+        "DequantizeLinear" => quantized::dequantized(call)?,
         _ => own,
     })
 }

@@ -1,17 +1,29 @@
 //! The shapes and element types of an operator's results, from those of its operands. One file for each family.
 
+mod attention;
 mod broadcast;
 mod cast;
+mod einsum;
 mod fold;
+mod image;
+mod learned;
+mod loss;
+mod made;
+mod microsoft;
 mod parts;
 mod product;
+mod quantized;
+mod recurrent;
 mod reduce;
 mod reshape;
 mod resize;
+mod select;
+mod signal;
 mod window;
 
 use super::call::{Call, Shaped};
 use super::fault::{Shaping, Unshaped};
+use recurrent::{Weights, recurrent};
 
 #[cfg(test)]
 pub(super) use cast::elementwise;
@@ -23,63 +35,129 @@ pub(super) use reshape::permutation;
 /// # Errors
 /// The operator is not known, its shapes depend on what is not known yet, or its operands do not go together.
 pub(super) fn infer(call: &Call<'_>) -> Shaping<Vec<Shaped>> {
-    if !["", "ai.onnx"].contains(&call.node.domain.as_str()) {
-        return Err(Unshaped::Operator);
-    }
-    let mut results = shapes(call)?;
+    let is_own = ["", "ai.onnx"].contains(&call.node.domain.as_str());
+    let mut results = match call.node.domain.as_str() {
+        "" | "ai.onnx" => shapes(call)?,
+        "ai.onnx.ml" => learned::learned(call)?,
+        "com.microsoft" => microsoft::fused(call)?,
+        "ai.onnx.preview" if call.node.op_type == "FlexAttention" => attention::attention(call)?,
+        "ai.onnx.preview.training" => match call.node.op_type.as_str() {
+            "Adagrad" | "Momentum" => loss::step(call, 1)?,
+            "Adam" => loss::step(call, 2)?,
+            _ => return Err(Unshaped::Operator),
+        },
+        _ => return Err(Unshaped::Operator),
+    };
     // What an operator may give besides is of no use here unless it is asked for.
     results.truncate(call.outputs);
     if results.len() < call.outputs {
         return Err(Unshaped::Operator);
     }
-    if let [result] = results.as_mut_slice()
-        && result.known.is_none()
-    {
-        result.known = fold::fold(call, result);
+    if is_own && results.iter().all(|result| result.known.is_none()) {
+        let known = fold::fold(call, &results);
+        for (result, known) in results.iter_mut().zip(known) {
+            result.known = known;
+        }
     }
     Ok(results)
 }
 
+/// The results of one of ONNX's own operators.
 fn shapes(call: &Call<'_>) -> Shaping<Vec<Shaped>> {
-    let one = |shaped: Shaping<Shaped>| shaped.map(|shaped| vec![shaped]);
     match call.node.op_type.as_str() {
-        "Conv" => one(window::conv(call)),
-        "ConvTranspose" => one(window::conv_transpose(call)),
         "MaxPool" | "AveragePool" | "LpPool" => window::pool(call),
-        "GlobalAveragePool" | "GlobalMaxPool" | "GlobalLpPool" => one(window::global_pool(call)),
-        "Concat" => one(parts::concat(call)),
         "Split" => parts::split(call),
-        "Slice" => one(parts::slice(call)),
-        "Pad" => one(parts::pad(call)),
-        "Gather" => one(parts::gather(call)),
-        "GatherElements" => one(parts::gather_elements(call)),
-        "GatherND" => one(parts::gather_nd(call)),
         "TopK" => parts::top(call),
-        "Tile" => one(parts::tile(call)),
-        "Flatten" => one(reshape::flatten(call)),
-        "Reshape" => one(reshape::reshape(call)),
-        "Squeeze" => one(reshape::squeeze(call)),
-        "Unsqueeze" => one(reshape::unsqueeze(call)),
-        "Transpose" => one(reshape::transpose(call)),
-        "DepthToSpace" => one(reshape::depth_to_space(call)),
-        "SpaceToDepth" => one(reshape::space_to_depth(call)),
-        "ReduceMean" | "ReduceSum" | "ReduceMax" | "ReduceMin" | "ReduceProd" | "ReduceL1"
-        | "ReduceL2" | "ReduceSumSquare" | "ReduceLogSum" | "ReduceLogSumExp" => {
-            one(reduce::reduce(call))
-        }
-        "ArgMax" | "ArgMin" => one(reduce::arg(call)),
         "LayerNormalization" => reduce::layer_normalization(call),
         "BatchNormalization" => reduce::batch_normalization(call),
-        "Gemm" => one(product::gemm(call)),
-        "MatMul" => one(product::matmul(call)),
-        "Resize" => one(resize::resize(call)),
-        "Upsample" => one(resize::upsample(call)),
-        "Shape" => one(fold::shape(call)),
-        "Size" => one(fold::size(call)),
-        "Constant" => one(fold::constant(call)),
-        "ConstantOfShape" => one(fold::constant_of_shape(call)),
-        "Range" => one(fold::range(call)),
-        "Expand" => one(broadcast::expand(call)),
-        op => broadcast::elementwise(call, op),
+        "LSTM" => recurrent(call, 4, 2, &Weights::UnitsFirst),
+        "GRU" => recurrent(call, 3, 1, &Weights::UnitsFirst),
+        "RNN" => recurrent(call, 1, 1, &Weights::UnitsFirst),
+        "Attention" => attention::attention(call),
+        "LinearAttention" => attention::linear_attention(call),
+        "CausalConvWithState" => attention::causal_conv(call),
+        "DynamicQuantizeLinear" => quantized::dynamic(call),
+        "NegativeLogLikelihoodLoss" | "SoftmaxCrossEntropyLoss" => loss::loss(call),
+        op => match single(call) {
+            Err(Unshaped::Operator) => broadcast::elementwise(call, op),
+            result => result.map(|result| vec![result]),
+        },
+    }
+}
+
+/// The result of an operator with one.
+fn single(call: &Call<'_>) -> Shaping<Shaped> {
+    match call.node.op_type.as_str() {
+        "Conv" | "DeformConv" => window::conv(call),
+        "ConvTranspose" => window::conv_transpose(call),
+        "GlobalAveragePool" | "GlobalMaxPool" | "GlobalLpPool" => window::global_pool(call),
+        "Concat" => parts::concat(call),
+        "Slice" => parts::slice(call),
+        "Pad" => parts::pad(call),
+        "Gather" => parts::gather(call),
+        "GatherElements" => parts::gather_elements(call),
+        "GatherND" => parts::gather_nd(call),
+        "Tile" => parts::tile(call),
+        "Flatten" => reshape::flatten(call),
+        "Reshape" => reshape::reshape(call),
+        "Squeeze" => reshape::squeeze(call),
+        "Unsqueeze" => reshape::unsqueeze(call),
+        "Transpose" => reshape::transpose(call),
+        "DepthToSpace" => reshape::depth_to_space(call),
+        "SpaceToDepth" => reshape::space_to_depth(call),
+        "ReduceMean" | "ReduceSum" | "ReduceMax" | "ReduceMin" | "ReduceProd" | "ReduceL1"
+        | "ReduceL2" | "ReduceSumSquare" | "ReduceLogSum" | "ReduceLogSumExp" => {
+            reduce::reduce(call)
+        }
+        "ArgMax" | "ArgMin" => reduce::arg(call),
+        "Gemm" => product::gemm(call),
+        "MatMul" => product::matmul(call),
+        "Einsum" => einsum::einsum(call),
+        "ConvInteger" => quantized::conv_integer(call),
+        "QLinearConv" => quantized::conv(call),
+        "MatMulInteger" => quantized::matmul_integer(call),
+        "QLinearMatMul" => quantized::matmul(call),
+        "Resize" => resize::resize(call),
+        "Upsample" => resize::upsample(call),
+        "GridSample" => image::grid_sample(call),
+        "AffineGrid" => image::affine_grid(call),
+        "Col2Im" => image::col2im(call),
+        "MaxUnpool" => image::max_unpool(call),
+        "CenterCropPad" => image::center_crop_pad(call),
+        "MaxRoiPool" => image::regions(call, call.integers("pooled_shape").unwrap_or_default()),
+        "RoiAlign" => {
+            let size =
+                ["output_height", "output_width"].map(|name| call.integer(name).unwrap_or(1));
+            image::regions(call, &size)
+        }
+        "DFT" => signal::dft(call),
+        "STFT" => signal::stft(call),
+        "HannWindow" | "HammingWindow" | "BlackmanWindow" => signal::window(call),
+        "MelWeightMatrix" => signal::mel(call),
+        "OneHot" => select::one_hot(call),
+        "NonZero" => select::non_zero(call),
+        "Compress" => select::compress(call),
+        "Det" => select::det(call),
+        "Multinomial" => select::multinomial(call),
+        "TfIdfVectorizer" => select::tf_idf(call),
+        "NonMaxSuppression" => select::open("how many boxes are left"),
+        "Unique" => select::open("how many elements are alike"),
+        "ImageDecoder" => select::open("how large the image is"),
+        "SequenceAt" | "SequenceConstruct" | "SequenceEmpty" | "SequenceErase"
+        | "SequenceInsert" | "SequenceLength" | "SplitToSequence" | "ConcatFromSequence" => {
+            Err(Unshaped::Kind("sequences of tensors"))
+        }
+        "Optional" => Err(Unshaped::Kind("what may be left out when the model runs")),
+        "Shape" => made::shape(call),
+        "Size" => made::size(call),
+        "Constant" => made::constant(call),
+        "ConstantOfShape" => made::constant_of_shape(call),
+        "Range" => made::range(call),
+        "EyeLike" => made::eye_like(call),
+        "RandomNormal" | "RandomUniform" => made::random(call),
+        "RandomNormalLike" | "RandomUniformLike" | "Bernoulli" => made::random_like(call),
+        "OptionalHasElement" => Ok(made::truth(call)),
+        "Expand" => broadcast::expand(call),
+        _ => Err(Unshaped::Operator),
     }
 }

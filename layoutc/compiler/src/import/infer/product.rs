@@ -25,9 +25,12 @@ pub(super) fn gemm(call: &Call<'_>) -> Shaping<Shaped> {
     Ok(Shaped::new(call.input(0)?.dtype, vec![m, n]))
 }
 
-/// As `NumPy` has it: a vector is a row on the left and a column on the right.
 pub(super) fn matmul(call: &Call<'_>) -> Shaping<Shaped> {
-    let (a, b) = (call.shape(0)?, call.shape(1)?);
+    Ok(Shaped::new(call.input(0)?.dtype, multiplied(call.shape(0)?, call.shape(1)?)?))
+}
+
+/// As `NumPy` has it: a vector is a row on the left and a column on the right.
+pub(super) fn multiplied(a: &[u64], b: &[u64]) -> Shaping<Vec<u64>> {
     let (rows, a_inner) = match a {
         [] => return wrong("a scalar is not multiplied"),
         [inner] => (None, *inner),
@@ -45,5 +48,5 @@ pub(super) fn matmul(call: &Call<'_>) -> Shaping<Shaped> {
         |shape: &[u64]| shape.get(..shape.len().saturating_sub(2)).unwrap_or_default().to_vec();
     let mut shape = together(&outer(a), &outer(b))?;
     shape.extend(rows.into_iter().chain(columns));
-    Ok(Shaped::new(call.input(0)?.dtype, shape))
+    Ok(shape)
 }

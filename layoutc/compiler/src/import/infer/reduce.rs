@@ -36,7 +36,8 @@ pub(super) fn layer_normalization(call: &Call<'_>) -> Shaping<Vec<Shaped>> {
     let axis = Call::axis(call.integer("axis").unwrap_or(-1), input.shape.len())?;
     let one = |(k, extent): (usize, &u64)| if k < axis { *extent } else { 1 };
     let means: Vec<u64> = input.shape.iter().enumerate().map(one).collect();
-    let means = Shaped::new(Scalar::F32, means);
+    let dtype = call.dtype("stash_type")?.unwrap_or(Scalar::F32);
+    let means = Shaped::new(dtype, means);
     Ok(vec![Shaped::new(input.dtype, input.shape.clone()), means.clone(), means])
 }
 
@@ -44,7 +45,9 @@ pub(super) fn layer_normalization(call: &Call<'_>) -> Shaping<Vec<Shaped>> {
 pub(super) fn batch_normalization(call: &Call<'_>) -> Shaping<Vec<Shaped>> {
     let input = call.input(0)?;
     let channels = input.shape.get(1).copied().unwrap_or(1);
-    for k in 1..5 {
+    // In old models each element may have its own.
+    let is_by_channel = call.integer("spatial") != Some(0);
+    for k in (1..5).filter(|_| is_by_channel) {
         if call.shape(k)? != [channels] {
             let (own, shape) = (listed(call.shape(k)?), listed(&input.shape));
             return wrong(format!("operand {k} of {own} does not fit {shape}"));
@@ -52,7 +55,8 @@ pub(super) fn batch_normalization(call: &Call<'_>) -> Shaping<Vec<Shaped>> {
     }
     let mut results = vec![Shaped::new(input.dtype, input.shape.clone())];
     for k in [3, 4, 3, 4] {
-        results.push(Shaped::new(call.input(k)?.dtype, vec![channels]));
+        let own = call.input(k)?;
+        results.push(Shaped::new(own.dtype, own.shape.clone()));
     }
     Ok(results)
 }

@@ -1,7 +1,10 @@
 //! Images made larger or smaller.
 
-use crate::import::call::{Call, Shaped, extent};
-use crate::import::elements::Values;
+use std::cmp::Ordering;
+
+use crate::dtype::Scalar;
+use crate::import::call::{Call, Shaped, extent, large};
+use crate::import::elements::{Values, rounded, whole};
 use crate::import::fault::{Shaping, Unshaped, listed, wrong};
 
 /// By scales or to sizes, of some axes or all: (x, scales) before version 11, then (x, roi, scales, sizes).
@@ -14,12 +17,13 @@ pub(super) fn resize(call: &Call<'_>) -> Shaping<Shaped> {
     let scales = call.optional(if call.opset < 11 { 1 } else { 2 });
     if call.optional(3).is_some_and(|sizes| sizes.shape != [0]) && call.opset >= 11 {
         let policy = call.word("keep_aspect_ratio_policy").unwrap_or("stretch");
-        if policy != "stretch" {
-            return Err(Unshaped::Operator);
-        }
         let sizes = call.parameter("sizes", 3)?.unwrap_or_default();
         let sizes = sizes.into_iter().map(extent).collect::<Shaping<Vec<_>>>()?;
-        return along(input, &axes, &sizes, |_, size| Ok(*size));
+        return match policy {
+            "not_larger" => in_ratio(input, &axes, &sizes, Ordering::Less),
+            "not_smaller" => in_ratio(input, &axes, &sizes, Ordering::Greater),
+            _ => along(input, &axes, &sizes, |_, size| Ok(*size)),
+        };
     }
     let Some(scales) = scales else { return wrong("neither scales nor sizes are given") };
     scaled(input, &axes, &floats(scales)?)
@@ -45,18 +49,34 @@ fn floats(scales: &Shaped) -> Shaping<Vec<f64>> {
     }
 }
 
+/// All axes by one scale, the least or the greatest of those that the sizes ask for; halves are rounded up.
+fn in_ratio(input: &Shaped, axes: &[usize], sizes: &[u64], wanted: Ordering) -> Shaping<Shaped> {
+    let mut scale: Option<(u128, u128)> = None;
+    for (axis, size) in axes.iter().zip(sizes) {
+        let own = u128::from(input.shape.get(*axis).copied().unwrap_or(0).max(1));
+        let size = u128::from(*size);
+        // Both are below 2^64, so that their products are below 2^128.
+        if scale.is_none_or(|(a, b)| (size * b).cmp(&(a * own)) == wanted) {
+            scale = Some((size, own));
+        }
+    }
+    let Some((size, own)) = scale else { return wrong("there are no sizes") };
+    along(input, axes, sizes, |extent, _| {
+        let twice =
+            large(u128::from(extent).checked_mul(2).and_then(|twice| twice.checked_mul(size)))?;
+        let halves = large(twice.checked_add(own))?;
+        large(u64::try_from(halves / (2 * own)).ok())
+    })
+}
+
 fn scaled(input: &Shaped, axes: &[usize], scales: &[f64]) -> Shaping<Shaped> {
     along(input, axes, scales, |size, scale| {
+        // ONNX multiplies in `f32`, where 10 times 0.7 is 7.
         let size = u32::try_from(size).map_or(f64::INFINITY, f64::from);
-        let moved = (size * scale).floor();
-        // Up to here every whole number is one of 64 bits exactly.
-        if !(0.0..9_007_199_254_740_992.0).contains(&moved) {
-            return wrong(format!("{size} times {scale} is no extent"));
-        }
-        // `{:.0}` of a whole number is that number.
-        match format!("{moved:.0}").parse() {
-            Ok(extent) => Ok(extent),
-            Err(_) => wrong(format!("{size} times {scale} is no extent")),
+        let moved = rounded(size * scale, Scalar::F32).unwrap_or(f64::INFINITY).floor();
+        match whole(moved).and_then(|extent| u64::try_from(extent).ok()) {
+            Some(extent) => Ok(extent),
+            None => wrong(format!("{size} times {scale} is no extent")),
         }
     })
 }

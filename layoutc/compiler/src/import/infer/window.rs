@@ -23,9 +23,14 @@ impl Move {
 
 /// The kernel is as large as the filter of operand 1, whose channels go with those of operand 0.
 pub(super) fn conv(call: &Call<'_>) -> Shaping<Shaped> {
-    let (data, filter) = (call.input(0)?, call.shape(1)?);
-    let [batch, channels, space @ ..] = data.shape.as_slice() else {
-        return wrong(format!("{} has no channels", listed(&data.shape)));
+    let data = call.input(0)?;
+    Ok(Shaped::new(data.dtype, convolved(call, &data.shape, call.shape(1)?)?))
+}
+
+/// The shape of data that a filter goes over.
+pub(super) fn convolved(call: &Call<'_>, data: &[u64], filter: &[u64]) -> Shaping<Vec<u64>> {
+    let [batch, channels, space @ ..] = data else {
+        return wrong(format!("{} has no channels", listed(data)));
     };
     let [features, own, kernel @ ..] = filter else {
         return wrong(format!("the filter {} has no channels", listed(filter)));
@@ -35,14 +40,14 @@ pub(super) fn conv(call: &Call<'_>) -> Shaping<Shaped> {
         return wrong(format!(
             "a filter of {} in {group} groups does not fit {}",
             listed(filter),
-            listed(&data.shape)
+            listed(data)
         ));
     }
     let mut shape = vec![*batch, *features];
     for (size, along) in space.iter().zip(moves(call, space.len(), Some(kernel))?) {
         shape.push(slid(call, *size, &along, 0)?);
     }
-    Ok(Shaped::new(data.dtype, shape))
+    Ok(shape)
 }
 
 /// Source: ONNX, `ConvTranspose`: `stride * (extent - 1) + output_padding + span - pads`.
@@ -66,6 +71,7 @@ pub(super) fn conv_transpose(call: &Call<'_>) -> Shaping<Shaped> {
     let extra = call.integers("output_padding").unwrap_or(&[]);
     let asked = call.integers("output_shape").unwrap_or(&[]);
     let is_same = call.word("auto_pad").is_some_and(|word| word.starts_with("SAME"));
+    let is_valid = call.word("auto_pad") == Some("VALID");
     for (k, (size, along)) in space.iter().zip(&moves).enumerate() {
         // Some models give batch and channels too.
         let asked = asked.get(k + asked.len().saturating_sub(space.len()));
@@ -77,7 +83,8 @@ pub(super) fn conv_transpose(call: &Call<'_>) -> Shaping<Shaped> {
         let moved = if is_same {
             size.checked_mul(along.stride)
         } else {
-            let ends = along.pads[0].checked_add(along.pads[1]);
+            let pads = if is_valid { [0, 0] } else { along.pads };
+            let ends = pads[0].checked_add(pads[1]);
             let steps = size.checked_sub(1).and_then(|steps| steps.checked_mul(along.stride));
             let extra = extra.get(k).copied().unwrap_or(0);
             let whole = steps.and_then(|steps| steps.checked_add(extra));

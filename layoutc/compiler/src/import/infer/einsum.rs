@@ -1,0 +1,100 @@
+//! `Einsum`: a product whose axes have letters.
+
+use std::collections::BTreeMap;
+
+use super::broadcast::together;
+use crate::import::call::{Call, Shaped};
+use crate::import::fault::{Shaping, Unshaped, listed, shown, wrong};
+
+/// The letters of one operand or of the result: those before an ellipsis and those behind it, or all of them.
+struct Term {
+    before: Vec<char>,
+    behind: Option<Vec<char>>,
+}
+
+impl Term {
+    fn parse(text: &str) -> Option<Self> {
+        let letters = |text: &str| {
+            text.chars().all(|c| c.is_ascii_alphabetic()).then(|| text.chars().collect::<Vec<_>>())
+        };
+        match text.split_once("...") {
+            Some((before, behind)) => {
+                Some(Self { before: letters(before)?, behind: Some(letters(behind)?) })
+            }
+            None => Some(Self { before: letters(text)?, behind: None }),
+        }
+    }
+
+    fn letters(&self) -> impl Iterator<Item = char> {
+        self.before.iter().chain(self.behind.iter().flatten()).copied()
+    }
+}
+
+/// The extents of letters, and those that an ellipsis stands for.
+#[derive(Default)]
+struct Extents {
+    of: BTreeMap<char, u64>,
+    /// How often each letter stands in the operands.
+    counts: BTreeMap<char, usize>,
+    outer: Vec<u64>,
+}
+
+impl Extents {
+    fn read(&mut self, term: &Term, shape: &[u64]) -> Shaping<()> {
+        let behind = term.behind.as_ref().map_or(0, Vec::len);
+        let own = term.before.len() + behind;
+        let rest = shape.len().checked_sub(own);
+        let fits = if term.behind.is_some() { rest.is_some() } else { rest == Some(0) };
+        let (Some(rest), true) = (rest, fits) else {
+            return wrong(format!("{own} letters do not name the axes of {}", listed(shape)));
+        };
+        let (first, others) = shape.split_at_checked(term.before.len()).unwrap_or_default();
+        let (outer, last) = others.split_at_checked(rest).unwrap_or_default();
+        self.outer = together(&self.outer, outer)?;
+        for (letter, extent) in term.letters().zip(first.iter().chain(last)) {
+            *self.counts.entry(letter).or_default() += 1;
+            let known = self.of.entry(letter).or_insert(*extent);
+            if *known == 1 {
+                *known = *extent;
+            }
+            if *known != *extent && *extent != 1 {
+                return wrong(format!("`{letter}` is {known} and {extent}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn einsum(call: &Call<'_>) -> Shaping<Shaped> {
+    let Some(equation) = call.word("equation") else { return wrong("`equation` is missing") };
+    let equation: String = equation.chars().filter(|c| *c != ' ').collect();
+    let unread = || Unshaped::Wrong(format!("`{}` is no equation", shown(&equation)));
+    let (operands, result) = match equation.split_once("->") {
+        Some((operands, result)) => (operands, Some(result)),
+        None => (equation.as_str(), None),
+    };
+    let terms = operands.split(',').map(Term::parse).collect::<Option<Vec<_>>>();
+    let terms = terms.ok_or_else(unread)?;
+    if terms.len() != call.inputs.len() {
+        return wrong(format!("an equation of {} operands has {}", terms.len(), call.inputs.len()));
+    }
+    let mut extents = Extents::default();
+    for (k, term) in terms.iter().enumerate() {
+        extents.read(term, call.shape(k)?)?;
+    }
+    let result = match result {
+        Some(result) => Term::parse(result).ok_or_else(unread)?,
+        // Letters that stand once, in the order of the alphabet, behind what an ellipsis stands for.
+        None => {
+            let once = extents.counts.iter().filter(|(_, count)| **count == 1);
+            Term { before: Vec::new(), behind: Some(once.map(|(letter, _)| *letter).collect()) }
+        }
+    };
+    let extent = |letter: &char| extents.of.get(letter).copied().ok_or_else(unread);
+    let mut shape = result.before.iter().map(extent).collect::<Shaping<Vec<_>>>()?;
+    if let Some(behind) = &result.behind {
+        shape.extend(&extents.outer);
+        shape.extend(behind.iter().map(extent).collect::<Shaping<Vec<_>>>()?);
+    }
+    Ok(Shaped::new(call.input(0)?.dtype, shape))
+}

@@ -1,0 +1,247 @@
+//! Arithmetic on known elements, operands broadcast to the shape of the result.
+
+use std::cmp::Ordering;
+
+use super::{size, spread};
+use crate::dtype::Scalar;
+use crate::import::call::{Call, Shaped};
+use crate::import::elements::{MAX_KNOWN, Values, float, whole};
+
+/// The most operands whose elements are taken together.
+const MAX_OPERANDS: usize = 64;
+
+/// The elements of an element-wise operator's result. `None`: it is no such operator, or a number has no exact value here.
+pub(super) fn elementwise(call: &Call<'_>, result: &Shaped, all: usize) -> Option<Values> {
+    let op = call.node.op_type.as_str();
+    let first = call.optional(0)?;
+    if let Some(folded) = unary(call, op, first.known.as_ref()?, result.dtype) {
+        return Some(folded);
+    }
+    match op {
+        "Clip" => clip(call, first),
+        "Where" => {
+            let truth = spread(first, &result.shape)?;
+            let (a, b) = (
+                spread(call.optional(1)?, &result.shape)?,
+                spread(call.optional(2)?, &result.shape)?,
+            );
+            let truth = truth.integers()?;
+            let place = |(k, truth): (usize, &i64)| Some(if *truth == 0 { all + k } else { k });
+            Values::chain(&[&a, &b])?.pick(truth.iter().enumerate().map(place))
+        }
+        "Sum" | "Mean" | "Max" | "Min" if call.inputs.len() <= MAX_OPERANDS => {
+            let mut folded = spread(first, &result.shape)?;
+            let joined = if op == "Mean" { "Sum" } else { op };
+            for input in call.inputs.iter().skip(1) {
+                folded = binary(call, joined, &folded, &spread((*input)?, &result.shape)?)?;
+            }
+            match (op, folded) {
+                ("Mean", Values::Floats(sums)) => {
+                    let count = float(i64::try_from(call.inputs.len()).ok()?)?;
+                    Some(Values::Floats(sums.into_iter().map(|sum| sum / count).collect()))
+                }
+                ("Mean", Values::Integers(_)) => None,
+                (_, folded) => Some(folded),
+            }
+        }
+        _ if call.inputs.len() == 2 && call.opset >= 7 => {
+            let (a, b) = (spread(first, &result.shape)?, spread(call.optional(1)?, &result.shape)?);
+            binary(call, op, &a, &b)
+        }
+        _ => None,
+    }
+}
+
+/// The elements of `And` and `Or` where one operand decides alone: all false, or all true.
+pub(super) fn decided(call: &Call<'_>, result: &Shaped) -> Option<Values> {
+    let deciding = match call.node.op_type.as_str() {
+        "And" => 0,
+        "Or" => 1,
+        _ => return None,
+    };
+    let all = size(&result.shape).filter(|all| *all <= MAX_KNOWN)?;
+    let mut known =
+        call.inputs.iter().flatten().filter_map(|input| input.known.as_ref()?.integers());
+    let is_decided = known.any(|values| values.iter().all(|value| *value == deciding));
+    is_decided.then(|| Values::Integers(vec![deciding; all]))
+}
+
+fn unary(call: &Call<'_>, op: &str, known: &Values, to: Scalar) -> Option<Values> {
+    match (op, known) {
+        ("Cast" | "CastLike", known) => cast(known, to),
+        ("Not", Values::Integers(values)) => {
+            Some(Values::Integers(values.iter().map(|value| i64::from(*value == 0)).collect()))
+        }
+        ("IsNaN" | "IsInf", Values::Floats(values)) => {
+            let is_counted = |name: &str| call.integer(name) != Some(0);
+            let is = |value: &f64| match op {
+                "IsNaN" => value.is_nan(),
+                _ if *value > 0.0 => value.is_infinite() && is_counted("detect_positive"),
+                _ => value.is_infinite() && is_counted("detect_negative"),
+            };
+            Some(Values::Integers(values.iter().map(|value| i64::from(is(value))).collect()))
+        }
+        (_, Values::Integers(values)) => {
+            let one = |value: &i64| match op {
+                "Neg" => value.checked_neg(),
+                "Abs" => value.checked_abs(),
+                "Sign" => Some(value.signum()),
+                "Relu" => Some((*value).max(0)),
+                "BitwiseNot" if to != Scalar::Bool => Some(!value),
+                _ => None,
+            };
+            Some(Values::Integers(values.iter().map(one).collect::<Option<_>>()?))
+        }
+        (_, Values::Floats(values)) => {
+            let change: fn(f64) -> f64 = match op {
+                "Neg" => |value| -value,
+                "Abs" => f64::abs,
+                "Floor" => f64::floor,
+                "Ceil" => f64::ceil,
+                "Round" => f64::round_ties_even,
+                "Sqrt" => f64::sqrt,
+                "Exp" => f64::exp,
+                "Log" => f64::ln,
+                "Sin" => f64::sin,
+                "Cos" => f64::cos,
+                "Reciprocal" => f64::recip,
+                "Relu" => |value| if value < 0.0 { 0.0 } else { value },
+                "Sign" => |value| if value == 0.0 { value } else { value.signum() },
+                _ => return None,
+            };
+            Some(Values::Floats(values.iter().copied().map(change).collect()))
+        }
+    }
+}
+
+fn clip(call: &Call<'_>, first: &Shaped) -> Option<Values> {
+    let bound = |k: usize| call.optional(k).map(|bound| bound.known.as_ref());
+    Some(match first.known.as_ref()? {
+        Values::Integers(values) => {
+            let bound = |k: usize, none: i64| match bound(k) {
+                Some(known) => known?.integers()?.first().copied(),
+                None => Some(none),
+            };
+            let (least, most) = (bound(1, i64::MIN)?, bound(2, i64::MAX)?);
+            Values::Integers(values.iter().map(|value| (*value).max(least).min(most)).collect())
+        }
+        Values::Floats(values) if call.opset >= 11 => {
+            let bound = |k: usize, none: f64| match bound(k) {
+                Some(known) => known?.floats()?.first().copied(),
+                None => Some(none),
+            };
+            let (least, most) = (bound(1, f64::NEG_INFINITY)?, bound(2, f64::INFINITY)?);
+            let is_number = values.iter().chain([&least, &most]).all(|value| !value.is_nan());
+            let one = |value: &f64| value.max(least).min(most);
+            is_number.then(|| Values::Floats(values.iter().map(one).collect()))?
+        }
+        Values::Floats(_) => return None,
+    })
+}
+
+fn cast(values: &Values, to: Scalar) -> Option<Values> {
+    let is_float = matches!(to, Scalar::F32 | Scalar::F64);
+    Some(match (values, to) {
+        (Values::Integers(values), Scalar::Bool) => {
+            Values::Integers(values.iter().map(|value| i64::from(*value != 0)).collect())
+        }
+        (Values::Floats(values), Scalar::Bool) => {
+            Values::Integers(values.iter().map(|value| i64::from(*value != 0.0)).collect())
+        }
+        (Values::Integers(_), _) if is_float => Values::Floats(values.floats()?),
+        (Values::Floats(values), _) if is_float => Values::Floats(values.clone()),
+        (Values::Integers(values), _) => Values::Integers(values.clone()),
+        (Values::Floats(values), _) => {
+            Values::Integers(values.iter().copied().map(whole).collect::<Option<_>>()?)
+        }
+    })
+}
+
+/// Both have as many elements.
+fn binary(call: &Call<'_>, op: &str, a: &Values, b: &Values) -> Option<Values> {
+    match (a, b) {
+        (Values::Integers(a), Values::Integers(b)) => {
+            let pairs = a.iter().zip(b).map(|(a, b)| integers(call, op, *a, *b));
+            Some(Values::Integers(pairs.collect::<Option<_>>()?))
+        }
+        (Values::Floats(a), Values::Floats(b)) => {
+            if let Some(compare) = compared(op) {
+                let pairs = a.iter().zip(b).map(|(a, b)| i64::from(compare(a, b)));
+                return Some(Values::Integers(pairs.collect()));
+            }
+            let change = floats(call, op)?;
+            Some(Values::Floats(a.iter().zip(b).map(|(a, b)| change(*a, *b)).collect()))
+        }
+        // An exponent may be of another type.
+        (Values::Floats(_), Values::Integers(_)) if op == "Pow" => {
+            binary(call, op, a, &Values::Floats(b.floats()?))
+        }
+        (Values::Integers(_), Values::Floats(_)) if op == "Pow" => {
+            let power = binary(call, op, &Values::Floats(a.floats()?), b)?;
+            let Values::Floats(power) = power else { return None };
+            Some(Values::Integers(power.into_iter().map(whole).collect::<Option<_>>()?))
+        }
+        _ => None,
+    }
+}
+
+fn integers(call: &Call<'_>, op: &str, a: i64, b: i64) -> Option<i64> {
+    let truth = |truth: bool| Some(i64::from(truth));
+    match op {
+        "Add" | "Sum" => a.checked_add(b),
+        "Sub" => a.checked_sub(b),
+        "Mul" => a.checked_mul(b),
+        "Div" => a.checked_div(b),
+        "Mod" if call.integer("fmod") == Some(1) => a.checked_rem(b),
+        // The sign of the divisor.
+        "Mod" => {
+            let rest = a.checked_rem(b)?;
+            Some(if rest != 0 && (rest < 0) != (b < 0) { rest + b } else { rest })
+        }
+        "Pow" => a.checked_pow(u32::try_from(b).ok()?),
+        "Max" => Some(a.max(b)),
+        "Min" => Some(a.min(b)),
+        "Equal" => truth(a == b),
+        "Less" => truth(a < b),
+        "LessOrEqual" => truth(a <= b),
+        "Greater" => truth(a > b),
+        "GreaterOrEqual" => truth(a >= b),
+        "And" | "BitwiseAnd" => Some(a & b),
+        "Or" | "BitwiseOr" => Some(a | b),
+        "Xor" | "BitwiseXor" => Some(a ^ b),
+        "BitShift" => {
+            let bits = u32::try_from(b).ok()?;
+            match call.word("direction") {
+                Some("RIGHT") if a >= 0 => Some(a.checked_shr(bits).unwrap_or(0)),
+                Some("LEFT") => a.checked_mul(1_i64.checked_shl(bits).filter(|one| *one > 0)?),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+fn compared(op: &str) -> Option<fn(&f64, &f64) -> bool> {
+    Some(match op {
+        "Equal" => |a, b| a.partial_cmp(b).is_some_and(Ordering::is_eq),
+        "Less" => |a, b| a < b,
+        "LessOrEqual" => |a, b| a <= b,
+        "Greater" => |a, b| a > b,
+        "GreaterOrEqual" => |a, b| a >= b,
+        _ => return None,
+    })
+}
+
+fn floats(call: &Call<'_>, op: &str) -> Option<fn(f64, f64) -> f64> {
+    Some(match op {
+        "Add" | "Sum" => |a, b| a + b,
+        "Sub" => |a, b| a - b,
+        "Mul" => |a, b| a * b,
+        "Div" => |a, b| a / b,
+        "Pow" => f64::powf,
+        "Mod" if call.integer("fmod") == Some(1) => |a, b| a % b,
+        "Max" => |a, b| if a.is_nan() || a > b { a } else { b },
+        "Min" => |a, b| if a.is_nan() || a < b { a } else { b },
+        _ => return None,
+    })
+}

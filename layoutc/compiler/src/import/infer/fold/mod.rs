@@ -1,0 +1,110 @@
+//! The elements of results, where those of all operands are known: what is computed from shapes and constants.
+
+mod elementwise;
+mod moves;
+mod reduce;
+
+use crate::dtype::Scalar;
+use crate::import::call::{Call, Shaped, count};
+use crate::import::elements::{MAX_KNOWN, Values, holds, rounded};
+
+pub(super) use moves::non_zeros;
+
+/// The elements of the results of a call, one entry for each, row-major; `None` for those that are not worked out.
+/// The work for each is linear in the elements of operands and result, which are at most [`MAX_KNOWN`].
+pub(super) fn fold(call: &Call<'_>, results: &[Shaped]) -> Vec<Option<Values>> {
+    // Of the second operand of `CastLike` the element type alone is read.
+    let is_read = |k: usize| k != 1 || call.node.op_type != "CastLike";
+    let read = call.inputs.iter().enumerate().filter(|(k, _)| is_read(*k));
+    let mut read = read.filter_map(|(_, input)| *input);
+    if call.inputs.is_empty() || read.any(|input| input.known.is_none()) {
+        return results.iter().map(|result| elementwise::decided(call, result)).collect();
+    }
+    results.iter().enumerate().map(|(k, result)| one(call, k, result)).collect()
+}
+
+fn one(call: &Call<'_>, k: usize, result: &Shaped) -> Option<Values> {
+    let all = size(&result.shape)?;
+    if all > MAX_KNOWN {
+        return None;
+    }
+    if all == 0 {
+        let is_float = matches!(result.dtype, Scalar::F32 | Scalar::F64);
+        return Some(if is_float { Values::Floats(vec![]) } else { Values::Integers(vec![]) });
+    }
+    let folded = if k > 0 {
+        moves::split(call, k, result)?
+    } else {
+        moves::moved(call, result)
+            .or_else(|| elementwise::elementwise(call, result, all))
+            .or_else(|| reduce::reduced(call, result, all))?
+    };
+    if folded.len() != all {
+        return None;
+    }
+    match folded {
+        Values::Integers(values) => {
+            let is_held = values.iter().all(|value| holds(result.dtype, *value));
+            is_held.then_some(Values::Integers(values))
+        }
+        Values::Floats(values) => {
+            let values = values.into_iter().map(|value| rounded(value, result.dtype));
+            Some(Values::Floats(values.collect::<Option<_>>()?))
+        }
+    }
+}
+
+/// The places of the elements of a part of a tensor, row-major: `start` and, for each axis, how far apart its elements are.
+struct Strided<'a> {
+    shape: &'a [u64],
+    start: i64,
+    steps: Vec<i64>,
+}
+
+impl Strided<'_> {
+    fn places(&self) -> Option<Vec<Option<usize>>> {
+        if self.shape.contains(&0) {
+            return Some(Vec::new());
+        }
+        let mut places = vec![self.start];
+        for (extent, step) in self.shape.iter().zip(&self.steps) {
+            let extent = i64::try_from(*extent).ok()?;
+            let mut next = Vec::new();
+            for place in places {
+                for k in 0..extent {
+                    next.push(place.checked_add(k.checked_mul(*step)?)?);
+                }
+            }
+            places = next;
+        }
+        Some(places.into_iter().map(|place| usize::try_from(place).ok()).collect())
+    }
+}
+
+/// How many elements a shape has, if that is a count here.
+fn size(shape: &[u64]) -> Option<usize> {
+    count(shape).ok().and_then(|size| usize::try_from(size).ok())
+}
+
+/// How far apart the elements of each axis are in a row-major tensor. `None` where 63 bits do not hold it.
+fn strides(shape: &[u64]) -> Option<Vec<i64>> {
+    let mut strides = Vec::new();
+    let mut step = 1_i64;
+    for extent in shape.iter().rev() {
+        strides.push(step);
+        step = step.checked_mul(i64::try_from(*extent).ok()?)?;
+    }
+    strides.reverse();
+    Some(strides)
+}
+
+/// The elements of a tensor as those of a shape that it is broadcast to.
+fn spread(input: &Shaped, shape: &[u64]) -> Option<Values> {
+    let before = shape.len().checked_sub(input.shape.len())?;
+    let own = strides(&input.shape)?;
+    let own =
+        own.iter().zip(&input.shape).map(|(step, extent)| if *extent == 1 { 0 } else { *step });
+    let steps = std::iter::repeat_n(0, before).chain(own).collect();
+    let places = Strided { shape, start: 0, steps }.places()?;
+    input.known.as_ref()?.pick(places.into_iter())
+}

@@ -1,0 +1,156 @@
+//! Known elements taken together along axes.
+
+use std::cmp::Ordering;
+
+use super::{size, strides};
+use crate::import::call::{Call, Shaped};
+use crate::import::elements::{Values, rounded};
+
+/// The elements of a reduction's result. `None`: it is none, or a number has no exact value here.
+pub(super) fn reduced(call: &Call<'_>, result: &Shaped, all: usize) -> Option<Values> {
+    let first = call.optional(0)?;
+    let known = first.known.as_ref()?;
+    match call.node.op_type.as_str() {
+        "ArgMax" | "ArgMin" => {
+            let axis = Call::axis(call.integer("axis").unwrap_or(0), first.shape.len()).ok()?;
+            best(call, known, &groups(first, &[axis], all)?)
+        }
+        "CumSum" => cumulated(call, first),
+        op => {
+            let joined = Joined::of(op)?;
+            let given = call.parameter("axes", 1).ok()?.filter(|axes| !axes.is_empty());
+            let axes = match given {
+                Some(axes) => Call::axes(&axes, first.shape.len()).ok()?,
+                None if call.integer("noop_with_empty_axes") == Some(1) => Vec::new(),
+                None => (0..first.shape.len()).collect(),
+            };
+            let groups = groups(first, &axes, all)?;
+            match known {
+                Values::Integers(values) => {
+                    let one = |group: &Vec<usize>| joined.integers(values, group);
+                    Some(Values::Integers(groups.iter().map(one).collect::<Option<_>>()?))
+                }
+                Values::Floats(values) => {
+                    let one = |group: &Vec<usize>| joined.floats(values, group, result);
+                    Some(Values::Floats(groups.iter().map(one).collect::<Option<_>>()?))
+                }
+            }
+        }
+    }
+}
+
+/// The places of the elements that become one, in the order of the results.
+fn groups(first: &Shaped, axes: &[usize], all: usize) -> Option<Vec<Vec<usize>>> {
+    let steps = strides(&first.shape)?;
+    let mut groups = vec![Vec::new(); all];
+    let len = first.known.as_ref()?.len();
+    for place in 0..len {
+        let at = i64::try_from(place).ok()?;
+        let mut group = 0_i64;
+        for (axis, (step, own)) in steps.iter().zip(&first.shape).enumerate() {
+            let own = i64::try_from(*own).ok()?;
+            if !axes.contains(&axis) {
+                group = group * own + at / step % own;
+            }
+        }
+        groups.get_mut(usize::try_from(group).ok()?)?.push(place);
+    }
+    Some(groups)
+}
+
+/// How elements are taken together.
+#[derive(Clone, Copy)]
+enum Joined {
+    Sum,
+    Mean,
+    Product,
+    Max,
+    Min,
+}
+
+impl Joined {
+    fn of(op: &str) -> Option<Self> {
+        Some(match op {
+            "ReduceSum" => Self::Sum,
+            "ReduceMean" => Self::Mean,
+            "ReduceProd" => Self::Product,
+            "ReduceMax" => Self::Max,
+            "ReduceMin" => Self::Min,
+            _ => return None,
+        })
+    }
+
+    fn integers(self, values: &[i64], group: &[usize]) -> Option<i64> {
+        let mut group = group.iter().filter_map(|place| values.get(*place).copied());
+        match self {
+            Self::Sum => group.try_fold(0_i64, i64::checked_add),
+            Self::Product => group.try_fold(1_i64, i64::checked_mul),
+            Self::Max => group.max(),
+            Self::Min => group.min(),
+            Self::Mean => None,
+        }
+    }
+
+    /// Rounded at each step, as those of the result's type are.
+    fn floats(self, values: &[f64], group: &[usize], result: &Shaped) -> Option<f64> {
+        let count = f64::from(u32::try_from(group.len()).ok()?);
+        let mut group = group.iter().filter_map(|place| values.get(*place).copied());
+        match self {
+            Self::Sum => group.try_fold(0.0, |sum, one| rounded(sum + one, result.dtype)),
+            Self::Mean => {
+                let sum = group.try_fold(0.0, |sum, one| rounded(sum + one, result.dtype));
+                sum.map(|sum| sum / count)
+            }
+            Self::Product => group.try_fold(1.0, |all, one| rounded(all * one, result.dtype)),
+            Self::Max => group.reduce(|a, b| if a.is_nan() || a > b { a } else { b }),
+            Self::Min => group.reduce(|a, b| if a.is_nan() || a < b { a } else { b }),
+        }
+    }
+}
+
+/// Where in each group the largest or smallest is: the first of several, or the last.
+fn best(call: &Call<'_>, known: &Values, groups: &[Vec<usize>]) -> Option<Values> {
+    let wanted = if call.node.op_type == "ArgMax" { Ordering::Greater } else { Ordering::Less };
+    let takes_last = call.integer("select_last_index") == Some(1);
+    let compare = |a: usize, b: usize| match known {
+        Values::Integers(values) => Some(values.get(a)?.cmp(values.get(b)?)),
+        Values::Floats(values) => values.get(a)?.partial_cmp(values.get(b)?),
+    };
+    let mut all = Vec::new();
+    for group in groups {
+        let mut best = 0;
+        for (k, place) in group.iter().enumerate().skip(1) {
+            match compare(*place, *group.get(best)?)? {
+                Ordering::Equal if takes_last => best = k,
+                order if order == wanted => best = k,
+                _ => {}
+            }
+        }
+        group.first()?;
+        all.push(i64::try_from(best).ok()?);
+    }
+    Some(Values::Integers(all))
+}
+
+/// Sums of whole numbers up to each along an axis.
+fn cumulated(call: &Call<'_>, first: &Shaped) -> Option<Values> {
+    let is_set = |name: &str| call.integer(name) == Some(1);
+    let axis = *call.optional(1)?.known.as_ref()?.integers()?.first()?;
+    let axis = Call::axis(axis, first.shape.len()).ok()?;
+    let values = first.known.as_ref()?.integers()?;
+    let outer = first.shape.iter().enumerate().filter(|(k, _)| *k != axis).map(|(_, own)| *own);
+    let outer = size(&outer.collect::<Vec<_>>())?;
+    let mut sums = vec![0; values.len()];
+    for mut group in groups(first, &[axis], outer)? {
+        if is_set("reverse") {
+            group.reverse();
+        }
+        let mut sum = 0_i64;
+        for place in group {
+            let with = sum.checked_add(*values.get(place)?)?;
+            *sums.get_mut(place)? = if is_set("exclusive") { sum } else { with };
+            sum = with;
+        }
+    }
+    Some(Values::Integers(sums))
+}

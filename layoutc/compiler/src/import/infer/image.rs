@@ -1,0 +1,107 @@
+//! Operators on images: sampled at points, put together of blocks, cut out.
+
+use crate::import::call::{Call, Shaped, extent, large, signed};
+use crate::import::fault::{Shaping, listed, wrong};
+
+/// A point of the grid for each element of the result.
+pub(super) fn grid_sample(call: &Call<'_>) -> Shaping<Shaped> {
+    let (data, grid) = (call.input(0)?, call.shape(1)?);
+    let ([batch, channels, space @ ..], [other, points @ .., axes]) = (data.shape.as_slice(), grid)
+    else {
+        return wrong(format!("{} is not sampled by {}", listed(&data.shape), listed(grid)));
+    };
+    let fits = points.len() == space.len() && usize::try_from(*axes).ok() == Some(space.len());
+    if !fits || batch != other {
+        return wrong(format!("{} is not sampled by {}", listed(&data.shape), listed(grid)));
+    }
+    Ok(Shaped::new(data.dtype, [&[*batch, *channels], points].concat()))
+}
+
+/// A point for each element of an image of a size: (batch, channels, space).
+pub(super) fn affine_grid(call: &Call<'_>) -> Shaping<Shaped> {
+    let size = call.parameter("size", 1)?.unwrap_or_default();
+    let size = size.into_iter().map(extent).collect::<Shaping<Vec<_>>>()?;
+    let [batch, _, space @ ..] = size.as_slice() else {
+        return wrong(format!("{} is no size of an image", listed(&size)));
+    };
+    let axes = large(u64::try_from(space.len()).ok())?;
+    Ok(Shaped::new(call.input(0)?.dtype, [&[*batch], space, &[axes]].concat()))
+}
+
+/// Columns of blocks as an image.
+pub(super) fn col2im(call: &Call<'_>) -> Shaping<Shaped> {
+    let data = call.input(0)?;
+    let image = call.parameter("image_shape", 1)?.unwrap_or_default();
+    let block = call.parameter("block_shape", 2)?.unwrap_or_default();
+    let size = block.iter().try_fold(1_u64, |size, own| size.checked_mul((*own).try_into().ok()?));
+    let ([batch, all, _], Some(size @ 1..)) = (data.shape.as_slice(), size) else {
+        return wrong(format!("{} are no columns of {block:?}", listed(&data.shape)));
+    };
+    if all % size != 0 {
+        return wrong(format!("{all} elements are no blocks of {block:?}"));
+    }
+    let mut shape = vec![*batch, all / size];
+    shape.extend(image.into_iter().map(extent).collect::<Shaping<Vec<_>>>()?);
+    Ok(Shaped::new(data.dtype, shape))
+}
+
+/// A part of a size for each region: `size` has one number for each axis behind the channels.
+pub(super) fn regions(call: &Call<'_>, size: &[i64]) -> Shaping<Shaped> {
+    let (data, regions) = (call.input(0)?, call.shape(1)?);
+    let ([_, channels, _, _], [count, _]) = (data.shape.as_slice(), regions) else {
+        return wrong(format!("{} has no regions {}", listed(&data.shape), listed(regions)));
+    };
+    let mut shape = vec![*count, *channels];
+    shape.extend(size.iter().copied().map(extent).collect::<Shaping<Vec<_>>>()?);
+    Ok(Shaped::new(data.dtype, shape))
+}
+
+/// Source: ONNX, `MaxUnpool`: `(extent - 1) * stride + kernel - pads`, or what is asked for.
+pub(super) fn max_unpool(call: &Call<'_>) -> Shaping<Shaped> {
+    let data = call.input(0)?;
+    if call.optional(2).is_some() {
+        let shape = call.parameter("output_shape", 2)?.unwrap_or_default();
+        let shape = shape.into_iter().map(extent).collect::<Shaping<_>>()?;
+        return Ok(Shaped::new(data.dtype, shape));
+    }
+    let [batch, channels, space @ ..] = data.shape.as_slice() else {
+        return wrong(format!("{} has no channels", listed(&data.shape)));
+    };
+    let kernel = call.integers("kernel_shape").unwrap_or_default();
+    if kernel.len() != space.len() {
+        return wrong(format!("the window is not one of {} axes", space.len()));
+    }
+    let at = |name: &str, k: usize, default: i64| {
+        call.integers(name).and_then(|list| list.get(k)).copied().unwrap_or(default)
+    };
+    let mut shape = vec![*batch, *channels];
+    for (k, (size, kernel)) in space.iter().zip(kernel).enumerate() {
+        let steps = signed(*size)?.checked_sub(1);
+        let whole = steps.and_then(|steps| steps.checked_mul(at("strides", k, 1)));
+        let whole = whole.and_then(|whole| whole.checked_add(*kernel));
+        let whole = whole.and_then(|whole| whole.checked_sub(at("pads", k, 0)));
+        let whole = whole.and_then(|whole| whole.checked_sub(at("pads", k + space.len(), 0)));
+        shape.push(extent(large(whole)?)?);
+    }
+    Ok(Shaped::new(data.dtype, shape))
+}
+
+/// Some axes, or all, in other sizes.
+pub(super) fn center_crop_pad(call: &Call<'_>) -> Shaping<Shaped> {
+    let data = call.input(0)?;
+    let rank = data.shape.len();
+    let sizes = call.parameter("shape", 1)?.unwrap_or_default();
+    let axes = match call.integers("axes") {
+        Some(axes) => Call::axes(axes, rank)?,
+        None => (0..rank).collect(),
+    };
+    if axes.len() != sizes.len() {
+        return wrong(format!("{} sizes for {} axes", sizes.len(), axes.len()));
+    }
+    let mut shape = data.shape.clone();
+    for (axis, size) in axes.iter().zip(sizes) {
+        let Some(slot) = shape.get_mut(*axis) else { continue };
+        *slot = extent(size)?;
+    }
+    Ok(Shaped::new(data.dtype, shape))
+}

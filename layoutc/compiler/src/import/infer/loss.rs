@@ -1,0 +1,31 @@
+//! Losses, and steps of training.
+
+use crate::import::call::{Call, Shaped};
+use crate::import::fault::{Shaping, listed, wrong};
+
+/// A loss for each target, or one; then the logarithms of the probabilities.
+pub(super) fn loss(call: &Call<'_>) -> Shaping<Vec<Shaped>> {
+    let (scores, targets) = (call.input(0)?, call.shape(1)?);
+    let [batch, _, space @ ..] = scores.shape.as_slice() else {
+        return wrong(format!("{} has no classes", listed(&scores.shape)));
+    };
+    if targets != [&[*batch], space].concat() {
+        return wrong(format!("targets {} do not fit {}", listed(targets), listed(&scores.shape)));
+    }
+    let is_whole = call.word("reduction") == Some("none");
+    let shape = if is_whole { targets.to_vec() } else { Vec::new() };
+    Ok(vec![Shaped::new(scores.dtype, shape), Shaped::new(scores.dtype, scores.shape.clone())])
+}
+
+/// A step for tensors that are optimized. Operands: rate, count, the tensors, their gradients, then `states` of each; results:
+/// the tensors and their states.
+pub(super) fn step(call: &Call<'_>, states: usize) -> Shaping<Vec<Shaped>> {
+    let own = call.inputs.get(2..).unwrap_or_default();
+    let kinds = states + 2;
+    let tensors = own.len() / kinds;
+    if tensors == 0 || own.len() % kinds != 0 {
+        return wrong(format!("{} operands are no tensors with {states} states each", own.len()));
+    }
+    let kept = (2..2 + tensors).chain(2 + 2 * tensors..2 + kinds * tensors);
+    kept.map(|k| call.input(k).map(|input| Shaped::new(input.dtype, input.shape.clone()))).collect()
+}

@@ -1,0 +1,85 @@
+//! The operators of `com.microsoft`, which ONNX Runtime writes when it optimizes a model.
+
+use super::recurrent::{Weights, recurrent};
+use super::{product, quantized, window};
+use crate::dtype::Scalar;
+use crate::import::call::{Call, Shaped, extent};
+use crate::import::fault::{Shaping, Unshaped, listed, wrong};
+
+/// The results of an operator of the domain.
+pub(super) fn fused(call: &Call<'_>) -> Shaping<Vec<Shaped>> {
+    let input = call.input(0)?;
+    let like = |dtype| Ok(vec![Shaped::new(dtype, input.shape.clone())]);
+    let one = |found: Shaping<Shaped>| found.map(|found| vec![found]);
+    match call.node.op_type.as_str() {
+        "BiasGelu"
+        | "BiasDropout"
+        | "FastGelu"
+        | "Gelu"
+        | "QuickGelu"
+        | "QLinearLeakyRelu"
+        | "QLinearSigmoid"
+        | "QLinearSoftmax"
+        | "RotaryEmbedding"
+        | "GroupNorm"
+        | "Inverse"
+        | "SimplifiedLayerNormalization" => like(input.dtype),
+        "BiasSplitGelu" => Ok(vec![halved(input)]),
+        "SkipLayerNormalization" | "SkipSimplifiedLayerNormalization" => {
+            let mut means = input.shape.clone();
+            means.last_mut().into_iter().for_each(|last| *last = 1);
+            let means = Shaped::new(Scalar::F32, means);
+            let sum = input.clone();
+            Ok(vec![Shaped::new(input.dtype, input.shape.clone()), means.clone(), means, sum])
+        }
+        "QuantizeLinear" => like(quantized::quantized(call)?),
+        "DequantizeLinear" => like(quantized::dequantized(call)?),
+        "QLinearAdd" | "QLinearMul" => one(quantized::broadcast(call)),
+        "QLinearConcat" => one(quantized::concat(call)),
+        "QLinearGlobalAveragePool" => one(window::global_pool(call)),
+        "QLinearAveragePool" => window::pool(call),
+        "FusedConv" => one(window::conv(call)),
+        "FusedGemm" => one(product::gemm(call)),
+        "FusedMatMul" | "TransposeMatMul" => one(matmul(call)),
+        "DynamicQuantizeMatMul" => {
+            let shape = product::multiplied(&input.shape, call.shape(1)?)?;
+            Ok(vec![Shaped::new(Scalar::F32, shape)])
+        }
+        "MatMulIntegerToFloat" => {
+            let shape = product::multiplied(&input.shape, call.shape(1)?)?;
+            Ok(vec![Shaped::new(call.input(2)?.dtype, shape)])
+        }
+        "MatMulNBits" => {
+            let (Some(columns), Some((_, outer))) = (call.integer("N"), input.shape.split_last())
+            else {
+                return wrong(format!("{} has no columns", listed(&input.shape)));
+            };
+            Ok(vec![Shaped::new(input.dtype, [outer, &[extent(columns)?]].concat())])
+        }
+        "DynamicQuantizeLSTM" => recurrent(call, 4, 2, &Weights::UnitsLast),
+        _ => Err(Unshaped::Operator),
+    }
+}
+
+fn halved(input: &Shaped) -> Shaped {
+    let mut shape = input.shape.clone();
+    shape.last_mut().into_iter().for_each(|last| *last /= 2);
+    Shaped::new(input.dtype, shape)
+}
+
+/// A product of matrices, each of them transposed where an attribute says so.
+fn matmul(call: &Call<'_>) -> Shaping<Shaped> {
+    let is_set = |name: &str| call.integer(name) == Some(1);
+    if is_set("transBatchA") || is_set("transBatchB") {
+        return Err(Unshaped::Operator);
+    }
+    let matrix = |k: usize, name: &str| {
+        let mut shape = call.shape(k)?.to_vec();
+        if let (true, [.., rows, columns]) = (is_set(name), shape.as_mut_slice()) {
+            std::mem::swap(rows, columns);
+        }
+        Ok(shape)
+    };
+    let (a, b) = (matrix(0, "transA")?, matrix(1, "transB")?);
+    Ok(Shaped::new(call.input(0)?.dtype, product::multiplied(&a, &b)?))
+}

@@ -1,0 +1,68 @@
+//! Networks that go along a sequence: LSTM, GRU, RNN.
+
+use crate::import::call::{Call, Shaped, extent, large};
+use crate::import::fault::{Shaping, listed, wrong};
+
+/// The axes of the weights of a recurrent operator, each of them `[directions, …]`.
+pub(super) enum Weights {
+    /// Gates and units first, as ONNX has it: `[directions, gates * units, inputs]`.
+    UnitsFirst,
+    /// Gates and units last: `[directions, inputs, gates * units]`.
+    UnitsLast,
+}
+
+/// What is given for each element of the sequence, and the states at its end: as many as `states`, of as many units as the
+/// weights of `gates` have for each.
+pub(super) fn recurrent(
+    call: &Call<'_>,
+    gates: u64,
+    states: usize,
+    weights: &Weights,
+) -> Shaping<Vec<Shaped>> {
+    let (data, own, repeated) = (call.input(0)?, call.shape(1)?, call.shape(2)?);
+    let is_batch_first = call.integer("layout") == Some(1);
+    let (steps, batch, inputs) = match data.shape[..] {
+        [batch, steps, inputs] if is_batch_first => (steps, batch, inputs),
+        [steps, batch, inputs] => (steps, batch, inputs),
+        _ => return wrong(format!("{} has not three axes", listed(&data.shape))),
+    };
+    let directions = match call.word("direction") {
+        Some("bidirectional") => 2,
+        _ => 1,
+    };
+    let (units, wanted) = match (repeated, weights) {
+        ([_, rows, units], Weights::UnitsFirst) => (*units, [directions, *rows, inputs]),
+        ([_, units, columns], Weights::UnitsLast) => (*units, [directions, inputs, *columns]),
+        _ => return wrong(format!("{} has not three axes", listed(repeated))),
+    };
+    let rows = if matches!(weights, Weights::UnitsFirst) { wanted[1] } else { wanted[2] };
+    if own != wanted || large(units.checked_mul(gates))? != rows {
+        return wrong(format!(
+            "weights of {} and {} do not fit {}",
+            listed(own),
+            listed(repeated),
+            listed(&data.shape)
+        ));
+    }
+    if let Some(asked) = call.integer("hidden_size")
+        && extent(asked)? != units
+    {
+        return wrong(format!("`hidden_size` is {asked}, and the weights have {units} units"));
+    }
+    let state =
+        if is_batch_first { [batch, directions, units] } else { [directions, batch, units] };
+    for k in 5..5 + states {
+        if let Some(initial) = call.optional(k).filter(|initial| initial.shape != state) {
+            let (own, state) = (listed(&initial.shape), listed(&state));
+            return wrong(format!("operand {k} of {own} is no state of {state}"));
+        }
+    }
+    let all = if is_batch_first {
+        vec![batch, steps, directions, units]
+    } else {
+        vec![steps, directions, batch, units]
+    };
+    let mut results = vec![Shaped::new(data.dtype, all)];
+    results.extend((0..states).map(|_| Shaped::new(data.dtype, state.to_vec())));
+    Ok(results)
+}

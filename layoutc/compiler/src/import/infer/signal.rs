@@ -1,0 +1,78 @@
+//! Fourier transforms and windows.
+
+use crate::dtype::Scalar;
+use crate::import::call::{Call, Shaped, extent, signed};
+use crate::import::elements::Values;
+use crate::import::fault::{Shaping, Unshaped, listed, wrong};
+
+/// A whole number that an operand is, where it is there.
+fn number(call: &Call<'_>, k: usize) -> Shaping<Option<i64>> {
+    let Some(input) = call.optional(k) else { return Ok(None) };
+    match input.known.as_ref().and_then(Values::integers) {
+        Some([value]) => Ok(Some(*value)),
+        _ => Err(Unshaped::Open(format!("operand {k} is not a constant integer"))),
+    }
+}
+
+/// Of the last axis, real and imaginary parts, both are given but of a real signal.
+pub(super) fn dft(call: &Call<'_>) -> Shaping<Shaped> {
+    let data = call.input(0)?;
+    let axis = match call.opset {
+        ..20 => call.integer("axis").unwrap_or(1),
+        20.. => number(call, 2)?.unwrap_or(-2),
+    };
+    let axis = Call::axis(axis, data.shape.len())?;
+    let is_set = |name: &str| call.integer(name) == Some(1);
+    let mut shape = data.shape.clone();
+    let Some(slot) = shape.get_mut(axis) else { return wrong("there is no such axis") };
+    let length = match number(call, 1)? {
+        Some(length) => extent(length)?,
+        // Of a half of a spectrum the whole.
+        None if is_set("onesided") && is_set("inverse") => slot.saturating_sub(1).saturating_mul(2),
+        None => *slot,
+    };
+    let is_half = is_set("onesided") && !is_set("inverse");
+    *slot = if is_half { length / 2 + 1 } else { length };
+    if let Some(last) = shape.last_mut() {
+        *last = if is_set("onesided") && is_set("inverse") { 1 } else { 2 };
+    }
+    Ok(Shaped::new(data.dtype, shape))
+}
+
+/// `[batch, frames, frequencies, 2]`
+pub(super) fn stft(call: &Call<'_>) -> Shaping<Shaped> {
+    let data = call.input(0)?;
+    let [batch, whole, ..] = data.shape.as_slice() else {
+        return wrong(format!("{} is no signal", listed(&data.shape)));
+    };
+    let Some(step) = number(call, 1)? else { return wrong("the step is missing") };
+    let length = match (number(call, 3)?, call.optional(2).map(|window| window.shape.as_slice())) {
+        (Some(length), _) => length,
+        (None, Some([length])) => signed(*length)?,
+        (None, Some(other)) => return wrong(format!("{} is no window", listed(other))),
+        (None, None) => signed(*whole)?,
+    };
+    let rest = signed(*whole)?.checked_sub(length).filter(|rest| *rest >= 0);
+    let (Some(rest), 1.., 1..) = (rest, step, length) else {
+        return wrong(format!("frames of {length} by {step} are not in {whole}"));
+    };
+    let bins = if call.integer("onesided") == Some(0) { length } else { length / 2 + 1 };
+    let shape = vec![*batch, extent(rest / step + 1)?, extent(bins)?, 2];
+    Ok(Shaped::new(data.dtype, shape))
+}
+
+/// A window of a size.
+pub(super) fn window(call: &Call<'_>) -> Shaping<Shaped> {
+    let Some(size) = number(call, 0)? else { return wrong("the size is missing") };
+    let dtype = call.dtype("output_datatype")?.unwrap_or(Scalar::F32);
+    Ok(Shaped::new(dtype, vec![extent(size)?]))
+}
+
+/// `[frequencies, bins]`
+pub(super) fn mel(call: &Call<'_>) -> Shaping<Shaped> {
+    let (Some(bins), Some(length)) = (number(call, 0)?, number(call, 1)?) else {
+        return wrong("how many bins and how long is missing");
+    };
+    let dtype = call.dtype("output_datatype")?.unwrap_or(Scalar::F32);
+    Ok(Shaped::new(dtype, vec![extent(length)? / 2 + 1, extent(bins)?]))
+}

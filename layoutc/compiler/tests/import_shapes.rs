@@ -1,0 +1,182 @@
+//! Shapes of imported models, against ONNX's own tests of its operators and against random shape arithmetic that ONNX evaluates.
+//! `LAYOUTC_ONNX` is the folder that the Python package is installed in.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a test that runs a script"
+)]
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use layoutc_compiler::codes::Code;
+use layoutc_compiler::diagnostic::Diagnostic;
+use layoutc_compiler::import::{Asked, Imported, Refused};
+use layoutc_compiler::import_onnx;
+use layoutc_compiler::model::graph::Graph;
+
+use crate::import::{extents, graph, ran};
+
+/// ONNX's names of element types, by number.
+const ELEMENTS: &[(u32, &str)] = &[
+    (1, "f32"),
+    (2, "u8"),
+    (3, "i8"),
+    (4, "u16"),
+    (5, "i16"),
+    (6, "i32"),
+    (7, "i64"),
+    (9, "bool"),
+    (10, "f16"),
+    (11, "f64"),
+    (12, "u32"),
+    (13, "u64"),
+    (14, "c64"),
+    (15, "c128"),
+    (16, "bf16"),
+    (17, "f8e4m3fn"),
+    (18, "f8e4m3fnuz"),
+    (19, "f8e5m2"),
+    (20, "f8e5m2fnuz"),
+    (21, "u4"),
+    (22, "i4"),
+    (23, "f4e2m1fn"),
+    (24, "f8e8m0fnu"),
+    (25, "u2"),
+    (26, "i2"),
+    (27, "f6e2m3fn"),
+    (28, "f6e3m2fn"),
+];
+
+/// Why models of ONNX's tests are refused: a part of the message, and how many at most.
+const REASONS: &[(&str, usize)] = &[
+    ("has texts as elements", 28),
+    ("there is no such element type here", 45),
+    ("has no size before the model runs", 70),
+    ("is a sequence", 17),
+    ("works on sequences of tensors", 4),
+    ("may be left out when the model runs", 8),
+];
+
+fn is_full() -> bool {
+    std::env::var_os("LAYOUTC_FULL").is_some()
+}
+
+fn imported(path: &Path) -> Result<Imported, Refused> {
+    let asked = Asked { name: "g", backend: "onnx", ..Asked::default() };
+    import_onnx(std::fs::read(path).unwrap(), &asked)
+}
+
+/// The models of a folder.
+fn models(folder: &Path) -> Vec<PathBuf> {
+    let all = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut all: Vec<PathBuf> =
+        all.filter(|path| path.extension().is_some_and(|own| own == "onnx")).collect();
+    all.sort();
+    all
+}
+
+/// An empty folder for a test.
+fn empty(test: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("import_{test}"));
+    if folder.is_dir() {
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+    folder
+}
+
+/// Compares the results of a graph with lines `name dtype extents`, and gives how many there are.
+fn compare(path: &Path, imported: &Imported, graph: &Graph) -> usize {
+    let shapes = std::fs::read_to_string(path.with_extension("shapes")).unwrap();
+    assert_eq!(shapes.lines().count(), graph.outputs.len(), "{}", path.display());
+    let mut compared = 0;
+    for (line, wanted) in shapes.lines().zip(&graph.outputs) {
+        let mut words = line.split(' ').skip(1);
+        let number: u32 = words.next().unwrap().parse().unwrap();
+        let Ok(mut own) = words.map(str::parse).collect::<Result<Vec<u64>, _>>() else { continue };
+        let mut found = extents(graph, wanted.tensor);
+        if imported.transposes > 0 {
+            // A result may be what was transposed, in another order.
+            own.sort_unstable();
+            found.sort_unstable();
+        }
+        assert_eq!(found, own, "{}: {line}", path.display());
+        let dtype = graph.tensors[wanted.tensor].candidates[0].tensor.dtype.to_string();
+        let elements = ELEMENTS.iter().find(|row| row.0 == number).map(|row| row.1);
+        assert_eq!(Some(dtype.as_str()), elements, "{}: {line}", path.display());
+        compared += 1;
+    }
+    compared
+}
+
+/// The row of [`REASONS`] that a refusal is one of.
+fn reason(fault: &Diagnostic) -> Option<usize> {
+    let is_there = |part: &str| {
+        fault.message.contains(part) || fault.notes.iter().any(|note| note.contains(part))
+    };
+    REASONS.iter().position(|(part, _)| is_there(part))
+}
+
+/// ONNX's own tests of its operators: what is imported is good, and has the shapes and element types that the tests declare and
+/// that their data have. Every sixteenth, or all under `LAYOUTC_FULL=1`.
+#[test]
+fn the_results_of_onnx_tests_have_their_shapes() {
+    let every = if is_full() { 1 } else { 16 };
+    let folder = empty("cases");
+    let what = format!("--cases={every}");
+    if !ran("models.py", &folder, &[OsStr::new(&what), folder.as_os_str()]) {
+        return;
+    }
+    let (mut good, mut compared) = (0, 0);
+    let mut refused: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    let models = models(&folder);
+    for path in &models {
+        match imported(path) {
+            Ok(imported) => {
+                good += 1;
+                compared += compare(path, &imported, &graph(&imported.text));
+            }
+            Err(Refused::Faulty(fault)) => {
+                let expected = [Code::ImportShape, Code::ImportUnsupported];
+                assert!(expected.contains(&fault.code), "{}: {fault:?}", path.display());
+                let reason = reason(&fault).unwrap_or_else(|| panic!("{fault:?}"));
+                let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+                refused.entry(reason).or_default().push(name);
+            }
+            Err(Refused::Asked(line)) => panic!("{}: {line}", path.display()),
+        }
+    }
+    for ((reason, most), names) in refused.iter().map(|(k, names)| (REASONS[*k], names)) {
+        eprintln!("{} refused, {reason}: {}", names.len(), names.join(" "));
+        assert!(names.len() <= most, "{reason}: {names:?}");
+    }
+    eprintln!("{good} of {} imported, {compared} results compared", models.len());
+    let least = [(1, 1700, 1884), (16, 105, 118)].into_iter().find(|row| row.0 == every).unwrap();
+    assert!(good >= least.1 && models.len() >= least.2, "{good} of {}", models.len());
+    assert!(compared >= good, "{compared}");
+}
+
+/// Whatever is computed from the shape of an input and from constants is computed as ONNX does it: 40 models, or 2,000 under
+/// `LAYOUTC_FULL=1`.
+#[test]
+fn shape_arithmetic_is_that_of_onnx() {
+    let count = if is_full() { 2000 } else { 40 };
+    let folder = empty("arithmetic");
+    let all = count.to_string();
+    let arguments = [folder.as_os_str(), OsStr::new("0"), OsStr::new(&all)];
+    if !ran("arithmetic.py", &folder, &arguments) {
+        return;
+    }
+    let mut compared = 0;
+    let models = models(&folder);
+    for path in &models {
+        let found = imported(path).unwrap_or_else(|fault| panic!("{}: {fault:?}", path.display()));
+        assert_eq!(found.nodes, 0, "{}", path.display());
+        compared += compare(path, &found, &graph(&found.text));
+    }
+    assert_eq!(models.len(), count);
+    assert!(compared >= 4 * count, "{compared}");
+}
