@@ -146,7 +146,8 @@ impl Symbolic {
     pub(crate) fn at(&self, values: &[i64]) -> Case {
         let axes = self.axes.iter().map(|(name, extent)| (name.clone(), extent.number(values)));
         let steps = self.steps.iter().enumerate().map(|(k, step)| step.at(k, values));
-        Case { axes: axes.collect(), symbol: None, element_bits: 32, steps: steps.collect() }
+        let symbol = self.symbols.first().copied();
+        Case { axes: axes.collect(), symbol, element_bits: 32, steps: steps.collect() }
     }
 
     pub(crate) fn names(&self) -> Vec<String> {
