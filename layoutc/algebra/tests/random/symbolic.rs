@@ -371,7 +371,7 @@ fn current(case: &Symbolic) -> (Vec<String>, Vec<Tree>) {
 }
 
 fn with_steps(random: &mut Random, case: &mut Symbolic) {
-    for _ in 0..random.below(3) + 1 {
+    for _ in 0..=random.below(3) {
         let (names, extents) = current(case);
         let number = case.steps.len();
         let fresh = |k: usize| format!("s{number}_{k}");
