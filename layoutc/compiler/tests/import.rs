@@ -196,7 +196,7 @@ fn the_graph_of_the_example_is_what_its_model_gives() {
 }
 
 /// A Python program of the tests; `None` where its package is not installed.
-fn python(script: &str, args: &[&std::ffi::OsStr]) -> Option<std::process::Output> {
+fn python(script: &str, args: &[&OsStr]) -> Option<std::process::Output> {
     let mut python = Command::new("python3");
     python.env("PYTHONDONTWRITEBYTECODE", "1");
     if let Some(package) = std::env::var_os("LAYOUTC_ONNX") {

@@ -193,7 +193,8 @@ fn values_that_the_facts_exclude_are_not_tried() {
 /// The messages of a manifest.
 fn said(text: &str) -> String {
     let checked = check(&One(text.to_owned()), &["a.kdl".to_owned()], &Config::default());
-    checked.diagnostics.iter().map(|diagnostic| format!("{diagnostic:?}\n")).collect()
+    let lines: Vec<String> = checked.diagnostics.iter().map(|found| format!("{found:?}")).collect();
+    lines.join("\n")
 }
 
 #[test]

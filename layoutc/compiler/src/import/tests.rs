@@ -1,4 +1,5 @@
 use prost::Message;
+use prost::bytes::Bytes;
 
 use super::infer::elementwise;
 use super::letters::USUAL;
