@@ -306,7 +306,7 @@ fn job(kernel: &Kernel, folder: &std::path::Path, ranges: &str) -> String {
             write!(args, " mem {}_{k}", operand.name).unwrap();
         }
         for local in 0..locals {
-            writeln!(job, "buffer local_{local}_{k} 256 fill 0").unwrap();
+            writeln!(job, "buffer local_{local}_{k} 4096 fill 0").unwrap();
             write!(args, " mem local_{local}_{k}").unwrap();
         }
         let own = format!("{}_{k}", kernel.name);

@@ -55,7 +55,7 @@ fn main_program(kernel: &Kernel) -> String {
     // Intermediates are memory of the caller's.
     let locals = kernel.text.matches("local ").count();
     for local in 0..locals {
-        writeln!(text, "    const Buffer local_{local}(\"\", 256);").unwrap();
+        writeln!(text, "    const Buffer local_{local}(\"\", 4096);").unwrap();
     }
     for k in 0..instances(kernel) {
         text.push_str("    {\n");
