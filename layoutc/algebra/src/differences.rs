@@ -155,7 +155,7 @@ impl Differences<'_> {
         self.narrower(sum, self.of_form(&self.digits(&form)?)?)
     }
 
-    /// The bounds of a normal form, term by term.
+    /// The bounds of a normal form, term by term; the constant is one of them.
     fn of_form(&self, form: &Poly) -> Result<Interval, ExprError> {
         let mut sum = Interval { low: Poly::zero(), high: Poly::zero() };
         for (monomial, coefficient) in form.terms() {
@@ -163,8 +163,7 @@ impl Differences<'_> {
             let term = interval(&term, self.range, self.facts)?;
             sum = Interval { low: sum.low.and(&term.low)?, high: sum.high.and(&term.high)? };
         }
-        let constant = form.constant_term();
-        Ok(Interval { low: sum.low.plus(constant)?, high: sum.high.plus(constant)? })
+        Ok(sum)
     }
 
     /// Of each bound the tighter one, where it is known which it is.
@@ -180,7 +179,7 @@ impl Differences<'_> {
     /// The sum with `x % k` written as `x - x // k * k`, and quotients that are subtracted as the digits that are left:
     /// `y % 8 - y % 4` becomes `y // 4 % 2 * 4`.
     fn digits(&self, form: &Poly) -> Result<Poly, ExprError> {
-        let mut sum = Poly::constant(form.constant_term());
+        let mut sum = Poly::zero();
         for (monomial, coefficient) in form.terms() {
             let term = match &**monomial {
                 [Atom::Op(BinOp::Mod, x, k)] => {
@@ -273,5 +272,63 @@ fn quotient((monomial, coefficient): (&Monomial, i128)) -> Option<(&Poly, i128, 
     match &**monomial {
         [Atom::Op(BinOp::FloorDiv, x, k)] => Some((x, k.as_constant()?, coefficient)),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A sum of differences of `x0` and `x1`, each with a constant inside, from the digits of `seed`.
+    fn sum_of(seed: i128) -> Expr {
+        let digit = |place: u32, count: i128| seed / 7_i128.pow(place) % count;
+        let axes = [0, 1].map(|axis| Expr::var(Var::Storage(axis)));
+        let mut sum = Expr::constant(digit(0, 5) - 2);
+        for place in 0..3 {
+            let axis = &axes[usize::from(digit(place, 2) == 1)];
+            let by = Expr::constant(digit(place + 1, 4) + 2);
+            let part = match digit(place + 2, 3) {
+                0 => Ok(axis.clone()),
+                1 => Expr::binary(BinOp::FloorDiv, axis, &by),
+                _ => Expr::binary(BinOp::Mod, axis, &by),
+            };
+            let part = part.expect("a positive divisor");
+            let constant = Expr::constant(digit(place + 3, 7));
+            let difference = Expr::binary(BinOp::Sub, &constant, &part).expect("small numbers");
+            let term = Expr::binary(BinOp::Mul, &by, &difference).expect("small numbers");
+            let op = if digit(place + 4, 2) == 0 { BinOp::Add } else { BinOp::Sub };
+            sum = Expr::binary(op, &sum, &term).expect("small numbers");
+        }
+        sum
+    }
+
+    /// Sums are visited up to 65,536 indices, and bounded by their normal form above: it bounds the small ones too.
+    #[test]
+    fn the_normal_form_of_a_difference_holds_each_value() {
+        let extents = [12, 7];
+        let (mut facts, mut free) = (Facts::default(), Facts::default());
+        for (axis, extent) in (0..).zip(extents) {
+            facts.set_extent(Var::Storage(axis), &Expr::constant(extent)).expect("an extent");
+            free.set_extent(Var::Storage(axis), &Expr::constant(ANY)).expect("an extent");
+        }
+        let range = |var: Var| match var {
+            Var::Storage(axis) => {
+                let extent = *extents.get(usize::try_from(axis).ok()?)?;
+                Some(Interval { low: Poly::zero(), high: Poly::constant(extent - 1) })
+            }
+            _ => None,
+        };
+        let differences = Differences { range: &range, facts: &facts, free };
+        for seed in (0..823_543).step_by(331) {
+            let sum = sum_of(seed);
+            let bounds = differences.of_normal_form(&sum).expect("bounds");
+            let bounds = [bounds.low, bounds.high].map(|bound| bound.as_constant());
+            let [Some(low), Some(high)] = bounds else { panic!("{sum:?}: {bounds:?}") };
+            for (x, y) in (0..extents[0]).flat_map(|x| (0..extents[1]).map(move |y| (x, y))) {
+                let value = sum.evaluate(&|var| Some(if var == Var::Storage(0) { x } else { y }));
+                let value = value.expect("a value");
+                assert!((low..=high).contains(&value), "{sum:?} is {value}, not {low} to {high}");
+            }
+        }
     }
 }
