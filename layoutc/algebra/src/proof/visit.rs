@@ -143,12 +143,30 @@ fn sampled(
     };
     let pair = match told {
         Some(pair) => Some(pair),
-        None => enumerate::sampled(&domain, SAMPLE_POINTS)?,
+        None => enumerate::sampled(&domain, SAMPLE_POINTS)?.filter(|pair| share(&domain, pair)),
     };
     match pair {
         Some(pair) => Err(refuse(claim, component, (&undecided.lost, proof), symbols, pair)?),
         None => Ok(()),
     }
+}
+
+/// Whether two points have the same targets: one that leaves its slots may count like another.
+fn share(domain: &Domain<'_>, (first, second): &Pair) -> bool {
+    let value = |point: &[i128], target: &Expr| {
+        target.evaluate(&|var| match var {
+            Var::Axis(axis) => {
+                let axis = usize::try_from(axis).ok()?;
+                let at = domain.axes.iter().position(|own| *own == axis)?;
+                point.get(at).copied()
+            }
+            _ => None,
+        })
+    };
+    domain.targets.iter().all(|target| {
+        let own = value(first, target);
+        own.is_ok() && own == value(second, target)
+    })
 }
 
 /// The refusal for two points of a component; the other axes stand at 0.
