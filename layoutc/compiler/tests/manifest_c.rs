@@ -182,6 +182,30 @@ fn a_symbol_divides_at_every_size() {
 }
 
 #[test]
+fn gaps_of_open_extents_are_proven_at_every_size() {
+    runs(
+        "gaps",
+        "symbol n min=1 max=256\nsymbol e min=2 max=16 multiple=2\nsymbol z min=0 max=256\nsymbol q min=1 max=40 multiple=4\n\
+         tensor a dtype=f32 { shape { p \"n // 2 + 1\" }; layout { pad p multiple=8; padding allow } }\n\
+         tensor a2 dtype=f32 { shape { p n }; layout { pad p multiple=8; padding allow } }\n\
+         tensor a3 dtype=f32 { shape { p \"n // 2 + 1\" }; layout { map \"(p) -> (p // 8, p % 8)\"; padding allow } }\n\
+         tensor b dtype=i64 { shape { x e }; layout { map \"(x) -> (x // 2, (x % 2) ^ (x // 2) % 2)\"; padding allow } }\n\
+         tensor b2 dtype=i64 { shape { r e }; layout { map \"(r) -> (r // 4, (r % 4) ^ (r // 4) % 4)\"; padding allow } }\n\
+         tensor b3 dtype=i64 { shape { r n; c 64 }; layout { map \"(r, c) -> (r, (c // 8) ^ r % 8, c % 8)\"; padding allow } }\n\
+         tensor b4 dtype=i64 { shape { r n }; layout { map \"(r) -> (r // 64, (r // 8 % 8) ^ (r // 64) % 8, r % 8)\"; padding allow } }\n\
+         tensor c dtype=f32 { shape { v \"z + 3\"; p \"z * 2\" }; layout { fuse v p as=s1; padding allow } }\n\
+         tensor c2 dtype=f32 { shape { v z; p z }; layout { fuse v p as=s1; padding allow } }\n\
+         tensor d dtype=f32 { shape { u \"q * 2\" }; layout { map \"(u) -> (u % 8, u // 8)\"; fuse u_inner u_outer as=s3; padding allow } }\n\
+         tensor d2 dtype=f32 { shape { u n }; layout { map \"(u) -> (u % 8, u // 8)\"; fuse u_inner u_outer as=s3; padding allow } }\n",
+    );
+    runs(
+        "stacked_tiles",
+        "symbol n min=1 max=40\n\
+         tensor f dtype=f32 { shape { a n; b n; c n }; layout { order c a b; tile * 8; padding allow } }\n",
+    );
+}
+
+#[test]
 fn values_that_the_facts_exclude_are_not_tried() {
     runs(
         "excluded",
