@@ -106,6 +106,7 @@ fn left(file: &Path, path: &str, facts: &Facts<'_>) -> io::Result<Left> {
     }
     let bytes = match fs::read(file) {
         Ok(bytes) => bytes,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Left::Foreign),
         Err(error) => return unseen(error),
     };
     if facts.wrote(path, &Hash::of(&bytes)) || known.is_some() && lost(&bytes) {
@@ -134,8 +135,7 @@ impl Listing {
                 Err(error) => return Err(fault(error)),
             };
             for entry in entries(&folder).map_err(fault)? {
-                let entry = entry.map_err(fault)?;
-                let kind = entry.file_type().map_err(fault)?;
+                let (entry, kind) = entry.map_err(fault)?;
                 let name = entry.file_name();
                 let Some(name) = name.to_str().filter(|name| !name.starts_with('.')) else {
                     continue;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs::{self, ReadDir};
+use std::fs::{self, DirEntry, FileType};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
@@ -104,12 +104,11 @@ fn enter(
         Err(error) => return Err(fault(error)),
     }
     for entry in entries(folder).map_err(fault)? {
-        let entry = entry.map_err(fault)?;
+        let (entry, kind) = entry.map_err(fault)?;
         let name = entry.file_name();
         if name.as_encoded_bytes().starts_with(b".") {
             continue;
         }
-        let kind = entry.file_type().map_err(fault)?;
         if kind.is_dir() {
             entered.folders.push(entry.path());
         } else if kind.is_symlink() {
@@ -127,14 +126,26 @@ fn enter(
     Ok(entered)
 }
 
-/// What is in a folder, also where a signal comes while it is opened.
-pub(crate) fn entries(folder: &Path) -> io::Result<ReadDir> {
-    loop {
+/// The entries of a folder with their types, also where a signal comes while it is opened; none of what another process
+/// has removed since it was seen.
+pub(crate) fn entries(
+    folder: &Path,
+) -> io::Result<impl Iterator<Item = io::Result<(DirEntry, FileType)>>> {
+    let opened = loop {
         match fs::read_dir(folder) {
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            opened => return opened,
+            Err(error) if error.kind() == ErrorKind::NotFound => break None,
+            opened => break Some(opened?),
         }
-    }
+    };
+    let with_type = |entry: io::Result<DirEntry>| {
+        let typed = entry.and_then(|entry| entry.file_type().map(|kind| (entry, kind)));
+        match typed {
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            typed => Some(typed),
+        }
+    };
+    Ok(opened.into_iter().flatten().filter_map(with_type))
 }
 
 #[cfg(test)]
