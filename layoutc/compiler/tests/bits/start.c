@@ -37,6 +37,21 @@ static uint64_t magnitude(int64_t a) {
     return a < 0 ? 0 - (uint64_t)a : (uint64_t)a;
 }
 
+uint64_t __udivdi3(uint64_t a, uint64_t b) {
+    uint64_t rest;
+    return divided(a, b, &rest);
+}
+
+uint64_t __umoddi3(uint64_t a, uint64_t b) {
+    uint64_t rest;
+    (void)divided(a, b, &rest);
+    return rest;
+}
+
+uint64_t __udivmoddi4(uint64_t a, uint64_t b, uint64_t *rest) {
+    return divided(a, b, rest);
+}
+
 int64_t __divdi3(int64_t a, int64_t b) {
     uint64_t rest;
     const uint64_t q = divided(magnitude(a), magnitude(b), &rest);
