@@ -199,12 +199,7 @@ impl Symbolic {
                     .collect();
             }
         } else {
-            for ends in 0..1 << each.len() {
-                let end = |(k, own): (usize, &Vec<i64>)| {
-                    if ends >> k & 1 == 0 { own[0] } else { own[own.len() - 1] }
-                };
-                all.push(each.iter().enumerate().map(end).collect());
-            }
+            all = self.ends();
             while all.len() < most {
                 let near = *random.pick(&[2, 4, 8, 1 << 20]);
                 all.push(each.iter().map(|own| own[random.below(own.len().min(near))]).collect());
@@ -214,6 +209,15 @@ impl Symbolic {
         all.retain(|values| self.is_small(values));
         let is_all = is_all && all.len() == before;
         (all, is_all)
+    }
+
+    /// The least and the greatest legal value of each symbol, in all combinations.
+    pub(crate) fn ends(&self) -> Vec<Vec<i64>> {
+        let each: Vec<Vec<i64>> = self.symbols.iter().map(|facts| legal(*facts)).collect();
+        let end = |own: &[i64], is_last: bool| own[if is_last { own.len() - 1 } else { 0 }];
+        (0..1_usize << each.len())
+            .map(|ends| (0..).zip(&each).map(|(k, own)| end(own, ends >> k & 1 == 1)).collect())
+            .collect()
     }
 
     /// Whether every divisor of the maps is positive at some values.
