@@ -74,10 +74,21 @@ pub fn run_cl(
         command.env("POCL_CACHE_DIR", Path::new(TMP).join("pocl"));
         return run(command.arg(name).args(jobs).current_dir(folder));
     }
+    let optimized = oclgrind(&runner, folder.as_ref(), jobs, "");
+    match &optimized {
+        // Its clang writes intrinsics that it does not interpret itself: `llvm.abs` of `x < 0 ? -x : x`.
+        Err(said) if said.contains("Undefined external function: llvm.") => {
+            oclgrind(&runner, folder.as_ref(), jobs, "-cl-opt-disable")
+        }
+        _ => optimized,
+    }
+}
+
+/// Runs jobs on Oclgrind, which builds programs with `options`; gives what they printed, or what went wrong.
+fn oclgrind(runner: &Path, folder: &Path, jobs: &[&str], options: &str) -> Result<String, String> {
     let log = unique("oclgrind");
     let mut command = Command::new("oclgrind");
-    // Its clang writes intrinsics that it does not interpret itself: `llvm.abs` of `x < 0 ? -x : x`.
-    command.args(["--build-options", "-cl-opt-disable", "--data-races", "--log"]).arg(&log);
+    command.args(["--build-options", options, "--data-races", "--log"]).arg(&log);
     command.arg(runner).arg("Oclgrind").args(jobs);
     let mut result = run(command.current_dir(folder));
     let found = std::fs::read_to_string(&log).unwrap_or_default();
