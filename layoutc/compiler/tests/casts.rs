@@ -314,7 +314,7 @@ fn cuda_sources_have_the_functions_that_they_call_and_no_others() {
     for (own, logical, called) in [
         ("i8", "f32", vec!["layoutc_cuda_f32_bits"]),
         ("f16", "f32", vec!["layoutc_cuda_f32_bits", "layoutc_cuda_f32_from_bits"]),
-        ("u32", "f64", vec!["layoutc_cuda_f64_bits"]),
+        ("u32", "f64", vec!["layoutc_cuda_f64_bits", "layoutc_cuda_f64_from_bits"]),
     ] {
         write_gpu(
             &root,

@@ -61,8 +61,8 @@ pub struct CastUnit {
     pub guard: String,
     /// What it gives, in a line.
     pub doc: String,
-    /// How it is computed: `parts`, `exact`, `wrap`, `clamp`, `from_integer`, `to_integer`, `widen`, `narrow`; the last three
-    /// without branches where they end in `_choice`.
+    /// How it is computed: `parts`, `exact`, `wrap`, `clamp`, `from_integer`, `to_integer`, `widen`, `narrow`; or without branches, by sums
+    /// of floats: `to_integer_choice`, `widen_choice`, `narrow_choice`. `to_integer` has no branches either.
     pub form: String,
     /// The two functions that `parts` calls one after another.
     pub parts: Vec<String>,
@@ -90,13 +90,13 @@ pub struct CastUnit {
     pub beyond: String,
     /// Whether something may.
     pub may_overflow: bool,
-    /// The least number that `clamp` and `to_integer_choice` leave as it is, where there are others.
+    /// The least number that `clamp`, `to_integer` and `to_integer_choice` leave as it is, where there are others.
     pub low: Option<String>,
     /// The greatest.
     pub high: Option<String>,
-    /// What it makes of lesser ones; empty in other forms.
+    /// What `clamp` and `to_integer` make of lesser ones; empty in other forms.
     pub low_result: String,
-    /// What it makes of greater ones; empty in other forms.
+    /// What they make of greater ones; empty in other forms.
     pub high_result: String,
     /// The function that gives the bits of an f32.
     pub single_bits: String,

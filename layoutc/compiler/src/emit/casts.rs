@@ -178,18 +178,21 @@ fn is_plain(dtype: Dtype) -> bool {
 
 fn cast_unit(cast: Cast, dialect: &Dialect) -> CastUnit {
     let (from, to) = (cast.from(), cast.to());
-    let wide = from.element_bits().max(to.element_bits()) > 32;
-    let (word, signed_word) =
-        if wide { (Scalar::U64, Scalar::I64) } else { (Scalar::U32, Scalar::I32) };
-    let word_bits: u32 = if wide { 64 } else { 32 };
     let (name, form) = (function(dialect, cast), form(cast));
+    let is_wide = match form {
+        "to_integer" => to.element_bits() > 32,
+        _ => from.element_bits().max(to.element_bits()) > 32,
+    };
+    let (word, signed_word) =
+        if is_wide { (Scalar::U64, Scalar::I64) } else { (Scalar::U32, Scalar::I32) };
+    let word_bits: u32 = if is_wide { 64 } else { 32 };
     let [source, target] = [from, to].map(|dtype| fill::format(dtype.scalar));
     let (source_bits, source_bias) = source.map_or((0, 0), |f| (f.mantissa_bits, f.bias));
     let (target_bits, target_bias) = target.map_or((0, 0), |f| (f.mantissa_bits, f.bias));
     let from_bits = if form == "from_integer" { word_bits.saturating_sub(1) } else { source_bits };
     let limits = match form {
         "clamp" => limits(cast, dialect),
-        "to_integer_choice" => float_limits(cast, dialect),
+        "to_integer" | "to_integer_choice" => float_limits(cast, dialect),
         _ => Limits::default(),
     };
     let single = Dtype { scalar: Scalar::F32, lanes: 1 };
@@ -197,9 +200,9 @@ fn cast_unit(cast: Cast, dialect: &Dialect) -> CastUnit {
     let [to_bits, of_bits] =
         single_bits.map_or_else(Default::default, |names| [names.to_bits, names.of_bits]);
     let choice = choice(cast, form);
-    let literal = |value: f32| {
-        let bits = format!("{:x}", value.to_bits());
-        element::literal(dialect, &single.to_string(), &bits, Spelling::Number)
+    let unit = match form {
+        "to_integer" => float_literal(f64::from(choice.unit), from, dialect),
+        _ => float_literal(f64::from(choice.unit), single, dialect),
     };
     CastUnit {
         cast: cast.name(),
@@ -227,7 +230,7 @@ fn cast_unit(cast: Cast, dialect: &Dialect) -> CastUnit {
         single_bits: to_bits,
         single_of_bits: of_bits,
         rebias: format!("0x{:X}", choice.rebias),
-        unit: literal(choice.unit),
+        unit,
         unit_bits: format!("0x{:X}", choice.unit.to_bits()),
     }
 }
@@ -246,6 +249,7 @@ fn choice(cast: Cast, form: &str) -> Choice {
     let (small, places) = match form {
         "widen_choice" => (cast.from(), 0),
         "narrow_choice" => (cast.to(), 23),
+        "to_integer" => return Choice { rebias: 0, unit: 0.5 },
         // Half as much again keeps numbers below 0 above it.
         "to_integer_choice" => return Choice { rebias: 0, unit: 12_582_912.0 },
         _ => return Choice::default(),
@@ -259,15 +263,39 @@ fn mantissa_bits(format: &fill::Format) -> i32 {
     i32::try_from(format.mantissa_bits).unwrap_or(0)
 }
 
-/// The least and the greatest integer of the destination, as floats.
+/// The least and the greatest float of the source that are no further than the integers of the destination, and those integers.
 fn float_limits(cast: Cast, dialect: &Dialect) -> Limits {
-    let (low, high) = range(cast.to().scalar);
-    let literal = |value: i128| {
-        let single = i16::try_from(value).map_or(f32::from(u16::MAX), f32::from);
-        let bits = format!("{:x}", single.to_bits());
-        Some(element::literal(dialect, &cast.from().to_string(), &bits, Spelling::Number))
+    let (from, to) = (cast.from(), cast.to());
+    let (least, most) = range(to.scalar);
+    let mantissa = fill::format(from.scalar).map_or(0, |format| format.mantissa_bits + 1);
+    // The bits of `most` are ones: those that the mantissa holds are kept.
+    let dropped = most.count_ones().saturating_sub(mantissa);
+    let high = most >> dropped << dropped;
+    #[expect(clippy::cast_precision_loss, reason = "a mantissa holds its ones")]
+    let literal = |value: i128| Some(float_literal(value as f64, from, dialect));
+    let word = match (to.element_bits() > 32, fill::is_signed(to.scalar)) {
+        (true, true) => Scalar::I64,
+        (true, false) => Scalar::U64,
+        (false, true) => Scalar::I32,
+        (false, false) => Scalar::U32,
     };
-    Limits { low: literal(low), high: literal(high), ..Limits::default() }
+    let word = Dtype { scalar: word, lanes: 1 };
+    Limits {
+        low: literal(least),
+        high: literal(high),
+        low_result: integer_literal(least, word, dialect),
+        high_result: integer_literal(most, word, dialect),
+    }
+}
+
+/// A float of an f32 or f64 as a literal.
+fn float_literal(value: f64, dtype: Dtype, dialect: &Dialect) -> String {
+    #[expect(clippy::cast_possible_truncation, reason = "it is an f32")]
+    let bits = match dtype.scalar {
+        Scalar::F32 => format!("{:x}", (value as f32).to_bits()),
+        _ => format!("{:x}", value.to_bits()),
+    };
+    element::literal(dialect, &dtype.to_string(), &bits, Spelling::Number)
 }
 
 /// Which integers are clamped, and to what, as literals.
@@ -282,17 +310,18 @@ struct Limits {
 fn limits(cast: Cast, dialect: &Dialect) -> Limits {
     let (from, to) = (cast.from(), cast.to());
     let ((low, high), (least, most)) = (range(from.scalar), range(to.scalar));
-    let limit = |value: i128, dtype: Dtype| {
-        let bits = u64::try_from(value & i128::from(u64::MAX)).unwrap_or(0);
-        let bits = bits & mask(dtype);
-        element::literal(dialect, &dtype.to_string(), &format!("{bits:x}"), Spelling::Number)
-    };
     Limits {
-        low: (low < least).then(|| limit(least, from)),
-        high: (high > most).then(|| limit(most, from)),
-        low_result: limit(least, to),
-        high_result: limit(most, to),
+        low: (low < least).then(|| integer_literal(least, from, dialect)),
+        high: (high > most).then(|| integer_literal(most, from, dialect)),
+        low_result: integer_literal(least, to, dialect),
+        high_result: integer_literal(most, to, dialect),
     }
+}
+
+/// An integer of a type as a literal.
+fn integer_literal(value: i128, dtype: Dtype, dialect: &Dialect) -> String {
+    let bits = u64::try_from(value & i128::from(u64::MAX)).unwrap_or(0) & mask(dtype);
+    element::literal(dialect, &dtype.to_string(), &format!("{bits:x}"), Spelling::Number)
 }
 
 /// All bits of an element.

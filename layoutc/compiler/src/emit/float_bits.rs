@@ -55,6 +55,7 @@ pub(super) fn of(unit: &Unit, dialect: &Dialect, kernels: bool) -> Vec<FloatBits
         match cast.form.as_str() {
             "widen_choice" => called.extend([("f32", Way::ToBits)]),
             "narrow_choice" => called.extend([("f32", Way::OfBits)]),
+            "to_integer" => called.extend([(cast.from.dtype.as_str(), Way::OfBits)]),
             _ => {}
         }
     }

@@ -103,6 +103,15 @@ pub(super) fn convert(number: Number, from: Dtype, to: Dtype) -> Number {
     if from == to {
         return number;
     }
+    // An integer that was widened needs no limits on its way back.
+    let number = match number {
+        Number::Convert { from: narrow, to: wide, value }
+            if narrow == to.to_string() && wide == from.to_string() && is_widened(to, from) =>
+        {
+            return *value;
+        }
+        number => number,
+    };
     let is_float = |dtype: Dtype| matches!(dtype.scalar, Scalar::F32 | Scalar::F64);
     let is_own = |dtype: Dtype| {
         is_float(dtype)
@@ -123,6 +132,14 @@ pub(super) fn convert(number: Number, from: Dtype, to: Dtype) -> Number {
             Number::Convert { from: from.to_string(), to: to.to_string(), value: Box::new(number) }
         }
     }
+}
+
+/// Whether both are integers, and the second holds every value of the first.
+fn is_widened(narrow: Dtype, wide: Dtype) -> bool {
+    let is_integer =
+        |dtype: Dtype| dtype.scalar != Scalar::Bool && crate::fill::format(dtype.scalar).is_none();
+    let cast = Cast::new(narrow, wide, Mode::Round).ok().flatten();
+    is_integer(narrow) && is_integer(wide) && cast.is_some_and(Cast::is_whole)
 }
 
 /// An element of a buffer in the type that it is computed in.
