@@ -135,19 +135,17 @@ pub(super) fn scalar(number: i32) -> Option<Scalar> {
         24 => Scalar::F8e8m0fnu,
         25 => Scalar::U2,
         26 => Scalar::I2,
+        27 => Scalar::F6e2m3fn,
+        28 => Scalar::F6e3m2fn,
         _ => return None,
     })
 }
 
-/// What elements are called whose type there is none of here.
+/// The name of elements whose type number has no element type here.
 pub(super) fn called(number: i64) -> String {
     match number {
         0 => "elements of no type".to_owned(),
         8 => "texts as elements".to_owned(),
-        18 => "elements of ONNX's type FLOAT8E4M3FNUZ".to_owned(),
-        20 => "elements of ONNX's type FLOAT8E5M2FNUZ".to_owned(),
-        27 => "elements of ONNX's type FLOAT6E2M3".to_owned(),
-        28 => "elements of ONNX's type FLOAT6E3M2".to_owned(),
         _ => format!("elements of type {number} of ONNX"),
     }
 }
