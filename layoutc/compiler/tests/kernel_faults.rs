@@ -46,12 +46,6 @@ fn texts_that_are_no_statement_are_told_at_their_characters() {
         ),
         ("b[i, j] = a[i, j", "", "expected `,` or `]`, found the end", form),
         (
-            "b[i, j] = a[i, k[i, j]]",
-            "[",
-            "an index is arithmetic on axes, not an element",
-            "write axes, numbers, consts and symbols between the brackets",
-        ),
-        (
             "b[i, j] = 2 * a[i, j] ?? 0",
             "??",
             "`??` stands behind a read, and this is more than one",

@@ -26,6 +26,8 @@ mod inverse_c;
 mod kept;
 mod kernel_caches;
 mod kernel_faults;
+mod kernel_indexed;
+mod kernel_indexed_faults;
 mod kernel_programs;
 mod kernel_values;
 mod kernels;

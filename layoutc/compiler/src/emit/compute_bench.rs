@@ -37,16 +37,18 @@ pub(super) fn compute(
     let values = whole(&sizes.values);
     let mut bytes = 0_i64;
     let mut memory = Vec::new();
-    for context in &contexts {
+    for (context, operand) in contexts.iter().zip(&compute.operands) {
         let elements = |elements: &Algebra| sizes.value(context, &buffer_bytes(context, elements)?);
         bytes = bytes.saturating_add(elements(&context.layout.logical_elements)?);
         let slots = elements(&context.layout.physical_elements)?;
-        memory.push(memory_of(context.tensor, slots, dialect));
+        // An index that the caller has promised lies inside.
+        let number = i128::from(operand.range.is_none());
+        memory.push(memory_of(context.tensor, (slots, number), dialect));
     }
     for tensor in compute.locals.iter().filter(|tensor| is_given(tensor)) {
         let context = Context::new(tensor, naming);
         let slots = buffer_bytes(&context, &tensor.layout.physical_elements)?;
-        memory.push(memory_of(tensor, sizes.value(&context, &slots)?, dialect));
+        memory.push(memory_of(tensor, (sizes.value(&context, &slots)?, 1), dialect));
     }
     let mut elements = 0_i128;
     for statement in &compute.statements {
@@ -71,9 +73,14 @@ fn whole(values: &[i128]) -> Vec<i64> {
     values.iter().map(|value| clamped(*value)).collect()
 }
 
-fn memory_of(tensor: &Tensor, bytes: i64, dialect: &Dialect) -> ComputeMemoryUnit {
+/// Memory of `bytes` bytes whose elements are `number`.
+fn memory_of(
+    tensor: &Tensor,
+    (bytes, number): (i64, i128),
+    dialect: &Dialect,
+) -> ComputeMemoryUnit {
     let dtype = tensor.dtype;
-    let bits = fill::bits(dtype, Fill::Value(FillValue::Integer(1))).unwrap_or(0);
+    let bits = fill::bits(dtype, Fill::Value(FillValue::Integer(number))).unwrap_or(0);
     let element = dtype.to_string();
     let one = if dtype.element_bits() < 8 {
         format!("0x{:02X}", (bits | bits << dtype.element_bits()) & 0xFF)

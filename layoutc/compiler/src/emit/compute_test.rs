@@ -4,14 +4,16 @@
 use layoutc_algebra::expr::Var;
 use layoutc_algebra::layout::Symbol;
 
+use super::compute_numbers::{numbers, numbers_for, picked};
 use super::dialect::Dialect;
 use super::element;
 use super::model::{ComputeTestUnit, ComputedUnit, LocalUnit, OperandTestUnit};
 use super::test_unit::{cases, is_taken};
+use super::widen::widened;
 use crate::dtype::{Dtype, Scalar};
 use crate::fill;
-use crate::model::compute::{Buffer, Compute, Function, Operand, Reduction, Statement, ValueKind};
-use crate::model::{Fill, FillValue, Manifest, Tensor};
+use crate::model::compute::{Buffer, Compute, Operand, Statement};
+use crate::model::{Manifest, Tensor};
 use crate::plan::index::buffer_bytes;
 use crate::plan::lower::{Binding, PlanError, Range, lower};
 use crate::plan::names::Namer;
@@ -56,11 +58,12 @@ pub(super) fn compute(
     let mut units = Vec::new();
     for (k, context) in contexts.iter().enumerate() {
         let is_sampled = is_sampled.get(k).copied().unwrap_or(false);
-        let unit = operand(compute, (k, context), relative, &named).ok_or(PlanError::Scope)?;
+        let unit = operand((manifest, compute), (k, context), relative, &named);
+        let unit = unit.ok_or(PlanError::Scope)?;
         units.push(OperandTestUnit { name: namer.name(&unit.name), is_sampled, ..unit });
     }
     let locals = locals(compute, dialect, naming, &symbols, &mut namer)?;
-    let (plain, operands) = (function.into(), units);
+    let (plain, operands) = (widened(function, dialect).into(), units);
     Ok(ComputeTestUnit { plain, samples, symbols, cases, operands, locals })
 }
 
@@ -75,7 +78,7 @@ pub(super) fn operands<'m>(
 
 /// An operand, with the names of symbols; the definition computes all of its elements.
 fn operand(
-    compute: &Compute,
+    (manifest, compute): (&Manifest, &Compute),
     (k, context): (usize, &Context<'_>),
     relative: f64,
     named: &[(&str, &String)],
@@ -83,7 +86,7 @@ fn operand(
     let operand = compute.operands.get(k)?;
     let dtype = context.tensor.dtype;
     let [absolute, relative] = allowed(dtype, relative);
-    let (first, count) = picked(dtype, numbers_for(compute));
+    let (first, count) = picked(manifest, operand, numbers_for(compute, Buffer::Operand(k)));
     let symbols = context.symbols.iter().map(|symbol| {
         let known = named.iter().find(|(name, _)| *name == symbol.facts.name);
         known.map(|(_, name)| (*name).clone())
@@ -150,8 +153,8 @@ pub(super) fn rounds(
 /// Whether what a buffer held before is read.
 fn is_read(compute: &Compute, buffer: Buffer) -> bool {
     compute.statements.iter().any(|statement| {
-        let accumulates = statement.accumulate && statement.target == buffer;
-        accumulates || statement.value.reads().iter().any(|read| read.buffer == buffer)
+        let accumulates = statement.keeps() && statement.target == buffer;
+        accumulates || statement.reads(buffer)
     })
 }
 
@@ -159,7 +162,7 @@ fn is_read(compute: &Compute, buffer: Buffer) -> bool {
 fn is_overwritten(compute: &Compute, buffer: Buffer) -> bool {
     let mut statements = compute.statements.iter();
     let first = statements.find(|statement| statement.target == buffer);
-    first.is_some_and(|statement| !statement.accumulate)
+    first.is_some_and(|statement| !statement.keeps())
 }
 
 /// How much of a number each of its float operations may be wrong: half of it at the most, and the other order of sums.
@@ -174,7 +177,8 @@ fn tolerance(compute: &Compute, values: &[i64]) -> Result<f64, PlanError> {
                 compute.locals.get(k).map_or(0.0, |local| epsilon(local.dtype.scalar))
             }
         };
-        let terms = rounds(statement, statement.written_axes, values)?.clamp(0, 1 << 24);
+        let own = if statement.scatter.is_some() { 0 } else { statement.written_axes };
+        let terms = rounds(statement, own, values)?.clamp(0, 1 << 24);
         let terms = u32::try_from(terms).unwrap_or(u32::MAX);
         let summed = f64::from(terms) * epsilon(statement.accumulator);
         all += summed + 8.0 * computed.max(epsilon(statement.accumulator)) + 2.0 * target;
@@ -183,7 +187,7 @@ fn tolerance(compute: &Compute, values: &[i64]) -> Result<f64, PlanError> {
 }
 
 /// The distance from 1 to the next number; 0 for integers.
-fn epsilon(scalar: Scalar) -> f64 {
+pub(super) fn epsilon(scalar: Scalar) -> f64 {
     fill::format(scalar).map_or(0.0, |format| {
         let bits = i32::try_from(format.mantissa_bits).unwrap_or(0);
         2.0_f64.powi(-bits)
@@ -202,64 +206,6 @@ fn allowed(dtype: Dtype, relative: f64) -> [String; 2] {
             own => [spelled(relative + 2.0 * own), spelled(relative + 2.0 * own)],
         },
     }
-}
-
-/// Which numbers a kernel is given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Numbers {
-    All,
-    /// For functions that have no value below 0.
-    Positive,
-    /// For products of integers.
-    Units,
-}
-
-fn numbers_for(compute: &Compute) -> Numbers {
-    let is_integer = |statement: &&Statement| {
-        statement.op == Reduction::Product && epsilon(statement.accumulator) == 0.0
-    };
-    if compute.statements.iter().any(|statement| is_integer(&statement)) {
-        return Numbers::Units;
-    }
-    let mut found = Numbers::All;
-    for statement in &compute.statements {
-        statement.value.walk(&mut |value| {
-            if let ValueKind::Call(
-                Function::Log | Function::Sqrt | Function::Rsqrt | Function::Pow,
-                _,
-            ) = value.kind
-            {
-                found = Numbers::Positive;
-            }
-        });
-    }
-    found
-}
-
-/// Numbers that sums and products of a few thousand elements hold exactly, none of them 0 where there are others.
-fn numbers(dtype: Dtype) -> Vec<(f64, u64)> {
-    let all: &[f64] = match dtype.scalar {
-        Scalar::Bool | Scalar::U1 => &[0.0, 1.0],
-        scalar if epsilon(scalar) > 0.0 => &[-2.0, -1.5, -1.0, -0.5, 0.5, 0.75, 1.0, 2.0],
-        _ => &[-3.0, -2.0, -1.0, 1.0, 2.0, 3.0, 4.0, 5.0],
-    };
-    let bits = |number: f64| {
-        let bits = fill::bits(dtype, Fill::Value(FillValue::Float(number))).ok()?;
-        Some((number, bits))
-    };
-    all.iter().filter_map(|number| bits(*number)).collect()
-}
-
-/// The first of the numbers of a type that are picked, and how many there are.
-fn picked(dtype: Dtype, wanted: Numbers) -> (usize, usize) {
-    let all = numbers(dtype);
-    let is_it = |number: f64| match wanted {
-        Numbers::All => true,
-        Numbers::Positive => number > 0.0,
-        Numbers::Units => number.abs() <= 1.0 && number.abs() >= 1.0,
-    };
-    let first = all.iter().position(|(number, _)| is_it(*number)).unwrap_or(0);
-    (first, all.iter().filter(|(number, _)| is_it(*number)).count().max(1))
 }
 
 /// The tensors that the tests fill or look at, in their order.
@@ -283,7 +229,7 @@ pub(super) fn computed(
         let literal = |(_, bits): (f64, u64)| {
             element::literal(dialect, &dtype.to_string(), &format!("{bits:x}"), Spelling::Number)
         };
-        let numbers = numbers(dtype).into_iter().map(literal).collect();
+        let numbers = numbers(manifest, tensor).into_iter().map(literal).collect();
         units.push(ComputedUnit { tensor, numbers, is_filled, is_written });
     }
     units

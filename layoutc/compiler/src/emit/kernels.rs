@@ -1,7 +1,9 @@
 //! What templates see of kernels: their functions, their launch ranges, and the images that they read and write.
 
+use super::dialect::Dialect;
 use super::model::{Constant, ImageUnit, KernelUnit, KernelsUnit, RangeUnit, UnalignedUnit};
 use super::whole::Whole;
+use super::widen::widened;
 use crate::dtype::Scalar;
 use crate::model::compute::Compute;
 use crate::model::{Convert, Manifest, Tensor};
@@ -64,8 +66,13 @@ pub(super) fn compute(
     manifest: &Manifest,
     compute: &Compute,
     naming: &Naming<'_>,
+    dialect: &Dialect,
 ) -> Result<Option<KernelsUnit>, PlanError> {
-    Ok(unit(plan::compute_kernels(manifest, compute, naming)?))
+    let mut kernels = plan::compute_kernels(manifest, compute, naming)?;
+    for kernel in &mut kernels {
+        kernel.function = widened(kernel.function.clone(), dialect);
+    }
+    Ok(unit(kernels))
 }
 
 /// The last kernel gives the whole its name and its parameters.

@@ -13,6 +13,7 @@ mod casts;
 pub mod comment;
 mod compute_bench;
 mod compute_model;
+mod compute_numbers;
 mod compute_test;
 pub mod dialect;
 mod element;
@@ -43,6 +44,7 @@ mod umbrella;
 mod unit;
 mod view_unit;
 pub mod whole;
+mod widen;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};

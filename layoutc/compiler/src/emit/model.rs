@@ -26,7 +26,7 @@ use super::whole::Whole;
 use crate::plan::tree::{Expr, Function, Stmt};
 
 /// The version of the model. It changes when a field's meaning or a tree's form does.
-pub const VERSION: u32 = 18;
+pub const VERSION: u32 = 19;
 
 /// What one manifest's files are made from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -75,6 +75,7 @@ fn taken(function: &Function) -> Vec<String> {
             | Stmt::LetElement { name, .. }
             | Stmt::For { name, .. }
             | Stmt::Accumulator { name, .. }
+            | Stmt::LetIndex { name, .. }
             | Stmt::DeclareArray { name, .. } => taken.push(name.clone()),
             Stmt::DeclareBlock { name, memory, .. } => taken.extend([name.clone(), memory.clone()]),
             _ => {}
@@ -122,7 +123,7 @@ impl Parts<'_> {
                     }
                 }
                 // Each of the threads would have its own: one does all that goes on with it.
-                Stmt::Accumulator { .. } => {
+                Stmt::Accumulator { .. } | Stmt::LetIndex { .. } => {
                     next = end_of_use(stmts, at)?;
                     once.extend(stmts.get(at..next)?.iter().cloned());
                 }
@@ -195,6 +196,7 @@ fn end_of_use(stmts: &[Stmt], from: usize) -> Option<usize> {
             stmt if stmt.is_shared() => return None,
             Stmt::Let { name, .. }
             | Stmt::Accumulator { name, .. }
+            | Stmt::LetIndex { name, .. }
             | Stmt::DeclareArray { name, .. }
             | Stmt::DeclareBlock { name, .. } => {
                 let last = stmts.iter().rposition(|stmt| mentions(stmt, name));

@@ -9,6 +9,7 @@ use super::model::{
 };
 use super::print::{self, Style};
 use super::whole::Whole;
+use super::widen::widened;
 use super::{
     Part, Settings, arithmetic, bench_unit, blocks, casts, compute_bench, compute_test, element,
     fits, float_bits, globals, kernels, macros, needs, plan_fault, reshard_unit, schedule_unit,
@@ -397,11 +398,14 @@ fn compute_unit(
 ) -> Result<ComputeUnit, PlanError> {
     let (name, kernel) = (compute.name.clone(), compute.kernel.clone());
     if settings.language.kernels {
-        let moves = kernels::compute(manifest, compute, naming)?;
+        let moves = kernels::compute(manifest, compute, naming, settings.dialect)?;
         let (function, short, test, bench) = (None, None, None, None);
         return Ok(ComputeUnit { name, kernel, function, short, test, bench, moves });
     }
-    let by = |registers| plan::compute(manifest, compute, naming, registers);
+    let by = |registers| {
+        let function = plan::compute(manifest, compute, naming, registers)?;
+        Ok::<_, PlanError>(widened(function, settings.dialect))
+    };
     let function = by(Registers::Long)?;
     let short = Some(by(Registers::Short)?).filter(|short| *short != function);
     let test = compute_test::compute(manifest, compute, naming, settings.dialect)?;

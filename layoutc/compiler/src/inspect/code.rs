@@ -109,7 +109,7 @@ fn simple(stmt: &Stmt) -> Option<String> {
         Stmt::Zero { buffer, index, bytes } => {
             format!("zero {} bytes at {buffer}[{}]", text(bytes), text(index))
         }
-        Stmt::Accumulator { name, value, .. } => {
+        Stmt::Accumulator { name, value, .. } | Stmt::LetIndex { name, value } => {
             format!("{name} = {}", number(Style::Python, value))
         }
         Stmt::DeclareArray { name, element, elements }

@@ -43,6 +43,8 @@ pub struct Operand {
     pub tensor: usize,
     /// Whether a statement writes it.
     pub is_written: bool,
+    /// The bound that its elements, integers from 0, are below, where the kernel states it. The caller has promised it.
+    pub range: Option<Expr>,
 }
 
 /// What a statement reads or writes.
@@ -59,10 +61,13 @@ pub enum Buffer {
 pub struct Statement {
     /// What is written.
     pub target: Buffer,
-    /// The axes of the target in its order, then those that are reduced. Extents are over symbols.
+    /// The axes of the target in its order, then those that are reduced. Extents are over symbols. Where there is a `scatter`
+    /// those that its indices name come first.
     pub axes: Vec<Axis>,
-    /// How many of the axes are the target's.
+    /// How many of the axes are the target's, or those of its indices.
     pub written_axes: usize,
+    /// The indices of the element that is written, where one of them is read; `None` where they are the axes.
+    pub scatter: Option<Vec<Index>>,
     /// How the values of one element are put together.
     pub op: Reduction,
     /// Whether what the target held is put together with them.
@@ -79,6 +84,31 @@ pub struct Statement {
     pub text: String,
     /// Where it stands.
     pub place: Place,
+}
+
+impl Statement {
+    /// Whether elements that it does not write are to keep what they hold, or what they hold is put together with what it
+    /// writes.
+    pub fn keeps(&self) -> bool {
+        self.accumulate || self.scatter.is_some()
+    }
+
+    /// Whether an element of the buffer is read, for the value or for an index.
+    pub fn reads(&self, buffer: Buffer) -> bool {
+        let mut all = self.scatter.iter().flatten().map(|index| &index.value);
+        all.any(|value| value.uses(buffer)) || self.value.uses(buffer)
+    }
+
+    /// Whether elements are read, or written, at indices that are read.
+    pub fn is_indexed(&self) -> bool {
+        self.scatter.is_some() || self.value.gathers()
+    }
+
+    /// Calls `visit` on the indices of what is written and on the value, and on all that they are made of.
+    pub fn walk<'s>(&'s self, visit: &mut dyn FnMut(&'s Value)) {
+        self.scatter.iter().flatten().for_each(|index| index.value.walk(visit));
+        self.value.walk(visit);
+    }
 }
 
 /// `cache A at=k_outer`: the block of a tensor that is used in a round of a loop, in a layout of its own.
@@ -130,6 +160,10 @@ impl Value {
                     outside.value.walk(visit);
                 }
             }
+            ValueKind::Gather(gather) => {
+                gather.index.iter().for_each(|index| index.value.walk(visit));
+                gather.outside.walk(visit);
+            }
             ValueKind::Negate(a) | ValueKind::Not(a) | ValueKind::Convert(a) => a.walk(visit),
             ValueKind::Binary(_, a, b) | ValueKind::Compare(_, a, b) => {
                 [a, b].into_iter().for_each(|part| part.walk(visit));
@@ -156,6 +190,27 @@ impl Value {
             }
         });
         reads
+    }
+
+    /// Whether an element is read at an index that is read.
+    pub fn gathers(&self) -> bool {
+        let mut found = false;
+        self.walk(&mut |value| found |= matches!(value.kind, ValueKind::Gather(_)));
+        found
+    }
+
+    /// Whether an element of the buffer is.
+    pub fn gathers_of(&self, buffer: Buffer) -> bool {
+        let mut found = false;
+        self.walk(&mut |value| {
+            found |= matches!(&value.kind, ValueKind::Gather(gather) if gather.buffer == buffer);
+        });
+        found
+    }
+
+    /// Whether an element of the buffer is read.
+    pub fn uses(&self, buffer: Buffer) -> bool {
+        self.reads().iter().any(|read| read.buffer == buffer) || self.gathers_of(buffer)
     }
 
     /// Whether it may be undefined for some operands: it divides integers.
@@ -185,6 +240,8 @@ pub enum ValueKind {
     /// An element, converted to the type that its type is computed in: `f16`, `bf16` and narrower floats to `f32`, integers
     /// below 32 bits to `i32`.
     Read(Box<Read>),
+    /// An element at an index that is read, converted in the same way.
+    Gather(Box<Gather>),
     /// `-a`
     Negate(Box<Value>),
     /// `not a`, of `bool`.
@@ -211,6 +268,26 @@ pub struct Read {
     pub index: Vec<Expr>,
     /// What stands for it where an index lies outside; `None` where none does.
     pub outside: Option<Outside>,
+}
+
+/// An element at an index that is read: `table[ids[t], d]`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gather {
+    /// Of what.
+    pub buffer: Buffer,
+    /// One index for each axis there.
+    pub index: Vec<Index>,
+    /// What stands for it where an index lies outside, of the element's own type.
+    pub outside: Value,
+}
+
+/// An index of an access through data.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Index {
+    /// The index, of type `i64`.
+    pub value: Value,
+    /// Whether it may lie outside, so that it is looked at before the access is made.
+    pub is_checked: bool,
 }
 
 /// What stands for an element outside its tensor.

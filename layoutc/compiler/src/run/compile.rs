@@ -211,6 +211,7 @@ impl<'a> Compiler<'a> {
             | Stmt::Single { .. }
             | Stmt::TeamArrays { .. }
             | Stmt::Accumulator { .. }
+            | Stmt::LetIndex { .. }
             | Stmt::Gather { .. }
             | Stmt::Unroll { .. }
             | Stmt::Invoke { .. }

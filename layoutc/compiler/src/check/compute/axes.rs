@@ -10,7 +10,7 @@ use layoutc_algebra::step::MAX_AXES;
 
 use super::known::{Known, KnownKind, Names};
 use super::readers::{Found, Readers};
-use super::text::{Ast, AstKind, Line, ReadText, Span};
+use super::text::{Ast, AstKind, IndexKind as Indexed, IndexText, Line, ReadText, Span};
 use super::value::Checked;
 use crate::check::expr::place_in;
 use crate::check::scope::{Scope, nearest_or_all, suggest};
@@ -45,16 +45,17 @@ struct Source<'a> {
 }
 
 impl Axes<'_> {
-    /// All axes with their extents; `shape` is that of what is written, where it has one.
-    pub(super) fn found(&self, shape: Option<&Known>) -> Checked<Vec<Axis>> {
+    /// All axes with their extents, and how many of them are on the left; `shape` is that of what is written, where it has one.
+    pub(super) fn found(&self, shape: Option<&Known>) -> Checked<(Vec<Axis>, usize)> {
         self.written(shape)?;
-        let reduced = self.reduced();
+        let left = self.left();
+        let reduced = self.reduced(&left);
         if self.line.op == Reduction::Assign
             && let Some((name, span)) = reduced.first()
         {
             return Err(vec![self.unreduced(name, span)]);
         }
-        let count = self.line.axes.len() + reduced.len();
+        let count = left.len() + reduced.len();
         if count > MAX_AXES {
             let message = format!("the statement has {count} axes; the limit is {MAX_AXES}");
             let error = self.fault(Code::LimitAxes, message, &self.line.left);
@@ -64,11 +65,15 @@ impl Axes<'_> {
         }
         let facts = Facts::new(self.symbols);
         let (mut axes, mut errors) = (Vec::new(), Vec::new());
-        for (k, word) in self.line.axes.iter().enumerate() {
-            let own = shape.and_then(|known| known.shape.get(k)).map(|axis| &axis.extent);
-            let read = if own.is_none() { Some(k) } else { None };
-            match self.extent(&word.name, &word.span, (own, read), &facts) {
-                Ok(extent) => axes.push(Axis { name: word.name.clone(), extent }),
+        for (k, (name, span)) in left.iter().enumerate() {
+            let place = match &self.line.scatter {
+                None => Some(k),
+                Some(index) => index.iter().position(|text| text.lone_name() == Some(name)),
+            };
+            let own = place.and_then(|k| shape?.shape.get(k)).map(|axis| &axis.extent);
+            let read = if own.is_none() { place } else { None };
+            match self.extent(name, span, (own, read), &facts) {
+                Ok(extent) => axes.push(Axis { name: name.clone(), extent }),
                 Err(found) => errors.extend(found),
             }
         }
@@ -78,7 +83,7 @@ impl Axes<'_> {
                 Err(found) => errors.extend(found),
             }
         }
-        if errors.is_empty() { Ok(axes) } else { Err(errors) }
+        if errors.is_empty() { Ok((axes, left.len())) } else { Err(errors) }
     }
 
     fn fault(&self, code: Code, message: impl Into<String>, span: &Span) -> Diagnostic {
@@ -103,8 +108,9 @@ impl Axes<'_> {
                 errors.push(error.help("give the axis another name"));
             }
         }
-        if let Some(known) = shape.filter(|known| known.shape.len() != line.axes.len()) {
-            let (has, written) = (known.shape.len(), line.axes.len());
+        let count = line.scatter.as_ref().map_or(line.axes.len(), Vec::len);
+        if let Some(known) = shape.filter(|known| known.shape.len() != count) {
+            let (has, written) = (known.shape.len(), count);
             let message = format!(
                 "`{}` has {has} ax{}, and {written} stand{} here",
                 known.label,
@@ -113,44 +119,81 @@ impl Axes<'_> {
             );
             let names: Vec<&str> = known.shape.iter().map(|axis| axis.name.as_str()).collect();
             let error = self.fault(Code::KernelAxes, message, &line.left);
-            errors.push(error.note(known.told(self.symbols)).help(format!(
-                "name every axis: `{}[{}]`",
-                line.target.name,
-                names.join(", ")
-            )));
+            errors.push(error.note(known.told(self.symbols)).help(match line.scatter {
+                Some(_) => "give one index for each axis, in their order".to_owned(),
+                None => format!("name every axis: `{}[{}]`", line.target.name, names.join(", ")),
+            }));
         }
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
-    /// The axes on the right alone, in the order of the text, each with its first place.
-    fn reduced(&self) -> Vec<(String, Span)> {
-        let mut found: Vec<(String, Span)> = Vec::new();
-        let is_new = |found: &[(String, Span)], name: &str| {
-            let is_left = self.line.axes.iter().any(|word| word.name == name);
-            let is_known = self.scope.known().any(|known| known == name);
-            let is_broken = [Kind::Const, Kind::Symbol]
+    /// The axes on the left, in the order of the text, each with its first place.
+    fn left(&self) -> Vec<(String, Span)> {
+        let Some(index) = &self.line.scatter else {
+            return self
+                .line
+                .axes
                 .iter()
-                .any(|kind| self.scope.broken.contains(&(*kind, name.to_owned())));
-            !is_left && !is_known && !is_broken && found.iter().all(|(known, _)| known != name)
+                .map(|word| (word.name.clone(), word.span.clone()))
+                .collect();
         };
-        for node in self.line.value.nodes() {
-            if let AstKind::Name(name) = &node.kind {
-                // The name of a tensor without brackets is no axis.
-                let is_tensor = self.names.contains_key(name);
-                if !is_tensor && is_new(&found, name) {
-                    found.push((name.clone(), node.span.clone()));
-                }
-            }
-            for text in node.read().iter().flat_map(|read| &read.index) {
-                for (name, span) in names(&text.ast) {
-                    if is_new(&found, name) {
-                        let span = text.start + span.start..text.start + span.end;
-                        found.push((name.to_owned(), span));
-                    }
-                }
+        let mut found = Vec::new();
+        for text in index {
+            self.add_index(text, &[], &mut found);
+            for node in text.data().iter().flat_map(|ast| ast.nodes()) {
+                self.add_node(node, &[], &mut found);
             }
         }
         found
+    }
+
+    /// The axes on the right alone, in the order of the text, each with its first place.
+    fn reduced(&self, left: &[(String, Span)]) -> Vec<(String, Span)> {
+        let mut found: Vec<(String, Span)> = Vec::new();
+        for node in self.line.value.nodes() {
+            self.add_node(node, left, &mut found);
+        }
+        found
+    }
+
+    /// Adds the axes that a node names, but for those in `left`.
+    fn add_node(&self, node: &Ast, left: &[(String, Span)], found: &mut Vec<(String, Span)>) {
+        if let AstKind::Name(name) = &node.kind {
+            // The name of a tensor without brackets is no axis.
+            let is_tensor = self.names.contains_key(name);
+            if !is_tensor && self.is_new(name, left, found) {
+                found.push((name.clone(), node.span.clone()));
+            }
+        }
+        for text in node.read().iter().flat_map(|read| &read.index) {
+            self.add_index(text, left, found);
+        }
+    }
+
+    /// Adds the axes of an index that is arithmetic on axes.
+    fn add_index(
+        &self,
+        text: &IndexText,
+        left: &[(String, Span)],
+        found: &mut Vec<(String, Span)>,
+    ) {
+        let Indexed::Axes(ast) = &text.kind else { return };
+        for (name, span) in names(ast) {
+            if self.is_new(name, left, found) {
+                let span = text.start + span.start..text.start + span.end;
+                found.push((name.to_owned(), span));
+            }
+        }
+    }
+
+    /// Whether a name is an axis that is not known yet.
+    fn is_new(&self, name: &str, left: &[(String, Span)], found: &[(String, Span)]) -> bool {
+        let is_known = self.scope.known().any(|known| known == name);
+        let is_broken = [Kind::Const, Kind::Symbol]
+            .iter()
+            .any(|kind| self.scope.broken.contains(&(*kind, name.to_owned())));
+        let mut axes = left.iter().chain(found);
+        !is_known && !is_broken && axes.all(|(known, _)| known != name)
     }
 
     /// The extent of an axis: `own` is that of what is written; where it has none, its axis is at `place` there.
@@ -224,13 +267,13 @@ impl Axes<'_> {
             let known = name.and_then(|name| self.names.get(name));
             known.is_some_and(|known| matches!(known.kind, KnownKind::Broken))
         };
-        self.line.value.nodes().iter().any(is_broken)
+        self.line.nodes().iter().any(is_broken)
     }
 
     /// The tensors that the axis indexes alone.
     fn sources(&self, name: &str) -> Vec<Source<'_>> {
         let mut sources = Vec::new();
-        for node in self.line.value.nodes() {
+        for node in self.line.nodes() {
             let Some(read) = node.read() else { continue };
             let Some(known) = self.names.get(&read.tensor.name) else { continue };
             if known.shape.len() != read.index.len() {

@@ -139,6 +139,9 @@ impl<'a> Caches<'a> {
         (item, buffer): (&CacheItem, Buffer),
         kept: &[String],
     ) -> Checked<Option<(Cache, Vec<Diagnostic>)>> {
+        if statement.scatter.is_some() {
+            return Ok(None);
+        }
         let tensors = program.memory(statement.target).zip(program.memory(buffer));
         let Some((target, tensor)) = tensors else { return Ok(None) };
         let at = Chosen {
@@ -208,5 +211,5 @@ impl<'a> Caches<'a> {
 
 /// Whether a statement reads a tensor besides writing it.
 fn reads_too(statement: &Statement, buffer: Buffer) -> bool {
-    statement.value.reads().iter().any(|read| read.buffer == buffer)
+    statement.reads(buffer)
 }

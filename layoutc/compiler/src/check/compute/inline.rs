@@ -7,7 +7,7 @@ use layoutc_algebra::layout::Axis;
 
 use super::inside::{Domain, Sign};
 use super::value::Built;
-use crate::model::compute::{Buffer, Outside, Read, Value, ValueKind};
+use crate::model::compute::{Buffer, Gather, Index, Outside, Read, Value, ValueKind};
 
 /// How many nodes are written in place in one statement.
 pub(super) const MAX_SIZE: usize = 1 << 12;
@@ -78,6 +78,7 @@ impl<'a> Inliner<'a> {
             ValueKind::Integer(_) | ValueKind::Float(_) | ValueKind::Bool(_) => value.kind.clone(),
             ValueKind::Index(expr) => ValueKind::Index(self.expr(expr)?),
             ValueKind::Read(read) => ValueKind::Read(Box::new(self.read(read, depth)?)),
+            ValueKind::Gather(gather) => ValueKind::Gather(Box::new(self.gather(gather, depth)?)),
             ValueKind::Negate(a) => ValueKind::Negate(of(a)?),
             ValueKind::Not(a) => ValueKind::Not(of(a)?),
             ValueKind::Convert(a) => ValueKind::Convert(of(a)?),
@@ -108,6 +109,16 @@ impl<'a> Inliner<'a> {
             None => None,
         };
         Ok(Read { buffer: read.buffer, index, outside })
+    }
+
+    fn gather(&self, gather: &Gather, depth: usize) -> Result<Gather, Refused> {
+        let index = gather.index.iter().map(|index| {
+            let value = self.at_depth(&index.value, depth + 1)?;
+            Ok(Index { value, is_checked: index.is_checked })
+        });
+        let index = index.collect::<Result<_, Refused>>()?;
+        let outside = self.at_depth(&gather.outside, depth + 1)?;
+        Ok(Gather { buffer: gather.buffer, index, outside })
     }
 
     /// What stands outside, along the axes that these indices still leave.

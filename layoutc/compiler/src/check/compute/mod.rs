@@ -6,8 +6,10 @@
 mod axes;
 mod cache;
 mod call;
+mod indexed;
 mod inline;
 mod inside;
+mod interval;
 mod known;
 mod local;
 mod nesting;
@@ -15,6 +17,7 @@ mod operand;
 mod program;
 mod read;
 mod readers;
+mod scatter;
 mod schedule;
 mod store;
 mod text;
@@ -170,17 +173,20 @@ fn one(
     let (schedule, told) = schedule::checked(&program, instance)?;
     let caches = cache::Caches::of(&program, job.instance, (place.file, &syntax.file));
     let (caches, more) = caches.checked(&program, &schedule, &told)?;
+    let stated: Vec<_> = program.operands.iter().map(|o| program.stated(&o.name.value)).collect();
     let Program { operands, symbols, locals, mut statements, mut warnings, .. } = program;
     warnings.extend(more);
     for (statement, caches) in statements.iter_mut().zip(caches) {
         statement.caches = caches;
     }
     let is_written = |k: usize| statements.iter().any(|line| line.target == Buffer::Operand(k));
-    let operands = operands.into_iter().enumerate().map(|(k, operand)| Operand {
-        name: operand.name.value,
-        tensor: operand.tensor,
-        is_written: is_written(k),
-    });
+    let operands =
+        operands.into_iter().zip(stated).enumerate().map(|(k, (operand, range))| Operand {
+            name: operand.name.value,
+            tensor: operand.tensor,
+            is_written: is_written(k),
+            range,
+        });
     let compute = Compute {
         name: job.name.value.clone(),
         kernel: def.item.name.value.clone(),

@@ -22,6 +22,11 @@ fn brackets(value: &Value) -> usize {
         ValueKind::Read(read) => {
             read.outside.as_ref().map_or(1, |outside| own(1, brackets(&outside.value)))
         }
+        // Indices that are read have names of their own.
+        ValueKind::Gather(gather) => {
+            let index = gather.index.iter().map(|index| brackets(&index.value)).max();
+            own(1, index.unwrap_or(0).max(brackets(&gather.outside)))
+        }
         ValueKind::Negate(a) | ValueKind::Not(a) | ValueKind::Convert(a) => own(1, brackets(a)),
         // Operators bind to the left; those of signed integers are computed in another type.
         ValueKind::Binary(op, a, b) if is_chained(*op, a) => brackets(a).max(own(2, brackets(b))),

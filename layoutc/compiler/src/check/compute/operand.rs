@@ -77,7 +77,7 @@ impl Binder<'_> {
     fn mentions(&self) -> Vec<Mention<'_>> {
         let mut found: Vec<Mention<'_>> = Vec::new();
         for (line, text) in self.def.lines.iter().zip(&self.def.item.computes) {
-            let words = line.value.nodes().into_iter().filter_map(Ast::read);
+            let words = line.nodes().into_iter().filter_map(Ast::read);
             let words = words.map(|read| &read.tensor);
             for word in std::iter::once(&line.target).chain(words) {
                 if found.iter().all(|mention| mention.name != word.name) {
@@ -280,7 +280,7 @@ fn in_place_of(view: &ViewItem) -> String {
 
 /// The tensors that a line reads, in the order of the text.
 fn reads(line: &Line) -> impl Iterator<Item = &str> {
-    let nodes = line.value.nodes().into_iter();
+    let nodes = line.nodes().into_iter();
     nodes.filter_map(|node| node.read().map(|read| read.tensor.name.as_str()))
 }
 

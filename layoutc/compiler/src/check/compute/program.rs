@@ -283,7 +283,8 @@ impl<'a> Program<'a> {
             later: source.later,
             is_tensor: &is_tensor,
         };
-        let axes = axes.found(shape.as_ref())?;
+        self.may_be_scattered(source, shape.as_ref())?;
+        let (axes, written) = axes.found(shape.as_ref())?;
         self.are_free(source, &axes)?;
         let shape = match (shape, self.local(name)) {
             (Some(known), _) => Some(known),
@@ -296,7 +297,7 @@ impl<'a> Program<'a> {
         };
         match shape {
             Some(Known { kind: KnownKind::Stored { buffer, ty }, .. }) => {
-                self.stored(source, axes, buffer, ty)
+                self.stored(source, (axes, written), buffer, ty)
             }
             _ => self.inlined(source, &axes),
         }
@@ -316,7 +317,7 @@ impl<'a> Program<'a> {
     /// Whether each tensor that is read is there, and was written if it is an intermediate.
     fn reads_are_known(&self, source: Source<'_>) -> Checked<()> {
         let mut errors = Vec::new();
-        for read in source.line.value.nodes().into_iter().filter_map(super::text::Ast::read) {
+        for read in source.line.nodes().into_iter().filter_map(super::text::Ast::read) {
             let name = &read.tensor.name;
             if self.names.contains_key(name) {
                 continue;
@@ -368,6 +369,7 @@ impl<'a> Program<'a> {
                 vec![overflow(&error, error.to_string(), place)]
             })?;
         }
+        let elements = |buffer| self.elements(buffer, axes);
         let (visits, nodes) = (Cell::new(VISITED_IN_ALL), Cell::new(MAX_SIZE));
         let domain = Domain { axes, symbols: &self.symbols, facts: &facts, left: &visits };
         let builder = Builder {
@@ -378,6 +380,8 @@ impl<'a> Program<'a> {
             names: &self.names,
             values: &|name| self.value_of(name),
             left: &nodes,
+            elements: &elements,
+            integers: None,
         };
         let built = builder.built(&source.line.value)?;
         let brackets = nesting::of(&built);

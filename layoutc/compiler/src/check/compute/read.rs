@@ -8,7 +8,8 @@ use layoutc_algebra::parse::{ItemText, MapText};
 use super::inline::{Inliner, Refused};
 use super::inside::{At, Sign};
 use super::known::{Known, KnownKind, written};
-use super::text::{Ast, IndexText, ReadText};
+use super::text::{Ast, IndexKind, IndexText, ReadText};
+use super::types::{converted, is_integer};
 use super::value::{Builder, Built, Checked};
 use crate::check::expr::map_fault;
 use crate::codes::Code;
@@ -40,6 +41,13 @@ impl Builder<'_> {
         }
         if known.shape.len() != read.index.len() {
             return Err(vec![self.wrong_rank(read, known)]);
+        }
+        if read.is_gather() {
+            let other = match other {
+                Some(ast) => Some((ast, self.built(ast)?)),
+                None => None,
+            };
+            return Ok(self.as_read(self.gather(read, known, other)?));
         }
         let (mut index, mut errors) = (Vec::new(), Vec::new());
         for text in &read.index {
@@ -80,7 +88,8 @@ impl Builder<'_> {
                     None => None,
                 };
                 let found = Read { buffer: *buffer, index, outside };
-                Ok(Built::Typed(Value { ty: *ty, kind: ValueKind::Read(Box::new(found)) }))
+                let found = Value { ty: *ty, kind: ValueKind::Read(Box::new(found)) };
+                Ok(self.as_read(Built::Typed(found)))
             }
             KnownKind::Inlined { value, stale } => {
                 if let Some((ast, built)) = other {
@@ -100,8 +109,18 @@ impl Builder<'_> {
                     );
                     return Err(vec![self.unstored(message, read)]);
                 }
-                self.inlined(read, value, &index)
+                Ok(self.as_read(self.inlined(read, value, &index)?))
             }
+        }
+    }
+
+    /// The element that is read; in an index of 64 bits.
+    fn as_read(&self, built: Built) -> Built {
+        match (built, self.integers) {
+            (Built::Typed(value), Some(ty)) if is_integer(value.ty) => {
+                Built::Typed(converted(value, ty))
+            }
+            (built, _) => built,
         }
     }
 
@@ -126,7 +145,7 @@ impl Builder<'_> {
     }
 
     /// An intermediate that needs memory.
-    fn unstored(&self, message: String, read: &ReadText) -> Diagnostic {
+    pub(super) fn unstored(&self, message: String, read: &ReadText) -> Diagnostic {
         let error = self.fault(Code::KernelIntermediate, message, &read.span, "");
         error.help(format!("give it memory: `local {} dtype=f32`", read.tensor.name))
     }
@@ -147,12 +166,13 @@ impl Builder<'_> {
     }
 
     /// One index over the axes of the statement.
-    fn index(&self, text: &IndexText) -> Checked<Expr> {
+    pub(super) fn index(&self, text: &IndexText) -> Checked<Expr> {
         let span =
             self.text.span.start + text.start..self.text.span.start + text.start + text.length;
         let value = written(self.text, &(text.start..text.start + text.length)).to_owned();
         let part = Text { value, span, quoted: true };
-        let item = ItemText::Expr { name: None, expr: text.ast.clone(), extent: None };
+        let IndexKind::Axes(ast) = &text.kind else { return Err(Vec::new()) };
+        let item = ItemText::Expr { name: None, expr: ast.clone(), extent: None };
         let map = MapText { params: None, items: vec![item], separators: Vec::new() };
         let mut facts = layoutc_algebra::simplify::Facts::new(self.domain.symbols);
         let mut failed = None;

@@ -30,7 +30,7 @@ impl Readers<'_> {
         let mut rest = self;
         while let Some((line, after)) = rest.lines.split_first() {
             rest.lines = after;
-            let nodes = line.value.nodes();
+            let nodes = line.nodes();
             let reads = nodes.iter().filter_map(|node| node.read());
             let own = reads.filter(|read| read.tensor.name == tensor);
             for axis in own.filter_map(|read| read.index.get(place)?.lone_name()) {
@@ -52,7 +52,12 @@ impl Readers<'_> {
                 None => self.extents(&line.target.name, place),
             };
         }
-        let nodes = line.value.nodes();
+        if let Some(index) = &line.scatter
+            && let Some(place) = index.iter().position(|text| text.lone_name() == Some(axis))
+        {
+            return self.shape(&line.target.name, index.len(), place).into_iter().collect();
+        }
+        let nodes = line.nodes();
         let others = nodes.iter().filter_map(|node| Ast::read(node));
         let others = others.filter(|read| read.tensor.name != without);
         others

@@ -91,6 +91,7 @@ pub(super) fn checked(
     let said: Vec<Said<'_>> = kernel.chain(own).collect();
     let mut maker = Maker {
         nests: program.statements.iter().filter_map(|s| nest(s, program)).collect(),
+        scatters: program.statements.iter().filter_map(|s| scatter(s, program)).collect(),
         schedule: Schedule::default(),
         errors: Vec::new(),
     };
@@ -119,8 +120,12 @@ pub(super) fn checked(
     if maker.errors.is_empty() { Ok((maker.schedule, told)) } else { Err(maker.errors) }
 }
 
-/// The loops of a statement: the storage axes of what it writes, then its reduced axes.
+/// The loops of a statement: the storage axes of what it writes, then its reduced axes. `None` of one that writes through an
+/// index tensor.
 fn nest<'a>(statement: &Statement, program: &'a Program<'_>) -> Option<Nest<'a>> {
+    if statement.scatter.is_some() {
+        return None;
+    }
     let tensor = program.memory(statement.target)?;
     let layout = &tensor.layout;
     let storage = layout.storage.iter().enumerate().map(|(k, axis)| Loop {
@@ -139,8 +144,21 @@ fn nest<'a>(statement: &Statement, program: &'a Program<'_>) -> Option<Nest<'a>>
     Some(Nest { tensor, twice, loops })
 }
 
+/// The loops of a statement that writes through an index tensor.
+struct Scatter<'a> {
+    tensor: &'a Tensor,
+    loops: Vec<String>,
+}
+
+fn scatter<'a>(statement: &Statement, program: &'a Program<'_>) -> Option<Scatter<'a>> {
+    statement.scatter.as_ref()?;
+    let loops = statement.axes.iter().map(|axis| axis.name.clone()).collect();
+    Some(Scatter { tensor: program.memory(statement.target)?, loops })
+}
+
 struct Maker<'a> {
     nests: Vec<Nest<'a>>,
+    scatters: Vec<Scatter<'a>>,
     schedule: Schedule,
     errors: Vec<Diagnostic>,
 }
@@ -171,6 +189,21 @@ impl Maker<'_> {
         }
         if self.nests.iter().any(|nest| nest.loops.iter().any(|l| l.name == word)) {
             return true;
+        }
+        let is_its = |scatter: &&Scatter<'_>| scatter.loops.iter().any(|own| own == word);
+        if let Some(scatter) = self.scatters.iter().find(is_its) {
+            let message = format!(
+                "`{word}` is a loop of the statement that writes `{}` through an index tensor",
+                scatter.tensor.name
+            );
+            let code = match said.item.kind {
+                ScheduleKind::Parallel(_) => Code::KernelParallel,
+                _ => Code::KernelSchedule,
+            };
+            self.fault(code, message, name, said)
+                .noted("several values may land on one element, and the last in the order of the text stays")
+                .helped("leave it out: its rounds go one after the other");
+            return false;
         }
         let loops = self.told();
         let error =

@@ -3,6 +3,7 @@
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::Axis;
 
+use super::indexed::Leaving;
 use super::known::KnownKind;
 use super::program::{Program, Source};
 use super::text::Line;
@@ -16,11 +17,11 @@ use crate::dtype::Scalar;
 use crate::model::compute::{Buffer, Reduction, Statement, Value};
 
 impl Program<'_> {
-    /// The statement that writes `target`, whose elements are computed in `ty`.
+    /// The statement that writes `target`, whose elements are computed in `ty`; the first `written_axes` of its axes are on the left.
     pub(super) fn stored(
         &mut self,
         source: Source<'_>,
-        axes: Vec<Axis>,
+        (axes, written_axes): (Vec<Axis>, usize),
         target: Buffer,
         ty: Scalar,
     ) -> Checked<()> {
@@ -47,19 +48,31 @@ impl Program<'_> {
             return Err(vec![error.help(format!("write {help}"))]);
         }
         let label = self.label(&line.target.name);
-        let value = self.value(source, &axes, |builder, built| {
-            store_value(builder, built, (line, &label), if reduces { accumulator } else { ty })
+        let known = self.names.get(&line.target.name);
+        let (value, scatter) = self.value(source, &axes, |builder, built| {
+            let ty = if reduces { accumulator } else { ty };
+            let scatter = match line.scatter.as_deref().zip(known) {
+                Some((index, known)) => {
+                    Some(builder.access(index, (known, &line.left), Leaving::Refused)?)
+                }
+                None => None,
+            };
+            Ok((store_value(builder, built, (line, &label), ty)?, scatter))
         })?;
-        self.reads_its_element(source, &value, target)?;
         let value = if reduces { converted(value, accumulator) } else { value };
-        let accumulate =
+        let mut accumulate =
             self.def.item.accumulate.is_some() && reduces && matches!(target, Buffer::Operand(_));
         let accumulator = if reduces { accumulator } else { value.ty };
         let span = 0..source.text.value.len();
-        self.statements.push(Statement {
+        if scatter.is_some() && reduces && !accumulate {
+            self.statements.extend(self.beginning(source, target, ty));
+            accumulate = true;
+        }
+        let statement = Statement {
             target,
             axes,
-            written_axes: line.axes.len(),
+            written_axes,
+            scatter,
             op: line.op,
             accumulate,
             accumulator,
@@ -68,7 +81,13 @@ impl Program<'_> {
             caches: Vec::new(),
             text: source.text.value.trim().to_owned(),
             place: place_in(source.text, &span, &self.def.file),
-        });
+        };
+        if statement.scatter.is_some() {
+            self.scatters_well(source, target, ty, &|buffer| statement.reads(buffer))?;
+        } else {
+            self.reads_its_element(source, &statement)?;
+        }
+        self.statements.push(statement);
         self.outdate(&line.target.name, target);
         Ok(())
     }
@@ -78,7 +97,7 @@ impl Program<'_> {
         for known in self.names.values_mut() {
             if let KnownKind::Inlined { value, stale } = &mut known.kind
                 && let Built::Loose(value) | Built::Typed(value) = value
-                && value.reads().iter().any(|read| read.buffer == target)
+                && value.uses(target)
             {
                 stale.get_or_insert_with(|| name.to_owned());
             }
@@ -86,23 +105,24 @@ impl Program<'_> {
     }
 
     /// Of what it writes, a statement reads no other element; and where it reduces, none at all.
-    fn reads_its_element(&self, source: Source<'_>, value: &Value, target: Buffer) -> Checked<()> {
+    fn reads_its_element(&self, source: Source<'_>, statement: &Statement) -> Checked<()> {
         let line = source.line;
+        let Statement { target, value, .. } = statement;
         let own = (0_u32..).map(|k| Expr::var(Var::Axis(k))).take(line.axes.len());
         let own: Vec<Expr> = own.collect();
         let reduces = line.op != Reduction::Assign;
-        let mut others = value.reads().into_iter().filter(|read| read.buffer == target);
+        let mut others = value.reads().into_iter().filter(|read| read.buffer == *target);
         // An axis of one index is a number.
         let is_own = |index: &[Expr]| {
             index.iter().zip(&own).zip(self.extents(line)).all(|((index, own), extent)| {
                 index == own || index.as_const() == Some(0) && extent == Some(1)
             })
         };
-        if others.all(|read| is_own(&read.index) && !reduces) {
+        if others.all(|read| is_own(&read.index) && !reduces) && !value.gathers_of(*target) {
             return Ok(());
         }
         let name = &line.target.name;
-        let nodes = line.value.nodes();
+        let nodes = line.nodes();
         let mut reads_it = nodes.iter().filter_map(|node| node.read());
         let span =
             reads_it.find(|read| read.tensor.name == *name).map_or(&line.left, |read| &read.span);

@@ -17,7 +17,7 @@ impl Program<'_> {
         let lines = &self.def.lines;
         let read: BTreeSet<&str> = lines
             .iter()
-            .flat_map(|line| line.value.nodes())
+            .flat_map(|line| line.nodes())
             .filter_map(|node| node.read().map(|read| read.tensor.name.as_str()))
             .collect();
         let operands: BTreeSet<&str> =
@@ -62,6 +62,8 @@ impl Program<'_> {
                     format!("the axis `{}` hides a const or symbol of the same name", name.value);
                 let error = Diagnostic::error(Code::NameHides, message, place, "");
                 errors.push(error.help("give the axis another name"));
+            } else if self.names.contains_key(&name.value) {
+                errors.extend(self.range_of_elements(&name.value, &place));
             } else if !mentioned.contains(name.value.as_str()) {
                 let message = format!("no statement has an axis `{}`", name.value);
                 let mut error = Diagnostic::error(Code::KernelAxes, message, place, "");

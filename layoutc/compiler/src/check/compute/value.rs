@@ -8,6 +8,7 @@ use std::sync::Arc;
 use layoutc_algebra::expr::{BinOp, Expr, ExprError, Var, apply};
 use layoutc_algebra::layout::Axis;
 
+use super::indexed::ElementsOf;
 use super::inside::Domain;
 use super::known::{Names, written};
 use super::text::{Ast, AstKind, Operator, Span};
@@ -32,6 +33,10 @@ pub(super) struct Builder<'a> {
     pub(super) values: &'a dyn Fn(&str) -> Option<Expr>,
     /// How many nodes of intermediates may still be written in place.
     pub(super) left: &'a Cell<usize>,
+    /// The known bounds of the elements of a tensor.
+    pub(super) elements: &'a ElementsOf<'a>,
+    /// The type that integers which are read are given; `None` where they keep their own.
+    pub(super) integers: Option<Scalar>,
 }
 
 /// A value on the way: numbers have no type of their own yet.
@@ -59,6 +64,11 @@ pub(super) enum Pair {
 pub(super) type Checked<T> = Result<T, Vec<Diagnostic>>;
 
 impl Builder<'_> {
+    /// A builder for an index that is read.
+    pub(super) fn in_an_index(&self) -> Self {
+        Self { integers: Some(Scalar::I64), ..*self }
+    }
+
     /// The value that a text means.
     pub(super) fn built(&self, ast: &Ast) -> Checked<Built> {
         match &ast.kind {

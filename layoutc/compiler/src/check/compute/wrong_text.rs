@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::text::{MAX_DEPTH, TextError, TextErrorKind};
+use super::text::{IN_AN_INDEX, MAX_DEPTH, TextError, TextErrorKind};
 use crate::check::expr::{parse_fault, place_in};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
@@ -27,6 +27,9 @@ pub(super) fn text_fault(error: &TextError, text: &Text, file: &Arc<str>) -> Dia
             let (before, from) = text.value.split_at_checked(error.span.start).unwrap_or_default();
             let help = match found.as_str() {
                 "`*`" if before.ends_with('*') => POWER,
+                "`^`" | "`&`" if *expected == IN_AN_INDEX => {
+                    "an index that reads elements has no `&` and `^`: `x & 3` is `x % 4`"
+                }
                 "`^`" => POWER,
                 "`&`" => "it is written `and`",
                 "`[`" if before.trim_end().ends_with(']') => ONE_PAIR,
@@ -78,10 +81,6 @@ pub(super) fn text_fault(error: &TextError, text: &Text, file: &Arc<str>) -> Dia
             syntax("`??` stands behind a read, and this is more than one".to_owned())
                 .note("`??` binds the loosest of all operators")
                 .help("parenthesise the read with what stands for it outside: `(A[…] ?? 0)`")
-        }
-        TextErrorKind::Gather => {
-            syntax("an index is arithmetic on axes, not an element".to_owned())
-                .help("write axes, numbers, consts and symbols between the brackets")
         }
         TextErrorKind::Keyword(word) => {
             syntax(format!("`{word}` is a word of the language")).help("give it another name")

@@ -72,6 +72,7 @@ fn write(text: &mut String, body: &[Stmt], depth: usize) {
             | Stmt::DeclareLocal { .. }
             | Stmt::Alias { .. }
             | Stmt::Accumulator { .. }
+            | Stmt::LetIndex { .. }
             | Stmt::Gather { .. }
             | Stmt::Unroll { .. }
             | Stmt::Barrier

@@ -225,6 +225,14 @@ impl<'a> Writer<'a> {
                 self.put_number(value);
                 self.put(&[";\n"]);
             }
+            Stmt::LetIndex { name, value } => {
+                self.begin(depth, &["const ", self.dialect.index, " ", name, " = "]);
+                let cast = ["(", self.dialect.index, ")("];
+                let is_narrow = self.dialect.index_max <= i64::from(i32::MAX);
+                self.put(if is_narrow { &cast } else { &[] });
+                self.put_number(value);
+                self.put(&[if is_narrow { ");\n" } else { ";\n" }]);
+            }
             Stmt::Gather { into, how, element, value } => {
                 let elements = |buffer: &str| self.elements(buffer, "const ");
                 let line = gathered(self.dialect, (into, *how, value), element, &elements);

@@ -6,7 +6,7 @@ use super::super::Naming;
 use super::super::lower::PlanError;
 use super::nest::Nest;
 use super::planned::Planned;
-use super::{Frame, Registers, Runs, avoiding, parts, symbol};
+use super::{Frame, Registers, Runs, avoiding, parts, scatter, symbol};
 use crate::model::Manifest;
 use crate::model::compute::Compute;
 
@@ -40,6 +40,10 @@ pub fn compute_loops(
     let (avoid, runs) = (avoiding(naming), Runs::OnCores(registers));
     let mut all = Vec::new();
     for statement in &compute.statements {
+        if statement.scatter.is_some() {
+            all.push(scatter::loops(statement));
+            continue;
+        }
         let frame = Frame::new(manifest, compute, naming, &avoid, runs)?;
         let scope = |var: Var| symbol(&frame.symbols, var);
         let mut namer = frame.namer.clone();

@@ -221,14 +221,11 @@ impl Nest<'_> {
             let mut conditions = self.asked_of_values();
             conditions.extend(self.gathered.iter().cloned());
             conditions.retain(|condition| !at.sure.contains(condition));
-            let value = self.gathered_value(&self.at_item(shares, at)?)?;
+            let (mut body, value) = self.gathered_value(&self.at_item(shares, at)?)?;
             let how = super::gather::how(self.statement.op);
             let into = self.held_by(shares);
-            return Ok(vec![self.shared(
-                shares,
-                &conditions,
-                vec![self.gather(into, how, value)],
-            )?]);
+            body.push(self.gather(into, how, value));
+            return Ok(vec![self.shared(shares, &conditions, body)?]);
         };
         let number = *number;
         let extent = match self.domain.loops.get(number) {

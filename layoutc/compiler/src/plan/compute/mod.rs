@@ -13,6 +13,7 @@ mod facts;
 mod gather;
 mod grid;
 mod group;
+mod indexed;
 mod item;
 mod lanes;
 mod near;
@@ -22,6 +23,7 @@ mod plain;
 mod planned;
 mod rounds;
 mod runs;
+mod scatter;
 mod settle;
 mod sight;
 mod stage;
@@ -41,7 +43,7 @@ pub use self::vectors::Registers;
 use super::Context;
 use super::Naming;
 use super::image;
-use super::kernel::Kernel;
+use super::kernel::{Items, Kernel};
 use super::lower::{Binding, PlanError, Range, Scope, lower};
 use super::names::Namer;
 use super::nest::Moves;
@@ -50,6 +52,7 @@ use super::relayout::renumbered;
 use super::tree::{Expr, Function, GROUP, Operand, Param, ParamType, Returns, Stmt};
 use crate::model::compute::{Buffer, Cache, Compute, Statement};
 use crate::model::{Manifest, Tensor};
+use crate::wording;
 
 /// The largest intermediate tensor that lives on the stack, in bytes; the caller gives memory for larger ones.
 const STACK: i128 = 1 << 16;
@@ -96,10 +99,15 @@ pub fn compute(
     for statement in &compute.statements {
         body.push(Stmt::Comment { text: statement.text.clone() });
         let Some(target) = bound(&buffers, compute, statement.target) else { continue };
-        if !filled.contains(&statement.target) && !statement.accumulate {
+        if !filled.contains(&statement.target) && !statement.keeps() {
             body.extend(padding(target, naming, &mut namer, &scope)?);
         }
         filled.push(statement.target);
+        if statement.scatter.is_some() {
+            let names = (&scope as &Scope<'_>, &mut namer);
+            body.extend(scatter::on_cores(compute, statement, &buffers, names, runs)?);
+            continue;
+        }
         let planned = Planned::new(compute, statement, &buffers, runs)?;
         if planned.order.parts.is_some() && !statement.accumulate {
             let first = gather::before_any(statement);
@@ -134,6 +142,7 @@ fn loops(
     for stmt in &written {
         if let Stmt::Let { name, .. }
         | Stmt::Accumulator { name, .. }
+        | Stmt::LetIndex { name, .. }
         | Stmt::DeclareArray { name, .. } = stmt
         {
             namer.name(name);
@@ -163,18 +172,12 @@ pub fn compute_kernels(
         let frame = Frame::new(manifest, compute, naming, &avoid, Runs::OnItems)?;
         let scope = |var: Var| symbol(&frame.symbols, var);
         let Some(target) = bound(&frame.buffers, compute, statement.target) else { continue };
-        if !filled.contains(&statement.target) && !statement.accumulate {
+        if !filled.contains(&statement.target) && !statement.keeps() {
             let fill = item::padding(&frame, target, naming, &format!("{name}_fill"))?;
             kernels.extend(fill);
         }
         filled.push(statement.target);
-        let mut namer = frame.namer.clone();
-        let planned = Planned::new(compute, statement, &frame.buffers, Runs::OnItems)?;
-        let parts = parts(compute, &planned.caches, &mut namer);
-        let bounds = (frame.buffers.as_slice(), parts.as_slice());
-        let nest = Nest::new(compute, statement, bounds, planned, &scope, namer, Runs::OnItems)?;
-        let group = nest.is_grouped.then_some(GROUP);
-        let (body, items) = if nest.is_grouped { nest.write_group()? } else { nest.write_item()? };
+        let (body, items, group) = by_items(compute, statement, &frame, &scope)?;
         let body = finished(body, compute, &frame.symbols);
         let body = frame.body.iter().cloned().chain(body).collect();
         let mut doc = vec![statement.text.clone()];
@@ -186,6 +189,28 @@ pub fn compute_kernels(
         kernels.push(Kernel { function, range: vec![items], group, unaligned: None });
     }
     Ok(kernels)
+}
+
+/// One statement as a kernel: its body, how many items there are, and how many are a group.
+fn by_items(
+    compute: &Compute,
+    statement: &Statement,
+    frame: &Frame<'_>,
+    scope: &Scope<'_>,
+) -> Result<(Vec<Stmt>, Items, Option<i64>), PlanError> {
+    let mut namer = frame.namer.clone();
+    if statement.scatter.is_some() {
+        let names = (scope, &mut namer);
+        let (body, items) = scatter::on_items(compute, statement, &frame.buffers, names)?;
+        return Ok((body, items, None));
+    }
+    let planned = Planned::new(compute, statement, &frame.buffers, Runs::OnItems)?;
+    let parts = parts(compute, &planned.caches, &mut namer);
+    let bounds = (frame.buffers.as_slice(), parts.as_slice());
+    let nest = Nest::new(compute, statement, bounds, planned, scope, namer, Runs::OnItems)?;
+    let group = nest.is_grouped.then_some(GROUP);
+    let (body, items) = if nest.is_grouped { nest.write_group()? } else { nest.write_item()? };
+    Ok((body, items, group))
 }
 
 /// The statements as they stay: what ranges decide is decided, and not too much is written out.
@@ -263,6 +288,15 @@ fn documented(compute: &Compute) -> Vec<String> {
         compute.statements.iter().map(|statement| statement.text.clone()).collect();
     for tensor in compute.locals.iter().filter(|tensor| is_given(tensor)) {
         doc.push(format!("`{}` is memory of the caller's for an intermediate.", tensor.name));
+    }
+    for operand in &compute.operands {
+        if let Some(below) = &operand.range {
+            let below = wording::over(below, &compute.symbols);
+            doc.push(format!(
+                "Every element of `{}` is at least 0 and below {below}.",
+                operand.name
+            ));
+        }
     }
     doc.push("The buffers must not overlap.".to_owned());
     doc

@@ -7,13 +7,14 @@ use super::super::names::Namer;
 use super::super::tree::{Expr, Gathering, Number, Operand, Stmt};
 use super::access::Steps;
 use super::domain::Domain;
+use super::indexed::{Lowering, Named, element};
 use super::order::Order;
 use super::planned::Planned;
 use super::sight::{Sight, index};
 use super::stage::{Staged, staged};
-use super::value::{Here, condition, convert, fetched, inside, load, scalar};
+use super::value::{Here, Indexed, condition, convert, fetched, inside, load, scalar};
 use super::{Bound, Runs, bound, gather};
-use crate::model::compute::{Buffer, Compute, Read, Statement, Value, ValueKind};
+use crate::model::compute::{Buffer, Compute, Gather, Read, Statement, Value, ValueKind};
 
 /// A place that a statement reads or writes.
 pub(super) struct Access<'a> {
@@ -35,6 +36,7 @@ pub(super) struct Nest<'a> {
     pub(super) compute: &'a Compute,
     pub(super) statement: &'a Statement,
     pub(super) symbol: &'a Scope<'a>,
+    buffers: &'a [Bound],
     pub(super) domain: Domain,
     pub(super) order: Order,
     pub(super) namer: Namer<'a>,
@@ -112,6 +114,7 @@ impl<'a> Nest<'a> {
             compute,
             statement,
             symbol,
+            buffers,
             names: vec![String::new(); domain.loops.len()],
             accesses: Vec::new(),
             written: domain.inside.clone(),
@@ -263,7 +266,7 @@ impl<'a> Nest<'a> {
         match what {
             Inside::All if has_reduced => self.reduction(at),
             Inside::All => {
-                let value = self.gathered_value(at)?;
+                let (mut body, value) = self.gathered_value(at)?;
                 let value = match gather::operator(statement.op) {
                     Some(op) if statement.accumulate => {
                         let element = scalar(statement.accumulator).to_string();
@@ -271,7 +274,8 @@ impl<'a> Nest<'a> {
                     }
                     _ => value,
                 };
-                Ok(vec![self.store(at, value)])
+                body.push(self.store(at, value));
+                Ok(body)
             }
             Inside::First => {
                 let value = match self.order.lanes {
@@ -281,8 +285,9 @@ impl<'a> Nest<'a> {
                 Ok(vec![self.gather(self.item()?, Gathering::Set, value)])
             }
             Inside::Gather => {
-                let value = self.gathered_value(at)?;
-                Ok(vec![self.gather(self.item()?, gather::how(statement.op), value)])
+                let (mut body, value) = self.gathered_value(at)?;
+                body.push(self.gather(self.item()?, gather::how(statement.op), value));
+                Ok(body)
             }
             Inside::Store => match self.order.lanes {
                 Some(lanes) => self.lanes_together(lanes.number, at),
@@ -434,13 +439,32 @@ impl<'a> Nest<'a> {
         Stmt::Store { buffer, index, value: Operand::Number { value }, through }
     }
 
-    /// The value, in the type in which values are put together.
-    pub(super) fn gathered_value(&self, at: &At) -> Result<Number, PlanError> {
+    /// The value, in the type in which values are put together, and the names of indices that it needs before it.
+    pub(super) fn gathered_value(&self, at: &At) -> Result<(Vec<Stmt>, Number), PlanError> {
         let (from, to) = (self.statement.value.ty, self.statement.accumulator);
-        Ok(convert(self.value(at)?, scalar(from), scalar(to)))
+        let named = Named::new(self.namer.clone());
+        let value = self.with(at, &named, &|here| here.number(&self.statement.value))?;
+        Ok((named.into_stmts(), convert(value, scalar(from), scalar(to))))
     }
 
-    fn value(&self, at: &At) -> Result<Number, PlanError> {
+    /// The element at indices that are read.
+    fn indexed(&self, at: &At, named: &Named<'_>, gather: &Gather) -> Result<Indexed, PlanError> {
+        let found = bound(self.buffers, self.compute, gather.buffer).ok_or(PlanError::Scope)?;
+        let place = self.with(at, named, &|here| {
+            let number = |value: &Value| here.number(value);
+            let (index, symbol, compute, runs) = (here.index, self.symbol, self.compute, self.runs);
+            let lowering = Lowering { number: &number, index, symbol, compute, runs };
+            named.place(found, &gather.index, &lowering)
+        })?;
+        Ok((element(found, &place.index, self.symbol)?, place.is_inside))
+    }
+
+    fn with<T>(
+        &self,
+        at: &At,
+        named: &Named<'_>,
+        run: &dyn Fn(&Here<'_>) -> Result<T, PlanError>,
+    ) -> Result<T, PlanError> {
         let read = |read: &Read| {
             let is_it = |access: &Access<'_>| access.read == Some(read);
             let k = self.accesses.iter().position(is_it).ok_or(PlanError::Scope)?;
@@ -463,7 +487,8 @@ impl<'a> Nest<'a> {
             self.lower(&there)
         };
         let condition = |all: &Predicate| condition(&all.all, &|var| self.scope(var));
-        Here { read: &read, index: &index, condition: &condition }.number(&self.statement.value)
+        let gather = |gather: &Gather| self.indexed(at, named, gather);
+        run(&Here { read: &read, gather: &gather, index: &index, condition: &condition })
     }
 }
 

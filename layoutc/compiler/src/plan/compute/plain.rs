@@ -5,18 +5,19 @@ use layoutc_algebra::expr::{Expr as Algebra, Predicate, Var};
 use layoutc_algebra::layout::Axis;
 
 use super::super::Context;
-use super::super::arith::{product, sum};
 use super::super::index::dense_offset;
-use super::super::lower::{Binding, PlanError, Range, lower};
+use super::super::lower::{Binding, PlanError, Range, add, lower, multiply};
 use super::super::names::Namer;
 use super::super::side::dense_strides;
 use super::super::tree::{
     Compare, Expr, Function, Number, Operand, Param, ParamType, Returns, Stmt,
 };
+use super::indexed::{Lowering, Named, Place};
 use super::value::{Here, condition, convert, inside, load, scalar};
 use super::{Bound, Frame, Naming, Registers, Runs, avoiding, bound, gather, on_the_stack, symbol};
+use crate::dtype::Scalar;
 use crate::model::Manifest;
-use crate::model::compute::{Buffer, Compute, Read, Statement};
+use crate::model::compute::{Buffer, Compute, Gather, Index, Read, Statement, Value};
 
 /// The definition of one instance.
 #[derive(Debug, Clone)]
@@ -73,30 +74,31 @@ impl Definition<'_> {
     fn is_sampled(&self, target: Buffer) -> bool {
         let statements = || self.compute.statements.iter();
         let writes = statements().filter(|statement| statement.target == target).count();
-        let reads = statements().flat_map(|statement| statement.value.reads());
         matches!(target, Buffer::Operand(_))
             && writes == 1
-            && reads.into_iter().all(|read| read.buffer != target)
+            && statements().all(|statement| statement.scatter.is_none() && !statement.reads(target))
     }
 
     fn statement(&self, number: usize, mut namer: Namer<'_>) -> Result<Vec<Stmt>, PlanError> {
         let statement = self.compute.statements.get(number).ok_or(PlanError::Scope)?;
         let names: Vec<String> = statement.axes.iter().map(|axis| namer.name(&axis.name)).collect();
-        let here = At { of: self, statement, names: &names };
+        let here = At { of: self, statement, names: &names, namer };
         let (written, reduced) = statement.axes.split_at(statement.written_axes);
         let (outer, inner) = names.split_at(statement.written_axes);
-        let body = if reduced.is_empty() {
-            vec![here.store(here.alone()?)?]
+        let body = if reduced.is_empty() || statement.scatter.is_some() {
+            here.alone()?
         } else {
-            let total = namer.name(gather::word(statement.op));
+            let total = here.namer.clone().name(gather::word(statement.op));
             let element = scalar(statement.accumulator).to_string();
             let (into, how) = (Number::name(&total), gather::how(statement.op));
-            let value = here.value()?;
+            let (mut inside, value) = here.value()?;
             let value = Stmt::Gather { into: into.clone(), how, element: element.clone(), value };
+            inside.push(value);
             let first = Stmt::Accumulator { name: total, element, value: here.first()? };
             let mut body = vec![first];
-            body.extend(here.rounds(reduced, inner, vec![value])?);
-            body.push(here.store(into)?);
+            body.extend(here.rounds(reduced, inner, inside)?);
+            let index = here.written()?;
+            body.push(here.store(into, &index)?);
             body
         };
         let body = match &self.every {
@@ -112,7 +114,11 @@ impl Definition<'_> {
         if self.compute.statements.len() > 1 {
             all.push(Stmt::Comment { text: statement.text.clone() });
         }
-        all.extend(here.rounds(written, outer, body)?);
+        if statement.scatter.is_some() {
+            all.extend(here.rounds(&statement.axes, &names, body)?);
+        } else {
+            all.extend(here.rounds(written, outer, body)?);
+        }
         Ok(all)
     }
 }
@@ -123,6 +129,8 @@ struct At<'a> {
     statement: &'a Statement,
     /// What the axes are called.
     names: &'a [String],
+    /// The names that are taken.
+    namer: Namer<'a>,
 }
 
 impl At<'_> {
@@ -161,17 +169,17 @@ impl At<'_> {
     }
 
     /// Where an element is: an operand's by its own function, an intermediate's in row-major order.
-    fn offset(&self, buffer: Buffer, index: &[Algebra]) -> Result<Expr, PlanError> {
+    fn offset(&self, buffer: Buffer, index: &[Expr]) -> Result<Expr, PlanError> {
         let Definition { manifest, compute, naming, symbols, .. } = self.of;
         let operand = match buffer {
             Buffer::Operand(k) => compute.operands.get(k).ok_or(PlanError::Scope)?,
             Buffer::Local(_) => {
-                let mut offset = Algebra::constant(0);
+                let mut offset = Expr::int(0);
                 let strides = dense_strides(&self.bound(buffer)?.tensor.layout.logical)?;
                 for (index, stride) in index.iter().zip(strides) {
-                    offset = sum(&offset, &product(index, &stride)?)?;
+                    offset = add(offset, multiply(index.clone(), self.lower(&stride)?)?)?;
                 }
-                return self.lower(&offset);
+                return Ok(offset);
             }
         };
         let tensor = manifest.tensors.get(operand.tensor).ok_or(PlanError::Scope)?;
@@ -182,24 +190,28 @@ impl At<'_> {
             let binding = number.and_then(|number| symbols.get(number)).ok_or(PlanError::Scope)?;
             Ok(binding.tree.clone())
         });
-        let args = own.chain(index.iter().map(|index| self.lower(index)));
+        let args = own.chain(index.iter().cloned().map(Ok));
         Ok(Expr::call(&context.function("offset"), args.collect::<Result<_, PlanError>>()?))
     }
 
-    /// The element that is written.
-    fn target(&self) -> Result<(&Bound, Expr), PlanError> {
-        let Statement { target, written_axes, .. } = self.statement;
-        let axes = (0..*written_axes).map(|k| {
+    /// The index of the element that is written, where that is the axes.
+    fn written(&self) -> Result<Vec<Expr>, PlanError> {
+        let axes = (0..self.statement.written_axes).map(|k| {
             let k = u32::try_from(k).map_err(|_| PlanError::Scope)?;
-            Ok(Algebra::var(Var::Axis(k)))
+            self.lower(&Algebra::var(Var::Axis(k)))
         });
-        let axes = axes.collect::<Result<Vec<_>, PlanError>>()?;
-        Ok((self.bound(*target)?, self.offset(*target, &axes)?))
+        axes.collect()
+    }
+
+    /// The element that is written.
+    fn target(&self, index: &[Expr]) -> Result<(&Bound, Expr), PlanError> {
+        let target = self.statement.target;
+        Ok((self.bound(target)?, self.offset(target, index)?))
     }
 
     /// What the element holds before.
-    fn held(&self) -> Result<Number, PlanError> {
-        let (target, offset) = self.target()?;
+    fn held(&self, index: &[Expr]) -> Result<Number, PlanError> {
+        let (target, offset) = self.target(index)?;
         let ty = target.tensor.dtype.scalar.computed();
         let held = convert(load(target, offset), scalar(ty), scalar(self.statement.accumulator));
         Ok(gather::as_first(self.statement, held))
@@ -208,44 +220,110 @@ impl At<'_> {
     /// What values are put together with.
     fn first(&self) -> Result<Number, PlanError> {
         if self.statement.accumulate {
-            return self.held();
+            return self.held(&self.written()?);
         }
         Ok(gather::identity(self.statement.op, self.statement.accumulator))
     }
 
-    /// The element, where there is one value.
-    fn alone(&self) -> Result<Number, PlanError> {
-        let value = self.value()?;
-        match gather::operator(self.statement.op) {
+    /// The element, where there is one value, or each is put together with what the element holds.
+    fn alone(&self) -> Result<Vec<Stmt>, PlanError> {
+        let named = Named::new(self.namer.clone());
+        let (index, is_inside) = match &self.statement.scatter {
+            None => (self.written()?, None),
+            Some(index) => {
+                let place = self.place(&named, self.statement.target, index)?;
+                (place.index, place.is_inside)
+            }
+        };
+        let value = self.number(&named)?;
+        let value = match gather::operator(self.statement.op) {
             Some(op) if self.statement.accumulate => {
                 let element = scalar(self.statement.accumulator).to_string();
-                Ok(Number::binary(op, &element, self.held()?, value))
+                Number::binary(op, &element, self.held(&index)?, value)
             }
-            _ => Ok(value),
+            _ => value,
+        };
+        let store = self.store(value, &index)?;
+        let is_inside = is_inside.map(|value| (named.name("is_inside"), value));
+        let mut body = named.into_stmts();
+        match is_inside {
+            None => body.push(store),
+            Some((name, value)) => {
+                let element = scalar(Scalar::Bool).to_string();
+                body.push(Stmt::Accumulator { name: name.clone(), element, value });
+                let (condition, body_then) = (Expr::Name { name }, vec![store]);
+                body.push(Stmt::If {
+                    condition,
+                    is_usual: false,
+                    body: body_then,
+                    otherwise: Vec::new(),
+                });
+            }
         }
+        Ok(body)
     }
 
-    fn store(&self, value: Number) -> Result<Stmt, PlanError> {
-        let (target, index) = self.target()?;
+    fn store(&self, value: Number, index: &[Expr]) -> Result<Stmt, PlanError> {
+        let (target, index) = self.target(index)?;
         let value = convert(value, scalar(self.statement.accumulator), target.tensor.dtype);
         let (buffer, through) = (target.name.clone(), target.store.clone());
         Ok(Stmt::Store { buffer, index, value: Operand::Number { value }, through })
     }
 
-    /// The value, in the type in which values are put together.
-    fn value(&self) -> Result<Number, PlanError> {
+    /// The value, in the type in which values are put together, behind the names of indices that it needs.
+    fn value(&self) -> Result<(Vec<Stmt>, Number), PlanError> {
+        let named = Named::new(self.namer.clone());
+        let value = self.number(&named)?;
+        Ok((named.into_stmts(), value))
+    }
+
+    fn number(&self, named: &Named<'_>) -> Result<Number, PlanError> {
+        let value = self.with(named, &|here| here.number(&self.statement.value))?;
+        let (from, to) = (self.statement.value.ty, self.statement.accumulator);
+        Ok(convert(value, scalar(from), scalar(to)))
+    }
+
+    /// Names the indices of an access.
+    fn place(
+        &self,
+        named: &Named<'_>,
+        buffer: Buffer,
+        indices: &[Index],
+    ) -> Result<Place, PlanError> {
+        let found = self.bound(buffer)?;
+        self.with(named, &|here| {
+            let number = |value: &Value| here.number(value);
+            let index = |expr: &Algebra| self.lower(expr);
+            let symbol = |var| symbol(&self.of.symbols, var);
+            // Nothing is asserted in the definition.
+            let (compute, runs) = (self.of.compute, Runs::OnItems);
+            let symbol = &symbol;
+            let lowering = Lowering { number: &number, index: &index, symbol, compute, runs };
+            named.place(found, indices, &lowering)
+        })
+    }
+
+    fn with<T>(
+        &self,
+        named: &Named<'_>,
+        run: &dyn Fn(&Here<'_>) -> Result<T, PlanError>,
+    ) -> Result<T, PlanError> {
         let read = |read: &Read| {
             let found = self.bound(read.buffer)?;
             let axes = &found.tensor.layout.logical;
             let extents: Vec<Algebra> = axes.iter().map(|axis| axis.extent.clone()).collect();
-            let element = load(found, self.offset(read.buffer, &read.index)?);
+            let index = read.index.iter().map(|index| self.lower(index));
+            let index = index.collect::<Result<Vec<_>, PlanError>>()?;
+            let element = load(found, self.offset(read.buffer, &index)?);
             Ok((element, inside(read, &read.index, &extents)))
+        };
+        let gather = |gather: &Gather| {
+            let Place { index, is_inside } = self.place(named, gather.buffer, &gather.index)?;
+            let found = self.bound(gather.buffer)?;
+            Ok((load(found, self.offset(gather.buffer, &index)?), is_inside))
         };
         let index = |expr: &Algebra| self.lower(expr);
         let condition = |all: &Predicate| condition(&all.all, &|var| self.named(var));
-        let here = Here { read: &read, index: &index, condition: &condition };
-        let value = here.number(&self.statement.value)?;
-        let (from, to) = (self.statement.value.ty, self.statement.accumulator);
-        Ok(convert(value, scalar(from), scalar(to)))
+        run(&Here { read: &read, gather: &gather, index: &index, condition: &condition })
     }
 }

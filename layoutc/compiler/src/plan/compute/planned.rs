@@ -41,7 +41,7 @@ impl Planned {
         }
         let at_once = if is_image {
             AtOnce::Texel
-        } else if statement.caches.is_empty() {
+        } else if statement.caches.is_empty() && !statement.is_indexed() {
             let bits = scalar(statement.accumulator).element_bits();
             AtOnce::of(runs, bits, may_have_lanes(statement))
         } else {

@@ -86,7 +86,7 @@ impl Known {
                 return decided(stmt, then, other);
             }
             Stmt::Single { body } => *body = self.stmts(std::mem::take(body)),
-            Stmt::Accumulator { value, .. } => self.number(value),
+            Stmt::Accumulator { value, .. } | Stmt::LetIndex { value, .. } => self.number(value),
             Stmt::Gather { into, value, .. } => {
                 self.number(into);
                 self.number(value);

@@ -7,16 +7,23 @@ use super::super::tree::{Expr, Number, NumberOp};
 use super::Bound;
 use crate::cast::{Cast, Mode};
 use crate::dtype::{Dtype, Scalar};
-use crate::model::compute::{Arithmetic, Comparison as Compared, Function, Read, Value, ValueKind};
+use crate::model::compute::{
+    Arithmetic, Comparison as Compared, Function, Gather, Read, Value, ValueKind,
+};
 use layoutc_algebra::expr::Predicate;
 
 /// An element, and the conditions under which it is inside its tensor.
 pub(super) type Place = (Number, Vec<Comparison>);
 
+/// An element at indices that are read, and whether these lie inside, as far as that is not sure.
+pub(super) type Indexed = (Number, Option<Number>);
+
 /// What a value needs to know of where it is computed.
 pub(super) struct Here<'a> {
     /// The element that a read is of, and the conditions under which it is inside, as far as they are not sure.
     pub(super) read: &'a dyn Fn(&Read) -> Result<Place, PlanError>,
+    /// The element at indices that are read.
+    pub(super) gather: &'a dyn Fn(&Gather) -> Result<Indexed, PlanError>,
     /// An index over the axes of the statement.
     pub(super) index: &'a dyn Fn(&Algebra) -> Result<Expr, PlanError>,
     /// A condition over the loops.
@@ -50,6 +57,14 @@ impl Here<'_> {
                     otherwise: part(&outside.value)?,
                 }
             }
+            ValueKind::Gather(gather) => match (self.gather)(gather)? {
+                (number, None) => number,
+                (number, Some(is_inside)) => Number::Select {
+                    condition: Box::new(is_inside),
+                    then: Box::new(number),
+                    otherwise: part(&gather.outside)?,
+                },
+            },
             ValueKind::Negate(a) => Number::Negate { element: element(), a: part(a)? },
             ValueKind::Not(a) => Number::Not { a: part(a)? },
             ValueKind::Binary(op, a, b) => {

@@ -20,6 +20,13 @@ pub enum Stmt {
         /// The value.
         value: Expr,
     },
+    /// A name for a value of 64 bits as an index. Where it does not fit one it is not used.
+    LetIndex {
+        /// The name.
+        name: String,
+        /// The value, of `i64`.
+        value: Number,
+    },
     /// A named element constant.
     LetElement {
         /// The name.
@@ -472,7 +479,7 @@ impl Stmt {
     /// Calls `visit` on every value that is computed in this statement, those inside others included.
     pub fn numbers(&self, visit: &mut dyn FnMut(&Number)) {
         self.walk(&mut |stmt| match stmt {
-            Self::Accumulator { value, .. } => value.walk(visit),
+            Self::Accumulator { value, .. } | Self::LetIndex { value, .. } => value.walk(visit),
             Self::Gather { into, value, .. } => {
                 into.walk(visit);
                 value.walk(visit);
@@ -586,7 +593,9 @@ impl Stmt {
                 name(target);
                 value.visit(visit);
             }
-            Self::Accumulator { value, .. } => value.visit(visit, name),
+            Self::Accumulator { value, .. } | Self::LetIndex { value, .. } => {
+                value.visit(visit, name);
+            }
             Self::Gather { into, value, .. } => {
                 into.visit(visit, name);
                 value.visit(visit, name);

@@ -2,7 +2,8 @@
 //! of every part. No name is looked up here.
 //!
 //! Spans are UTF-8 bytes of the text. Trees are at most [`MAX_DEPTH`] deep, so that no text exhausts the stack. What
-//! stands in brackets behind a tensor is the algebra's: integers, axes, `+ - * // % & ^`.
+//! stands in brackets behind a tensor is the algebra's: integers, axes, `+ - * // % & ^`; or, where an element is read there,
+//! a value.
 
 mod parse;
 mod token;
@@ -18,6 +19,9 @@ pub(in crate::check) use parse::statement;
 /// How deep a tree may be, and its parentheses nested.
 pub(in crate::check) const MAX_DEPTH: usize = 256;
 
+/// The tokens that may follow a value in an index.
+pub(in crate::check) const IN_AN_INDEX: &str = "an operator, `,` or `]`";
+
 /// Bytes of the text.
 pub(in crate::check) type Span = Range<usize>;
 
@@ -26,8 +30,10 @@ pub(in crate::check) type Span = Range<usize>;
 pub(in crate::check) struct Line {
     /// What is written.
     pub(in crate::check) target: Word,
-    /// The axes of the target.
+    /// The axes of the target; none where it is written through an index tensor.
     pub(in crate::check) axes: Vec<Word>,
+    /// The indices of the target where one of them reads an element: `cache[slot[t], h]`.
+    pub(in crate::check) scatter: Option<Vec<IndexText>>,
     /// The target with its axes.
     pub(in crate::check) left: Span,
     /// How the values of one element are put together.
@@ -89,30 +95,62 @@ pub(in crate::check) struct ReadText {
     pub(in crate::check) span: Span,
 }
 
-/// One index; its places count from byte `start` of the text.
+/// One index, which begins at byte `start` of the text.
 #[derive(Debug, Clone)]
 pub(in crate::check) struct IndexText {
-    pub(in crate::check) ast: index::Ast,
+    pub(in crate::check) kind: IndexKind,
     pub(in crate::check) start: usize,
     /// How long the text between the commas is.
     pub(in crate::check) length: usize,
 }
 
+/// The two kinds of an index.
+#[derive(Debug, Clone)]
+pub(in crate::check) enum IndexKind {
+    /// Arithmetic on axes; its places count from the beginning of the index.
+    Axes(index::Ast),
+    /// A value that reads elements; its places count from the beginning of the text.
+    Data(Box<Ast>),
+}
+
 impl IndexText {
     /// The bytes of the index, without the blanks around.
     pub(in crate::check) fn span(&self) -> Span {
-        self.start + self.ast.span.start..self.start + self.ast.span.end
+        match &self.kind {
+            IndexKind::Axes(ast) => self.start + ast.span.start..self.start + ast.span.end,
+            IndexKind::Data(ast) => ast.span.clone(),
+        }
     }
 
     /// The axis or symbol that it is alone.
     pub(in crate::check) fn lone_name(&self) -> Option<&str> {
-        match &self.ast.kind {
-            index::AstKind::Name(name) => Some(name),
-            index::AstKind::Int(_)
-            | index::AstKind::Neg(_)
-            | index::AstKind::Bin(..)
-            | index::AstKind::Call(..) => None,
+        match &self.kind {
+            IndexKind::Axes(index::Ast { kind: index::AstKind::Name(name), .. }) => Some(name),
+            IndexKind::Axes(_) | IndexKind::Data(_) => None,
         }
+    }
+
+    /// The value that it is, where it reads elements.
+    pub(in crate::check) fn data(&self) -> Option<&Ast> {
+        match &self.kind {
+            IndexKind::Axes(_) => None,
+            IndexKind::Data(ast) => Some(ast),
+        }
+    }
+}
+
+impl ReadText {
+    /// Whether an index of it reads elements.
+    pub(in crate::check) fn is_gather(&self) -> bool {
+        self.index.iter().any(|index| index.data().is_some())
+    }
+}
+
+impl Line {
+    /// All nodes of the statement: those of the indices on the left, then those of the value.
+    pub(in crate::check) fn nodes(&self) -> Vec<&Ast> {
+        let left = self.scatter.iter().flatten().filter_map(IndexText::data);
+        left.chain([&self.value]).flat_map(Ast::nodes).collect()
     }
 }
 
@@ -133,8 +171,6 @@ pub(in crate::check) enum TextErrorKind {
     Chained,
     /// `??` behind what is no read.
     Guard,
-    /// A read where an index stands.
-    Gather,
     /// A word of the language where a name is to stand.
     Keyword(String),
     /// The text has no operator that writes.
@@ -151,15 +187,22 @@ pub(in crate::check) struct TextError {
 }
 
 impl Ast {
-    /// The read that it is, with what stands for it outside.
+    /// The nodes directly inside: of a read the indices that read elements, then the value outside.
     pub(in crate::check) fn children(&self) -> Vec<&Ast> {
+        fn data(read: &ReadText) -> Vec<&Ast> {
+            read.index.iter().filter_map(IndexText::data).collect()
+        }
         match &self.kind {
-            AstKind::Integer(_)
-            | AstKind::Float(_)
-            | AstKind::Bool(_)
-            | AstKind::Name(_)
-            | AstKind::Read(_) => Vec::new(),
-            AstKind::Guarded(_, a) | AstKind::Negate(a) | AstKind::Not(a) => vec![a],
+            AstKind::Integer(_) | AstKind::Float(_) | AstKind::Bool(_) | AstKind::Name(_) => {
+                Vec::new()
+            }
+            AstKind::Read(read) => data(read),
+            AstKind::Guarded(read, a) => {
+                let mut children: Vec<&Ast> = data(read);
+                children.push(a);
+                children
+            }
+            AstKind::Negate(a) | AstKind::Not(a) => vec![a],
             AstKind::Binary(_, _, a, b) => vec![a, b],
             AstKind::Call(_, arguments) => arguments.iter().collect(),
         }

@@ -4,8 +4,8 @@ use layoutc_algebra::parse as index;
 
 use super::token::{Token, TokenKind, tokenize};
 use super::{
-    Ast, AstKind, IndexText, Line, MAX_DEPTH, Operator, ReadText, Span, TextError, TextErrorKind,
-    Word,
+    Ast, AstKind, IN_AN_INDEX, IndexKind, IndexText, Line, MAX_DEPTH, Operator, ReadText, Span,
+    TextError, TextErrorKind, Word,
 };
 use crate::model::compute::{Arithmetic, Comparison, Reduction};
 
@@ -25,12 +25,12 @@ pub(in crate::check) fn statement(text: &str) -> Result<Line, TextError> {
     let tokens = tokenize(text)?;
     let mut parser = Parser { text, tokens: &tokens, at: 0, nesting: 0 };
     let target = parser.name("the tensor that is written")?;
-    let axes = parser.axes()?;
+    let (axes, scatter) = parser.left()?;
     let left = target.span.start..parser.end_before();
     let (op, op_span) = parser.reduction()?;
     let value = parser.value()?;
     match parser.peek() {
-        None => Ok(Line { target, axes, left, op, op_span, value }),
+        None => Ok(Line { target, axes, scatter, left, op, op_span, value }),
         Some(_) => Err(parser.unexpected("an operator or the end")),
     }
 }
@@ -95,6 +95,20 @@ impl Parser<'_> {
             }
             _ => Err(self.unexpected(expected)),
         }
+    }
+
+    /// The axes on the left, or the indices where one of them reads an element.
+    fn left(&mut self) -> Result<(Vec<Word>, Option<Vec<IndexText>>), TextError> {
+        let is_open = self.is_sign("[");
+        let behind = self.tokens.get(self.at + usize::from(is_open)..).unwrap_or_default();
+        let end = behind.iter().position(|token| matches!(token.kind, TokenKind::Sign("]")));
+        let inside = behind.get(..end.unwrap_or(0)).unwrap_or_default();
+        let reads = inside.iter().any(|token| matches!(token.kind, TokenKind::Sign("[")));
+        if !(is_open && reads) {
+            return Ok((self.axes()?, None));
+        }
+        self.at += 1;
+        Ok((Vec::new(), Some(self.index()?)))
     }
 
     fn axes(&mut self) -> Result<Vec<Word>, TextError> {
@@ -288,29 +302,56 @@ impl Parser<'_> {
         self.node(start..self.end_before(), AstKind::Call(word, arguments))
     }
 
-    /// The indices up to the bracket that closes, each read by the algebra.
+    /// The indices up to the bracket that closes: each read by the algebra, or a value where it reads an element.
     fn index(&mut self) -> Result<Vec<IndexText>, TextError> {
         let mut index = Vec::new();
         if self.take("]") {
             return Ok(index);
         }
-        let mut start = self.end_before();
+        loop {
+            let start = self.end_before();
+            if self.is_data() {
+                let value = Box::new(self.value()?);
+                let length = self.span().start - start;
+                index.push(IndexText { kind: IndexKind::Data(value), start, length });
+            } else {
+                self.skip_index()?;
+                index.push(self.one_index(start..self.span().start)?);
+            }
+            if self.take("]") {
+                return Ok(index);
+            }
+            if !self.take(",") {
+                return Err(self.unexpected(IN_AN_INDEX));
+            }
+        }
+    }
+
+    /// Whether the index that begins here reads an element.
+    fn is_data(&self) -> bool {
+        let mut open = 0_usize;
+        for token in self.tokens.get(self.at..).unwrap_or_default() {
+            match token.kind {
+                TokenKind::Sign("[") => return true,
+                TokenKind::Sign("]") => return false,
+                TokenKind::Sign(",") if open == 0 => return false,
+                TokenKind::Sign("(") => open += 1,
+                TokenKind::Sign(")") => open = open.saturating_sub(1),
+                _ => {}
+            }
+        }
+        false
+    }
+
+    /// Goes to the `,` or `]` behind an index.
+    fn skip_index(&mut self) -> Result<(), TextError> {
         let mut open = 0_usize;
         loop {
-            let span = self.span();
             match self.peek() {
-                Some(TokenKind::Sign("[")) => return self.error(TextErrorKind::Gather),
                 Some(TokenKind::Sign("(")) => open += 1,
                 Some(TokenKind::Sign(")")) if open > 0 => open -= 1,
-                Some(TokenKind::Sign(sign @ ("," | "]"))) if open == 0 || *sign == "]" => {
-                    let is_last = *sign == "]";
-                    index.push(self.one_index(start..span.start)?);
-                    start = span.end;
-                    if is_last {
-                        self.at += 1;
-                        return Ok(index);
-                    }
-                }
+                Some(TokenKind::Sign("]")) => return Ok(()),
+                Some(TokenKind::Sign(",")) if open == 0 => return Ok(()),
                 Some(_) => {}
                 None => return Err(self.unexpected("`,` or `]`")),
             }
@@ -321,7 +362,10 @@ impl Parser<'_> {
     fn one_index(&self, span: Span) -> Result<IndexText, TextError> {
         let text = self.text.get(span.clone()).unwrap_or_default();
         match index::expression(text) {
-            Ok(ast) => Ok(IndexText { ast, start: span.start, length: span.len() }),
+            Ok(ast) => {
+                let (start, length) = (span.start, span.len());
+                Ok(IndexText { kind: IndexKind::Axes(ast), start, length })
+            }
             Err(error) => {
                 let place = span.start + error.span.start..span.start + error.span.end;
                 Err(TextError { kind: TextErrorKind::Index(error, span), span: place })

@@ -1,0 +1,204 @@
+//! Indices that are read: `table[ids[t], d]`, `cache[slot[t], h]`. Each is an integer of 64 bits, proven inside its axis from what
+//! the kernel says of the elements that it reads, or from their type; else it is looked at when the kernel runs.
+
+use layoutc_algebra::expr::Expr;
+use layoutc_algebra::layout::Axis;
+
+use super::inside::Sign;
+use super::known::{Known, KnownKind, written};
+use super::text::{Ast, IndexKind, IndexText, ReadText, Span};
+use super::types::{converted, is_integer, literal, word};
+use super::value::{Builder, Built, Checked, index};
+use crate::codes::Code;
+use crate::dtype::Scalar;
+use crate::model::compute::{Buffer, Gather, Index, Value, ValueKind};
+
+/// How deep elements may be indexed by elements: `a[b[c[t]]]` is two.
+const MOST_NESTED: usize = 8;
+
+/// What an index without elements may do that leaves its axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Leaving {
+    /// It is looked at.
+    Checked,
+    /// It is refused.
+    Refused,
+}
+
+impl Builder<'_> {
+    /// A read at indices that are read, with what stands for the element outside: 0 where nothing is said.
+    pub(super) fn gather(
+        &self,
+        read: &ReadText,
+        known: &Known,
+        other: Option<(&Ast, Built)>,
+    ) -> Checked<Built> {
+        let KnownKind::Stored { buffer, ty } = &known.kind else {
+            let message = format!(
+                "`{}` is not stored, and is read through an index tensor",
+                read.tensor.name
+            );
+            return Err(vec![self.unstored(message, read)]);
+        };
+        let leaving = if other.is_some() { Leaving::Checked } else { Leaving::Refused };
+        let index = self.access(&read.index, (known, &read.span), leaving)?;
+        let outside = match other {
+            Some((ast, built)) => self.fit(built, *ty, ast)?,
+            None => nothing(*ty),
+        };
+        let gather = Gather { buffer: *buffer, index, outside };
+        if nested(&gather) > MOST_NESTED {
+            let message = format!(
+                "elements index elements more than {MOST_NESTED} deep in `{}`",
+                written(self.text, &read.span)
+            );
+            let error = self.fault(Code::LimitNesting, message, &read.span, "");
+            return Err(vec![
+                error.help("write an index into memory in a statement before: `local s dtype=i64`"),
+            ]);
+        }
+        Ok(Built::Typed(Value { ty: *ty, kind: ValueKind::Gather(Box::new(gather)) }))
+    }
+
+    /// The indices of an access to `known`, which stands at `span`.
+    pub(super) fn access(
+        &self,
+        texts: &[IndexText],
+        (known, span): (&Known, &Span),
+        leaving: Leaving,
+    ) -> Checked<Vec<Index>> {
+        let (mut found, mut errors) = (Vec::new(), Vec::new());
+        for (text, axis) in texts.iter().zip(&known.shape) {
+            match self.one_index(text, (known, axis, span), leaving) {
+                Ok(index) => found.push(index),
+                Err(more) => errors.extend(more),
+            }
+        }
+        if errors.is_empty() { Ok(found) } else { Err(errors) }
+    }
+
+    fn one_index(
+        &self,
+        text: &IndexText,
+        access: (&Known, &Axis, &Span),
+        leaving: Leaving,
+    ) -> Checked<Index> {
+        match &text.kind {
+            IndexKind::Axes(_) => {
+                let expr = self.index(text)?;
+                self.on_axes(&expr, text, access, leaving)
+            }
+            IndexKind::Data(ast) => match self.in_an_index().built(ast)? {
+                Built::Number(number) => {
+                    self.on_axes(&Expr::constant(number), text, access, leaving)
+                }
+                Built::Index(expr) => self.on_axes(&expr, text, access, leaving),
+                Built::Loose(_) => self.no_integer("a float", ast),
+                Built::Typed(value) if is_integer(value.ty) => {
+                    let value = converted(value, Scalar::I64);
+                    self.looked_at(value, text, access)
+                }
+                Built::Typed(value) => self.no_integer(&word(value.ty), ast),
+            },
+        }
+    }
+
+    fn no_integer<T>(&self, what: &str, ast: &Ast) -> Checked<T> {
+        let shown = self.shown(ast);
+        let message = format!("`{shown}` is {what}, and an index is an integer");
+        let help = if what == "bool" {
+            format!("write `select({shown}, 1, 0)`")
+        } else {
+            format!(
+                "hold the indices as i32 or i64; or write `i64({shown})`, which rounds to nearest"
+            )
+        };
+        self.mistyped(message, &ast.span, help)
+    }
+
+    /// An index over axes and symbols, beside one that is read.
+    fn on_axes(
+        &self,
+        expr: &Expr,
+        text: &IndexText,
+        (known, axis, span): (&Known, &Axis, &Span),
+        leaving: Leaving,
+    ) -> Checked<Index> {
+        let leaves = self.domain.leaves(expr, &axis.extent);
+        let value = index(expr.clone());
+        let is_checked = leaves.iter().any(|sign| *sign != Sign::Holds);
+        if !is_checked || leaving == Leaving::Checked {
+            return Ok(Index { value, is_checked });
+        }
+        let at = leaves.iter().find_map(|sign| match sign {
+            Sign::Fails(at) => Some(at),
+            Sign::Holds | Sign::Unknown => None,
+        });
+        let there = at.and_then(|at| expr.evaluate(&|var| at.value(var)).ok());
+        let label = there.map_or_else(String::new, |there| format!("is {there}"));
+        let shown = written(self.text, span);
+        let message = format!("`{shown}` leaves `{}` along `{}`", known.label, axis.name);
+        let error = self.fault(Code::KernelOutside, message, &text.span(), label);
+        Err(vec![
+            error
+                .note(known.told(self.domain.symbols))
+                .help(format!("where it is read, write what stands outside: `({shown} ?? 0)`")),
+        ])
+    }
+
+    /// An index that is read: whether it must be looked at. One that is never inside is refused.
+    fn looked_at(
+        &self,
+        value: Value,
+        text: &IndexText,
+        (known, axis, span): (&Known, &Axis, &Span),
+    ) -> Checked<Index> {
+        let [low, high] = self.interval(&value);
+        let extents = self.domain.facts.bounds(&axis.extent).ok();
+        let most = extents.map_or(i128::MAX, |(_, most)| most);
+        if most > 0 && (high < 0 || low >= most) {
+            let shown = written(self.text, span);
+            let message = format!("`{shown}` is never inside `{}`", known.label);
+            let label = format!("is {low} to {high}");
+            let error = self.fault(Code::KernelOutside, message, &text.span(), label);
+            return Err(vec![error.note(known.told(self.domain.symbols)).help(format!(
+                "axis `{}` has the indices 0 to {}",
+                axis.name,
+                most - 1
+            ))]);
+        }
+        let least = extents.map_or(0, |(least, _)| least);
+        let is_inside = low >= 0 && high < least || self.is_proven(&value, &axis.extent);
+        Ok(Index { value, is_checked: !is_inside })
+    }
+}
+
+/// What stands for an element that no index names.
+fn nothing(ty: Scalar) -> Value {
+    literal(0, ty).unwrap_or(Value { ty, kind: ValueKind::Bool(false) })
+}
+
+/// How deep elements index elements in a read.
+fn nested(gather: &Gather) -> usize {
+    let mut most = 0;
+    for index in &gather.index {
+        index.value.walk(&mut |part| {
+            if let ValueKind::Gather(inner) = &part.kind {
+                most = most.max(nested(inner));
+            }
+        });
+    }
+    most.saturating_add(1)
+}
+
+/// What the elements of a tensor are, as far as it is known.
+#[derive(Debug, Clone)]
+pub(super) struct Elements {
+    /// They are below this and at least 0: the kernel says so.
+    pub(super) below: Option<Expr>,
+    /// The least and the greatest that their type holds.
+    pub(super) limits: [i128; 2],
+}
+
+/// Gives what is known of the elements of a tensor.
+pub(super) type ElementsOf<'a> = dyn Fn(Buffer) -> Elements + 'a;

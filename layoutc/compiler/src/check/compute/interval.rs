@@ -1,0 +1,141 @@
+//! Between which numbers an integer value lies, and whether it is proven to be an index of an axis.
+
+use layoutc_algebra::expr::{BinOp, Expr, Var};
+use layoutc_algebra::simplify::Facts;
+
+use super::types::{is_integer, limits};
+use super::value::Builder;
+use crate::model::compute::{Arithmetic, Buffer, Function, Value, ValueKind};
+
+/// The least and the greatest value.
+type Interval = [i128; 2];
+
+impl Builder<'_> {
+    /// Between which numbers a value of an integer type lies: those of its type where nothing more is known.
+    pub(super) fn interval(&self, value: &Value) -> Interval {
+        let Some((low, high)) = limits(value.ty) else { return [i128::MIN, i128::MAX] };
+        let fits = |found: &Interval| low <= found[0] && found[1] <= high;
+        // What leaves the type wraps.
+        self.exact(value).filter(fits).unwrap_or([low, high])
+    }
+
+    /// The same of the true number, which the type may not hold.
+    fn exact(&self, value: &Value) -> Option<Interval> {
+        let of = |value: &Value| is_integer(value.ty).then(|| self.interval(value));
+        Some(match &value.kind {
+            ValueKind::Integer(number) => [*number; 2],
+            ValueKind::Index(expr) => {
+                let (low, high) = self.domain.facts.bounds(expr).ok()?;
+                [low, high]
+            }
+            ValueKind::Read(read) => {
+                let own = self.elements_of(read.buffer);
+                match &read.outside {
+                    Some(outside) => hull(own, of(&outside.value)?),
+                    None => own,
+                }
+            }
+            ValueKind::Gather(gather) => {
+                let own = self.elements_of(gather.buffer);
+                let is_checked = gather.index.iter().any(|index| index.is_checked);
+                if is_checked { hull(own, of(&gather.outside)?) } else { own }
+            }
+            ValueKind::Convert(a) => of(a)?,
+            ValueKind::Negate(a) => {
+                let [low, high] = of(a)?;
+                [high.checked_neg()?, low.checked_neg()?]
+            }
+            ValueKind::Select(_, a, b) => hull(of(a)?, of(b)?),
+            ValueKind::Binary(op, a, b) => operated(*op, of(a)?, of(b)?)?,
+            ValueKind::Call(Function::Abs, args) => {
+                let [low, high] = of(args.first()?)?;
+                [low.max(0).max(high.checked_neg()?), high.max(low.checked_neg()?)]
+            }
+            ValueKind::Float(_)
+            | ValueKind::Bool(_)
+            | ValueKind::Not(_)
+            | ValueKind::Compare(..)
+            | ValueKind::Call(..) => return None,
+        })
+    }
+
+    /// Between which numbers the elements of a tensor lie.
+    fn elements_of(&self, buffer: Buffer) -> Interval {
+        let elements = (self.elements)(buffer);
+        let below = elements.below.and_then(|below| self.domain.facts.bounds(&below).ok());
+        below.map_or(elements.limits, |(_, most)| [0, most.saturating_sub(1).max(0)])
+    }
+
+    /// Whether a value is at least 0 and below an extent, also where that is a symbol's.
+    pub(super) fn is_proven(&self, value: &Value, extent: &Expr) -> bool {
+        let mut facts = self.domain.facts.clone();
+        let mut elements = 0_u32;
+        let Some(expr) = self.expr(value, &mut facts, &mut elements) else { return false };
+        let last = Expr::binary(BinOp::Sub, extent, &Expr::constant(1));
+        facts.proves_ge(&expr, &Expr::constant(0)) == Ok(true)
+            && last.is_ok_and(|last| facts.proves_ge(&last, &expr) == Ok(true))
+    }
+
+    /// The value as arithmetic on axes and on elements, each a variable; `None` where it is something else, or may wrap.
+    fn expr(&self, value: &Value, facts: &mut Facts, elements: &mut u32) -> Option<Expr> {
+        let expr = match &value.kind {
+            ValueKind::Integer(number) => Expr::constant(*number),
+            ValueKind::Index(expr) => expr.clone(),
+            ValueKind::Read(read) if read.outside.is_none() => {
+                let below = (self.elements)(read.buffer).below?;
+                let var = Var::Storage(*elements);
+                *elements = elements.checked_add(1)?;
+                facts.set_extent(var, &below).ok()?;
+                Expr::var(var)
+            }
+            ValueKind::Convert(a) if is_integer(a.ty) => self.expr(a, facts, elements)?,
+            ValueKind::Binary(op, a, b) => {
+                let op = match op {
+                    Arithmetic::Add => BinOp::Add,
+                    Arithmetic::Subtract => BinOp::Sub,
+                    Arithmetic::Multiply => BinOp::Mul,
+                    Arithmetic::FloorDivide => BinOp::FloorDiv,
+                    Arithmetic::Modulo => BinOp::Mod,
+                    _ => return None,
+                };
+                let (a, b) = (self.expr(a, facts, elements)?, self.expr(b, facts, elements)?);
+                let divides = matches!(op, BinOp::FloorDiv | BinOp::Mod);
+                if divides && facts.bounds(&b).ok()?.0 < 1 {
+                    return None;
+                }
+                facts.simplify(&Expr::binary(op, &a, &b).ok()?).ok()?
+            }
+            _ => return None,
+        };
+        let (low, high) = facts.bounds(&expr).ok()?;
+        let (least, most) = limits(value.ty)?;
+        (least <= low && high <= most).then_some(expr)
+    }
+}
+
+fn hull(a: Interval, b: Interval) -> Interval {
+    [a[0].min(b[0]), a[1].max(b[1])]
+}
+
+/// Between which numbers the result of an operation lies.
+fn operated(op: Arithmetic, a: Interval, b: Interval) -> Option<Interval> {
+    let ends = |apply: &dyn Fn(i128, i128) -> Option<i128>| {
+        let corners = [(a[0], b[0]), (a[0], b[1]), (a[1], b[0]), (a[1], b[1])];
+        let all: Vec<i128> =
+            corners.into_iter().map(|(a, b)| apply(a, b)).collect::<Option<_>>()?;
+        Some([*all.iter().min()?, *all.iter().max()?])
+    };
+    match op {
+        Arithmetic::Add => ends(&i128::checked_add),
+        Arithmetic::Subtract => ends(&i128::checked_sub),
+        Arithmetic::Multiply => ends(&i128::checked_mul),
+        Arithmetic::FloorDivide if b[0] > 0 => ends(&i128::checked_div_euclid),
+        Arithmetic::Modulo if b[0] > 0 => {
+            let most = b[1].checked_sub(1)?;
+            Some(if a[0] >= 0 { [0, most.min(a[1])] } else { [0, most] })
+        }
+        Arithmetic::Min => Some([a[0].min(b[0]), a[1].min(b[1])]),
+        Arithmetic::Max => Some([a[0].max(b[0]), a[1].max(b[1])]),
+        _ => None,
+    }
+}

@@ -1,0 +1,209 @@
+//! Statements that write through an index tensor, `cache[slot[t], h] = key[t, h]`, and what the kernel says of the elements that
+//! index.
+
+use layoutc_algebra::expr::Expr;
+use layoutc_algebra::layout::Axis;
+
+use super::indexed::Elements;
+use super::known::{Known, KnownKind};
+use super::program::{Program, Source};
+use super::text::Ast;
+use super::types::{is_integer, literal, word};
+use super::value::Checked;
+use crate::cast::{Mode, range};
+use crate::check::expr::place_in;
+use crate::codes::Code;
+use crate::diagnostic::{self, Diagnostic};
+use crate::dtype::Scalar;
+use crate::model::compute::{Buffer, Reduction, Statement, Value, ValueKind};
+
+impl Program<'_> {
+    /// Whether what is written through an index tensor has elements already: those that no index names keep them.
+    pub(super) fn may_be_scattered(
+        &self,
+        source: Source<'_>,
+        shape: Option<&Known>,
+    ) -> Checked<()> {
+        let name = &source.line.target.name;
+        if source.line.scatter.is_none() || shape.is_some() {
+            return Ok(());
+        }
+        let lines = &self.def.lines;
+        let is_read = |node: &&Ast| node.read().is_some_and(|read| read.tensor.name == *name);
+        let mut nodes = lines.iter().flat_map(|line| line.nodes());
+        if self.local(name).is_none() && !nodes.any(|node| is_read(&node)) {
+            // Told as a name that nothing reads.
+            return Err(Vec::new());
+        }
+        let message =
+            format!("`{name}` is written through an index tensor, and has no elements yet");
+        let error = self.fault(source, Code::KernelIntermediate, message, &source.line.left);
+        Err(vec![error.help(format!(
+            "write all of it in a statement before: `{name}[…] = 0`, with `local {name} dtype=f32`"
+        ))])
+    }
+
+    /// What the elements of an operand are below, where the kernel says so.
+    pub(super) fn stated(&self, name: &str) -> Option<Expr> {
+        let (_, below, _) = self.ranges.iter().find(|(own, ..)| own == name)?;
+        let is_operand = self.operands.iter().any(|operand| operand.name.value == name);
+        is_operand.then(|| below.clone())
+    }
+
+    /// What is known of the elements of a tensor in a statement over these axes.
+    pub(super) fn elements(&self, buffer: Buffer, axes: &[Axis]) -> Elements {
+        let scalar = self.memory(buffer).map_or(Scalar::I64, |tensor| tensor.dtype.scalar);
+        let (low, high) = range(scalar);
+        let name = match buffer {
+            Buffer::Operand(k) => self.operands.get(k).map(|operand| operand.name.value.as_str()),
+            Buffer::Local(_) => None,
+        };
+        let name = name.filter(|name| axes.iter().all(|axis| axis.name != *name));
+        Elements { below: name.and_then(|name| self.stated(name)), limits: [low, high] }
+    }
+
+    /// What is wrong with a range that is one of a tensor's elements.
+    pub(super) fn range_of_elements(
+        &self,
+        name: &str,
+        place: &diagnostic::Place,
+    ) -> Option<Diagnostic> {
+        let lines = &self.def.lines;
+        let known = self.names.get(name)?;
+        let fault = |code, message: String| Diagnostic::error(code, message, place.clone(), "");
+        let names_axis = |node: &&Ast| {
+            node.read()
+                .is_some_and(|read| read.index.iter().any(|index| index.lone_name() == Some(name)))
+        };
+        let is_axis = lines.iter().any(|line| {
+            line.axes.iter().any(|axis| axis.name == name) || line.nodes().iter().any(names_axis)
+        });
+        if is_axis {
+            let message = format!("`{name}` is a tensor and an axis, and its range one of both");
+            let error = fault(Code::KernelAxes, message);
+            return Some(error.help("give the axis another name"));
+        }
+        let is_written = lines.iter().any(|line| line.target.name == name);
+        let is_operand = self.operands.iter().any(|operand| operand.name.value == name);
+        if is_written || !is_operand {
+            let message =
+                format!("`{name}` is written by the kernel, and its elements are what it computes");
+            let error = fault(Code::KernelOperand, message);
+            return Some(error.help(
+                "leave the range out: indices are looked at; or state that of a tensor which is only read",
+            ));
+        }
+        if let KnownKind::Stored { ty, .. } = known.kind
+            && !is_integer(ty)
+        {
+            let message =
+                format!("the elements of `{}` are no integers, and have no range", known.label);
+            let error = fault(Code::DtypeKernel, message);
+            return Some(error.help("leave the range out"));
+        }
+        let indexes = |node: &Ast| {
+            let indices = node.read().into_iter().flat_map(|read| &read.index);
+            let mut data = indices.filter_map(|index| index.data());
+            data.any(|ast| reads(ast, name))
+        };
+        let is_used = lines.iter().any(|line| {
+            line.nodes().iter().any(|node| indexes(node))
+                || line
+                    .scatter
+                    .iter()
+                    .flatten()
+                    .filter_map(|i| i.data())
+                    .any(|ast| reads(ast, name))
+                || lines.len() > 1 && reads(&line.value, name)
+        });
+        if is_used {
+            return None;
+        }
+        let message = format!("no index reads the elements of `{name}`");
+        let error = fault(Code::KernelAxes, message);
+        Some(error.help("leave the range out"))
+    }
+
+    /// Refuses what cannot be right where several values may land on one element.
+    pub(super) fn scatters_well(
+        &self,
+        source: Source<'_>,
+        target: Buffer,
+        ty: Scalar,
+        reads: &dyn Fn(Buffer) -> bool,
+    ) -> Checked<()> {
+        let line = source.line;
+        let name = &line.target.name;
+        if reads(target) {
+            let message = format!("`{name}` is read while it is written through an index tensor");
+            let error = self.fault(source, Code::KernelOperand, message, &line.left);
+            return Err(vec![error.help(
+                "to go on from what it holds, write `+=` and say `accumulate #true`; else write into another tensor",
+            )]);
+        }
+        let Some(other) = self.accumulator.filter(|own| line.op != Reduction::Assign && *own != ty)
+        else {
+            return Ok(());
+        };
+        let text = self.def.item.acc.as_ref().map_or(&line.op_span, |text| &text.span);
+        let place = diagnostic::Place::new(&self.def.file, text.clone());
+        let message = format!(
+            "`{name}` is written through an index tensor: values are put together in its elements, in {}, not in {}",
+            word(ty),
+            word(other)
+        );
+        let error = Diagnostic::error(Code::DtypeKernel, message, place, "");
+        Err(vec![error.help(format!(
+            "leave `acc` out, or write an intermediate of {0}: `local t dtype={0}`",
+            word(other)
+        ))])
+    }
+
+    /// The statement that gives every element what leaves each value as it is.
+    pub(super) fn beginning(
+        &self,
+        source: Source<'_>,
+        target: Buffer,
+        ty: Scalar,
+    ) -> Option<Statement> {
+        let line = source.line;
+        let known = self.names.get(&line.target.name)?;
+        let (value, told) = identity(line.op, ty)?;
+        let names: Vec<&str> = known.shape.iter().map(|axis| axis.name.as_str()).collect();
+        let span = 0..source.text.value.len();
+        Some(Statement {
+            target,
+            axes: known.shape.clone(),
+            written_axes: known.shape.len(),
+            scatter: None,
+            op: Reduction::Assign,
+            accumulate: false,
+            accumulator: ty,
+            store: Mode::Round,
+            value,
+            caches: Vec::new(),
+            text: format!("{}[{}] = {told}", line.target.name, names.join(", ")),
+            place: place_in(source.text, &span, &self.def.file),
+        })
+    }
+}
+
+/// Whether a value reads a tensor of this name.
+fn reads(ast: &Ast, name: &str) -> bool {
+    ast.nodes().iter().any(|node| node.read().is_some_and(|read| read.tensor.name == name))
+}
+
+/// What leaves every value as it is, and how it is written.
+fn identity(op: Reduction, ty: Scalar) -> Option<(Value, String)> {
+    let float = |value: f64| Value { ty, kind: ValueKind::Float(value) };
+    let number = |value: i128| Some((literal(value, ty)?, value.to_string()));
+    match op {
+        Reduction::Assign => None,
+        Reduction::Sum => number(0),
+        Reduction::Product => number(1),
+        Reduction::Min if is_integer(ty) => number(range(ty).1),
+        Reduction::Max if is_integer(ty) => number(range(ty).0),
+        Reduction::Min => Some((float(f64::INFINITY), "inf".to_owned())),
+        Reduction::Max => Some((float(f64::NEG_INFINITY), "-inf".to_owned())),
+    }
+}

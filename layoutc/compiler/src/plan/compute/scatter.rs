@@ -1,0 +1,314 @@
+//! Statements that write through an index tensor: loops over logical axes in the order of the text, one element after the other.
+//! Several values may land on one element, so that the order counts: items of a launch share the loops over axes that stand alone
+//! on the left, whose rounds write different elements, and each does all rounds of the others.
+
+use layoutc_algebra::expr::{BinOp, Expr as Algebra, Predicate, Var};
+use layoutc_algebra::layout::Axis;
+
+use super::super::arith::{fold, product};
+use super::super::kernel::Items;
+use super::super::lower::{Binding, PlanError, Range, Scope, lower, range};
+use super::super::names::Namer;
+use super::super::tree::{Expr, Number, Operand, Stmt, WorkAxis};
+use super::facts::LoopFacts;
+use super::gather;
+use super::indexed::{Lowering, Named, Place, element, offset};
+use super::nest::at_once_in_a_byte;
+use super::value::{Here, condition, convert, inside, load, scalar};
+use super::{Bound, Runs, bound};
+use crate::dtype::Scalar;
+use crate::model::compute::{Compute, Gather, Index, Read, Statement, ValueKind};
+
+/// The statement on cores.
+///
+/// # Errors
+/// [`PlanError`] where a number leaves 64 bits or an expression nests too deep.
+pub(super) fn on_cores(
+    compute: &Compute,
+    statement: &Statement,
+    buffers: &[Bound],
+    (scope, namer): (&Scope<'_>, &mut Namer<'_>),
+    runs: Runs,
+) -> Result<Vec<Stmt>, PlanError> {
+    let scatter = Scatter::new(compute, statement, buffers, (scope, namer), runs)?;
+    let all: Vec<usize> = (0..statement.axes.len()).collect();
+    let inside = scatter.element(namer, &all)?;
+    scatter.rounds(&all, inside)
+}
+
+/// The statement for one item, and how many there are.
+///
+/// # Errors
+/// As [`on_cores`]; and where the target is an image.
+pub(super) fn on_items(
+    compute: &Compute,
+    statement: &Statement,
+    buffers: &[Bound],
+    (scope, namer): (&Scope<'_>, &mut Namer<'_>),
+) -> Result<(Vec<Stmt>, Items), PlanError> {
+    let scatter = Scatter::new(compute, statement, buffers, (scope, namer), Runs::OnItems)?;
+    let indices = statement.scatter.as_deref().unwrap_or_default();
+    let (own, others): (Vec<usize>, Vec<usize>) =
+        (0..statement.axes.len()).partition(|k| stands_alone(indices, *k));
+    let mut count = Algebra::constant(1);
+    for axis in own.iter().filter_map(|k| statement.axes.get(*k)) {
+        count = product(&count, &axis.extent)?;
+    }
+    let may_be_none = range(&count, scope).low.is_none_or(|low| low <= 0);
+    let items = Items { count: lower(&count, scope)?, may_be_none };
+    let item = namer.name("item");
+    let axes = vec![WorkAxis { name: item.clone(), extent: items.count.clone() }];
+    let mut body = vec![Stmt::WorkItem { axes }];
+    // One item does everything.
+    body.extend(own.is_empty().then(|| Stmt::Unused { name: item.clone() }));
+    body.extend(scatter.rounds_of(&item, &own)?);
+    let inside = scatter.element(namer, &others)?;
+    body.extend(scatter.rounds(&others, inside)?);
+    Ok((body, items))
+}
+
+/// The loops of the statement on cores.
+pub(super) fn loops(statement: &Statement) -> Vec<LoopFacts> {
+    let fact = |(k, axis): (usize, &Axis)| LoopFacts {
+        name: axis.name.clone(),
+        extent: axis.extent.clone(),
+        is_reduced: k >= statement.written_axes,
+        is_at_once: false,
+        is_parallel: false,
+        blocks: Vec::new(),
+    };
+    statement.axes.iter().enumerate().map(fact).collect()
+}
+
+/// Whether an axis is an index of what is written by itself: its rounds write different elements.
+fn stands_alone(indices: &[Index], axis: usize) -> bool {
+    let wanted = u32::try_from(axis).map(|k| Algebra::var(Var::Axis(k)));
+    indices.iter().any(|index| {
+        matches!((&index.value.kind, &wanted), (ValueKind::Index(expr), Ok(own)) if expr == own)
+    })
+}
+
+/// How many of the loops the indices that are named need around them.
+fn depth(indices: &[Index], axes: &[usize]) -> usize {
+    let mut depth = 0;
+    for index in indices {
+        if matches!(index.value.kind, ValueKind::Index(_)) && !index.is_checked {
+            continue;
+        }
+        let mut look = |expr: &Algebra| {
+            let is_it = |k: &usize| {
+                let own = u32::try_from(*k).ok();
+                expr.mentions(&|var| matches!(var, Var::Axis(k) if Some(k) == own))
+            };
+            let last = axes.iter().rposition(is_it);
+            depth = depth.max(last.map_or(0, |last| last.saturating_add(1)));
+        };
+        index.value.walk(&mut |part| match &part.kind {
+            ValueKind::Index(expr) => look(expr),
+            ValueKind::Read(read) => read.index.iter().for_each(&mut look),
+            _ => {}
+        });
+    }
+    depth
+}
+
+/// A statement, ready to be written.
+struct Scatter<'a> {
+    compute: &'a Compute,
+    statement: &'a Statement,
+    buffers: &'a [Bound],
+    symbol: &'a Scope<'a>,
+    /// What the axes are called.
+    names: Vec<String>,
+    target: &'a Bound,
+    runs: Runs,
+}
+
+impl<'a> Scatter<'a> {
+    fn new(
+        compute: &'a Compute,
+        statement: &'a Statement,
+        buffers: &'a [Bound],
+        (symbol, namer): (&'a Scope<'a>, &mut Namer<'_>),
+        runs: Runs,
+    ) -> Result<Self, PlanError> {
+        let target = bound(buffers, compute, statement.target).ok_or(PlanError::Scope)?;
+        if runs == Runs::OnItems
+            && let Some(error) = at_once_in_a_byte(compute, target, runs)
+        {
+            return Err(error);
+        }
+        if target.image.is_some() {
+            return Err(PlanError::Choice {
+                message: format!(
+                    "`{}` is an image, written by texels: no single element is written through an index tensor",
+                    target.tensor.name
+                ),
+                help: "write a tensor in global memory".to_owned(),
+                place: statement.place.clone(),
+            });
+        }
+        let names = statement.axes.iter().map(|axis| namer.name(&axis.name)).collect();
+        Ok(Self { compute, statement, buffers, symbol, names, target, runs })
+    }
+
+    fn scope(&self, var: Var) -> Option<Binding> {
+        let Var::Axis(k) = var else { return (self.symbol)(var) };
+        let k = usize::try_from(k).ok()?;
+        let high = range(&self.statement.axes.get(k)?.extent, self.symbol).high;
+        let range = Range { low: Some(0), high: high.map(|extent| extent - 1) };
+        Some(Binding { tree: Expr::name(self.names.get(k)?), range })
+    }
+
+    fn lower(&self, expr: &Algebra) -> Result<Expr, PlanError> {
+        lower(expr, &|var| self.scope(var))
+    }
+
+    /// Loops over these axes, the first outermost; what is inside stands behind the loops that it needs.
+    fn rounds(&self, axes: &[usize], inside: Body) -> Result<Vec<Stmt>, PlanError> {
+        let Body { depth, before, is_inside, stmts } = inside;
+        let (outer, inner) = axes.split_at(depth.min(axes.len()));
+        let body = self.looped(inner, stmts)?;
+        let mut all = before;
+        match is_inside {
+            None => all.extend(body),
+            Some((name, value)) => {
+                let element = scalar(Scalar::Bool).to_string();
+                all.push(Stmt::Accumulator { name: name.clone(), element, value });
+                let condition = Expr::Name { name };
+                all.push(Stmt::If { condition, is_usual: true, body, otherwise: Vec::new() });
+            }
+        }
+        self.looped(outer, all)
+    }
+
+    fn looped(&self, axes: &[usize], body: Vec<Stmt>) -> Result<Vec<Stmt>, PlanError> {
+        let mut body = body;
+        for k in axes.iter().rev() {
+            let axis = self.statement.axes.get(*k).ok_or(PlanError::Scope)?;
+            let name = self.names.get(*k).cloned().ok_or(PlanError::Scope)?;
+            let (from, to) = (Expr::int(0), self.lower(&axis.extent)?);
+            body = vec![Stmt::For { name, from, to, step: 1, parallel: false, body }];
+        }
+        Ok(body)
+    }
+
+    /// The round of each loop that an item is, the last one's changing fastest.
+    fn rounds_of(&self, item: &str, axes: &[usize]) -> Result<Vec<Stmt>, PlanError> {
+        let mut lets = Vec::new();
+        let mut inside = Algebra::constant(1);
+        for (place, k) in axes.iter().enumerate().rev() {
+            let axis = self.statement.axes.get(*k).ok_or(PlanError::Scope)?;
+            let mut value = Expr::name(item);
+            // Where a loop has no rounds there is no item.
+            if inside.as_const() == Some(0) || axis.extent.as_const() == Some(0) {
+                value = Expr::int(0);
+                inside = Algebra::constant(1);
+            }
+            if inside.as_const() != Some(1) {
+                value = Expr::Div { a: Box::new(value), b: Box::new(self.lower(&inside)?) };
+            }
+            if place > 0 && axis.extent.as_const() != Some(0) {
+                value = Expr::Mod { a: Box::new(value), b: Box::new(self.lower(&axis.extent)?) };
+            }
+            inside = fold(BinOp::Mul, &inside, &axis.extent)?;
+            lets.push(Stmt::Let { name: self.names.get(*k).cloned().unwrap_or_default(), value });
+        }
+        lets.reverse();
+        Ok(lets)
+    }
+
+    /// What is done in the innermost of these loops.
+    fn element(&self, namer: &Namer<'_>, axes: &[usize]) -> Result<Body, PlanError> {
+        let indices = self.statement.scatter.as_deref().unwrap_or_default();
+        let named = Named::new(namer.clone());
+        let place = self.place(&named, self.target, indices)?;
+        let Place { index, is_inside } = place;
+        let is_inside = is_inside.map(|value| (named.name("is_inside"), value));
+        let values = Named::new(named.names());
+        let value = self.value(&values)?;
+        let store = self.store(value, &index)?;
+        let mut body = values.into_stmts();
+        body.push(store);
+        let depth = depth(indices, axes);
+        Ok(Body { depth, before: named.into_stmts(), is_inside, stmts: body })
+    }
+
+    /// Names the indices of an access.
+    fn place(
+        &self,
+        named: &Named<'_>,
+        bound: &Bound,
+        indices: &[Index],
+    ) -> Result<Place, PlanError> {
+        self.with(named, &|here| {
+            let number = |value: &_| here.number(value);
+            let index = |expr: &Algebra| self.lower(expr);
+            let (symbol, compute, runs) = (self.symbol, self.compute, self.runs);
+            let lowering = Lowering { number: &number, index: &index, symbol, compute, runs };
+            named.place(bound, indices, &lowering)
+        })
+    }
+
+    /// The value, in the type in which values are put together.
+    fn value(&self, named: &Named<'_>) -> Result<Number, PlanError> {
+        let value = self.with(named, &|here| here.number(&self.statement.value))?;
+        let (from, to) = (self.statement.value.ty, self.statement.accumulator);
+        Ok(convert(value, scalar(from), scalar(to)))
+    }
+
+    fn with<T>(
+        &self,
+        named: &Named<'_>,
+        run: &dyn Fn(&Here<'_>) -> Result<T, PlanError>,
+    ) -> Result<T, PlanError> {
+        let read = |read: &Read| {
+            let found = bound(self.buffers, self.compute, read.buffer).ok_or(PlanError::Scope)?;
+            let axes = &found.tensor.layout.logical;
+            let extents: Vec<Algebra> = axes.iter().map(|axis| axis.extent.clone()).collect();
+            let index = read.index.iter().map(|index| self.lower(index));
+            let index = index.collect::<Result<Vec<_>, PlanError>>()?;
+            let conditions = inside(read, &read.index, &extents);
+            Ok((element(found, &index, self.symbol)?, conditions))
+        };
+        let gather = |gather: &Gather| {
+            let found = bound(self.buffers, self.compute, gather.buffer);
+            let found = found.ok_or(PlanError::Scope)?;
+            let Place { index, is_inside } = self.place(named, found, &gather.index)?;
+            Ok((element(found, &index, self.symbol)?, is_inside))
+        };
+        let index = |expr: &Algebra| self.lower(expr);
+        let condition = |all: &Predicate| condition(&all.all, &|var| self.scope(var));
+        run(&Here { read: &read, gather: &gather, index: &index, condition: &condition })
+    }
+
+    fn store(&self, value: Number, index: &[Expr]) -> Result<Stmt, PlanError> {
+        let (target, statement) = (self.target, self.statement);
+        let index = offset(target, index, self.symbol)?;
+        let accumulator = scalar(statement.accumulator);
+        let value = match gather::operator(statement.op) {
+            Some(op) => {
+                let own = scalar(target.tensor.dtype.scalar.computed());
+                let held = convert(load(target, index.clone()), own, accumulator);
+                let held = gather::as_first(statement, held);
+                Number::binary(op, &accumulator.to_string(), held, value)
+            }
+            None => value,
+        };
+        let value = Operand::Number { value: convert(value, accumulator, target.tensor.dtype) };
+        let (buffer, through) = (target.name.clone(), target.store.clone());
+        Ok(Stmt::Store { buffer, index, value, through })
+    }
+}
+
+/// What is done for one element.
+struct Body {
+    /// How many of the loops are around the first part.
+    depth: usize,
+    /// The names of the indices of what is written.
+    before: Vec<Stmt>,
+    /// Whether these lie inside, and a name for it.
+    is_inside: Option<(String, Number)>,
+    /// What is done then, in the loops that are left.
+    stmts: Vec<Stmt>,
+}

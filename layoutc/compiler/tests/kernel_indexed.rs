@@ -1,0 +1,272 @@
+//! Kernels that index by data: gather and scatter through index tensors of every width, over layouts, by C, OpenCL and CUDA.
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    clippy::panic,
+    clippy::string_slice,
+    reason = "a test, which writes the program that it runs"
+)]
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::common::cc::{compile_and_run, compilers, folder};
+use crate::common::kernel;
+use kernel::{Kernel, One, Operand, computes};
+use layoutc_compiler::config;
+use layoutc_compiler::{check, emit};
+
+/// The type of an element in C.
+fn element(dtype: &str) -> &'static str {
+    match dtype {
+        "i64" => "int64_t",
+        "i32" => "int32_t",
+        "i16" => "int16_t",
+        "i8" => "int8_t",
+        "u64" => "uint64_t",
+        "u32" => "uint32_t",
+        "u16" => "uint16_t",
+        _ => "uint8_t",
+    }
+}
+
+/// An index tensor over 29 rounds.
+fn indices(name: &'static str, dtype: &'static str) -> Operand {
+    let shape = &[("t", 29)];
+    Operand { name, dtype, element: element(dtype), shape, layouts: &["order t", "pad t after=3"] }
+}
+
+/// A table of 7 rows: tiled, cut by a map, padded, swizzled; and as an image on GPUs.
+const TABLES: &[&str] = &[
+    "order v d",
+    "order d v",
+    "tile 4 4",
+    "map \"(v, d) -> (v // 2, d // 8, v % 2, d % 8)\"; padding allow",
+    "strides 24 1; padding allow",
+    "pad d multiple=16; pad v multiple=8; swizzle 2 0 3 unit=elements; padding allow",
+];
+
+/// The same that is read: the last is an image on GPUs.
+const READ: &[&str] = &[
+    "order v d",
+    "order d v",
+    "tile 4 4",
+    "map \"(v, d) -> (v // 2, d // 8, v % 2, d % 8)\"; padding allow",
+    "pad d multiple=16; pad v multiple=8; swizzle 2 0 3 unit=elements; padding allow",
+    "map \"(v, d) -> (v, d // 4 | d % 4)\"; padding allow",
+];
+
+const ROWS: &[&str] = &["order t d", "order d t", "tile 8 4", "strides 20 1; padding allow"];
+
+/// Rows of a table by indices of this type, those outside give 0. They are -8 to 8, or far beyond without a sign.
+fn gathers_rows(name: &'static str, dtype: &'static str) {
+    let text = format!(
+        "kernel {name} {{ operands ids table out\n  compute \"out[t, d] = table[ids[t], d]\" }}\n"
+    );
+    computes(&Kernel {
+        name,
+        text: text.leak(),
+        operands: vec![
+            Operand::f32("table", &[("v", 7), ("d", 13)], READ),
+            indices("ids", dtype),
+            Operand::f32("out", &[("t", 29), ("d", 13)], ROWS),
+        ],
+        written: &["out"],
+        plain: "for (int t = 0; t < 29; ++t) for (int d = 0; d < 13; ++d) { const int64_t v = (int64_t)ids[t]; out[t * 13 + d] = v >= 0 && v < 7 ? table[v * 13 + d] : 0.0f; }",
+        numpy: "",
+        tolerance: "0",
+        schedules: &[(1, "parallel t"), (2, "tile t_outer d_outer by=\"2 2\""), (3, "vectorize d")],
+    });
+}
+
+#[test]
+fn rows_are_gathered_by_indices_of_64_bits() {
+    gathers_rows("gather_i64", "i64");
+}
+
+#[test]
+fn rows_are_gathered_by_indices_of_every_width() {
+    if crate::common::cc::full() {
+        gathers_rows("gather_u8", "u8");
+        gathers_rows("gather_i32", "i32");
+        gathers_rows("gather_i16", "i16");
+        gathers_rows("gather_i8", "i8");
+        gathers_rows("gather_u64", "u64");
+        gathers_rows("gather_u32", "u32");
+        gathers_rows("gather_u16", "u16");
+    }
+}
+
+/// Arithmetic around what is read, an element of an element, what stands outside, and a sum over rows that are gathered.
+#[test]
+fn indices_are_arithmetic_on_elements() {
+    computes(&Kernel {
+        name: "gather_bags",
+        text: "kernel gather_bags { operands ids more table out\n  compute \"out[t, d] += (table[ids[t] // 2 + more[k], d] ?? 3) + table[min(max(more[ids[t] + k], 0), 6), d]\" }\n",
+        operands: vec![
+            Operand::f32("table", &[("v", 7), ("d", 13)], &["order d v", "tile 4 4"]),
+            indices("ids", "i32"),
+            Operand {
+                name: "more",
+                dtype: "i16",
+                element: "int16_t",
+                shape: &[("k", 5)],
+                layouts: &["order k"],
+            },
+            Operand::f32("out", &[("t", 29), ("d", 13)], &["order t d"]),
+        ],
+        written: &["out"],
+        plain: "for (int t = 0; t < 29; ++t) for (int d = 0; d < 13; ++d) { float sum = 0; for (int k = 0; k < 5; ++k) { const int64_t half = ids[t] >= 0 ? ids[t] / 2 : -((1 - (int64_t)ids[t]) / 2), v = half + more[k], w = (int64_t)ids[t] + k; int64_t m = w >= 0 && w < 5 ? more[w] : 0; m = m < 0 ? 0 : m > 6 ? 6 : m; sum += (v >= 0 && v < 7 ? table[v * 13 + d] : 3.0f) + table[m * 13 + d]; } out[t * 13 + d] = sum; }",
+        numpy: "",
+        tolerance: "1e-5",
+        schedules: &[],
+    });
+}
+
+/// Rows of a cache of keys, with slots of this type: those outside are left out, and of equal ones the last stays.
+fn scatters_rows(name: &'static str, dtype: &'static str) {
+    let text = format!(
+        "kernel {name} {{ operands base slot key cache\n  compute \"cache[v, d] = base[v, d]\"\n  compute \"cache[slot[t], d] = key[t, d]\" }}\n"
+    );
+    computes(&Kernel {
+        name,
+        text: text.leak(),
+        operands: vec![
+            Operand::f32("base", &[("v", 7), ("d", 13)], &["order v d"]),
+            indices("slot", dtype),
+            Operand::f32("key", &[("t", 29), ("d", 13)], ROWS),
+            Operand::f32("cache", &[("v", 7), ("d", 13)], TABLES),
+        ],
+        written: &["cache"],
+        plain: "for (int k = 0; k < 7 * 13; ++k) cache[k] = base[k];\nfor (int t = 0; t < 29; ++t) for (int d = 0; d < 13; ++d) { const int64_t v = (int64_t)slot[t]; if (v >= 0 && v < 7) cache[v * 13 + d] = key[t * 13 + d]; }",
+        numpy: "",
+        tolerance: "0",
+        schedules: &[],
+    });
+}
+
+#[test]
+fn rows_are_scattered_in_the_order_of_the_text() {
+    scatters_rows("scatter_i64", "i64");
+}
+
+#[test]
+fn rows_are_scattered_by_slots_of_every_width() {
+    if crate::common::cc::full() {
+        scatters_rows("scatter_i32", "i32");
+        scatters_rows("scatter_i8", "i8");
+        scatters_rows("scatter_u16", "u16");
+    }
+}
+
+/// Sums from 0 of what lands on one element, in a type of its own; and the greatest of what was there before.
+#[test]
+fn what_lands_on_one_element_is_put_together() {
+    computes(&Kernel {
+        name: "scatter_sum",
+        text: "kernel scatter_sum { operands bin key sums\n  compute \"sums[bin[t], d // 2] += key[t, d]\" }\n",
+        operands: vec![
+            indices("bin", "i32"),
+            Operand::f32("key", &[("t", 29), ("d", 13)], &["order t d", "tile 8 4"]),
+            Operand::f32("sums", &[("v", 7), ("d", 7)], &["order v d", "tile 4 4"]),
+        ],
+        written: &["sums"],
+        plain: "for (int t = 0; t < 29; ++t) for (int d = 0; d < 13; ++d) if (bin[t] >= 0 && bin[t] < 7) sums[bin[t] * 7 + d / 2] += key[t * 13 + d];",
+        numpy: "",
+        tolerance: "1e-5",
+        schedules: &[],
+    });
+    computes(&Kernel {
+        name: "scatter_most",
+        text: "kernel scatter_most { operands bin base key most\n  compute \"most[v] = base[v]\"\n  compute \"most[bin[t]] max= key[t, d]\"\n  accumulate #true }\n",
+        operands: vec![
+            Operand::f32("base", &[("v", 7)], &["order v"]),
+            indices("bin", "u8"),
+            Operand::f32("key", &[("t", 29), ("d", 13)], &["order d t"]),
+            Operand::f32("most", &[("v", 7)], &["order v"]),
+        ],
+        written: &["most"],
+        plain: "for (int v = 0; v < 7; ++v) most[v] = base[v];\nfor (int t = 0; t < 29; ++t) for (int d = 0; d < 13; ++d) if (bin[t] < 7 && key[t * 13 + d] > most[bin[t]]) most[bin[t]] = key[t * 13 + d];",
+        numpy: "",
+        tolerance: "0",
+        schedules: &[],
+    });
+}
+
+/// Indices beyond 32 bits are outside, also where indices have 32: on GPUs.
+#[test]
+fn an_index_has_64_bits() {
+    computes(&Kernel {
+        name: "gather_far",
+        text: "kernel gather_far { operands table ids out\n  compute \"out[t, d] = (table[ids[t] * 4294967296 + 1, d] ?? 5) + table[ids[t] * 4611686018427387904 * 4 + 2, d]\" }\n",
+        operands: vec![
+            Operand::f32("table", &[("v", 7), ("d", 13)], &["order d v", "tile 4 4"]),
+            indices("ids", "i32"),
+            Operand::f32("out", &[("t", 29), ("d", 13)], &["order t d"]),
+        ],
+        written: &["out"],
+        plain: "for (int t = 0; t < 29; ++t) for (int d = 0; d < 13; ++d) out[t * 13 + d] = (ids[t] == 0 ? table[13 + d] : 5.0f) + table[26 + d];",
+        numpy: "",
+        tolerance: "0",
+        schedules: &[],
+    });
+}
+
+/// A paged cache of keys, a table behind codes that cannot leave it, rows that the caller has promised to be there, of any size; the test
+/// program is generated, its numbers lie inside where that is promised.
+const PAGED: &str = "\
+symbol rows min=3 max=4000
+tensor key dtype=f16 { shape { t 37; h 4; d 64 } }
+tensor slot dtype=i64 { shape { t 37 } }
+tensor cache dtype=f16 { shape { s 128; h 4; d 64 }; layout { map \"(s, h, d) -> (s // 16, h, d // 8, s % 16, d % 8)\" } }
+kernel scatter { compute \"cache[slot[t], h, d] = key[t, h, d]\" }
+tensor ids dtype=u16 { shape { t 37 } }
+tensor table dtype=f32 { shape { v rows; d 16 }; layout { tile 2 4; padding allow } }
+tensor out dtype=f32 { shape { t 37; d 16 } }
+kernel lookup { compute \"out[t, d] = table[ids[t], d]\"; range ids \"rows\" }
+kernel halves { compute \"out[t, d] = table[ids[t] // 2, d]\"; range ids \"2 * rows\" }
+tensor code dtype=u8 { shape { t 37 } }
+tensor values dtype=f32 { shape { c 256 } }
+tensor decoded dtype=f32 { shape { t 37 } }
+kernel decode { compute \"decoded[t] = values[code[t]]\" }
+tensor counts dtype=i32 { shape { c 256 } }
+kernel histogram { compute \"counts[code[t]] += 1\" }
+";
+
+#[test]
+fn a_paged_cache_is_written_and_what_is_promised_is_not_looked_at() {
+    let toml = "[project]\n[target.c]\nindex-type = \"int32_t\"\n";
+    for (name, toml) in [("paged", "[project]\n[target.c]\n"), ("paged_32", toml)] {
+        let config = config::parse(&Arc::from("layoutc.toml"), toml).unwrap();
+        let checked = check(&One(PAGED.to_owned()), &["a.kdl".to_owned()], &config);
+        assert_eq!(checked.diagnostics, []);
+        let outputs = emit(&checked, &config, &BTreeMap::new()).unwrap();
+        let folder = folder(name);
+        for output in &outputs {
+            let path = folder.join(output.path.rsplit('/').next().unwrap());
+            std::fs::write(path, &output.text).unwrap();
+        }
+        for (k, compiler) in compilers().into_iter().enumerate() {
+            compile_and_run(&folder, &format!("test_{k}"), &["a_test.c", "a.c"], compiler);
+        }
+        let text = |end: &str| &outputs.iter().find(|one| one.path.ends_with(end)).unwrap().text;
+        let source = text("a.c");
+        let body = |name: &str| {
+            let from = source.find(&format!("layoutc_{name}_compute(")).unwrap();
+            source[from..].split("\n}").next().unwrap().to_owned()
+        };
+        assert!(body("scatter").contains("(uint64_t)s_read < 128"), "{source}");
+        for (name, index) in [("lookup", "v_index"), ("halves", "v_index")] {
+            let body = body(name);
+            assert!(!body.contains("uint64_t"), "{body}");
+            assert!(body.contains(&format!("assert({index} >= 0 && {index} < rows)")), "{body}");
+        }
+        for name in ["decode", "histogram"] {
+            let body = body(name);
+            assert!(!body.contains("uint64_t") && !body.contains("assert"), "{body}");
+        }
+        let header = text("a.h");
+        assert!(header.contains("Every element of `ids` is at least 0 and below rows."));
+        assert!(header.contains("Every element of `ids` is at least 0 and below rows * 2."));
+    }
+}
