@@ -43,6 +43,7 @@ mod proven_c;
 mod random_c;
 mod random_gpu;
 mod random_graphs;
+mod random_kernels;
 mod random_manifest;
 mod random_values;
 mod records;

@@ -1,0 +1,184 @@
+//! Random kernels: elementwise values, reductions, windows, gather and scatter, on tensors in random layouts, with schedules by
+//! hand and without.
+
+use std::fmt::Write as _;
+
+use crate::random_values::Random;
+
+/// The axes of a kernel with their extents.
+#[derive(Clone, Copy)]
+struct Axes {
+    i: usize,
+    j: usize,
+    k: usize,
+    /// Rows of a window.
+    r: usize,
+    /// Rows of a table.
+    v: usize,
+}
+
+/// One kernel with its tensors.
+pub struct Draft {
+    /// The tensors, then the kernel up to its schedule.
+    pub text: String,
+    /// Words for loops, one of them at a time tried.
+    pub schedule: String,
+}
+
+impl Draft {
+    /// The kernel called so, with its schedule or without.
+    pub fn kernel(&self, with: &str) -> String {
+        format!("{}    {with}\n}}\n", self.text)
+    }
+}
+
+/// A layout of a tensor of two axes.
+fn layout(random: &mut Random, [a, b]: [&str; 2], columns: usize) -> String {
+    let by = 1 + random.below(6);
+    let other = 1 + random.below(6);
+    match random.below(9) {
+        0 | 1 => format!("order {a} {b}"),
+        2 => format!("order {b} {a}"),
+        3 => format!("split {b} by={by}; padding allow; order {b}_outer {a} {b}_inner"),
+        4 => format!("split {a} by={by}; padding allow; order {a}_outer {b} {a}_inner"),
+        5 => format!("tile {by} {other}"),
+        6 => format!("strides {} 1; padding allow", columns + random.below(5)),
+        7 => format!(
+            "pad {a} multiple=8; pad {b} multiple=8; swizzle {} 0 3 unit=elements; padding allow",
+            1 + random.below(3)
+        ),
+        _ => format!("map \"({a}, {b}) -> ({b} // {by}, {a}, {b} % {by})\"; padding allow"),
+    }
+}
+
+fn tensor(
+    text: &mut String,
+    random: &mut Random,
+    (name, dtype): (&str, &str),
+    axes: [(&str, usize); 2],
+) {
+    let [(a, m), (b, n)] = axes;
+    let layout = layout(random, [a, b], n);
+    writeln!(
+        text,
+        "tensor {name} dtype={dtype} {{ shape {{ {a} {m}; {b} {n} }}; layout {{ {layout} }} }}"
+    )
+    .unwrap();
+}
+
+fn line(text: &mut String, (name, dtype): (&str, &str), (axis, extent): (&str, usize)) {
+    writeln!(text, "tensor {name} dtype={dtype} {{ shape {{ {axis} {extent} }} }}").unwrap();
+}
+
+/// Arithmetic on values of one type.
+fn value(random: &mut Random, leaves: &[String], is_float: bool, depth: usize) -> String {
+    if depth == 0 || random.below(5) == 0 {
+        return match random.below(4) {
+            0 if is_float => format!("{}.5", random.below(3)),
+            0 => format!("{}", 1 + random.below(5)),
+            _ => leaves[random.below(leaves.len())].clone(),
+        };
+    }
+    let [a, b] = [(); 2].map(|()| value(random, leaves, is_float, depth - 1));
+    let c = &leaves[0];
+    match random.below(8) {
+        0 | 1 => format!("({a} + {b})"),
+        2 => format!("({a} - {b})"),
+        3 => format!("({a} * {c})"),
+        4 => format!("min({a}, {b}, {c})"),
+        5 => format!("max({a}, {b}, {c})"),
+        6 => format!("select({c} > {b}, {a}, {c})"),
+        _ => format!("abs({a} + {c})"),
+    }
+}
+
+/// A kernel of this number.
+pub fn draft(random: &mut Random, number: usize) -> Draft {
+    let axes = Axes {
+        i: 1 + random.below(20),
+        j: 1 + random.below(37),
+        k: 1 + random.below(12),
+        r: 1 + random.below(4),
+        v: 1 + random.below(9),
+    };
+    let ty = random.pick(&["f32", "f32", "f64", "i32", "f16", "i8", "u8", "bf16", "i64"]);
+    let is_float = ty.contains('f');
+    let named = |name: &str| format!("{name}{number}");
+    let mut text = String::new();
+    let [a, b, w, t, s, o] = ["A", "B", "W", "T", "S", "O"].map(named);
+    let index_type = random.pick(&["i64", "i32", "u8", "i16", "u16", "u32", "i8"]);
+    let (i, j) = (axes.i, axes.j);
+    tensor(&mut text, random, (&a, ty), [("i", i), ("j", j)]);
+    tensor(&mut text, random, (&t, ty), [("v", axes.v), ("j", j)]);
+    line(&mut text, (&w, ty), ("r", axes.r));
+    line(&mut text, (&s, index_type), ("i", i));
+    let leaf_of_table = match random.below(3) {
+        0 => format!("{t}[{s}[i], j]"),
+        1 => format!("({t}[{s}[i] + 1, j] ?? 1)"),
+        _ => format!("{t}[max({s}[i], 0) // 2, j]"),
+    };
+    let window = random.below(axes.r + 1);
+    let schedule_axes;
+    let compute = match random.below(6) {
+        0 => {
+            tensor(&mut text, random, (&b, ty), [("j", j), ("i", i)]);
+            tensor(&mut text, random, (&o, ty), [("i", i), ("j", j)]);
+            let leaves = [format!("{a}[i, j]"), format!("{b}[j, i]")];
+            schedule_axes = vec!["i", "j"];
+            format!("{o}[i, j] = {}", value(random, &leaves, is_float, 3))
+        }
+        1 => {
+            tensor(&mut text, random, (&b, ty), [("j", j), ("k", axes.k)]);
+            tensor(&mut text, random, (&o, ty), [("i", i), ("k", axes.k)]);
+            let op = random.pick(&["+=", "min=", "max="]);
+            schedule_axes = vec!["i", "k", "j"];
+            format!("{o}[i, k] {op} {a}[i, j] * {b}[j, k]")
+        }
+        2 => {
+            line(&mut text, (&o, ty), ("i", i));
+            let op = random.pick(&["+=", "min=", "max="]);
+            let leaves = [format!("{a}[i, j]")];
+            schedule_axes = vec!["i", "j"];
+            format!("{o}[i] {op} {}", value(random, &leaves, is_float, 2))
+        }
+        3 => {
+            tensor(&mut text, random, (&o, ty), [("i", i), ("j", j)]);
+            let op = random.pick(&["+=", "max="]);
+            let outside = random.pick(&["0", "1"]);
+            schedule_axes = vec!["i", "j", "r"];
+            format!("{o}[i, j] {op} ({a}[i, j + r - {window}] ?? {outside}) * {w}[r]")
+        }
+        4 => {
+            tensor(&mut text, random, (&o, ty), [("i", i), ("j", j)]);
+            let leaves = [leaf_of_table, format!("{a}[i, j]")];
+            schedule_axes = vec!["i", "j"];
+            format!("{o}[i, j] = {}", value(random, &leaves, is_float, 2))
+        }
+        _ => {
+            tensor(&mut text, random, (&o, ty), [("v", axes.v), ("j", j)]);
+            let op = random.pick(&["=", "+=", "max=", "min="]);
+            schedule_axes = Vec::new();
+            let leaves = [format!("{a}[i, j]")];
+            format!("{o}[{s}[i], j] {op} {}", value(random, &leaves, is_float, 1))
+        }
+    };
+    writeln!(text, "kernel k{number} {{\n    compute \"{compute}\"").unwrap();
+    let schedule = schedule(random, &schedule_axes);
+    Draft { text, schedule }
+}
+
+/// What is said of the loops; where the layouts cut these axes their loops are called otherwise, and it is refused.
+fn schedule(random: &mut Random, axes: &[&str]) -> String {
+    let Some(first) = axes.first() else { return String::new() };
+    let last = axes.get(1).unwrap_or(first);
+    let by = 1 + random.below(8);
+    match random.below(8) {
+        0 => format!("vectorize {last}"),
+        1 => format!("parallel {first}"),
+        2 => format!("tile {first} {last} by=\"{by} {}\"", 1 + random.below(16)),
+        3 => format!("split {first} by={by}; unroll {first}_inner"),
+        4 => format!("split {last} by={by}; vectorize {last}_inner"),
+        5 => format!("parallel {first}; vectorize {last}"),
+        _ => String::new(),
+    }
+}

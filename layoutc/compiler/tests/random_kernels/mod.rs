@@ -1,0 +1,147 @@
+//! Random kernels in random layouts with random schedules: the generated C, compiled within a minute and run, agrees with the text
+//! itself, one element after the other; and no generated file has conditions, choices, branches or arithmetic that say nothing.
+//! `LAYOUTC_FULL=1` runs 240 kernels.
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "a test, which writes the programs that it runs"
+)]
+
+mod generate;
+mod scan;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use crate::common::cc::{folder, full};
+use crate::common::{kernel::One, made};
+use crate::random_values::Random;
+use generate::draft;
+use layoutc_compiler::config::{self, Config, TargetC, TargetCuda, TargetOpenCl, Targets};
+use layoutc_compiler::{Checked, LoadError, Sources, check, emit};
+
+/// Kernels in one manifest.
+const TOGETHER: usize = 6;
+
+/// How often a kernel is drawn until its layouts and its schedule go together.
+const TRIES: usize = 50;
+
+/// Seconds that a compiler may take.
+const SECONDS: &str = "60";
+
+/// Every target.
+fn config() -> Config {
+    let (c, opencl) = (Some(TargetC::default()), Some(TargetOpenCl::default()));
+    let target = Targets { c, opencl, cuda: Some(TargetCuda::default()), own: BTreeMap::new() };
+    Config { target, ..Config::default() }
+}
+
+fn checked(text: &str, config: &Config) -> Checked {
+    check(&One(text.to_owned()), &["a.kdl".to_owned()], config)
+}
+
+/// A kernel that is taken by every target: with its schedule where that fits the layouts.
+fn kernel(random: &mut Random, number: usize) -> String {
+    let mut said = Vec::new();
+    for _ in 0..TRIES {
+        let draft = draft(random, number);
+        for text in [draft.kernel(&draft.schedule), draft.kernel("")] {
+            let checked = checked(&text, &config());
+            if !checked.is_good() {
+                said.push(format!("{text}{:#?}", checked.diagnostics));
+            } else if let Err(faults) = emit(&checked, &config(), &BTreeMap::new()) {
+                said.push(format!("{text}{faults:#?}"));
+            } else {
+                return text;
+            }
+        }
+    }
+    panic!("{TRIES} kernels and none is taken; the last:\n{}", said.last().unwrap());
+}
+
+#[test]
+fn random_kernels_compute_what_they_say() {
+    let manifests = if full() { 40 } else { 2 };
+    let mut random = Random(0x5EED);
+    let mut odd = Vec::new();
+    for manifest in 0..manifests {
+        let text: String =
+            (0..TOGETHER).map(|k| kernel(&mut random, manifest * TOGETHER + k)).collect();
+        let checked = checked(&text, &config());
+        assert!(checked.is_good(), "{text}{:#?}", checked.diagnostics);
+        let outputs = emit(&checked, &config(), &BTreeMap::new()).unwrap();
+        let folder = folder(&format!("random_kernels_{manifest}"));
+        std::fs::write(folder.join("a.kdl"), &text).unwrap();
+        for output in &outputs {
+            let path = folder.join(&output.path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, &output.text).unwrap();
+            for odd_place in scan::oddities(&output.text) {
+                odd.push(format!("{}/{}: {odd_place}", folder.display(), output.path));
+            }
+        }
+        run(&folder, &text);
+    }
+    assert!(odd.is_empty(), "{}", odd.join("\n"));
+}
+
+/// Compiles and runs the test program of the manifest.
+fn run(folder: &Path, text: &str) {
+    let address = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"].as_slice();
+    for (k, flags) in [["-O2"].as_slice(), address].into_iter().enumerate() {
+        let program = format!("program{k}");
+        let mut command = Command::new("timeout");
+        command.args([SECONDS, "gcc", "-std=c11", "-o", &program]).args(flags);
+        command.args(["a_test.c", "a.c", "-lm"]);
+        let folder = folder.join("c");
+        made::compile(&mut command, &folder, Some(&program), &[])
+            .unwrap_or_else(|said| panic!("{said}\n{text}"));
+        let ran = Command::new(folder.join(&program)).output().unwrap();
+        let [out, err] = [&ran.stdout, &ran.stderr].map(|text| String::from_utf8_lossy(text));
+        assert!(ran.status.success(), "{}:\n{out}{err}\n{text}", folder.display());
+    }
+}
+
+struct Folder(PathBuf);
+
+impl Sources for Folder {
+    fn load(&self, path: &str) -> Result<String, LoadError> {
+        std::fs::read_to_string(self.0.join(path)).map_err(|_| LoadError::NotFound)
+    }
+}
+
+#[test]
+fn no_file_of_the_examples_has_code_that_says_nothing() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let mut odd = Vec::new();
+    let mut files = 0;
+    for example in std::fs::read_dir(examples).unwrap() {
+        let root = example.unwrap().path();
+        let Ok(text) = std::fs::read_to_string(root.join("layoutc.toml")) else { continue };
+        let mut config = config::parse(&Arc::from("layoutc.toml"), &text).unwrap();
+        config.target.c.get_or_insert_with(TargetC::default);
+        config.target.own.clear();
+        let Ok(layouts) = std::fs::read_dir(root.join("layouts")) else { continue };
+        let names = layouts.map(|file| file.unwrap().file_name().to_string_lossy().into_owned());
+        let sources: Vec<String> = names
+            .filter(|name| Path::new(name).extension().is_some_and(|end| end == "kdl"))
+            .map(|name| format!("layouts/{name}"))
+            .collect();
+        let checked = check(&Folder(root.clone()), &sources, &config);
+        let Ok(outputs) = emit(&checked, &config, &BTreeMap::new()) else { continue };
+        for output in outputs {
+            files += 1;
+            for place in scan::oddities(&output.text) {
+                odd.push(format!("{}/{}: {place}", root.display(), output.path));
+            }
+        }
+    }
+    assert!(files > 40, "{files} files were looked at");
+    assert!(odd.is_empty(), "{}", odd.join("\n"));
+}
