@@ -123,6 +123,35 @@ fn indices_are_arithmetic_on_elements() {
     });
 }
 
+/// Where a loop is cut by a number that does not divide it, no element behind the end is read, whatever is summed up.
+#[test]
+fn tiles_that_are_cut_off_gather_nothing_behind_the_end() {
+    computes(&Kernel {
+        name: "gather_tiled",
+        text: "kernel gather_tiled { operands table ids w out\n  compute \"out[t, d] += table[ids[k], d] * w[t, k]\" }\n",
+        operands: vec![
+            Operand::f32("table", &[("v", 7), ("d", 13)], &["order v d", "order d v"]),
+            Operand {
+                name: "ids",
+                dtype: "i32",
+                element: "int32_t",
+                shape: &[("k", 40)],
+                layouts: &["order k"],
+            },
+            Operand::f32("w", &[("t", 29), ("k", 40)], &["order t k"]),
+            Operand::f32("out", &[("t", 29), ("d", 13)], &["order t d"]),
+        ],
+        written: &["out"],
+        plain: "for (int t = 0; t < 29; ++t) for (int d = 0; d < 13; ++d) for (int k = 0; k < 40; ++k) out[t * 13 + d] += (ids[k] >= 0 && ids[k] < 7 ? table[ids[k] * 13 + d] : 0.0f) * w[t * 40 + k];",
+        numpy: "",
+        tolerance: "1e-5",
+        schedules: &[
+            (0, "tile t d by=\"8 8\""),
+            (1, "tile t d by=\"16 16\"; split k by=8; cache w at=k_outer"),
+        ],
+    });
+}
+
 /// Rows of a cache of keys, with slots of this type: those outside are left out, and of equal ones the last stays.
 fn scatters_rows(name: &'static str, dtype: &'static str) {
     let text = format!(

@@ -379,6 +379,7 @@ impl<'a> Nest<'a> {
         };
         all.iter().any(|number| self.domain.is_reduced(*number))
             || self.statement.value.divides()
+            || self.statement.value.gathers()
             || self.accesses.iter().any(is_far)
     }
 
