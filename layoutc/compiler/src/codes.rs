@@ -63,7 +63,7 @@ codes! {
     DtypeView "dtype::view" "a view with an element type that its buffer's does not become"
     DtypeConvert "dtype::convert" "a conversion between different element types that does not say how"
     DtypeCast "dtype::cast" "elements of a type that is not converted into others"
-    DtypeRecord "dtype::record" "the fields of a record do not make one axis of one element type"
+    DtypeRecord "dtype::record" "the fields of a record do not make an axis or an element"
     ShapeSymbol "shape::symbol" "the facts of a symbol leave it no value"
     ShapeLanes "shape::lanes" "the elements of a buffer do not join to whole vectors"
     ShapeView "shape::view" "a view is not the memory of its buffer"

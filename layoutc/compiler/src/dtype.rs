@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-/// A scalar element type.
+use crate::record::Record;
+
+/// A scalar element type, or a record, which is moved as one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the variants are their own names")]
 pub enum Scalar {
@@ -40,6 +42,7 @@ pub enum Scalar {
     Bool,
     C64,
     C128,
+    Record(Record),
 }
 
 /// Every scalar type with its name in manifests and its width in bits.
@@ -200,7 +203,8 @@ impl Scalar {
             | Self::Bool
             | Self::F8e8m0fnu
             | Self::C64
-            | Self::C128 => self,
+            | Self::C128
+            | Self::Record(_) => self,
         }
     }
 }
@@ -267,8 +271,21 @@ impl Dtype {
         Some(Self { scalar: scalar(base)?, lanes })
     }
 
-    /// Bits of one scalar.
+    /// The type that a plan calls `name`: one of [`Dtype::parse`], or a record by its text.
+    pub fn of_plan(name: &str) -> Option<Self> {
+        if name.starts_with('{') { Record::parse(name).map(Self::from) } else { Self::parse(name) }
+    }
+
+    /// The record, where elements are records.
+    pub fn record(self) -> Option<Record> {
+        if let Scalar::Record(record) = self.scalar { Some(record) } else { None }
+    }
+
+    /// Bits of one scalar; of a record all of its bits.
     pub fn scalar_bits(self) -> u32 {
+        if let Scalar::Record(record) = self.scalar {
+            return record.bytes().saturating_mul(8);
+        }
         SCALARS.iter().find(|row| row.0 == self.scalar).map_or(0, |row| row.2)
     }
 
@@ -283,8 +300,17 @@ impl Dtype {
     }
 }
 
+impl From<Record> for Dtype {
+    fn from(record: Record) -> Self {
+        Self { scalar: Scalar::Record(record), lanes: 1 }
+    }
+}
+
 impl fmt::Display for Dtype {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Scalar::Record(record) = self.scalar {
+            return f.write_str(record.text());
+        }
         let name = SCALARS.iter().find(|row| row.0 == self.scalar).map_or("", |row| row.1);
         if self.lanes == 1 { f.write_str(name) } else { write!(f, "{name}x{}", self.lanes) }
     }

@@ -1,5 +1,7 @@
 //! A fill value as the bits of an element: exact for integers, rounded to nearest even for floats.
 
+mod record;
+
 use layoutc_algebra::layout::Verdict;
 use thiserror::Error;
 
@@ -37,11 +39,21 @@ pub(crate) struct Format {
     pub(crate) unsigned_zero: bool,
 }
 
-/// The bit pattern of one scalar of `dtype`: the real part of a complex number, any lane of a vector.
+/// The bit pattern of one scalar of `dtype`: the real part of a complex number, any lane of a vector. Of a record of more
+/// than 8 bytes it is 1, unless all of its bits are 0.
 ///
 /// # Errors
 /// [`FillError`] where the type does not hold the value. `Fill::Nothing` is 0.
 pub fn bits(dtype: Dtype, fill: Fill) -> Result<u64, FillError> {
+    if let Some(record) = dtype.record() {
+        let bytes = record::bytes(record, fill)?;
+        return Ok(match bytes.as_slice() {
+            short if short.len() <= 8 => {
+                short.iter().rev().fold(0, |all, byte| all << 8 | u64::from(*byte))
+            }
+            long => long.iter().any(|byte| *byte != 0).into(),
+        });
+    }
     match fill {
         Fill::Nothing => Ok(0),
         Fill::Value(value) => match format(dtype.scalar) {
@@ -49,6 +61,21 @@ pub fn bits(dtype: Dtype, fill: Fill) -> Result<u64, FillError> {
             None => integer_bits(dtype, value),
         },
     }
+}
+
+/// The bit pattern of [`bits`] in hexadecimal digits, as many as the scalar has; of a record that of its bytes, the last
+/// one first.
+///
+/// # Errors
+/// As [`bits`].
+pub fn digits(dtype: Dtype, fill: Fill) -> Result<String, FillError> {
+    if let Some(record) = dtype.record() {
+        let bytes = record::bytes(record, fill)?;
+        let digits = |text: String, byte: &u8| format!("{text}{byte:02x}");
+        return Ok(bytes.iter().rev().fold(String::new(), digits));
+    }
+    let digits = usize::try_from(dtype.scalar_bits().div_ceil(4)).unwrap_or(16);
+    Ok(format!("{:0digits$x}", bits(dtype, fill)?))
 }
 
 /// The fill of a tensor that says none: what the project says, but for 0 in a type without a zero. That is filled with
@@ -143,7 +170,8 @@ pub(crate) fn format(scalar: Scalar) -> Option<Format> {
         | Scalar::U3
         | Scalar::U2
         | Scalar::U1
-        | Scalar::Bool => return None,
+        | Scalar::Bool
+        | Scalar::Record(_) => return None,
     })
 }
 
@@ -298,9 +326,14 @@ pub fn fault(tensor: &Tensor) -> Option<Diagnostic> {
         Fill::Value(FillValue::Float(value)) => format!("{value:?}"),
         Fill::Nothing => return None,
     };
+    let dtype = tensor.dtype.record().and_then(|record| record::holds_not(record, tensor.fill));
+    let (field, dtype) = match dtype {
+        Some(field) => (format!(" in the field `{}`", field.name), field.dtype),
+        None => (String::new(), tensor.dtype),
+    };
     let message = format!(
-        "`{}` cannot hold the fill value `{value}` as `{}`: {fault}",
-        tensor.name, tensor.dtype
+        "`{}` cannot hold the fill value `{value}`{field} as `{dtype}`: {fault}",
+        tensor.name
     );
     let error = Diagnostic::error(Code::PaddingFill, message, tensor.places.fill.clone(), "");
     let least = match unsaid(tensor.dtype, FillValue::Integer(0)) {

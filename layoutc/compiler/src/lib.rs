@@ -26,6 +26,7 @@ pub mod notations;
 pub mod outputs;
 pub mod picture;
 pub mod plan;
+pub mod record;
 pub mod run;
 pub mod same;
 pub mod seal;

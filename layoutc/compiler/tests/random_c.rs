@@ -14,7 +14,7 @@ use std::process::Command;
 
 use layoutc_compiler::config::Config;
 use random_manifest::random::{self, Case, Facts, MapItem, Random, Step, Tree, Truth, bin, truth};
-use random_manifest::{Fill, Manifest, Tensor, bits, built, dtypes, full, manifest};
+use random_manifest::{Fill, Manifest, Tensor, bits, built, dtypes, full, manifest, records};
 
 const STRICT: &[&str] = &[
     "-std=c99",
@@ -412,6 +412,12 @@ fn random_manifests_give_c_that_agrees_with_the_oracle() {
 fn elements_that_share_bytes_agree_with_the_oracle() {
     let packed: Vec<&str> = dtypes().into_iter().filter(|dtype| bits(dtype) < 8).collect();
     campaign("packed", 3_500_000, if full() { 8 } else { 3 }, &packed);
+}
+
+#[test]
+fn records_of_any_fields_agree_with_the_oracle() {
+    let count = if full() { 12 } else { 2 };
+    campaign("record", 3_700_000, count, &records(3_700_000, count));
 }
 
 #[test]

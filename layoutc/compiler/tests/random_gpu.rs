@@ -16,7 +16,7 @@ use layoutc_algebra::layout::{Layout, Verdict};
 use layoutc_compiler::config::{Config, CudaIndex, OpenClIndex, TargetCuda, TargetOpenCl, Targets};
 use moves::{Convert, Effort, Elements, Extents, Outputs, Subject, channels};
 use random_manifest::random::{Case, Random, Step, truth};
-use random_manifest::{Fill, Manifest, Tensor, bits, built, dtypes, full, manifest};
+use random_manifest::{Fill, Manifest, Tensor, bits, built, dtypes, full, manifest, records};
 
 /// OpenCL and CUDA; with indices of 64 bits where `wide` says so.
 fn config(wide: bool) -> Config {
@@ -219,4 +219,10 @@ fn more_random_manifests_give_opencl_and_cuda_that_agree_with_the_oracle() {
 fn elements_that_share_bytes_agree_with_the_oracle_on_opencl_and_cuda() {
     let packed: Vec<&str> = dtypes().into_iter().filter(|dtype| bits(dtype) < 8).collect();
     campaign((0..manifests() / 2).map(|seed| 1000 + seed), &packed);
+}
+
+#[test]
+fn records_of_any_fields_agree_with_the_oracle_on_opencl_and_cuda() {
+    let count = if full() { 10 } else { 1 };
+    campaign((0..count).map(|seed| 2000 + seed), &records(5_700_000, count));
 }

@@ -126,19 +126,206 @@ fn inspect_shows_the_axis_and_the_element_type() {
 }
 
 #[test]
-fn fields_of_several_element_types_are_refused_with_the_way_out() {
+fn fields_of_several_types_or_with_counts_are_one_element() {
+    assert_eq!(
+        meant(
+            "\
+const BLOCK 32
+tensor q4_0 { dtype { d f16; q u4 32 }; shape { row 8; b 5 } }
+tensor like_it like=q4_0 { layout { order b row } }
+tensor of_const { dtype { d f16; q u4 BLOCK }; shape { b 5 } }
+tensor counted { dtype { q u4 16 2 }; shape { b 5 } }
+tensor particles { dtype { x f32; y f32; z f32; id i32 }; shape { n 4 } }
+tensor aligned { dtype { tag i8; x f32 align=4 }; shape { n 4 } }
+tensor wide { dtype align=\"16\" { x f32; y f32 }; shape { n 4 } }
+tensor turned { dtype { d f16; q u4 2 }; shape { n 4 }; nibbles high-first }
+"
+        ),
+        [
+            "q4_0: { d f16; q u4 32 } [row 8, b 5]",
+            "like_it: { d f16; q u4 32 } [row 8, b 5]",
+            "of_const: { d f16; q u4 32 } [b 5]",
+            "counted: { q u4 16 2 } [b 5]",
+            "particles: { x f32; y f32; z f32; id i32 } [n 4]",
+            "aligned: { tag i8; x f32 align=4 } [n 4]",
+            "wide: { x f32; y f32 } align=16 [n 4]",
+            "turned: { d f16; q u4 2 } high-first [n 4]",
+        ]
+    );
+}
+
+#[test]
+fn inspect_shows_the_fields_of_an_element() {
+    let checked =
+        checked("tensor q { dtype { tag i8; d f16 align=2; q u4 16 2 }; shape { row 8; b 5 } }");
+    assert_eq!(checked.diagnostics, []);
+    let json = tensor_json(&checked.manifests[0].tensors[0], "m.kdl");
+    assert_eq!(json["element_bits"], 160);
+    assert_eq!(json["bytes"], 800);
+    assert_eq!(
+        json["fields"],
+        json!([
+            {"name": "tag", "dtype": "i8", "counts": [], "offset_bytes": 0, "bytes": 1},
+            {"name": "d", "dtype": "f16", "counts": [], "offset_bytes": 2, "bytes": 2},
+            {"name": "q", "dtype": "u4", "counts": [16, 2], "offset_bytes": 4, "bytes": 16},
+        ])
+    );
+}
+
+#[test]
+fn a_record_of_several_types_is_whole_bytes() {
+    // A half and a nibble are 20 bits: a count or an alignment makes them bytes.
     told(
-        "tensor p { dtype { x f32; y f32; charge i8; mass f64 }; shape { n 4 } }\ntensor q like=p\n",
-        &[("dtype::record", "i8", "the field `charge` is i8, and `x` is f32")],
-        &["write a tensor for each element type: one of f32, one of i8"],
+        "tensor q4 { dtype { d f16; q u4 }; shape { row 8; b 5 } }\n",
+        &[(
+            "dtype::record",
+            "dtype { d f16; q u4 }",
+            "a record is whole bytes, and these fields are 20 bits",
+        )],
+        &[
+            "give `q` a count that is a multiple of 2: `q u4 32`, or fill the last byte up: `dtype align=1 { … }`",
+        ],
+    );
+    for dtype in ["{ d f16; q u4 32 }", "align=1 { d f16; q u4 }"] {
+        let text = format!("tensor q4 {{ dtype {dtype}; shape {{ row 8; b 5 }} }}\n");
+        let checked = checked(&text);
+        assert_eq!(checked.diagnostics, [], "{text}");
+        let bytes = if dtype.starts_with('a') { 3 } else { 18 };
+        let json = tensor_json(&checked.manifests[0].tensors[0], "m.kdl");
+        assert_eq!(json["bytes"], 40 * bytes, "{text}");
+    }
+    told(
+        "tensor p { dtype { q u3 3; d f16 }; shape { n 4 } }\n",
+        &[(
+            "dtype::record",
+            "d f16",
+            "the field `d` would begin inside a byte: 9 bits stand before it",
+        )],
+        &["give `q` a multiple of 8 elements, or begin at the next byte: `align=1` behind `d`"],
+    );
+}
+
+#[test]
+fn what_makes_no_record_is_told_with_the_figures() {
+    told(
+        "tensor p { dtype { x f32; q u4 0; r u4 -2 }; shape { n 4 } }\n",
+        &[
+            ("dtype::record", "0", "the field `q` has 0 elements, and one is the least"),
+            ("dtype::record", "-2", "the field `r` has -2 elements, and one is the least"),
+        ],
+        &["write 1 or more, or leave the field out"; 2],
     );
     told(
-        "tensor p { dtype { x float; y f33 }; shape { n 4 } }\n",
+        "tensor p { dtype { x f32; q u8 5000 }; shape { n 4 } }\n",
+        &[(
+            "dtype::record",
+            "dtype { x f32; q u8 5000 }",
+            "a record has at most 4096 bytes, and this 5004",
+        )],
+        &["give a field fewer elements, and the shape an axis for the rest of them"],
+    );
+    told(
+        "tensor p { dtype { x i8; y f32 align=3 }; shape { n 4 } }\n",
+        &[(
+            "step::value",
+            "3",
+            "3 is no alignment of a field: that is a power of two from 1 to 4096, in bytes",
+        )],
+        &["write `2` or `4`"],
+    );
+    told(
+        "tensor p { dtype { x i8; y f32; y f64 }; shape { n 4 } }\n",
+        &[("name::duplicate", "y", "two fields are called `y`")],
+        &["give one of the two another name"],
+    );
+    told(
+        "tensor p { dtype { x float; y f33; z i8 }; shape { n 4 } }\n",
         &[
             ("dtype::unknown", "float", "`float` is no element type"),
             ("dtype::unknown", "f33", "`f33` is no element type"),
         ],
         &["did you mean `f32`?", "did you mean `f32`?"],
+    );
+    told(
+        "tensor p { dtype { x i8; double f32 }; shape { n 4 } }\n",
+        &[(
+            "name::reserved",
+            "double",
+            "`double` is reserved in C, so no field can have this name",
+        )],
+        &["call it `double_data`, say"],
+    );
+    let many = (0..257).fold(String::new(), |text, k| format!("{text}f{k} u8; "));
+    told(
+        &format!("tensor p {{ dtype {{ {many}}}; shape {{ n 4 }} }}\n"),
+        &[(
+            "dtype::record",
+            &format!("{{ {many}}}"),
+            "a record has at most 256 fields, and this has 257",
+        )],
+        &["give a field a count: `q u4 32` is 32 elements"],
+    );
+}
+
+#[test]
+fn an_element_of_fields_is_no_axis_no_number_and_no_other_element() {
+    told(
+        "tensor p { dtype { x f32; id i32 }; shape { n 4; field } }\n",
+        &[("dtype::record", "field", "the fields of this record are no axis `field`")],
+        &["leave `field` out; for a struct of arrays, write a tensor for each field"],
+    );
+    told(
+        "\
+tensor a { dtype { x f32; id i32 }; shape { n 4 } }
+tensor b { dtype { x f32; id u32 }; shape { n 4 } }
+convert a to=b
+",
+        &[(
+            "dtype::convert",
+            "convert a to=b",
+            "`a` holds { x f32; id i32 } and `b` holds { x f32; id u32 }",
+        )],
+        &["a conversion moves elements; give both the same element type"],
+    );
+    told(
+        "\
+tensor a { dtype { x f32; id i32 }; shape { n 4 } }
+tensor b dtype=f32 { shape { n 4 } }
+kernel k { compute \"b[n] = a[n]\" }
+",
+        &[("dtype::kernel", "a", "`a` holds { x f32; id i32 }, and nothing is computed with that")],
+        &["hold each field in a tensor of its own"],
+    );
+    for (read, field) in [("a.x[n]", ".x"), ("2 * f32(a.id [n])", ".id")] {
+        let message = format!("kernels that use a field of a record, `{field}`, are not built yet");
+        let text = format!(
+            "tensor a {{ dtype {{ x f32; id i32 }}; shape {{ n 4 }} }}\n\
+             tensor b dtype=f32 {{ shape {{ n 4 }} }}\nkernel k {{ compute \"b[n] = {read}\" }}\n"
+        );
+        let help = ["hold each field in a tensor of its own"];
+        told(&text, &[("name::not_yet", field, &message)], &help);
+    }
+    told(
+        "\
+tensor a { dtype { x f32; id i32 }; shape { n 4 } }
+view b of=a dtype=f32
+",
+        &[("dtype::view", "f32", "`a` holds { x f32; id i32 }, which f32 is no view of")],
+        &["leave `dtype` out"],
+    );
+    told(
+        "tensor a pack-from=f32 { dtype { x f32; id i32 }; shape { n 4 } }\n",
+        &[("dtype::cast", "f32", "`a` of { x f32; id i32 } cannot be packed from f32")],
+        &["hold each field in a tensor of its own"],
+    );
+    told(
+        "tensor a { dtype { x f32; q u4 2 }; shape { n 3 }; layout { pad n multiple=4; fill 16 } }\n",
+        &[(
+            "padding::fill",
+            "16",
+            "`a` cannot hold the fill value `16` in the field `q` as `u4`: it is out of range",
+        )],
+        &["give a `fill` that the element type holds, or `fill none`"],
     );
 }
 
@@ -234,6 +421,117 @@ fn arrays_of_structs_and_structs_of_arrays_run_in_c() {
         std::fs::write(folder.join(name), &output.text).unwrap();
     }
     std::fs::write(folder.join("program.c"), PROGRAM).unwrap();
+    for (k, compiler) in (0..).zip(compilers()) {
+        for (main, says) in [("program.c", "agrees\n"), ("m_test.c", "")] {
+            let program = format!("{}_{k}", main.replace('.', "_"));
+            let printed = compile_and_run(&folder, &program, &[main, "m.c"], compiler.clone());
+            assert!(printed.is_none_or(|printed| printed.ends_with(says)), "{main}");
+        }
+    }
+}
+
+const BLOCKS: &str = "\
+tensor q4_0 { dtype { d f16; q u4 32 }; shape { row 3; b 5 } }
+tensor q8_0 { dtype { d f16; q i8 32 }; shape { row 3; b 5 } }
+tensor q4_1 { dtype { d f16; m f16; q u4 32 }; shape { row 3; b 5 } }
+tensor q4_k { dtype { d f16; dmin f16; scales u8 12; q u4 256 }; shape { row 3; b 5 } }
+tensor mxfp4 { dtype { e f8e8m0fnu; q f4e2m1fn 32 }; shape { row 3; b 5 } }
+tensor particle { dtype { x f32; y f32; z f32; id i32 }; shape { row 3; b 5 } }
+tensor tagged { dtype { tag i8; x f64 align=8; c u8 }; shape { row 3; b 5 } }
+tensor packed { dtype { tag i8; x f64; v f32x4; c c64 2 }; shape { row 3; b 5 } }
+";
+
+const AGAINST_C: &str = r#"
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include "m.h"
+
+static int failed;
+
+struct block_q4_0 { uint16_t d; uint8_t qs[16]; };
+struct block_q8_0 { uint16_t d; int8_t qs[32]; };
+struct block_q4_1 { uint16_t d, m; uint8_t qs[16]; };
+struct block_q4_k { uint16_t d, dmin; uint8_t scales[12]; uint8_t qs[128]; };
+struct block_mxfp4 { uint8_t e; uint8_t qs[16]; };
+struct block_particle { float x, y, z; int32_t id; };
+struct block_tagged { int8_t tag; double x; uint8_t c; };
+struct block_packed { int8_t tag; uint8_t x[8], v[16], c[16]; };
+
+/* Blocks of bytes that all differ go to (b, row padded to 4), and what no block fills is 1 in every field. */
+#define MOVED(name, ...) static void check_##name(void) { \
+    static const struct block_##name fill = __VA_ARGS__; \
+    struct block_##name rows[15], moved[20], back[15]; \
+    if (sizeof rows != name##_size || sizeof moved != name##_t_size) { failed++; puts(#name ": its size"); return; } \
+    memset(&moved, 0, sizeof moved); \
+    for (size_t k = 0; k < sizeof rows; k++) ((unsigned char *)rows)[k] = (unsigned char)(k * 7 + k / 256); \
+    name##_to_##name##_t((const name##_element *)(const void *)rows, (name##_element *)(void *)moved); \
+    for (int b = 0; b < 5; b++) for (int row = 0; row < 4; row++) { \
+        const struct block_##name *wanted = row < 3 ? &rows[row * 5 + b] : &fill; \
+        if (memcmp(&moved[b * 4 + row], wanted, sizeof fill) != 0) { failed++; printf(#name ": %d, %d\n", row, b); } \
+    } \
+    name##_t_to_##name((const name##_element *)(const void *)moved, (name##_element *)(void *)back); \
+    if (memcmp(rows, back, sizeof rows) != 0) { failed++; puts(#name ": back"); } \
+}
+"#;
+
+/// The program of all blocks: for each the literal of a structure that holds 1 everywhere.
+fn against_c(header: &str) -> String {
+    let ones: [(&str, &str); 8] = [
+        ("q4_0", "{0x3C00, {ONES}}"),
+        ("q8_0", "{0x3C00, {1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1}}"),
+        ("q4_1", "{0x3C00, 0x3C00, {ONES}}"),
+        (
+            "q4_k",
+            "{0x3C00, 0x3C00, {1,1,1,1,1,1,1,1,1,1,1,1}, {ONES, ONES, ONES, ONES, ONES, ONES, ONES, ONES}}",
+        ),
+        ("mxfp4", "{127, {HALVES}}"),
+        ("particle", "{1.0f, 1.0f, 1.0f, 1}"),
+        ("tagged", "{0, 0.0, 0}"),
+        (
+            "packed",
+            "{1, {0,0,0,0,0,0,0xF0,0x3F}, {0,0,0x80,0x3F,0,0,0x80,0x3F,0,0,0x80,0x3F,0,0,0x80,0x3F}, \
+             {0,0,0x80,0x3F,0,0,0,0,0,0,0x80,0x3F,0,0,0,0}}",
+        ),
+    ];
+    let (nibbles, halves) = (["0x11"; 16].join(","), ["0x22"; 16].join(","));
+    let mut text = AGAINST_C.to_owned();
+    for (name, one) in ones {
+        let (one, upper) =
+            (one.replace("ONES", &nibbles).replace("HALVES", &halves), name.to_uppercase());
+        text.push_str(&format!(
+            "#define {name}_size {upper}_BYTES\n#define {name}_t_size {upper}_T_BYTES\n"
+        ));
+        let element = header.split_once(&format!("{name}_pack(const ")).unwrap().1;
+        let element = element.split_once(' ').unwrap().0;
+        text.push_str(&format!("#define {name}_element {element}\nMOVED({name}, {one})\n"));
+    }
+    text.push_str("int main(void) {\n");
+    ones.iter().for_each(|(name, _)| text.push_str(&format!("    check_{name}();\n")));
+    text.push_str("    if (failed) return 1;\n    puts(\"agrees\");\n    return 0;\n}\n");
+    text
+}
+
+#[test]
+fn blocks_of_quants_move_as_structures_that_are_written_by_hand() {
+    let mut manifest = BLOCKS.to_owned();
+    for line in BLOCKS.lines() {
+        let name = line.split(' ').nth(1).unwrap();
+        let fill = i32::from(name != "tagged");
+        manifest.push_str(&format!(
+            "tensor {name}_t like={name} {{ layout {{ order b row; pad row multiple=4; fill {fill}; padding allow }} }}\n\
+             convert {name} to={name}_t\nconvert {name}_t to={name}\n"
+        ));
+    }
+    let checked = checked(&manifest);
+    assert_eq!(checked.diagnostics, []);
+    let outputs = emit(&checked, &Config::default(), &BTreeMap::new()).unwrap();
+    let folder = folder("record_blocks");
+    for output in &outputs {
+        std::fs::write(folder.join(output.path.strip_prefix("c/").unwrap()), &output.text).unwrap();
+    }
+    let header = &outputs.iter().find(|output| output.path == "c/m.h").unwrap().text;
+    std::fs::write(folder.join("program.c"), against_c(header)).unwrap();
     for (k, compiler) in (0..).zip(compilers()) {
         for (main, says) in [("program.c", "agrees\n"), ("m_test.c", "")] {
             let program = format!("{}_{k}", main.replace('.', "_"));

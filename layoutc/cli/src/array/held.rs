@@ -36,8 +36,8 @@ pub(crate) fn dense_packing(tensor: &Tensor) -> Option<Packing> {
 }
 
 /// What a buffer holds: packed elements are bytes there.
-pub(crate) fn descr_of_buffer(tensor: &Tensor) -> &'static str {
-    if packing(tensor).is_some() { "|u1" } else { descr(tensor.dtype) }
+pub(crate) fn descr_of_buffer(tensor: &Tensor) -> Cow<'static, str> {
+    if packing(tensor).is_some() { "|u1".into() } else { descr(tensor.dtype) }
 }
 
 /// The lanes of a vector are one more axis.
@@ -126,7 +126,7 @@ impl Held<'_> {
     /// Refuses a dense array of other elements, or of more or fewer bytes than its own header says.
     pub(crate) fn dense(&self, npy: &Npy, length: u64) -> Result<(), Fault> {
         let dtype = self.tensor.logical_dtype();
-        self.dtype(npy, dtype, is_taken(&npy.descr, dtype), descr(dtype))?;
+        self.dtype(npy, dtype, is_taken(&npy.descr, dtype), &descr(dtype))?;
         self.whole(npy, length)
     }
 
@@ -146,7 +146,7 @@ impl Held<'_> {
             Some(_) => is_bytes,
             None => is_taken(&npy.descr, self.tensor.dtype),
         };
-        self.dtype(npy, self.tensor.dtype, fits, descr_of_buffer(self.tensor))?;
+        self.dtype(npy, self.tensor.dtype, fits, &descr_of_buffer(self.tensor))?;
         self.whole(npy, length)
     }
 

@@ -4,6 +4,7 @@ pub(crate) mod file;
 pub(crate) mod held;
 pub(crate) mod large;
 pub(crate) mod npy;
+mod record;
 
 use std::borrow::Cow;
 
@@ -14,8 +15,16 @@ use layoutc_compiler::run::Packing;
 use npy::{Descr, Npy};
 
 /// How `NumPy` writes the elements of a type that it has, or the bits of one that it does not have.
-pub(crate) fn descr(dtype: Dtype) -> &'static str {
-    match dtype.scalar {
+pub(crate) fn descr(dtype: Dtype) -> Cow<'static, str> {
+    match dtype.record() {
+        Some(record) => Cow::Owned(record::descr(record)),
+        None => Cow::Borrowed(of_scalar(dtype.scalar)),
+    }
+}
+
+/// The same of a scalar, or of a lane of a vector.
+fn of_scalar(scalar: Scalar) -> &'static str {
+    match scalar {
         Scalar::F64 => "<f8",
         Scalar::F32 => "<f4",
         Scalar::F16 => "<f2",
@@ -44,12 +53,16 @@ pub(crate) fn descr(dtype: Dtype) -> &'static str {
         Scalar::Bool => "|b1",
         Scalar::C64 => "<c8",
         Scalar::C128 => "<c16",
+        Scalar::Record(_) => "",
     }
 }
 
 /// Whether elements that `NumPy` writes so are taken for those of a type.
 pub(crate) fn is_taken(descr: &Descr, dtype: Dtype) -> bool {
-    let own = self::descr(dtype);
+    if let Some(record) = dtype.record() {
+        return record::is_taken(descr, record);
+    }
+    let own = of_scalar(dtype.scalar);
     let is_own = own.get(1..) == Some(format!("{}{}", descr.kind, descr.bytes).as_str());
     let bits = match dtype.scalar {
         Scalar::Bf16 => descr.kind == 'V' && descr.bytes == 2,

@@ -7,6 +7,8 @@ use std::fmt;
 
 use thiserror::Error;
 
+use super::record;
+
 /// How every .npy file begins.
 const MAGIC: &[u8] = b"\x93NUMPY";
 
@@ -130,7 +132,7 @@ fn entries(header: &str) -> Result<[Option<&str>; 3], NpyError> {
 }
 
 /// What stands in the quotes that `rest` begins with, and what stands behind them. No key or type has an escape.
-fn string(rest: &str) -> Option<(&str, &str)> {
+pub(super) fn string(rest: &str) -> Option<(&str, &str)> {
     let quote = rest.chars().next().filter(|c| ['\'', '"'].contains(c))?;
     rest.get(1..)?.split_once(quote)
 }
@@ -156,11 +158,11 @@ fn value(rest: &str) -> Option<(&str, &str)> {
 }
 
 /// The string that `rest` begins with; a list of fields, as structures have it, is a kind of its own.
-fn text(rest: &str) -> Option<Descr> {
+pub(super) fn text(rest: &str) -> Option<Descr> {
     let quote = rest.chars().next()?;
     if quote == '[' {
-        let fields = rest.split_once(']')?.0;
-        return Some(Descr { is_big: false, kind: '[', bytes: 0, text: format!("{fields}]") });
+        let bytes = record::bytes(rest).unwrap_or(0);
+        return Some(Descr { is_big: false, kind: '[', bytes, text: rest.to_owned() });
     }
     let (inside, behind) = string(rest)?;
     if !behind.is_empty() {
@@ -175,7 +177,7 @@ fn text(rest: &str) -> Option<Descr> {
 }
 
 /// `(3, 4)`, `(3,)`, `()`; old files have `3L`.
-fn tuple(rest: &str) -> Option<Vec<u64>> {
+pub(super) fn tuple(rest: &str) -> Option<Vec<u64>> {
     let inside = rest.strip_prefix('(')?.strip_suffix(')')?;
     let words: Vec<&str> = inside.split(',').map(str::trim).collect();
     let words = words.strip_suffix(&[""]).unwrap_or(&words);
@@ -192,7 +194,10 @@ pub(crate) fn header(descr: &str, shape: &[u64]) -> Vec<u8> {
         only.push(',');
     }
     let shape = tuple.join(", ");
-    let mut text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({shape}), }}");
+    // A list of fields stands as it is.
+    let quote = if descr.starts_with('[') { "" } else { "'" };
+    let mut text =
+        format!("{{'descr': {quote}{descr}{quote}, 'fortran_order': False, 'shape': ({shape}), }}");
     let before = MAGIC.len() + 4;
     let end = (before + text.len() + 1).next_multiple_of(64);
     text.extend(std::iter::repeat_n(' ', end - before - text.len() - 1));

@@ -47,7 +47,7 @@ pub(crate) fn pack(args: &Pack, console: &mut Console) -> Result<Ending, Fault> 
     };
     let is_npy_output = is_npy_output(output, &args.moved, false) && !args.c_array;
     let header = if is_npy_output {
-        npy::header(descr_of_buffer(&tensor), &held.physical_shape(&values)?)
+        npy::header(&descr_of_buffer(&tensor), &held.physical_shape(&values)?)
     } else {
         Vec::new()
     };
@@ -102,7 +102,7 @@ pub(crate) fn unpack(args: &Unpack, console: &mut Console) -> Result<Ending, Fau
     }
     let header = if is_npy_output(&args.output, &args.moved, true) {
         let shape = run::logical_shape(&tensor, &values).map_err(|error| held.unmoved(&error))?;
-        npy::header(descr(tensor.logical_dtype()), &with_lanes(shape, &tensor))
+        npy::header(&descr(tensor.logical_dtype()), &with_lanes(shape, &tensor))
     } else {
         Vec::new()
     };

@@ -24,6 +24,8 @@ tensor wide dtype=f64 { shape { h 2; w 3 }; layout { order w h } }
 tensor kept dtype=f16 pack-from=f32 cast=saturate { shape { h 2; w 2 }; layout { order w h } }
 tensor nibbles dtype=i4 pack-from=f32 { shape { h 2; w 2 }; layout { order w h } }
 tensor whole dtype=i64 { shape { h 2; w 3 }; layout { order w h } }
+tensor blocks { dtype { d f16; q u4 6 }; shape { h 2; w 3 }; layout { order w h; pad h multiple=3; fill 1; padding allow } }
+tensor gaps { dtype { tag i8; x f32 2 align=4; v f32x2 2 }; shape { n 2 } }
 ";
 
 /// A .npy of version 1.0.
@@ -132,6 +134,61 @@ fn types_that_numpy_does_not_have_are_their_bits() {
         world.run("pack", tensor, &[&file, "-o", "out.bin"]).good();
         assert_eq!(world.get("out.bin"), floats(order));
     }
+}
+
+#[test]
+fn records_are_structured_types_or_bare_bytes_in_a_npy() {
+    let world = Packing::new();
+    // Each record is five bytes that tell which one it is.
+    let record = |k: u8| [k, 0x10, 0x20 + k, 0x30, 0x40];
+    let dense: Vec<u8> = (0..6).flat_map(record).collect();
+    let one = [0, 0x3C, 0x11, 0x11, 0x11];
+    let wanted: Vec<u8> =
+        [0, 3, 9, 1, 4, 9, 2, 5, 9].map(|k| if k == 9 { one } else { record(k) }).concat();
+    let structured = |descr: &str, shape: &str, order: &str, data: &[u8]| {
+        let file = npy("NONE", shape, order, data);
+        let (before, after) = file.split_at(10);
+        let text = String::from_utf8_lossy(after.get(..after.len() - data.len()).expect("whole"));
+        let header = text.replace("'NONE'", descr);
+        let length = u16::try_from(header.len()).expect("short").to_le_bytes();
+        [before.get(..8).expect("ten"), &length, header.as_bytes(), data].concat()
+    };
+    let fields = "[('d', '<f2'), ('q', '|u1', (3,))]";
+    let columns: Vec<u8> = [0, 3, 1, 4, 2, 5].into_iter().flat_map(record).collect();
+    for file in [
+        structured(fields, "(2, 3)", "False", &dense),
+        structured("[('d','<f2'),('q','|u1',(3,))]", "(2, 3)", "False", &dense),
+        structured(fields, "(2, 3)", "True", &columns),
+        npy("|V5", "(2, 3)", "False", &dense),
+    ] {
+        world.put("in.npy", &file);
+        world.run("pack", "blocks", &["in.npy", "-o", "out.bin"]).good();
+        assert_eq!(world.get("out.bin"), wanted);
+    }
+    world.run("pack", "blocks", &["in.npy", "-o", "laid.npy"]).good();
+    let header = format!("{{'descr': {fields}, 'fortran_order': False, 'shape': (9,), }}");
+    assert!(String::from_utf8_lossy(&world.get("laid.npy")).contains(&header));
+    world.run("unpack", "blocks", &["laid.npy", "-o", "back.npy"]).good();
+    let back = world.get("back.npy");
+    let header = format!("{{'descr': {fields}, 'fortran_order': False, 'shape': (2, 3), }}");
+    assert!(String::from_utf8_lossy(&back).contains(&header) && back.ends_with(&dense));
+    for other in ["[('d', '>f2'), ('q', '|u1', (3,))]", "[('e', '<f2'), ('q', '|u1', (3,))]", "[]"]
+    {
+        world.put("in.npy", &structured(other, "(2, 3)", "False", &dense));
+        let ran = world.fault("pack", "blocks", &["in.npy", "-o", "out"]);
+        let said = format!(
+            "error[dtype::data]: `in.npy` holds `{other}`, and `blocks` is of `{{ d f16; q u4 6 }}`\n"
+        );
+        assert!(ran.starts_with(&said) && ran.contains(&format!("save it as `{fields}`")), "{ran}");
+    }
+    let fields = "[('tag', '|i1'), ('', '|V3'), ('x', '<f4', (2,)), ('v', '<f4', (2, 2))]";
+    let dense: Vec<u8> = (0..56).collect();
+    world.put("in.npy", &structured(fields, "(2,)", "False", &dense));
+    world.run("pack", "gaps", &["in.npy", "-o", "laid.npy"]).good();
+    let packed = world.get("laid.npy");
+    assert!(String::from_utf8_lossy(&packed).contains(fields) && packed.ends_with(&dense));
+    let array = world.run("pack", "gaps", &["in.npy", "--c-array"]);
+    assert!(array.out.contains("static const layoutc_tag_i8_x_f32x2_v_f32x2x2_"), "{}", array.out);
 }
 
 #[test]

@@ -197,7 +197,7 @@ impl fmt::Display for Cast {
 /// Whether elements of a type are converted.
 pub fn is_cast(dtype: Dtype) -> bool {
     let none = [Scalar::F8e8m0fnu, Scalar::Bool, Scalar::C64, Scalar::C128];
-    dtype.lanes == 1 && !none.contains(&dtype.scalar)
+    dtype.lanes == 1 && dtype.record().is_none() && !none.contains(&dtype.scalar)
 }
 
 fn is_float(scalar: Scalar) -> bool {

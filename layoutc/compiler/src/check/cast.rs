@@ -70,6 +70,7 @@ fn fault(message: String, NoCast { dtype }: NoCast, place: &Place) -> Diagnostic
     let error = error.note(format!("elements of {dtype} are moved as they are"));
     let scalar = Dtype { lanes: 1, ..dtype };
     error.help(match dtype.scalar {
+        Scalar::Record(_) => "hold each field in a tensor of its own".to_owned(),
         Scalar::Bool => "hold the truth values as u8".to_owned(),
         Scalar::F8e8m0fnu => "hold the scales as f32, or as bf16".to_owned(),
         Scalar::C64 => "hold both parts as f32, along an axis of 2".to_owned(),

@@ -14,7 +14,7 @@ use crate::wording;
 
 /// A conversion on one device, or between devices.
 enum Either {
-    Convert(Convert),
+    Convert(Box<Convert>),
     Reshard(Reshard),
 }
 
@@ -36,8 +36,8 @@ pub(super) fn check(
             }
         };
         let Some((from, to, place)) = found.as_ref().map(|found| match found {
-            Either::Convert(Convert { from, to, place, .. })
-            | Either::Reshard(Reshard { from, to, place, .. }) => (*from, *to, place.clone()),
+            Either::Convert(convert) => (convert.from, convert.to, convert.place.clone()),
+            Either::Reshard(reshard) => (reshard.from, reshard.to, reshard.place.clone()),
         }) else {
             continue;
         };
@@ -48,7 +48,7 @@ pub(super) fn check(
             continue;
         }
         match found {
-            Some(Either::Convert(convert)) => converts.push(convert),
+            Some(Either::Convert(convert)) => converts.push(*convert),
             Some(Either::Reshard(reshard)) => reshards.push(reshard),
             None => {}
         }
@@ -106,7 +106,8 @@ fn one(
     }
     let cast = cast::between(item, [source, destination], &place).map_err(one)?;
     let choices = choices(&item.choices, file);
-    Ok(Some(Either::Convert(Convert { from, to, axes, cast, choices, place })))
+    let convert = Convert { from, to, axes, cast, choices, place };
+    Ok(Some(Either::Convert(Box::new(convert))))
 }
 
 /// How the conversion is to be done; whether it can be, its plan says.

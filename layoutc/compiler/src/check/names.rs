@@ -157,7 +157,12 @@ fn axes(
 ) {
     let Some(shape) = shape else { return };
     let mut names: Vec<&Name> = shape.axes.iter().map(|axis| &axis.name).collect();
-    let field = record.map(record::axis_name);
+    let field = record.filter(|record| record.is_axis()).map(record::axis_name);
+    // The fields of an element are members of a structure, those of an axis only constants.
+    let members = record.filter(|record| !record.is_axis());
+    for field in members.into_iter().flat_map(|record| &record.fields) {
+        reserved(&field.name, "field", dialects, file, diagnostics);
+    }
     let is_placed = shape.axes.iter().any(|axis| axis.name.value == FIELD);
     names.extend(field.iter().filter(|_| !is_placed));
     distinct(&names, "axes", file, diagnostics);

@@ -1,24 +1,27 @@
-//! Records: the fields are the labels of an axis, and share one element type.
+//! Records: fields of one type are the labels of an axis, others are one element together.
 
 use std::sync::Arc;
 
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::Axis;
 
+use super::scope::{Scope, number};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::dtype::Dtype;
-use crate::manifest::syntax::{AxisItem, Extent, FIELD, Name, Record, Shape, Text};
+use crate::manifest::syntax::{AxisItem, Bound, Extent, FIELD, Field, Name, Record, Shape, Text};
+use crate::nearest::near_powers_of_two;
+use crate::record::{self, MAX_ALIGNMENT, MAX_BYTES, RecordError, Wanted};
 
 /// The name of the axis that a record adds to the shape.
 pub(super) fn axis_name(record: &Record) -> Name {
     Name { value: FIELD.to_owned(), span: record.span.clone() }
 }
 
-/// The axes of a tensor: those of the shape, then that of the record, unless the shape places it.
+/// The axes of a tensor: those of the shape, then that of the record if it is one, unless the shape places it.
 pub(super) fn axes(shape: &Shape, record: Option<&Record>) -> Vec<AxisItem> {
     let mut axes = shape.axes.clone();
-    let Some(record) = record else { return axes };
+    let Some(record) = record.filter(|record| record.is_axis()) else { return axes };
     if axes.iter().all(|axis| axis.name.value != FIELD) {
         axes.push(AxisItem { name: axis_name(record), extent: Extent::Fields });
     }
@@ -27,7 +30,7 @@ pub(super) fn axes(shape: &Shape, record: Option<&Record>) -> Vec<AxisItem> {
 
 /// How many fields there are, and their names.
 pub(super) fn fields(record: &Record) -> (Expr, Vec<String>) {
-    let names: Vec<String> = record.fields.iter().map(|(name, _)| name.value.clone()).collect();
+    let names: Vec<String> = record.fields.iter().map(|field| field.name.value.clone()).collect();
     (Expr::constant(i128::try_from(names.len()).unwrap_or(i128::MAX)), names)
 }
 
@@ -36,6 +39,17 @@ pub(super) fn no_record(place: Place) -> Diagnostic {
     let message = format!("axis `{FIELD}` has no extent");
     let error = Diagnostic::error(Code::ShapeExtent, message, place, "");
     error.help(format!("write `{FIELD} 64`, or a record: `dtype {{ x f32; y f32 }}`"))
+}
+
+/// The fields of a record are no axis, so that the shape cannot place it.
+pub(super) fn no_axis(place: Place, (file, record): (&Arc<str>, &Record)) -> Diagnostic {
+    let message = format!("the fields of this record are no axis `{FIELD}`");
+    let error = Diagnostic::error(Code::DtypeRecord, message, place, "");
+    let error = error.also(Place::new(file, record.span.clone()), "the record");
+    let note = "fields of several types, counts or alignments are one element together: no stride leads from one to the next";
+    error
+        .note(note)
+        .help(format!("leave `{FIELD}` out; for a struct of arrays, write a tensor for each field"))
 }
 
 /// What an axis of the shape has to do with the record, if it is its axis: it has an index for each field.
@@ -56,31 +70,146 @@ pub(super) fn fits(
     Err(error.help(format!("write `{FIELD}` alone: its indices are {}", fields.join(", "))))
 }
 
-/// The element type of all fields; `parsed` reads one.
+/// Where a record stands: its file, its scope, and the order of packed elements in its tensor.
+#[derive(Clone, Copy)]
+pub(super) struct Ground<'a> {
+    pub(super) file: &'a Arc<str>,
+    pub(super) scope: &'a Scope,
+    pub(super) high_first: bool,
+}
+
+/// The element type: that of all fields where they are an axis, else the record. `parsed` reads one.
 pub(super) fn dtype(
-    record: &Record,
-    file: &Arc<str>,
+    item: &Record,
+    ground: Ground<'_>,
     parsed: &dyn Fn(&Text) -> Result<Dtype, Diagnostic>,
 ) -> Result<Dtype, Vec<Diagnostic>> {
-    let (mut good, mut errors) = (Vec::new(), Vec::new());
-    for (name, text) in &record.fields {
-        match parsed(text) {
-            Ok(dtype) => good.push((name, text, dtype)),
-            Err(error) => errors.push(error),
+    let (mut wanted, mut errors) = (Vec::new(), Vec::new());
+    for field in &item.fields {
+        match of_field(field, ground, parsed) {
+            Ok(field) => wanted.push(field),
+            Err(found) => errors.extend(found),
         }
     }
-    let Some((first, text, dtype)) = good.first().filter(|_| errors.is_empty()) else {
+    let align = ground.alignment(item.align.as_ref()).unwrap_or_else(|found| {
+        errors.extend(found);
+        None
+    });
+    if !errors.is_empty() {
         return Err(errors);
+    }
+    match wanted.first() {
+        Some(first) if item.is_axis() => return Ok(first.dtype),
+        Some(_) => {}
+        None => return Err(Vec::new()),
+    }
+    match record::Record::new(&wanted, align, ground.high_first) {
+        Ok(record) => Ok(Dtype::from(record)),
+        Err(error) => Err(vec![fault(error, item, &wanted, ground)]),
+    }
+}
+
+fn of_field(
+    field: &Field,
+    ground: Ground<'_>,
+    parsed: &dyn Fn(&Text) -> Result<Dtype, Diagnostic>,
+) -> Result<Wanted, Vec<Diagnostic>> {
+    let dtype = parsed(&field.dtype).map_err(|error| vec![error])?;
+    let counts = field.counts.iter().map(|count| ground.count(field, count));
+    let counts = counts.collect::<Result<Vec<u32>, _>>()?;
+    let align = ground.alignment(field.align.as_ref())?;
+    Ok(Wanted { name: field.name.value.clone(), dtype, counts, align })
+}
+
+impl Ground<'_> {
+    fn at(&self, span: std::ops::Range<usize>) -> Place {
+        Place::new(self.file, span)
+    }
+
+    fn count(&self, field: &Field, count: &Bound) -> Result<u32, Vec<Diagnostic>> {
+        let value = number(count, self.scope, self.file)?;
+        if let Some(count) = u32::try_from(value).ok().filter(|count| *count > 0) {
+            return Ok(count);
+        }
+        let name = &field.name.value;
+        let (message, help) = if value < 1 {
+            let message = format!("the field `{name}` has {value} elements, and one is the least");
+            (message, "write 1 or more, or leave the field out".to_owned())
+        } else {
+            let message = format!("the field `{name}` has {value} elements: too many");
+            (message, format!("a record has at most {MAX_BYTES} bytes"))
+        };
+        let error = Diagnostic::error(Code::DtypeRecord, message, self.at(count.span()), "");
+        Err(vec![error.help(help)])
+    }
+
+    fn alignment(&self, align: Option<&Bound>) -> Result<Option<u32>, Vec<Diagnostic>> {
+        let Some(bound) = align else { return Ok(None) };
+        let value = number(bound, self.scope, self.file)?;
+        let fits = |align: &u32| align.is_power_of_two() && *align <= MAX_ALIGNMENT;
+        if let Some(align) = u32::try_from(value).ok().filter(fits) {
+            return Ok(Some(align));
+        }
+        let message = format!(
+            "{value} is no alignment of a field: that is a power of two from 1 to {MAX_ALIGNMENT}, in bytes"
+        );
+        let error = Diagnostic::error(Code::StepValue, message, self.at(bound.span()), "");
+        Err(vec![error.help(near_powers_of_two(value, MAX_ALIGNMENT.into()))])
+    }
+}
+
+/// `20 bits`
+fn bits(count: u64) -> String {
+    if count == 1 { "1 bit".to_owned() } else { format!("{count} bits") }
+}
+
+fn fault(error: RecordError, item: &Record, wanted: &[Wanted], ground: Ground<'_>) -> Diagnostic {
+    let refused =
+        |message: String, span| Diagnostic::error(Code::DtypeRecord, message, ground.at(span), "");
+    match error {
+        RecordError::Large { bytes } => {
+            let message = format!("a record has at most {MAX_BYTES} bytes, and this {bytes}");
+            refused(message, item.span.clone())
+                .help("give a field fewer elements, and the shape an axis for the rest of them")
+        }
+        RecordError::Field { field, bits: before } => {
+            let name = item.fields.get(field).map_or("", |field| &field.name.value);
+            let message = format!(
+                "the field `{name}` would begin inside a byte: {} stand before it",
+                bits(before)
+            );
+            let span = item.fields.get(field).map_or(item.span.clone(), |f| f.span.clone());
+            let packed = wanted.get(..field).unwrap_or_default();
+            refused(message, span).help(format!(
+                "{}, or begin at the next byte: `align=1` behind `{name}`",
+                whole(packed)
+            ))
+        }
+        RecordError::End { bits: all } => {
+            let message = format!("a record is whole bytes, and these fields are {}", bits(all));
+            refused(message, item.span.clone()).help(format!(
+                "{}, or fill the last byte up: `dtype align=1 {{ … }}`",
+                whole(wanted)
+            ))
+        }
+    }
+}
+
+/// The way to whole bytes, at the last field that has none: more elements of it.
+fn whole(fields: &[Wanted]) -> String {
+    let odd = fields.iter().rev().find(|field| {
+        let elements = field.counts.iter().fold(1_u64, |all, n| all.saturating_mul((*n).into()));
+        elements.saturating_mul(field.dtype.element_bits().into()) % 8 != 0
+    });
+    let Some(Wanted { name, dtype, counts, .. }) = odd else {
+        return "give the packed fields whole bytes".to_owned();
     };
-    let Some((other, at, odd)) = good.iter().find(|(_, _, other)| other != dtype) else {
-        return Ok(*dtype);
-    };
-    let message = format!("the field `{}` is {odd}, and `{}` is {dtype}", other.value, first.value);
-    let error =
-        Diagnostic::error(Code::DtypeRecord, message, Place::new(file, at.span.clone()), "");
-    let mut error = error.also(Place::new(file, text.span.clone()), "the first");
-    error.noted("the fields of a record are one axis, so they share an element type");
-    Err(vec![
-        error.help(format!("write a tensor for each element type: one of {dtype}, one of {odd}")),
-    ])
+    let (several, _) = dtype.fewest_whole();
+    if counts.is_empty() {
+        return format!(
+            "give `{name}` a count that is a multiple of {several}: `{name} {dtype} {}`",
+            several.max(32)
+        );
+    }
+    format!("give `{name}` a multiple of {several} elements")
 }

@@ -120,6 +120,7 @@ impl Checker<'_> {
         let kept = is_viewed.then(|| builder.clone());
         let (memory, space) = self.memory(&said)?;
         let own = space.as_ref().map_or(1, |space| space.alignment_bytes);
+        let own = own.max(dtype.record().map_or(1, |record| record.alignment_bytes().into()));
         let recipe = Recipe { least_alignment: own, ..recipe };
         let layout = self.finish(builder, &said, recipe, &logical, &symbols)?;
         let tensor = self.model(dtype, layout, labels, &said, (memory, space))?;

@@ -41,7 +41,7 @@ pub(super) const TENSOR: &[Word] = words! {
     "shard" "shard n=x c=y, shard pod" "what each device of a mesh holds: the axes that are cut, and by which axes of the mesh"
     "ring" "ring y=4" "the axis of which memory holds some neighbours at a time, and how many"
     "require" "require bijective padding-below=0.10" "what the layout must meet"
-    "dtype" "dtype { x f32; y f32 }" "a record: its fields are the labels of an axis `field`"
+    "dtype" "dtype { d f16; q u4 32 }" "a record: fields of one type are the labels of an axis `field`, others one element"
     "map" "map \"(h, w) -> (0, h, w)\"" "the window of a view: one index for each axis of what it sees"
 };
 

@@ -244,7 +244,7 @@ fn units<'f>(
 }
 
 fn unit_of(form: Form, name: &str, dialect: &Dialect) -> ArithmeticUnit {
-    let scalar = Dtype::parse(name).map(|dtype| dtype.scalar);
+    let scalar = Dtype::of_plan(name).map(|dtype| dtype.scalar);
     let unsigned = match scalar {
         Some(Scalar::I32) => Some(Scalar::U32),
         Some(Scalar::I64) => Some(Scalar::U64),

@@ -7,6 +7,7 @@ use std::fmt::Write;
 
 use super::dialect::C;
 use super::element::{structure, type_name};
+use super::record::of_bytes;
 use crate::dtype::{Dtype, Scalar};
 
 /// Elements on a line; one of a structure.
@@ -22,7 +23,7 @@ pub fn c_array(name: &str, dtype: Dtype, buffer: &[u8]) -> String {
     let elements = buffer.chunks_exact((scalar_bytes * lanes).max(1));
     let count = elements.len();
     let mut body = String::new();
-    let on_a_line = if lanes > 1 { 1 } else { ON_A_LINE };
+    let on_a_line = if lanes > 1 || element.record().is_some() { 1 } else { ON_A_LINE };
     for (k, bytes) in elements.enumerate() {
         body.push_str(if k % on_a_line == 0 { "\n    " } else { " " });
         let scalars: Vec<String> = bytes
@@ -111,6 +112,7 @@ fn literal(scalar: Scalar, dtype: Dtype, bytes: &[u8]) -> String {
         | Scalar::U2
         | Scalar::U1
         | Scalar::Bool => bits.to_string(),
+        Scalar::Record(record) => of_bytes(&C, record, bytes),
     }
 }
 

@@ -1,14 +1,18 @@
 //! Elements in the C family: their types and their literals.
 
 use super::dialect::Dialect;
+use super::record;
 use crate::dtype::{Dtype, Scalar};
 use crate::plan::tree::Spelling;
 
 /// The type of an element, or with `in_buffer` of what a buffer of them holds: packed elements are bytes there.
 pub(super) fn type_name(dialect: &Dialect, element: &str, in_buffer: bool) -> String {
-    let Some(dtype) = Dtype::parse(element) else { return element.to_owned() };
+    let Some(dtype) = Dtype::of_plan(element) else { return element.to_owned() };
     if in_buffer && dtype.element_bits() < 8 {
         return (dialect.scalars)(Scalar::U8).to_owned();
+    }
+    if let Some(record) = dtype.record() {
+        return record::name(dialect, record);
     }
     if dtype.lanes == 1 {
         return (dialect.scalars)(dtype.scalar).to_owned();
@@ -18,6 +22,9 @@ pub(super) fn type_name(dialect: &Dialect, element: &str, in_buffer: bool) -> St
 
 /// The structure behind a type: its name and its members, `None` for a type of the language.
 pub(super) fn structure(dialect: &Dialect, dtype: Dtype) -> Option<(String, String)> {
+    if let Some(record) = dtype.record() {
+        return Some((record::name(dialect, record), record::members(dialect, record)));
+    }
     let name = format!("{}{dtype}", dialect.structure);
     if dtype.lanes > 1 {
         let scalar = (dialect.scalars)(dtype.scalar);
@@ -37,7 +44,10 @@ pub(super) fn structure(dialect: &Dialect, dtype: Dtype) -> Option<(String, Stri
 
 /// The literal of an element whose scalars have these bits (hexadecimal): an initialiser of a constant.
 pub(super) fn literal(dialect: &Dialect, element: &str, bits: &str, spelling: Spelling) -> String {
-    let Some(dtype) = Dtype::parse(element) else { return bits.to_owned() };
+    let Some(dtype) = Dtype::of_plan(element) else { return bits.to_owned() };
+    if let Some(record) = dtype.record() {
+        return record::literal(dialect, record, bits);
+    }
     let value = u64::from_str_radix(bits, 16).unwrap_or(0);
     let scalar = match spelling {
         Spelling::Number => scalar_literal(dialect, dtype.scalar, value),
@@ -57,7 +67,8 @@ pub(super) fn literal(dialect: &Dialect, element: &str, bits: &str, spelling: Sp
     if own.is_some() { format!("{{{lanes}}}") } else { format!("{{{{{lanes}}}}}") }
 }
 
-fn scalar_literal(dialect: &Dialect, scalar: Scalar, bits: u64) -> String {
+/// The literal of a scalar of these bits; of a complex number the real part.
+pub(super) fn scalar_literal(dialect: &Dialect, scalar: Scalar, bits: u64) -> String {
     let single = || single_literal(f32::from_bits(u32::try_from(bits & 0xFFFF_FFFF).unwrap_or(0)));
     let complex = |real: String, zero: &str| {
         if dialect.splat {
@@ -102,6 +113,7 @@ fn scalar_literal(dialect: &Dialect, scalar: Scalar, bits: u64) -> String {
         | Scalar::U2
         | Scalar::U1
         | Scalar::Bool => unsigned_literal(dialect, scalar, bits, bits.to_string()),
+        Scalar::Record(_) => String::new(),
     }
 }
 

@@ -64,7 +64,7 @@ pub(super) fn of(unit: &Unit, dialect: &Dialect, kernels: bool) -> Vec<FloatBits
         called.extend([("f32", Way::ToBits), ("f32", Way::OfBits)]);
     }
     let called: BTreeSet<(Dtype, Way)> =
-        called.into_iter().filter_map(|(dtype, way)| Some((Dtype::parse(dtype)?, way))).collect();
+        called.into_iter().filter_map(|(dtype, way)| Some((Dtype::of_plan(dtype)?, way))).collect();
     let own = |dtype: Dtype| dialect.reinterpreted.iter().any(|row| row.0 == dtype.scalar);
     let defined = called.into_iter().filter(|(dtype, _)| !own(*dtype));
     defined.filter_map(|(dtype, way)| function(dtype, way, dialect)).collect()

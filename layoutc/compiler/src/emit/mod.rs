@@ -29,6 +29,7 @@ pub mod model;
 mod needs;
 mod once;
 pub mod print;
+mod record;
 pub mod render;
 mod reshard_model;
 mod reshard_unit;

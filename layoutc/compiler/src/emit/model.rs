@@ -190,7 +190,7 @@ pub struct SmallFloat {
     pub unsigned_zero: bool,
 }
 
-/// A structure behind vector or complex elements.
+/// A structure behind vector or complex elements, or behind records.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Structure {
     /// Its name.
@@ -199,6 +199,8 @@ pub struct Structure {
     pub guard: String,
     /// Its members.
     pub members: String,
+    /// Declarations that a compiler takes only where the structure has its size and its members their places.
+    pub asserts: Vec<String>,
 }
 
 /// A constant.

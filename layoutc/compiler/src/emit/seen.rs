@@ -109,7 +109,7 @@ show! {
         name, holder, exponent_bits, mantissa_bits, bias, sign_shift, greatest, overflow, nan,
         ieee, has_nan, unsigned_zero,
     }
-    Structure { name, guard, members }
+    Structure { name, guard, members, asserts }
     Constant { name, value }
     MacroUnit { name, function, params, value }
     BenchUnit { values, bytes, from_bytes, to_bytes }

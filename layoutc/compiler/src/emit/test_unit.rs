@@ -194,14 +194,9 @@ pub(super) fn view(
 
 /// The constant that padding holds.
 pub(super) fn fill_stmt(tensor: &Tensor) -> Stmt {
-    let bits = fill::bits(tensor.dtype, tensor.fill).unwrap_or(0);
-    let element = tensor.dtype.to_string();
-    Stmt::LetElement {
-        name: "fill".to_owned(),
-        element,
-        bits: format!("{bits:x}"),
-        spelling: Spelling::Number,
-    }
+    let bits = fill::digits(tensor.dtype, tensor.fill).unwrap_or_default();
+    let (name, element) = ("fill".to_owned(), tensor.dtype.to_string());
+    Stmt::LetElement { name, element, bits, spelling: Spelling::Number }
 }
 
 /// How many sizes a tensor with symbols is tested at.

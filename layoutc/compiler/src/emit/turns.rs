@@ -39,7 +39,7 @@ pub(super) fn of(unit: &Unit, dialect: &Dialect) -> Vec<TurnUnit> {
 
 /// The type of a word of so many elements.
 fn word(dialect: &Dialect, element: &str, elements: i64) -> String {
-    let bits = Dtype::parse(element).map_or(8, Dtype::element_bits);
+    let bits = Dtype::of_plan(element).map_or(8, Dtype::element_bits);
     let bytes = i64::from(bits / 8).saturating_mul(elements);
     element::type_name(dialect, &Dtype::integers(bytes).to_string(), false)
 }

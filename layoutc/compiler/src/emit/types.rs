@@ -1,12 +1,13 @@
 //! What a header defines for the element types of its tensors: structures, and conversions of small floats.
 
 use super::dialect::Dialect;
-use super::element;
 use super::model::{SmallFloat, Structure};
+use super::{element, record};
 use crate::cast::{Mode, beyond};
 use crate::dtype::{Dtype, Scalar};
 use crate::fill;
 use crate::model::Tensor;
+use crate::record::Record;
 
 pub(super) fn structures<'t>(
     dialect: &Dialect,
@@ -18,14 +19,25 @@ pub(super) fn structures<'t>(
         dtypes.extend([Dtype { lanes: 1, ..tensor.dtype }, tensor.dtype]);
     }
     let mut structures: Vec<Structure> = Vec::new();
-    for (name, members) in dtypes.into_iter().filter_map(|dtype| element::structure(dialect, dtype))
-    {
+    for dtype in dtypes {
+        let Some((name, members)) = element::structure(dialect, dtype) else { continue };
+        let asserts = dtype.record().map(|record| record::asserts(dialect, record));
+        let asserts = asserts.unwrap_or_default();
         if structures.iter().all(|known| known.name != name) {
             let guard = format!("{}_DEFINED", name.to_ascii_uppercase());
-            structures.push(Structure { name, guard, members });
+            structures.push(Structure { name, guard, members, asserts });
         }
     }
     structures
+}
+
+/// The element types of the tensors, on both sides of pack and unpack, and those of the fields of their records.
+pub(super) fn of<'t>(tensors: impl Iterator<Item = &'t Tensor>) -> Vec<Dtype> {
+    let fields = |dtype: Dtype| {
+        let fields = dtype.record().map_or(&[][..], Record::fields);
+        [dtype].into_iter().chain(fields.iter().map(|field| field.dtype))
+    };
+    tensors.flat_map(|tensor| [tensor.dtype, tensor.logical_dtype()]).flat_map(fields).collect()
 }
 
 pub(super) fn conversions(dialect: &Dialect, tensors: &[Tensor]) -> Vec<SmallFloat> {
@@ -49,8 +61,8 @@ pub(super) fn conversions(dialect: &Dialect, tensors: &[Tensor]) -> Vec<SmallFlo
         })
     };
     let mut all: Vec<SmallFloat> = Vec::new();
-    let dtypes = tensors.iter().flat_map(|tensor| [tensor.dtype, tensor.logical_dtype()]);
-    for float in dtypes.filter_map(|dtype| small(dtype.scalar)) {
+    let dtypes = of(tensors.iter());
+    for float in dtypes.into_iter().filter_map(|dtype| small(dtype.scalar)) {
         if all.iter().all(|known| known.name != float.name) {
             all.push(float);
         }

@@ -168,17 +168,17 @@ pub(super) fn build(
     if dialect.index != dialect.for_bytes().index {
         unit.wide_helpers = needs::wide_helpers(&unit);
     }
-    let holds = |scalar| {
-        let mut tensors = manifest.tensors.iter();
-        tensors.any(|tensor| {
-            [tensor.dtype, tensor.logical_dtype()].map(|d| d.scalar).contains(&scalar)
-        })
-    };
+    let dtypes = types::of(manifest.tensors.iter());
+    let holds = |scalar| dtypes.iter().any(|dtype| dtype.scalar == scalar);
     let scalars = language.scalar_includes.iter().filter(|row| holds(row.0)).map(|row| row.1);
     let includes = language.includes.iter().copied().chain(scalars);
     unit.header_includes = includes.map(str::to_owned).collect();
     let conversions = unit.emit.pack && !unit.float_bits.is_empty();
     let recasts = unit.emit.index && unit.views.iter().any(|view| view.recast);
+    let places = unit.structures.iter().any(|structure| !structure.asserts.is_empty());
+    if places && !dialect.offset_of.is_empty() {
+        unit.header_includes.push("stddef.h".to_owned());
+    }
     if (conversions || recasts) && !language.kernels {
         unit.header_includes.push("string.h".to_owned());
     }

@@ -18,6 +18,7 @@ pub use self::sharding::{Exchange, exchanges};
 
 use crate::model::{Tensor, View};
 use crate::notations;
+use crate::record::Field;
 use crate::wording::{self, variable};
 
 /// The object of `inspect --format json`, of a tensor in `file`; `pack_from` where pack takes another element type. Extents and counts that depend on symbols are strings.
@@ -62,6 +63,9 @@ pub fn tensor_json(tensor: &Tensor, file: &str) -> Value {
         "memory": tensor.memory_word(),
         "notations": notations_json(tensor),
     });
+    if let Some(record) = tensor.dtype.record() {
+        object["fields"] = record.fields().iter().map(field_json).collect();
+    }
     if let Some(sharded) = &tensor.sharded {
         object["sharding"] = sharding::json(tensor, sharded);
     }
@@ -96,6 +100,17 @@ pub fn view_json(view: &View, file: &str) -> Value {
     object["origin"] = affine.map_or(Value::Null, |affine| number(&affine.origin, &text));
     object["axis_strides"] = strides.into();
     object
+}
+
+/// A field of a record: its counts along its axes, and where it begins.
+fn field_json(field: &Field) -> Value {
+    json!({
+        "name": field.name,
+        "dtype": field.dtype.to_string(),
+        "counts": field.counts,
+        "offset_bytes": field.offset,
+        "bytes": field.bytes(),
+    })
 }
 
 /// `bijective`, `padded`, or `broadcast` where several elements share a slot.

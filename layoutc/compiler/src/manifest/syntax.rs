@@ -252,16 +252,45 @@ pub struct PackFromItem {
     pub cast: Option<Mode>,
 }
 
-/// The axis that the fields of a record are the labels of.
+/// The axis that the fields of a record of one type are the labels of.
 pub const FIELD: &str = "field";
 
-/// `dtype { x f32; y f32 }`: the fields are the labels of an axis `field`.
+/// `dtype { x f32; y f32 }`, `dtype align=4 { d f16; q u4 32 }`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
-    /// The fields with their element types, in their order; one at least, and their names differ.
-    pub fields: Vec<(Name, Text)>,
+    /// The fields, in their order; one at least, and their names differ.
+    pub fields: Vec<Field>,
+    /// The alignment of the whole record: its size is a multiple of so many bytes.
+    pub align: Option<Bound>,
     /// The node.
     pub span: Range<usize>,
+}
+
+/// `q u4 32 align=4`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Field {
+    /// The name.
+    pub name: Name,
+    /// The element type as written.
+    pub dtype: Text,
+    /// How many elements there are along each axis of the field; one element where there are none.
+    pub counts: Vec<Bound>,
+    /// The multiple of bytes that it begins at.
+    pub align: Option<Bound>,
+    /// The node.
+    pub span: Range<usize>,
+}
+
+impl Record {
+    /// Whether the fields are the labels of an axis: they have one type, and neither counts nor alignments. Other fields
+    /// are one element together.
+    pub fn is_axis(&self) -> bool {
+        let first = self.fields.first().map(|field| &field.dtype.value);
+        let is_plain = |field: &Field| {
+            field.counts.is_empty() && field.align.is_none() && Some(&field.dtype.value) == first
+        };
+        self.align.is_none() && self.fields.iter().all(is_plain)
+    }
 }
 
 /// `shape { n batch; h 64 }`

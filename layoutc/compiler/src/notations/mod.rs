@@ -20,8 +20,9 @@ pub const TOLD: [Notation; 5] =
 
 /// The tensor's layout in each of [`TOLD`]; `None` where the notation cannot say it, or not the size of its memory.
 pub fn texts(tensor: &Tensor) -> [(Notation, Option<String>); TOLD.len()] {
-    let dtype = tensor.dtype.to_string();
-    let elements = Elements { bits: tensor.dtype.element_bits(), dtype: Some(&dtype) };
+    // No other tool has a name for a record.
+    let dtype = tensor.dtype.record().is_none().then(|| tensor.dtype.to_string());
+    let elements = Elements { bits: tensor.dtype.element_bits(), dtype: dtype.as_deref() };
     TOLD.map(|notation| {
         let written = write(notation, &tensor.layout, elements, &Threads(&Forgetful)).ok();
         (notation, written.filter(|written| written.equal_sizes).map(|written| written.text))

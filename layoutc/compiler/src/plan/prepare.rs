@@ -290,10 +290,8 @@ pub(super) fn fill_bits(context: &Context<'_>) -> Result<u64, PlanError> {
 /// The constant that padding gets.
 pub(super) fn fill_constant(context: &Context<'_>, name: &str) -> Result<Stmt, PlanError> {
     let dtype = context.tensor.dtype;
-    let bits = fill_bits(context)?;
-    let digits = usize::try_from(dtype.scalar_bits().div_ceil(4)).unwrap_or(16);
-    let (name, element) = (name.to_owned(), dtype.to_string());
-    let (bits, spelling) = (format!("{bits:0digits$x}"), Spelling::Number);
+    let bits = crate::fill::digits(dtype, context.tensor.fill).map_err(|_| PlanError::Scope)?;
+    let (name, element, spelling) = (name.to_owned(), dtype.to_string(), Spelling::Number);
     Ok(Stmt::LetElement { name, element, bits, spelling })
 }
 

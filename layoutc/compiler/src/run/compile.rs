@@ -393,7 +393,12 @@ fn grid(rows: i64, columns: i64) -> Result<Grid, RunError> {
 
 /// The bytes of an element whose every lane has these bits; of a complex number the real part.
 pub(super) fn element_bytes(element: &str, bits: &str) -> Option<Vec<u8>> {
-    let dtype = Dtype::parse(element)?;
+    let dtype = Dtype::of_plan(element)?;
+    if dtype.record().is_some() {
+        let digits = |k: usize| bits.get(k..k.checked_add(2)?);
+        let bytes = (0..bits.len()).step_by(2).rev();
+        return bytes.map(|k| u8::from_str_radix(digits(k)?, 16).ok()).collect();
+    }
     let bits = u64::from_str_radix(bits, 16).ok()?;
     let scalar = usize::try_from(dtype.scalar_bits() / 8).ok()?;
     let real = if matches!(dtype.scalar, Scalar::C64 | Scalar::C128) { scalar / 2 } else { scalar };

@@ -8,6 +8,7 @@
 
 #[path = "../../../algebra/tests/random/mod.rs"]
 pub(crate) mod random;
+mod records;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -18,6 +19,7 @@ use layoutc_compiler::diagnostic::Severity;
 use layoutc_compiler::{Checked, LoadError, Sources, check, emit};
 use random::generate::{self, Kinds};
 use random::{Case, Facts, Fault, Random, truth};
+pub(crate) use records::records;
 
 /// Whether the long campaigns are asked for.
 pub(crate) fn full() -> bool {
@@ -102,7 +104,15 @@ pub(crate) fn dtypes() -> Vec<&'static str> {
 }
 
 pub(crate) fn bits(dtype: &str) -> i64 {
+    if is_record(dtype) {
+        return records::bits_of(dtype);
+    }
     TYPES.iter().find(|row| row.0 == dtype).unwrap().1
+}
+
+/// Whether an element type is a record, as it stands behind `dtype`.
+fn is_record(dtype: &str) -> bool {
+    dtype.ends_with('}')
 }
 
 impl Manifest {
@@ -125,7 +135,11 @@ impl Manifest {
 
 impl Tensor {
     pub(crate) fn text(&self) -> String {
-        let mut text = format!("tensor {} dtype={} {{\n    shape {{ ", self.name, self.dtype);
+        let mut text = if is_record(self.dtype) {
+            format!("tensor {} {{\n    dtype {}\n    shape {{ ", self.name, self.dtype)
+        } else {
+            format!("tensor {} dtype={} {{\n    shape {{ ", self.name, self.dtype)
+        };
         for (k, (axis, extent)) in self.case.axes.iter().enumerate() {
             if k == 0 && self.case.symbol.is_some() {
                 write!(text, "{axis} batch; ").unwrap();
@@ -215,7 +229,8 @@ pub(crate) fn manifest(
     let mut tensors: Vec<Tensor> = Vec::new();
     while tensors.len() < count {
         let dtype = if tensors.len() + 2 < count { shared } else { *random.pick(dtypes) };
-        let (_, width, integer) = *TYPES.iter().find(|row| row.0 == dtype).unwrap();
+        let width = bits(dtype);
+        let integer = TYPES.iter().any(|row| row.0 == dtype && row.2);
         let kinds = Kinds {
             bits: symbol.is_none() && random.once_in(5),
             skews: symbol.is_none() && random.once_in(5),

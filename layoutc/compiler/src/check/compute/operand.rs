@@ -298,6 +298,7 @@ pub(super) fn arithmetic_type(tensor: &Tensor, place: &Place) -> Checked<Scalar>
     let error = error.also(tensor.places.dtype.clone(), "the element type");
     let scalar = Dtype { lanes: 1, ..dtype };
     Err(vec![error.help(match dtype.scalar {
+        Scalar::Record(_) => "hold each field in a tensor of its own".to_owned(),
         _ if dtype.lanes > 1 => {
             format!("hold the lanes as {scalar}, along an axis of {}", dtype.lanes)
         }

@@ -5,7 +5,8 @@ use crate::model::compute::{Value, ValueKind};
 
 /// The type that elements of this type are computed in; `None` where there is no arithmetic.
 pub(super) fn computed(scalar: Scalar) -> Option<Scalar> {
-    let has_none = matches!(scalar, Scalar::F8e8m0fnu | Scalar::C64 | Scalar::C128);
+    let has_none =
+        matches!(scalar, Scalar::F8e8m0fnu | Scalar::C64 | Scalar::C128 | Scalar::Record(_));
     (!has_none).then(|| scalar.computed())
 }
 

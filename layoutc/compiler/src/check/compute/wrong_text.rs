@@ -69,6 +69,11 @@ pub(super) fn text_fault(error: &TextError, text: &Text, file: &Arc<str>) -> Dia
         TextErrorKind::Literal(literal) => syntax(format!("`{literal}` is no number")).help(
             "literals are decimal, without leading zeros, `_` or letters: `10`, `0.5`, `1e-3`",
         ),
+        TextErrorKind::Field(field) => {
+            let message =
+                format!("kernels that use a field of a record, `{field}`, are not built yet");
+            fault(Code::NameNotYet, message).help("hold each field in a tensor of its own")
+        }
         TextErrorKind::TooDeep => {
             let message = format!("the statement is nested deeper than {MAX_DEPTH}, or too long");
             fault(Code::ExprNesting, message)

@@ -15,7 +15,7 @@ use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::dtype::{Dtype, LANES, SCALARS};
 use crate::manifest::syntax::{
-    Bound, Extent, FIELD, Kind, Name, Record, Shape, Step, StepKind, Text, TileEntry,
+    Bound, Extent, FIELD, Kind, Name, Nibbles, Record, Shape, Step, StepKind, Text, TileEntry,
 };
 use crate::nearest::nearest;
 
@@ -97,7 +97,11 @@ impl Checker<'_> {
     pub(super) fn element_type(&self, declared: &Declared<'_>) -> Result<Dtype, Vec<Diagnostic>> {
         match (declared.dtype, declared.record) {
             (Some(text), _) => self.dtype(text).map_err(|error| vec![error]),
-            (None, Some(record)) => record::dtype(record, self.file, &|text| self.dtype(text)),
+            (None, Some(record)) => {
+                let high_first = self.item.nibbles == Some(Nibbles::HighFirst);
+                let ground = record::Ground { file: self.file, scope: self.scope, high_first };
+                record::dtype(record, ground, &|text| self.dtype(text))
+            }
             (None, None) => Err(Vec::new()),
         }
     }
@@ -208,6 +212,12 @@ impl Checker<'_> {
             }
             let mut own = Vec::new();
             let record = declared.record.filter(|_| axis.name.value == FIELD);
+            if let Some(record) = record.filter(|record| !record.is_axis()) {
+                let place = self.at(&axis.name.span);
+                errors.push(record::no_axis(place, (self.file, record)));
+                labels.push(own);
+                continue;
+            }
             let extent = match &axis.extent {
                 Extent::Fields => match record {
                     Some(record) => Ok(record::fields(record).0),

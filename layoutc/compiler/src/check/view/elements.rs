@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
-use crate::dtype::{Dtype, LANES};
+use crate::dtype::{Dtype, LANES, Scalar};
 use crate::manifest::syntax::ViewItem;
 use crate::model::Tensor;
 
@@ -30,6 +30,10 @@ pub(super) fn check(
     }
     if dtype.scalar != other.scalar {
         let note = "a view has the scalars of its buffer: other scalars are other bits";
+        if let Scalar::Record(_) = other.scalar {
+            let note = "elements are records, and a view has whole ones";
+            return Err(vec![error.note(note).help("leave `dtype` out")]);
+        }
         let help = match Dtype::parse(&format!("{}x4", Dtype { lanes: 1, ..other })) {
             Some(vector) => {
                 format!("leave `dtype` out, or write vectors of its scalars: `{vector}`")

@@ -22,6 +22,7 @@ pub const C: Dialect = Dialect {
     half: None,
     scalars,
     own_type: |_| None,
+    offset_of: "offsetof",
     structure: "layoutc_",
     splat: false,
     half_literals: [("", ""), ("", "")],
@@ -87,5 +88,7 @@ fn scalars(scalar: Scalar) -> &'static str {
         Scalar::U32 => "uint32_t",
         Scalar::C64 => "layoutc_c64",
         Scalar::C128 => "layoutc_c128",
+        // Records are structures of names of their own.
+        Scalar::Record(_) => "",
     }
 }

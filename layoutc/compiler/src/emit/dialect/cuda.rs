@@ -27,6 +27,7 @@ pub const CUDA: Dialect = Dialect {
     half: None,
     scalars,
     own_type,
+    offset_of: "offsetof",
     structure: "layoutc_cuda_",
     splat: false,
     half_literals: [("__ushort_as_half(", ")"), ("__ushort_as_bfloat16(", ")")],
@@ -117,6 +118,8 @@ fn scalars(scalar: Scalar) -> &'static str {
         Scalar::U16 => "uint16_t",
         Scalar::C64 => "float2",
         Scalar::C128 => "double2",
+        // Records are structures of names of their own.
+        Scalar::Record(_) => "",
     }
 }
 
@@ -139,7 +142,9 @@ fn own_type(dtype: Dtype) -> Option<String> {
         | Scalar::F8e5m2
         | Scalar::F8e5m2fnuz
         | Scalar::F8e8m0fnu => "uchar",
-        Scalar::F16 | Scalar::Bf16 | Scalar::C64 | Scalar::C128 => return None,
+        Scalar::F16 | Scalar::Bf16 | Scalar::C64 | Scalar::C128 | Scalar::Record(_) => {
+            return None;
+        }
         // Elements that share bytes have no vectors.
         Scalar::F6e2m3fn
         | Scalar::F6e3m2fn

@@ -50,6 +50,8 @@ pub struct Dialect {
     pub scalars: fn(Scalar) -> &'static str,
     /// The language's own type of a vector or complex element; `None`: a structure.
     pub own_type: fn(Dtype) -> Option<String>,
+    /// The macro for the place of a member in its structure, in bytes; empty where there is none.
+    pub offset_of: &'static str,
     /// The beginning of a structure's name.
     pub structure: &'static str,
     /// Whether a vector's literal is one scalar behind its type, `(float4)(0.0f)`, in place of all of them in braces.

@@ -29,6 +29,7 @@ pub const OPENCL: Dialect = Dialect {
     half: Some(Half { memory: "half", bits: "ushort" }),
     scalars,
     own_type,
+    offset_of: "",
     structure: "layoutc_",
     splat: true,
     half_literals: [("", ""), ("", "")],
@@ -112,6 +113,8 @@ fn scalars(scalar: Scalar) -> &'static str {
         Scalar::U32 => "uint",
         Scalar::C64 => "float2",
         Scalar::C128 => "double2",
+        // Records are structures of names of their own.
+        Scalar::Record(_) => "",
     }
 }
 

@@ -178,7 +178,7 @@ fn c_binary(of: Printed<'_>, op: NumberOp, element: &str, a: &Number, b: &Number
 
 /// The unsigned type in which sums and products of a signed one are computed: they wrap there.
 fn unsigned_type(dialect: &Dialect, element: &str) -> Option<&'static str> {
-    match Dtype::parse(element)?.scalar {
+    match Dtype::of_plan(element)?.scalar {
         Scalar::I32 => Some((dialect.scalars)(Scalar::U32)),
         Scalar::I64 => Some((dialect.scalars)(Scalar::U64)),
         _ => None,

@@ -1,20 +1,22 @@
-//! `dtype { x f32; y f32; z f32 }`
+//! `dtype { x f32; y f32; z f32 }`, `dtype { d f16; q u4 32 }`
 
 use std::collections::BTreeMap;
 
 use super::Reader;
 use super::form::{Block, Form, show};
 use crate::codes::Code;
-use crate::manifest::syntax::{Name, Record, Text};
-use crate::manifest::tree::Node;
+use crate::dtype::Dtype;
+use crate::manifest::syntax::{Field, Record};
+use crate::manifest::tree::{Entry, Node, Value};
+use crate::record::MAX_FIELDS;
 
 impl Reader<'_, '_> {
-    /// A record: its fields are nodes, each with its element type.
+    /// A record: its fields are nodes, each with its element type, and with counts where it has several elements.
     pub(super) fn record(&mut self, node: &Node) -> Option<Record> {
         let form = Form {
             usage: "dtype { x f32; y f32 }",
             args: 0..=0,
-            props: Some(&[]),
+            props: Some(&["align"]),
             block: Block::Always,
         };
         if !self.form(node, &form) {
@@ -26,38 +28,79 @@ impl Reader<'_, '_> {
             fault.helped(format!("write `{}`", form.usage));
             return None;
         }
-        let mut fields: Vec<(Name, Text)> = Vec::new();
+        let count = node.children().len();
+        if count > MAX_FIELDS {
+            let message = format!("a record has at most {MAX_FIELDS} fields, and this has {count}");
+            let span = self.block_span(node);
+            let fault = self.faults.error(Code::DtypeRecord, message, span, "");
+            fault.helped("give a field a count: `q u4 32` is 32 elements");
+            return None;
+        }
+        let align = Self::prop(node, "align").map(|entry| self.size(entry, "`align`"));
+        let mut fields: Vec<Field> = Vec::new();
         let mut seen = BTreeMap::new();
         for child in node.children().iter().filter(|child| !child.broken) {
-            let Some((name, dtype)) = self.field(child) else { continue };
-            self.unique("fields", &name, &mut seen);
-            fields.push((name, dtype));
+            let Some(field) = self.field(child) else { continue };
+            self.unique("fields", &field.name, &mut seen);
+            fields.push(field);
         }
-        Some(Record { fields, span: node.span.clone() })
+        let align = match align {
+            None => None,
+            Some(align) => Some(align?),
+        };
+        Some(Record { fields, align, span: node.span.clone() })
     }
 
-    fn field(&mut self, node: &Node) -> Option<(Name, Text)> {
-        let [dtype] = node.args.as_slice() else { return self.no_field(node) };
-        if !node.props.is_empty() || node.children.is_some() {
+    fn field(&mut self, node: &Node) -> Option<Field> {
+        let Some((dtype, counts)) = node.args.split_first() else { return self.no_field(node) };
+        let is_other = node.props.iter().any(|(key, _)| key.value != "align");
+        if is_other || node.children.is_some() || counts.iter().any(is_dtype) {
             return self.no_field(node);
         }
         let name = self.node_name(node);
         let dtype = self.text_of(dtype, "an element type");
-        Some((name?, dtype?))
+        let counts: Vec<_> =
+            counts.iter().map(|count| self.bound(count, "a count", Code::DtypeRecord)).collect();
+        let align = Self::prop(node, "align").map(|entry| self.size(entry, "`align`"));
+        let counts = counts.into_iter().collect::<Option<Vec<_>>>();
+        let align = match align {
+            None => None,
+            Some(align) => Some(align?),
+        };
+        Some(Field { name: name?, dtype: dtype?, counts: counts?, align, span: node.span.clone() })
     }
 
     fn no_field<T>(&mut self, node: &Node) -> Option<T> {
         let message = "a field is a name with its element type";
         let for_all = |key: &str| node.props.iter().any(|(k, _)| k.value == key);
-        let help = match node.children {
+        let count = node.props.iter().find(|(key, _)| key.value == "count");
+        let help = match (&node.children, count) {
             _ if for_all("pack-from") || for_all("cast") => {
                 "`pack-from=` stands at the tensor, and holds for all fields".into()
             }
-            Some(_) => "records hold no records: write the inner fields beside the others".into(),
-            None => format!("write `{} f32`, each field on a node of its own", show(&node.name)),
+            (Some(_), _) => {
+                "records hold no records: write the inner fields beside the others".into()
+            }
+            (None, Some((_, entry))) => {
+                let dtype = node.args.first().map_or("f32", |dtype| self.written(dtype));
+                format!("write `{} {dtype} {}`", show(&node.name), self.written(entry))
+            }
+            (None, None) => {
+                format!("write `{} f32`, each field on a node of its own", show(&node.name))
+            }
         };
         let span = node.span.clone();
         self.faults.error(Code::DtypeRecord, message, span, "").helped(help);
         None
     }
+
+    fn written(&self, entry: &Entry) -> &str {
+        self.text.get(entry.content.clone()).unwrap_or_default()
+    }
+}
+
+/// Whether an entry where a count should be is an element type.
+fn is_dtype(entry: &Entry) -> bool {
+    let Value::String(word) = &entry.value else { return false };
+    Dtype::parse(word).or_else(|| Dtype::called_elsewhere(word)).is_some()
 }

@@ -11,7 +11,7 @@ fn a_record_is_its_fields_in_their_order() {
     let fields: Vec<(&str, &str)> = record
         .fields
         .iter()
-        .map(|(name, dtype)| (name.value.as_str(), dtype.value.as_str()))
+        .map(|field| (field.name.value.as_str(), field.dtype.value.as_str()))
         .collect();
     assert_eq!(fields, [("x", "f32"), ("y", "f32")]);
 }
@@ -42,6 +42,11 @@ fn a_field_is_a_name_with_its_element_type() {
             "write `z f32`, each field on a node of its own",
             "records hold no records: write the inner fields beside the others",
         ],
+    );
+    check(
+        "tensor p { dtype { q u4 count=32 }; shape { n 4 } }",
+        &[("dtype::record", "q u4 count=32", message)],
+        &["write `q u4 32`"],
     );
     check(
         "tensor p { dtype { x 32; y-z f32 }; shape { n 4 } }",

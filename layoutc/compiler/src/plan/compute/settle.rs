@@ -260,7 +260,8 @@ impl Known {
 
     /// The range of an integer of this type: of a constant, or of an index that fits it.
     fn integer(&self, element: &str, number: &Number) -> Option<Interval> {
-        let limits = range(Dtype::parse(element).filter(|dtype| is_integer(dtype.scalar))?.scalar);
+        let limits =
+            range(Dtype::of_plan(element).filter(|dtype| is_integer(dtype.scalar))?.scalar);
         match number {
             Number::Constant { bits, .. } => {
                 let bits = i128::from(u64::from_str_radix(bits, 16).ok()?);

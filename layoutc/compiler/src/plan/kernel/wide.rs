@@ -116,7 +116,7 @@ pub(super) fn element(dtype: Dtype, together: i64, fill: u64) -> String {
 
 /// The fill value in every element of one such type.
 pub(super) fn fill_constant(dtype: Dtype, name: &str, element: &str, fill: u64) -> Stmt {
-    let bits = Dtype::parse(element).map_or(64, Dtype::scalar_bits);
+    let bits = Dtype::of_plan(element).map_or(64, Dtype::scalar_bits);
     let value = pattern(dtype, fill) & (u64::MAX >> 64_u32.saturating_sub(bits).min(63));
     let digits = usize::try_from(bits.div_ceil(4)).unwrap_or(16);
     let (name, element) = (name.to_owned(), element.to_owned());

@@ -229,13 +229,13 @@ pub fn padding(tensor: &Tensor) -> Result<Option<Vec<u8>>, RunError> {
     if tensor.layout.verdict == Verdict::Bijective || tensor.fill == Fill::Nothing {
         return Ok(None);
     }
-    let bits = fill::bits(tensor.dtype, tensor.fill).map_err(|_| RunError::Unsupported)?;
-    let width = tensor.dtype.element_bits();
-    let bytes = if width < 8 {
+    let no_fill = |_| RunError::Unsupported;
+    let bytes = if tensor.dtype.element_bits() < 8 {
+        let bits = fill::bits(tensor.dtype, tensor.fill).map_err(no_fill)?;
         crate::plan::repeat_in_bytes(bits, (tensor.dtype, tensor.high_first))
     } else {
-        let (dtype, bits) = (tensor.dtype.to_string(), format!("{bits:x}"));
-        element_bytes(&dtype, &bits).ok_or(RunError::Unsupported)?
+        let digits = fill::digits(tensor.dtype, tensor.fill).map_err(no_fill)?;
+        element_bytes(&tensor.dtype.to_string(), &digits).ok_or(RunError::Unsupported)?
     };
     Ok(bytes.iter().any(|byte| *byte != 0).then_some(bytes))
 }

@@ -165,6 +165,8 @@ pub(in crate::check) enum TextErrorKind {
     TooBig(String),
     /// A literal with a leading zero, a `_`, letters, or a point at its end.
     Literal(String),
+    /// `.d` behind a name: a field of a record.
+    Field(String),
     /// Nested too deep, or too long.
     TooDeep,
     /// Two comparisons in a row.

@@ -41,6 +41,10 @@ pub(super) fn tokenize(text: &str) -> Result<Vec<Token>, TextError> {
             at += 1;
             continue;
         }
+        if let Some(field) = field(rest, tokens.last(), at) {
+            let span = at..at + field.len();
+            return Err(TextError { kind: TextErrorKind::Field(shown(field)), span });
+        }
         let (kind, length) = if first.is_ascii_digit() || first == '.' {
             let length = number_length(rest);
             let word = rest.get(..length).unwrap_or_default();
@@ -66,6 +70,16 @@ pub(super) fn tokenize(text: &str) -> Result<Vec<Token>, TextError> {
         at += length;
     }
     Ok(tokens)
+}
+
+/// `.d` right behind a name, which names a field.
+fn field<'t>(rest: &'t str, before: Option<&Token>, at: usize) -> Option<&'t str> {
+    let name = rest.strip_prefix('.')?;
+    let is_behind = before
+        .is_some_and(|token| matches!(token.kind, TokenKind::Name(_)) && token.span.end == at);
+    let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    let length = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(name.len());
+    if is_behind && is_name { rest.get(..length.checked_add(1)?) } else { None }
 }
 
 /// How many bytes belong to the number in front: letters too, so that a fault names all of it.
