@@ -118,10 +118,17 @@ pub(super) fn convert(number: Number, from: Dtype, to: Dtype) -> Number {
     if from == to {
         return number;
     }
-    // An integer that was widened needs no limits on its way back.
     let number = match number {
+        // What was widened is itself on its way back: it needs no limits and no rounding.
         Number::Convert { from: narrow, to: wide, value }
             if narrow == to.to_string() && wide == from.to_string() && is_widened(to, from) =>
+        {
+            return *value;
+        }
+        Number::Cast { cast, value }
+            if is_widened(to, from)
+                && Cast::parse(&cast)
+                    .is_some_and(|cast| (cast.from(), cast.to()) == (to, from)) =>
         {
             return *value;
         }
@@ -149,12 +156,10 @@ pub(super) fn convert(number: Number, from: Dtype, to: Dtype) -> Number {
     }
 }
 
-/// Whether both are integers, and the second holds every value of the first.
+/// Whether the second type holds every value of the first; of other types than bool.
 fn is_widened(narrow: Dtype, wide: Dtype) -> bool {
-    let is_integer =
-        |dtype: Dtype| dtype.scalar != Scalar::Bool && crate::fill::format(dtype.scalar).is_none();
     let cast = Cast::new(narrow, wide, Mode::Round).ok().flatten();
-    is_integer(narrow) && is_integer(wide) && cast.is_some_and(Cast::is_whole)
+    narrow.scalar != Scalar::Bool && cast.is_some_and(Cast::is_whole)
 }
 
 /// An element of a buffer in the type that it is computed in.
