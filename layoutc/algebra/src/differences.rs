@@ -141,7 +141,8 @@ impl Differences<'_> {
             Var::Storage(k) => Some(Expr::var(Var::Axis(k))),
             _ => None,
         })?];
-        let domain = Domain { axes: &axes, extents: &extents, targets: &targets, slots: &[1] };
+        let domain =
+            Domain { axes: &axes, extents: &extents, targets: &targets, slots: &[1], within: &[] };
         let found = extremes(&domain)?;
         Ok(found.map(|[(low, _), (high, _)]| Interval {
             low: Poly::constant(low),

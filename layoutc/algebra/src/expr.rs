@@ -291,6 +291,23 @@ impl Comparison {
             Cmp::Ge => left >= right,
         })
     }
+
+    /// Expressions that are all at least 0 where the comparison holds, and only there: `b - a - 1` for `a < b`.
+    ///
+    /// # Errors
+    /// [`ExprError::TooLarge`].
+    pub fn margins(&self) -> Result<alloc::vec::Vec<Expr>, ExprError> {
+        let less = |a: &Expr, b: &Expr| Expr::binary(BinOp::Sub, a, b);
+        Ok(match self.op {
+            Cmp::Ge => alloc::vec![less(&self.left, &self.right)?],
+            Cmp::Lt => {
+                alloc::vec![less(&less(&self.right, &self.left)?, &Expr::constant(1))?]
+            }
+            Cmp::Eq => {
+                alloc::vec![less(&self.left, &self.right)?, less(&self.right, &self.left)?]
+            }
+        })
+    }
 }
 
 /// A predicate: all of its comparisons hold. Empty is true.
@@ -312,5 +329,32 @@ impl Predicate {
             }
         }
         Ok(true)
+    }
+
+    /// The predicate with its variables replaced.
+    ///
+    /// # Errors
+    /// [`ExprError::TooLarge`].
+    pub fn substitute(&self, value: &dyn Fn(Var) -> Option<Expr>) -> Result<Self, ExprError> {
+        let replaced = |comparison: &Comparison| {
+            Ok(Comparison {
+                left: comparison.left.substitute(value)?,
+                op: comparison.op,
+                right: comparison.right.substitute(value)?,
+            })
+        };
+        Ok(Self { all: self.all.iter().map(replaced).collect::<Result<_, ExprError>>()? })
+    }
+
+    /// Expressions that are all at least 0 where the predicate holds, and only there.
+    ///
+    /// # Errors
+    /// [`ExprError::TooLarge`].
+    pub fn margins(&self) -> Result<alloc::vec::Vec<Expr>, ExprError> {
+        let mut margins = alloc::vec::Vec::new();
+        for comparison in &self.all {
+            margins.extend(comparison.margins()?);
+        }
+        Ok(margins)
     }
 }

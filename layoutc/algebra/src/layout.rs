@@ -103,6 +103,9 @@ pub struct Layout {
     pub physical_map: Vec<Expr>,
     /// The element's offset in the flat buffer, over `Var::Axis`, simplified.
     pub offset: Expr,
+    /// Which indices of the logical box are elements, over `Var::Axis`; `None` when all are. The maps say nothing of the
+    /// others, and no slot is theirs.
+    pub domain: Option<Predicate>,
     /// The logical index in terms of `Var::Physical`; `None` only under [`Proof::Enumeration`].
     pub inverse: Option<Vec<Expr>>,
     /// True on the physical indices that hold an element, over `Var::Physical`; `None` when all do (or no inverse is known).
@@ -117,7 +120,7 @@ pub struct Layout {
     pub digit_targets: DigitTargets,
     /// How the index along the last physical axis is swizzled, after the strides have made it.
     pub swizzle: Option<Swizzle>,
-    /// How many elements the tensor has.
+    /// How many elements the tensor has: those of its domain.
     pub logical_elements: Expr,
     /// How many slots the flat buffer has (pitch included).
     pub physical_elements: Expr,
@@ -136,16 +139,15 @@ impl Layout {
     /// # Errors
     /// [`ExprError`] when an expression would be too large.
     pub fn permuted(&self, order: &[usize]) -> Result<Self, ExprError> {
-        let rename = |expr: &Expr| {
-            expr.substitute(&|var| match var {
-                Var::Axis(own) => {
-                    let own = usize::try_from(own).ok()?;
-                    let position = order.iter().position(|axis| *axis == own)?;
-                    u32::try_from(position).ok().map(|k| Expr::var(Var::Axis(k)))
-                }
-                _ => None,
-            })
+        let renamed = |var| match var {
+            Var::Axis(own) => {
+                let own = usize::try_from(own).ok()?;
+                let position = order.iter().position(|axis| *axis == own)?;
+                u32::try_from(position).ok().map(|k| Expr::var(Var::Axis(k)))
+            }
+            _ => None,
         };
+        let rename = |expr: &Expr| expr.substitute(&renamed);
         let all = |exprs: &[Expr]| exprs.iter().map(rename).collect::<Result<Vec<_>, ExprError>>();
         let logical: Vec<Axis> =
             order.iter().filter_map(|axis| self.logical.get(*axis).cloned()).collect();
@@ -160,6 +162,7 @@ impl Layout {
         });
         Ok(Self {
             logical,
+            domain: self.domain.as_ref().map(|domain| domain.substitute(&renamed)).transpose()?,
             storage_map: all(&self.storage_map)?,
             physical_map: all(&self.physical_map)?,
             offset: rename(&self.offset)?,

@@ -13,6 +13,7 @@ extern crate alloc;
 pub mod affine;
 mod bounds;
 pub mod build;
+pub mod conditions;
 pub mod curve;
 pub mod cute;
 mod differences;

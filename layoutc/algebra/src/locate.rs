@@ -41,6 +41,9 @@ pub enum LocateError {
         /// The extent there.
         extent: i128,
     },
+    /// An index of the box that is no element: the domain leaves it out.
+    #[error("the domain leaves this index out")]
+    NoElement,
     /// Too large, or beyond the integers.
     #[error(transparent)]
     Expr(#[from] ExprError),
@@ -55,6 +58,9 @@ impl Layout {
         let extents = self.logical.iter().map(|axis| &axis.extent);
         inside(logical, extents, symbols)?;
         let at = |var: Var| value_of(var, logical, symbols);
+        if !self.holds(logical, symbols)? {
+            return Err(LocateError::NoElement);
+        }
         let all =
             |exprs: &[Expr]| exprs.iter().map(|e| e.evaluate(&at)).collect::<Result<Vec<_>, _>>();
         Ok(Location {
@@ -62,6 +68,15 @@ impl Layout {
             physical: all(&self.physical_map)?,
             offset: self.offset.evaluate(&at)?,
         })
+    }
+
+    /// Whether an index of the logical box is an element: one of the domain.
+    ///
+    /// # Errors
+    /// [`ExprError`].
+    pub fn holds(&self, logical: &[i128], symbols: &[i128]) -> Result<bool, ExprError> {
+        let at = |var: Var| value_of(var, logical, symbols);
+        self.domain.as_ref().map_or(Ok(true), |domain| domain.evaluate(&at))
     }
 
     /// The element that lives at `physical`, or `None` for padding.
@@ -78,7 +93,7 @@ impl Layout {
             Var::Physical(k) => physical.get(usize::try_from(k).ok()?).copied(),
             other => value_of(other, &[], symbols),
         };
-        let Some(inverse) = &self.inverse else { return self.search(physical) };
+        let Some(inverse) = &self.inverse else { return self.search(physical, symbols) };
         if let Some(valid) = &self.valid
             && !valid.evaluate(&at)?
         {
@@ -88,12 +103,16 @@ impl Layout {
     }
 
     /// The element at a physical index of a layout without an inverse expression: part by part.
-    fn search(&self, physical: &[i128]) -> Result<Option<Vec<i128>>, LocateError> {
-        let number = |expr: &Expr| expr.as_const().ok_or(ExprError::Unbound);
+    fn search(
+        &self,
+        physical: &[i128],
+        symbols: &[i128],
+    ) -> Result<Option<Vec<i128>>, LocateError> {
+        let number = |expr: &Expr| expr.evaluate(&|var| value_of(var, &[], symbols));
         let parts = self.parts()?;
         let at = |var: Var| match var {
             Var::Physical(k) => physical.get(usize::try_from(k).ok()?).copied(),
-            _ => None,
+            other => value_of(other, &[], symbols),
         };
         let wanted = parts.at.iter().map(|at_slot| at_slot.evaluate(&at));
         let wanted = wanted.collect::<Result<Vec<_>, _>>()?;
@@ -103,7 +122,9 @@ impl Layout {
         }
         let mut logical = alloc::vec![0; self.logical.len()];
         for part in &parts.all {
-            let Some(point) = self.point_of(part, &parts, &wanted)? else { return Ok(None) };
+            let Some(point) = self.point_of(part, &parts, (&wanted, symbols))? else {
+                return Ok(None);
+            };
             for (axis, index) in part.axes.iter().zip(point) {
                 let extent = self
                     .logical
@@ -116,7 +137,10 @@ impl Layout {
             }
         }
         // Targets without axes must be met too, and a gap is none of them.
-        let place = self.place(&logical, &[])?;
+        if !self.holds(&logical, symbols)? {
+            return Ok(None);
+        }
+        let place = self.place(&logical, symbols)?;
         Ok((place.physical == physical).then_some(logical))
     }
 
@@ -125,22 +149,28 @@ impl Layout {
         &self,
         part: &Part,
         parts: &Parts,
-        wanted: &[i128],
+        (wanted, symbols): (&[i128], &[i128]),
     ) -> Result<Option<Vec<i128>>, LocateError> {
         if let Some(inverse) = &part.inverse {
             let value = |var: Var| match var {
                 Var::Storage(k) => wanted.get(usize::try_from(k).ok()?).copied(),
-                _ => None,
+                other => value_of(other, &[], symbols),
             };
             let point = inverse.iter().map(|index| index.evaluate(&value));
             return Ok(Some(point.collect::<Result<_, _>>()?));
         }
-        let number = |expr: &Expr| expr.as_const().ok_or(ExprError::Unbound);
+        let number = |expr: &Expr| expr.evaluate(&|var| value_of(var, &[], symbols));
+        let fixed = |expr: &Expr| {
+            expr.substitute(&|var| match var {
+                Var::Symbol(_) => value_of(var, &[], symbols).map(Expr::constant),
+                _ => None,
+            })
+        };
         let of_targets = |k: &usize| {
             let target = parts.targets.get(*k).ok_or(ExprError::Unbound)?;
             let slots = number(parts.slots.get(*k).ok_or(ExprError::Unbound)?)?;
             let value = *wanted.get(*k).ok_or(ExprError::Unbound)?;
-            Ok((target.clone(), slots, value))
+            Ok((fixed(target)?, slots, value))
         };
         let all = part.targets.iter().map(of_targets).collect::<Result<Vec<_>, ExprError>>()?;
         let targets: Vec<Expr> = all.iter().map(|(target, ..)| target.clone()).collect();
@@ -151,8 +181,14 @@ impl Layout {
             .iter()
             .map(|axis| number(&self.logical.get(*axis).ok_or(ExprError::Unbound)?.extent));
         let extents = extents.collect::<Result<Vec<_>, _>>()?;
-        let domain =
-            Domain { axes: &part.axes, extents: &extents, targets: &targets, slots: &slots };
+        let within = part.within.iter().map(fixed).collect::<Result<Vec<_>, _>>()?;
+        let domain = Domain {
+            axes: &part.axes,
+            extents: &extents,
+            targets: &targets,
+            slots: &slots,
+            within: &within,
+        };
         Ok(find(&domain, &wanted)?)
     }
 

@@ -3,7 +3,7 @@
 
 use alloc::vec::Vec;
 
-use crate::expr::{Expr, ExprError, Var};
+use crate::expr::{Expr, ExprError, Predicate, Var};
 use crate::layout::Layout;
 use crate::physical::groups;
 use crate::proof::{Claim, components, told_axes};
@@ -16,6 +16,8 @@ pub struct Part {
     pub axes: Vec<usize>,
     /// Positions in [`Parts::targets`], ascending.
     pub targets: Vec<usize>,
+    /// At least 0 on elements: the conditions of the domain on these axes, over `Var::Axis`.
+    pub within: Vec<Expr>,
     /// One index per axis over `Var::Storage(k)`, k the position of a target; `None` where it has to be searched for. On
     /// slots that hold no element it may give any index, outside the extents too.
     pub inverse: Option<Vec<Expr>>,
@@ -57,9 +59,16 @@ impl Layout {
         for (k, slots) in (0_u32..).zip(&slots) {
             of_targets.set_extent(Var::Storage(k), slots)?;
         }
-        let claim = Claim { extents: &extents, targets: &targets, slots: &slots, facts: &facts };
+        let within = self.domain.as_ref().map(Predicate::margins).transpose()?.unwrap_or_default();
+        let claim = Claim {
+            extents: &extents,
+            targets: &targets,
+            slots: &slots,
+            facts: &facts,
+            within: &within,
+        };
         let mut parts = Vec::new();
-        for component in components(extents.len(), &targets) {
+        for component in components(extents.len(), &targets, &within) {
             let told = told_axes(claim, &component)?;
             let index = |axis: &usize| {
                 let index = told.iter().flatten().find(|(own, _)| own == axis)?;
@@ -69,8 +78,9 @@ impl Layout {
                 Some(_) => component.axes.iter().map(index).collect::<Option<Result<_, _>>>(),
                 None => None,
             };
+            let within = component.within(&within);
             let (axes, targets) = (component.axes, component.targets);
-            parts.push(Part { axes, targets, inverse: inverse.transpose()? });
+            parts.push(Part { axes, targets, within, inverse: inverse.transpose()? });
         }
         Ok(Parts { targets, slots, at, all: parts })
     }

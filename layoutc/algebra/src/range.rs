@@ -81,8 +81,27 @@ fn numeric(a: &Interval, facts: &Facts) -> Result<(i128, i128), ExprError> {
     Ok((facts.numeric(&a.low)?.0, facts.numeric(&a.high)?.1))
 }
 
-/// One side is free of axes, a single value whose sign decides which bound is which.
+/// Bounds of a product of two indices: at the ends of both, as numbers where a sign is not known.
+fn product_of_ranges(a: &Interval, b: &Interval, facts: &Facts) -> Result<Interval, ExprError> {
+    if facts.at_least_zero(&a.low)? && facts.at_least_zero(&b.low)? {
+        return Ok(Interval { low: a.low.mul(&b.low)?, high: a.high.mul(&b.high)? });
+    }
+    let ends =
+        |of: &Interval| Ok::<_, ExprError>([facts.numeric(&of.low)?.0, facts.numeric(&of.high)?.1]);
+    let (a, b) = (ends(a)?, ends(b)?);
+    let corners = a.into_iter().flat_map(|a| b.map(|b| a.checked_mul(b)));
+    let corners: Option<alloc::vec::Vec<i128>> = corners.collect();
+    let corners = corners.ok_or(ExprError::Overflow)?;
+    let (least, most) = (corners.iter().min(), corners.iter().max());
+    let (Some(least), Some(most)) = (least, most) else { return Err(ExprError::Overflow) };
+    Ok(Interval { low: Poly::constant(*least), high: Poly::constant(*most) })
+}
+
+/// Where one side is free of axes, it is a single value whose sign decides which bound is which.
 fn product(a: &Interval, b: &Interval, facts: &Facts) -> Result<Interval, ExprError> {
+    if a.low != a.high && b.low != b.high {
+        return product_of_ranges(a, b, facts);
+    }
     let (factor, range) = if a.low == a.high { (a, b) } else { (b, a) };
     let (x, y) = (range.low.mul(&factor.low)?, range.high.mul(&factor.low)?);
     let (least, greatest) = facts.numeric(&factor.low)?;

@@ -32,9 +32,11 @@ pub fn abi(tensor: &Tensor) -> Abi {
     let order = if tensor.high_first { " high-first" } else { "" };
     let memory = tensor.memory_word();
     let mesh = tensor.sharded.as_ref().map_or_else(String::new, on_mesh);
+    let domain = wording::domain(tensor);
+    let domain = domain.map_or_else(String::new, |domain| format!(" where \"{domain}\""));
     let ring = tensor.ring.as_ref().map_or_else(String::new, |ring| in_ring(tensor, ring));
     let mut line = format!(
-        "{}{order} {} -> [{}] strides [{}] map \"{}\" bytes {} align {} {memory}{mesh}{ring}",
+        "{}{order} {}{domain} -> [{}] strides [{}] map \"{}\" bytes {} align {} {memory}{mesh}{ring}",
         tensor.dtype,
         if axes.is_empty() { "()".to_owned() } else { axes.join(" ") },
         list(&layout.physical_shape, ", "),

@@ -71,6 +71,9 @@ pub enum LocateError {
         /// The extent there.
         extent: i128,
     },
+    /// An index of the shape that is no element: the domain leaves it out.
+    #[error("this index is no element: the tensor's `where` leaves it out")]
+    NoElement,
     /// A value that leaves the integers.
     #[error("{0}")]
     Value(String),
@@ -137,6 +140,7 @@ fn told(error: locate::LocateError, names: &[String]) -> LocateError {
             value,
             extent,
         },
+        locate::LocateError::NoElement => LocateError::NoElement,
         locate::LocateError::Expr(inner) => LocateError::Value(inner.to_string()),
     }
 }

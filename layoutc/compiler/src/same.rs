@@ -101,6 +101,10 @@ fn fault(error: &SameError, first: &Tensor, second: &Tensor, order: &[usize]) ->
             at(second, Code::ShapeSame, error.to_string())
                 .help("give both the same axes and symbols")
         }
+        SameError::Domain => {
+            let message = format!("`{a}` and `{b}` have different elements");
+            at(second, Code::ShapeSame, message).help("write the same `where` in both shapes")
+        }
         SameError::Expr(inner) => {
             let message = format!("the comparison of `{a}` and `{b}` is too large: {inner}");
             at(second, Code::MapUndecided, message).help("compare them with smaller extents")

@@ -4,6 +4,8 @@ use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::{Axis, Layout, Symbol};
 use layoutc_algebra::print;
 
+use crate::model::Tensor;
+
 /// The name of a variable: axes and symbols by theirs, physical indices `p0`, `p1`, ….
 pub fn variable(var: Var, logical: &[Axis], storage: &[Axis], symbols: &[Symbol]) -> String {
     let name = |found: Option<&String>, letter: char, k: u32| {
@@ -27,4 +29,11 @@ pub fn over(expr: &Expr, symbols: &[Symbol]) -> String {
 /// An expression of a layout in the manifest's own syntax.
 pub fn expr(expr: &Expr, layout: &Layout) -> String {
     print::expr(expr, &|var| variable(var, &layout.logical, &layout.storage, &layout.symbols))
+}
+
+/// The conditions on a tensor's elements as `where` takes them; `None` where every index is an element.
+pub fn domain(tensor: &Tensor) -> Option<String> {
+    let layout = &tensor.layout;
+    let names = |var| variable(var, &layout.logical, &layout.storage, &layout.symbols);
+    layout.domain.as_ref().map(|domain| print::predicate(domain, &names))
 }

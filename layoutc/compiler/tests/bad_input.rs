@@ -261,7 +261,6 @@ fn hostile() -> Vec<(&'static str, String, Vec<Code>)> {
         ("divided by 0", nested_map("a // 0".to_owned()), vec![Code::ExprDivisor]),
         ("divided by an axis", nested_map("a // a".to_owned()), vec![Code::ExprDivisor]),
         ("modulo a negative", nested_map("a % -3".to_owned()), vec![Code::ExprDivisor]),
-        ("a square", nested_map("a * a".to_owned()), vec![Code::ExprProduct]),
         ("below 0", nested_map("a - 1".to_owned()), vec![Code::MapNegative]),
         ("a tile of 0", tensor("a 8", "tile 0"), vec![Code::StepValue]),
         ("a negative tile", tensor("a 8", "tile -1"), vec![Code::StepValue]),

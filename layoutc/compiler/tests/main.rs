@@ -9,6 +9,7 @@ mod casts;
 mod choices;
 mod common;
 mod diagnostics;
+mod domains;
 mod edges_gpu;
 mod examples;
 mod fixes;

@@ -97,6 +97,7 @@ fn subject(tensor: &Tensor, symbol: Option<i64>, layout: &Layout) -> Subject {
         fill: (tensor.fill != Fill::Nothing).then_some(one),
         image,
         slot_of: truth.elements.iter().map(|e| number(slot(&e.physical, e.offset))).collect(),
+        left_out: Vec::new(),
         slots: number(truth.physical_elements),
         padded: layout.verdict == Verdict::Padded,
         searched: layout.inverse.is_none(),

@@ -49,7 +49,7 @@ fn run(name: &str, manifest: &str, sizes: &[&[i64]]) -> BTreeMap<String, String>
     run_with(name, manifest, sizes, name.len() % 2 == 1, &gpu::platforms())
 }
 
-fn run_with(
+pub(crate) fn run_with(
     name: &str,
     manifest: &str,
     sizes: &[&[i64]],

@@ -11,7 +11,7 @@ use crate::expr::{BinOp, Expr, ExprError, Var};
 use crate::layout::{Axis, DigitTargets, Layout, Origin, Proof, Symbol, Verdict};
 use crate::physical::{self, Placement, groups};
 use crate::proof::check::{self, Certificate, CheckError, Targets};
-use crate::proof::{Claim, Machine, Proven, Refusal, Rules, prove};
+use crate::proof::{Claim, Machine, Proven, Refusal, Rules, components, prove, told_axes};
 use crate::remember::Remembering;
 use crate::simplify::Facts;
 
@@ -57,6 +57,9 @@ impl Builder {
         alignment_bytes: u64,
         machine: &dyn Machine,
     ) -> Result<Layout, FinishError> {
+        if let Some(layout) = self.of_box(alignment_bytes, machine)? {
+            return Ok(layout);
+        }
         let placement = self.placement()?;
         let physical_elements = self.physical_elements(&placement)?;
         check_size([&physical_elements].into_iter(), self.demands.element_bits, &self.facts)?;
@@ -64,6 +67,9 @@ impl Builder {
         let place = (alignment_bytes, &placement, &claimed);
         // The checker follows fewer rules than the provers: what is enumerated it can always follow.
         for rules in [Rules::All, Rules::Sums, Rules::Elimination] {
+            if self.domain.is_some() {
+                break;
+            }
             if rules == Rules::Elimination && self.symbols.is_empty() {
                 continue;
             }
@@ -100,8 +106,28 @@ impl Builder {
             targets: &claimed.targets,
             slots: &claimed.slots,
             facts: &self.facts,
+            within: self.conditions(),
         };
         prove(claim, rules, machine)
+    }
+
+    /// Whether rules that visit nothing prove the box as a whole.
+    pub(super) fn is_told(&self) -> Result<bool, FinishError> {
+        let claimed = self.claim(&self.placement()?)?;
+        let extents = extents_of(&self.logical);
+        let claim = Claim {
+            extents: &extents,
+            targets: &claimed.targets,
+            slots: &claimed.slots,
+            facts: &self.facts,
+            within: &[],
+        };
+        for component in components(extents.len(), &claimed.targets, &[]) {
+            if told_axes(claim, &component)?.is_none() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// How many slots the layout would have if it were finished now.
@@ -183,7 +209,10 @@ impl Builder {
         let by_digits = proven.proof != Proof::Enumeration;
         let Addresses { physical_map, composed_physical, offset, strides } =
             self.addresses(placement, &groups, by_digits)?;
-        let logical_elements = facts.simplify(&product(self.logical.iter().map(|a| &a.extent))?)?;
+        let logical_elements = match &self.domain {
+            Some(domain) => domain.elements.clone(),
+            None => facts.simplify(&product(self.logical.iter().map(|a| &a.extent))?)?,
+        };
         let bijective = facts.proves_eq(&logical_elements, &physical_elements)?;
         let verdict = if bijective { Verdict::Bijective } else { Verdict::Padded };
         let physical_facts = physical_facts(&self.symbols, &placement.shape)?;
@@ -216,6 +245,7 @@ impl Builder {
         let layout = Layout {
             symbols: self.symbols,
             logical: self.logical,
+            domain: self.domain.map(|domain| domain.predicate),
             storage: self.storage,
             storage_map: self.map,
             separators: self.separators,
@@ -304,6 +334,7 @@ impl Builder {
         let layout = Layout {
             symbols: self.symbols,
             logical: self.logical,
+            domain: None,
             storage: self.storage,
             storage_map: self.map,
             separators: self.separators,

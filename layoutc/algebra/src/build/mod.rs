@@ -3,6 +3,7 @@
 //! A [`Builder`] starts as the row-major layout of the logical axes. Every step is an [`IndexMap`] on the current axes;
 //! [`Builder::finish`] places the storage axes in memory and proves the whole.
 
+mod domain;
 mod finish;
 mod lanes;
 mod readers;
@@ -20,12 +21,13 @@ use crate::layout::{Axis, Symbol};
 use crate::map::{IndexMap, Item};
 use crate::physical::Demands;
 use crate::poly::Poly;
-use crate::proof::{Domain, Extremes, extremes, value_of};
+use crate::proof::{Domain as Points, Extremes, extremes, value_of};
 use crate::simplify::{Facts, Interval};
 use crate::step::{MAX_AXES, StepError, find_axis};
 use crate::swizzle::Swizzle;
 use crate::values::samples;
 
+use domain::Domain;
 pub use finish::FinishError;
 pub use lanes::{Lanes, LanesError};
 
@@ -94,6 +96,12 @@ pub enum BuildError {
         /// Which item of the map.
         item: usize,
     },
+    /// A domain without an element.
+    #[error("no index is an element")]
+    NoElement,
+    /// Conditions that tie more indices than are visited, or with symbols where no rule counts them.
+    #[error("the elements could not be counted")]
+    Uncounted,
     /// More elements or bytes than 64 bits count.
     #[error("the tensor does not fit 64 bits")]
     Size,
@@ -110,6 +118,8 @@ pub enum BuildError {
 pub struct Builder {
     symbols: Vec<Symbol>,
     logical: Vec<Axis>,
+    /// Which indices are elements.
+    domain: Option<Domain>,
     facts: Facts,
     storage: Vec<Axis>,
     /// One index per storage axis over `Var::Axis`: as composed, and simplified.
@@ -150,6 +160,7 @@ impl Builder {
         Ok(Self {
             symbols: symbols.to_vec(),
             logical: axes.clone(),
+            domain: None,
             facts,
             storage: axes,
             composed,
@@ -265,6 +276,7 @@ impl Builder {
             self.stays_above(k, index)?;
         }
         let own = self.facts.render(&written.high.plus(1)?)?;
+        let own = self.reached(index)?.unwrap_or(own);
         let own =
             if self.facts.bounds(&own)?.0 < 0 { at_least_zero(&own, &self.facts)? } else { own };
         let Some(stated) = &item.extent else { return Ok(own) };
@@ -298,7 +310,10 @@ impl Builder {
             let Var::Axis(k) = var else { return None };
             let k = usize::try_from(k).ok()?;
             axes.push(k);
-            extents.push(self.logical.get(k)?.extent.as_const()?);
+        }
+        self.tie(&mut axes);
+        for k in &axes {
+            extents.push(self.logical.get(*k)?.extent.as_const()?);
         }
         Some((axes, extents))
     }
@@ -306,7 +321,17 @@ impl Builder {
     fn extremes_of(&self, index: &Expr) -> Result<Option<Extremes>, BuildError> {
         let Some((axes, extents)) = self.domain_of(index) else { return Ok(None) };
         let targets = [index.clone()];
-        let domain = Domain { axes: &axes, extents: &extents, targets: &targets, slots: &[1] };
+        let within = self.within(&axes);
+        if within.iter().any(|margin| margin.mentions(&|var| matches!(var, Var::Symbol(_)))) {
+            return Ok(None);
+        }
+        let domain = Points {
+            axes: &axes,
+            extents: &extents,
+            targets: &targets,
+            slots: &[1],
+            within: &within,
+        };
         let Some(found) = extremes(&domain)? else { return Ok(None) };
         Ok(Some(found.map(|(value, point)| {
             let mut whole = alloc::vec![0; self.logical.len()];
@@ -337,6 +362,7 @@ impl Builder {
                 let value = index.evaluate(&|var| value_of(var, &witness, &symbols));
                 if let Ok(value) = value
                     && value < 0
+                    && self.holds(&witness, &symbols)?
                 {
                     return Err(BuildError::Negative { item, witness, value });
                 }

@@ -45,9 +45,6 @@ pub enum MapErrorKind {
         /// The least value it takes.
         least: i128,
     },
-    /// A product of two expressions that both hold axes.
-    #[error("a product needs one side free of axes")]
-    Product,
     /// A stated extent that holds an axis.
     #[error("an extent holds no axes")]
     ExtentHasAxes,

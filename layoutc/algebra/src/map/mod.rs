@@ -96,6 +96,19 @@ pub fn resolve_constant(
     }
 }
 
+/// An index over the axes of the scope, by their names: `Var::Storage(k)` is the k-th.
+///
+/// # Errors
+/// The faults, in the text's order.
+pub fn resolve_index(ast: &Ast, scope: Scope<'_>) -> Result<Expr, Vec<MapError>> {
+    let mut resolver = Resolver::new(scope);
+    resolver.bound = scope.axes.iter().enumerate().map(|(k, a)| (a.name.clone(), k)).collect();
+    match resolver.expr(ast) {
+        Some(expr) if resolver.errors.is_empty() => Ok(expr),
+        _ => Err(resolver.errors),
+    }
+}
+
 /// The map that leaves every axis as it is.
 pub fn identity(axes: &[Axis]) -> IndexMap {
     let items = (0_u32..)
@@ -361,10 +374,6 @@ impl Resolver<'_> {
                     self.error(MapErrorKind::Divisor { least }, &right.span);
                     return None;
                 }
-            }
-            BinOp::Mul if has_axes(&a) && has_axes(&b) => {
-                self.error(MapErrorKind::Product, span);
-                return None;
             }
             _ => {}
         }

@@ -32,6 +32,11 @@ pub(super) fn told_collision(domain: &Domain<'_>, undecided: &Undecided) -> Opti
             let first = value(&pair.0, target);
             first.is_ok() && first == value(&pair.1, target)
         };
+        let counts = |point: &[i128]| {
+            let holds = |margin: &Expr| value(point, margin).is_ok_and(|value| value >= 0);
+            domain.within.iter().all(holds)
+        };
+        let inside = |point: &[i128]| inside(point) && counts(point);
         inside(&pair.0) && inside(&pair.1) && domain.targets.iter().all(same)
     };
     let lost = undecided.lost.iter().filter_map(|digit| {

@@ -34,7 +34,12 @@ pub(crate) struct Domain<'a> {
     pub(crate) extents: &'a [i128],
     pub(crate) targets: &'a [Expr],
     pub(crate) slots: &'a [i128],
+    /// Only points at which all of these are at least 0 count.
+    pub(crate) within: &'a [Expr],
 }
+
+/// The slot of a point that does not count: below every window.
+const NOWHERE: i64 = i64::MIN;
 
 /// What enumeration found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,7 +100,8 @@ pub(crate) fn sampled(domain: &Domain<'_>, most: i128) -> Result<Option<Pair>, E
     let mut held: Vec<(i64, i128, i128)> = Vec::new();
     for row in 0..sweep.rows() {
         sweep.blocks(&sweep.row(row), &mut |start, slots| {
-            held.extend(slots.iter().zip(start..).map(|(slot, k)| (*slot, row, k)));
+            let counted = slots.iter().zip(start..).filter(|(slot, _)| **slot != NOWHERE);
+            held.extend(counted.map(|(slot, k)| (*slot, row, k)));
             true
         })?;
     }
@@ -177,6 +183,13 @@ impl Sweep<'_> {
                 let count = i64::try_from(*count).map_err(|_| ExprError::Overflow)?;
                 for (slot, value) in slots.iter_mut().zip(values.iter()) {
                     *slot = *slot * count + *value;
+                }
+            }
+            for margin in self.domain.within {
+                let block = Block { sweep: self, indices, start };
+                block.evaluate(margin, values)?;
+                for (slot, _) in slots.iter_mut().zip(values.iter()).filter(|(_, v)| **v < 0) {
+                    *slot = NOWHERE;
                 }
             }
             if !visit(start, slots) {
@@ -433,6 +446,25 @@ pub(crate) fn find(domain: &Domain<'_>, wanted: &[i128]) -> Result<Option<Vec<i1
     Ok(found)
 }
 
+/// How many points of a box count; `None` when there are more than are visited.
+pub(crate) fn count(domain: &Domain<'_>) -> Result<Option<i128>, ExprError> {
+    if domain.points() > MAX_POINTS {
+        return Ok(None);
+    }
+    if domain.points() < 1 {
+        return Ok(Some(0));
+    }
+    let sweep = Sweep { domain, along: longest(domain.extents) };
+    let mut counted = 0_i128;
+    for row in 0..sweep.rows() {
+        sweep.blocks(&sweep.row(row), &mut |_, slots| {
+            counted += slots.iter().fold(0, |n, slot| n + i128::from(*slot != NOWHERE));
+            true
+        })?;
+    }
+    Ok(Some(counted))
+}
+
 /// The least value and the greatest, each with the first point that takes it.
 pub(crate) type Extremes = [(i128, Vec<i128>); 2];
 
@@ -448,7 +480,7 @@ pub(crate) fn extremes(domain: &Domain<'_>) -> Result<Option<Extremes>, ExprErro
     let mut row = 0;
     while row < sweep.rows() {
         sweep.blocks(&sweep.row(row), &mut |start, values| {
-            for (value, k) in values.iter().zip(start..) {
+            for (value, k) in values.iter().zip(start..).filter(|(v, _)| **v != NOWHERE) {
                 if low.is_none_or(|l| *value < l.0) {
                     low = Some((*value, row, k));
                 }

@@ -22,7 +22,7 @@ mod visit;
 
 pub use decode::Lost;
 use decode::Undecided;
-pub(crate) use enumerate::{Domain, Extremes, extremes, find, first_nonzero};
+pub(crate) use enumerate::{Domain, Extremes, count, extremes, find, first_nonzero};
 pub use enumerate::{MAX_POINTS, MAX_SLOTS};
 pub use machine::{Machine, Sequential};
 pub(crate) use nest::order;
@@ -75,6 +75,8 @@ pub(crate) struct Claim<'a> {
     pub(crate) targets: &'a [Expr],
     pub(crate) slots: &'a [Expr],
     pub(crate) facts: &'a Facts,
+    /// Elements are only those indices at which all of these are at least 0, over `Var::Axis`.
+    pub(crate) within: &'a [Expr],
 }
 
 /// A proof that the targets tell the axes.
@@ -95,11 +97,25 @@ pub(crate) struct Component {
     pub(crate) targets: Vec<usize>,
 }
 
-/// Cuts a claim into independent components, in the order of their first axis. Targets without axes are in none.
-pub(crate) fn components(axes: usize, targets: &[Expr]) -> Vec<Component> {
+impl Component {
+    /// The conditions that read its axes.
+    pub(crate) fn within(&self, conditions: &[Expr]) -> Vec<Expr> {
+        let reads = |condition: &&Expr| {
+            condition.mentions(&|var| match var {
+                Var::Axis(axis) => usize::try_from(axis).is_ok_and(|a| self.axes.contains(&a)),
+                _ => false,
+            })
+        };
+        conditions.iter().filter(reads).cloned().collect()
+    }
+}
+
+/// Cuts a claim into independent components, in the order of their first axis. Targets without axes are in none; axes
+/// that a condition of the domain ties are in one.
+pub(crate) fn components(axes: usize, targets: &[Expr], within: &[Expr]) -> Vec<Component> {
     let mut groups: Vec<Component> =
         (0..axes).map(|axis| Component { axes: alloc::vec![axis], targets: Vec::new() }).collect();
-    for (k, target) in targets.iter().enumerate() {
+    for (k, target) in targets.iter().chain(within).enumerate() {
         let reads = |group: &Component| {
             target.mentions(&|var| matches!(var, Var::Axis(a) if usize::try_from(a).is_ok_and(|a| group.axes.contains(&a))))
         };
@@ -110,7 +126,9 @@ pub(crate) fn components(axes: usize, targets: &[Expr]) -> Vec<Component> {
             merged.targets.extend(group.targets);
         }
         if !merged.axes.is_empty() {
-            merged.targets.push(k);
+            if k < targets.len() {
+                merged.targets.push(k);
+            }
             merged.axes.sort_unstable();
             merged.targets.sort_unstable();
             rest.push(merged);
@@ -148,7 +166,7 @@ pub(crate) fn prove(
     };
     let (mut proof, mut is_read) = (Proof::Digits, true);
     let empty = claim.extents.iter().any(|extent| extent.as_const() == Some(0));
-    for component in components(rank, claim.targets) {
+    for component in components(rank, claim.targets, claim.within) {
         match by_digits(claim, &component, rules)? {
             ByDigits::Told { digits: read, decoded, is_sum } => {
                 is_read &= is_sum;

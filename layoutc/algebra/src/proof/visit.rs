@@ -24,6 +24,8 @@ pub(super) fn decide(
     let depends = is_symbolic(claim.extents, &component.axes)
         || is_symbolic(claim.targets, &component.targets)
         || is_symbolic(claim.slots, &component.targets);
+    let within = component.within(claim.within);
+    let depends = depends || within.iter().any(|w| is_symbolic(core::slice::from_ref(w), &[0]));
     if !depends && stands_alone(claim, component) {
         return Ok(());
     }
@@ -66,6 +68,7 @@ struct Fixed {
     extents: Vec<i128>,
     targets: Vec<Expr>,
     slots: Vec<i128>,
+    within: Vec<Expr>,
 }
 
 impl Fixed {
@@ -85,6 +88,7 @@ impl Fixed {
             extents: values(claim.extents, &component.axes)?,
             targets: targets.map(fix).collect::<Result<_, _>>()?,
             slots: values(claim.slots, &component.targets)?,
+            within: component.within(claim.within).iter().map(fix).collect::<Result<_, _>>()?,
         })
     }
 
@@ -94,6 +98,7 @@ impl Fixed {
             extents: &self.extents,
             targets: &self.targets,
             slots: &self.slots,
+            within: &self.within,
         }
     }
 }

@@ -56,6 +56,39 @@ pub(super) fn decide(pairs: &[(Expr, Expr)], scope: Scope<'_>) -> Result<Found, 
     Ok(found)
 }
 
+/// Like [`decide`] for elements of a domain alone: the differences are visited there, where they are not 0 in the whole box.
+pub(super) fn decide_within(
+    pairs: &[(Expr, Expr)],
+    within: &[Expr],
+    scope: Scope<'_>,
+) -> Result<Found, ExprError> {
+    let found = decide(pairs, scope)?;
+    let extents: Option<Vec<i128>> = scope.extents.iter().map(Expr::as_const).collect();
+    let (false, Some(extents)) = (within.is_empty() || matches!(found, Found::Equal), extents)
+    else {
+        return Ok(if within.is_empty() || matches!(found, Found::Equal) {
+            found
+        } else {
+            Found::Open(None)
+        });
+    };
+    let points = extents.iter().fold(1_i128, |n, extent| n.saturating_mul(*extent));
+    if points > scope.most {
+        return Ok(Found::Open(Some(points)));
+    }
+    let axes: Vec<usize> = (0..extents.len()).collect();
+    let mut found = Found::Equal;
+    for (a, b) in pairs {
+        let target = [Expr::binary(BinOp::Sub, a, b)?];
+        let domain =
+            Domain { axes: &axes, extents: &extents, targets: &target, slots: &[1], within };
+        if let Some(point) = first_nonzero(&domain, scope.machine)? {
+            found = found.and(Found::First(point));
+        }
+    }
+    Ok(found)
+}
+
 /// A part of a difference: a sum of terms that share axes with one another and with no other part.
 struct Part {
     /// The axes, ascending.
@@ -198,7 +231,7 @@ fn static_part(
         }
     }
     let target = [Expr::binary(BinOp::Sub, sum, &Expr::constant(value))?];
-    let domain = Domain { axes, extents: &own, targets: &target, slots: &[1] };
+    let domain = Domain { axes, extents: &own, targets: &target, slots: &[1], within: &[] };
     let Some(point) = first_nonzero(&domain, machine)? else {
         return Ok(if points > most { Found::Open(Some(points)) } else { Found::Equal });
     };

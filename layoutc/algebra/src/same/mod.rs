@@ -10,13 +10,13 @@ use alloc::vec::Vec;
 
 use thiserror::Error;
 
-use crate::expr::{Expr, ExprError, Var};
+use crate::expr::{Expr, ExprError, Predicate, Var};
 use crate::layout::{Layout, Symbol};
 use crate::locate::{LocateError, Location};
 use crate::proof::{MAX_POINTS, Machine, value_of};
 use crate::simplify::Facts;
 use crate::values::samples;
-use difference::{Found, Scope, decide};
+use difference::{Found, Scope, decide_within};
 
 /// Points that are visited for one value of the symbols.
 const SAMPLE_POINTS: i128 = 1 << 22;
@@ -71,6 +71,9 @@ pub enum SameError {
         /// Its position.
         axis: usize,
     },
+    /// The domains are not written as the same conditions.
+    #[error("the conditions on their elements differ")]
+    Domain,
     /// A symbol of which the layouts know different things.
     #[error("the symbol `{name}` of one is not that of the other")]
     Symbol {
@@ -103,6 +106,10 @@ pub fn compare(
             return Err(SameError::Extent { axis });
         }
     }
+    if !same_domain(&a.within, &b.within, &bare)? {
+        return Err(SameError::Domain);
+    }
+    let within = a.within;
     let (ranks, extents) = ((first.physical_map.len(), second.physical_map.len()), a.extents);
     if ranks.0 != ranks.1 {
         return Ok(Sameness::Ranks { first: ranks.0, second: ranks.1 });
@@ -111,13 +118,13 @@ pub fn compare(
     let facts = with_extents(&symbols, &extents)?;
     let scope = Scope { extents: &extents, facts: &facts, most: MAX_POINTS, machine };
     let mut values = Vec::new();
-    let mut found = decide(&pairs, scope)?;
+    let mut found = decide_within(&pairs, &within, scope)?;
     let is_symbolic = |expr: &Expr| expr.mentions(&|var| matches!(var, Var::Symbol(_)));
     let mut all = pairs.iter().flat_map(|(a, b)| [a, b]).chain(&extents);
     if !matches!(found, Found::Equal) && all.any(is_symbolic) {
         found = Found::Open(None);
         for sample in samples(&symbols, &extents) {
-            let sampled = at_values(&pairs, &extents, &sample, machine)?;
+            let sampled = at_values((&pairs, &within), &extents, &sample, machine)?;
             if matches!(sampled, Found::First(_)) {
                 (found, values) = (sampled, sample);
                 break;
@@ -152,6 +159,8 @@ struct Side {
     /// Where its own symbols stand in those of both.
     symbols: Vec<usize>,
     extents: Vec<Expr>,
+    /// At least 0 on elements.
+    within: Vec<Expr>,
     /// The physical index, and the offset.
     targets: Vec<Expr>,
     /// The physical shape, and the slots of the flat buffer.
@@ -185,7 +194,9 @@ impl Side {
             exprs.iter().chain([last]).map(rename).collect::<Result<Vec<_>, _>>()
         };
         let extents = layout.logical.iter().map(|axis| rename(&axis.extent));
+        let within = layout.domain.as_ref().map(Predicate::margins).transpose()?;
         Ok(Self {
+            within: within.iter().flatten().map(rename).collect::<Result<_, _>>()?,
             extents: extents.collect::<Result<_, _>>()?,
             targets: with(&layout.physical_map, &layout.offset)?,
             sizes: with(&layout.physical_shape, &layout.physical_elements)?,
@@ -198,8 +209,22 @@ impl Side {
 fn expr_error(error: LocateError) -> ExprError {
     match error {
         LocateError::Expr(error) => error,
-        LocateError::Rank { .. } | LocateError::Outside { .. } => ExprError::Unbound,
+        LocateError::Rank { .. } | LocateError::Outside { .. } | LocateError::NoElement => {
+            ExprError::Unbound
+        }
     }
+}
+
+/// Whether two domains are the same conditions, in any order.
+fn same_domain(a: &[Expr], b: &[Expr], bare: &Facts) -> Result<bool, ExprError> {
+    let normal = |margins: &[Expr]| {
+        let all = margins.iter().map(|margin| bare.normalize(margin));
+        let mut all = all.collect::<Result<Vec<_>, ExprError>>()?;
+        all.sort();
+        all.dedup();
+        Ok::<_, ExprError>(all)
+    };
+    Ok(normal(a)? == normal(b)?)
 }
 
 fn with_extents(symbols: &[Symbol], extents: &[Expr]) -> Result<Facts, ExprError> {
@@ -212,7 +237,7 @@ fn with_extents(symbols: &[Symbol], extents: &[Expr]) -> Result<Facts, ExprError
 
 /// What is found for these values of the symbols.
 fn at_values(
-    pairs: &[(Expr, Expr)],
+    (pairs, within): (&[(Expr, Expr)], &[Expr]),
     extents: &[Expr],
     values: &[i128],
     machine: &dyn Machine,
@@ -229,5 +254,7 @@ fn at_values(
     let facts = with_extents(&[], &extents)?;
     let pairs: Vec<(Expr, Expr)> =
         pairs.iter().map(|(a, b)| Ok((fix(a)?, fix(b)?))).collect::<Result<_, ExprError>>()?;
-    decide(&pairs, Scope { extents: &extents, facts: &facts, most: SAMPLE_POINTS, machine })
+    let within: Vec<Expr> = within.iter().map(fix).collect::<Result<_, ExprError>>()?;
+    let scope = Scope { extents: &extents, facts: &facts, most: SAMPLE_POINTS, machine };
+    decide_within(&pairs, &within, scope)
 }

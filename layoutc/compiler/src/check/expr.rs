@@ -219,8 +219,6 @@ pub(super) fn map_fault(
         }
         MapErrorKind::Divisor { .. } => plain(Code::ExprDivisor)
             .help("divisors are at least 1: floor division by a negative number differs between languages"),
-        MapErrorKind::Product => plain(Code::ExprProduct)
-            .help("an index may be multiplied by a number, a const or a symbol, not by another index"),
         MapErrorKind::ExtentHasAxes => plain(Code::ExprExtent)
             .help("write a number, or an expression of consts, parameters and symbols"),
         MapErrorKind::UnknownFunction(name) => {

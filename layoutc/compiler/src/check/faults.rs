@@ -9,6 +9,7 @@ use layoutc_algebra::notation::Fault;
 use layoutc_algebra::print;
 use layoutc_algebra::step::{MAX_AXES, StepError};
 
+use super::domain;
 use super::expr::{overflow, place_in};
 use super::scope::suggest;
 use crate::codes::Code;
@@ -144,6 +145,7 @@ pub(crate) fn build_fault(
         }
         BuildError::Size => size(tensor, logical, symbols, place),
         BuildError::Step(inner) => step_fault(inner, &names, place),
+        BuildError::NoElement | BuildError::Uncounted => domain::unfit(error, place),
         BuildError::Expr(error) => overflow(error, message, place),
     }
 }

@@ -287,6 +287,9 @@ pub(super) fn part_fault(tensor: &Tensor, takes: &str, place: Place) -> Option<D
     if tensor.ring.is_some() {
         return super::ring::whole_fault(tensor, takes, place);
     }
+    if tensor.layout.domain.is_some() {
+        return Some(super::domain::whole_fault(tensor, takes, place));
+    }
     let mesh = &tensor.sharded.as_ref()?.mesh_name;
     let name = &tensor.name;
     let message =

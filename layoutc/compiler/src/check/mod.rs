@@ -8,6 +8,7 @@ mod cast;
 mod circles;
 mod compute;
 mod convert;
+mod domain;
 mod expr;
 mod faults;
 mod gate;

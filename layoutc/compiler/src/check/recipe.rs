@@ -8,14 +8,14 @@ use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::{Axis, Layout, Symbol};
 use layoutc_algebra::map::IndexMap;
 
-use super::faults;
 use super::machine::Watched;
 use super::scope::{Scope, Scopes};
 use super::steps::{Applier, Ground, Said};
+use super::{domain, faults};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::host::Memo;
-use crate::manifest::syntax::{Bound, Step, StepKind, TensorItem};
+use crate::manifest::syntax::{Bound, Step, StepKind, TensorItem, Text};
 
 /// The steps of a tensor's layout with all that they refer to.
 #[derive(Clone, Copy)]
@@ -26,6 +26,8 @@ pub(super) struct Recipe<'a> {
     pub(super) scopes: &'a Scopes,
     pub(super) memo: &'a dyn Memo,
     pub(super) element_bits: u32,
+    /// Which indices are elements, over the axes' names.
+    pub(super) conditions: &'a [Text],
     /// What the base address is aligned to where no step says it, in bytes.
     pub(super) default_alignment: u64,
     /// What it is aligned to in any case: the memory space's own.
@@ -103,7 +105,10 @@ impl<'a> Recipe<'a> {
 
     fn builder(&self, axes: &[Axis], symbols: &[Symbol]) -> Result<Builder, Vec<Diagnostic>> {
         let builder = Builder::new(symbols, axes, self.element_bits);
-        builder.map_err(|error| self.fault(error, axes, symbols))
+        let mut builder = builder.map_err(|error| self.fault(error, axes, symbols))?;
+        let named = domain::Named { scope: self.scope, file: self.file, symbols };
+        named.restrict(&mut builder, self.conditions)?;
+        Ok(builder)
     }
 
     fn fault(&self, error: BuildError, axes: &[Axis], symbols: &[Symbol]) -> Vec<Diagnostic> {

@@ -1,15 +1,17 @@
 //! A layout that is not proven: the elements at fault, the characters that lose them, the change that keeps them.
 
 use layoutc_algebra::build::{BuildError, FinishError};
-use layoutc_algebra::expr::{BinOp, ExprError, Var};
+use layoutc_algebra::expr::{BinOp, ExprError, Node, Var};
 use layoutc_algebra::layout::{Axis, Symbol};
 use layoutc_algebra::map::Item;
 use layoutc_algebra::notation::Notation;
 use layoutc_algebra::parse::{Ast, AstKind, ItemText, Span};
 use layoutc_algebra::proof::{Lost, MAX_POINTS, MAX_SLOTS, Refusal};
 
+use super::domain;
 use super::expr::{overflow, place_in};
 use super::faults::{index, size};
+use super::recipe::Recipe;
 use super::steps::{Foreign, Site};
 use super::strides::Strided;
 use crate::codes::Code;
@@ -26,6 +28,8 @@ pub(super) struct Told<'a> {
     pub(super) strides: Option<&'a Strided>,
     /// The last text in a foreign notation, if the layout has one.
     pub(super) foreign: Option<&'a Foreign>,
+    /// The steps of the layout, where it can be tried again.
+    pub(super) recipe: Option<Recipe<'a>>,
     /// The layout's node, or the tensor's name when it has none.
     pub(super) place: Place,
 }
@@ -78,7 +82,16 @@ pub(crate) fn bare_fault(
     symbols: &[Symbol],
     place: Place,
 ) -> Diagnostic {
-    let told = Told { tensor, logical, symbols, site: None, strides: None, foreign: None, place };
+    let told = Told {
+        tensor,
+        logical,
+        symbols,
+        site: None,
+        strides: None,
+        foreign: None,
+        recipe: None,
+        place,
+    };
     fault(error, &told)
 }
 
@@ -106,12 +119,36 @@ fn collision(
     }
     let Blamed { place, label, mended } = blame(told, lost, targets, first, second);
     let mut error = Diagnostic::error(Code::MapNotInjective, message, place, label).note(note);
+    if let Some(condition) = domain::missing(told) {
+        error.helped(format!(
+            "it holds where `{condition}`: if no other index is an element, write `where \"{condition}\"` in the shape"
+        ));
+        return error.witness(vec![first.to_vec(), second.to_vec()]);
+    }
+    if let Some((axis, held)) = ringed(told, lost) {
+        error.helped(format!(
+            "if memory holds {held} neighbours along `{axis}` at a time, leave `% {held}` out and write `ring {axis}={held}` in the tensor"
+        ));
+    }
     if let Some(Mended { help, fix }) = mended {
         error.helped(help);
         let is_own = told.site.is_none_or(|site| site.is_own);
         error.fixes.extend(fix.filter(|_| is_own));
     }
     error.witness(vec![first.to_vec(), second.to_vec()])
+}
+
+/// The axis that a map keeps the remainder of alone, as a ring of a few neighbours has it, and how many.
+fn ringed<'a>(told: &Told<'a>, lost: &[Lost]) -> Option<(&'a str, i128)> {
+    let site = told.site.filter(|site| site.direct && told.strides.is_none())?;
+    let [digit] = lost else { return None };
+    let item = site.map.items.iter().find(|item| reads(item, digit.axis))?;
+    let Node::Bin(BinOp::Mod, of, by) = item.index.node() else { return None };
+    let is_axis =
+        matches!(of.as_var(), Some(Var::Storage(k)) if usize::try_from(k) == Ok(digit.axis));
+    let is_whole = digit.plain && digit.top && by.as_const() == Some(digit.weight);
+    let axis = told.logical.get(digit.axis)?;
+    (is_axis && is_whole).then_some((axis.name.as_str(), digit.weight))
 }
 
 /// The characters at fault, what they do, and the change that mends it.

@@ -18,14 +18,14 @@ use super::recorder::{Recorded, Recorder};
 use super::refusal::{self, Told};
 use super::scope::{Scope, Scopes};
 use super::steps::{Applier, Said};
-use super::{advice, cast, mesh, padding, ring, space, strengthen};
+use super::{advice, cast, domain, mesh, padding, ring, space, strengthen};
 use crate::cast::Mode;
 use crate::codes::Code;
 use crate::config::{Config, DefaultFill};
 use crate::diagnostic::{self, Diagnostic};
 use crate::dtype::Dtype;
 use crate::host::Memo;
-use crate::manifest::syntax::{FillWord, Manifest, Nibbles, PackFromItem, TensorItem};
+use crate::manifest::syntax::{FillWord, Manifest, Nibbles, PackFromItem, TensorItem, Text};
 use crate::model::reshard::Sharded;
 use crate::model::ring::Ring;
 use crate::model::{Fill, FillValue, Memory, PackFrom, Places, Space, Tensor};
@@ -105,10 +105,12 @@ impl Checker<'_> {
         if !errors.is_empty() {
             return Err(errors);
         }
+        let conditions = declared.shape.conditions.as_slice();
+        self.is_alone(conditions)?;
         let (logical, sharded) = self.sharded(logical, &labels)?;
         let (logical, ring) = self.ring(logical, &labels)?;
         let recorder = self.place.recorder.filter(|r| r.wants(&self.item.name.value));
-        let recipe = self.recipe(dtype.element_bits());
+        let recipe = self.recipe(dtype.element_bits(), conditions);
         let applied = match recorder {
             Some(_) => recipe.recorded(&logical, &symbols),
             None => recipe.applied(&logical, &symbols, None),
@@ -146,6 +148,17 @@ impl Checker<'_> {
         Ok((axes, Some(sharded)))
     }
 
+    /// Refuses a domain beside what makes parts of a whole tensor.
+    fn is_alone(&self, conditions: &[Text]) -> Result<(), Vec<Diagnostic>> {
+        let Some(condition) = conditions.first() else { return Ok(()) };
+        let parted = match (&self.item.shard, &self.item.ring) {
+            (Some(_), _) => "a tensor that is cut over a mesh",
+            (None, Some(_)) => "a ring",
+            (None, None) => return Ok(()),
+        };
+        Err(vec![domain::parted(parted, self.at(&condition.span))])
+    }
+
     /// The axes that memory holds, and of what; the axes alone where that is the whole tensor.
     fn ring(
         &self,
@@ -160,7 +173,7 @@ impl Checker<'_> {
         Ok((axes, Some(ring)))
     }
 
-    fn recipe(&self, element_bits: u32) -> Recipe<'_> {
+    fn recipe<'s>(&'s self, element_bits: u32, conditions: &'s [Text]) -> Recipe<'s> {
         Recipe {
             item: self.item,
             file: self.file,
@@ -168,6 +181,7 @@ impl Checker<'_> {
             scopes: self.place.scopes,
             memo: self.place.memo,
             element_bits,
+            conditions,
             default_alignment: self.place.config.defaults.alignment,
             least_alignment: 1,
         }
@@ -191,6 +205,7 @@ impl Checker<'_> {
                 site: said.map.as_ref(),
                 strides: said.strides.as_ref(),
                 foreign: said.foreign.as_ref(),
+                recipe: Some(recipe),
                 place: self.at(span),
             };
             let errors = vec![refusal::fault(&error, &told)];

@@ -6,7 +6,7 @@ use layoutc_algebra::layout::Symbol;
 use super::model::BenchUnit;
 use super::test_unit::{fits, least};
 use crate::plan::Context;
-use crate::plan::index::{buffer_bytes, logical_bytes};
+use crate::plan::index::{buffer_bytes, count, logical_bytes};
 use crate::plan::lower::PlanError;
 use crate::plan::tree::Expr;
 
@@ -19,7 +19,7 @@ pub(super) fn tensor(context: &Context<'_>) -> Result<BenchUnit, PlanError> {
     let sizes = Sizes::new(&facts, &[context], &|_| true);
     let layout = &context.layout;
     let moved = sizes.value(context, &buffer_bytes(context, &layout.logical_elements)?)?;
-    let dense = sizes.value(context, &logical_bytes(context, &layout.logical_elements)?)?;
+    let dense = sizes.value(context, &logical_bytes(context, &count(&layout.logical)?)?)?;
     let slots = sizes.value(context, &buffer_bytes(context, &layout.physical_elements)?)?;
     Ok(sizes.unit([moved.min(dense), dense, slots]))
 }

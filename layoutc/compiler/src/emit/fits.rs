@@ -60,7 +60,7 @@ fn excess(context: &Context<'_>, max: i128, counts_bytes: bool) -> Option<String
     let counts = [&layout.physical_elements, &layout.logical_elements];
     let all_bytes = [
         buffer_bytes(context, &layout.physical_elements).ok()?,
-        logical_bytes(context, &layout.logical_elements).ok()?,
+        logical_bytes(context, &index::count(&layout.logical).ok()?).ok()?,
     ];
     for bytes in all_bytes.into_iter().filter(|_| counts_bytes) {
         if let Some(what) = over(&bytes, &symbol, max, "bytes") {

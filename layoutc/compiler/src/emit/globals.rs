@@ -139,6 +139,9 @@ impl<'a> Claims<'a> {
                 }
             }
         }
+        if tensor.layout.domain.is_some() {
+            claim(joined(&ident, "in_domain"), What::Word("in_domain"));
+        }
         if tensor.ring.is_some() {
             claim(joined(&ident, "at"), What::Word("at"));
         }

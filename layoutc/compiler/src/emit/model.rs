@@ -332,6 +332,10 @@ pub struct TensorUnit {
     pub macros: Vec<Whole<MacroUnit>>,
     /// The slot's element.
     pub logical: Whole<Function>,
+    /// The conditions on its elements, as the manifest writes them; `null` where every index is an element.
+    pub domain: Option<String>,
+    /// Whether an index of the shape is an element; `null` where every index is one.
+    pub in_domain: Option<Whole<Function>>,
     /// Into the layout; `null` where the tensor has no memory.
     pub pack: Option<Whole<Function>>,
     /// Back.
@@ -363,8 +367,12 @@ pub struct TestUnit {
     pub dense: Whole<Expr>,
     /// The offset of a slot, over `physical`.
     pub slot: Whole<Expr>,
-    /// Elements of the tensor.
+    /// Elements of the tensor: those of its domain.
     pub elements: Whole<Expr>,
+    /// Elements of the dense logical buffer.
+    pub dense_elements: Whole<Expr>,
+    /// The constant `fill` that stands for elements which a source has not; `null` where they are left as they are.
+    pub outside: Option<Whole<Stmt>>,
     /// Slots of the buffer.
     pub slots: Whole<Expr>,
     /// Bytes of the dense logical buffer.

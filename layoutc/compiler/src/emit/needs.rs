@@ -67,6 +67,7 @@ pub(super) fn needs(unit: &Unit, settings: &Settings) -> (Vec<String>, Vec<Strin
     for tensor in &unit.tensors {
         functions.extend(tensor.counts.iter().chain(&tensor.indices).chain(&tensor.symbols_ok));
         functions.extend([&tensor.offset, &tensor.logical]);
+        functions.extend(&tensor.in_domain);
         functions.extend(tensor.sharding.iter().flat_map(|sharding| &sharding.functions));
         functions.extend(tensor.ring.iter().map(|ring| &ring.at));
     }

@@ -123,8 +123,8 @@ show! {
     UnalignedUnit { alignment_bytes, last_byte, function, axes, constants, counts }
     TensorUnit {
         name, ident, upper, dtype, element, in_buffer, pack_from, packed, axes, storage_axes,
-        physical, map, memory_space, sharding, ring, steps, constants, counts, counts_guard, symbols_ok, offset, indices, macros, logical, pack,
-        unpack, image, moves, test, bench,
+        physical, map, memory_space, sharding, ring, steps, constants, counts, counts_guard, symbols_ok, offset, indices, macros, logical,
+        domain, in_domain, pack, unpack, image, moves, test, bench,
     }
     ShardingUnit { mesh, devices, mesh_axes, whole, cuts, replicas, uneven, functions }
     MeshAxisUnit { name, size, stride }
@@ -135,8 +135,8 @@ show! {
     }
     SpaceUnit { name, bytes }
     TestUnit {
-        plain, symbols, cases, axes, physical, dense, slot, elements, slots, logical_bytes,
-        physical_bytes, fill, searches,
+        plain, symbols, cases, axes, physical, dense, slot, elements, dense_elements, outside, slots,
+        logical_bytes, physical_bytes, fill, searches,
     }
     ViewUnit {
         name, ident, upper, of, buffer, window, writable, dtype, element, lane, lanes, own_type,

@@ -111,7 +111,9 @@ pub(super) fn tensor(tensor: &Tensor, naming: &Naming<'_>) -> Result<TestUnit, P
         cases: cases(&facts, &[&context]),
         dense: dense_offset(&layout.logical, &names(&axes), &symbol)?.into(),
         slot: physical_offset(&context, &names(&physical))?.into(),
-        elements: lower(&elements, &symbol)?.into(),
+        elements: lower(&layout.logical_elements, &symbol)?.into(),
+        dense_elements: lower(&elements, &symbol)?.into(),
+        outside: context.fills_outside().then(|| fill_stmt(tensor).into()),
         slots: lower(&layout.physical_elements, &symbol)?.into(),
         logical_bytes: lower(&logical_bytes(&context, &elements)?, &symbol)?.into(),
         physical_bytes: lower(&buffer_bytes(&context, &layout.physical_elements)?, &symbol)?.into(),
@@ -256,8 +258,9 @@ pub(super) fn fits(symbols: &[&Symbol], values: &[i128], contexts: &[&Context<'_
         };
         let slots = &context.layout.physical_elements;
         let small = |size: &Algebra| size.evaluate(&value).is_ok_and(|size| size < LIMIT_BYTES);
-        let logical = &context.layout.logical_elements;
-        let sizes = [buffer_bytes(context, slots), logical_bytes(context, logical)];
+        let dense = count(&context.layout.logical);
+        let dense = dense.and_then(|dense| logical_bytes(context, &dense));
+        let sizes = [buffer_bytes(context, slots), dense];
         small(slots) && sizes.iter().all(|size| size.as_ref().is_ok_and(small))
     })
 }

@@ -254,6 +254,8 @@ fn tensor_unit(
         offset: plan.offset.into(),
         indices: plan.indices.into_iter().map(Whole::from).collect(),
         logical: plan.logical.into(),
+        domain: crate::wording::domain(tensor),
+        in_domain: plan.in_domain.map(Whole::from),
         pack: plan.pack.map(Whole::from),
         unpack: plan.unpack.map(Whole::from),
         image: if settings.language.kernels { kernels::image(tensor, &ident)? } else { None },

@@ -66,6 +66,9 @@ pub fn tensor_json(tensor: &Tensor, file: &str) -> Value {
     if let Some(record) = tensor.dtype.record() {
         object["fields"] = record.fields().iter().map(field_json).collect();
     }
+    if let Some(domain) = wording::domain(tensor) {
+        object["domain"] = domain.into();
+    }
     if let Some(sharded) = &tensor.sharded {
         object["sharding"] = sharding::json(tensor, sharded);
     }
@@ -227,6 +230,9 @@ fn facts_of(tensor: &Tensor) -> Vec<(&'static str, String)> {
         if !labels.is_empty() {
             lines.push(("labels", format!("{}: {}", axis.name, labels.join(", "))));
         }
+    }
+    if let Some(domain) = wording::domain(tensor) {
+        lines.push(("elements where", domain));
     }
     lines.extend([
         ("storage axes", shape(&layout.storage)),

@@ -298,9 +298,14 @@ impl Record {
 pub struct Shape {
     /// The axes, outermost first; their names differ.
     pub axes: Vec<AxisItem>,
+    /// `where "j <= i"`: which indices are elements; all where there is none.
+    pub conditions: Vec<Text>,
     /// The node.
     pub span: Range<usize>,
 }
+
+/// The node of a shape that says which indices are elements; no axis is called so.
+pub const WHERE: &str = "where";
 
 /// One axis of a shape.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

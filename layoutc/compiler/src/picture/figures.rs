@@ -73,6 +73,7 @@ impl<'a> Figures<'a> {
     /// Whether an index is one of the tensor.
     pub(super) fn has(&self, logical: &[i128]) -> bool {
         is_inside(logical, &self.logical)
+            && self.layout.holds(logical, &self.symbols).unwrap_or(false)
     }
 
     /// The element at a physical index, from the inverse; `None`: padding, or no inverse is known.

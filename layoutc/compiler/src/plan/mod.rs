@@ -6,6 +6,7 @@ mod arith;
 mod border;
 mod compute;
 pub mod cores;
+mod domain;
 pub mod image;
 pub mod index;
 mod inverse;
@@ -100,6 +101,8 @@ pub struct TensorPlan {
     pub indices: Vec<Function>,
     /// The element of a physical index.
     pub logical: Function,
+    /// Whether an index is an element; `None` where every index is one.
+    pub in_domain: Option<Function>,
     /// From the dense logical buffer into the layout; `None` where the tensor has no memory.
     pub pack: Option<Function>,
     /// Back.
@@ -142,6 +145,7 @@ pub fn tensor(tensor: &Tensor, naming: &Naming<'_>) -> Result<TensorPlan, PlanEr
         offset: index::offset(&context)?,
         indices: index::indices(&context)?,
         logical: inverse::logical(&context)?,
+        in_domain: domain::in_domain(&context)?,
         pack: moves.then(|| moves::pack(&context, sides.as_ref())).transpose()?.map(function),
         unpack: moves.then(|| moves::unpack(&context, sides.as_ref())).transpose()?.map(function),
     })
@@ -252,6 +256,12 @@ impl<'a> Context<'a> {
         let padded = self.layout.verdict == layoutc_algebra::layout::Verdict::Padded;
         padded && self.tensor.fill != Fill::Nothing
     }
+
+    /// Whether what has no element of the tensor for it gets its fill value: indices of the dense tensor that the domain
+    /// leaves out, and elements of a destination that the source has not.
+    pub(crate) fn fills_outside(&self) -> bool {
+        self.tensor.fill != Fill::Nothing
+    }
 }
 
 fn all_exprs(layout: &Layout) -> impl Iterator<Item = &Algebra> {
@@ -260,5 +270,8 @@ fn all_exprs(layout: &Layout) -> impl Iterator<Item = &Algebra> {
         layout.physical_shape.iter().chain(&layout.physical_strides).chain(&layout.strides);
     let maps = layout.physical_map.iter().chain(&layout.storage_map).chain([&layout.offset]);
     let origin = layout.origin.iter().map(|origin| &origin.offset).chain([&layout.lead]);
-    extents.chain(shapes).chain(maps).chain(origin).chain([&layout.physical_elements])
+    let conditions = layout.domain.iter().flat_map(|domain| &domain.all);
+    let conditions = conditions.flat_map(|condition| [&condition.left, &condition.right]);
+    let counts = [&layout.physical_elements, &layout.logical_elements];
+    extents.chain(shapes).chain(maps).chain(origin).chain(conditions).chain(counts)
 }

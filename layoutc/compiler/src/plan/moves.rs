@@ -6,11 +6,12 @@ use layoutc_algebra::layout::{Axis, Layout, Symbol};
 use super::Context;
 use super::arith::is_multiple;
 use super::cores::{self, Cores, Loop};
+use super::domain;
 use super::index::{count, dense_offset, symbol_params};
 use super::lower::{Binding, PlanError, lower};
 use super::names::Namer;
 use super::nest::{self, Buffer, Nest, Ways};
-use super::prepare::{Rest, join};
+use super::prepare::{Rest, fill_constant, join};
 use super::side::{Side, dense_strides, logical_side, physical_side};
 use super::transfer::transfer;
 use super::tree::{Expr, Function, Operand, Param, ParamType, Returns, Stmt};
@@ -44,10 +45,11 @@ pub(super) fn unpack(context: &Context<'_>, sides: Option<&Sides>) -> Result<Mov
     let mut parts = Parts::unpack(context);
     // Elements of another type on the logical side are whole bytes.
     if context.tensor.pack_from.is_none() {
+        let keeps = context.layout.domain.is_some() && !context.fills_outside();
         parts.prepare_destination(
             context,
             &count(&context.layout.logical)?,
-            Rest::Zero,
+            if keeps { Rest::Kept } else { Rest::Zero },
             None,
             None,
         )?;
@@ -352,7 +354,17 @@ impl<'a> Parts<'a> {
             Direction::Pack => (dense, there),
             Direction::Unpack => (there, dense),
         };
-        let mut body = over(axes, names, self.store(from, to, source, target), &symbol)?;
+        let condition = domain::holds(context, &names)?;
+        let otherwise = match direction {
+            Direction::Unpack if condition.is_some() && context.fills_outside() => {
+                let fill = self.declare_fill(context)?;
+                vec![write(to, target.clone(), fill.cast(self.cast))]
+            }
+            Direction::Pack | Direction::Unpack => Vec::new(),
+        };
+        let stored = self.store(from, to, source, target);
+        let stored = domain::guarded(condition, stored, otherwise);
+        let mut body = over(axes, names, stored, &symbol)?;
         let symbols = &context.layout.symbols;
         let in_whole = to.in_whole();
         let loops = axes.iter().zip(dense_strides(axes)?).map(|(axis, stride)| Loop {
@@ -376,8 +388,18 @@ impl<'a> Parts<'a> {
         let logical = &target.layout.logical;
         let names: Vec<String> = logical.iter().map(|axis| self.namer.name(&axis.name)).collect();
         let matched: Vec<String> = axes.iter().filter_map(|k| names.get(*k).cloned()).collect();
-        let stmt = self.store(from, to, place(source, &matched), place(target, &names));
-        let mut body = over(logical, names, stmt, &symbol)?;
+        let stored = self.store(from, to, place(source, &matched), place(target, &names));
+        let condition = domain::holds(source, &matched)?;
+        let otherwise = if condition.is_some() && target.fills_outside() {
+            let fill = self.declare_fill(target)?;
+            vec![write(to, place(target, &names), fill)]
+        } else {
+            Vec::new()
+        };
+        let stored = domain::guarded(condition, stored, otherwise);
+        let stored = domain::guarded(domain::holds(target, &names)?, stored, Vec::new());
+        let both = |var| target.symbol(var).or_else(|| source.symbol(var));
+        let mut body = over(logical, names, stored, &both)?;
         if to.through.is_none() {
             let symbols = &target.layout.symbols;
             let loops = logical.iter().map(|axis| Loop::over(&axis.extent, symbols, &symbol));
@@ -388,12 +410,16 @@ impl<'a> Parts<'a> {
 
     fn store(&self, from: &Buffer, to: &Buffer, source: Expr, target: Expr) -> Stmt {
         let (buffer, through) = (from.name.clone(), from.through.clone());
-        Stmt::Store {
-            buffer: to.name.clone(),
-            index: target,
-            value: Operand::Load { buffer, index: source, through }.cast(self.cast),
-            through: to.through.clone(),
-        }
+        let value = Operand::Load { buffer, index: source, through }.cast(self.cast);
+        write(to, target, value)
+    }
+
+    /// The constant that a tensor's padding gets, declared before the loops.
+    fn declare_fill(&mut self, context: &Context<'_>) -> Result<Operand, PlanError> {
+        // Padding may be filled with a constant of its own.
+        let name = self.local("outside");
+        self.function.body.push(fill_constant(context, &name)?);
+        Ok(Operand::Element { name })
     }
 
     /// Lets the right one of nested loops run on all cores.
@@ -416,6 +442,10 @@ impl<'a> Parts<'a> {
         let Self { nest, symbols, padding, .. } = self;
         Move { function: self.function.with_unused(), nest, symbols, padding }
     }
+}
+
+fn write(to: &Buffer, index: Expr, value: Operand) -> Stmt {
+    Stmt::Store { buffer: to.name.clone(), index, value, through: to.through.clone() }
 }
 
 pub(super) fn place(context: &Context<'_>, names: &[String]) -> Expr {

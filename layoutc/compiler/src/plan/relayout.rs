@@ -113,7 +113,8 @@ pub(super) fn renumbered(tensor: &Tensor, symbols: &[Symbol]) -> Result<Tensor, 
     let layout = &mut tensor.layout;
     layout.symbols = symbols.to_vec();
     let axes = layout.logical.iter_mut().chain(&mut layout.storage).map(|axis| &mut axis.extent);
-    let conditions = layout.valid.iter_mut().flat_map(|valid| &mut valid.all);
+    let conditions = layout.valid.iter_mut().chain(&mut layout.domain);
+    let conditions = conditions.flat_map(|conditions| &mut conditions.all);
     let lists = axes
         .chain(&mut layout.strides)
         .chain(&mut layout.physical_shape)

@@ -58,6 +58,11 @@ pub enum RunError {
     /// An index of the plan left its buffer.
     #[error("the plan leaves a buffer")]
     Outside,
+    /// A tensor of some elements, in pieces.
+    #[error(
+        "a tensor whose `where` leaves indices out is not moved in pieces: give more `--memory`"
+    )]
+    Domain,
     /// The plan has a part that only other targets have.
     #[error("the plan cannot be carried out here")]
     Unsupported,

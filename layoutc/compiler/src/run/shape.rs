@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use layoutc_algebra::expr::{Expr as Algebra, Var};
 
 use crate::model::{Tensor, bytes_of};
+use crate::plan::index::count;
 
 use super::RunError;
 
@@ -68,7 +69,8 @@ pub fn sizes(
             count.checked_mul(bits).map(|bits| bits.div_euclid(8) + i128::from(bits % 8 > 0));
         bytes.and_then(|bytes| usize::try_from(bytes).ok()).ok_or(RunError::TooLarge)
     };
-    let dense = bytes(number(tensor, &layout.logical_elements, symbols)?)?;
+    let elements = count(&layout.logical)?;
+    let dense = bytes(number(tensor, &elements, symbols)?)?;
     let laid_out = number(tensor, &bytes_of(layout, tensor.dtype.element_bits()), symbols)?;
     Ok((dense, usize::try_from(laid_out).map_err(|_| RunError::TooLarge)?))
 }

@@ -153,6 +153,7 @@ impl Build<'_> {
             strides,
             physical_map,
             offset,
+            domain: None,
             inverse: self.inverse.as_ref().map(|list| list.iter().map(|t| expr(t)).collect()),
             valid: (!valid.is_empty()).then_some(Predicate { all: valid }),
             verdict: if self.padded { Verdict::Padded } else { Verdict::Bijective },

@@ -125,8 +125,10 @@ pub struct Subject {
     pub fill: Option<Vec<u8>>,
     /// The image that it lives in.
     pub image: Option<Extents>,
-    /// For each element in row-major order, the slot that holds it.
+    /// For each index in row-major order, the slot of its element.
     pub slot_of: Vec<usize>,
+    /// Indices that are no elements.
+    pub left_out: Vec<usize>,
     pub slots: usize,
     /// Whether its layout has padding at some size.
     pub padded: bool,
@@ -148,10 +150,31 @@ impl Subject {
             _ if !self.padded && self.elements.bits < 8 => memory.fill(0),
             _ => {}
         }
-        for (k, slot) in self.slot_of.iter().enumerate() {
+        let indices = self.slot_of.iter().enumerate();
+        for (k, slot) in indices.filter(|(k, _)| !self.left_out.contains(k)) {
             self.elements.set(&mut memory, *slot, &source.get(dense, k));
         }
         memory
+    }
+
+    /// The element of an index that is none: the fill value, or the bits that memory starts with.
+    fn outside(&self) -> Vec<u8> {
+        let blank = vec![0xAA; self.elements.bits];
+        self.fill.clone().unwrap_or_else(|| self.elements.get(&blank, 0))
+    }
+
+    /// The dense tensor that unpack writes over bytes of 0xAA.
+    fn unpacked(&self, dense: &[u8]) -> Vec<u8> {
+        let is_kept = !self.left_out.is_empty() && self.fill.is_none();
+        let mut unpacked = if is_kept { vec![0xAA; dense.len()] } else { dense.to_vec() };
+        for k in 0..self.slot_of.len() {
+            match (self.left_out.contains(&k), &self.fill) {
+                (true, Some(fill)) => self.elements.set(&mut unpacked, k, fill),
+                (true, None) => {}
+                (false, _) => self.elements.set(&mut unpacked, k, &self.elements.get(dense, k)),
+            }
+        }
+        unpacked
     }
 
     /// Bytes that no element type takes for NaN, and which differ from what memory starts with.
@@ -253,6 +276,7 @@ pub fn moves(
         let name = &tensor.name;
         let dense = tensor.dense(k);
         let logical = file(format!("{name}.{number}.logical"), &dense);
+        let unpacked = file(format!("{name}.{number}.unpacked"), &tensor.unpacked(&dense));
         let packed = tensor.packed(&dense, tensor.elements);
         let physical = file(format!("{name}.{number}.physical"), &packed);
         let dense_memory = Memory::Buffer { bytes: dense.len() };
@@ -275,7 +299,7 @@ pub fn moves(
             element_bytes: tensor.elements.bits.div_ceil(8),
             symbols: tensor.symbols.clone(),
             from: (tensor.home(), physical.clone()),
-            to: (dense_memory, logical),
+            to: (dense_memory, if tensor.left_out.is_empty() { logical } else { unpacked }),
         });
         sources.push((dense, physical));
     }
@@ -286,7 +310,14 @@ pub fn moves(
         for k in 0..to.slot_of.len() {
             from.elements.set(&mut ordered, k, &from.elements.get(dense, element(k)));
         }
-        let expected = file(format!("{name}.{number}"), &to.packed(&ordered, from.elements));
+        let mut expected = to.packed(&ordered, from.elements);
+        let indices = 0..to.slot_of.len();
+        for k in
+            indices.filter(|k| from.left_out.contains(&element(*k)) && !to.left_out.contains(k))
+        {
+            to.elements.set(&mut expected, to.slot_of[k], &to.outside());
+        }
+        let expected = file(format!("{name}.{number}"), &expected);
         all.push(Move {
             kernel: (name.clone(), into_layout(to)),
             fill: Some((format!("{name}_fill"), to.slots)),

@@ -73,13 +73,23 @@ pub fn subject(tensor: &Tensor, prefix: &str, symbols: &[i64]) -> Option<Subject
         Some(_) => physical.iter().product(),
         None => size(&layout.physical_elements),
     };
+    let extents = shape(tensor, symbols);
+    let left_out = indices(&extents).enumerate().filter(|(_, index)| {
+        let index: Vec<i128> = index.iter().map(|k| i128::try_from(*k).unwrap()).collect();
+        let symbols: Vec<i128> = symbols.iter().copied().map(i128::from).collect();
+        !layout.holds(&index, &symbols).unwrap()
+    });
+    let left_out: Vec<usize> = left_out.map(|(k, _)| k).collect();
+    let every = indices(&extents).enumerate();
+    let slot_of = every.map(|(k, index)| if left_out.contains(&k) { 0 } else { slot(&index) });
     Some(Subject {
         name: format!("{prefix}{}", tensor.name),
         dtype: tensor.dtype.to_string(),
         elements: Elements { bits, high_first: tensor.high_first },
         fill: (tensor.fill != Fill::Nothing).then_some(lane.repeat(lanes)),
         image,
-        slot_of: indices(&shape(tensor, symbols)).map(|index| slot(&index)).collect(),
+        slot_of: slot_of.collect(),
+        left_out,
         slots,
         padded: layout.verdict == Verdict::Padded,
         searched: layout.inverse.is_none(),

@@ -129,6 +129,9 @@ pub enum Inexpressible {
     /// A tensor without elements.
     #[error("a tensor without elements")]
     Empty,
+    /// Indices of the shape that are no elements.
+    #[error("indices that are no elements")]
+    Domain,
     /// What was written did not come back as the same map.
     #[error("this layout")]
     NotBack,
@@ -153,6 +156,9 @@ pub fn write(
     elements: Elements<'_>,
     machine: &dyn Machine,
 ) -> Result<Written, Inexpressible> {
+    if layout.domain.is_some() {
+        return Err(Inexpressible::Domain);
+    }
     let flat = || Flat::of(layout);
     let candidates = match notation {
         Notation::Mlir => mlir::write(layout)?,

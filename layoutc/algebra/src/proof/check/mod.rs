@@ -213,7 +213,8 @@ fn check_verdict(layout: &Layout) -> Result<(), CheckError> {
     }
     let equal = logical.minus(&physical)?.is_zero();
     let bijective = layout.verdict == Verdict::Bijective;
-    let counted = product.minus(&logical)?.is_zero();
+    // Elements of a domain are counted one by one.
+    let counted = layout.domain.is_some() || product.minus(&logical)?.is_zero();
     // With symbols the counts may be equal without being known to be.
     let hides = equal && !bijective && symbols.is_empty();
     if !counted || hides || (bijective && (!equal || layout.valid.is_some())) {

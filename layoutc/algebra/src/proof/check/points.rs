@@ -7,7 +7,7 @@ use super::program::{Column, Points, Program, Tests};
 use super::terms::Sum;
 use super::{Certificate, CheckError, Targets};
 use crate::affine::line;
-use crate::expr::{BinOp, Expr, ExprError, Var};
+use crate::expr::{BinOp, Expr, ExprError, Predicate, Var};
 use crate::layout::Layout;
 use crate::physical::groups;
 use crate::proof::machine::remembered;
@@ -33,15 +33,32 @@ pub(super) fn check(
         Targets::Storage => layout.storage_map.clone(),
         Targets::Offset => alloc::vec![layout.offset.clone()],
     };
-    for component in components(layout.logical.len(), certificate.composed_targets) {
-        if stands_alone(layout, certificate, &emitted, &component) {
-            continue;
+    let within = layout.domain.as_ref().map(Predicate::margins).transpose()?.unwrap_or_default();
+    let mut counted = 1_i128;
+    for component in components(layout.logical.len(), certificate.composed_targets, &within) {
+        let pass = Pass::new(layout, certificate, (&emitted, &within), &component)?;
+        if pass.within.is_empty() {
+            counted = counted.saturating_mul(pass.points());
+            if stands_alone(layout, certificate, &emitted, &component) {
+                continue;
+            }
         }
-        let pass = Pass::new(layout, certificate, &emitted, &component)?;
         let question = || alloc::format!("holds: {pass:?}");
-        remembered(machine, pass.points(), question, || pass.run(machine).map(|()| true))?;
+        let elements = AtomicU64::new(0);
+        let run = || pass.run(machine, &elements).map(|()| true);
+        // A remembered answer has no count.
+        if pass.within.is_empty() {
+            remembered(machine, pass.points(), question, run)?;
+        } else {
+            run()?;
+            counted = counted.saturating_mul(elements.load(Ordering::Relaxed).into());
+        }
     }
-    Ok(())
+    if layout.logical_elements.as_const() == Some(counted) {
+        Ok(())
+    } else {
+        Err(CheckError::Verdict)
+    }
 }
 
 /// Whether a component is one axis with one target `w*a + c`, emitted as it is composed, whose ends lie inside: nothing is
@@ -232,6 +249,8 @@ struct Pass {
     slots: Vec<i64>,
     composed: Vec<Program>,
     emitted: Vec<Program>,
+    /// At least 0 at points that are elements.
+    within: Vec<Program>,
     first_target: usize,
 }
 
@@ -245,7 +264,7 @@ impl Pass {
     fn new(
         layout: &Layout,
         certificate: &Certificate<'_>,
-        emitted: &[Expr],
+        (emitted, within): (&[Expr], &[Expr]),
         component: &crate::proof::Component,
     ) -> Result<Self, CheckError> {
         let constant = |expr: &Expr| {
@@ -257,9 +276,11 @@ impl Pass {
             slots: Vec::new(),
             composed: Vec::new(),
             emitted: Vec::new(),
+            within: Vec::new(),
             first_target: component.targets.first().copied().unwrap_or(0),
         };
         let vars = axis_vars(&component.axes)?;
+        pass.within = Program::all(&component.within(within), &vars)?;
         for axis in &component.axes {
             pass.extents
                 .push(constant(&layout.logical.get(*axis).ok_or(CheckError::Missing)?.extent)?);
@@ -277,7 +298,8 @@ impl Pass {
         self.extents.iter().fold(1_i128, |n, e| n.saturating_mul((*e).into()))
     }
 
-    fn run(&self, machine: &dyn Machine) -> Result<(), CheckError> {
+    /// Visits all points; `elements` counts those of the domain.
+    fn run(&self, machine: &dyn Machine, elements: &AtomicU64) -> Result<(), CheckError> {
         let size = self
             .slots
             .iter()
@@ -294,7 +316,12 @@ impl Pass {
             for word in &bits {
                 word.store(0, Ordering::Relaxed);
             }
-            machine.for_each(pieces, &|piece| self.sweep((piece, pieces), from, &bits, &outcome));
+            machine.for_each(pieces, &|piece| {
+                let found = self.sweep((piece, pieces), from, &bits, &outcome);
+                if from == 0 {
+                    elements.fetch_add(found, Ordering::Relaxed);
+                }
+            });
             from = from.saturating_add(PASS_BITS);
         }
         match outcome.load(Ordering::Relaxed) {
@@ -306,15 +333,16 @@ impl Pass {
         }
     }
 
-    /// The points whose last index is `piece` modulo `pieces`.
+    /// The points whose last index is `piece` modulo `pieces`; how many of them are elements.
     fn sweep(
         &self,
         (piece, pieces): (usize, usize),
         from: i64,
         bits: &[AtomicU64],
         outcome: &AtomicU8,
-    ) {
-        let (Ok(start), Ok(step)) = (i64::try_from(piece), i64::try_from(pieces)) else { return };
+    ) -> u64 {
+        let (Ok(start), Ok(step)) = (i64::try_from(piece), i64::try_from(pieces)) else { return 0 };
+        let mut elements = 0_u64;
         let rank = self.extents.len();
         let mut point = alloc::vec![0_i64; rank];
         let mut stack = Vec::new();
@@ -326,20 +354,41 @@ impl Pass {
                 *index = outer;
             }
             loop {
-                let verdict = self.visit(&point, from, bits, &mut stack);
-                if verdict != FINE {
-                    outcome.store(verdict, Ordering::Relaxed);
-                    return;
+                match self.counts(&point, &mut stack) {
+                    Some(true) => {
+                        elements += 1;
+                        let verdict = self.visit(&point, from, bits, &mut stack);
+                        if verdict != FINE {
+                            outcome.store(verdict, Ordering::Relaxed);
+                            return elements;
+                        }
+                    }
+                    Some(false) => {}
+                    None => {
+                        outcome.store(FAILED, Ordering::Relaxed);
+                        return elements;
+                    }
                 }
                 if !advance(&mut point, &self.extents) {
                     break;
                 }
             }
             if outcome.load(Ordering::Relaxed) != FINE {
-                return;
+                return elements;
             }
             outer += step;
         }
+        elements
+    }
+
+    /// Whether a point is an element; `None` where that cannot be evaluated.
+    fn counts(&self, point: &[i64], stack: &mut Vec<i64>) -> Option<bool> {
+        for margin in &self.within {
+            if margin.run(point, stack).ok()? < 0 {
+                return Some(false);
+            }
+        }
+        Some(true)
     }
 
     fn visit(&self, point: &[i64], from: i64, bits: &[AtomicU64], stack: &mut Vec<i64>) -> u8 {

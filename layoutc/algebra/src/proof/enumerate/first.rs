@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use super::{Domain, Sweep};
+use super::{Domain, NOWHERE, Sweep};
 use crate::expr::ExprError;
 use crate::proof::machine::Machine;
 
@@ -54,7 +54,11 @@ fn in_row(sweep: &Sweep<'_>, row: u64) -> Result<Option<Vec<i128>>, ExprError> {
     let mut indices = sweep.row(i128::from(row));
     let mut found = None;
     sweep.blocks(&indices, &mut |start, values| {
-        found = values.iter().zip(start..).find(|(value, _)| **value != 0).map(|(_, k)| k);
+        found = values
+            .iter()
+            .zip(start..)
+            .find(|(value, _)| ![0, NOWHERE].contains(*value))
+            .map(|(_, k)| k);
         found.is_none()
     })?;
     let Some(k) = found else { return Ok(None) };

@@ -33,7 +33,11 @@ pub(super) fn tensor(
         dtype: Some(item.dtype.clone()),
         record: None,
         like: None,
-        shape: Some(Shape { axes: shape.iter().map(axis).collect(), span: span.clone() }),
+        shape: Some(Shape {
+            axes: shape.iter().map(axis).collect(),
+            conditions: Vec::new(),
+            span: span.clone(),
+        }),
         layout: item.layout.clone(),
         memory: None,
         shard: None,

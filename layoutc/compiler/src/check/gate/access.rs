@@ -32,6 +32,9 @@ pub(super) fn contiguous(subject: &Subject<'_>, axis: usize) -> Result<Option<Br
     Ok(match is_zero(&wrong, &extents, &layout.symbols)? {
         Settled::Always => None,
         Settled::Open => Some(broken.note("it could not be proven for all indices")),
+        Settled::Not(_) if layout.domain.is_some() => Some(broken.note(
+            "it does not hold for every index of the shape, of which `where` leaves some out",
+        )),
         Settled::Not(point) => {
             let there = moved(&point, axis, 1);
             let places = [&point, &there].map(|point| place(subject, point)).join(" and ");
@@ -85,6 +88,10 @@ pub(super) fn vector(subject: &Subject<'_>, lanes: i128) -> Result<Option<Broken
     }
     let message = format!("{lanes} elements of `{}` are not one access", subject.name);
     let broken = Broken::new(Code::GateVector, message);
+    if layout.domain.is_some() {
+        let broken = broken.note("an access may reach indices that `where` leaves out");
+        return Ok(Some(broken.help("ask it of a tensor without `where`")));
+    }
     let bits = i128::from(subject.element_bits).saturating_mul(lanes);
     if bits.rem_euclid(8) != 0 {
         let note = format!("{lanes} elements of {} bits are no whole bytes", subject.element_bits);

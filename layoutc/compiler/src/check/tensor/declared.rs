@@ -139,7 +139,10 @@ impl Checker<'_> {
                 add_words(bound, &mut words);
             }
         }
-        for (step, _) in self.recipe(0).all_steps() {
+        for condition in &shape.conditions {
+            words.extend(recipe::words(&condition.value).map(str::to_owned));
+        }
+        for (step, _) in self.recipe(0, &[]).all_steps() {
             Self::words_of_step(step, &mut words);
         }
         let mut symbols = Vec::new();

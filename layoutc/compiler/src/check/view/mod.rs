@@ -273,6 +273,7 @@ impl<'a> Views<'a> {
                 site: None,
                 strides: None,
                 foreign: None,
+                recipe: None,
                 place: self.at(item.map.as_ref().map_or(&item.name.span, |map| &map.span)),
             };
             vec![refusal::fault(error, &told)]

@@ -57,7 +57,8 @@ pub(super) fn with_axes(told: TensorItem, axes: &[Axis], seen: Sight<'_>) -> Ten
         name: Name { value: axis.name.clone(), span: span.clone() },
         extent: Extent::Bound(extent(&axis.extent)),
     };
-    let shape = Shape { axes: axes.iter().map(axis).collect(), span: span.clone() };
+    let axes = axes.iter().map(axis).collect();
+    let shape = Shape { axes, conditions: Vec::new(), span: span.clone() };
     TensorItem { shape: Some(shape), ..told }
 }
 

@@ -167,7 +167,7 @@ impl Reader<'_, '_> {
             StepKind::Foreign { notation: "xla".to_owned(), text: text.clone(), sizes: Vec::new() };
         Some(Whole {
             dtype: Text { value: dtype.to_owned(), span: text.span.clone(), quoted: false },
-            shape: Shape { axes, span: span.clone() },
+            shape: Shape { axes, conditions: Vec::new(), span: span.clone() },
             layout: LayoutItem { steps: vec![Step { kind, span: span.clone(), name_span }], span },
         })
     }

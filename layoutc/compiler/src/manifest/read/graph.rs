@@ -59,7 +59,7 @@ impl Reader<'_, '_> {
                 self.unknown_node(child, &Scope::GRAPH_TENSOR);
             } else if self.is_first(child, &seen, true) {
                 seen.push(child);
-                shape = self.shape(child);
+                shape = self.box_shape(child, "a tensor of a graph has");
             }
         }
         let name = self.name(node.args.first()?, "a tensor's name");

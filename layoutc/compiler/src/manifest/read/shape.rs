@@ -10,7 +10,7 @@ use super::form::show;
 use crate::codes::Code;
 use crate::diagnostic::Fix;
 use crate::manifest::lex::has_comments;
-use crate::manifest::syntax::{AxisItem, Bound, Extent, FIELD, Name, Shape};
+use crate::manifest::syntax::{AxisItem, Bound, Extent, FIELD, Name, Shape, Text, WHERE};
 use crate::manifest::tree::{Entry, Node, Value};
 
 /// Words for an extent that is known only at run time.
@@ -42,12 +42,51 @@ impl Reader<'_, '_> {
         }
         let mut axes: Vec<AxisItem> = Vec::new();
         let mut seen = BTreeMap::new();
+        let mut conditions = Vec::new();
         for child in node.children() {
+            if child.name == WHERE {
+                conditions.push(self.condition(child)?);
+                continue;
+            }
             let Some(axis) = self.axis(child) else { continue };
             self.unique("axes", &axis.name, &mut seen);
             axes.push(axis);
         }
-        Some(Shape { axes, span: node.span.clone() })
+        Some(Shape { axes, conditions, span: node.span.clone() })
+    }
+
+    /// `where "j <= i"`
+    fn condition(&mut self, node: &Node) -> Option<Text> {
+        let usage = "where \"j <= i\"";
+        let form = Form { usage, args: 1..=1, props: Some(&[]), block: Block::Never };
+        if node.broken || !self.form(node, &form) {
+            return None;
+        }
+        let entry = node.args.first()?;
+        let is_text = matches!(entry.value, Value::String(_)) && entry.quoted;
+        if !is_text {
+            let message = "`where` says which indices are elements: no axis is called so";
+            let span = node.head.clone();
+            let fault = self.faults.error(Code::DomainCondition, message, span, "");
+            fault.helped(
+                "give the axis another name, or write a condition in quotes: `where \"j <= i\"`",
+            );
+            return None;
+        }
+        self.text_of(entry, "a condition")
+    }
+
+    /// The shape of what is a whole box: `takes` says what that is, as in `a view has`.
+    pub(super) fn box_shape(&mut self, node: &Node, takes: &str) -> Option<Shape> {
+        let shape = self.shape(node)?;
+        if let Some(condition) = shape.conditions.first() {
+            let message = format!("{takes} all indices of its shape");
+            let span = condition.span.clone();
+            let fault = self.faults.error(Code::DomainWhole, message, span, "");
+            fault.helped("take the condition out: it belongs to a tensor");
+            return None;
+        }
+        Some(shape)
     }
 
     /// Reports a name that is among those seen, with their places; else adds it.
@@ -70,7 +109,8 @@ impl Reader<'_, '_> {
     /// Whether the axes are written as properties, as arguments, or several on one node: one diagnostic that prints
     /// the corrected line.
     fn misshapen(&mut self, node: &Node) -> bool {
-        let crowded = |axis: &&Node| axis.args.len() > 1 || !axis.props.is_empty();
+        let crowded =
+            |axis: &&Node| axis.name != WHERE && (axis.args.len() > 1 || !axis.props.is_empty());
         let (message, span) = if let Some((key, last)) = node.props.first() {
             let message = "axes are nodes in a block: properties have no order";
             (message, key.span.start..node.props.last().map_or(last, |prop| &prop.1).span.end)

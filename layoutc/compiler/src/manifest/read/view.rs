@@ -57,7 +57,7 @@ impl Reader<'_, '_> {
             return;
         }
         match node.name.as_str() {
-            "shape" => parts.shape = self.shape(node),
+            "shape" => parts.shape = self.box_shape(node, "a view has"),
             "layout" => parts.layout = self.layout(node),
             _ => parts.map = self.window(node),
         }

@@ -32,7 +32,7 @@ pub(super) fn of(
         }
     }
     let doc = said(context, &searched);
-    let mut found = vec![Stmt::Return { value: is_there(context, &parts, physical, outputs) }];
+    let mut found = vec![Stmt::Return { value: is_there(context, &parts, physical, outputs)? }];
     for part in searched.into_iter().rev() {
         found = nest(context, part, &parts, (&wanted, outputs), found, namer)?;
     }
@@ -126,6 +126,9 @@ fn nest(
         let there = wanted.get(*k).cloned().flatten().ok_or(PlanError::Scope)?;
         same.push(Expr::compare(Compare::Eq, lower(target, &scope)?, there.tree));
     }
+    for margin in &part.within {
+        same.push(Expr::compare(Compare::Ge, lower(margin, &scope)?, Expr::int(0)));
+    }
     let mut body: Vec<Stmt> = Vec::new();
     for (k, name, ..) in &loops {
         let output = outputs.get(*k).cloned().ok_or(PlanError::Scope)?;
@@ -148,7 +151,7 @@ fn is_there(
     parts: &Parts,
     physical: &[Binding],
     outputs: &[String],
-) -> Expr {
+) -> Result<Expr, PlanError> {
     let output = |name: &String| Expr::Output { name: name.clone() };
     let mut holds = Vec::new();
     for part in parts.all.iter().filter(|part| part.inverse.is_some()) {
@@ -163,6 +166,18 @@ fn is_there(
             }
         }
     }
+    let of_output = |var: Var| match var {
+        Var::Axis(k) => {
+            let name = outputs.get(usize::try_from(k).ok()?)?;
+            Some(Binding { tree: output(name), range: Range::ANY })
+        }
+        other => context.symbol(other),
+    };
+    for part in parts.all.iter().filter(|part| part.inverse.is_some()) {
+        for margin in &part.within {
+            holds.push(Expr::compare(Compare::Ge, lower(margin, &of_output)?, Expr::int(0)));
+        }
+    }
     let mut args = context.symbol_args();
     args.extend(outputs.iter().map(output));
     let there = if physical.len() == 1 {
@@ -174,7 +189,7 @@ fn is_there(
     holds.extend(places.map(|(function, at)| {
         Expr::compare(Compare::Eq, Expr::call(function, args.clone()), at.tree.clone())
     }));
-    all(holds)
+    Ok(all(holds))
 }
 
 fn all(mut conditions: Vec<Expr>) -> Expr {

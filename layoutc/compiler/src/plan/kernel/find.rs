@@ -2,6 +2,7 @@
 
 use super::{Home, Move, is_padded};
 use crate::plan::Context;
+use crate::plan::domain;
 use crate::plan::index::dense_offset;
 use crate::plan::lower::{PlanError, lower};
 use crate::plan::moves::place;
@@ -12,9 +13,11 @@ use crate::plan::tree::{Expr, Operand, Stmt};
 impl Move<'_, '_> {
     /// The constant `fill`, where the destination's padding gets one.
     pub(super) fn constant_fill(&mut self) -> Result<Option<Stmt>, PlanError> {
-        let Home::Layout(context) = self.to else { return Ok(None) };
+        let context = self.to.context();
         let image = self.to.image()?.is_some();
-        if !is_padded(context) || !(context.fills() || image) {
+        let is_padding = matches!(self.to, Home::Layout(_)) && is_padded(context);
+        let is_written = is_padding && (context.fills() || image);
+        if !is_written && !self.fills_outside() {
             return Ok(None);
         }
         // Texels are written whole: padding in an image gets 0 where nothing else is asked for.
@@ -36,7 +39,7 @@ impl Move<'_, '_> {
                     return Err(PlanError::Scope);
                 };
                 let (names, mut body) = self.decompose(context, &element)?;
-                body.push(store(self.source(&names)?));
+                body.push(self.found(&names, store)?);
                 return Ok(body);
             }
             Home::Layout(context) => context,
@@ -51,7 +54,7 @@ impl Move<'_, '_> {
         if !names.is_empty() {
             body.push(Stmt::Declare { names: names.clone() });
         }
-        let found = store(self.source(&names)?);
+        let found = self.found(&names, store)?;
         if !is_padded(context) {
             if !names.is_empty() {
                 body.push(Stmt::Invoke { name: find, args });
@@ -66,6 +69,36 @@ impl Move<'_, '_> {
         let condition = Expr::call(&find, args);
         body.push(Stmt::If { condition, is_usual: false, body: vec![found], otherwise });
         Ok(body)
+    }
+
+    /// Whether elements of the destination that the source has not get the fill value.
+    pub(super) fn fills_outside(&self) -> bool {
+        let source = self.from.context();
+        let leaves_out = matches!(self.from, Home::Layout(_)) && source.layout.domain.is_some();
+        leaves_out && self.to.context().fills_outside()
+    }
+
+    /// Stores what the source holds for the element with the destination's axes named so; the fill value where it has
+    /// none.
+    pub(super) fn found(
+        &mut self,
+        names: &[String],
+        store: &dyn Fn(Operand) -> Stmt,
+    ) -> Result<Stmt, PlanError> {
+        let stored = store(self.source(names)?);
+        let Home::Layout(source) = self.from else { return Ok(stored) };
+        let matched: Vec<String> =
+            self.axes.iter().filter_map(|k| names.get(*k).cloned()).collect();
+        let condition = domain::holds(source, &matched)?;
+        let mut otherwise = Vec::new();
+        if self.fills_outside() {
+            let fill = Operand::Element { name: self.parts.fill_name() };
+            // Elements of the dense tensor may be of another type.
+            let fill =
+                if matches!(self.to, Home::Dense(_)) { fill.cast(self.parts.cast) } else { fill };
+            otherwise.push(store(fill));
+        }
+        Ok(domain::guarded(condition, stored, otherwise))
     }
 
     /// The indices of the element at `offset` of the dense row-major tensor: their names, and the statements.

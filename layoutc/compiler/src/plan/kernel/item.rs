@@ -2,6 +2,7 @@
 
 use super::{Home, Items, Kernel, Move};
 use crate::plan::arith::{ceil_div, is_multiple};
+use crate::plan::domain;
 use crate::plan::image::{Image, LANES};
 use crate::plan::index::{buffer_bytes, count};
 use crate::plan::lower::{PlanError, add, lower, multiply};
@@ -44,6 +45,9 @@ impl Move<'_, '_> {
         let first = multiply(Expr::name(&byte), Expr::int(several.into()))?;
         let last = add(first.clone(), Expr::int(several.into()))?.min(slots);
         body.push(Stmt::Let { name: end.clone(), value: last });
+        if self.fills_outside() {
+            body.extend(self.constant_fill()?);
+        }
         if let Some(values) = self.rest_of_bytes()? {
             let bytes = lower(&buffer_bytes(context, &of_tensor)?, &symbol)?;
             let is_whole = is_multiple(&of_tensor, several.into(), &context.layout.symbols);
@@ -146,9 +150,18 @@ impl Move<'_, '_> {
         let mut body = vec![work_item(&element, &items)];
         let (names, lets) = self.decompose(context, &Expr::name(&element))?;
         body.extend(lets);
-        let value = self.source(&names)?;
-        let buffer = self.parts.buffer_name(1);
-        body.push(Stmt::Store { buffer, index: place(context, &names), value, through: None });
+        if self.fills_outside() {
+            body.extend(self.constant_fill()?);
+        }
+        let (buffer, index) = (self.parts.buffer_name(1), place(context, &names));
+        let store = |value| Stmt::Store {
+            buffer: buffer.clone(),
+            index: index.clone(),
+            value,
+            through: None,
+        };
+        let found = self.found(&names, &store)?;
+        body.push(domain::guarded(domain::holds(context, &names)?, found, Vec::new()));
         Ok(kernel(self.parts, body, vec![items]))
     }
 
@@ -178,17 +191,30 @@ impl Move<'_, '_> {
         }
         let axes = &context.layout.logical;
         let names: Vec<String> = axes.iter().map(|axis| self.parts.local(&axis.name)).collect();
-        let value = self.source(&names)?;
+        if self.fills_outside() {
+            body.extend(self.constant_fill()?);
+        }
         let (buffer, index) = (self.parts.buffer_name(1), place(context, &names));
         let through = Some(context.function("store"));
-        let store = Stmt::Store { buffer, index, value, through };
-        body.extend(over(axes, names, store, &symbol)?);
+        let store = |value| Stmt::Store {
+            buffer: buffer.clone(),
+            index: index.clone(),
+            value,
+            through: through.clone(),
+        };
+        let found = self.found(&names, &store)?;
+        let found = domain::guarded(domain::holds(context, &names)?, found, Vec::new());
+        body.extend(over(axes, names, found, &symbol)?);
         Ok(kernel(self.parts, body, vec![one]))
     }
 
     /// What bytes of packed elements hold where no element goes, over and over; `None` where they keep what they held.
     fn rest_of_bytes(&self) -> Result<Option<Vec<u8>>, PlanError> {
-        let Home::Layout(context) = self.to else { return Ok(Some(vec![0])) };
+        let Home::Layout(context) = self.to else {
+            let source = self.from.context();
+            let keeps = source.layout.domain.is_some() && !source.fills_outside();
+            return Ok((!keeps).then(|| vec![0]));
+        };
         match Rest::of(context) {
             Rest::Fill => Ok(Some(repeat_in_bytes(fill_bits(context)?, context.packing()))),
             Rest::Kept => Ok(None),

@@ -80,13 +80,16 @@ impl InPieces {
     /// Cuts a tensor into pieces that take no more than about `memory` bytes when two of them are at hand.
     ///
     /// # Errors
-    /// [`RunError::Plan`], [`RunError::Symbols`], [`RunError::TooLarge`].
+    /// [`RunError::Plan`], [`RunError::Symbols`], [`RunError::TooLarge`], [`RunError::Domain`].
     pub fn new(
         tensor: &Tensor,
         symbols: &BTreeMap<String, i128>,
         (direction, file): (Direction, DenseFile),
         memory: usize,
     ) -> Result<Self, RunError> {
+        if tensor.layout.domain.is_some() {
+            return Err(RunError::Domain);
+        }
         let own = tensor.dtype.element_bits();
         let logical = tensor.logical_dtype().element_bits();
         // A pass of its own makes the elements what memory holds.

@@ -1,0 +1,213 @@
+//! The conditions of a domain: `j <= i and i - 2 <= j`, comparisons of sums of axes.
+//!
+//! Comparisons may stand in a row, `i - 2 <= j <= i + 1`; `and` joins them. Each side is affine in the axes: a sum of them
+//! times integers, and of whatever holds no axis.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use thiserror::Error;
+
+use crate::expr::{BinOp, Cmp, Comparison, Expr, ExprError, Node, Predicate, Var};
+use crate::map::{MapError, Scope, resolve_index};
+use crate::parse::{self, Ast, ParseError, Span};
+
+/// What is wrong with conditions.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ConditionError {
+    /// A side is no expression.
+    #[error("{}", .0.kind)]
+    Parse(ParseError),
+    /// A name that nothing declares, or another fault of an expression.
+    #[error("{}", .0.kind)]
+    Map(MapError),
+    /// An expression without a comparison.
+    #[error("a condition compares two expressions")]
+    Lone(Span),
+    /// A sign that compares in other languages.
+    #[error("`{sign}` is no comparison here")]
+    Sign {
+        /// As written.
+        sign: String,
+        /// Its bytes.
+        span: Span,
+    },
+    /// An index in a quotient, a remainder, an exclusive or, or a product of indices.
+    #[error("a condition adds indices, each times a whole number")]
+    NotAffine(Span),
+    /// Neither side has an index.
+    #[error("a condition compares an index")]
+    NoAxis(Span),
+    /// Too large.
+    #[error(transparent)]
+    Expr(#[from] ExprError),
+}
+
+/// A comparison between two sides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Relation {
+    Less,
+    AtMost,
+    Equal,
+    AtLeast,
+    More,
+}
+
+/// The predicate that a text means, over `Var::Axis`.
+///
+/// # Errors
+/// Every fault, in the text's order.
+pub fn conditions(text: &str, scope: Scope<'_>) -> Result<Predicate, Vec<ConditionError>> {
+    let (mut all, mut errors) = (Vec::new(), Vec::new());
+    for span in conjuncts(text) {
+        match comparisons(text, &span, scope) {
+            Ok(found) => all.extend(found),
+            Err(found) => errors.extend(found),
+        }
+    }
+    if errors.is_empty() { Ok(Predicate { all }) } else { Err(errors) }
+}
+
+/// The parts of a text between the words `and`.
+fn conjuncts(text: &str) -> Vec<Span> {
+    let is_word = |byte: Option<&u8>| byte.is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
+    let bytes = text.as_bytes();
+    let (mut parts, mut start) = (Vec::new(), 0);
+    for (at, word) in text.match_indices("and") {
+        let end = at + word.len();
+        let begins = at.checked_sub(1).is_none_or(|before| !is_word(bytes.get(before)));
+        if begins && !is_word(bytes.get(end)) {
+            parts.push(start..at);
+            start = end;
+        }
+    }
+    parts.push(start..text.len());
+    parts
+}
+
+fn comparisons(
+    text: &str,
+    whole: &Span,
+    scope: Scope<'_>,
+) -> Result<Vec<Comparison>, Vec<ConditionError>> {
+    let (spans, relations) = sides(text, whole).map_err(|error| alloc::vec![error])?;
+    if relations.is_empty() {
+        let lone = trimmed(text, whole);
+        return Err(alloc::vec![ConditionError::Lone(lone)]);
+    }
+    let (mut sides, mut errors) = (Vec::new(), Vec::new());
+    for span in &spans {
+        match side(text, span, scope) {
+            Ok(side) => sides.push(side),
+            Err(found) => errors.extend(found),
+        }
+    }
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let mut all = Vec::new();
+    for ((pair, relation), spans) in sides.windows(2).zip(&relations).zip(spans.windows(2)) {
+        let [a, b] = pair else { continue };
+        if !has_axes(a) && !has_axes(b) {
+            let start = spans.first().map_or(0, |span| span.start);
+            let both = start..spans.last().map_or(0, |span| span.end);
+            errors.push(ConditionError::NoAxis(trimmed(text, &both)));
+            continue;
+        }
+        let (left, op, right) = match relation {
+            Relation::Less => (a, Cmp::Lt, b),
+            Relation::AtMost => (b, Cmp::Ge, a),
+            Relation::Equal => (a, Cmp::Eq, b),
+            Relation::AtLeast => (a, Cmp::Ge, b),
+            Relation::More => (b, Cmp::Lt, a),
+        };
+        all.push(Comparison { left: left.clone(), op, right: right.clone() });
+    }
+    if errors.is_empty() { Ok(all) } else { Err(errors) }
+}
+
+/// The sides of a chain of comparisons, and what is between them.
+fn sides(text: &str, whole: &Span) -> Result<(Vec<Span>, Vec<Relation>), ConditionError> {
+    let (mut spans, mut relations) = (Vec::new(), Vec::new());
+    let (mut start, mut at) = (whole.start, whole.start);
+    let rest = |at: usize| text.get(at..whole.end).unwrap_or_default();
+    while at < whole.end {
+        let signs = [
+            ("<=", Relation::AtMost),
+            (">=", Relation::AtLeast),
+            ("==", Relation::Equal),
+            ("<", Relation::Less),
+            (">", Relation::More),
+        ];
+        let here = rest(at);
+        if let Some(sign) = ["!=", "<<", ">>", "&&", "||", "="]
+            .into_iter()
+            .find(|sign| here.starts_with(sign) && !here.starts_with("=="))
+        {
+            let span = at..at + sign.len();
+            return Err(ConditionError::Sign { sign: sign.to_string(), span });
+        }
+        match signs.into_iter().find(|(sign, _)| here.starts_with(sign)) {
+            Some((sign, relation)) => {
+                spans.push(start..at);
+                relations.push(relation);
+                at += sign.len();
+                start = at;
+            }
+            None => at += here.chars().next().map_or(1, char::len_utf8),
+        }
+    }
+    spans.push(start..whole.end);
+    Ok((spans, relations))
+}
+
+/// The bytes without blanks at their ends.
+fn trimmed(text: &str, span: &Span) -> Span {
+    let own = text.get(span.clone()).unwrap_or_default();
+    let start = span.start + (own.len() - own.trim_start().len());
+    start..start.max(span.start + own.trim_end().len())
+}
+
+/// One side, over `Var::Axis`.
+fn side(text: &str, span: &Span, scope: Scope<'_>) -> Result<Expr, Vec<ConditionError>> {
+    // Blanks stand for what is before it, so that places are those in the text.
+    let mut own = " ".repeat(span.start);
+    own.push_str(text.get(span.clone()).unwrap_or_default());
+    let ast: Ast =
+        parse::expression(&own).map_err(|error| alloc::vec![ConditionError::Parse(error)])?;
+    let expr = resolve_index(&ast, scope)
+        .map_err(|errors| errors.into_iter().map(ConditionError::Map).collect::<Vec<_>>())?;
+    if !is_affine(&expr) {
+        return Err(alloc::vec![ConditionError::NotAffine(ast.span)]);
+    }
+    let axis = |var| match var {
+        Var::Storage(k) => Some(Expr::var(Var::Axis(k))),
+        _ => None,
+    };
+    expr.substitute(&axis).map_err(|error| alloc::vec![error.into()])
+}
+
+fn has_axes(expr: &Expr) -> bool {
+    expr.mentions(&|var| !matches!(var, Var::Symbol(_)))
+}
+
+/// Whether no variable has a say.
+fn is_number(expr: &Expr) -> bool {
+    !expr.mentions(&|_| true)
+}
+
+/// Whether an expression is a sum of axes times integers, and of parts without axes.
+fn is_affine(expr: &Expr) -> bool {
+    if !has_axes(expr) {
+        return true;
+    }
+    match expr.node() {
+        Node::Const(_) | Node::Var(_) => true,
+        Node::Neg(a) => is_affine(a),
+        Node::Bin(BinOp::Add | BinOp::Sub, a, b) => is_affine(a) && is_affine(b),
+        Node::Bin(BinOp::Mul, a, b) => {
+            (is_number(a) && is_affine(b)) || (is_number(b) && is_affine(a))
+        }
+        Node::Bin(..) => false,
+    }
+}

@@ -1,0 +1,50 @@
+//! The elements of a tensor whose domain leaves indices of its shape out: a condition on the logical axes.
+
+use layoutc_algebra::expr::Var;
+
+use super::Context;
+use super::index::Signature;
+use super::lower::{Binding, PlanError, Range, lower_predicate};
+use super::names::Namer;
+use super::tree::{Expr, Function, Returns, Stmt};
+
+/// Whether the index with its axes named so is an element; `None` where every index is one.
+pub(super) fn holds(context: &Context<'_>, names: &[String]) -> Result<Option<Expr>, PlanError> {
+    let Some(domain) = &context.layout.domain else { return Ok(None) };
+    let scope = |var| match var {
+        Var::Axis(k) => {
+            let name = names.get(usize::try_from(k).ok()?)?;
+            Some(Binding { tree: Expr::name(name), range: Range::NATURAL })
+        }
+        other => context.symbol(other),
+    };
+    lower_predicate(domain, &scope).map(Some)
+}
+
+/// `in_domain(symbols, axes)`: whether an index is an element; `None` where every index is one.
+pub(super) fn in_domain(context: &Context<'_>) -> Result<Option<Function>, PlanError> {
+    let Some(domain) = &context.layout.domain else { return Ok(None) };
+    let mut namer = Namer::new(context.naming.avoid);
+    let signature = Signature::new(context, &mut namer, &context.layout.logical);
+    let value = lower_predicate(domain, &|var| signature.binding(var))?;
+    let doc = vec![
+        "Whether an index of the shape is an element: the others have no slot, and no offset."
+            .to_owned(),
+    ];
+    let function = Function {
+        name: context.function("in_domain"),
+        doc,
+        returns: Returns::Bool,
+        params: signature.params,
+        body: vec![Stmt::Return { value }],
+    };
+    Ok(Some(function.with_unused()))
+}
+
+/// A statement where a condition holds, and others where it does not.
+pub(super) fn guarded(condition: Option<Expr>, body: Stmt, otherwise: Vec<Stmt>) -> Stmt {
+    match condition {
+        Some(condition) => Stmt::If { condition, is_usual: false, body: vec![body], otherwise },
+        None => body,
+    }
+}

@@ -1,0 +1,286 @@
+//! Tensors of some indices of their shape: what is refused, and packed triangles, bands and others moved by C, OpenCL
+//! and CUDA. `LAYOUTC_FULL=1` runs all of them, on
+//! every platform, and 60 random manifests.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
+
+use std::fmt::Write;
+
+use crate::common::cc::{full, run};
+use crate::common::gpu::{self, Platform};
+use crate::random_manifest::Memory;
+use crate::random_manifest::random::Random;
+use crate::tiles_gpu;
+use layoutc_compiler::config::Config;
+use layoutc_compiler::diagnostic::Diagnostic;
+use layoutc_compiler::model::Manifest;
+use layoutc_compiler::{abi, check, notations};
+
+/// One of each kind.
+const FEW: &str = r#"
+tensor square dtype=f32 { shape { i 5; j 5 } }
+tensor lower dtype=f32 {
+    shape { i 5; j 5; where "j <= i" }
+    layout { map "(i, j) -> (i * (i + 1) // 2 + j)"; fill 2.5 }
+}
+tensor kept dtype=f32 {
+    shape { i 5; j 5; where "j - 1 <= i <= j + 2" }
+    layout { map "(i, j) -> (1 + i - j, j)"; fill none; padding allow }
+}
+tensor nibbles dtype=u4 {
+    shape { i 5; j 5; where "j < i" }
+    layout { map "(i, j) -> (i * (i - 1) // 2 + j)"; fill 3 }
+}
+convert square to=lower
+convert lower to=square
+convert lower to=kept
+"#;
+
+/// Triangles, packed as BLAS and LAPACK have them, a band, tiles of a triangle, and others.
+const TENSORS: &str = r#"
+const n 9
+tensor square dtype=f32 { shape { i n; j n } }
+tensor turned dtype=f32 { shape { i n; j n }; layout { map "(i, j) -> (j, i // 4, i % 4)"; fill 2.5 } }
+tensor lower dtype=f32 {
+    shape { i n; j n; where "j <= i" }
+    layout { map "(i, j) -> (i * (i + 1) // 2 + j)" }
+}
+tensor lapack dtype=f32 {
+    shape { j n; i n; where "j <= i" }
+    layout { map "(j, i) -> (i + j * (2 * n - j - 1) // 2)"; fill -1.0 }
+}
+tensor strict dtype=f32 {
+    shape { i n; j n; where "i < j" }
+    layout { map "(i, j) -> (i + j * (j - 1) // 2)"; fill none }
+}
+tensor band dtype=f32 {
+    shape { i n; j n; where "j - 1 <= i <= j + 2" }
+    layout { map "(i, j) -> (1 + i - j, j)"; fill 7.0; padding allow }
+}
+tensor tiles dtype=f32 {
+    shape { i n; j n; where "j <= i" }
+    layout { map "(i, j) -> (i // 4 * (i // 4 + 1) // 2 + j // 4, i % 4, j % 4)"; padding allow }
+}
+tensor whole dtype=f32 {
+    shape { i n; j n; where "j <= i" }
+    layout { padding allow }
+}
+tensor kept dtype=f32 {
+    shape { i n; j n; where "i + j < n" }
+    layout { order j i; fill none; padding allow }
+}
+convert square to=lower
+convert lower to=lapack
+convert lower to=strict
+convert lower to=square
+convert lapack to=turned
+convert strict to=whole
+convert whole to=lower
+convert band to=tiles
+convert kept to=band
+convert turned to=kept
+"#;
+
+/// Elements that share bytes, others of another type outside, and more axes.
+const OTHERS: &str = r#"
+tensor nibbles dtype=u4 {
+    shape { i 7; j 7; where "j < i" }
+    layout { map "(i, j) -> (i * (i - 1) // 2 + j)"; fill 3 }
+}
+tensor bits dtype=u1 {
+    shape { i 7; j 7; where "j <= i" }
+    layout { map "(i, j) -> (i * (i + 1) // 2 + j)"; fill none }
+}
+tensor dense dtype=u4 { shape { i 7; j 7 } }
+tensor batch dtype=f64 {
+    shape { b 3; i 4; j 4; where "j <= i" }
+    layout { map "(b, i, j) -> (i * (i + 1) // 2 + j, b)" }
+}
+tensor corner dtype=i16 {
+    shape { i 5; j 5; k 5; where "i + j + k < 5" }
+    layout { fill -2; padding allow }
+}
+tensor one dtype=i32 {
+    shape { i 5; j 5; where "i == j" }
+    layout { map "(i, j) -> (i)" }
+}
+convert nibbles to=dense
+convert dense to=nibbles
+"#;
+
+fn checked(text: &str) -> Manifest {
+    let checked = check(&Memory(text.to_owned()), &["m.kdl".to_owned()], &Config::default());
+    assert_eq!(checked.diagnostics, [], "{text}");
+    checked.manifests.into_iter().next().unwrap()
+}
+
+fn faults(text: &str) -> Vec<Diagnostic> {
+    check(&Memory(text.to_owned()), &["m.kdl".to_owned()], &Config::default()).diagnostics
+}
+
+fn slots(text: &str) -> Option<i128> {
+    checked(text).tensors[0].layout.physical_elements.as_const()
+}
+
+#[test]
+fn a_triangle_packed_without_its_domain_is_refused_with_the_domain() {
+    for (map, condition) in [
+        ("(i, j) -> (i * (i + 1) // 2 + j)", "j <= i"),
+        ("(i, j) -> (i + j * (j + 1) // 2)", "i <= j"),
+        ("(i, j) -> (i + j * (2 * 5 - j - 1) // 2)", "j <= i"),
+    ] {
+        let text = |shape: &str| {
+            format!(
+                "tensor l dtype=f64 {{ shape {{ i 5; j 5{shape} }}; layout {{ map \"{map}\" }} }}\n"
+            )
+        };
+        let found = faults(&text(""));
+        let [one] = found.as_slice() else { panic!("{found:#?}") };
+        assert_eq!(one.code.id(), "map::not_injective");
+        assert!(one.help[0].contains(&format!("write `where \"{condition}\"`")), "{:?}", one.help);
+        assert_eq!(slots(&text(&format!("; where \"{condition}\""))), Some(15));
+    }
+    // No condition helps a map that loses elements of the triangle too.
+    let found =
+        faults("tensor l dtype=f64 { shape { i 5; j 5 }; layout { map \"(i, j) -> (i * j)\" } }\n");
+    assert_eq!(found[0].code.id(), "map::not_injective");
+    assert!(found[0].help.iter().all(|help| !help.contains("where")), "{:?}", found[0].help);
+}
+
+#[test]
+fn a_packed_triangle_of_many_elements_is_proven() {
+    let text = "tensor l dtype=f64 { shape { i 800; j 800; where \"j <= i\" }\n    layout { map \"(i, j) -> (i * (i + 1) // 2 + j)\" } }\n";
+    assert_eq!(slots(text), Some(320_400));
+    let wrong = text.replace("+ j)\"", "+ j - i // 799)\"");
+    assert_eq!(faults(&wrong)[0].code.id(), "map::not_injective");
+}
+
+#[test]
+fn conditions_that_cannot_be_are_refused() {
+    for (condition, code, message) in [
+        ("k <= i", "name::unknown", "`k` is no axis, const, parameter or symbol here"),
+        ("j > i + 7", "domain::condition", "no index satisfies the conditions"),
+        ("i * j < 4", "domain::condition", "a condition adds indices, each times a whole number"),
+        ("i % 2 == 0", "domain::condition", "a condition adds indices, each times a whole number"),
+        ("n * i < 9", "domain::condition", "a condition adds indices, each times a whole number"),
+        ("3 < 4", "domain::condition", "a condition compares an index"),
+        ("i", "domain::condition", "a condition compares two expressions"),
+        ("i = j", "domain::condition", "`=` is no comparison here"),
+        ("i != j", "domain::condition", "`!=` is no comparison here"),
+        ("i <", "expr::syntax", "expected an axis, a number or `(`, found the end"),
+        ("j <= n", "domain::uncounted", "how many elements the conditions leave could not be told"),
+    ] {
+        let text = format!(
+            "symbol n max=9\ntensor a dtype=f32 {{ shape {{ i 5; j 5; where \"{condition}\" }} }}\n"
+        );
+        let found = faults(&text);
+        let [one] = found.as_slice() else { panic!("{condition}: {found:#?}") };
+        assert_eq!((one.code.id(), one.message.as_str()), (code, message), "{condition}");
+        assert!(!one.help.is_empty(), "{condition}");
+    }
+}
+
+#[test]
+fn what_takes_a_whole_tensor_refuses_a_domain() {
+    let tensor = |more: &str| {
+        format!(
+            "mesh m {{ d 2 }}\ntensor a dtype=f32 {{ shape {{ i 4; j 4; where \"j <= i\" }}; {more}; layout {{ padding allow }} }}\n"
+        )
+    };
+    let plain = tensor("memory global");
+    for text in [
+        tensor("ring i=2"),
+        tensor("shard i=d"),
+        format!("{plain}view v of=a {{ shape {{ i 4 }}; map \"(i) -> (i, 0)\" }}\n"),
+        format!("{plain}tensor b dtype=f32 {{ shape {{ i 4; j 4 }} }}\nkernel k {{ compute \"b[i, j] = a[i, j]\" }}\n"),
+        "graph g { input x dtype=f32 { shape { N 1; C 4; where \"C <= N\" } }; output x }\n".to_owned(),
+        "tensor b dtype=f32 { shape { i 4; j 4 } }\nview v of=b { shape { i 4; where \"i < 2\" }; map \"(i) -> (i, 0)\" }\n".to_owned(),
+    ] {
+        let found = faults(&text);
+        assert!(found.iter().any(|one| one.code.id() == "domain::whole"), "{text}{found:#?}");
+    }
+}
+
+#[test]
+fn a_domain_is_part_of_the_abi_and_of_no_other_notation() {
+    let manifest = checked(
+        "tensor whole dtype=f32 { shape { i 4; j 4; where \"j <= i\" }; layout { padding allow } }\n",
+    );
+    let tensor = &manifest.tensors[0];
+    assert!(abi::abi(tensor).text.starts_with("f32 i=4 j=4 where \"i >= j\" -> [16]"));
+    assert!(notations::texts(tensor).iter().all(|(_, text)| text.is_none()));
+}
+
+#[test]
+fn a_ring_is_named_where_a_map_keeps_a_remainder() {
+    let text =
+        "tensor r dtype=f32 { shape { y 16; x 8 }; layout { map \"(y, x) -> (y % 4, x)\" } }\n";
+    let found = faults(text);
+    assert!(
+        found[0].help.iter().any(|help| help.contains("write `ring y=4`")),
+        "{:?}",
+        found[0].help
+    );
+    let mended = text.replace("y % 4", "y").replace("layout", "ring y=4; layout");
+    assert_eq!(slots(&mended), Some(32));
+}
+
+/// The manifests that run: of the ordinary run, those of few tensors.
+fn manifests() -> Vec<&'static str> {
+    if full() { vec![FEW, TENSORS, OTHERS] } else { vec![FEW] }
+}
+
+#[test]
+fn elements_of_domains_are_moved_by_c() {
+    for (k, text) in manifests().into_iter().enumerate() {
+        let said = run(&format!("domains_of_{k}"), &checked(text));
+        assert!(text != FEW || said.contains("lower: ok, 15 elements in 15 slots"), "{said}");
+    }
+}
+
+#[test]
+fn elements_of_domains_are_moved_by_opencl_and_cuda() {
+    let is_quick = |platform: &Platform| full() || *platform == Platform::Oclgrind;
+    let platforms: Vec<Platform> = gpu::platforms().into_iter().filter(is_quick).collect();
+    for (k, text) in manifests().into_iter().enumerate() {
+        tiles_gpu::run_with(&format!("domains_of_{k}"), text, &[&[]], k == 1, &platforms);
+    }
+}
+
+/// Conditions of small numbers that leave something, and a layout that is one-to-one on any box.
+fn random(random: &mut Random) -> String {
+    let (rows, columns) = (random.between(1, 9), random.between(1, 9));
+    let mut text = String::new();
+    for k in 0..6 {
+        let (low, high) = (random.between(-3, 0), random.between(0, 4));
+        let condition = match random.below(4) {
+            0 => format!("i + j <= {}", high + 3),
+            1 => format!("2 * j <= i + {high}"),
+            2 => "i >= 0".to_owned(),
+            _ => format!("{low} <= i - j <= {high}"),
+        };
+        let map = match random.below(5) {
+            0 => "i, j".to_owned(),
+            1 => "j, i // 2, i % 2".to_owned(),
+            2 => "(i + j) % 16, j".to_owned(),
+            3 => "i ^ j : 16, j".to_owned(),
+            _ => "i * (i + 9) + j".to_owned(),
+        };
+        let fill = ["fill 1", "fill none", "fill 0"][random.below(3)];
+        let dtype = ["f32", "u8", "u4"][k % 3];
+        writeln!(
+            text,
+            "tensor t{k} dtype={dtype} {{ shape {{ i {rows}; j {columns}; where \"{condition}\" }}\n    layout {{ map \"(i, j) -> ({map})\"; {fill}; padding allow }} }}"
+        )
+        .unwrap();
+    }
+    writeln!(text, "convert t0 to=t3\nconvert t1 to=t4\nconvert t5 to=t2").unwrap();
+    text
+}
+
+#[test]
+fn random_domains_are_moved_by_c() {
+    for seed in 0..if full() { 60 } else { 1 } {
+        let text = random(&mut Random::new(8_100_000 + seed));
+        run(&format!("domains_{seed}"), &checked(&text));
+    }
+}
