@@ -286,7 +286,7 @@ fn a_packed_triangle_has_a_slot_for_each_element() {
 
 #[test]
 fn a_box_that_is_told_needs_no_visit() {
-    // 10^9 indices of a full square: the conditions are counted, and the map is read off its digits.
+    // A full square: the conditions are counted, and the map is read off its digits.
     let layout = laid_out(&[1000, 1000], "j <= i", "(i, j) -> (j, i)").unwrap();
     assert_eq!((layout.proof, layout.verdict), (Proof::Digits, Verdict::Padded));
     assert_eq!(layout.logical_elements.as_const(), Some(500_500));
