@@ -89,10 +89,8 @@ fn rows_are_gathered_by_indices_of_every_width() {
     if crate::common::cc::full() {
         gathers_rows("gather_u8", "u8");
         gathers_rows("gather_i32", "i32");
-        gathers_rows("gather_i16", "i16");
         gathers_rows("gather_i8", "i8");
         gathers_rows("gather_u64", "u64");
-        gathers_rows("gather_u32", "u32");
         gathers_rows("gather_u16", "u16");
     }
 }

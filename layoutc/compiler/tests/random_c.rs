@@ -416,7 +416,7 @@ fn elements_that_share_bytes_agree_with_the_oracle() {
 
 #[test]
 fn records_of_any_fields_agree_with_the_oracle() {
-    let count = if full() { 12 } else { 1 };
+    let count = if full() { 5 } else { 1 };
     campaign("record", 3_700_000, count, &records(3_700_000, count));
 }
 

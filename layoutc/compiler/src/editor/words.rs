@@ -201,6 +201,7 @@ pub(super) fn properties_of(node: &str, around: Option<&str>) -> Vec<&'static st
         ("swizzle", _) => &["unit", "mode"],
         ("align", _) => &["at"],
         ("require", _) => &["padding-below", "bytes-below", "vector", "same-as"],
+        ("dtype", Some("tensor")) => &["align"],
         ("memory", Some("tensor")) => &["format", "access"],
         ("output" | "keep" | "forbid", _) => &["layout"],
         _ => scope(node, around).map_or(&[], |scope| scope.words().1),
