@@ -41,39 +41,44 @@ impl Palette {
 /// A diagnostic as text, without an empty line after it.
 pub(crate) fn render(diagnostic: &Diagnostic, lookup: &Lookup<'_>, color: bool) -> String {
     let paint = Palette::new(diagnostic.severity, color);
-    let Palette { severity, gutter, strong, reset, .. } = paint;
+    let Palette { severity, strong, reset, .. } = paint;
     let word = severity_word(diagnostic.severity);
     let mut out = format!(
         "{severity}{word}[{}]{reset}{strong}: {}{reset}\n",
         diagnostic.code.id(),
         escape(&diagnostic.message)
     );
+    let position = |label: &Label| {
+        lookup(&label.place.file).map(|text| locate(text, label.place.start, label.place.end))
+    };
+    let positions: Vec<Option<Position<'_>>> = diagnostic.labels.iter().map(position).collect();
+    let last_line = positions.iter().flatten().map(|position| position.line).max().unwrap_or(1);
+    let gutter = Gutter { width: last_line.to_string().len(), paint };
     let mut shown: Option<(&str, usize)> = None;
-    for label in &diagnostic.labels {
+    for (label, position) in diagnostic.labels.iter().zip(&positions) {
         let file = label.place.file.as_ref();
-        let Some(source) = lookup(file) else {
-            let _ = writeln!(out, "  {gutter}┌─{reset} {}", escape(file));
-            message_line(&mut out, &label.message, paint);
+        let Some(position) = position else {
+            gutter.head(&mut out, &escape(file));
+            gutter.message(&mut out, &label.message);
             shown = None;
             continue;
         };
-        let position = locate(source, label.place.start, label.place.end);
-        let excerpt = Excerpt::new(&position);
-        if shown != Some((file, position.line)) {
-            let (line, column) = (position.line, position.column);
-            let _ = writeln!(out, "  {gutter}┌─{reset} {}:{line}:{column}", escape(file));
-            line_row(&mut out, &excerpt.line, paint);
+        let excerpt = Excerpt::new(position);
+        let (line, column) = (position.line, position.column);
+        if shown != Some((file, line)) {
+            gutter.head(&mut out, &format!("{}:{line}:{column}", escape(file)));
+            gutter.source(&mut out, line, &excerpt.line);
         } else if excerpt.is_cut {
-            line_row(&mut out, &excerpt.line, paint);
+            gutter.source(&mut out, line, &excerpt.line);
         }
-        shown = Some((file, position.line));
-        underline_row(&mut out, &excerpt, label, paint);
+        shown = Some((file, line));
+        gutter.underline(&mut out, &excerpt, label);
     }
     for note in &diagnostic.notes {
-        figure(&mut out, "", note, paint);
+        gutter.note(&mut out, "", note);
     }
     for help in &diagnostic.help {
-        figure(&mut out, "help: ", help, paint);
+        gutter.note(&mut out, "help: ", help);
     }
     out
 }
@@ -86,44 +91,64 @@ pub(crate) fn severity_word(severity: Severity) -> &'static str {
     }
 }
 
-fn line_row(out: &mut String, line: &str, paint: Palette) {
-    let row = format!("  {}│{} {line}", paint.gutter, paint.reset);
-    let _ = writeln!(out, "{}", row.trim_end());
+/// The left margin of a diagnostic: line numbers, right-aligned in `width` columns, and a rule.
+#[derive(Clone, Copy)]
+struct Gutter {
+    width: usize,
+    paint: Palette,
 }
 
-fn message_line(out: &mut String, message: &str, paint: Palette) {
-    if !message.is_empty() {
-        let _ = writeln!(out, "  {}│{} {}", paint.gutter, paint.reset, escape(message));
+impl Gutter {
+    /// The line that names the location.
+    fn head(self, out: &mut String, location: &str) {
+        let Palette { gutter, reset, .. } = self.paint;
+        let _ = writeln!(out, "{:1$} {gutter}┌─{reset} {location}", "", self.width);
     }
-}
 
-fn underline_row(out: &mut String, excerpt: &Excerpt, label: &Label, paint: Palette) {
-    let mark = if label.primary { "^" } else { "-" };
-    let color = if label.primary { paint.underline } else { paint.gutter };
-    let dots = if excerpt.goes_on { "..." } else { "" };
-    let gap = if label.message.is_empty() { "" } else { " " };
-    let _ = writeln!(
-        out,
-        "  {}│{} {}{color}{}{dots}{gap}{}{}",
-        paint.gutter,
-        paint.reset,
-        " ".repeat(excerpt.column),
-        mark.repeat(excerpt.width),
-        escape(&label.message),
-        paint.reset,
-    );
-}
+    /// A line of the source.
+    fn source(self, out: &mut String, line: usize, text: &str) {
+        let Palette { gutter, reset, .. } = self.paint;
+        let width = self.width;
+        let row = format!("{gutter}{line:>width$} │{reset} {text}");
+        let _ = writeln!(out, "{}", row.trim_end());
+    }
 
-/// One `= …` line; further lines of the same text are set below the first.
-fn figure(out: &mut String, head: &str, text: &str, paint: Palette) {
-    let Palette { gutter, strong, reset, .. } = paint;
-    for (k, line) in text.lines().enumerate() {
-        let line = escape(line);
-        let _ = if k == 0 {
-            writeln!(out, "  {gutter}={reset} {strong}{head}{reset}{line}")
-        } else {
-            writeln!(out, "    {line}")
-        };
+    /// The label of a file whose text is not known.
+    fn message(self, out: &mut String, message: &str) {
+        let Palette { gutter, reset, .. } = self.paint;
+        if !message.is_empty() {
+            let _ = writeln!(out, "{:1$} {gutter}│{reset} {2}", "", self.width, escape(message));
+        }
+    }
+
+    /// The underline of a label, and its message.
+    fn underline(self, out: &mut String, excerpt: &Excerpt, label: &Label) {
+        let Palette { underline, gutter, reset, .. } = self.paint;
+        let (mark, color) = if label.primary { ("^", underline) } else { ("-", gutter) };
+        let dots = if excerpt.goes_on { "..." } else { "" };
+        let gap = if label.message.is_empty() { "" } else { " " };
+        let _ = writeln!(
+            out,
+            "{:width$} {gutter}│{reset} {}{color}{}{dots}{gap}{}{reset}",
+            "",
+            " ".repeat(excerpt.column),
+            mark.repeat(excerpt.width),
+            escape(&label.message),
+            width = self.width,
+        );
+    }
+
+    /// A note behind `= `; further lines of its text are aligned with the first.
+    fn note(self, out: &mut String, head: &str, text: &str) {
+        let Palette { gutter, strong, reset, .. } = self.paint;
+        for (k, line) in text.lines().enumerate() {
+            let (line, width) = (escape(line), self.width);
+            let _ = if k == 0 {
+                writeln!(out, "{:width$} {gutter}={reset} {strong}{head}{reset}{line}", "")
+            } else {
+                writeln!(out, "{:width$}   {line}", "")
+            };
+        }
     }
 }
 

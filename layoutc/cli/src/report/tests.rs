@@ -34,7 +34,7 @@ fn a_refusal_reads_as_the_contract_has_it() {
         "\
 error[map::not_injective]: two elements of `input` share a slot
   ┌─ layouts/a.kdl:4:28
-  │         map \"(n, c) -> (n, c % 4)\"
+4 │         map \"(n, c) -> (n, c % 4)\"
   │                            ^^^^^ drops c // 4
   = input[0, 0] and input[0, 4] both land at (0, 0)
   = help: keep the quotient too: `(n, c // 4, c % 4)`
@@ -94,11 +94,11 @@ fn other_places_follow_each_under_its_own_line_number() {
         "\
 error[name::unknown]: two tensors of one name
   ┌─ a.kdl:3:8
-  │ tensor a
+3 │ tensor a
   │        ^ again
   │ ------ a tensor
   ┌─ a.kdl:2:8
-  │ tensor a
+2 │ tensor a
   │        - first here
 "
     );
@@ -116,7 +116,7 @@ fn another_file_has_a_line_of_its_own_and_one_that_cannot_be_read_has_no_excerpt
         "\
 error[name::unknown]: no such file
   ┌─ a.kdl:1:5
-  │ use \"b.kdl\"
+1 │ use \"b.kdl\"
   │     ^^^^^^^
   ┌─ b.kdl
   │ not UTF-8 here
@@ -134,7 +134,7 @@ fn tabs_and_wide_characters_keep_the_caret_below_its_character() {
         "\
 warning[name::unknown]: hm
   ┌─ a.kdl:1:12
-  │     name \"層層\" x
+1 │     name \"層層\" x
   │                 ^ here
 "
     );
@@ -149,7 +149,7 @@ fn a_span_of_several_lines_is_underlined_to_the_end_of_the_first() {
         Diagnostic::error(Code::KdlSyntax, "bad", Place::new(&Arc::from("a.kdl"), 7..20), "all");
     assert_eq!(
         rendered(text, &diagnostic),
-        "error[kdl::syntax]: bad\n  ┌─ a.kdl:1:8\n  │ layout {\n  │        ^... all\n"
+        "error[kdl::syntax]: bad\n  ┌─ a.kdl:1:8\n1 │ layout {\n  │        ^... all\n"
     );
 }
 
@@ -160,8 +160,8 @@ fn an_empty_span_and_the_end_of_the_file_have_one_caret() {
         let place = Place::new(&Arc::from("a.kdl"), span);
         rendered(text, &Diagnostic::error(Code::KdlSyntax, "bad", place, ""))
     };
-    assert_eq!(at(3..3), "error[kdl::syntax]: bad\n  ┌─ a.kdl:1:4\n  │ layout {\n  │    ^\n");
-    let end = "error[kdl::syntax]: bad\n  ┌─ a.kdl:1:9\n  │ layout {\n  │         ^\n";
+    assert_eq!(at(3..3), "error[kdl::syntax]: bad\n  ┌─ a.kdl:1:4\n1 │ layout {\n  │    ^\n");
+    let end = "error[kdl::syntax]: bad\n  ┌─ a.kdl:1:9\n1 │ layout {\n  │         ^\n";
     assert_eq!(at(9..9), end);
     assert_eq!(at(8..9), end);
     assert_eq!(at(99..120), end);
@@ -173,7 +173,7 @@ fn an_empty_file_has_a_place_too() {
     let diagnostic = Diagnostic::error(Code::KdlSyntax, "nothing here", place, "");
     assert_eq!(
         rendered("", &diagnostic),
-        "error[kdl::syntax]: nothing here\n  ┌─ a.kdl:1:1\n  │\n  │ ^\n"
+        "error[kdl::syntax]: nothing here\n  ┌─ a.kdl:1:1\n1 │\n  │ ^\n"
     );
 }
 
@@ -184,7 +184,7 @@ fn a_long_line_is_cut_around_the_span() {
     assert_eq!(
         rendered(&text, &diagnostic),
         format!(
-            "error[kdl::syntax]: bad\n  ┌─ a.kdl:1:501\n  │ …{}BAD{}…\n  │ {}^^^ it\n",
+            "error[kdl::syntax]: bad\n  ┌─ a.kdl:1:501\n1 │ …{}BAD{}…\n  │ {}^^^ it\n",
             "a".repeat(30),
             "z".repeat(67),
             " ".repeat(31)
@@ -211,7 +211,7 @@ fn what_would_fool_the_terminal_is_spelt_out() {
         "\
 error[kdl::syntax]: no \\u{1b}[31m here
   ┌─ a.kdl:1:8
-  │ map \"a\\u{202e}b\"\\u{1b}[2J
+1 │ map \"a\\u{202e}b\"\\u{1b}[2J
   │               ^ at\\u{200b}
   = one
     two\\u{d}

@@ -78,7 +78,7 @@ fn faults_of_a_and_b_are_underlined_in_their_texts() {
         "\
 error[notation::syntax]: `x` stands where an integer or `(` should
   ┌─ <a>:1:4
-  │ (4,x):(1,4)
+1 │ (4,x):(1,4)
   │    ^
   = help: it is written as in `(4,8):(8,1)`
 
@@ -90,7 +90,7 @@ error[notation::syntax]: `x` stands where an integer or `(` should
         "\
 error[notation::composition]: no layout of the shape of B is A after B: at 5 it is 8, and the modes by themselves add up to 7
   ┌─ <b>:1:1
-  │ (3,2):(2,3)
+1 │ (3,2):(2,3)
   │ ^^^^^^^^^^^
   = CuTe answers `(3,2):(2,3)`, which gives 7 at 5, not 8
 
@@ -102,7 +102,7 @@ error[notation::composition]: no layout of the shape of B is A after B: at 5 it 
         "\
 error[notation::rounds]: 50 elements, 64 covered: `(4,8):(1,4)` does not divide them
   ┌─ <b>:1:1
-  │ (4,8):(1,4)
+1 │ (4,8):(1,4)
   │ ^^^^^^^^^^^
   = help: `--pad` takes the 64, as CuTe does
 

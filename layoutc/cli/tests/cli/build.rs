@@ -304,7 +304,7 @@ fn a_template_at_fault_is_shown_where_it_lies() {
             "\
 error[template::undefined]: template `c/header.h.j2`: `tensors[0].nothing` is undefined
   ┌─ p/own/c/header.h.j2:2:15
-  │ two {{ tensors[0].nothing }}
+2 │ two {{ tensors[0].nothing }}
   │               ^^^^^^^^^^^
   = help: the values are listed in `schemas/template-model.json`
 

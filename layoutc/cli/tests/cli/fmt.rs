@@ -36,7 +36,7 @@ fn a_check_writes_nothing_and_shows_the_first_line_that_differs() {
     let shown = "\
 error[kdl::style]: `a.kdl` is not formatted
   ┌─ a.kdl:1:1
-  │ tensor t   dtype=f32 {
+1 │ tensor t   dtype=f32 {
   │ ^^^^^^^^^^^^^^^^^^^^^^ `layoutc fmt` writes `tensor t dtype=f32 {`
   = lines 1 to 5 change
   = help: run `layoutc fmt`

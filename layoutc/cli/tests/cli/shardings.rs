@@ -105,7 +105,7 @@ fn a_fault_of_the_text_is_at_its_byte_and_one_of_the_form_is_the_whole_text() {
     let wanted = "\
 error[notation::value]: device 1 stands twice
   ┌─ <text>:1:19
-  │ {devices=[2,2]0,1,1,3}
+1 │ {devices=[2,2]0,1,1,3}
   │                   ^
   = help: write each of 0 to 3 once
 

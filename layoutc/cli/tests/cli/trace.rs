@@ -110,7 +110,7 @@ fn a_coordinate_that_is_none_is_underlined() {
             "\
 error[shape::coordinate]: `n` is 8, and its extent is 8
   ┌─ <coordinate>:1:1
-  │ 8,1
+1 │ 8,1
   │ ^^^
 
 1 error

@@ -89,7 +89,7 @@ fn a_fault_of_the_text_is_at_its_byte() {
     let wanted = "\
 error[notation::value]: the block `x` has no axis `X`
   ┌─ <text>:1:3
-  │ NC4x
+1 │ NC4x
   │   ^^
   = help: write `X` among the letters, or leave the block out
 
