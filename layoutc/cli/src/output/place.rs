@@ -1,7 +1,7 @@
 //! What stands where an output goes.
 
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
 use layoutc_compiler::codes::Code;
@@ -89,8 +89,11 @@ pub(super) fn look(
         | FileType::Unknown => return Ok(Err(Box::new(blocked(file, "not a regular file")))),
     }
     let is_small = u64::try_from(raw.st_size).is_ok_and(|bytes| bytes <= LARGEST);
-    let found = if is_small { Some(read(folder, name)) } else { None };
-    let found = found.transpose().map_err(|error| Fault::io("read", file, &error))?;
+    let found = match is_small.then(|| read(folder, name)).transpose() {
+        // A `clean` beside this build has removed it since.
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Ok(Standing::Nothing)),
+        found => found.map_err(|error| Fault::io("read", file, &error))?,
+    };
     let hash = found.as_ref().map(|found| Hash::of(found));
     if hash.as_ref() == Some(wanted.hash) {
         return Ok(Ok(Standing::Same(Known { stat: stat.settled(now), hash: *wanted.hash })));

@@ -125,15 +125,15 @@ fn collision(
         ));
         return error.witness(vec![first.to_vec(), second.to_vec()]);
     }
-    if let Some((axis, held)) = ringed(told, lost) {
-        error.helped(format!(
-            "if memory holds {held} neighbours along `{axis}` at a time, leave `% {held}` out and write `ring {axis}={held}` in the tensor"
-        ));
-    }
     if let Some(Mended { help, fix }) = mended {
         error.helped(help);
         let is_own = told.site.is_none_or(|site| site.is_own);
         error.fixes.extend(fix.filter(|_| is_own));
+    }
+    if let Some((axis, held)) = ringed(told, lost) {
+        error.helped(format!(
+            "for a ring buffer of {held} indices of `{axis}`, write `{axis}` in the map and `ring {axis}={held}` in the tensor"
+        ));
     }
     error.witness(vec![first.to_vec(), second.to_vec()])
 }
