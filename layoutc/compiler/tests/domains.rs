@@ -216,7 +216,7 @@ fn a_ring_is_named_where_a_map_keeps_a_remainder() {
         "tensor r dtype=f32 { shape { y 16; x 8 }; layout { map \"(y, x) -> (y % 4, x)\" } }\n";
     let found = faults(text);
     assert!(
-        found[0].help.iter().any(|help| help.contains("write `ring y=4`")),
+        found[0].help.iter().any(|help| help.contains("`ring y=4` in the tensor")),
         "{:?}",
         found[0].help
     );
