@@ -12,7 +12,7 @@ use crate::expr::{BinOp, Cmp, Comparison, Expr, ExprError, Node, Predicate, Var}
 use crate::map::{MapError, Scope, resolve_index};
 use crate::parse::{self, Ast, ParseError, Span};
 
-/// What is wrong with conditions.
+/// A fault of the conditions of a domain.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ConditionError {
     /// A side is no expression.

@@ -177,7 +177,7 @@ fn indices(extents: &[i128]) -> Vec<Vec<i128>> {
     all
 }
 
-/// What the oracle says of a layout that was made.
+/// The verdict of the oracle on a layout.
 fn is_right(layout: &Layout, elements: &BTreeMap<Vec<i128>, Vec<i128>>, extents: &[i128]) {
     let count = i128::try_from(elements.len()).unwrap();
     assert_eq!(layout.logical_elements.as_const(), Some(count));

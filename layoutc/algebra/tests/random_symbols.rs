@@ -176,7 +176,7 @@ fn landing(case: &Symbolic, values: &[i64], element: &[i64]) -> Option<Vec<i64>>
             return Some(vec![index.iter().zip(strides).map(|(i, s)| i * s).sum()]);
         }
         names = step.names(&names);
-        // Where the oracle leaves an extent open it is not needed, unless axes are put together.
+        // Where the oracle leaves an extent open it is not needed, unless axes are fused.
         let after = crate::random::extents_after(step, &before, &extents, plain.open());
         extents = after.unwrap_or_else(|| vec![1; names.len()]);
     }

@@ -41,7 +41,7 @@ pub struct Field {
     pub dtype: Dtype,
     /// How many there are along each of its axes, outermost first; one element where there are none.
     pub counts: Vec<u32>,
-    /// Where it begins, in bytes.
+    /// Offset in bytes.
     pub offset: u32,
 }
 
@@ -57,7 +57,7 @@ impl Field {
     }
 }
 
-/// What a record is made of.
+/// Fields, size and alignment of a record.
 #[derive(Debug)]
 struct Parts {
     fields: Vec<Field>,

@@ -46,7 +46,7 @@ const TABLES: &[&str] = &[
     "pad d multiple=16; pad v multiple=8; swizzle 2 0 3 unit=elements; padding allow",
 ];
 
-/// The same that is read: the last is an image on GPUs.
+/// Layouts of the tensor that is read: the last is an image on GPUs.
 const READ: &[&str] = &[
     "order v d",
     "order d v",

@@ -1,4 +1,4 @@
-//! What is wrong with indices that are read is told: code, place, words and the way out.
+//! Refusals of indices by data: code, span, message and help.
 
 use crate::common::told::told_with_help as told;
 

@@ -22,7 +22,7 @@ pub(crate) fn descr(dtype: Dtype) -> Cow<'static, str> {
     }
 }
 
-/// The same of a scalar, or of a lane of a vector.
+/// `NumPy`'s type string of a scalar, or of a lane of a vector.
 fn of_scalar(scalar: Scalar) -> &'static str {
     match scalar {
         Scalar::F64 => "<f8",

@@ -63,7 +63,7 @@ impl Named<'_> {
         builder.restrict(predicate).map_err(|error| vec![unfit(&error, place)])
     }
 
-    /// What is wrong with a condition; `None` where an earlier diagnostic says enough.
+    /// The fault of a condition; `None` where an earlier diagnostic reports it.
     fn fault(&self, error: &ConditionError, text: &Text, known: &[&str]) -> Option<Diagnostic> {
         let plain = |span| {
             let place = place_in(text, span, self.file);
@@ -93,7 +93,7 @@ impl Named<'_> {
     }
 }
 
-/// What is wrong with conditions together.
+/// A fault of all conditions together.
 pub(super) fn unfit(error: &BuildError, place: Place) -> Diagnostic {
     match error {
         BuildError::NoElement => {

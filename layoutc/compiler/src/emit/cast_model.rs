@@ -94,9 +94,9 @@ pub struct CastUnit {
     pub low: Option<String>,
     /// The greatest.
     pub high: Option<String>,
-    /// What `clamp` and `to_integer` make of lesser ones; empty in other forms.
+    /// The result of `clamp` and `to_integer` below `low`; empty in other forms.
     pub low_result: String,
-    /// What they make of greater ones; empty in other forms.
+    /// Their result above `high`; empty in other forms.
     pub high_result: String,
     /// The function that gives the bits of an f32.
     pub single_bits: String,

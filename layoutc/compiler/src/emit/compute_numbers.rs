@@ -28,7 +28,7 @@ pub(super) enum Numbers {
     Below(i128),
 }
 
-/// Those that an operand of a kernel is given.
+/// The values that an operand of a kernel is given.
 pub(super) fn numbers_for(compute: &Compute, buffer: Buffer) -> Numbers {
     if indexes(compute, buffer) {
         let Buffer::Operand(k) = buffer else { return Numbers::Indices };

@@ -17,9 +17,9 @@ struct Member {
     scalar: Scalar,
     /// Elements along each axis, outermost first.
     counts: Vec<u32>,
-    /// Where it begins, in bytes.
+    /// Offset in bytes.
     offset: u32,
-    /// What it holds, where its type does not say it.
+    /// The content, where the type does not say it.
     comment: Option<String>,
 }
 
@@ -60,7 +60,7 @@ pub(super) fn members(dialect: &Dialect, record: Record) -> String {
     all(record).iter().map(one).collect::<Vec<_>>().join("\n    ")
 }
 
-/// What the compiler is to make sure of: the size, and where each field begins.
+/// Static assertions: the size, and the offset of each field.
 pub(super) fn asserts(dialect: &Dialect, record: Record) -> Vec<String> {
     let name = name(dialect, record);
     let assert = |what: &str, condition: String| {

@@ -1,4 +1,4 @@
-//! Indices that are values, where indices have 32 bits: they may leave those on the way, so that what needs a function for them is
+//! Indices that are values, where indices have 32 bits: intermediate results may exceed them, so that what needs a function for them is
 //! computed on numbers of 64 bits.
 
 use super::dialect::Dialect;

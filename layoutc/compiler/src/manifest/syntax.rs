@@ -260,7 +260,7 @@ pub const FIELD: &str = "field";
 pub struct Record {
     /// The fields, in their order; one at least, and their names differ.
     pub fields: Vec<Field>,
-    /// The alignment of the whole record: its size is a multiple of so many bytes.
+    /// The alignment of the whole record: its size is a multiple of it, in bytes.
     pub align: Option<Bound>,
     /// The node.
     pub span: Range<usize>,

@@ -87,7 +87,7 @@ pub struct Statement {
 }
 
 impl Statement {
-    /// Whether elements that it does not write are to keep what they hold, or what they hold is put together with what it
+    /// Whether elements that it does not write are to keep what they hold, or what they hold is combined with what it
     /// writes.
     pub fn keeps(&self) -> bool {
         self.accumulate || self.scatter.is_some()
@@ -262,7 +262,7 @@ pub enum ValueKind {
 /// An element that is read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Read {
-    /// Of what.
+    /// The tensor whose elements are meant.
     pub buffer: Buffer,
     /// One index for each axis there.
     pub index: Vec<Expr>,
@@ -273,11 +273,11 @@ pub struct Read {
 /// An element at an index that is read: `table[ids[t], d]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gather {
-    /// Of what.
+    /// The tensor whose elements are meant.
     pub buffer: Buffer,
     /// One index for each axis there.
     pub index: Vec<Index>,
-    /// What stands for it where an index lies outside, of the element's own type.
+    /// The value that replaces it where an index lies outside, of the element's own type.
     pub outside: Value,
 }
 

@@ -167,7 +167,7 @@ pub fn draft(random: &mut Random, number: usize) -> Draft {
     Draft { text, schedule }
 }
 
-/// What is said of the loops; where the layouts cut these axes their loops are called otherwise, and it is refused.
+/// Schedule words of the loops; where the layouts cut these axes their loops are called otherwise, and it is refused.
 fn schedule(random: &mut Random, axes: &[&str]) -> String {
     let Some(first) = axes.first() else { return String::new() };
     let last = axes.get(1).unwrap_or(first);

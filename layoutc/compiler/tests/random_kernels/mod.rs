@@ -1,6 +1,6 @@
 //! Random kernels in random layouts with random schedules: the generated C, compiled within a minute and run, agrees with the text
 //! itself, one element after the other; and no generated file has conditions, choices, branches or arithmetic that say nothing.
-//! `LAYOUTC_FULL=1` runs 240 kernels.
+//! `LAYOUTC_FULL=1` runs 72 kernels.
 #![allow(
     unreachable_pub,
     clippy::unwrap_used,
@@ -29,7 +29,7 @@ use layoutc_compiler::{Checked, LoadError, Sources, check, emit};
 /// Kernels in one manifest.
 const TOGETHER: usize = 6;
 
-/// How often a kernel is drawn until its layouts and its schedule go together.
+/// Draws of a kernel until its layouts and its schedule are accepted.
 const TRIES: usize = 50;
 
 /// Seconds that a compiler may take.

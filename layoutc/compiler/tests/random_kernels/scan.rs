@@ -1,8 +1,8 @@
-//! What no generated file holds: conditions between numbers, choices that begin with a choice, branches without a statement, and
+//! Patterns that no generated file holds: conditions between numbers, choices that begin with a choice, branches without a statement, and
 //! arithmetic that changes nothing.
 
 /// Every such place in a text of the C family, with what is around it. Factors of 1 are no matter in helpers, which are written for
-/// elements of so many bytes.
+/// elements of one size.
 pub fn oddities(text: &str) -> Vec<String> {
     let tokens = tokens(text);
     let helpers = helpers(&tokens);

@@ -3,7 +3,7 @@
 use super::random::Random;
 use super::{TYPES, bits};
 
-/// So many records as they stand behind `dtype`. They are kept: the names of element types live as long as the tests.
+/// `count` records as they are written behind `dtype`. They are kept: the names of element types live as long as the tests.
 pub(crate) fn records(seed: u64, count: usize) -> Vec<&'static str> {
     let mut random = Random::new(seed);
     (0..count).map(|_| &*Box::leak(record(&mut random).into_boxed_str())).collect()

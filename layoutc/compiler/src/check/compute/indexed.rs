@@ -16,7 +16,7 @@ use crate::model::compute::{Buffer, Gather, Index, Value, ValueKind};
 /// How deep elements may be indexed by elements: `a[b[c[t]]]` is two.
 const MOST_NESTED: usize = 8;
 
-/// What an index without elements may do that leaves its axis.
+/// Treatment of an index without elements that may leave its axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Leaving {
     /// It is looked at.
@@ -173,7 +173,7 @@ impl Builder<'_> {
     }
 }
 
-/// What stands for an element that no index names.
+/// The value that replaces an element outside of the tensor.
 fn nothing(ty: Scalar) -> Value {
     literal(0, ty).unwrap_or(Value { ty, kind: ValueKind::Bool(false) })
 }
@@ -191,7 +191,7 @@ fn nested(gather: &Gather) -> usize {
     most.saturating_add(1)
 }
 
-/// What the elements of a tensor are, as far as it is known.
+/// Known bounds of the elements of a tensor.
 #[derive(Debug, Clone)]
 pub(super) struct Elements {
     /// They are below this and at least 0: the kernel says so.

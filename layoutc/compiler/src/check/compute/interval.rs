@@ -15,11 +15,11 @@ impl Builder<'_> {
     pub(super) fn interval(&self, value: &Value) -> Interval {
         let Some((low, high)) = limits(value.ty) else { return [i128::MIN, i128::MAX] };
         let fits = |found: &Interval| low <= found[0] && found[1] <= high;
-        // What leaves the type wraps.
+        // Values beyond the type wrap.
         self.exact(value).filter(fits).unwrap_or([low, high])
     }
 
-    /// The same of the true number, which the type may not hold.
+    /// Bounds of the exact value, which the type may not hold.
     fn exact(&self, value: &Value) -> Option<Interval> {
         let of = |value: &Value| is_integer(value.ty).then(|| self.interval(value));
         Some(match &value.kind {

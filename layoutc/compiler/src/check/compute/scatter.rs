@@ -43,14 +43,14 @@ impl Program<'_> {
         ))])
     }
 
-    /// What the elements of an operand are below, where the kernel says so.
+    /// The stated upper bound of the elements of an operand (exclusive), if any.
     pub(super) fn stated(&self, name: &str) -> Option<Expr> {
         let (_, below, _) = self.ranges.iter().find(|(own, ..)| own == name)?;
         let is_operand = self.operands.iter().any(|operand| operand.name.value == name);
         is_operand.then(|| below.clone())
     }
 
-    /// What is known of the elements of a tensor in a statement over these axes.
+    /// Known bounds of the elements of a tensor in a statement over these axes.
     pub(super) fn elements(&self, buffer: Buffer, axes: &[Axis]) -> Elements {
         let scalar = self.memory(buffer).map_or(Scalar::I64, |tensor| tensor.dtype.scalar);
         let (low, high) = range(scalar);
@@ -62,7 +62,7 @@ impl Program<'_> {
         Elements { below: name.and_then(|name| self.stated(name)), limits: [low, high] }
     }
 
-    /// What is wrong with a range that is one of a tensor's elements.
+    /// A fault of a range that is stated for a tensor's elements.
     pub(super) fn range_of_elements(
         &self,
         name: &str,
@@ -193,7 +193,7 @@ fn reads(ast: &Ast, name: &str) -> bool {
     ast.nodes().iter().any(|node| node.read().is_some_and(|read| read.tensor.name == name))
 }
 
-/// What leaves every value as it is, and how it is written.
+/// The identity of the reduction, and its spelling.
 fn identity(op: Reduction, ty: Scalar) -> Option<(Value, String)> {
     let float = |value: f64| Value { ty, kind: ValueKind::Float(value) };
     let number = |value: i128| Some((literal(value, ty)?, value.to_string()));

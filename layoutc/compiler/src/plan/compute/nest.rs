@@ -440,7 +440,7 @@ impl<'a> Nest<'a> {
         Stmt::Store { buffer, index, value: Operand::Number { value }, through }
     }
 
-    /// The value, in the type in which values are put together, and the names of indices that it needs before it.
+    /// The value in the accumulator's type, and the names of indices that it needs before it.
     pub(super) fn gathered_value(&self, at: &At) -> Result<(Vec<Stmt>, Number), PlanError> {
         let (from, to) = (self.statement.value.ty, self.statement.accumulator);
         let named = Named::new(self.namer.clone());

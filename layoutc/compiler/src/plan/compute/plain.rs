@@ -225,7 +225,7 @@ impl At<'_> {
         Ok(gather::identity(self.statement.op, self.statement.accumulator))
     }
 
-    /// The element, where there is one value, or each is put together with what the element holds.
+    /// The element, where there is one value, or each is combined with what the element holds.
     fn alone(&self) -> Result<Vec<Stmt>, PlanError> {
         let named = Named::new(self.namer.clone());
         let (index, is_inside) = match &self.statement.scatter {
@@ -270,7 +270,7 @@ impl At<'_> {
         Ok(Stmt::Store { buffer, index, value: Operand::Number { value }, through })
     }
 
-    /// The value, in the type in which values are put together, behind the names of indices that it needs.
+    /// The value in the accumulator's type, behind the names of indices that it needs.
     fn value(&self) -> Result<(Vec<Stmt>, Number), PlanError> {
         let named = Named::new(self.namer.clone());
         let value = self.number(&named)?;

@@ -118,7 +118,7 @@ struct Scatter<'a> {
     statement: &'a Statement,
     buffers: &'a [Bound],
     symbol: &'a Scope<'a>,
-    /// What the axes are called.
+    /// Names of the axes.
     names: Vec<String>,
     target: &'a Bound,
     runs: Runs,
@@ -193,7 +193,7 @@ impl<'a> Scatter<'a> {
         Ok(body)
     }
 
-    /// The round of each loop that an item is, the last one's changing fastest.
+    /// The iteration of each loop that a GPU thread executes, the last loop fastest.
     fn rounds_of(&self, item: &str, axes: &[usize]) -> Result<Vec<Stmt>, PlanError> {
         let mut lets = Vec::new();
         let mut inside = Algebra::constant(1);
@@ -218,7 +218,7 @@ impl<'a> Scatter<'a> {
         Ok(lets)
     }
 
-    /// What is done in the innermost of these loops.
+    /// The body of the innermost of these loops.
     fn element(&self, namer: &Namer<'_>, axes: &[usize]) -> Result<Body, PlanError> {
         let indices = self.statement.scatter.as_deref().unwrap_or_default();
         let named = Named::new(namer.clone());
@@ -250,7 +250,7 @@ impl<'a> Scatter<'a> {
         })
     }
 
-    /// The value, in the type in which values are put together.
+    /// The value in the accumulator's type.
     fn value(&self, named: &Named<'_>) -> Result<Number, PlanError> {
         let value = self.with(named, &|here| here.number(&self.statement.value))?;
         let (from, to) = (self.statement.value.ty, self.statement.accumulator);
@@ -301,7 +301,7 @@ impl<'a> Scatter<'a> {
     }
 }
 
-/// What is done for one element.
+/// The statements for one element.
 struct Body {
     /// How many of the loops are around the first part.
     depth: usize,
@@ -309,6 +309,6 @@ struct Body {
     before: Vec<Stmt>,
     /// Whether these lie inside, and a name for it.
     is_inside: Option<(String, Number)>,
-    /// What is done then, in the loops that are left.
+    /// The statements in the remaining loops.
     stmts: Vec<Stmt>,
 }

@@ -119,7 +119,7 @@ pub(super) fn convert(number: Number, from: Dtype, to: Dtype) -> Number {
         return number;
     }
     let number = match number {
-        // What was widened is itself on its way back: it needs no limits and no rounding.
+        // Narrowing a widened value gives the value itself, without limits or rounding.
         Number::Convert { from: narrow, to: wide, value }
             if narrow == to.to_string() && wide == from.to_string() && is_widened(to, from) =>
         {
