@@ -245,7 +245,8 @@ fn tries(seed: u64) -> &'static str {
         Ok(layout) => {
             assert!(below.is_none() && !shared && !elements.is_empty(), "{what}");
             is_right(&layout, &elements, &extents);
-            if text.contains("// 2 + j)") {
+            // An axis of one index drops out of the index, and an index of one axis keeps the extent of the box.
+            if text.contains("// 2 + j)") && extents.iter().take(2).all(|extent| *extent > 1) {
                 let most = elements.values().map(|target| target[0]).max().unwrap();
                 assert_eq!(layout.physical_elements.as_const(), Some(most + 1), "{what}");
             }
