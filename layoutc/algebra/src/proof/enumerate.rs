@@ -7,14 +7,16 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crate::expr::{BinOp, Expr, ExprError, Node, Var, apply};
+use crate::expr::{Expr, ExprError};
 
 use super::collision::Pair;
 use super::machine::{Machine, remembered};
 
 mod first;
+mod sweep;
 
 pub(crate) use first::first_nonzero;
+use sweep::{Sweep, narrow};
 
 /// The most points that are visited: 2^30.
 pub const MAX_POINTS: i128 = 1 << 30;
@@ -24,8 +26,6 @@ pub const MAX_SLOTS: i128 = 1 << 37;
 const WINDOW: i128 = 1 << 31;
 /// Points of the corner that is looked at first.
 const CORNER_POINTS: i128 = 1 << 16;
-/// Points of one block.
-const BLOCK: usize = 1024;
 
 /// What is enumerated: `targets[k]` is an index below `slots[k]`, over `Var::Axis(axes[j])` below `extents[j]`.
 #[derive(Debug, Clone)]
@@ -96,7 +96,7 @@ pub(crate) fn sampled(domain: &Domain<'_>, most: i128) -> Result<Option<Pair>, E
     if small.points() <= 1 || small.slot_count() > i128::from(i64::MAX) {
         return Ok(None);
     }
-    let sweep = Sweep { domain: &small, along: corner.len().saturating_sub(1) };
+    let sweep = Sweep::new(&small, corner.len().saturating_sub(1));
     let mut held: Vec<(i64, i128, i128)> = Vec::new();
     for row in 0..sweep.rows() {
         sweep.blocks(&sweep.row(row), &mut |start, slots| {
@@ -135,175 +135,13 @@ fn corner_of(extents: &[i128], most: i128) -> Vec<i128> {
     corner
 }
 
-/// The slot of each point of a block, row-major over the slots.
-struct Sweep<'a> {
-    domain: &'a Domain<'a>,
-    /// Position in `axes` of the axis that a block runs along.
-    along: usize,
-}
-
-impl Sweep<'_> {
-    fn rows(&self) -> i128 {
-        let along = self.domain.extents.get(self.along).copied().unwrap_or(1);
-        self.domain.points() / along.max(1)
-    }
-
-    /// The indices of row `row`, with 0 along the block axis; row-major over the other axes.
-    fn row(&self, mut row: i128) -> Vec<i128> {
-        let mut indices = vec![0; self.domain.extents.len()];
-        for (k, extent) in self.domain.extents.iter().enumerate().rev() {
-            if k == self.along {
-                continue;
-            }
-            if let Some(index) = indices.get_mut(k) {
-                *index = row % (*extent).max(1);
-            }
-            row /= (*extent).max(1);
-        }
-        indices
-    }
-
-    /// Calls `visit(first index along the axis, slots)` for every block of a row.
-    fn blocks(
-        &self,
-        indices: &[i128],
-        visit: &mut dyn FnMut(i128, &[i64]) -> bool,
-    ) -> Result<bool, ExprError> {
-        let along = self.domain.extents.get(self.along).copied().unwrap_or(1);
-        let (mut values, mut slots) = (vec![0_i64; BLOCK], vec![0_i64; BLOCK]);
-        let mut start = 0_i128;
-        while start < along {
-            let len = usize::try_from(along - start).unwrap_or(BLOCK).min(BLOCK);
-            let slots = slots.get_mut(..len).unwrap_or_default();
-            let values = values.get_mut(..len).unwrap_or_default();
-            slots.fill(0);
-            for (target, count) in self.domain.targets.iter().zip(self.domain.slots) {
-                let block = Block { sweep: self, indices, start };
-                block.evaluate(target, values)?;
-                let count = i64::try_from(*count).map_err(|_| ExprError::Overflow)?;
-                for (slot, value) in slots.iter_mut().zip(values.iter()) {
-                    *slot = *slot * count + *value;
-                }
-            }
-            for margin in self.domain.within {
-                let block = Block { sweep: self, indices, start };
-                block.evaluate(margin, values)?;
-                for (slot, _) in slots.iter_mut().zip(values.iter()).filter(|(_, v)| **v < 0) {
-                    *slot = NOWHERE;
-                }
-            }
-            if !visit(start, slots) {
-                return Ok(false);
-            }
-            start += i128::try_from(len).unwrap_or(along);
-        }
-        Ok(true)
-    }
-}
-
-/// A block of points: all indices fixed but one, which counts from `start`.
-struct Block<'a> {
-    sweep: &'a Sweep<'a>,
-    indices: &'a [i128],
-    start: i128,
-}
-
-impl Block<'_> {
-    fn axis(&self, var: Var) -> Result<usize, ExprError> {
-        let Var::Axis(axis) = var else { return Err(ExprError::Unbound) };
-        let axis = usize::try_from(axis).map_err(|_| ExprError::Overflow)?;
-        self.sweep.domain.axes.iter().position(|a| *a == axis).ok_or(ExprError::Unbound)
-    }
-
-    fn varies(&self, expr: &Expr) -> bool {
-        expr.mentions(&|var| self.axis(var) == Ok(self.sweep.along))
-    }
-
-    fn fixed(&self, expr: &Expr) -> Result<i128, ExprError> {
-        expr.evaluate(&|var| self.axis(var).ok().and_then(|k| self.indices.get(k).copied()))
-    }
-
-    /// The expression at every point of the block.
-    fn evaluate(&self, expr: &Expr, out: &mut [i64]) -> Result<(), ExprError> {
-        if !self.varies(expr) {
-            out.fill(narrow(self.fixed(expr)?)?);
-            return Ok(());
-        }
-        match expr.node() {
-            Node::Const(_) => Err(ExprError::Unbound),
-            Node::Var(_) => {
-                let start = narrow(self.start)?;
-                for (value, k) in out.iter_mut().zip(0_i64..) {
-                    *value = start + k;
-                }
-                Ok(())
-            }
-            Node::Neg(a) => {
-                self.evaluate(a, out)?;
-                each(out, i64::checked_neg)
-            }
-            Node::Bin(op, a, b) if !self.varies(b) => {
-                self.evaluate(a, out)?;
-                by_constant(*op, out, narrow(self.fixed(b)?)?)
-            }
-            Node::Bin(op, a, b) => {
-                self.evaluate(a, out)?;
-                let mut right = vec![0_i64; out.len()];
-                self.evaluate(b, &mut right)?;
-                for (value, r) in out.iter_mut().zip(right) {
-                    *value = narrow(apply(*op, i128::from(*value), i128::from(r))?)?;
-                }
-                Ok(())
-            }
-        }
-    }
-}
-
-fn narrow(value: i128) -> Result<i64, ExprError> {
-    i64::try_from(value).map_err(|_| ExprError::Overflow)
-}
-
-fn each(values: &mut [i64], f: impl Fn(i64) -> Option<i64>) -> Result<(), ExprError> {
-    let mut overflow = false;
-    for value in values.iter_mut() {
-        match f(*value) {
-            Some(new) => *value = new,
-            None => overflow = true,
-        }
-    }
-    if overflow { Err(ExprError::Overflow) } else { Ok(()) }
-}
-
-/// One operation with the same right side everywhere; divisions by powers of two are shifts and masks.
-fn by_constant(op: BinOp, values: &mut [i64], right: i64) -> Result<(), ExprError> {
-    match op {
-        BinOp::Add => each(values, |v| v.checked_add(right)),
-        BinOp::Sub => each(values, |v| v.checked_sub(right)),
-        BinOp::Mul => each(values, |v| v.checked_mul(right)),
-        BinOp::FloorDiv | BinOp::Mod if right < 1 => Err(ExprError::Divisor),
-        BinOp::FloorDiv if right.count_ones() == 1 => {
-            each(values, |v| Some(v >> right.trailing_zeros()))
-        }
-        BinOp::Mod if right.count_ones() == 1 => each(values, |v| Some(v & (right - 1))),
-        BinOp::FloorDiv => each(values, |v| v.checked_div_euclid(right)),
-        BinOp::Mod => each(values, |v| v.checked_rem_euclid(right)),
-        BinOp::And => each(values, |v| Some(v & right)),
-        BinOp::Xor => each(values, |v| Some(v ^ right)),
-        BinOp::Min => each(values, |v| Some(v.min(right))),
-        BinOp::Max => each(values, |v| Some(v.max(right))),
-        BinOp::Hilbert(_) | BinOp::HilbertCell(_) => {
-            each(values, |v| apply(op, v.into(), right.into()).ok().and_then(|v| v.try_into().ok()))
-        }
-    }
-}
-
 fn longest(extents: &[i128]) -> usize {
     extents.iter().enumerate().max_by_key(|(_, e)| **e).map_or(0, |(k, _)| k)
 }
 
 /// Whether any two points share a slot.
 fn collides(domain: &Domain<'_>, machine: &dyn Machine) -> Result<bool, ExprError> {
-    let sweep = Sweep { domain, along: longest(domain.extents) };
+    let sweep = Sweep::new(domain, longest(domain.extents));
     let rows = sweep.rows();
     let slots = domain.slot_count();
     let words = usize::try_from((slots.min(WINDOW) + 63) / 64).map_err(|_| ExprError::Overflow)?;
@@ -358,7 +196,7 @@ fn mark_all(bits: &[AtomicU64], window: (i64, i64), slots: &[i64], collided: &At
 
 /// The first collision in row-major order, if there is one.
 fn first_collision(domain: &Domain<'_>) -> Result<Option<Found>, ExprError> {
-    let sweep = Sweep { domain, along: domain.extents.len().saturating_sub(1) };
+    let sweep = Sweep::new(domain, domain.extents.len().saturating_sub(1));
     let slots = domain.slot_count();
     let words = usize::try_from((slots.min(WINDOW) + 63) / 64).map_err(|_| ExprError::Overflow)?;
     // (row, index along the row, slot) of the second point
@@ -418,7 +256,7 @@ fn first_collision(domain: &Domain<'_>) -> Result<Option<Found>, ExprError> {
 
 /// The point that a box sends to given targets, by search; `None` when no point does.
 pub(crate) fn find(domain: &Domain<'_>, wanted: &[i128]) -> Result<Option<Vec<i128>>, ExprError> {
-    let sweep = Sweep { domain, along: longest(domain.extents) };
+    let sweep = Sweep::new(domain, longest(domain.extents));
     let mut slot = 0_i128;
     for (value, count) in wanted.iter().zip(domain.slots) {
         slot = slot
@@ -454,10 +292,16 @@ pub(crate) fn count(domain: &Domain<'_>) -> Result<Option<i128>, ExprError> {
     if domain.points() < 1 {
         return Ok(Some(0));
     }
-    let sweep = Sweep { domain, along: longest(domain.extents) };
+    let sweep = Sweep::new(domain, longest(domain.extents));
     let mut counted = 0_i128;
     for row in 0..sweep.rows() {
-        sweep.blocks(&sweep.row(row), &mut |_, slots| {
+        let indices = sweep.row(row);
+        if sweep.is_bounded() {
+            let span = sweep.span(&indices)?;
+            counted += (span.end - span.start).max(0);
+            continue;
+        }
+        sweep.blocks(&indices, &mut |_, slots| {
             counted += slots.iter().fold(0, |n, slot| n + i128::from(*slot != NOWHERE));
             true
         })?;
@@ -474,7 +318,7 @@ pub(crate) fn extremes(domain: &Domain<'_>) -> Result<Option<Extremes>, ExprErro
     if domain.points() > MAX_POINTS || domain.points() < 1 {
         return Ok(None);
     }
-    let sweep = Sweep { domain, along: domain.extents.len().saturating_sub(1) };
+    let sweep = Sweep::new(domain, domain.extents.len().saturating_sub(1));
     let mut low: Option<(i64, i128, i128)> = None;
     let mut high: Option<(i64, i128, i128)> = None;
     let mut row = 0;

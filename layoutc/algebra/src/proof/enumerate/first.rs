@@ -18,7 +18,7 @@ pub(crate) fn first_nonzero(
     if domain.points() < 1 {
         return Ok(None);
     }
-    let sweep = Sweep { domain, along: domain.extents.len().saturating_sub(1) };
+    let sweep = Sweep::new(domain, domain.extents.len().saturating_sub(1));
     let rows = u64::try_from(sweep.rows()).map_err(|_| ExprError::Overflow)?;
     // The first row known to hold one; each piece looks at every so manieth row below it.
     let (best, failed) = (AtomicU64::new(u64::MAX), AtomicBool::new(false));

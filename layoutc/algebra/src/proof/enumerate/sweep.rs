@@ -1,0 +1,231 @@
+//! The points of a box in blocks along one axis.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::{Domain, NOWHERE};
+use crate::expr::{BinOp, Expr, ExprError, Node, Var, apply};
+
+/// Points of one block.
+const BLOCK: usize = 1024;
+
+/// The slot of each point of a block, row-major over the slots.
+pub(super) struct Sweep<'a> {
+    domain: &'a Domain<'a>,
+    /// Position in `axes` of the axis that a block runs along.
+    pub(super) along: usize,
+    /// The conditions that are affine in the index along that axis: each bounds it from one side.
+    bounds: Vec<&'a Expr>,
+    /// The other conditions, which are evaluated at every point.
+    rest: Vec<&'a Expr>,
+}
+
+impl<'a> Sweep<'a> {
+    pub(super) fn new(domain: &'a Domain<'a>, along: usize) -> Self {
+        let axis = domain.axes.get(along).and_then(|axis| u32::try_from(*axis).ok());
+        let is_bound = |margin: &&Expr| axis.is_some_and(|axis| is_affine(margin, Var::Axis(axis)));
+        let (bounds, rest) = domain.within.iter().partition(is_bound);
+        Self { domain, along, bounds, rest }
+    }
+}
+
+impl Sweep<'_> {
+    /// Whether the points of a row that count are its span.
+    pub(super) fn is_bounded(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    pub(super) fn rows(&self) -> i128 {
+        let along = self.domain.extents.get(self.along).copied().unwrap_or(1);
+        self.domain.points() / along.max(1)
+    }
+
+    /// The indices of row `row`, with 0 along the block axis; row-major over the other axes.
+    pub(super) fn row(&self, mut row: i128) -> Vec<i128> {
+        let mut indices = vec![0; self.domain.extents.len()];
+        for (k, extent) in self.domain.extents.iter().enumerate().rev() {
+            if k == self.along {
+                continue;
+            }
+            if let Some(index) = indices.get_mut(k) {
+                *index = row % (*extent).max(1);
+            }
+            row /= (*extent).max(1);
+        }
+        indices
+    }
+
+    /// The indices along the axis at which the affine conditions hold in a row. With the other indices fixed, a condition
+    /// is `c + w * k >= 0`: `k >= ceil(-c / w)` where `w > 0`, `k <= floor(c / -w)` where `w < 0`.
+    pub(super) fn span(&self, indices: &[i128]) -> Result<Range<i128>, ExprError> {
+        let mut span = 0..self.domain.extents.get(self.along).copied().unwrap_or(1);
+        let mut indices = indices.to_vec();
+        for margin in &self.bounds {
+            let mut at = |k: i128| {
+                if let Some(index) = indices.get_mut(self.along) {
+                    *index = k;
+                }
+                Block { sweep: self, indices: &indices, start: 0 }.fixed(margin)
+            };
+            let constant = at(0)?;
+            let weight = at(1)?.checked_sub(constant).ok_or(ExprError::Overflow)?;
+            match weight {
+                0 if constant >= 0 => {}
+                0 => return Ok(0..0),
+                1.. => span.start = span.start.max(-constant.div_euclid(weight)),
+                _ => {
+                    let last = constant.div_euclid(weight.checked_neg().ok_or(ExprError::Overflow)?);
+                    span.end = span.end.min(last.saturating_add(1));
+                }
+            }
+        }
+        Ok(span)
+    }
+
+    /// Calls `visit(first index along the axis, slots)` for every block of a row.
+    pub(super) fn blocks(
+        &self,
+        indices: &[i128],
+        visit: &mut dyn FnMut(i128, &[i64]) -> bool,
+    ) -> Result<bool, ExprError> {
+        let Range { mut start, end } = self.span(indices)?;
+        let (mut values, mut slots) = (vec![0_i64; BLOCK], vec![0_i64; BLOCK]);
+        while start < end {
+            let len = usize::try_from(end - start).unwrap_or(BLOCK).min(BLOCK);
+            let slots = slots.get_mut(..len).unwrap_or_default();
+            let values = values.get_mut(..len).unwrap_or_default();
+            slots.fill(0);
+            for (target, count) in self.domain.targets.iter().zip(self.domain.slots) {
+                let block = Block { sweep: self, indices, start };
+                block.evaluate(target, values)?;
+                let count = i64::try_from(*count).map_err(|_| ExprError::Overflow)?;
+                for (slot, value) in slots.iter_mut().zip(values.iter()) {
+                    *slot = *slot * count + *value;
+                }
+            }
+            for margin in &self.rest {
+                let block = Block { sweep: self, indices, start };
+                block.evaluate(margin, values)?;
+                for (slot, _) in slots.iter_mut().zip(values.iter()).filter(|(_, v)| **v < 0) {
+                    *slot = NOWHERE;
+                }
+            }
+            if !visit(start, slots) {
+                return Ok(false);
+            }
+            start += i128::try_from(len).unwrap_or(end);
+        }
+        Ok(true)
+    }
+}
+
+/// A block of points: all indices fixed but one, which counts from `start`.
+struct Block<'a> {
+    sweep: &'a Sweep<'a>,
+    indices: &'a [i128],
+    start: i128,
+}
+
+impl Block<'_> {
+    fn axis(&self, var: Var) -> Result<usize, ExprError> {
+        let Var::Axis(axis) = var else { return Err(ExprError::Unbound) };
+        let axis = usize::try_from(axis).map_err(|_| ExprError::Overflow)?;
+        self.sweep.domain.axes.iter().position(|a| *a == axis).ok_or(ExprError::Unbound)
+    }
+
+    fn varies(&self, expr: &Expr) -> bool {
+        expr.mentions(&|var| self.axis(var) == Ok(self.sweep.along))
+    }
+
+    fn fixed(&self, expr: &Expr) -> Result<i128, ExprError> {
+        expr.evaluate(&|var| self.axis(var).ok().and_then(|k| self.indices.get(k).copied()))
+    }
+
+    /// The expression at every point of the block.
+    fn evaluate(&self, expr: &Expr, out: &mut [i64]) -> Result<(), ExprError> {
+        if !self.varies(expr) {
+            out.fill(narrow(self.fixed(expr)?)?);
+            return Ok(());
+        }
+        match expr.node() {
+            Node::Const(_) => Err(ExprError::Unbound),
+            Node::Var(_) => {
+                let start = narrow(self.start)?;
+                for (value, k) in out.iter_mut().zip(0_i64..) {
+                    *value = start + k;
+                }
+                Ok(())
+            }
+            Node::Neg(a) => {
+                self.evaluate(a, out)?;
+                each(out, i64::checked_neg)
+            }
+            Node::Bin(op, a, b) if !self.varies(b) => {
+                self.evaluate(a, out)?;
+                by_constant(*op, out, narrow(self.fixed(b)?)?)
+            }
+            Node::Bin(op, a, b) => {
+                self.evaluate(a, out)?;
+                let mut right = vec![0_i64; out.len()];
+                self.evaluate(b, &mut right)?;
+                for (value, r) in out.iter_mut().zip(right) {
+                    *value = narrow(apply(*op, i128::from(*value), i128::from(r))?)?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+pub(super) fn narrow(value: i128) -> Result<i64, ExprError> {
+    i64::try_from(value).map_err(|_| ExprError::Overflow)
+}
+
+fn each(values: &mut [i64], f: impl Fn(i64) -> Option<i64>) -> Result<(), ExprError> {
+    let mut overflow = false;
+    for value in values.iter_mut() {
+        match f(*value) {
+            Some(new) => *value = new,
+            None => overflow = true,
+        }
+    }
+    if overflow { Err(ExprError::Overflow) } else { Ok(()) }
+}
+
+/// One operation with the same right side everywhere; divisions by powers of two are shifts and masks.
+fn by_constant(op: BinOp, values: &mut [i64], right: i64) -> Result<(), ExprError> {
+    match op {
+        BinOp::Add => each(values, |v| v.checked_add(right)),
+        BinOp::Sub => each(values, |v| v.checked_sub(right)),
+        BinOp::Mul => each(values, |v| v.checked_mul(right)),
+        BinOp::FloorDiv | BinOp::Mod if right < 1 => Err(ExprError::Divisor),
+        BinOp::FloorDiv if right.count_ones() == 1 => {
+            each(values, |v| Some(v >> right.trailing_zeros()))
+        }
+        BinOp::Mod if right.count_ones() == 1 => each(values, |v| Some(v & (right - 1))),
+        BinOp::FloorDiv => each(values, |v| v.checked_div_euclid(right)),
+        BinOp::Mod => each(values, |v| v.checked_rem_euclid(right)),
+        BinOp::And => each(values, |v| Some(v & right)),
+        BinOp::Xor => each(values, |v| Some(v ^ right)),
+        BinOp::Min => each(values, |v| Some(v.min(right))),
+        BinOp::Max => each(values, |v| Some(v.max(right))),
+        BinOp::Hilbert(_) | BinOp::HilbertCell(_) => {
+            each(values, |v| apply(op, v.into(), right.into()).ok().and_then(|v| v.try_into().ok()))
+        }
+    }
+}
+
+/// Whether an expression is a sum of multiples of a variable and of parts without it.
+fn is_affine(expr: &Expr, var: Var) -> bool {
+    let is_free = |expr: &Expr| !expr.mentions(&|own| own == var);
+    match expr.node() {
+        Node::Const(_) | Node::Var(_) => true,
+        Node::Neg(a) => is_affine(a, var),
+        Node::Bin(BinOp::Add | BinOp::Sub, a, b) => is_affine(a, var) && is_affine(b, var),
+        Node::Bin(BinOp::Mul, a, b) => {
+            (is_free(a) && is_affine(b, var)) || (is_free(b) && is_affine(a, var))
+        }
+        Node::Bin(..) => is_free(expr),
+    }
+}
