@@ -24,20 +24,28 @@ pub enum ConditionError {
     /// An expression without a comparison.
     #[error("a condition compares two expressions")]
     Lone(Span),
-    /// A sign that compares in other languages.
-    #[error("`{sign}` is no comparison here")]
+    /// A comparison or a connective of other languages.
+    #[error("conditions have no `{sign}`")]
     Sign {
         /// As written.
         sign: String,
         /// Its bytes.
         span: Span,
     },
+    /// A comparison inside parentheses.
+    #[error("a comparison stands inside parentheses")]
+    Enclosed(Span),
     /// An index in a quotient, a remainder, an exclusive or, or a product of indices.
     #[error("a condition adds indices, each times a whole number")]
     NotAffine(Span),
     /// Neither side has an index.
-    #[error("a condition compares an index")]
-    NoAxis(Span),
+    #[error("neither side of the comparison has an index")]
+    NoAxis {
+        /// The bytes of both sides.
+        span: Span,
+        /// Whether a side has a symbol.
+        has_symbols: bool,
+    },
     /// Too large.
     #[error(transparent)]
     Expr(#[from] ExprError),
@@ -70,19 +78,35 @@ pub fn conditions(text: &str, scope: Scope<'_>) -> Result<Predicate, Vec<Conditi
 
 /// The parts of a text between the words `and`.
 fn conjuncts(text: &str) -> Vec<Span> {
-    let is_word = |byte: Option<&u8>| byte.is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
-    let bytes = text.as_bytes();
     let (mut parts, mut start) = (Vec::new(), 0);
-    for (at, word) in text.match_indices("and") {
-        let end = at + word.len();
-        let begins = at.checked_sub(1).is_none_or(|before| !is_word(bytes.get(before)));
-        if begins && !is_word(bytes.get(end)) {
-            parts.push(start..at);
-            start = end;
-        }
+    for at in words(text, "and") {
+        parts.push(start..at);
+        start = at + "and".len();
     }
     parts.push(start..text.len());
     parts
+}
+
+/// The positions at which a word stands by itself.
+fn words<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
+    let is_part = |byte: Option<&u8>| byte.is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
+    let bytes = text.as_bytes();
+    text.match_indices(word).map(|(at, _)| at).filter(move |at| {
+        let before = at.checked_sub(1).and_then(|before| bytes.get(before));
+        !is_part(before) && !is_part(bytes.get(at + word.len()))
+    })
+}
+
+/// Refuses connectives other than `and`.
+fn no_connective(text: &str, whole: &Span) -> Result<(), ConditionError> {
+    let own = text.get(whole.clone()).unwrap_or_default();
+    for word in ["or", "not"] {
+        if let Some(at) = words(own, word).next() {
+            let at = whole.start + at;
+            return Err(ConditionError::Sign { sign: word.to_string(), span: at..at + word.len() });
+        }
+    }
+    Ok(())
 }
 
 fn comparisons(
@@ -90,7 +114,8 @@ fn comparisons(
     whole: &Span,
     scope: Scope<'_>,
 ) -> Result<Vec<Comparison>, Vec<ConditionError>> {
-    let (spans, relations) = sides(text, whole).map_err(|error| alloc::vec![error])?;
+    let parted = no_connective(text, whole).and_then(|()| sides(text, whole));
+    let (spans, relations) = parted.map_err(|error| alloc::vec![error])?;
     if relations.is_empty() {
         let lone = trimmed(text, whole);
         return Err(alloc::vec![ConditionError::Lone(lone)]);
@@ -111,7 +136,8 @@ fn comparisons(
         if !has_axes(a) && !has_axes(b) {
             let start = spans.first().map_or(0, |span| span.start);
             let both = start..spans.last().map_or(0, |span| span.end);
-            errors.push(ConditionError::NoAxis(trimmed(text, &both)));
+            let has_symbols = !is_number(a) || !is_number(b);
+            errors.push(ConditionError::NoAxis { span: trimmed(text, &both), has_symbols });
             continue;
         }
         let (left, op, right) = match relation {
@@ -130,6 +156,7 @@ fn comparisons(
 fn sides(text: &str, whole: &Span) -> Result<(Vec<Span>, Vec<Relation>), ConditionError> {
     let (mut spans, mut relations) = (Vec::new(), Vec::new());
     let (mut start, mut at) = (whole.start, whole.start);
+    let mut depth = 0_usize;
     let rest = |at: usize| text.get(at..whole.end).unwrap_or_default();
     while at < whole.end {
         let signs = [
@@ -148,13 +175,24 @@ fn sides(text: &str, whole: &Span) -> Result<(Vec<Span>, Vec<Relation>), Conditi
             return Err(ConditionError::Sign { sign: sign.to_string(), span });
         }
         match signs.into_iter().find(|(sign, _)| here.starts_with(sign)) {
+            Some((sign, _)) if depth > 0 => {
+                return Err(ConditionError::Enclosed(at..at + sign.len()));
+            }
             Some((sign, relation)) => {
                 spans.push(start..at);
                 relations.push(relation);
                 at += sign.len();
                 start = at;
             }
-            None => at += here.chars().next().map_or(1, char::len_utf8),
+            None => {
+                let next = here.chars().next();
+                match next {
+                    Some('(') => depth += 1,
+                    Some(')') => depth = depth.saturating_sub(1),
+                    _ => {}
+                }
+                at += next.map_or(1, char::len_utf8);
+            }
         }
     }
     spans.push(start..whole.end);

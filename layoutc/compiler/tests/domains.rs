@@ -162,10 +162,15 @@ fn conditions_that_cannot_be_are_refused() {
         ("i * j < 4", "domain::condition", "a condition adds indices, each times a whole number"),
         ("i % 2 == 0", "domain::condition", "a condition adds indices, each times a whole number"),
         ("n * i < 9", "domain::condition", "a condition adds indices, each times a whole number"),
-        ("3 < 4", "domain::condition", "a condition compares an index"),
+        ("3 < 4", "domain::condition", "neither side of the comparison has an index"),
+        ("i <= j and n < 4", "domain::condition", "neither side of the comparison has an index"),
         ("i", "domain::condition", "a condition compares two expressions"),
-        ("i = j", "domain::condition", "`=` is no comparison here"),
-        ("i != j", "domain::condition", "`!=` is no comparison here"),
+        ("i = j", "domain::condition", "conditions have no `=`"),
+        ("i != j", "domain::condition", "conditions have no `!=`"),
+        ("i < j or j < 2", "domain::condition", "conditions have no `or`"),
+        ("not i < j", "domain::condition", "conditions have no `not`"),
+        ("(i < j)", "domain::condition", "a comparison stands inside parentheses"),
+        ("i < j and (2 <= (i + j))", "domain::condition", "a comparison stands inside parentheses"),
         ("i <", "expr::syntax", "expected an axis, a number or `(`, found the end"),
         ("j <= n", "domain::uncounted", "how many elements the conditions leave could not be told"),
     ] {
@@ -177,6 +182,12 @@ fn conditions_that_cannot_be_are_refused() {
         assert_eq!((one.code.id(), one.message.as_str()), (code, message), "{condition}");
         assert!(!one.help.is_empty(), "{condition}");
     }
+}
+
+#[test]
+fn an_empty_shape_satisfies_all_conditions() {
+    let text = "tensor a dtype=f32 { shape { i 0; j 4; where \"j <= i\" } }\n";
+    assert_eq!(slots(text), Some(0));
 }
 
 #[test]

@@ -178,8 +178,17 @@ fn reduced_axes_need_an_extent_and_an_operator() {
     );
     told(
         &kernel("v[i] += a[i, r]", "range r \"0 - 1\""),
-        &[("shape::extent", "0 - 1", "the range of `r` is a number from 0")],
+        &[("shape::extent", "0 - 1", "the range of `r` is not between 0 and 2^63 - 1")],
         &["write 0 or more"],
+    );
+    told(
+        &kernel("v[i] += a[i, r]", "range r 9223372036854775808"),
+        &[(
+            "shape::extent",
+            "9223372036854775808",
+            "the range of `r` is not between 0 and 2^63 - 1",
+        )],
+        &["write a smaller number"],
     );
 }
 

@@ -155,6 +155,12 @@ fn a_range_is_one_of_elements_that_index() {
     );
     refused(
         "b[i, j] = a[k[i], j]",
+        "range k 0",
+        ("shape::extent", "k", "the range of `k` leaves its elements no value"),
+        "write 1 or more, or leave the range out: indices are checked",
+    );
+    refused(
+        "b[i, j] = a[k[i], j]",
         "range b 8",
         (
             "kernel::operand",

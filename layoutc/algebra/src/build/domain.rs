@@ -22,11 +22,14 @@ pub(super) struct Domain {
 
 impl Builder {
     /// Makes elements of those indices alone at which the conditions hold, which are affine in the logical axes,
-    /// `Var::Axis`. It goes before every step.
+    /// `Var::Axis`. It goes before every step. An empty box stays as it is: no index breaks a condition.
     ///
     /// # Errors
     /// [`BuildError::NoElement`], [`BuildError::Uncounted`].
     pub fn restrict(&mut self, predicate: Predicate) -> Result<(), BuildError> {
+        if self.logical.iter().any(|axis| axis.extent.as_const() == Some(0)) {
+            return Ok(());
+        }
         let within = predicate.margins()?;
         let elements = Expr::constant(0);
         self.domain = Some(Domain { predicate, within, elements });

@@ -78,12 +78,18 @@ impl Named<'_> {
             ConditionError::Sign { span, sign } => plain(span).help(match sign.as_str() {
                 "=" => "write `==`",
                 "&&" => "write `and` between conditions",
-                "!=" | "||" => "conditions hold together: declare a tensor for each alternative",
+                "!=" | "||" | "or" => "conditions hold together: declare a tensor for each alternative",
+                "not" => "write the opposite comparison: `j > i` for `not j <= i`",
                 _ => FORM,
             }),
             ConditionError::NotAffine(span) => plain(span).help(FORM),
-            ConditionError::NoAxis(span) => {
-                plain(span).help("leave it out, or state it as `min` and `max` of the symbol")
+            ConditionError::Enclosed(span) => plain(span)
+                .help("write comparisons without parentheses, with `and` between them: `i <= j and j <= k`"),
+            ConditionError::NoAxis { span, has_symbols: true } => {
+                plain(span).help("state the bounds of a symbol where it is declared: `symbol n min=1 max=5`")
+            }
+            ConditionError::NoAxis { span, has_symbols: false } => {
+                plain(span).help("leave the comparison out, or compare an axis")
             }
             ConditionError::Expr(error) => {
                 let place = place_in(text, &(0..text.value.len()), self.file);
@@ -110,7 +116,7 @@ pub(super) fn unfit(error: &BuildError, place: Place) -> Diagnostic {
                 .help("make an extent smaller, or a number of a symbol")
         }
         other => Diagnostic::error(Code::LimitSize, other.to_string(), place, "")
-            .help("make an extent smaller"),
+            .help("write smaller numbers in the conditions, or make an extent smaller"),
     }
 }
 

@@ -75,7 +75,8 @@ impl Sweep<'_> {
                 0 => return Ok(0..0),
                 1.. => span.start = span.start.max(-constant.div_euclid(weight)),
                 _ => {
-                    let last = constant.div_euclid(weight.checked_neg().ok_or(ExprError::Overflow)?);
+                    let last =
+                        constant.div_euclid(weight.checked_neg().ok_or(ExprError::Overflow)?);
                     span.end = span.end.min(last.saturating_add(1));
                 }
             }

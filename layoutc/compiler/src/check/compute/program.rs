@@ -196,9 +196,13 @@ impl<'a> Program<'a> {
                 Ok(extent) => {
                     let (low, high) = facts.bounds(&extent).unwrap_or((-1, -1));
                     if low < 0 || high > i64::MAX.into() {
-                        let message = format!("the range of `{}` is a number from 0", name.value);
+                        let name = &name.value;
+                        let message =
+                            format!("the range of `{name}` is not between 0 and 2^63 - 1");
+                        let help =
+                            if low < 0 { "write 0 or more" } else { "write a smaller number" };
                         let error = Diagnostic::error(Code::ShapeExtent, message, place, "");
-                        errors.push(error.help("write 0 or more"));
+                        errors.push(error.help(help));
                     } else {
                         let extent = facts.simplify(&extent).unwrap_or(extent);
                         self.ranges.push((name.value.clone(), extent, place));

@@ -101,6 +101,13 @@ impl Program<'_> {
             let error = fault(Code::DtypeKernel, message);
             return Some(error.help("leave the range out"));
         }
+        if self.stated(name).is_some_and(|below| below.as_const() == Some(0)) {
+            let message = format!("the range of `{name}` leaves its elements no value");
+            let error = fault(Code::ShapeExtent, message);
+            return Some(
+                error.help("write 1 or more, or leave the range out: indices are checked"),
+            );
+        }
         let indexes = |node: &Ast| {
             let indices = node.read().into_iter().flat_map(|read| &read.index);
             let mut data = indices.filter_map(|index| index.data());
