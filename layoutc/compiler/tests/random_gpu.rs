@@ -1,6 +1,6 @@
 //! Random manifests to OpenCL and CUDA: pack, unpack and every conversion run, all bytes compared with where the
 //! oracle says that every element lives. OpenCL runs on Oclgrind (bounds, races) and on `PoCL`; CUDA on the CPU
-//! stand-in, a part of it is compiled by nvcc too, and on a GPU where there is one. `LAYOUTC_FULL=1` runs 600 layouts.
+//! stand-in, a part of it is compiled by nvcc too, and on a GPU where there is one. `LAYOUTC_FULL=1` runs 360 layouts.
 #![allow(clippy::disallowed_methods, reason = "writes sources and runs compilers")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
@@ -181,7 +181,7 @@ fn campaign(seeds: impl Iterator<Item = usize>, types: &[&'static str]) {
 
 /// How many manifests there are: two tests share them, so that two run at a time.
 fn manifests() -> usize {
-    if full() { 40 } else { 8 }
+    if full() { 24 } else { 8 }
 }
 
 #[test]

@@ -107,7 +107,7 @@ fn read_symbolic(notation: Notation, foreign: &Foreign, multiple: i128) -> Optio
 #[test]
 fn what_is_written_for_all_sizes_holds_at_each() {
     let mut counts: BTreeMap<Notation, u64> = BTreeMap::new();
-    let total = rounds(40, 300);
+    let total = rounds(40, 120);
     for from in [Notation::Tvm, Notation::Onednn, Notation::Xla, Notation::Glow, Notation::Mlir] {
         each_seed(total, |seed| {
             let mut random = Random::new(seed + 7_000_000);

@@ -27,7 +27,7 @@ const OUTPUTS: [&str; 7] = [
 ];
 
 /// After this no script is begun.
-const PATIENCE: Duration = Duration::from_mins(5);
+const PATIENCE: Duration = Duration::from_mins(3);
 
 /// One step of a script; what each number means depends on the project as it is then.
 #[derive(Debug, Clone, Copy)]
